@@ -1,0 +1,34 @@
+"""Who is acting, as Slack says it at this moment."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from bot.domain.errors import NotAllowed
+
+
+@dataclass(frozen=True, slots=True)
+class Actor:
+    """A Slack account as `users.info` describes it now."""
+
+    id: str
+    name: str
+    team_id: str = ""
+    is_restricted: bool = False
+    is_ultra_restricted: bool = False
+    is_stranger: bool = False
+    is_bot: bool = False
+    deleted: bool = False
+    tz: str = "UTC"
+
+
+def require_full_member(actor: Actor, home_team: str) -> None:
+    """Raise `NotAllowed` unless this is an active full member of the home workspace."""
+    if actor.deleted:
+        raise NotAllowed("This Slack account is deactivated, so it cannot use Countersign.", "deactivated")
+    if actor.is_bot:
+        raise NotAllowed("Bots and workflows cannot use Countersign: a person has to ask.", "bot")
+    if actor.is_restricted or actor.is_ultra_restricted:
+        raise NotAllowed("Guests cannot use Countersign. Ask a full member of this workspace.", "guest")
+    if actor.is_stranger or (home_team and actor.team_id != home_team):
+        raise NotAllowed("People of other workspaces cannot use Countersign.", "stranger")

@@ -1,0 +1,93 @@
+"""Everything that can go wrong with a person's wish, as types whose text is the sentence they read.
+
+CountersignError
+├── NotAllowed          this person may not do this
+│   └── OwnRequest      the requester decides on their own request
+├── AlreadyDecided      this person's decision is in
+├── Stale               the request changed since it was shown
+├── Expired             too late
+├── NotFound            no such request, card or submission
+├── InvalidInput        a field's value is wrong; carries the field
+├── OverLimit           a rolling limit would be passed
+├── Paused              sending to the API is paused
+├── LookupFailed        Slack could not say who somebody is; nothing is decided
+└── IllegalTransition   a move the state table does not have (ours to mend)
+"""
+
+from __future__ import annotations
+
+
+class CountersignError(Exception):
+    """A refusal; `str(error)` is the sentence for the person, `reason` the word for the audit."""
+
+    reason = "refused"
+
+
+class NotAllowed(CountersignError):
+    reason = "not_allowed"
+
+    def __init__(self, sentence: str, reason: str = "not_allowed") -> None:
+        super().__init__(sentence)
+        self.reason = reason
+
+
+class OwnRequest(NotAllowed):
+    def __init__(self) -> None:
+        super().__init__("You asked for this, so somebody else has to decide.", "own_request")
+
+
+class AlreadyDecided(CountersignError):
+    reason = "already_decided"
+
+
+class Stale(CountersignError):
+    reason = "stale"
+
+
+class Expired(CountersignError):
+    reason = "expired"
+
+
+class NotFound(CountersignError):
+    reason = "not_found"
+
+
+class InvalidInput(CountersignError):
+    """A value a person typed is wrong. `field` is the operation's field name."""
+
+    reason = "invalid_input"
+
+    def __init__(self, field: str, sentence: str) -> None:
+        super().__init__(sentence)
+        self.field = field
+
+
+class InvalidFields(CountersignError):
+    """Several fields at once; `errors` maps field name to sentence."""
+
+    reason = "invalid_input"
+
+    def __init__(self, errors: dict[str, str]) -> None:
+        super().__init__(" ".join(errors.values()))
+        self.errors = errors
+
+
+class OverLimit(CountersignError):
+    reason = "over_limit"
+
+
+class Paused(CountersignError):
+    reason = "paused"
+
+
+class LookupFailed(CountersignError):
+    reason = "lookup_failed"
+
+
+class IllegalTransition(CountersignError):
+    reason = "illegal_transition"
+
+    def __init__(self, state: str, event: str) -> None:
+        super().__init__(f"A request that is {state} cannot take the event {event}.")
+        self.state = state
+        self.event = event

@@ -1,0 +1,53 @@
+"""Ids: request ids people can say, one idempotency key per request, and the short code of the terms."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import secrets
+from collections.abc import Callable
+from datetime import datetime
+from typing import Protocol
+
+# No 0/O, 1/I/L, 5/S, 8/B: ids are read aloud.
+_SPEAKABLE = "234679ACDEFGHJKMNPQRTUVWXYZ"
+_CROCKFORD = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
+
+
+class Random(Protocol):
+    """What ids are drawn from; `secrets.SystemRandom()` in production, seeded in tests."""
+
+    def getrandbits(self, k: int, /) -> int: ...
+    def choice(self, seq: str, /) -> str: ...
+
+
+def system_random() -> Random:
+    return secrets.SystemRandom()
+
+
+class Ids:
+    """Makes ids from a random source and the instance's name."""
+
+    def __init__(self, instance: str, random: Random, now: Callable[[], datetime]) -> None:
+        self._instance = instance
+        self._random = random
+        self._now = now
+
+    def request_id(self, length: int = 4) -> str:
+        """`R-7K3M`: 27^4 = 531,441 ids at four letters; the caller asks for more on a collision."""
+        return "R-" + "".join(self._random.choice(_SPEAKABLE) for _ in range(length))
+
+    def ulid(self) -> str:
+        """26 characters, sortable by time to the millisecond (48 bits of time, 80 of randomness)."""
+        value = (int(self._now().timestamp() * 1000) << 80) | self._random.getrandbits(80)
+        return "".join(_CROCKFORD[(value >> shift) & 31] for shift in range(125, -1, -5))
+
+    def idempotency_key(self) -> str:
+        """`co-<instance>-<ulid>`: foreign and orphan debits can be told by it in the ledger."""
+        return f"co-{self._instance}-{self.ulid()}"
+
+
+def short_code(digest: str) -> str:
+    """`K7F-2QX` from a hex digest: the same on the request card, the confirmation and the receipt."""
+    text = base64.b32encode(hashlib.sha256(bytes.fromhex(digest)).digest()).decode()[:6]
+    return f"{text[:3]}-{text[3:]}"

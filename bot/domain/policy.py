@@ -1,0 +1,122 @@
+"""Who may approve what, how many must, for how long a request waits, and how much may pass in a day.
+
+The values come from the reviewed `countersign.toml` (`bot.config` reads it); nothing in Slack or in
+the database changes them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import timedelta
+from decimal import Decimal
+
+KINDS = (
+    "card_order",
+    "card_topup",
+    "card_unload",
+    "card_freeze",
+    "card_unfreeze",
+    "card_close",
+    "card_limits",
+    "card_phone",
+    "card_3ds",
+    "card_reveal",
+    "funding_submit",
+    "fees_markup",
+    "webhook_register",
+    "webhook_rotate",
+    "event_redeliver",
+    "deposit_quote",
+)
+
+# From the deciding approval to the first byte sent. Long enough for a restart, short enough that
+# nobody is surprised by a payment approved before lunch.
+APPROVAL_VALID_FOR = timedelta(minutes=15)
+
+
+@dataclass(frozen=True, slots=True)
+class Tier:
+    """Above this many dollars, this many approvals."""
+
+    above_usd: Decimal
+    approvals: int
+
+
+@dataclass(frozen=True, slots=True)
+class KindPolicy:
+    """The policy of one operation kind. `approvals` counts people other than the requester."""
+
+    approvals: int = 1
+    expires: timedelta = timedelta(hours=8)
+    tiers: tuple[Tier, ...] = ()
+    now: bool = True  # card_freeze only: may a requester freeze at once?
+
+    def approvals_needed(self, exposure_usd: Decimal) -> int:
+        """The highest number asked by any tier that `exposure_usd` is above."""
+        return max([self.approvals, *(t.approvals for t in self.tiers if exposure_usd > t.above_usd)])
+
+    @property
+    def most_approvals(self) -> int:
+        return max([self.approvals, *(t.approvals for t in self.tiers)])
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Rolling 24 hours, in USD; None = no limit."""
+
+    per_requester_usd: Decimal | None = None
+    per_pair_usd: Decimal | None = None
+    total_usd: Decimal | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class People:
+    """Names as written in the file: Slack ids, `@group` handles or `@user` names."""
+
+    requesters: tuple[str, ...] = ()  # empty = every full member
+    approvers: tuple[str, ...] = ()
+    admins: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """All that `countersign.toml` says about deciding. `version` is the digest of the file."""
+
+    people: People
+    kinds: Mapping[str, KindPolicy] = field(default_factory=dict)
+    default: KindPolicy = KindPolicy()
+    limits: Limits = Limits()
+    version: str = ""
+
+    def of(self, kind: str) -> KindPolicy:
+        return self.kinds.get(kind, self.default)
+
+
+def never_met(policy: Policy, requesters: frozenset[str] | None, approvers: frozenset[str]) -> list[str]:
+    """Why this policy could never be met by these people; empty when it can.
+
+    `requesters` is None when every full member may ask. Each sentence names the kind and the mend.
+    """
+    problems = []
+    if not approvers:
+        return ["people.approvers names nobody, so no request could ever be approved. Name a group or a person."]
+    for kind in KINDS:
+        needed = policy.of(kind).most_approvals
+        if requesters is not None and len(requesters) == 1:
+            able = len(approvers - requesters)
+            who = "other than the only requester"
+        else:
+            able = len(approvers)
+            who = "in all"
+        if able < needed:
+            problems.append(
+                f"policy.{kind} asks for {needed} approval(s), but there are only {able} approver(s) {who}."
+                " Add approvers or ask for fewer approvals."
+            )
+    return problems
+
+
+def who_can_approve(approvers: frozenset[str], requester: str) -> frozenset[str]:
+    """Approvers for a request of `requester`: never the requester."""
+    return approvers - {requester}

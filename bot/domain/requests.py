@@ -1,0 +1,163 @@
+"""The life of a request: its states, the events that move it, and nothing else that could move it.
+
+Everything that changes a request's state goes through `advance`. The table below is the whole
+graph: a state that is absent from an event's row cannot be left by that event. `docs/approvals.md`
+draws its diagram from this table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from decimal import Decimal
+from enum import StrEnum
+from typing import Any
+
+from bot.domain.errors import IllegalTransition
+
+
+class State(StrEnum):
+    """Where a request stands, in the words shown to people."""
+
+    PENDING = "pending"
+    APPROVED = "approved"
+    EXECUTING = "executing"
+    SUCCEEDED = "succeeded"
+    FAILED = "failed"
+    UNRESOLVED = "unresolved"
+    REJECTED = "rejected"
+    CANCELLED = "cancelled"
+    EXPIRED = "expired"
+
+
+class Event(StrEnum):
+    """What can happen to a request."""
+
+    APPROVE = "approve"  # the deciding approval: the policy's quorum is met
+    BREAK_GLASS = "break_glass"  # Freeze now: the requester's own decision, confirmed afterwards
+    REJECT = "reject"
+    CANCEL = "cancel"
+    EXPIRE = "expire"
+    CLAIM = "claim"  # an executor took it; committed before any byte leaves
+    SUCCEED = "succeed"
+    FAIL = "fail"  # proved that nothing moved, or that it came back
+    LOSE_SIGHT = "lose_sight"  # nobody knows the outcome, and the retries are used up
+    LAND_LATE = "land_late"  # the late-landing sweep found the debit of a request given up as failed
+
+
+TRANSITIONS: Mapping[State, Mapping[Event, State]] = {
+    State.PENDING: {
+        Event.APPROVE: State.APPROVED,
+        Event.BREAK_GLASS: State.APPROVED,
+        Event.REJECT: State.REJECTED,
+        Event.CANCEL: State.CANCELLED,
+        Event.EXPIRE: State.EXPIRED,
+    },
+    State.APPROVED: {
+        Event.CLAIM: State.EXECUTING,
+        Event.CANCEL: State.CANCELLED,
+        Event.EXPIRE: State.EXPIRED,
+    },
+    State.EXECUTING: {
+        Event.CLAIM: State.EXECUTING,
+        Event.SUCCEED: State.SUCCEEDED,
+        Event.FAIL: State.FAILED,
+        Event.LOSE_SIGHT: State.UNRESOLVED,
+    },
+    State.UNRESOLVED: {
+        Event.CLAIM: State.UNRESOLVED,
+        Event.SUCCEED: State.SUCCEEDED,
+        Event.FAIL: State.FAILED,
+    },
+    State.FAILED: {Event.LAND_LATE: State.SUCCEEDED},
+    State.SUCCEEDED: {},
+    State.REJECTED: {},
+    State.CANCELLED: {},
+    State.EXPIRED: {},
+}
+
+OPEN = frozenset({State.PENDING, State.APPROVED, State.EXECUTING, State.UNRESOLVED})
+TERMINAL = frozenset(State) - OPEN
+SENT = frozenset({State.EXECUTING, State.SUCCEEDED, State.FAILED, State.UNRESOLVED})
+# What counts towards the rolling limits of the policy.
+COMMITTED = frozenset({State.APPROVED, State.EXECUTING, State.SUCCEEDED, State.UNRESOLVED})
+
+
+def advance(state: State, event: Event) -> State:
+    """The state after `event`; raises `IllegalTransition` where the table has no such move."""
+    try:
+        return TRANSITIONS[state][event]
+    except KeyError:
+        raise IllegalTransition(state, event) from None
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One asked-for operation. The row of the `request` table, without its sealed columns.
+
+    `terms` are the field values as people approve them, private ones masked. `exposure_usd` is what
+    policy limits count. `digest` covers everything that will be sent. `key` is the one
+    Idempotency-Key this request ever uses.
+    """
+
+    id: str
+    program: str
+    kind: str
+    state: State
+    version: int
+    requester: str
+    requester_name: str
+    reason: str
+    terms: Mapping[str, str]
+    subject: str
+    subject_label: str
+    summary: str
+    exposure_usd: Decimal
+    digest: str
+    key: str
+    approvals_needed: int
+    policy_version: str
+    created_at: datetime
+    expires_at: datetime
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    body_mac: str = ""
+    break_glass: bool = False
+    approved_at: datetime | None = None
+    valid_until: datetime | None = None
+    first_sent_at: datetime | None = None
+    due_at: datetime | None = None
+    remind_at: datetime | None = None
+    key_expires_at: datetime | None = None
+    attempts: int = 0
+    fence: int = 0
+    lease_owner: str | None = None
+    lease_until: datetime | None = None
+    outcome_unknown: bool = False
+    needs_person: bool = False
+    outcome: Mapping[str, Any] | None = None
+    outcome_text: str = ""
+    finished_at: datetime | None = None
+
+    @property
+    def is_open(self) -> bool:
+        return self.state in OPEN
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """One time we called the Partner API for a request; unanswered until `answered_at` is set."""
+
+    id: str
+    request_id: str
+    number: int
+    fence: int
+    owner: str
+    purpose: str  # send | replay | look
+    sent_at: datetime
+    answered_at: datetime | None = None
+    status: int | None = None
+    code: str | None = None
+    certainty: str | None = None
+    finding: str | None = None
+    detail: str = ""

@@ -1,0 +1,48 @@
+# The commands that people and CI use. `make` alone lists them.
+PYTHON ?= python3
+BIN := .venv/bin
+LOCK := uv pip compile pyproject.toml --no-config --quiet --universal --python-version 3.11 \
+	--generate-hashes --no-emit-index-url --custom-compile-command "make lock" --extra postgres --group build
+
+.PHONY: help setup demo test soak lint format bench lock clean
+
+help:  ## list these commands
+	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 10
+
+setup:  ## .venv with the locked dependencies and the `countersign` command
+	@$(PYTHON) .ci/setup.py run
+
+demo: setup  ## the whole product on this machine, no account anywhere
+	@exec $(BIN)/countersign demo
+
+test:  ## everything: lint, types, import contracts, tests
+	@$(PYTHON) .ci/setup.py test
+	@$(MAKE) --no-print-directory lint
+	$(BIN)/python -m pytest $(PYTEST_ARGS)
+
+soak:  ## the long programmes at full size
+	@$(PYTHON) .ci/setup.py test
+	COUNTERSIGN_SOAK=1 $(BIN)/python -m pytest -m soak --timeout=0 -s $(PYTEST_ARGS)
+
+lint:  ## formatter, linter, types, import contracts
+	@$(PYTHON) .ci/setup.py test
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+format:  ## rewrite the code the way lint wants it
+	@$(PYTHON) .ci/setup.py test
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+bench:  ## run benchmarks/ and write benchmarks/RESULTS.md
+	@$(PYTHON) .ci/setup.py test
+	$(BIN)/python -m benchmarks
+
+lock:  ## resolve requirements*.txt again from pyproject.toml (needs uv)
+	$(LOCK) --upgrade --output-file requirements.txt
+	$(LOCK) --upgrade --extra dev --constraint requirements.txt --output-file requirements-dev.txt
+
+clean:  ## remove what the commands above made, demo state included
+	rm -rf .venv var build *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -1,0 +1,38 @@
+"""A card as our directory knows it: what a person needs to name one and to tell two apart."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+
+DELETED = "DELETED"
+
+
+@dataclass(frozen=True, slots=True)
+class CardEntry:
+    """One card of the directory, as last read from the API [Resources, Card].
+
+    `id` is opaque and case-sensitive. `last4`, `status` and `partner_ref` are None until the API
+    reports them. `balance_usd` is the last one read, at `balance_at`; None when never read.
+    """
+
+    id: str
+    program: str
+    holder: str
+    last4: str | None = None
+    partner_ref: str | None = None
+    status: str | None = None
+    created_at: datetime | None = None
+    balance_usd: Decimal | None = None
+    balance_at: datetime | None = None
+    gone_at: datetime | None = None  # no longer listed by GET /cards, which leaves closed cards out
+
+    @property
+    def label(self) -> str:
+        """`ALICE MOREAU ••4242`, or `••????` while the processor has not reported the digits."""
+        return f"{self.holder} ••{self.last4 or '????'}"
+
+    @property
+    def is_closed(self) -> bool:
+        return self.status == DELETED or self.gone_at is not None

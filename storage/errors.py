@@ -1,0 +1,57 @@
+"""What can go wrong with the database and its keys; the text of each is the sentence an operator reads.
+
+StorageError
+├── BadDatabaseUrl     the setting is not an address we can use
+├── DatabaseMissing    a command that only reads found no database
+├── DatabaseInUse      another process holds this SQLite file
+├── SchemaBehind       the database needs `countersign migrate`
+├── SchemaTooNew       the database was upgraded by a newer program
+├── BadKeyring         the master keys given are not usable
+├── WrongMasterKey     the database was sealed under keys we were not given
+├── CannotOpen         one sealed value does not open: moved, changed, or sealed under a lost key
+└── Purged             a sealed value was dropped on purpose
+"""
+
+from __future__ import annotations
+
+from bot.domain.errors import CountersignError
+
+
+class StorageError(CountersignError):
+    reason = "storage"
+
+
+class BadDatabaseUrl(StorageError):
+    reason = "bad_database_url"
+
+
+class DatabaseMissing(StorageError):
+    reason = "database_missing"
+
+
+class DatabaseInUse(StorageError):
+    reason = "database_in_use"
+
+
+class SchemaBehind(StorageError):
+    reason = "schema_behind"
+
+
+class SchemaTooNew(StorageError):
+    reason = "schema_too_new"
+
+
+class BadKeyring(StorageError):
+    reason = "bad_keyring"
+
+
+class WrongMasterKey(StorageError):
+    reason = "wrong_master_key"
+
+
+class CannotOpen(StorageError):
+    reason = "cannot_open"
+
+
+class Purged(StorageError):
+    reason = "purged"

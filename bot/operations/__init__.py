@@ -1,0 +1,28 @@
+"""Every operation kind, found by looking: one file in this package is one kind."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Iterator, Mapping
+
+from bot.operations._base import Operation
+
+
+def _subclasses(cls: type[Operation]) -> Iterator[type[Operation]]:
+    for child in cls.__subclasses__():
+        yield child
+        yield from _subclasses(child)
+
+
+def kinds() -> Mapping[str, type[Operation]]:
+    """Kind name -> its class, in the order of their names. Imports the modules of this package once."""
+    for module in pkgutil.iter_modules(__path__):
+        importlib.import_module(f"{__name__}.{module.name}")
+    found = {cls.kind: cls for cls in _subclasses(Operation) if "kind" in cls.__dict__}
+    return dict(sorted(found.items()))
+
+
+def by_command(command: str, subcommand: str) -> type[Operation] | None:
+    """The kind behind `/command subcommand`, or None."""
+    return next((cls for cls in kinds().values() if cls.command == (command, subcommand)), None)

@@ -1,0 +1,263 @@
+"""What an operation kind is: its form, its sentence, its checks, its call, and how to find the truth.
+
+A new kind is one file in this package with one subclass of `Operation`. Modal, sub-command, policy
+row, request card, audit text and docs row follow from what it declares here; nothing else needs to
+know the kind. An operation knows the Partner API and nothing of Slack or SQL.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from enum import StrEnum
+from typing import Any, ClassVar
+
+from bot.domain.errors import InvalidFields, InvalidInput
+from bot.domain.outcomes import Call, Finding, Outcome, classify
+from bot.partner.client import PartnerClient
+from bot.partner.errors import PartnerError
+
+Facts = Mapping[str, Any]
+Line = tuple[str, str]
+
+
+def _as_is(text: str) -> str:
+    return text
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """One field of the form. `parse` turns typed text into canonical text or raises ValueError(sentence)."""
+
+    name: str
+    label: str
+    parse: Callable[[str], str] = _as_is
+    element: str = "text"  # text | lines | choice | check
+    hint: str = ""
+    placeholder: str = ""
+    choices: tuple[tuple[str, str], ...] = ()  # (value, label)
+    optional: bool = False
+    private: bool = False  # sealed; shown masked
+    mask: Callable[[str], str] = _as_is
+    card: bool = False  # names a card; the service resolves it to a card id
+
+
+@dataclass(frozen=True, slots=True)
+class Concern:
+    """Something the requester and the approver should read. `stops` = nothing is sent while it holds."""
+
+    text: str
+    stops: bool = False
+
+
+class Evidence(StrEnum):
+    """What a look at the API (never a send) shows of a request."""
+
+    DONE = "done"
+    UNDONE = "undone"  # proved: it did not happen, or it was given back
+    DEBITED = "debited"  # off the float, the credit is not proved
+    ABSENT = "absent"  # no trace
+    UNPROVEN = "unproven"  # no trace, and absence proves nothing here
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    evidence: Evidence
+    text: str
+    facts: Facts
+
+
+class Operation(ABC):
+    """One asked-for operation with its values in canonical text.
+
+    `values` holds the public and private field values by field name; a card field holds the card id.
+    `target_label` names the card for people ("ALICE MOREAU ••4242").
+    """
+
+    kind: ClassVar[str]
+    title: ClassVar[str]  # of the modal: at most 24 characters
+    verb: ClassVar[str]  # "Top up", for buttons and headings
+    command: ClassVar[tuple[str, str]]  # ("card", "topup")
+    example: ClassVar[str]
+    help: ClassVar[str]
+    phrases: ClassVar[tuple[str, ...]]
+    call: ClassVar[Call]
+    fields: ClassVar[tuple[Field, ...]]
+    # A newer approved request of one of these kinds on the same target replaces this one's repeats.
+    superseded_by: ClassVar[tuple[str, ...]] = ()
+    # Answers after which the key must never be sent again: look only.
+    spends_key: ClassVar[frozenset[tuple[int, str]]] = frozenset()
+    # False where acting blind beats not acting (a freeze must not wait for a balance).
+    must_recheck: ClassVar[bool] = True
+    moves_float: ClassVar[bool] = False
+    can_run_now: ClassVar[bool] = False  # has the Freeze now checkbox
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        if len(cls.title) > 24:
+            raise TypeError(f"{cls.__name__}.title is longer than the 24 characters of a modal's title")
+        labels = [f.label for f in cls.fields]
+        if len(set(labels)) != len(labels):
+            raise TypeError(f"{cls.__name__} has two fields with one label")
+
+    def __init__(self, values: Mapping[str, str], target_label: str = "") -> None:
+        self.values = dict(values)
+        self.target_label = target_label
+
+    @classmethod
+    def parse(cls, texts: Mapping[str, str]) -> dict[str, str]:
+        """Canonical values of typed texts; raises `InvalidFields` with a sentence for each bad field.
+
+        Card fields pass through as typed: only the directory can resolve them.
+        """
+        values: dict[str, str] = {}
+        errors: dict[str, str] = {}
+        for field in cls.fields:
+            text = (texts.get(field.name) or "").strip()
+            if not text:
+                if not field.optional:
+                    errors[field.name] = f"{field.label} is missing."
+                continue
+            try:
+                values[field.name] = field.parse(text)
+            except InvalidInput as error:
+                errors[error.field or field.name] = str(error)
+            except ValueError as error:
+                errors[field.name] = str(error)
+        if errors:
+            raise InvalidFields(errors)
+        return values
+
+    @property
+    def subject(self) -> str:
+        """What this acts on: a card id, a transaction hash, or empty."""
+        return next((self.values[f.name] for f in self.fields if f.card), "")
+
+    def exposure_usd(self) -> Decimal:
+        """What policy tiers and rolling limits count, in USD."""
+        return Decimal(0)
+
+    def terms(self) -> dict[str, str]:
+        """The values as people approve them, private ones masked."""
+        private = {f.name: f.mask for f in self.fields if f.private}
+        return {n: private[n](v) if n in private else v for n, v in self.values.items()}
+
+    def private(self) -> dict[str, str]:
+        names = {f.name for f in self.fields if f.private}
+        return {n: v for n, v in self.values.items() if n in names}
+
+    @abstractmethod
+    def summary(self) -> str:
+        """One sentence that names every public field, without its reason."""
+
+    @abstractmethod
+    def body(self) -> dict[str, Any]:
+        """The JSON body, frozen at submit and sent byte for byte."""
+
+    @abstractmethod
+    async def read(self, partner: PartnerClient) -> Facts:
+        """What preview and re-check need to know, read live. Raises PartnerError."""
+
+    @abstractmethod
+    def lines(self, facts: Facts) -> list[Line]:
+        """The effect in label and value: "Float" -> "1,200.00 -> 1,150.00 USD"."""
+
+    def concerns(self, facts: Facts) -> list[Concern]:
+        """What speaks against it now; those that stop are read again before the first send."""
+        return []
+
+    @abstractmethod
+    async def send(self, partner: PartnerClient, key: str, body: bytes) -> Outcome:
+        """The one call that changes something. Raises PartnerError for every error answer."""
+
+    @abstractmethod
+    async def look(self, partner: PartnerClient, key: str, since: Any) -> Look:
+        """Find the truth by reading only. `since` = first sent at. Raises PartnerError."""
+
+    def judge(self, error: PartnerError, *, outcome_unknown: bool) -> Outcome:
+        """What an error answer to `send` proves, in the words people read."""
+        finding = classify(self.call, error.status, error.code, outcome_unknown=outcome_unknown)
+        alarm = ""
+        if finding is Finding.UNRESOLVED and error.code == "ALREADY_PROCESSED":
+            alarm = (
+                "The API knows a key that was made for this request alone. Was the database restored from a"
+                " backup, or has the key leaked?"
+            )
+        return Outcome(
+            finding,
+            refusal_sentence(error, finding),
+            {"status": error.status, "code": error.code},
+            retry_after_s=error.retry_after,
+            alarm=alarm,
+        )
+
+
+_WHAT_HAPPENED: Mapping[str, str] = {
+    "UNAUTHORIZED": "The API did not accept the key: it is missing, unknown or revoked, or the account is suspended.",
+    "FORBIDDEN": "The API key lacks the scope for this call.",
+    "NOT_FOUND": "The API does not know this card or submission.",
+    "INSUFFICIENT_FUNDS": "The float available is smaller than the amount.",
+    "ALREADY_PROCESSED": "The API has seen this key before and gives no result for it.",
+    "ALREADY_SUBMITTED": "Another account holds this transaction hash.",
+    "ALREADY_CREDITED": "This transaction was already credited by other means.",
+    "RATE_LIMITED": "The API's rate limit was reached.",
+    "TOO_MANY_PENDING": "Five funding submissions are still unverified, and the API takes no sixth.",
+    "QUOTA": "The card allowance is used up, or the service's issuing capacity is full.",
+    "INVALID_NAME": "The API refused the cardholder name.",
+    "INVALID_EMAIL": "The API refused the e-mail address.",
+    "INVALID_PHONE": "The API refused the phone number.",
+    "PHONE_COUNTRY_NOT_ALLOWED": "The API does not allow phones of this country.",
+    "UPSTREAM_AUTH": "The service could not sign in to its card processor.",
+    "UNAVAILABLE": "The service had a fault of its own.",
+    "BAD_REQUEST": "The API refused the request as invalid.",
+}
+
+_WHAT_NEXT: Mapping[str, str] = {
+    "INSUFFICIENT_FUNDS": "Fund the float or ask for a smaller amount, then make a new request.",
+    "QUOTA": "Contact the service; a repeat will not help.",
+    "ALREADY_SUBMITTED": "Contact the service if the money is yours.",
+    "ALREADY_CREDITED": "Find it in the ledger; there is nothing to do.",
+    "TOO_MANY_PENDING": "Wait until some are found or rejected, then make a new request.",
+    "INVALID_NAME": "Correct the name and make a new request.",
+    "INVALID_EMAIL": "Correct the e-mail address and make a new request.",
+    "INVALID_PHONE": "Correct the phone number and make a new request.",
+    "PHONE_COUNTRY_NOT_ALLOWED": "Use a phone of another country and make a new request.",
+    "NOT_FOUND": "Check the card, then make a new request.",
+}
+
+_MONEY: Mapping[Finding, str] = {
+    Finding.REFUSED: "Nothing moved.",
+    Finding.NOTHING_YET: "Nothing has moved yet; it is sent again shortly.",
+    Finding.WAIT: "Nothing has moved yet; it is sent again in a minute.",
+    Finding.HELD: "Nothing was done by this call. Sending to this program is paused until the key works again.",
+    Finding.UNKNOWN: "The outcome is not known yet; do not repeat this. The same key is sent again shortly.",
+    Finding.UNRESOLVED: "Money may have left the float; do not repeat this. It is being reconciled.",
+    Finding.EVIDENCE: "What the first attempt did is not known yet; do not repeat this. It is being looked up.",
+}
+
+
+def refusal_sentence(error: PartnerError, finding: Finding) -> str:
+    """What happened, whether money moved, what to do next."""
+    code = error.code or ""
+    happened = _WHAT_HAPPENED.get(code, "The API gave no usable answer.")
+    parts = [happened]
+    if finding is Finding.REFUSED and code == "BAD_REQUEST" and error.message:
+        parts.append(f"It said: {error.message}")
+    parts.append(_MONEY[finding])
+    if finding is Finding.REFUSED:
+        parts.append(_WHAT_NEXT.get(code, "Mend the cause, then make a new request."))
+    return " ".join(parts)
+
+
+def one_of(choices: Sequence[str], sentence: str) -> Callable[[str], str]:
+    """A parser that takes one of `choices`, whatever the case."""
+
+    def parse(text: str) -> str:
+        value = text.strip().upper()
+        if value not in choices:
+            raise ValueError(sentence)
+        return value
+
+    return parse

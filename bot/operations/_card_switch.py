@@ -1,0 +1,66 @@
+"""What freezing and unfreezing share: one call with a switch, proved by reading the card.
+
+The answer of POST freeze echoes the request, so it proves nothing: GET /cards/{cardId} does. 502 and
+503 change nothing. The call takes a key and does not use it [Cards, POST freeze].
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from bot.domain.outcomes import Call, Finding, Outcome
+from bot.operations._base import Evidence, Facts, Field, Look, Operation
+from bot.operations._facts import card_facts
+from bot.partner.client import PartnerClient
+
+CARD = Field("card", "Card", card=True, placeholder="Last four, name, reference or id")
+
+
+class CardSwitch(Operation):
+    frozen: ClassVar[bool]
+    done: ClassVar[str]  # "frozen"
+    call = Call.FREEZE
+    fields = (CARD,)
+    superseded_by = ("card_freeze", "card_unfreeze")
+
+    def summary(self) -> str:
+        return f"{self.verb} {self.target_label}"
+
+    def body(self) -> dict[str, Any]:
+        return {"frozen": self.frozen}
+
+    async def read(self, partner: PartnerClient) -> Facts:
+        return await card_facts(partner, self.subject)
+
+    @property
+    def wanted_status(self) -> str:
+        return "FROZEN" if self.frozen else "ACTIVE"
+
+    async def send(self, partner: PartnerClient, key: str, body: bytes) -> Outcome:
+        await partner.freeze(self.subject, body)
+        found = await partner.card(self.subject)
+        if found.card.status == self.wanted_status:
+            return self._proved()
+        return Outcome(
+            Finding.UNKNOWN,
+            f"The API took the request, but the card does not read {self.wanted_status} yet: not confirmed."
+            " No money moves by this; it is read again shortly.",
+            {"card_status": found.card.status},
+            retry_after_s=2,
+        )
+
+    def _proved(self) -> Outcome:
+        return Outcome(
+            Finding.SUCCEEDED,
+            f"{self.target_label} is {self.done}: the card reads {self.wanted_status}.",
+            {"card_status": self.wanted_status},
+        )
+
+    async def look(self, partner: PartnerClient, key: str, since: Any) -> Look:
+        found = await partner.card(self.subject)
+        facts = {"card_status": found.card.status}
+        if found.card.status == self.wanted_status:
+            return Look(Evidence.DONE, self._proved().text, facts)
+        return Look(
+            Evidence.ABSENT, f"The card reads {found.card.status or 'no status yet'}: it is not {self.done}.", facts
+        )

@@ -1,0 +1,118 @@
+"""Order a card: a new virtual card with zero balance [Cards, POST /cards].
+
+Phone and e-mail are sealed with the request and purged when the outcome is definite. There is no
+way to prove that an order did not happen: GET /cards shows presence, never absence.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from decimal import Decimal
+from typing import Any
+
+from bot.domain.money import format_usd
+from bot.domain.outcomes import Call, Finding, Outcome
+from bot.domain.terms import mask_email, mask_phone
+from bot.operations import readers
+from bot.operations._base import Concern, Evidence, Facts, Field, Line, Look, Operation
+from bot.operations._facts import float_facts
+from bot.partner.client import PartnerClient
+
+# The service's clock and ours may differ by this much when we look for a card made "since" a moment.
+_CLOCK_SLACK = timedelta(minutes=2)
+
+
+class Order(Operation):
+    kind = "card_order"
+    title = "Order a card"
+    verb = "Order"
+    command = ("card", "order")
+    example = "/card order"
+    help = "order a new virtual card"
+    phrases = ("order a card for {card_holder_name}", "new card for {card_holder_name}")
+    call = Call.ORDER
+    fields = (
+        Field("card_holder_name", "Cardholder name", readers.cardholder_name, placeholder="Alice Moreau"),
+        Field("phone_country_code", "Country code", readers.country_code, placeholder="49", hint="Digits only"),
+        Field("phone", "Phone", readers.phone, private=True, mask=mask_phone, hint="Without the country code"),
+        Field("email", "Email", readers.email, private=True, mask=mask_email),
+        Field("partner_ref", "Partner reference", readers.partner_ref, optional=True),
+    )
+
+    def summary(self) -> str:
+        terms = self.terms()
+        ref = f", reference {terms['partner_ref']}" if terms.get("partner_ref") else ""
+        return (
+            f"Order a card for {terms['card_holder_name']}"
+            f" (phone +{terms['phone_country_code']} {terms['phone']}, {terms['email']}{ref})"
+        )
+
+    def body(self) -> dict[str, Any]:
+        body: dict[str, Any] = dict(self.values)
+        body["phone_country_code"] = int(self.values["phone_country_code"])
+        return body
+
+    async def read(self, partner: PartnerClient) -> Facts:
+        fees = await partner.fees()
+        facts = {**await float_facts(partner), "monthly_fee_usd": str(fees.transaction.monthly_per_card_usd)}
+        return {**facts, "twins": await self._twins(partner)}
+
+    async def _twins(self, partner: PartnerClient) -> list[str]:
+        """Open cards that already carry this reference or name, as "NAME ••1234"."""
+        ref, name = self.values.get("partner_ref"), self.values["card_holder_name"]
+        found = []
+        async for card in partner.cards():
+            if (ref and card.partner_ref == ref) or card.card_holder_name == name:
+                found.append(f"{card.card_holder_name} ••{card.last4 or '????'}")
+        return found
+
+    def lines(self, facts: Facts) -> list[Line]:
+        fee = Decimal(facts["monthly_fee_usd"])
+        left = facts["allowance_left"]
+        return [
+            ("Printed on the card", self.values["card_holder_name"]),
+            ("First month's fee", format_usd(fee)),
+            ("Float available", format_usd(Decimal(facts["float_available_usd"]))),
+            ("Card allowance", "no cap" if left is None else f"{left} → {left - 1} left for ever"),
+        ]
+
+    def concerns(self, facts: Facts) -> list[Concern]:
+        found = []
+        if facts["allowance_left"] is not None and facts["allowance_left"] < 1:
+            found.append(
+                Concern("The lifetime card allowance is used up. Contact the service for more.", stops=True)
+            )
+        fee, available = Decimal(facts["monthly_fee_usd"]), Decimal(facts["float_available_usd"])
+        if fee > available:
+            found.append(
+                Concern(f"The float ({format_usd(available)}) does not cover the first month's fee ({format_usd(fee)}).")
+            )
+        if facts["twins"]:
+            found.append(Concern(f"There is a card with this name or reference already: {', '.join(facts['twins'][:3])}."))
+        return found
+
+    async def send(self, partner: PartnerClient, key: str, body: bytes) -> Outcome:
+        card = await partner.order_card(body, key=key)
+        name = card.card_holder_name
+        ending = f" ending {card.last4}" if card.last4 else ""
+        return Outcome(
+            Finding.SUCCEEDED,
+            f"Card{ending} ordered for {name}. Its balance is 0.00 USD; the first month's fee is billed.",
+            {"card_id": card.id, "last4": card.last4},
+        )
+
+    async def look(self, partner: PartnerClient, key: str, since: datetime) -> Look:
+        ref, name = self.values.get("partner_ref"), self.values["card_holder_name"]
+        async for card in partner.cards():
+            same = card.card_holder_name == name and card.partner_ref == (ref or None)
+            if same and card.created_at >= since - _CLOCK_SLACK:
+                return Look(
+                    Evidence.DONE,
+                    f"A card for {name} was made at that time: the order went through.",
+                    {"card_id": card.id, "last4": card.last4},
+                )
+        return Look(
+            Evidence.UNPROVEN,
+            f"No new card for {name} is in the list, which does not prove that none was made.",
+            {},
+        )

@@ -1,0 +1,106 @@
+"""Top up a card: move float onto it, 1:1 and free of charge [Cards, POST topup]."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Any
+
+from bot.domain.money import format_usd
+from bot.domain.outcomes import Call, Finding, Outcome
+from bot.operations import readers
+from bot.operations._base import Concern, Evidence, Facts, Field, Line, Look, Operation
+from bot.operations._facts import card_facts, float_facts, not_spendable
+from bot.partner.client import PartnerClient
+
+
+class TopUp(Operation):
+    kind = "card_topup"
+    title = "Top up a card"
+    verb = "Top up"
+    command = ("card", "topup")
+    example = "/card topup 4242 50"
+    help = "move float onto a card, 1:1 and free"
+    phrases = ("top up {card} by {amount_usd}", "put {amount_usd} on {card}")
+    call = Call.TOPUP
+    moves_float = True
+    fields = (
+        Field("card", "Card", card=True, placeholder="Last four, name, reference or id"),
+        Field("amount_usd", "Amount (USD)", readers.amount, placeholder="50.00"),
+    )
+    # [Cards, POST topup]: after these the float was given back and the key is spent; sending it
+    # again would turn a clear answer into an unclear 409.
+    spends_key = frozenset({(400, "BAD_REQUEST"), (409, "QUOTA"), (503, "UPSTREAM_AUTH")})
+
+    @property
+    def amount_usd(self) -> Decimal:
+        return Decimal(self.values["amount_usd"])
+
+    def exposure_usd(self) -> Decimal:
+        return self.amount_usd
+
+    def summary(self) -> str:
+        return f"Top up {self.target_label} by {format_usd(self.amount_usd)}"
+
+    def body(self) -> dict[str, Any]:
+        return {"amount_usd": self.amount_usd}
+
+    async def read(self, partner: PartnerClient) -> Facts:
+        return {**await float_facts(partner), **await card_facts(partner, self.subject)}
+
+    def lines(self, facts: Facts) -> list[Line]:
+        available = Decimal(facts["float_available_usd"])
+        lines = [("Float available", f"{format_usd(available)} → {format_usd(available - self.amount_usd)}")]
+        if facts.get("card_balance_usd") is None:
+            lines.append(("Card balance", "unknown"))
+        else:
+            balance = Decimal(facts["card_balance_usd"])
+            lines.append(("Card balance", f"{format_usd(balance)} → {format_usd(balance + self.amount_usd)}"))
+        lines.append(("Card status", facts.get("card_status") or "not reported yet"))
+        return lines
+
+    def concerns(self, facts: Facts) -> list[Concern]:
+        found = not_spendable(facts)
+        available = Decimal(facts["float_available_usd"])
+        if self.amount_usd > available:
+            found.append(
+                Concern(
+                    f"This does not fit: {format_usd(self.amount_usd)} is more than the"
+                    f" {format_usd(available)} of float available now.",
+                    stops=True,
+                )
+            )
+        return found
+
+    async def send(self, partner: PartnerClient, key: str, body: bytes) -> Outcome:
+        done = await partner.top_up(self.subject, body, key=key)
+        facts = {"credited_usd": str(done.credited_usd), "card_id": done.card_id}
+        if done.credited_usd != self.amount_usd or done.card_id != self.subject:
+            return Outcome(
+                Finding.UNRESOLVED,
+                "The API answered with another card or amount than was approved. Do not repeat this: a person has"
+                " to look at the card and the ledger.",
+                facts,
+                alarm="The answer to a top-up names another card or amount: the key may have been used before.",
+            )
+        return Outcome(
+            Finding.SUCCEEDED,
+            f"{format_usd(done.credited_usd)} moved from the float onto {self.target_label}.",
+            facts,
+        )
+
+    async def look(self, partner: PartnerClient, key: str, since: Any) -> Look:
+        """The ledger row `topup:<key>` proves the debit, not the credit: only the same key tells of that."""
+        rows = await partner.find_top_up(key)
+        facts = {
+            "debit_usd": None if rows.debit is None else str(rows.debit.amount_usd),
+            "refund_usd": None if rows.refund is None else str(rows.refund.amount_usd),
+        }
+        if rows.debit is None:
+            return Look(Evidence.ABSENT, "The ledger shows no debit under this key.", facts)
+        if rows.refund is not None:
+            return Look(Evidence.UNDONE, "The ledger shows the debit and its return: the float is whole.", facts)
+        return Look(
+            Evidence.DEBITED,
+            "The ledger shows the debit and no return: the money left the float, and the card may not have it.",
+            facts,
+        )

@@ -1,0 +1,38 @@
+"""Unfreeze a card: purchases work again. A BLOCKED card is the service's to unblock, not ours."""
+
+from __future__ import annotations
+
+from bot.domain.money import format_usd
+from bot.operations._base import Concern, Facts, Line
+from bot.operations._card_switch import CardSwitch
+
+
+class Unfreeze(CardSwitch):
+    kind = "card_unfreeze"
+    title = "Unfreeze a card"
+    verb = "Unfreeze"
+    command = ("card", "unfreeze")
+    example = "/card unfreeze 4242"
+    help = "let a frozen card be used again"
+    phrases = ("unfreeze {card}", "unlock {card}")
+    frozen = False
+    done = "unfrozen"
+
+    def lines(self, facts: Facts) -> list[Line]:
+        balance = facts.get("card_balance_usd")
+        return [
+            ("Card status", f"{facts.get('card_status') or 'not reported yet'} → ACTIVE"),
+            ("Spendable again", "unknown" if balance is None else format_usd(balance)),
+        ]
+
+    def concerns(self, facts: Facts) -> list[Concern]:
+        status = facts.get("card_status")
+        if status == "BLOCKED":
+            return [
+                Concern("The service has blocked this card: only the service can unblock it. Contact it.", stops=True)
+            ]
+        if status in ("DELETED", "EXPIRED"):
+            return [Concern(f"The card reads {status}: it cannot be unfrozen.", stops=True)]
+        if status == "ACTIVE":
+            return [Concern("The card is not frozen.")]
+        return []

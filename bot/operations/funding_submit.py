@@ -1,0 +1,110 @@
+"""Submit a funding transfer by its hash [Account, POST /funding]; idempotent on the hash."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bot.domain.money import format_usd
+from bot.domain.outcomes import Call, Finding, Outcome
+from bot.operations import readers
+from bot.operations._base import Concern, Evidence, Facts, Field, Line, Look, Operation
+from bot.operations.funding_words import reason_in_words
+from bot.partner.client import PartnerClient
+from bot.partner.models import Funding
+
+NETWORKS = (("POLYGON", "Polygon"), ("BNB", "BNB Chain"), ("BASE", "Base"))
+
+
+class SubmitFunding(Operation):
+    kind = "funding_submit"
+    title = "Submit funding"
+    verb = "Submit funding"
+    command = ("funding", "submit")
+    example = "/funding submit 0x… POLYGON"
+    help = "have a transfer to the funding address credited"
+    phrases = ("submit funding {tx_hash} on {network}",)
+    call = Call.FUNDING
+    fields = (
+        Field("tx_hash", "Transaction hash", readers.tx_hash, placeholder="0x…"),
+        Field("network", "Network", readers.network, element="choice", choices=NETWORKS),
+    )
+
+    @property
+    def subject(self) -> str:
+        return self.values["tx_hash"]
+
+    def summary(self) -> str:
+        return f"Submit funding {self.values['tx_hash']} on {self.values['network']}"
+
+    def body(self) -> dict[str, Any]:
+        return {"tx_hash": self.values["tx_hash"], "network": self.values["network"]}
+
+    async def read(self, partner: PartnerClient) -> Facts:
+        addresses = await partner.funding_addresses()
+        me = await partner.me()
+        mine = await partner.funding_list()
+        earlier = next((f for f in mine if f.tx_hash == self.subject), None)
+        # Unverified: pending with nothing read on-chain yet [Funding submission, amount_usd].
+        unverified = sum(f.status == "pending" and f.amount_usd is None for f in mine)
+        return {
+            "listed": [a.network for a in addresses],
+            "float_available_usd": str(me.float.available_usd),
+            "load_pct": str(me.fees.svc_pct),
+            "unverified": unverified,
+            "earlier_status": earlier and earlier.status,
+            "earlier_network": earlier and earlier.network,
+        }
+
+    def lines(self, facts: Facts) -> list[Line]:
+        return [
+            ("Float available", format_usd(facts["float_available_usd"])),
+            ("Effect", "grows when the transfer is verified and credited, less the load fee"),
+            ("Unverified submissions", f"{facts['unverified']} of 5"),
+        ]
+
+    def concerns(self, facts: Facts) -> list[Concern]:
+        found = []
+        if self.values["network"] not in facts["listed"]:
+            found.append(
+                Concern(f"The API does not list {self.values['network']} at the moment and would refuse it.", stops=True)
+            )
+        if facts["earlier_status"]:
+            where = f"{facts['earlier_status']} on {facts['earlier_network']}"
+            found.append(Concern(f"This hash was submitted before: it is {where}."))
+        elif facts["unverified"] >= 5:
+            found.append(Concern("Five submissions are still unverified; the API takes no sixth.", stops=True))
+        return found
+
+    async def send(self, partner: PartnerClient, key: str, body: bytes) -> Outcome:
+        return self._of(await partner.submit_funding(body))
+
+    def _of(self, funding: Funding) -> Outcome:
+        facts = {
+            "funding_id": funding.id,
+            "status": funding.status,
+            "reason": funding.reason,
+            "network": funding.network,
+        }
+        if funding.status == "rejected":
+            words = reason_in_words(funding.status, funding.reason)
+            return Outcome(Finding.REFUSED, f"The submission was rejected. {words} The float did not change.", facts)
+        if funding.network != self.values["network"]:
+            text = (
+                f"The API keeps this hash on {funding.network}, not on {self.values['network']}, and its status is"
+                f" {funding.status}."
+            )
+        elif funding.status == "credited":
+            text = f"Credited: {format_usd(funding.credited_usd)} reached the float after the load fee."
+        elif funding.status == "review":
+            text = f"Submitted; in review. {reason_in_words(funding.status, funding.reason)}"
+        else:
+            text = f"Submitted; {funding.status}. The float grows once the transfer is verified and has arrived."
+        return Outcome(Finding.SUCCEEDED, text, facts)
+
+    async def look(self, partner: PartnerClient, key: str, since: Any) -> Look:
+        for funding in await partner.funding_list():
+            if funding.tx_hash == self.subject:
+                outcome = self._of(funding)
+                done = outcome.finding is Finding.SUCCEEDED
+                return Look(Evidence.DONE if done else Evidence.UNDONE, outcome.text, outcome.facts)
+        return Look(Evidence.ABSENT, "The API lists no submission of this hash.", {})

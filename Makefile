@@ -22,7 +22,7 @@ test:  ## everything: lint, types, import contracts, tests
 
 soak:  ## the long programmes at full size
 	@$(PYTHON) .ci/setup.py test
-	COUNTERSIGN_SOAK=1 $(BIN)/python -m pytest -m soak --timeout=0 -s $(PYTEST_ARGS)
+	SOAK=1 $(BIN)/python -m pytest -m soak --timeout=0 -s $(PYTEST_ARGS)
 
 lint:  ## formatter, linter, types, import contracts
 	@$(PYTHON) .ci/setup.py test

@@ -37,7 +37,11 @@ def make_venv():
         return
     say("Creating .venv")
     if subprocess.call([supported_python(), "-m", "venv", "--clear", str(VENV)]):
-        sys.exit(complain("This Python cannot make a virtual environment; on Debian: apt-get install python3-venv."))
+        sys.exit(
+            complain(
+                "This Python cannot make a virtual environment; on Debian: apt-get install python3-venv."
+            )
+        )
 
 
 def supported_python():
@@ -49,17 +53,17 @@ def supported_python():
         if found:
             return found
     found = ".".join(map(str, sys.version_info[:3]))
-    return sys.exit(complain("Python 3.11 or newer is needed, this one is {}: make PYTHON=/path/to/it".format(found)))
+    return sys.exit(complain(f"Python 3.11 or newer is needed, this one is {found}: make PYTHON=/path/to/it"))
 
 
 def install(mode):
     """Install the lock and the project, unless the same lock was installed before."""
     wanted = fingerprint(mode)
-    stamp = VENV / "installed-{}".format(mode)
+    stamp = VENV / f"installed-{mode}"
     if stamp.exists() and stamp.read_text() == wanted:
         return
     pip = [str(PYTHON), "-m", "pip", "--disable-pip-version-check", "install", "--quiet"]
-    say("Installing {} (once; again only when it changes)".format(LOCKS[mode]))
+    say(f"Installing {LOCKS[mode]} (once; again only when it changes)")
     subprocess.check_call([*pip, "--require-hashes", "--requirement", LOCKS[mode]])
     subprocess.check_call([*pip, "--no-deps", "--no-build-isolation", "--editable", "."])
     subprocess.call([str(PYTHON), "-m", "compileall", "-q", "bot", "handlers", "storage", "sandbox"])
@@ -90,13 +94,22 @@ def install_browser_and_node():
         say("Installing {} for the tests".format(" ".join(wanted)))
         quiet = dict(os.environ, DEBIAN_FRONTEND="noninteractive")
         subprocess.call(["apt-get", "update", "-qq"], env=quiet)
-        subprocess.call(["apt-get", "install", "-y", "-qq", "--no-install-recommends", *wanted], env=quiet,
-                        stdout=subprocess.DEVNULL)
+        subprocess.call(
+            ["apt-get", "install", "-y", "-qq", "--no-install-recommends", *wanted],
+            env=quiet,
+            stdout=subprocess.DEVNULL,
+        )
     lock = NODE_CHECKS / "package-lock.json"
     stamp = NODE_CHECKS / "node_modules" / ".package-lock.json"
-    if shutil.which("npm") and lock.exists() and (not stamp.exists() or stamp.stat().st_mtime < lock.stat().st_mtime):
-        say("Installing the type checks of {}".format(NODE_CHECKS.relative_to(ROOT)))
-        subprocess.call(["npm", "ci", "--silent", "--no-audit", "--no-fund", "--ignore-scripts"], cwd=str(NODE_CHECKS))
+    if (
+        shutil.which("npm")
+        and lock.exists()
+        and (not stamp.exists() or stamp.stat().st_mtime < lock.stat().st_mtime)
+    ):
+        say(f"Installing the type checks of {NODE_CHECKS.relative_to(ROOT)}")
+        subprocess.call(
+            ["npm", "ci", "--silent", "--no-audit", "--no-fund", "--ignore-scripts"], cwd=str(NODE_CHECKS)
+        )
 
 
 def say(text):

@@ -1,0 +1,370 @@
+"""Reads `countersign.toml`, what people decide, into values; secrets and addresses are in `bot.settings`.
+
+Every problem is reported at once, with the table and the key named. A key that is not known is a
+problem: in a file that says who may move money, a misspelt key must not leave a default in place.
+"""
+
+from __future__ import annotations
+
+import difflib
+import hashlib
+import re
+import tomllib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from bot.domain.money import InvalidAmount, parse_usd
+from bot.domain.policy import KINDS, KindPolicy, Limits, People, Policy, Tier
+
+_UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
+_PERSON = re.compile(r"@[a-z0-9][a-z0-9._-]*|[UWS][A-Z0-9]{2,}")
+_CHANNEL = re.compile(r"#[^\s#@A-Z]{1,80}|[CG][A-Z0-9]{2,}")
+_DESTINATION = re.compile(r"[a-z0-9][a-z0-9_-]{0,39}")
+_EVENT = re.compile(r"[a-z0-9_]+(\.[a-z0-9_]+)+")
+
+
+class ConfigError(Exception):
+    """The file cannot be used; `problems` are sentences, one each."""
+
+    def __init__(self, problems: list[str]) -> None:
+        super().__init__(" ".join(problems))
+        self.problems = problems
+
+
+@dataclass(frozen=True, slots=True)
+class Channels:
+    """Where the bot speaks, as written: an id or `#name`."""
+
+    approvals: str
+    alerts: str
+    audit: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Poll:
+    """How often each thing without an event is read."""
+
+    account: timedelta = timedelta(seconds=60)
+    funding: timedelta = timedelta(seconds=60)
+    events: timedelta = timedelta(seconds=60)
+    cards: timedelta = timedelta(minutes=10)
+    ledger: timedelta = timedelta(minutes=15)
+
+
+@dataclass(frozen=True, slots=True)
+class FloatAlert:
+    """Raised below the floor, resolved above `clear_usd`; or when it lasts fewer hours than the runway."""
+
+    floor_usd: Decimal = Decimal(1000)
+    clear_usd: Decimal = Decimal(1200)
+    runway_hours: int = 24
+
+
+@dataclass(frozen=True, slots=True)
+class DeclineAlert:
+    """Declines of one cause within `window` share a message; at `cluster_at` they become a cluster."""
+
+    window: timedelta = timedelta(minutes=10)
+    cluster_at: int = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Destination:
+    """Another system that gets its copy of the named events."""
+
+    name: str
+    url: str
+    events: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Config:
+    """The whole file. `digest` (also `policy.version`) is the SHA-256 of its bytes, in hex."""
+
+    channels: Channels
+    policy: Policy
+    poll: Poll
+    float_alert: FloatAlert
+    decline_alert: DeclineAlert
+    destinations: tuple[Destination, ...]
+    digest: str
+
+    @classmethod
+    def load(cls, path: Path) -> Config:
+        """Read the file. Raises `ConfigError` with every problem."""
+        try:
+            return cls.parse(path.read_bytes())
+        except OSError as error:
+            raise ConfigError(
+                [f"{path} cannot be read ({error.strerror}): COUNTERSIGN_CONFIG says where the file is."]
+            ) from None
+
+    @classmethod
+    def parse(cls, content: bytes) -> Config:
+        """Check the bytes of a file. Raises `ConfigError` with every problem."""
+        try:
+            document = tomllib.loads(content.decode())
+        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+            raise ConfigError([f"This is not TOML: {error}."]) from None
+        problems: list[str] = []
+        config = _read(_Table("", document, problems), hashlib.sha256(content).hexdigest())
+        if problems:
+            raise ConfigError(problems)
+        return config
+
+
+def parse_duration(text: str) -> timedelta | None:
+    """`90s`, `15m`, `8h`, `2d`; None when it is none of these or zero."""
+    match = re.fullmatch(r"([1-9][0-9]{0,5})([smhd])", text)
+    return timedelta(**{_UNITS[match[2]]: int(match[1])}) if match else None
+
+
+class _Table:
+    """One table of the file: typed reads that collect problems, and the names nobody read."""
+
+    def __init__(self, name: str, values: Mapping[str, Any], problems: list[str]) -> None:
+        self.name = name
+        self.values = values
+        self.problems = problems
+        self.known: set[str] = set()
+
+    def path(self, key: str) -> str:
+        return f"{self.name}.{key}" if self.name else key
+
+    def problem(self, key: str, sentence: str) -> None:
+        self.problems.append(f"{self.path(key)} {sentence}")
+
+    def get(self, key: str, type_: type, what: str) -> Any:
+        """The value when it is there and of the type (a bool is no int); else None, and a problem."""
+        self.known.add(key)
+        value = self.values.get(key)
+        if value is None or type(value) is type_:
+            return value
+        self.problem(key, f"must be {what}.")
+        return None
+
+    def table(self, key: str) -> _Table:
+        return _Table(self.path(key), self.get(key, dict, "a table") or {}, self.problems)
+
+    def tables(self, key: str) -> list[_Table]:
+        rows = self.get(key, list, "a list of tables") or []
+        if not all(isinstance(row, dict) for row in rows):
+            self.problem(key, "must be a list of tables.")
+            return []
+        return [_Table(f"{self.path(key)}[{n}]", row, self.problems) for n, row in enumerate(rows, 1)]
+
+    def texts(self, key: str, pattern: re.Pattern[str], what: str) -> tuple[str, ...]:
+        """A list of texts, each of the form, none twice."""
+        found: list[object] = self.get(key, list, f"a list of {what}") or []
+        texts: dict[str, None] = {}
+        for text in found:
+            if not (isinstance(text, str) and pattern.fullmatch(text)):
+                self.problem(key, f"holds {text!r}, which is not {what}.")
+            elif text in texts:
+                self.problem(key, f"names {text} twice.")
+            else:
+                texts[text] = None
+        return tuple(texts)
+
+    def text(self, key: str, pattern: re.Pattern[str], what: str) -> str | None:
+        value: str | None = self.get(key, str, what)
+        if value and not pattern.fullmatch(value):
+            self.problem(key, f"is {value!r}, which is not {what}.")
+        return value or None
+
+    def count(self, key: str, default: int, *, least: int = 1) -> int:
+        value = self.get(key, int, "a whole number")
+        if value is not None and value < least:
+            self.problem(key, f"must be at least {least}.")
+        return default if value is None else int(value)
+
+    def duration(self, key: str, default: timedelta) -> timedelta:
+        text = self.get(key, str, 'a duration in quotes, such as "90s", "15m", "8h" or "2d"')
+        if text is None:
+            return default
+        found = parse_duration(text)
+        if found is None:
+            self.problem(key, f'is {text!r}; write a duration such as "90s", "15m", "8h" or "2d".')
+        return found or default
+
+    def usd(self, key: str, default: Decimal | None = None, *, zero: bool = False) -> Decimal | None:
+        """Dollars in quotes; empty = none. TOML's own numbers are refused: they are binary fractions."""
+        text = self.get(key, str, 'dollars in quotes, such as "500" or "99.50"')
+        if text is None:
+            return default
+        if not text:
+            return None
+        if zero and re.fullmatch(r"0(\.00?)?", text):
+            return Decimal(0)
+        try:
+            return parse_usd(text)
+        except InvalidAmount as error:
+            self.problem(key, f"is {text!r}: {error}")
+            return None
+
+    def refuse_the_rest(self, known: Iterable[str] = ()) -> None:
+        """Call last: every key that nothing asked for is a problem."""
+        known_keys = self.known.union(known)
+        for key in self.values:
+            if key not in known_keys:
+                close = difflib.get_close_matches(key, known_keys, n=1)
+                hint = f" Did you mean {close[0]}?" if close else ""
+                self.problem(key, f"is not known.{hint}")
+
+
+def _read(root: _Table, digest: str) -> Config:
+    alerts, relay = root.table("alerts"), root.table("relay")
+    config = Config(
+        channels=_channels(root.table("slack")),
+        policy=_policy(root, digest),
+        poll=_poll(root.table("poll")),
+        float_alert=_float_alert(alerts.table("float")),
+        decline_alert=_decline_alert(alerts.table("declines")),
+        destinations=_destinations(relay),
+        digest=digest,
+    )
+    for table in (alerts, relay, root):
+        table.refuse_the_rest()
+    return config
+
+
+def _channels(table: _Table) -> Channels:
+    what = 'a "#channel" or a channel id'
+    found = {key: table.text(f"{key}_channel", _CHANNEL, what) for key in ("approvals", "alerts", "audit")}
+    for key in ("approvals", "alerts"):
+        if not table.values.get(f"{key}_channel"):
+            table.problem(f"{key}_channel", f"is needed: {what}.")
+    table.refuse_the_rest()
+    return Channels(found["approvals"] or "", found["alerts"] or "", found["audit"])
+
+
+def _policy(root: _Table, digest: str) -> Policy:
+    tables = root.table("policy")
+    default = _kind(tables.table("default"), KindPolicy())
+    kinds = {kind: _kind(tables.table(kind), default) for kind in KINDS if kind in tables.values}
+    tables.refuse_the_rest(KINDS)
+    return Policy(_people(root.table("people")), kinds, default, _limits(root.table("limits")), digest)
+
+
+def _kind(table: _Table, default: KindPolicy) -> KindPolicy:
+    """One policy table; what it does not set comes from `default`."""
+    approvals = table.count("approvals", default.approvals)
+    tiers = _tiers(table, approvals) if "tiers" in table.values else default.tiers
+    now = default.now
+    if table.name == "policy.card_freeze":
+        given = table.get("now", bool, "true or false")
+        now = default.now if given is None else given
+    expires = table.duration("expires", default.expires)
+    table.refuse_the_rest()
+    return KindPolicy(approvals, expires, tiers, now)
+
+
+def _tiers(table: _Table, approvals: int) -> tuple[Tier, ...]:
+    """Steps that go up in amount and in approvals: any other step would never matter."""
+    tiers: list[Tier] = []
+    for row in table.tables("tiers"):
+        above_usd = row.usd("above_usd", zero=True)
+        needed = row.count("approvals", 0)
+        row.refuse_the_rest()
+        if above_usd is None or not needed:
+            if not row.values.get("above_usd") or "approvals" not in row.values:
+                table.problem("tiers", 'needs rows of the form { above_usd = "500", approvals = 2 }.')
+            continue
+        if needed <= max([approvals, *(tier.approvals for tier in tiers)]):
+            row.problem(
+                "approvals", f"is {needed}, no more than below that amount: the tier would do nothing."
+            )
+        if tiers and above_usd <= tiers[-1].above_usd:
+            row.problem("above_usd", "must be more than in the tier before it.")
+        tiers.append(Tier(above_usd, needed))
+    return tuple(tiers)
+
+
+def _people(table: _Table) -> People:
+    what = 'an "@group", an "@user" or a Slack id'
+    people = People(
+        **{role: table.texts(role, _PERSON, what) for role in ("requesters", "approvers", "admins")}
+    )
+    if not people.approvers:
+        table.problem("approvers", "names nobody, so no request could ever be approved.")
+    table.refuse_the_rest()
+    return people
+
+
+def _limits(table: _Table) -> Limits:
+    limits = Limits(**{key: table.usd(key) for key in ("per_requester_usd", "per_pair_usd", "total_usd")})
+    table.refuse_the_rest()
+    return limits
+
+
+def _poll(table: _Table) -> Poll:
+    usual = Poll()
+    poll = Poll(
+        account=table.duration("account", usual.account),
+        funding=table.duration("funding", usual.funding),
+        events=table.duration("events", usual.events),
+        cards=table.duration("cards", usual.cards),
+        ledger=table.duration("ledger", usual.ledger),
+    )
+    table.refuse_the_rest()
+    return poll
+
+
+def _float_alert(table: _Table) -> FloatAlert:
+    usual = FloatAlert()
+    floor_usd = table.usd("floor_usd", usual.floor_usd, zero=True)
+    clear_usd = table.usd("clear_usd", usual.clear_usd, zero=True)
+    for key, amount_usd in (("floor_usd", floor_usd), ("clear_usd", clear_usd)):
+        if table.values.get(key) == "" and amount_usd is None:
+            table.problem(key, "must not be empty.")
+    alert = FloatAlert(
+        usual.floor_usd if floor_usd is None else floor_usd,
+        usual.clear_usd if clear_usd is None else clear_usd,
+        table.count("runway_hours", usual.runway_hours),
+    )
+    if alert.clear_usd < alert.floor_usd:
+        table.problem(
+            "clear_usd", "must not be below floor_usd, or the alert would clear while it is raised."
+        )
+    table.refuse_the_rest()
+    return alert
+
+
+def _decline_alert(table: _Table) -> DeclineAlert:
+    usual = DeclineAlert()
+    window = table.duration("window", usual.window)
+    alert = DeclineAlert(window, table.count("cluster_at", usual.cluster_at, least=2))
+    table.refuse_the_rest()
+    return alert
+
+
+def _destinations(relay: _Table) -> tuple[Destination, ...]:
+    found: list[Destination] = []
+    for row in relay.tables("destinations"):
+        name = row.text("name", _DESTINATION, "a short name of small letters, digits and dashes") or ""
+        url: str = row.get("url", str, "an https address") or ""
+        events = row.texts("events", _EVENT, 'an event type such as "card.authorized"')
+        row.refuse_the_rest()
+        if not name:
+            row.problem("name", "is needed.")
+        elif name in (other.name for other in found):
+            row.problem("name", f"is {name!r} a second time.")
+        if not _is_https(url):
+            row.problem("url", "must be an address of the form https://host/path.")
+        if not events:
+            row.problem("events", "must name at least one event type.")
+        found.append(Destination(name, url, events))
+    return tuple(found)
+
+
+def _is_https(url: str) -> bool:
+    try:
+        parts = urlsplit(url)
+        return parts.scheme == "https" and bool(parts.hostname) and not parts.username
+    except ValueError:
+        return False

@@ -1,0 +1,160 @@
+"""`countersign.toml`: what is accepted, what is inherited, and that every problem is named at once."""
+
+import hashlib
+from datetime import timedelta
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+
+from bot.config import Config, ConfigError, parse_duration
+from bot.domain.policy import KindPolicy, Tier
+
+ROOT = Path(__file__).parents[2]
+SMALLEST = """
+[slack]
+approvals_channel = "#a"
+alerts_channel = "#b"
+[people]
+approvers = ["@boss"]
+"""
+
+
+def problems_of(text: str) -> list[str]:
+    with pytest.raises(ConfigError) as caught:
+        Config.parse(text.encode())
+    return caught.value.problems
+
+
+def test_the_example_file_is_valid_and_says_what_its_comments_say() -> None:
+    content = (ROOT / "countersign.toml").read_bytes()
+
+    config = Config.parse(content)
+
+    assert config.channels.approvals == "#card-approvals"
+    assert config.channels.audit is None
+    assert config.policy.people.requesters == ()
+    assert config.policy.of("card_topup").tiers == (Tier(Decimal(500), 2),)
+    assert config.policy.of("funding_submit") == KindPolicy(1, timedelta(hours=2))
+    assert config.policy.limits.per_requester_usd == Decimal(5000)
+    assert config.policy.limits.per_pair_usd is None
+    assert config.destinations[0].events == ("card.authorized", "card.transaction")
+
+
+def test_defaults_hold_where_the_file_is_silent() -> None:
+    config = Config.parse(SMALLEST.encode())
+
+    assert config.policy.of("card_order") == KindPolicy()
+    assert config.poll.cards == timedelta(minutes=10)
+    assert config.float_alert.floor_usd == Decimal(1000)
+    assert config.decline_alert.cluster_at == 5
+    assert config.policy.limits.total_usd is None
+
+
+def test_a_policy_table_inherits_what_it_does_not_set() -> None:
+    config = Config.parse(
+        (
+            SMALLEST + '[policy.default]\napprovals = 2\nexpires = "1d"\n[policy.card_freeze]\nnow = false'
+        ).encode()
+    )
+
+    assert config.policy.of("card_freeze") == KindPolicy(2, timedelta(days=1), (), now=False)
+    assert config.policy.of("card_close") == KindPolicy(2, timedelta(days=1))
+
+
+def test_the_policy_version_is_the_digest_of_the_bytes() -> None:
+    content = SMALLEST.encode()
+
+    assert Config.parse(content).policy.version == hashlib.sha256(content).hexdigest()
+    assert Config.parse(content + b"\n").digest != Config.parse(content).digest
+
+
+def test_every_problem_is_reported_at_once_with_table_and_key() -> None:
+    problems = problems_of(
+        """
+        [slack]
+        approvals_channel = "approvals"
+        alerts_chanel = "#alerts"
+        [people]
+        approvers = []
+        [policy.default]
+        approvals = 0
+        expires = "8 hours"
+        [policy.card_top_up]
+        approvals = 1
+        [limits]
+        total_usd = 20000
+        [poll]
+        account = "60"
+        """
+    )
+
+    named = [problem.split(" ", 1)[0] for problem in problems]
+    assert sorted(named) == sorted(
+        [
+            "slack.approvals_channel",
+            "slack.alerts_channel",
+            "slack.alerts_chanel",
+            "people.approvers",
+            "policy.default.approvals",
+            "policy.default.expires",
+            "policy.card_top_up",
+            "limits.total_usd",
+            "poll.account",
+        ]
+    )
+    assert "Did you mean alerts_channel?" in " ".join(problems)
+    assert "Did you mean card_topup?" in " ".join(problems)
+
+
+@pytest.mark.parametrize(
+    ("table", "key"),
+    [
+        ('[limits]\ntotal_usd = "0"', "limits.total_usd"),
+        ('[limits]\ntotal_usd = "-5"', "limits.total_usd"),
+        ('[limits]\ntotal_usd = "1e3"', "limits.total_usd"),
+        ('[policy.card_topup]\ntiers = [{ above_usd = "500", approvals = 1 }]', "approvals"),
+        ("[policy.card_topup]\ntiers = [{ above_usd = 500, approvals = 2 }]", "above_usd"),
+        ("[policy.card_topup]\ntiers = [{ approvals = 2 }]", "policy.card_topup.tiers"),
+        ("[policy.card_topup]\ntiers = [2]", "policy.card_topup.tiers"),
+        ("[policy.card_topup]\nnow = true", "policy.card_topup.now"),
+        ("[policy.card_topup]\napprovals = true", "policy.card_topup.approvals"),
+        ("[policy]\ncard_topup = 3", "policy.card_topup"),
+        ('[alerts.float]\nfloor_usd = "10"\nclear_usd = "9"', "alerts.float.clear_usd"),
+        ("[alerts.declines]\ncluster_at = 1", "alerts.declines.cluster_at"),
+        ("[alerts.fload]", "alerts.fload"),
+        ('[[relay.destinations]]\nname = "x"\nurl = "http://x"\nevents = ["a.b"]', "url"),
+        ('[[relay.destinations]]\nname = "x"\nurl = "https://x"\nevents = []', "events"),
+        ('[poll]\ncards = "0s"', "poll.cards"),
+        ("nonsense = 1", "nonsense"),
+    ],
+)
+def test_a_value_that_makes_no_sense_is_named(table: str, key: str) -> None:
+    # A bare key at the end of the file would belong to the last table.
+    text = table + SMALLEST if table.startswith("nonsense") else SMALLEST + table
+
+    problems = problems_of(text)
+
+    assert any(key in problem for problem in problems), problems
+
+
+def test_tiers_must_go_up_in_amount() -> None:
+    text = SMALLEST + (
+        "[policy.card_topup]\n"
+        'tiers = [{ above_usd = "500", approvals = 2 }, { above_usd = "400", approvals = 3 }]'
+    )
+
+    assert problems_of(text) == [
+        "policy.card_topup.tiers[2].above_usd must be more than in the tier before it."
+    ]
+
+
+def test_a_file_that_is_not_toml_or_not_there_is_a_sentence(tmp_path: Path) -> None:
+    assert "not TOML" in problems_of("[slack")[0]
+    with pytest.raises(ConfigError, match="COUNTERSIGN_CONFIG says where"):
+        Config.load(tmp_path / "absent.toml")
+
+
+@pytest.mark.parametrize("text", ["", "0s", "8", "8H", "1.5h", "-1m", "8h ", "٣h", "1w"])
+def test_what_is_no_duration(text: str) -> None:
+    assert parse_duration(text) is None

@@ -43,7 +43,8 @@ def test_everything_else_is_refused_with_a_sentence_and_an_example(typed: str, r
     sentence = str(refused.value)
     assert reason in sentence
     assert "for example" in sentence
-    assert sentence.endswith(".") and len(sentence) < 150
+    assert sentence.endswith(".")
+    assert len(sentence) < 150
 
 
 @given(st.integers(min_value=1, max_value=10**11))
@@ -93,7 +94,7 @@ def test_plain_writes_no_exponent_and_refuses_what_is_no_number() -> None:
 
 
 def test_a_sum_keeps_the_tenth_decimal_behind_twenty_digits() -> None:
-    large, small = Decimal("12345678901234567890"), Decimal("0.0000000001")
+    large, small = Decimal(12345678901234567890), Decimal("0.0000000001")
 
     assert exact_sum([large, small, -large]) == small
 

@@ -1,0 +1,17 @@
+"""Typed async client of the Card Issuing Partner API; it knows nothing of requests, approvals or Slack.
+
+    client      PartnerClient: one method per endpoint, in the order of the API document
+    models      what the API answers, as frozen values with exact decimals
+    errors      the tree of what can go wrong, and how certain it is that nothing happened
+    endpoints   the facts of each endpoint: path, who waits how long, whether it changes anything
+    retrying    pure: may this call be sent again by itself, and when
+    ratelimit   one rolling-minute budget for everybody who uses a key
+    pages       walking lists page by page
+    wire        one HTTP exchange: bytes out, an answer or an error in
+    codec       JSON with exact numbers, both ways
+    access      which key may go to which address
+    redaction   what may stand in a log line or an error message
+    webhooks    is this delivery genuine; sans-I/O
+
+Source of every fact: the API document, cited in square brackets by its headings.
+"""

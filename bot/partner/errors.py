@@ -1,0 +1,285 @@
+"""What can go wrong with a call, and how certain it is that nothing happened.
+
+    PartnerError                        operation, status, code, message, certainty, …
+    ├── NotSent                         refused here, before any byte left: a bad id or key
+    ├── NoAnswer                        timeout, connection lost: nobody knows what happened
+    │   ├── NotConnected                no connection came about, so no byte left
+    │   └── UnreadableAnswer            a redirect, no JSON, too large, a code the document does not
+    │                                   give for this call: to a change as good as no answer
+    ├── LedgerMoving                    no two pages of the ledger would fit together
+    └── Refused                         the service answered with one of its codes
+        ├── BadRequest                  BAD_REQUEST
+        ├── InvalidDetail               INVALID_NAME, INVALID_EMAIL, INVALID_PHONE, PHONE_COUNTRY_NOT_ALLOWED
+        ├── Unauthorized                UNAUTHORIZED: key missing, unknown or revoked, or account suspended
+        ├── InsufficientFunds           INSUFFICIENT_FUNDS: the float (top-up) or the card (unload)
+        ├── Forbidden                   FORBIDDEN: the key lacks a scope
+        ├── NotFound                    NOT_FOUND: unknown, or another account's
+        ├── AlreadyProcessed            ALREADY_PROCESSED: one of several meanings, never "done"
+        ├── AlreadySubmitted            ALREADY_SUBMITTED: another account keeps the hash
+        ├── AlreadyCredited             ALREADY_CREDITED: by other means
+        ├── QuotaExceeded               QUOTA: card allowance, or capacity
+        ├── RateLimited                 RATE_LIMITED: not executed; retry_after in seconds
+        ├── TooManyPending              TOO_MANY_PENDING: five unverified submissions
+        ├── UpstreamAuth                UPSTREAM_AUTH
+        └── Unavailable                 UNAVAILABLE: means different things by endpoint
+
+Branch on `certainty` before the class. The certainty speaks of **this** call only: a refusal of a
+re-send proves nothing about an earlier attempt under the same key whose outcome is unknown.
+"""
+
+from collections.abc import Mapping
+from enum import StrEnum
+
+from bot.partner.endpoints import FACTS, Endpoint
+
+
+class Certainty(StrEnum):
+    """What an error proves about the call that met it."""
+
+    DEFINITE = "definite"  # moved nothing, key unused
+    DEFINITE_KEY_SPENT = "definite_key_spent"  # moved nothing in the end; never send the key again
+    AMBIGUOUS = "ambiguous"  # may or may not have happened
+    TRANSIENT = "transient"  # not executed, may be sent again as it is
+
+
+class PartnerError(Exception):
+    """A call that did not give what was asked. Its text and fields hold no secret or personal detail.
+
+    `operation` is the endpoint; `status` and `code` are None where there was no readable answer;
+    `message` is the service's sentence, cleaned, or ours; `retry_after` is in seconds; `sent_key` is the
+    idempotency key that went out; `body` is what may be kept of the error body; `attempts` counts the
+    exchanges made in this call.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        operation: Endpoint,
+        certainty: Certainty,
+        status: int | None = None,
+        code: str | None = None,
+        retry_after: float | None = None,
+        sent_key: str | None = None,
+        body: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.message = message
+        self.operation = operation
+        self.certainty = certainty
+        self.status = status
+        self.code = code
+        self.retry_after = retry_after
+        self.sent_key = sent_key
+        self.body = dict(body or {})
+        self.attempts = 1
+
+    def __str__(self) -> str:
+        answer = " ".join(str(part) for part in (self.status, self.code) if part is not None)
+        return f"{self.operation}: {answer or type(self).__name__}: {self.message}"
+
+
+class NotSent(PartnerError):
+    """Refused by the client itself: an id, key or body that no call may carry."""
+
+
+class NoAnswer(PartnerError):
+    """No answer that can be relied on: a change may or may not have happened."""
+
+
+class NotConnected(NoAnswer):
+    """No connection came about, so no byte of the request left this machine."""
+
+
+class UnreadableAnswer(NoAnswer):
+    """Something answered, but not in the service's words. `code` is None: it must not be branched on."""
+
+
+class LedgerMoving(PartnerError):
+    """The ledger kept changing while its pages were read; read it again a little later."""
+
+
+class Refused(PartnerError):
+    """The service answered with one of its codes."""
+
+
+class BadRequest(Refused):
+    """BAD_REQUEST: malformed, out of range, a closed card, or refused by the processor."""
+
+
+class InvalidDetail(Refused):
+    """A cardholder detail was refused; `field` names it."""
+
+    @property
+    def field(self) -> str:
+        """The field of the request body that was refused."""
+        return _DETAIL_FIELDS[self.code or ""]
+
+
+class Unauthorized(Refused):
+    """Key missing, unknown or revoked, or account suspended: nothing tells the four apart."""
+
+
+class InsufficientFunds(Refused):
+    """More than the float can spend (top-up) or than the card holds (unload)."""
+
+
+class Forbidden(Refused):
+    """The key lacks a scope; the message names it."""
+
+
+class NotFound(Refused):
+    """Unknown, or another account's."""
+
+
+class AlreadyProcessed(Refused):
+    """The key is in flight, spent, bound to another card, or its outcome is not recorded."""
+
+
+class AlreadySubmitted(Refused):
+    """Another account keeps this funding hash."""
+
+
+class AlreadyCredited(Refused):
+    """This transaction was credited by other means."""
+
+
+class QuotaExceeded(Refused):
+    """The lifetime card allowance is used up, or capacity is."""
+
+
+class RateLimited(Refused):
+    """Not executed: the key's rolling minute is used up."""
+
+
+class TooManyPending(Refused):
+    """Five unverified funding submissions are open; there is no time after which to try again."""
+
+
+class UpstreamAuth(Refused):
+    """The service could not authenticate at the processor."""
+
+
+class Unavailable(Refused):
+    """The service or its processor failed."""
+
+
+_DETAIL_FIELDS = {
+    "INVALID_NAME": "card_holder_name",
+    "INVALID_EMAIL": "email",
+    "INVALID_PHONE": "phone",
+    "PHONE_COUNTRY_NOT_ALLOWED": "phone_country_code",
+}
+
+CLASSES: dict[str, type[Refused]] = {
+    "BAD_REQUEST": BadRequest,
+    "INVALID_NAME": InvalidDetail,
+    "INVALID_EMAIL": InvalidDetail,
+    "INVALID_PHONE": InvalidDetail,
+    "PHONE_COUNTRY_NOT_ALLOWED": InvalidDetail,
+    "UNAUTHORIZED": Unauthorized,
+    "INSUFFICIENT_FUNDS": InsufficientFunds,
+    "FORBIDDEN": Forbidden,
+    "NOT_FOUND": NotFound,
+    "ALREADY_PROCESSED": AlreadyProcessed,
+    "ALREADY_SUBMITTED": AlreadySubmitted,
+    "ALREADY_CREDITED": AlreadyCredited,
+    "QUOTA": QuotaExceeded,
+    "RATE_LIMITED": RateLimited,
+    "TOO_MANY_PENDING": TooManyPending,
+    "UPSTREAM_AUTH": UpstreamAuth,
+    "UNAVAILABLE": Unavailable,
+}
+"""Every code of the document [Errors] and the error it becomes."""
+
+_D, _S, _A, _T = Certainty
+_Cells = dict[tuple[int, str], Certainty]
+
+# On every endpoint [Errors]. A call over the rate never reaches its handler.
+_COMMON: _Cells = {
+    (400, "BAD_REQUEST"): _D,
+    (401, "UNAUTHORIZED"): _D,
+    (403, "FORBIDDEN"): _D,
+    (404, "NOT_FOUND"): _D,
+    (405, "BAD_REQUEST"): _D,
+    (429, "RATE_LIMITED"): _T,
+}
+
+# A read moves nothing whatever happens to it, so a failure of the service's side may be asked again.
+_READ: _Cells = _COMMON | {
+    (500, "UNAVAILABLE"): _T,
+    (502, "UNAVAILABLE"): _T,
+    (503, "UNAVAILABLE"): _T,
+    (503, "UPSTREAM_AUTH"): _T,
+}
+
+_CHANGES: dict[Endpoint, _Cells] = {
+    # The document does not say whether a 400 leaves the key usable, here as on top-up and unload:
+    # the worse is assumed, and another try is a new request.
+    Endpoint.ORDER_CARD: _COMMON | {
+        (400, "BAD_REQUEST"): _S,
+        (400, "INVALID_NAME"): _S,
+        (400, "INVALID_EMAIL"): _S,
+        (400, "INVALID_PHONE"): _S,
+        (400, "PHONE_COUNTRY_NOT_ALLOWED"): _S,
+        (409, "QUOTA"): _D,  # nothing created, no allowance consumed
+        (409, "ALREADY_PROCESSED"): _A,  # same key in flight
+        (500, "UNAVAILABLE"): _A,
+        (502, "UNAVAILABLE"): _T,  # key released; the same key again
+        (503, "UPSTREAM_AUTH"): _A,
+    },
+    Endpoint.TOP_UP: _COMMON | {
+        (400, "BAD_REQUEST"): _S,  # nothing written, or refunded with the key spent
+        (402, "INSUFFICIENT_FUNDS"): _D,  # nothing written, key unused
+        (409, "QUOTA"): _S,  # processor capacity; the float was refunded
+        (409, "ALREADY_PROCESSED"): _A,  # three cases with opposite consequences
+        (500, "UNAVAILABLE"): _A,
+        (502, "UNAVAILABLE"): _A,  # unresolved with the float debited, or refunded: it does not say
+        (503, "UPSTREAM_AUTH"): _S,  # treated as a rejection: refunded
+    },
+    Endpoint.UNLOAD: _COMMON | {
+        (400, "BAD_REQUEST"): _S,
+        (402, "INSUFFICIENT_FUNDS"): _D,  # the card holds less; nothing moves
+        (409, "ALREADY_PROCESSED"): _A,
+        (500, "UNAVAILABLE"): _A,
+        (502, "UNAVAILABLE"): _A,  # between card debit and float credit money is nowhere visible
+        (503, "UPSTREAM_AUTH"): _A,
+    },
+    Endpoint.CLOSE: _COMMON | {
+        (400, "BAD_REQUEST"): _S,
+        (409, "ALREADY_PROCESSED"): _A,
+        (500, "UNAVAILABLE"): _A,
+        (502, "UNAVAILABLE"): _A,
+        (503, "UNAVAILABLE"): _T,  # the balance cannot be read: the card stays open
+        (503, "UPSTREAM_AUTH"): _A,
+    },
+    Endpoint.FREEZE: _COMMON | {
+        (500, "UNAVAILABLE"): _A,
+        (502, "UNAVAILABLE"): _T,  # changes nothing
+        (503, "UPSTREAM_AUTH"): _T,  # changes nothing
+    },
+    Endpoint.SUBMIT_FUNDING: _COMMON | {
+        (409, "ALREADY_SUBMITTED"): _D,
+        (409, "ALREADY_CREDITED"): _D,
+        (429, "TOO_MANY_PENDING"): _D,
+        (500, "UNAVAILABLE"): _A,  # the same hash again: a repeat returns the stored record
+        (503, "UNAVAILABLE"): _T,  # nothing recorded
+    },
+}  # fmt: skip
+
+
+def documented(operation: Endpoint) -> Mapping[tuple[int, str], Certainty]:
+    """Every (status, code) the document gives for this call, and what it proves."""
+    return _CHANGES[operation] if FACTS[operation].changes else _READ
+
+
+def unanswered(operation: Endpoint) -> Certainty:
+    """What is known when no reliable answer came: a read moved nothing, a change is open."""
+    return Certainty.AMBIGUOUS if FACTS[operation].changes else Certainty.TRANSIENT
+
+
+def classify(operation: Endpoint, status: int | None, code: str | None) -> Certainty:
+    """What this answer proves about this call; a pair the document does not give proves nothing."""
+    if status is None or code is None:
+        return unanswered(operation)
+    return documented(operation).get((status, code), unanswered(operation))

@@ -1,0 +1,127 @@
+"""One rolling-minute budget for everybody who uses a key, with a share kept for people and money.
+
+The service counts requests per key over a rolling minute, 120 unless `GET /me` says otherwise, and a
+call over it waits a full minute [Limits; Errors]. So one `RateLimiter` belongs to one key. Background
+reads may use 60 % of the minute; the rest is there when a person asks or money has to move.
+Other processes with the same key are seen through the X-RateLimit headers of the answers.
+"""
+
+import asyncio
+from collections import deque
+from enum import IntEnum
+
+from bot.domain.clock import Clock
+
+DEFAULT_PER_MINUTE = 120
+KEPT_SHARE_PERCENT = 40
+
+# Requests a minute apart when they leave can be closer together when they arrive.
+WINDOW_SECONDS = 61.0
+
+
+class Lane(IntEnum):
+    """Who is waiting; a lower number goes first."""
+
+    MONEY = 0
+    PEOPLE = 1
+    BACKGROUND = 2
+
+
+class RollingBudget:
+    """The pure part: what was sent when, and how long the next one has to wait. Times are seconds."""
+
+    def __init__(self, per_minute: int = DEFAULT_PER_MINUTE) -> None:
+        self._per_minute = per_minute
+        self._sent: deque[float] = deque()
+        self._blocked_until = float("-inf")
+
+    @property
+    def per_minute(self) -> int:
+        """The limit in force."""
+        return self._per_minute
+
+    def set_limit(self, per_minute: int) -> None:
+        """Take over the figure the service gives; below 1 would stop everything for ever and is ignored."""
+        if per_minute >= 1:
+            self._per_minute = per_minute
+
+    def block(self, until: float) -> None:
+        """Nothing goes out before `until`; an earlier time than one already set changes nothing."""
+        self._blocked_until = max(self._blocked_until, until)
+
+    def observe(self, remaining: int, at: float) -> None:
+        """The service says how much is left: count what others must have sent.
+
+        Only ever makes us slower: with answers in flight we know of more requests than it had counted.
+        """
+        self._forget(at)
+        unseen = self._per_minute - max(0, remaining) - len(self._sent)
+        self._sent.extend(at for _ in range(unseen))
+
+    def wait(self, lane: Lane, at: float, ahead: int = 0) -> float:
+        """Seconds until a request of this lane may go, 0 for now, with `ahead` others going before it."""
+        self._forget(at)
+        share = self._share(lane)
+        blocked = max(0.0, self._blocked_until - at)
+        too_many = len(self._sent) + min(ahead, share - 1) + 1 - share
+        if too_many <= 0:
+            return blocked
+        return max(blocked, self._sent[too_many - 1] + WINDOW_SECONDS - at)
+
+    def take(self, at: float) -> None:
+        """A request goes out now."""
+        self._sent.append(at)
+
+    def _share(self, lane: Lane) -> int:
+        if lane is not Lane.BACKGROUND:
+            return self._per_minute
+        return max(1, self._per_minute * (100 - KEPT_SHARE_PERCENT) // 100)
+
+    def _forget(self, at: float) -> None:
+        while self._sent and self._sent[0] + WINDOW_SECONDS <= at:
+            self._sent.popleft()
+
+
+class RateLimiter:
+    """Lets callers through in turn: money before people before the rest, and in order within a lane."""
+
+    def __init__(self, clock: Clock, *, per_minute: int = DEFAULT_PER_MINUTE) -> None:
+        self._clock = clock
+        self._budget = RollingBudget(per_minute)
+        self._turns = {lane: asyncio.Lock() for lane in Lane}
+        self._waiting = dict.fromkeys(Lane, 0)
+
+    @property
+    def per_minute(self) -> int:
+        """The limit in force, requests per rolling minute."""
+        return self._budget.per_minute
+
+    async def acquire(self, lane: Lane) -> None:
+        """Wait until one request of this lane may go out, and count it."""
+        self._waiting[lane] += 1
+        try:
+            async with self._turns[lane]:
+                while (seconds := self._wait(lane)) > 0:
+                    await self._clock.sleep(seconds)
+                self._budget.take(self._clock.monotonic())
+        finally:
+            self._waiting[lane] -= 1
+
+    def set_limit(self, per_minute: int) -> None:
+        """Use the key's own figure, from `GET /me` or an answer's headers."""
+        self._budget.set_limit(per_minute)
+
+    def block(self, seconds: float) -> None:
+        """A RATE_LIMITED answer came: nothing goes out for `seconds`."""
+        self._budget.block(self._clock.monotonic() + seconds)
+
+    def observe(self, *, limit: int | None, remaining: int | None) -> None:
+        """Take note of an answer's X-RateLimit headers, where it carried them."""
+        if limit is not None:
+            self._budget.set_limit(limit)
+        if remaining is not None:
+            self._budget.observe(remaining, self._clock.monotonic())
+
+    def _wait(self, lane: Lane) -> float:
+        ahead = sum(waiting for other, waiting in self._waiting.items() if other < lane)
+        return self._budget.wait(lane, self._clock.monotonic(), ahead)

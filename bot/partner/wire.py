@@ -1,0 +1,268 @@
+"""One HTTP exchange with the service: bytes out, an answer or a PartnerError in.
+
+Nothing here retries or waits in line. Each exchange leaves one log line with the path's template, never
+the path, a body, a name or a key. Errors of the HTTP library are not chained to ours, since they carry
+the request and with it the key.
+"""
+
+import asyncio
+import logging
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import quote
+
+import httpx
+
+from bot import __version__
+from bot.domain.clock import Clock
+from bot.domain.secret import Secret
+from bot.partner import codec
+from bot.partner.access import check_access, is_loopback, key_prefix
+from bot.partner.endpoints import CONNECT_SECONDS, FACTS, Endpoint
+from bot.partner.errors import (
+    CLASSES,
+    Certainty,
+    NoAnswer,
+    NotConnected,
+    NotSent,
+    PartnerError,
+    UnreadableAnswer,
+    classify,
+    documented,
+    unanswered,
+)
+from bot.partner.redaction import private_values, redact
+
+logger = logging.getLogger("countersign.partner")
+
+MOST_ANSWER_BYTES = 5 * 1024 * 1024
+"""A thousand balances are 180 kB; what is larger than this is not an answer of this API."""
+
+_ID = re.compile(r"[A-Za-z0-9-]{1,128}")
+_IDEMPOTENCY_KEY = re.compile(r"[A-Za-z0-9_-]{1,128}")
+_SMALL_NUMBER = re.compile(r"[0-9]{1,6}")
+
+# "Retry-After is always 60 seconds" [Errors]; taken where the header is missing or beyond reason.
+_RETRY_AFTER_SECONDS = 60.0
+_MOST_RETRY_AFTER_SECONDS = 600.0
+
+# Raised while a connection is being made or waited for: no byte of the request has been written.
+_BEFORE_SENDING = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout, httpx.ProxyError)
+
+
+def quiet_loggers() -> None:
+    """Keep the HTTP library's own loggers from writing addresses and headers, at any level of ours.
+
+    httpx writes each full path at INFO, httpcore each header of an answer at DEBUG. Call it once where
+    logging is set up.
+    """
+    for name in ("httpx", "httpcore"):
+        logging.getLogger(name).setLevel(logging.WARNING)
+
+
+@dataclass(frozen=True, slots=True)
+class Outgoing:
+    """One request: what goes out, byte for byte."""
+
+    endpoint: Endpoint
+    ids: tuple[str, ...] = ()
+    query: Mapping[str, str] = field(default_factory=dict)
+    body: bytes | None = field(default=None, repr=False)
+    key: str | None = None
+
+    def check(self) -> None:
+        """Raise NotSent for an id or idempotency key that the API could not take as meant."""
+        if not all(_ID.fullmatch(value) for value in self.ids):
+            raise self.refused("This id has characters that no id of the service has.")
+        if self.key is not None and not _IDEMPOTENCY_KEY.fullmatch(self.key):
+            raise self.refused("An idempotency key is 1 to 128 letters, digits, hyphens or underscores.")
+
+    def refused(self, message: str) -> NotSent:
+        """The error for a request that may not leave."""
+        return NotSent(message, operation=self.endpoint, certainty=Certainty.DEFINITE)
+
+    @property
+    def path(self) -> str:
+        """The path with its ids filled in, each quoted."""
+        parts = iter(self.ids)
+        return re.sub(r"\{\w+\}", lambda _: quote(next(parts), safe=""), self.endpoint.template)
+
+
+@dataclass(frozen=True, slots=True)
+class Received:
+    """A success: its payload and what its headers say of the rate, None where they do not."""
+
+    status: int
+    data: Any
+    rate_limit: int | None = None
+    rate_remaining: int | None = None
+
+
+class Wire:
+    """Sends requests of one key to one base address."""
+
+    def __init__(
+        self,
+        base_url: str,
+        key: Secret,
+        *,
+        http: httpx.AsyncClient | httpx.AsyncBaseTransport | None,
+        clock: Clock,
+    ) -> None:
+        self._base = str(check_access(base_url, key))
+        self._key = key
+        self._clock = clock
+        self.key_prefix = key_prefix(key)
+        self._owned = not isinstance(http, httpx.AsyncClient)
+        self._http = http if isinstance(http, httpx.AsyncClient) else _client(self._base, http)
+
+    async def close(self) -> None:
+        """Close the connections, unless they belong to an HTTP client that was handed in."""
+        if self._owned:
+            await self._http.aclose()
+
+    async def exchange(self, out: Outgoing) -> Received:
+        """Send once and read the answer. Raises PartnerError for everything but a readable success."""
+        out.check()
+        began = self._clock.monotonic()
+        try:
+            async with asyncio.timeout(FACTS[out.endpoint].deadline_seconds):
+                status, headers, raw = await self._transfer(out)
+            received = self._read(out, status, headers, raw)
+        except TimeoutError:
+            error: PartnerError = _lost(out, "the answer took too long")
+        except _BEFORE_SENDING as failure:
+            error = _not_connected(out, type(failure).__name__)
+        except (httpx.HTTPError, httpx.StreamError) as failure:
+            error = _lost(out, type(failure).__name__)
+        except PartnerError as failure:
+            error = failure
+        else:
+            self._log(out, began, str(status))
+            return received
+        self._log(out, began, f"{error.status or '-'} {error.code or type(error).__name__}")
+        raise error from None
+
+    async def _transfer(self, out: Outgoing) -> tuple[int, httpx.Headers, bytes]:
+        """The exchange itself; the answer's bytes up to the cap."""
+        headers = {
+            "X-API-Key": self._key.reveal(),
+            "Accept": "application/json",
+            "Accept-Encoding": "identity",
+        }
+        headers["User-Agent"] = f"countersign/{__version__}"
+        if out.body is not None:
+            headers["Content-Type"] = "application/json"
+        if out.key is not None:
+            headers["Idempotency-Key"] = out.key
+        timeout = httpx.Timeout(
+            FACTS[out.endpoint].read_seconds, connect=CONNECT_SECONDS, write=CONNECT_SECONDS
+        )
+        request = self._http.build_request(
+            out.endpoint.method,
+            f"{self._base}{out.path}",
+            params=dict(out.query) or None,
+            content=out.body,
+            headers=headers,
+            timeout=timeout,
+        )
+        response = await self._http.send(request, stream=True, auth=_no_auth, follow_redirects=False)
+        try:
+            raw = bytearray()
+            async for piece in response.aiter_bytes():
+                raw += piece
+                if len(raw) > MOST_ANSWER_BYTES:
+                    raise _unreadable(out, response.status_code, "the answer is larger than any of this API")
+            return response.status_code, response.headers, bytes(raw)
+        finally:
+            await response.aclose()
+
+    def _read(self, out: Outgoing, status: int, headers: httpx.Headers, raw: bytes) -> Received:
+        if 300 <= status < 400:
+            raise _unreadable(out, status, "a redirect; the service sends none")
+        try:
+            value = codec.decode(raw)
+        except codec.BadJson:
+            raise _unreadable(out, status, "the answer is no JSON") from None
+        if not isinstance(value, dict):
+            raise _unreadable(out, status, "the answer is no JSON object")
+        if status >= 400:
+            raise _refusal(out, status, headers, value)
+        if status not in (200, 201) or "data" not in value:
+            raise _unreadable(out, status, "a success without its data")
+        return Received(
+            status,
+            value["data"],
+            rate_limit=_small_number(headers.get("X-RateLimit-Limit")),
+            rate_remaining=_small_number(headers.get("X-RateLimit-Remaining")),
+        )
+
+    def _log(self, out: Outgoing, began: float, result: str) -> None:
+        milliseconds = round((self._clock.monotonic() - began) * 1000)
+        logger.info(
+            "%s -> %s in %d ms key=%s idempotency_key=%s",
+            out.endpoint.value,
+            result,
+            milliseconds,
+            self.key_prefix,
+            out.key or "-",
+        )
+
+
+def _client(base: str, transport: httpx.AsyncBaseTransport | None) -> httpx.AsyncClient:
+    """An HTTP client that adds nothing of its own: no redirects, no cookies, no proxy to this machine."""
+    return httpx.AsyncClient(
+        transport=transport,
+        trust_env=not is_loopback(httpx.URL(base)),
+        follow_redirects=False,
+        limits=httpx.Limits(max_connections=20, max_keepalive_connections=10, keepalive_expiry=15),
+    )
+
+
+def _no_auth(request: httpx.Request) -> httpx.Request:
+    """In place of what httpx would derive from the address or the environment."""
+    request.headers.pop("Cookie", None)
+    return request
+
+
+def _refusal(out: Outgoing, status: int, headers: httpx.Headers, value: dict[str, Any]) -> PartnerError:
+    """The service's error body as an error; without a code the document gives here, no answer."""
+    code = value.get("code")
+    message = redact(value.get("error"), private_values(out.body))
+    if not isinstance(code, str) or (status, code) not in documented(out.endpoint):
+        return _unreadable(out, status, f"an error of no documented kind ({redact(code)[:40]}): {message}")
+    return CLASSES[code](
+        message,
+        operation=out.endpoint,
+        certainty=classify(out.endpoint, status, code),
+        status=status,
+        code=code,
+        retry_after=_retry_after(headers) if code == "RATE_LIMITED" else None,
+        sent_key=out.key,
+        body={"error": message, "code": code},
+    )
+
+
+def _unreadable(out: Outgoing, status: int, why: str) -> UnreadableAnswer:
+    return UnreadableAnswer(
+        why, operation=out.endpoint, certainty=unanswered(out.endpoint), status=status, sent_key=out.key
+    )
+
+
+def _lost(out: Outgoing, why: str) -> NoAnswer:
+    return NoAnswer(why, operation=out.endpoint, certainty=unanswered(out.endpoint), sent_key=out.key)
+
+
+def _not_connected(out: Outgoing, why: str) -> NotConnected:
+    return NotConnected(why, operation=out.endpoint, certainty=Certainty.TRANSIENT, sent_key=out.key)
+
+
+def _retry_after(headers: httpx.Headers) -> float:
+    seconds = _small_number(headers.get("Retry-After"))
+    return float(seconds) if seconds and seconds <= _MOST_RETRY_AFTER_SECONDS else _RETRY_AFTER_SECONDS
+
+
+def _small_number(text: str | None) -> int | None:
+    return int(text) if text is not None and _SMALL_NUMBER.fullmatch(text) else None

@@ -1,0 +1,121 @@
+"""Rules for every test: nothing leaves this machine, and nothing is skipped silently."""
+
+import os
+import socket
+from collections.abc import Iterator
+from ipaddress import ip_address
+from typing import Any
+
+import pytest
+from hypothesis import settings
+
+from tests.support.clock import FrozenClock
+from tests.support.ports import free_ports
+
+# A slow machine is not a bug; pytest's own timeout still ends what hangs.
+settings.register_profile("house", deadline=None)
+settings.load_profile("house")
+
+#: The one reason to skip that is no failure in CI: sample data that is not part of the repository.
+SAMPLE_DATA = "shared/data"
+
+
+class LeftTheMachine(RuntimeError):
+    """A test tried to reach something that is not on this machine."""
+
+
+def _refuse_outside(host: object) -> None:
+    name = host.decode() if isinstance(host, bytes) else str(host)
+    if name in ("localhost", ""):
+        return
+    try:
+        inside = ip_address(name.split("%")[0]).is_loopback
+    except ValueError:
+        inside = False
+    if not inside:
+        raise LeftTheMachine(f"a test tried to reach {name}; tests speak to loopback only")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _stay_on_this_machine() -> Iterator[None]:
+    """Refuse connections and name look-ups that leave loopback."""
+    real_connect, real_connect_ex = socket.socket.connect, socket.socket.connect_ex
+    real_getaddrinfo = socket.getaddrinfo
+
+    def connect(self: socket.socket, address: Any) -> None:
+        if self.family != socket.AF_UNIX:
+            _refuse_outside(address[0])
+        real_connect(self, address)
+
+    def connect_ex(self: socket.socket, address: Any) -> int:
+        if self.family != socket.AF_UNIX:
+            _refuse_outside(address[0])
+        return real_connect_ex(self, address)
+
+    def getaddrinfo(host: Any, *args: Any, **kwargs: Any) -> Any:
+        # Listening on all interfaces looks up "0.0.0.0"; only connecting there is refused.
+        if host is not None and str(host) not in ("0.0.0.0", "::"):
+            _refuse_outside(host)
+        return real_getaddrinfo(host, *args, **kwargs)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(socket.socket, "connect", connect)
+        patch.setattr(socket.socket, "connect_ex", connect_ex)
+        patch.setattr(socket, "getaddrinfo", getaddrinfo)
+        yield
+
+
+@pytest.fixture
+def clock() -> FrozenClock:
+    """A clock that stands still at 2026-03-02 09:00 UTC until the test moves it."""
+    return FrozenClock()
+
+
+@pytest.fixture
+def free_port() -> int:
+    """A port on 127.0.0.1 that nothing listens on."""
+    return free_ports(1)
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave the soak programmes out unless asked for."""
+    if os.environ.get("SOAK") == "1":
+        return
+    soak = [item for item in items if item.get_closest_marker("soak")]
+    if soak:
+        config.hook.pytest_deselected(items=soak)
+        items[:] = [item for item in items if not item.get_closest_marker("soak")]
+
+
+def _skips(config: pytest.Config) -> dict[str, int]:
+    """Reason -> how many tests (or modules) did not run because of it."""
+    reporter: Any = config.pluginmanager.get_plugin("terminalreporter")
+    reasons: dict[str, int] = {}
+    for report in reporter.stats.get("skipped", ()) if reporter else ():
+        reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else str(report.longrepr)
+        reason = reason.removeprefix("Skipped: ")
+        reasons[reason] = reasons.get(reason, 0) + 1
+    return reasons
+
+
+def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
+    """Name what could not run, so that green never means less than it seems."""
+    reasons = _skips(config)
+    if reasons:
+        terminalreporter.section("Did not run")
+        for reason, count in sorted(reasons.items()):
+            terminalreporter.line(f"{count} x {reason}")
+        if _fails_here(reasons):
+            terminalreporter.line("With CI=true that is a failure.", red=True)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """With CI=true a suite that could not run is a failure; absent sample data is not."""
+    if session.exitstatus == pytest.ExitCode.OK and _fails_here(_skips(session.config)):
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+def _fails_here(reasons: dict[str, int]) -> bool:
+    in_ci = os.environ.get("CI", "").lower() in ("true", "1")
+    return in_ci and any(SAMPLE_DATA not in reason for reason in reasons)

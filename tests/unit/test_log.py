@@ -1,0 +1,104 @@
+"""The second net: what is secret or personal does not reach the log, whoever logs it and however."""
+
+import io
+import json
+import logging
+from collections.abc import Iterator
+
+import pytest
+import structlog
+
+from bot.domain.secret import Secret
+from bot.log import configure
+
+SECRETS = {
+    "partner key": "svc_live_8f3kq0Zx-1",
+    "webhook secret": "whsec_c2VjcmV0LXNlY3JldA==",
+    "bot token": "xoxb-12-34-abcDEF",
+    "app token": "xapp-1-A1-22-ffee",
+    "email": "alice.moreau@example.com",
+    "phone": "+44 20 7946 0958",
+    "card number": "4111 1111 1111 1111",
+    "database password": "postgresql://bot:hunter22@db/countersign",
+}
+
+
+@pytest.fixture
+def log() -> Iterator[io.StringIO]:
+    root = logging.getLogger()
+    handlers, level = root.handlers[:], root.level
+    stream = io.StringIO()
+    configure("json", stream=stream, level=logging.DEBUG)
+    yield stream
+    root.handlers[:] = handlers
+    root.setLevel(level)
+    structlog.reset_defaults()
+
+
+def visible(secret: str) -> str:
+    """The part of the sample that must not be seen."""
+    return "hunter22" if "hunter22" in secret else secret
+
+
+@pytest.mark.parametrize("secret", SECRETS.values(), ids=SECRETS.keys())
+def test_a_secret_is_hidden_wherever_it_is_put(log: io.StringIO, secret: str) -> None:
+    ours = structlog.get_logger("bot.test")
+    ours.info(f"said {secret} aloud")
+    ours.info("field", answer=secret, nested={"deep": [secret]}, error=ValueError(secret))
+    logging.getLogger("slack_bolt.App").error("foreign %s", secret)
+    try:
+        raise ValueError(f"trouble with {secret}")
+    except ValueError:
+        ours.exception("failed")
+
+    written = log.getvalue()
+
+    assert len(written.splitlines()) == 4
+    assert visible(secret) not in written
+
+
+@pytest.mark.parametrize(
+    "text", ["phone=442079460958", '{"email": "442079460958"}', "X-API-Key: 442079460958"]
+)
+def test_a_value_after_a_telling_name_is_hidden(log: io.StringIO, text: str) -> None:
+    structlog.get_logger().warning(text)
+
+    line = json.loads(log.getvalue())
+
+    assert "[hidden]" in line["event"]
+    assert "442079460958" not in line["event"]
+
+
+def test_a_field_with_a_telling_name_is_hidden_whatever_it_holds(log: io.StringIO) -> None:
+    structlog.get_logger().info("x", phone="12", api_key="k", details_url="u", wrapped=Secret("deep"))
+
+    line = json.loads(log.getvalue())
+
+    assert line["phone"] == line["api_key"] == line["details_url"] == "[hidden]"
+    assert line["wrapped"] == "<secret>"
+
+
+def test_what_operators_need_stays_readable(log: io.StringIO) -> None:
+    structlog.get_logger("bot.engine").info(
+        "request moved",
+        request="R-7K3M",
+        state="succeeded",
+        amount_usd="1250.00",
+        ts="1763680000.123456",
+        n=3,
+    )
+
+    line = json.loads(log.getvalue())
+
+    assert line["request"] == "R-7K3M"
+    assert line["amount_usd"] == "1250.00"
+    assert line["ts"] == "1763680000.123456"
+    assert line["n"] == 3
+    assert line["logger"] == "bot.engine"
+
+
+def test_libraries_that_log_payloads_are_capped(log: io.StringIO) -> None:
+    for name in ("httpx", "httpcore.http11", "aiohttp.access", "slack_sdk.web", "slack_bolt"):
+        logging.getLogger(name).info("a header or a payload")
+
+    assert log.getvalue() == ""

@@ -1,0 +1,108 @@
+"""The bot's own web server: health for machines, and Slack's requests in HTTP mode.
+
+It knows neither Slack nor the database: what to check and who answers Slack is handed in by `bot.app`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+
+import structlog
+from aiohttp import web
+
+#: None when all is well, else a sentence saying what is not.
+Check = Callable[[], Awaitable[str | None]]
+#: Answers one of Slack's requests; verifies its signature itself.
+SlackEvents = Callable[[web.Request], Awaitable[web.StreamResponse]]
+
+# A probe that waits longer than its own interval is as good as a failing one.
+CHECK_TIMEOUT_S = 2.0
+# Slack's largest payload (a view_submission of a full modal) stays far below this.
+LARGEST_BODY_BYTES = 1024 * 1024
+
+_log = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    """A listening web server."""
+
+    host: str
+    port: int
+    _runner: web.AppRunner
+
+    @property
+    def url(self) -> str:
+        """The address it answers at."""
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return f"http://{host}:{self.port}"
+
+    async def stop(self) -> None:
+        """Stop listening; requests under way get a moment to end."""
+        await self._runner.cleanup()
+
+
+def build(checks: Mapping[str, Check], *, slack_events: SlackEvents | None = None) -> web.Application:
+    """The application: GET /healthz, GET /readyz, and POST /slack/events when Slack posts to us."""
+
+    async def healthz(_request: web.Request) -> web.Response:
+        return web.json_response({"ok": True})
+
+    async def readyz(_request: web.Request) -> web.Response:
+        names = list(checks)
+        answers = await asyncio.gather(*(_ask(checks[name]) for name in names))
+        wrong = {name: answer for name, answer in zip(names, answers, strict=True) if answer}
+        body = {"ready": not wrong, "checks": {name: wrong.get(name, "ok") for name in names}}
+        return web.json_response(body, status=503 if wrong else 200)
+
+    app = web.Application(client_max_size=LARGEST_BODY_BYTES, middlewares=[_plain_answers])
+    app.router.add_get("/healthz", healthz)
+    app.router.add_get("/readyz", readyz)
+    if slack_events is not None:
+        app.router.add_post("/slack/events", slack_events)
+    return app
+
+
+async def serve(app: web.Application, *, host: str, port: int) -> Server:
+    """Listen; port 0 picks a free one. Raises OSError when the address is taken."""
+    runner = web.AppRunner(app, access_log=None, handle_signals=False, shutdown_timeout=3.0)
+    await runner.setup()
+    try:
+        await web.TCPSite(runner, host, port).start()
+    except OSError:
+        await runner.cleanup()
+        raise
+    return Server(host, runner.addresses[0][1], runner)
+
+
+async def _ask(check: Check) -> str | None:
+    """The check's sentence; a check that fails or hangs is itself the reason."""
+    try:
+        async with asyncio.timeout(CHECK_TIMEOUT_S):
+            return await check()
+    except TimeoutError:
+        return f"no answer within {CHECK_TIMEOUT_S:g} seconds"
+    except Exception as error:  # noqa: BLE001 - whatever is wrong is what the probe has to report
+        _log.warning("readiness check failed", error=error)
+        return f"failed: {type(error).__name__}"
+
+
+@web.middleware
+async def _plain_answers(
+    request: web.Request, handler: Callable[[web.Request], Awaitable[web.StreamResponse]]
+) -> web.StreamResponse:
+    """Errors in JSON without a word about our insides; nothing cached or sniffed by anyone."""
+    try:
+        response = await handler(request)
+    except web.HTTPException as error:
+        response = web.json_response({"error": error.reason}, status=error.status)
+        if "Allow" in error.headers:
+            response.headers["Allow"] = error.headers["Allow"]
+    except Exception:  # noqa: BLE001 - our own fault: the trace is for the log, never for the caller
+        _log.exception("request failed", path=request.path)
+        response = web.json_response({"error": "Internal error"}, status=500)
+    response.headers["Cache-Control"] = "no-store"
+    response.headers["X-Content-Type-Options"] = "nosniff"
+    return response

@@ -1,0 +1,245 @@
+"""Deciding: the one gate every approval, rejection, confirmation and resolution goes through.
+
+Membership is read from Slack at this moment, before the transaction; the transaction then judges by
+the row as it is. If the membership cannot be read, nothing is decided.
+"""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from decimal import Decimal
+
+from bot.domain.actors import Actor
+from bot.domain.approvals import Decision, DecisionKind, Reason, Verdict, decide
+from bot.domain.errors import AlreadyDecided, CountersignError, Expired, NotAllowed, OverLimit, OwnRequest, Stale
+from bot.domain.money import format_usd
+from bot.domain.policy import APPROVAL_VALID_FOR
+from bot.domain.requests import Event, Request, State
+from bot.services import alerts, owed, people
+from bot.services.core import Core
+from bot.services.decisions import signed
+from bot.services.requests import close, existing, note
+from storage import decisions, requests
+from storage.store import Tx
+
+LIMIT_WINDOW = timedelta(hours=24)
+
+
+async def approve(core: Core, request_id: str, slack_id: str, *, shown_digest: str) -> tuple[Request, Verdict]:
+    """Record an approval; the deciding one also moves the request to approved and wakes the executor.
+
+    Raises the refusal as a `CountersignError` (audited). `shown_digest` is of the terms the person read.
+    """
+    core.crash_point("approve.received")
+    try:
+        actor = await people.require_member(core, slack_id, action="request.approve")
+        approvers = await people.approvers(core)
+        requester = await core.directory.actor(await _requester_of(core, request_id))
+        if requester.deleted:
+            raise NotAllowed("The person who asked is deactivated; reject this request.", "requester_deactivated")
+        request, verdict = await _approve(core, request_id, actor, approvers, shown_digest)
+    except CountersignError as refusal:
+        await people.refused(core, slack_id, "request.approve", f"request:{request_id}", refusal.reason)
+        raise
+    core.crash_point("approve.committed")
+    return request, verdict
+
+
+async def _requester_of(core: Core, request_id: str) -> str:
+    async with core.store.read() as tx:
+        return (await existing(tx, request_id)).requester
+
+
+async def _approve(
+    core: Core, request_id: str, actor: Actor, approvers: frozenset[str], shown_digest: str
+) -> tuple[Request, Verdict]:
+    async with core.store.begin() as tx:
+        request = await existing(tx, request_id)
+        earlier = await decisions.of(tx, request.id)
+        verdict = decide(
+            request, earlier, actor=actor.id, approvers=approvers, shown_digest=shown_digest, now=tx.now
+        )
+        if not verdict.counts:
+            raise refusal_of(core, request, verdict)
+        decision = signed(tx, core, request, DecisionKind.APPROVE, actor)
+        if verdict.reason is Reason.SETTLES:
+            await _within_limits(tx, core, request, [*earlier, decision])
+        await decisions.insert(tx, decision)
+        if verdict.reason is Reason.SETTLES:
+            request = await requests.move(
+                tx,
+                request,
+                Event.APPROVE,
+                approved_at=tx.now,
+                valid_until=tx.now + APPROVAL_VALID_FOR,
+                due_at=tx.now,
+                remind_at=None,
+            )
+            tx.after_commit(lambda: core.carrier.wake(request.id))
+        else:
+            request = await requests.touch(tx, request)
+        await note(
+            tx, core, request, actor.id, "request.approval", {"approvals": verdict.approvals, "mac": decision.mac}
+        )
+        await owed.card(tx, core, request)
+        await owed.line(tx, core, request, "approval", actor=actor.id, tag=actor.id)
+        if request.state is State.APPROVED:
+            await owed.tell_requester(tx, core, request, actor.id)
+        core.crash_point("approve.before_commit")
+    return request, verdict
+
+
+def refusal_of(core: Core, request: Request, verdict: Verdict) -> CountersignError:
+    """The sentence for a verdict that does not count."""
+    match verdict.reason:
+        case Reason.OWN_REQUEST:
+            return OwnRequest()
+        case Reason.NOT_AN_APPROVER:
+            return NotAllowed(people.not_an_approver(core), "not_an_approver")
+        case Reason.ALREADY_DECIDED:
+            return AlreadyDecided("Your approval is in already; somebody else has to give the next one.")
+        case Reason.EXPIRED:
+            return Expired(f"{request.id} has expired. Nothing was sent; it can be asked for again.")
+        case Reason.STALE:
+            return Stale("What you were shown is no longer what would be sent. Open it again.")
+        case _:
+            return Stale(f"{request.id} is {request.state} already.")
+
+
+async def _within_limits(tx: Tx, core: Core, request: Request, approvals: list[Decision]) -> None:
+    """Rolling limits, counted under a lock in the transaction that would spend them; raises `OverLimit`."""
+    if not request.exposure_usd:
+        return
+    await requests.lock_limits(tx)
+    since = tx.now - LIMIT_WINDOW
+    limits = core.policy.limits
+    checks: list[tuple[Decimal | None, Decimal, str]] = []
+    if limits.per_requester_usd is not None:
+        spent = await requests.spent_usd(tx, since=since, requester=request.requester)
+        checks.append((limits.per_requester_usd, spent, "by this requester"))
+    if limits.per_pair_usd is not None:
+        for approver in {d.actor for d in approvals if d.kind is DecisionKind.APPROVE}:
+            spent = await requests.spent_usd(tx, since=since, requester=request.requester, approver=approver)
+            checks.append((limits.per_pair_usd, spent, f"by this requester with <@{approver}>"))
+    if limits.total_usd is not None:
+        checks.append((limits.total_usd, await requests.spent_usd(tx, since=since), "in all"))
+    for limit, spent, whose in checks:
+        if spent + request.exposure_usd > limit:
+            raise OverLimit(
+                f"This would pass the 24-hour limit {whose}: {format_usd(spent)} and {format_usd(request.exposure_usd)}"
+                f" are more than {format_usd(limit)}. The request stays pending; approve it once some of the"
+                " 24 hours have passed."
+            )
+
+
+async def reject(core: Core, request_id: str, slack_id: str, *, reason: str) -> Request:
+    """One rejection ends it. The requester cancels instead."""
+    try:
+        actor = await people.require_member(core, slack_id, action="request.reject")
+        approvers = await people.approvers(core)
+        async with core.store.begin() as tx:
+            request = await existing(tx, request_id)
+            if actor.id == request.requester:
+                raise NotAllowed("You asked for this: cancel it instead of rejecting it.", "own_request")
+            if actor.id not in approvers:
+                raise NotAllowed(people.not_an_approver(core), "not_an_approver")
+            if request.state is not State.PENDING:
+                raise Stale(f"{request.id} is {request.state} already.")
+            await decisions.insert(tx, signed(tx, core, request, DecisionKind.REJECT, actor, reason=reason))
+            text = f"Rejected: {reason} Nothing was sent."
+            return await close(tx, core, request, Event.REJECT, actor.id, text)
+    except CountersignError as refusal:
+        await people.refused(core, slack_id, "request.reject", f"request:{request_id}", refusal.reason)
+        raise
+
+
+async def confirm(core: Core, request_id: str, slack_id: str) -> Request:
+    """The second person's word on a Freeze now, given afterwards."""
+    try:
+        actor = await people.require_member(core, slack_id, action="request.confirm")
+        approvers = await people.approvers(core)
+        async with core.store.begin() as tx:
+            request = await existing(tx, request_id)
+            if not request.break_glass:
+                raise Stale(f"{request.id} has nothing to confirm.")
+            if actor.id == request.requester:
+                raise OwnRequest()
+            if actor.id not in approvers:
+                raise NotAllowed(people.not_an_approver(core), "not_an_approver")
+            if any(d.kind is DecisionKind.CONFIRM for d in await decisions.of(tx, request.id)):
+                raise AlreadyDecided(f"{request.id} was confirmed already.")
+            await decisions.insert(tx, signed(tx, core, request, DecisionKind.CONFIRM, actor))
+            request = await requests.touch(tx, request, remind_at=None)
+            await note(tx, core, request, actor.id, "request.confirmed", {})
+            await owed.card(tx, core, request)
+            await owed.line(tx, core, request, "confirmed", actor=actor.id)
+            return request
+    except CountersignError as refusal:
+        await people.refused(core, slack_id, "request.confirm", f"request:{request_id}", refusal.reason)
+        raise
+
+
+async def resolve(core: Core, request_id: str, slack_id: str, *, verdict: str, evidence: str) -> Request:
+    """A person's verdict on an unresolved outcome; it holds once two people said the same.
+
+    One of the two must be an approver who did not ask. `verdict` is "succeeded" or "failed".
+    """
+    try:
+        actor = await people.require_member(core, slack_id, action="request.resolve")
+        approvers = await people.approvers(core)
+        async with core.store.begin() as tx:
+            request = await existing(tx, request_id)
+            if request.state is not State.UNRESOLVED:
+                raise Stale(f"{request.id} is {request.state}: there is nothing to resolve.")
+            if actor.id not in approvers and actor.id != request.requester:
+                raise NotAllowed(people.not_an_approver(core), "not_an_approver")
+            decision = signed(
+                tx, core, request, DecisionKind.RESOLVE, actor, reason=evidence, verdict=verdict
+            )
+            await decisions.insert(tx, decision)
+            return await _settle_by_hand(tx, core, request, decision, approvers)
+    except CountersignError as refusal:
+        await people.refused(core, slack_id, "request.resolve", f"request:{request_id}", refusal.reason)
+        raise
+
+
+async def _settle_by_hand(
+    tx: Tx, core: Core, request: Request, decision: Decision, approvers: frozenset[str]
+) -> Request:
+    same = [
+        d
+        for d in await decisions.of(tx, request.id)
+        if d.kind is DecisionKind.RESOLVE and d.verdict == decision.verdict
+    ]
+    people_of_it = {d.actor for d in same}
+    enough = len(people_of_it) >= 2 and bool((people_of_it & approvers) - {request.requester})
+    if not enough:
+        request = await requests.touch(tx, request)
+        await note(tx, core, request, decision.actor, "request.resolution_proposed", {"verdict": decision.verdict})
+        await owed.card(tx, core, request)
+        await owed.line(tx, core, request, "resolution", actor=decision.actor, tag=decision.actor, text=decision.reason)
+        return request
+    event = Event.SUCCEED if decision.verdict == "succeeded" else Event.FAIL
+    happened = "it happened" if event is Event.SUCCEED else "nothing moved, or it came back"
+    names = " and ".join(f"<@{p}>" for p in sorted(people_of_it))
+    moved = await requests.move(
+        tx,
+        request,
+        event,
+        outcome_text=f"Resolved by hand by {names}: {happened}. Evidence: {decision.reason}",
+        finished_at=tx.now,
+        due_at=None,
+        needs_person=False,
+        lease_owner=None,
+        lease_until=None,
+        fence=request.fence + 1,  # an executor that is looking at it just now must not write over this
+    )
+    await requests.purge(tx, request.id)
+    await note(tx, core, moved, decision.actor, "request.resolved_by_hand", {"verdict": decision.verdict})
+    await alerts.resolve(tx, core, f"unresolved:{request.id}")
+    await owed.card(tx, core, moved)
+    await owed.line(tx, core, moved, str(moved.state), actor=decision.actor)
+    await owed.tell_requester(tx, core, moved, decision.actor)
+    return moved
+
+

@@ -1,0 +1,71 @@
+"""What every use case is given: the database, the programs, the policy, the clock and the people.
+
+Built once by `bot.app`; nothing here is global, so a test can hand in any part.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from bot.domain.actors import Actor
+from bot.domain.clock import Clock
+from bot.domain.ids import Ids
+from bot.domain.policy import Policy
+from bot.operations._base import Operation
+from bot.partner.client import PartnerClient
+from storage.store import Store
+
+
+class Directory(Protocol):
+    """Who people are, asked of Slack at this moment. Every method raises `LookupFailed`."""
+
+    home_team: str
+
+    async def actor(self, slack_id: str) -> Actor: ...
+
+    async def members(self, names: Sequence[str]) -> frozenset[str]:
+        """Slack ids behind ids, `@group` handles and `@user` names."""
+        ...
+
+
+class Carrier(Protocol):
+    """Wakes the executor. Losing every wake-up costs a delay, never a request."""
+
+    def wake(self, request_id: str) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Channels:
+    """Slack channel ids."""
+
+    approvals: str
+    alerts: str
+    audit: str = ""
+
+
+def no_crash(point: str) -> None:
+    """The crash-point hook of production: nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Core:
+    store: Store
+    partners: Mapping[str, PartnerClient]
+    kinds: Mapping[str, type[Operation]]
+    policy: Policy
+    channels: Channels
+    directory: Directory
+    carrier: Carrier
+    clock: Clock
+    ids: Ids
+    owner: str  # this process, as leases name it
+    live: Mapping[str, bool] = field(default_factory=dict)  # program -> real money?
+    lease_s: float = 30.0
+    crash_point: Callable[[str], None] = no_crash
+
+    @property
+    def default_program(self) -> str:
+        """`main` where there is one, else the first by name."""
+        return "main" if "main" in self.partners else min(self.partners)

@@ -1,0 +1,201 @@
+"""From typed fields to a preview: what would be asked for, and what it would do to the float.
+
+A draft is kept sealed in the database between the form and its preview, so nothing typed is lost by
+a restart and no personal detail travels through Slack's hidden fields.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from decimal import Decimal
+from typing import Any
+
+from bot.domain.errors import InvalidFields, NotFound
+from bot.domain.money import exact_sum, format_usd
+from bot.domain.requests import OPEN, Request, State
+from bot.operations._base import Concern, Facts, Line, Operation
+from bot.operations.readers import refuse_card_number
+from bot.services import people
+from bot.services.core import Core
+from storage import cards, drafts, requests
+from storage.drafts import Draft
+from storage.store import Tx
+
+REASON_LIMIT = 1000
+SIMILAR_WITHIN = timedelta(hours=24)
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """What the person reads before submitting. `approvers` are the Slack ids who may approve it now."""
+
+    draft: Draft
+    operation: Operation
+    lines: tuple[Line, ...]
+    concerns: tuple[Concern, ...]
+    approvals_needed: int
+    approvers: frozenset[str]
+    live: bool
+
+
+def operation_of(core: Core, draft: Draft) -> Operation:
+    return core.kinds[draft.kind](draft.values, draft.target_label)
+
+
+async def begin(
+    core: Core,
+    *,
+    owner: str,
+    kind: str,
+    texts: Mapping[str, str],
+    reason: str,
+    run_now: bool = False,
+    program: str | None = None,
+) -> Draft:
+    """Check typed fields and keep them as a draft. No network; raises `InvalidFields` with all problems."""
+    cls = core.kinds[kind]
+    errors: dict[str, str] = {}
+    values: dict[str, str] = {}
+    try:
+        values = cls.parse(texts)
+    except InvalidFields as found:
+        errors.update(found.errors)
+    try:
+        reason = read_reason(reason)
+    except ValueError as error:
+        errors["reason"] = str(error)
+    program = program or core.default_program
+    async with core.store.begin() as tx:
+        label = ""
+        for field in cls.fields:
+            if field.card and field.name not in errors:
+                try:
+                    entry = await resolve_card(tx, texts.get(field.name) or "")
+                    values[field.name], label, program = entry.id, entry.label, entry.program
+                except NotFound as error:
+                    errors[field.name] = str(error)
+        if errors:
+            raise InvalidFields(errors)
+        draft = Draft(
+            id=core.ids.ulid(),
+            owner=owner,
+            kind=kind,
+            program=program,
+            values=values,
+            target_label=label,
+            reason=reason,
+            run_now=run_now and cls.can_run_now and core.policy.of(kind).now,
+            facts={},
+            created_at=tx.now,
+        )
+        await drafts.put(tx, draft)
+    return draft
+
+
+def read_reason(text: str) -> str:
+    """A reason is required everywhere; raises ValueError with the sentence for the field."""
+    reason = "".join(c for c in text if c == "\n" or unicodedata.category(c) not in ("Cc", "Cf")).strip()
+    if not reason:
+        raise ValueError("Say why: the people who approve read it.")
+    if len(reason) > REASON_LIMIT:
+        raise ValueError(f"The reason has {len(reason)} characters; at most {REASON_LIMIT} fit.")
+    refuse_card_number(reason)
+    return reason
+
+
+async def resolve_card(tx: Tx, text: str) -> cards.CardEntry:
+    """The one card that `text` names; raises `NotFound` with the candidates where there are several."""
+    found = await cards.match(tx, text.strip())
+    if len(found) == 1:
+        return found[0]
+    if not found:
+        raise NotFound(f"No card matches “{text[:60]}”. Name it by last four digits, name, reference or id.")
+    shown = "; ".join(
+        f"{c.holder} ••{c.last4 or '????'}" + (f" ({c.partner_ref})" if c.partner_ref else "") for c in found[:5]
+    )
+    more = f" and {len(found) - 5} more" if len(found) > 5 else ""
+    raise NotFound(f"“{text[:60]}” fits {len(found)} cards: {shown}{more}. Give the reference or the id.")
+
+
+async def preview(core: Core, draft_id: str) -> Preview:
+    """Read the facts live, keep them with the draft, and say what the request would do. Raises PartnerError."""
+    async with core.store.read() as tx:
+        draft = await drafts.get(tx, draft_id)
+    if draft is None:
+        raise NotFound("This draft is gone. Start again; nothing was recorded.")
+    await people.require_requester(core, draft.owner, action=f"{draft.kind}.preview")
+    operation = operation_of(core, draft)
+    facts = dict(await operation.read(core.partners[draft.program]))
+    approvers = await people.approvers(core)
+    async with core.store.begin() as tx:
+        facts |= await house_facts(tx, operation, draft.owner)
+        draft = replace(draft, facts=facts)
+        await drafts.put(tx, draft)
+        lines = [*operation.lines(facts), *await house_lines(tx, core, operation, facts, draft.owner)]
+    return Preview(
+        draft=draft,
+        operation=operation,
+        lines=tuple(lines),
+        concerns=tuple([*operation.concerns(facts), *house_concerns(operation, facts)]),
+        approvals_needed=core.policy.of(draft.kind).approvals_needed(operation.exposure_usd()),
+        approvers=approvers - {draft.owner},
+        live=core.live.get(draft.program, True),
+    )
+
+
+async def house_facts(tx: Tx, operation: Operation, requester: str) -> Facts:
+    """What our own records say: open and similar requests on the same target, pending top-ups."""
+    facts: dict[str, Any] = {"unresolved": [], "similar": []}
+    if operation.subject:
+        for other in await requests.find(tx, subject=operation.subject, limit=50):
+            if other.state in (State.EXECUTING, State.UNRESOLVED) and other.kind == operation.kind:
+                facts["unresolved"].append(other.id)
+            elif _similar(other, operation, tx):
+                facts["similar"].append(f"{other.id} ({other.state})")
+    if operation.moves_float:
+        waiting = await requests.find(tx, states=(State.PENDING, State.APPROVED), limit=1000)
+        facts["pending_usd"] = str(exact_sum(r.exposure_usd for r in waiting))
+    return facts
+
+
+def _similar(other: Request, operation: Operation, tx: Tx) -> bool:
+    recent = other.created_at >= tx.now - SIMILAR_WITHIN
+    alive = other.state in OPEN or other.state is State.SUCCEEDED
+    return recent and alive and other.kind == operation.kind and other.exposure_usd == operation.exposure_usd()
+
+
+def house_concerns(operation: Operation, facts: Facts) -> list[Concern]:
+    found = []
+    if facts.get("unresolved"):
+        ids = ", ".join(facts["unresolved"])
+        found.append(
+            Concern(f"{ids} on the same card has no known outcome yet. Approving this one too may pay twice.")
+        )
+    if facts.get("similar"):
+        found.append(Concern(f"The same was asked for within 24 hours: {', '.join(facts['similar'])}."))
+    return found
+
+
+async def house_lines(
+    tx: Tx, core: Core, operation: Operation, facts: Facts, requester: str
+) -> list[Line]:
+    """Float after everything pending, and how much of the rolling limits this would use."""
+    lines: list[Line] = []
+    exposure = operation.exposure_usd()
+    if operation.moves_float and "float_available_usd" in facts:
+        after_all = Decimal(facts["float_available_usd"]) - exposure - Decimal(facts["pending_usd"])
+        lines.append(("After all pending", format_usd(after_all)))
+    if not exposure:
+        return lines
+    since = tx.now - timedelta(hours=24)
+    limits = core.policy.limits
+    for limit, label, spent in (
+        (limits.per_requester_usd, "Your last 24 hours", await requests.spent_usd(tx, since=since, requester=requester)),
+        (limits.total_usd, "Everybody's last 24 hours", await requests.spent_usd(tx, since=since)),
+    ):
+        if limit is not None:
+            lines.append((label, f"{format_usd(spent)} + {format_usd(exposure)} of {format_usd(limit)}"))
+    return lines

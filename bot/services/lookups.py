@@ -1,0 +1,327 @@
+"""Looking things up: float, cards, funding, requests, policy. Reads only; every number carries its time."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import timedelta
+from decimal import Decimal
+from typing import Any
+
+from bot.domain.approvals import DecisionKind
+from bot.domain.errors import NotFound
+from bot.domain.money import exact_sum, format_usd
+from bot.domain.policy import KINDS
+from bot.domain.requests import OPEN, Request, State
+from bot.operations.funding_words import reason_in_words
+from bot.partner.errors import PartnerError
+from bot.partner.models import Funding
+from bot.services import people, pictures_of
+from bot.services.core import Core
+from bot.services.drafts import house_concerns, resolve_card
+from bot.services.pictures import (
+    AddressPicture,
+    CardListPicture,
+    CardPicture,
+    Confirmation,
+    FloatPicture,
+    FundingPicture,
+    InboxPicture,
+    PolicyPicture,
+    PolicyRow,
+    RequestPicture,
+    WhoPicture,
+)
+from bot.services.requests import existing
+from storage import cards, decisions, readings, requests
+from storage.cards import CardEntry
+
+FLOAT_FRESH_FOR = timedelta(seconds=15)
+PAGE = 25
+
+
+async def float_now(core: Core, *, program: str | None = None) -> FloatPicture:
+    """The float, read live when the last reading is older than 15 s. Raises PartnerError."""
+    program = program or core.default_program
+    async with core.store.read() as tx:
+        kept = await readings.get(tx, program, "me")
+    if kept is None or kept.read_at < core.clock.now() - FLOAT_FRESH_FOR:
+        kept = await read_account(core, program)
+    async with core.store.read() as tx:
+        waiting = await requests.find(tx, states=(State.PENDING, State.APPROVED), limit=1000)
+    moving = [r for r in waiting if r.program == program and _moves_float(core, r)]
+    value = kept.value
+    return FloatPicture(
+        program=program,
+        balance_usd=value["balance_usd"],
+        available_usd=value["available_usd"],
+        funded_usd=value["funded_usd"],
+        spent_usd=value["spent_usd"],
+        limit_usd=value["limit_usd"],
+        pending_usd=str(exact_sum(r.exposure_usd for r in moving)),
+        pending_count=len(moving),
+        cards_total=value["cards_total"],
+        cards_active=value["cards_active"],
+        cards_limit=value["cards_limit"],
+        read_at=kept.read_at,
+        live=core.live.get(program, True),
+    )
+
+
+def _moves_float(core: Core, request: Request) -> bool:
+    cls = core.kinds.get(request.kind)
+    return cls is not None and cls.moves_float
+
+
+async def read_account(core: Core, program: str) -> readings.Reading:
+    """GET /me, kept as the program's last reading. Raises PartnerError."""
+    me = await core.partners[program].me()
+    value: dict[str, Any] = {
+        "balance_usd": str(me.float.balance_usd),
+        "available_usd": str(me.float.available_usd),
+        "funded_usd": str(me.float.funded_usd),
+        "spent_usd": str(me.float.spent_usd),
+        "limit_usd": None if me.float.limit_usd is None else str(me.float.limit_usd),
+        "cards_total": me.cards.total,
+        "cards_active": me.cards.active,
+        "cards_limit": me.cards.limit,
+    }
+    async with core.store.begin() as tx:
+        return await readings.put(tx, program, "me", value)
+
+
+async def sync_cards(core: Core, program: str) -> int:
+    """Read every open card into the directory; cards gone from the list are read singly [GET /cards]."""
+    partner = core.partners[program]
+    entries: dict[str, CardEntry] = {}
+    async for card in partner.cards():
+        entries[card.id] = CardEntry(
+            id=card.id,
+            program=program,
+            holder=card.card_holder_name,
+            last4=card.last4,
+            partner_ref=card.partner_ref,
+            status=card.status,
+            balance_usd=None,
+            balance_at=None,
+        )
+    async with core.store.begin() as tx:
+        gone = await cards.put_many(tx, program, list(entries.values()))
+    for card_id in gone:
+        found = await partner.card(card_id)
+        async with core.store.begin() as tx:
+            await cards.set_status(tx, card_id, found.card.status)
+    return len(entries)
+
+
+async def card_now(core: Core, text: str) -> CardPicture:
+    """The card that `text` names, with its live status and balance. Raises NotFound, PartnerError."""
+    async with core.store.read() as tx:
+        entry = await resolve_card(tx, text)
+    found = await core.partners[entry.program].card(entry.id)
+    async with core.store.begin() as tx:
+        await cards.set_status(tx, entry.id, found.card.status)
+        if found.balance_usd is not None:
+            await cards.set_balance(tx, entry.id, found.balance_usd)
+        history = await requests.find(tx, subject=entry.id, limit=10)
+        read_at = tx.now
+    return replace(
+        _card(entry),
+        status=found.card.status,
+        last4=found.card.last4 or entry.last4,
+        balance_usd=None if found.balance_usd is None else str(found.balance_usd),
+        read_at=read_at,
+        open_requests=tuple(r for r in history if r.state in OPEN),
+        history=tuple(r for r in history if r.state not in OPEN),
+    )
+
+
+def _card(entry: CardEntry) -> CardPicture:
+    return CardPicture(
+        id=entry.id,
+        holder=entry.holder,
+        last4=entry.last4,
+        partner_ref=entry.partner_ref,
+        status=entry.status,
+        balance_usd=None if entry.balance_usd is None else str(entry.balance_usd),
+        read_at=entry.balance_at,
+        program=entry.program,
+    )
+
+
+async def card_list(core: Core, *, status: str | None = None, page: int = 1) -> CardListPicture:
+    """One page of the directory with balances from POST /cards/balances (cached there, with their age)."""
+    async with core.store.read() as tx:
+        total = await cards.count(tx, status=status)
+        pages = max(1, math.ceil(total / PAGE))
+        page = min(max(page, 1), pages)
+        rows = await cards.all(tx, status=status, limit=PAGE, offset=(page - 1) * PAGE)
+        synced_at = await cards.synced_at(tx, core.default_program)
+    shown = tuple(await _with_balances(core, rows))
+    return CardListPicture(shown, total, status, page, pages, synced_at)
+
+
+async def _with_balances(core: Core, rows: list[CardEntry]) -> list[CardPicture]:
+    """Balances of these cards; where they cannot be read they stay what we last knew."""
+    found: dict[str, tuple[Decimal | None, Any]] = {}
+    for program in {row.program for row in rows}:
+        try:
+            answers = await core.partners[program].balances([r.id for r in rows if r.program == program])
+        except PartnerError:
+            continue
+        found |= {a.card_id: (a.balance_usd, a.as_of) for a in answers}
+    pictures = []
+    for row in rows:
+        picture = _card(row)
+        if row.id in found:
+            balance, as_of = found[row.id]
+            picture = replace(picture, balance_usd=None if balance is None else str(balance), read_at=as_of)
+        pictures.append(picture)
+    return pictures
+
+
+async def funding_list(core: Core, *, program: str | None = None) -> list[FundingPicture]:
+    """The program's submissions, newest first. Raises PartnerError."""
+    found = await core.partners[program or core.default_program].funding_list()
+    return [await _funding(core, f) for f in found]
+
+
+async def funding_show(core: Core, text: str, *, program: str | None = None) -> FundingPicture:
+    """One submission by its id or hash. Raises NotFound, PartnerError."""
+    wanted = text.strip().lower()
+    partner = core.partners[program or core.default_program]
+    if wanted.startswith("0x"):
+        for funding in await partner.funding_list():
+            if funding.tx_hash == wanted:
+                return await _funding(core, funding)
+        raise NotFound(f"No submission has the hash {wanted[:20]}…. Check it, or submit it.")
+    return await _funding(core, await partner.funding(wanted))
+
+
+async def _funding(core: Core, funding: Funding) -> FundingPicture:
+    async with core.store.read() as tx:
+        ours = await requests.find(tx, subject=funding.tx_hash, kind="funding_submit", limit=1)
+    return FundingPicture(
+        id=funding.id,
+        network=funding.network,
+        tx_hash=funding.tx_hash,
+        status=funding.status,
+        words=reason_in_words(funding.status, funding.reason),
+        token=funding.token,
+        amount_usd=_text(funding.amount_usd),
+        fee_usd=_text(funding.fee_usd),
+        credited_usd=_text(funding.credited_usd),
+        created_at=funding.created_at,
+        credited_at=funding.credited_at,
+        request_id=ours[0].id if ours else None,
+    )
+
+
+def _text(amount: Decimal | None) -> str | None:
+    return None if amount is None else str(amount)
+
+
+async def funding_addresses(core: Core, *, program: str | None = None) -> list[AddressPicture]:
+    """Always live: a remembered address is never shown. Raises PartnerError."""
+    found = await core.partners[program or core.default_program].funding_addresses()
+    return [AddressPicture(a.network, a.address, tuple(a.tokens)) for a in found]
+
+
+async def inbox_of(core: Core, slack_id: str) -> InboxPicture:
+    """What waits for this person, what they asked for, what was decided lately; oldest waiting first."""
+    may_decide = slack_id in await people.approvers(core)
+    async with core.store.read() as tx:
+        pending = await requests.find(tx, states=(State.PENDING,), limit=100, oldest_first=True)
+        waiting = []
+        for request in pending if may_decide else ():
+            voted = {d.actor for d in await decisions.of(tx, request.id) if d.kind is DecisionKind.APPROVE}
+            if request.requester != slack_id and slack_id not in voted:
+                waiting.append(request)
+        mine = await requests.find(tx, requester=slack_id, states=OPEN, limit=50)
+        recent = await requests.find(tx, states=frozenset(State) - OPEN, limit=10)
+    return InboxPicture(tuple(waiting), tuple(mine), tuple(recent))
+
+
+async def request_picture(core: Core, request_id: str) -> RequestPicture:
+    """Raises NotFound."""
+    async with core.store.read() as tx:
+        return await pictures_of.request(tx, core, await existing(tx, request_id))
+
+
+async def private_of(core: Core, request_id: str) -> Mapping[str, str]:
+    """The sealed values of a pending request, for the approver's modal only; empty once purged."""
+    async with core.store.read() as tx:
+        try:
+            return (await requests.frozen(tx, request_id)).private
+        except requests.Purged:
+            return {}
+
+
+async def confirmation(core: Core, request_id: str) -> Confirmation:
+    """The confirmation modal: frozen terms, the facts read again now, and what changed since submit."""
+    picture = await request_picture(core, request_id)
+    request = picture.request
+    private = await private_of(core, request_id)
+    operation = core.kinds[request.kind]({**request.terms, **private}, request.subject_label)
+    try:
+        facts = {**request.facts, **await operation.read(core.partners[request.program])}
+    except PartnerError:
+        return Confirmation(picture, picture.lines, picture.concerns, (), facts_read=False)
+    lines = tuple(operation.lines(facts))
+    before = dict(picture.lines)
+    changed = tuple(f"{label}: now {value}" for label, value in lines if before.get(label, value) != value)
+    concerns = (*operation.concerns(facts), *house_concerns(operation, facts))
+    return Confirmation(picture, lines, concerns, changed, facts_read=True)
+
+
+def policy_picture(core: Core) -> PolicyPicture:
+    limits = core.policy.limits
+    shown = [
+        (label, format_usd(value))
+        for label, value in (
+            ("For each requester", limits.per_requester_usd),
+            ("For each pair of requester and approver", limits.per_pair_usd),
+            ("In all", limits.total_usd),
+        )
+        if value is not None
+    ]
+    rows = []
+    for kind in KINDS:
+        of = core.policy.of(kind)
+        cls = core.kinds.get(kind)
+        rows.append(
+            PolicyRow(
+                kind=kind,
+                title=cls.title if cls else kind.replace("_", " "),
+                approvals=of.approvals,
+                tiers=tuple((str(t.above_usd), t.approvals) for t in of.tiers),
+                expires=_duration(of.expires),
+                run_now=kind == "card_freeze" and of.now,
+                built=cls is not None,
+            )
+        )
+    who = core.policy.people
+    return PolicyPicture(
+        tuple(rows), who.requesters, who.approvers, who.admins, tuple(shown), core.policy.version
+    )
+
+
+def _duration(span: timedelta) -> str:
+    seconds = int(span.total_seconds())
+    for unit, name in ((86400, "d"), (3600, "h"), (60, "min")):
+        if seconds % unit == 0 and seconds >= unit:
+            return f"{seconds // unit} {name}"
+    return f"{seconds} s"
+
+
+async def who(core: Core, kind: str, requester: str) -> WhoPicture:
+    """Who may approve this kind now, were `requester` to ask."""
+    cls = core.kinds[kind]
+    return WhoPicture(
+        title=cls.title,
+        approvals=core.policy.of(kind).approvals,
+        able=tuple(sorted(await people.approvers(core) - {requester})),
+        names=core.policy.people.approvers,
+        requester=requester,
+    )

@@ -1,0 +1,228 @@
+"""Delivering what Slack is owed: one message at a time for each channel, never lost, doubled only
+after a crash between sending and marking, and healed then by reading our own metadata back.
+
+A row says what to draw; the picture is read from the database at delivery, so the newest state wins
+whatever order rows come in.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Protocol
+
+from bot.services import pictures_of
+from bot.services.core import Core
+from bot.services.pictures import Picture
+from storage import outbox
+from storage.outbox import OutboxRow, Place
+
+log = logging.getLogger("countersign.outbox")
+
+# Slack takes about one message a second for each channel [chat.postMessage]; edits have a tier of their own.
+POST_SPACING_S = 1.0
+_BACKOFF = tuple(timedelta(seconds=s) for s in (1, 2, 5, 15, 30, 60, 120, 300))
+# A row is given up when Slack has refused it as it is this often; outages do not count.
+_REFUSALS = 5
+
+
+class SlackTrouble(Exception):
+    """Slack could not take it now: 429, 5xx, no answer. `retry_after_s` where Slack gave one.
+
+    `maybe_sent` = the call may have taken effect.
+    """
+
+    def __init__(self, message: str, *, retry_after_s: float | None = None, maybe_sent: bool = False) -> None:
+        super().__init__(message)
+        self.retry_after_s = retry_after_s
+        self.maybe_sent = maybe_sent
+
+
+class SlackRefused(Exception):
+    """Slack will not take this as it is (archived channel, bad blocks). The text is Slack's error code."""
+
+
+class MessageGone(Exception):
+    """The message to edit is not there any more."""
+
+
+@dataclass(frozen=True, slots=True)
+class Posted:
+    channel: str
+    ts: str
+
+
+class Publisher(Protocol):
+    """Draws a picture and sends it. Raises SlackTrouble, SlackRefused, MessageGone."""
+
+    async def post(
+        self, picture: Picture, *, channel: str, dedupe: str, thread_ts: str | None = None
+    ) -> Posted: ...
+
+    async def update(self, picture: Picture, *, channel: str, ts: str) -> None: ...
+
+    async def open_direct(self, user: str) -> str:
+        """The channel id of the direct messages with this person."""
+        ...
+
+    async def find(self, *, channel: str, dedupe: str, since: datetime, thread_ts: str | None = None) -> Posted | None:
+        """Our own message with this id in its metadata, where Slack shows one."""
+        ...
+
+    async def permalink(self, *, channel: str, ts: str) -> str | None: ...
+
+
+class Outbox:
+    """The delivery loop. One instance in a process; `run` until cancelled, `wake` after a commit."""
+
+    def __init__(self, core: Core, publisher: Publisher, *, spacing_s: float = POST_SPACING_S) -> None:
+        self._core = core
+        self._publisher = publisher
+        self._spacing_s = spacing_s
+        self._free_at: dict[str, float] = {}
+        self._woken = asyncio.Event()
+
+    def wake(self) -> None:
+        self._woken.set()
+
+    async def run(self) -> None:
+        """Deliver until cancelled. What an earlier process left in mid-send is read back first."""
+        await self.heal()
+        while True:
+            self._woken.clear()
+            delivered = await self.deliver_due()
+            if not delivered:
+                await self._rest()
+
+    async def _rest(self) -> None:
+        try:
+            await asyncio.wait_for(self._woken.wait(), timeout=0.5)
+        except TimeoutError:
+            return
+
+    async def heal(self) -> None:
+        """Rows left between send and mark: sent if Slack shows our id, else owed again."""
+        async with self._core.store.read() as tx:
+            stuck = await outbox.stuck(tx)
+        for row in stuck:
+            await self._heal_one(row)
+
+    async def _heal_one(self, row: OutboxRow) -> None:
+        try:
+            place = await self._place_of(row)
+            channel = row.channel or await self._publisher.open_direct(row.user or "")
+            thread = place.ts if place and row.kind == "line" else None
+            found = await self._publisher.find(
+                channel=channel, dedupe=row.dedupe, since=row.created_at, thread_ts=thread
+            )
+        except (SlackTrouble, SlackRefused) as error:
+            log.warning("outbox.not_read_back", extra={"row": row.id, "error": str(error)})
+            found = None
+        if found is None:
+            await self._later(row, timedelta(0), "not found when read back")
+        else:
+            await self._mark_sent(row, found)
+
+    async def deliver_due(self) -> int:
+        """Deliver every row that is due and whose channel is free; returns how many rows were handled."""
+        async with self._core.store.read() as tx:
+            rows = await outbox.next_due(tx, limit=50)
+        by_channel: dict[str, list[OutboxRow]] = {}
+        for row in rows:
+            by_channel.setdefault(row.channel or f"@{row.user}", []).append(row)
+        done = await asyncio.gather(*(self._deliver_channel(key, queue) for key, queue in by_channel.items()))
+        return sum(done)
+
+    async def _deliver_channel(self, key: str, rows: list[OutboxRow]) -> int:
+        """In order, as many as the pacing of this channel allows now; the first trouble stops the channel."""
+        handled = 0
+        for row in rows:
+            if self._core.clock.monotonic() < self._free_at.get(key, 0.0):
+                break
+            handled += 1
+            if not await self._deliver(row, key):
+                break
+        return handled
+
+    async def _deliver(self, row: OutboxRow, key: str) -> bool:
+        place = await self._place_of(row)
+        if row.kind == "line" and place is None:
+            # The card is not there yet (it is due before this line): come back for the line.
+            await self._later(row, timedelta(seconds=1), "waits for the card")
+            return False
+        picture = await pictures_of.row(self._core, row)
+        if picture is None:
+            await self._drop(row, "its subject is gone")
+            return True
+        try:
+            posted = await self._send(row, picture, place, key)
+        except MessageGone:
+            async with self._core.store.begin() as tx:
+                await outbox.forget_place(tx, row.subject, row.kind)
+            await self._later(row, timedelta(0), "the message was gone")
+            return True
+        except SlackTrouble as trouble:
+            return await self._after_trouble(row, key, trouble)
+        except SlackRefused as refusal:
+            return await self._after_refusal(row, refusal)
+        self._core.crash_point("outbox.sent")
+        await self._mark_sent(row, posted)
+        return True
+
+    async def _send(self, row: OutboxRow, picture: Picture, place: Place | None, key: str) -> Posted:
+        if place is not None and row.kind in ("card", "alert"):
+            await self._publisher.update(picture, channel=place.channel, ts=place.ts)
+            return Posted(place.channel, place.ts)
+        async with self._core.store.begin() as tx:
+            await outbox.sending(tx, row.id)
+        self._core.crash_point("outbox.sending")
+        self._free_at[key] = self._core.clock.monotonic() + self._spacing_s
+        channel = row.channel or await self._publisher.open_direct(row.user or "")
+        thread = place.ts if place and row.kind == "line" else None
+        return await self._publisher.post(picture, channel=channel, dedupe=row.dedupe, thread_ts=thread)
+
+    async def _after_trouble(self, row: OutboxRow, key: str, trouble: SlackTrouble) -> bool:
+        if trouble.retry_after_s is not None:
+            pause = timedelta(seconds=trouble.retry_after_s)
+            self._free_at[key] = self._core.clock.monotonic() + trouble.retry_after_s
+        else:
+            pause = _BACKOFF[min(row.attempts, len(_BACKOFF) - 1)]
+        log.warning("outbox.trouble", extra={"row": row.id, "error": str(trouble), "again_in_s": pause.total_seconds()})
+        if trouble.maybe_sent:
+            await self._heal_one(row)
+        else:
+            await self._later(row, pause, str(trouble))
+        return False
+
+    async def _after_refusal(self, row: OutboxRow, refusal: SlackRefused) -> bool:
+        log.error("outbox.refused", extra={"row": row.id, "error": str(refusal), "subject": row.subject})
+        if row.attempts + 1 >= _REFUSALS:
+            await self._drop(row, str(refusal))
+        else:
+            await self._later(row, _BACKOFF[min(row.attempts + 2, len(_BACKOFF) - 1)], str(refusal))
+        return True
+
+    async def _place_of(self, row: OutboxRow) -> Place | None:
+        kind = "card" if row.kind == "line" else row.kind
+        if kind == "direct":
+            return None
+        async with self._core.store.read() as tx:
+            return await outbox.place(tx, row.subject, kind)
+
+    async def _mark_sent(self, row: OutboxRow, posted: Posted) -> None:
+        async with self._core.store.begin() as tx:
+            await outbox.sent(tx, row.id)
+            if row.kind in ("card", "alert"):
+                await outbox.put_place(tx, row.subject, row.kind, posted.channel, posted.ts)
+
+    async def _later(self, row: OutboxRow, pause: timedelta, error: str) -> None:
+        async with self._core.store.begin() as tx:
+            await outbox.retry(tx, row.id, due_at=tx.now + pause, error=error)
+
+    async def _drop(self, row: OutboxRow, error: str) -> None:
+        async with self._core.store.begin() as tx:
+            await outbox.drop(tx, row.id, error)
+
+

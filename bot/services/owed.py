@@ -1,0 +1,77 @@
+"""Slack messages owed: rows written in the transaction of the change they tell of.
+
+A row never holds the picture, only what to draw: `request R-7K3M`, a thread line, an alert. The
+picture is drawn from the database when the row is delivered, so lost, doubled or late rows heal.
+"""
+
+from __future__ import annotations
+
+from bot.domain.requests import Request
+from bot.services.core import Core
+from storage import outbox
+from storage.store import Tx
+
+
+async def card(tx: Tx, core: Core, request: Request) -> None:
+    """The request card in the approvals channel, drawn as the request is when it is delivered."""
+    await outbox.put(
+        tx,
+        channel=core.channels.approvals,
+        kind="card",
+        subject=f"request:{request.id}",
+        body={},
+        dedupe=f"card:{request.id}:{request.version}",
+    )
+
+
+async def redraw(tx: Tx, core: Core, request: Request) -> None:
+    """Draw again though nothing changed: the message was lost or edited by somebody."""
+    await outbox.put(
+        tx,
+        channel=core.channels.approvals,
+        kind="card",
+        subject=f"request:{request.id}",
+        body={},
+        dedupe=f"card:{request.id}:{request.version}:{core.ids.ulid()}",
+    )
+
+
+async def line(
+    tx: Tx, core: Core, request: Request, line: str, *, actor: str = "", tag: str = "", text: str = ""
+) -> None:
+    """One line in the request's thread. `line` is the word the view turns into a sentence."""
+    await outbox.put(
+        tx,
+        channel=core.channels.approvals,
+        kind="line",
+        subject=f"request:{request.id}",
+        body={"line": line, "actor": actor, "text": text, "version": request.version},
+        dedupe=f"line:{request.id}:{line}:{tag or request.version}",
+    )
+
+
+async def tell_requester(tx: Tx, core: Core, request: Request, actor: str) -> None:
+    """A direct message to the requester, unless it was their own doing."""
+    if actor == request.requester:
+        return
+    await outbox.put(
+        tx,
+        channel="",
+        user=request.requester,
+        kind="direct",
+        subject=f"request:{request.id}",
+        body={"actor": actor},
+        dedupe=f"direct:{request.id}:{request.version}",
+    )
+
+
+async def alert(tx: Tx, core: Core, alert_id: str, change: str) -> None:
+    """The alert's one message, drawn as the alert is when it is delivered. `change` names this change."""
+    await outbox.put(
+        tx,
+        channel=core.channels.alerts,
+        kind="alert",
+        subject=f"alert:{alert_id}",
+        body={},
+        dedupe=f"alert:{alert_id}:{change}",
+    )

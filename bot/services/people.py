@@ -1,0 +1,91 @@
+"""Who may do what, asked of Slack at the moment it matters and never remembered for a decision."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from bot.domain.actors import Actor, require_full_member
+from bot.domain.errors import LookupFailed, NotAllowed
+from bot.domain.policy import never_met
+from bot.services.core import Core
+from storage import audit, people
+
+# A preview is filled within this time; older ones look the person up again.
+REQUESTER_CHECK_HOLDS = timedelta(minutes=10)
+
+
+async def require_member(core: Core, slack_id: str, *, action: str) -> Actor:
+    """The person, looked up live; raises `NotAllowed` (audited) for guests, strangers, bots, the deactivated."""
+    actor = await core.directory.actor(slack_id)
+    async with core.store.begin() as tx:
+        await people.put(tx, actor)
+    try:
+        require_full_member(actor, core.directory.home_team)
+    except NotAllowed as refusal:
+        await refused(core, slack_id, action, "", refusal.reason)
+        raise
+    return actor
+
+
+async def require_requester(core: Core, slack_id: str, *, action: str) -> Actor:
+    """A full member who may ask: anybody, unless `people.requesters` names some."""
+    actor = await require_member(core, slack_id, action=action)
+    names = core.policy.people.requesters
+    if names and slack_id not in await core.directory.members(names):
+        await refused(core, slack_id, action, "", "not_a_requester")
+        raise NotAllowed(
+            f"Requests may be made by {', '.join(names)} only. Ask one of them.", "not_a_requester"
+        )
+    return actor
+
+
+async def checked_lately(core: Core, slack_id: str) -> Actor:
+    """The person as looked up within the last ten minutes, without asking Slack: for use before an ack."""
+    async with core.store.read() as tx:
+        found = await people.get(tx, slack_id)
+    if found is None or found.checked_at < core.clock.now() - REQUESTER_CHECK_HOLDS:
+        raise LookupFailed("This preview is too old to submit. Close it and start again; nothing was recorded.")
+    require_full_member(found.actor, core.directory.home_team)
+    return found.actor
+
+
+async def approvers(core: Core) -> frozenset[str]:
+    return await core.directory.members(core.policy.people.approvers)
+
+
+async def admins(core: Core) -> frozenset[str]:
+    """With no admins named, approvers do what admins do."""
+    return await core.directory.members(core.policy.people.admins or core.policy.people.approvers)
+
+
+async def require_approver(core: Core, slack_id: str, *, action: str) -> Actor:
+    actor = await require_member(core, slack_id, action=action)
+    if slack_id not in await approvers(core):
+        await refused(core, slack_id, action, "", "not_an_approver")
+        raise NotAllowed(not_an_approver(core), "not_an_approver")
+    return actor
+
+
+def not_an_approver(core: Core) -> str:
+    return f"Only {', '.join(core.policy.people.approvers)} may decide on this."
+
+
+async def refused(core: Core, slack_id: str, action: str, subject: str, reason: str) -> None:
+    """Refusals are part of the record."""
+    async with core.store.begin() as tx:
+        await audit.append(
+            tx,
+            actor=slack_id,
+            action=action,
+            subject=subject,
+            outcome="refused",
+            reason_code=reason,
+            policy_version=core.policy.version,
+        )
+
+
+async def policy_problems(core: Core) -> list[str]:
+    """Why the policy could never be met by the people it names now; empty when it can."""
+    names = core.policy.people.requesters
+    requesters = await core.directory.members(names) if names else None
+    return never_met(core.policy, requesters, await approvers(core))

@@ -1,0 +1,199 @@
+"""What Slack shows, as values: read from the database by the services, drawn by `handlers.views`.
+
+No blocks here and no sentences that depend on Slack; a picture holds all a view needs, so views can
+be pure functions of it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from bot.domain.approvals import Decision
+from bot.domain.requests import Request
+from bot.operations._base import Concern, Line
+
+
+@dataclass(frozen=True, slots=True)
+class RequestPicture:
+    """The request card. `lines` and `concerns` are as of submit; `code` is the short code of the terms."""
+
+    request: Request
+    title: str  # of the kind: "Top up a card"
+    code: str
+    decisions: tuple[Decision, ...]
+    lines: tuple[Line, ...]
+    concerns: tuple[Concern, ...]
+    approver_names: tuple[str, ...]  # as the policy writes them: "@card-approvers"
+    live: bool
+    next_look_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LinePicture:
+    """One line of the request's thread. `line` is a word of the list in `handlers.views.request`."""
+
+    request: Request
+    line: str
+    actor: str
+    text: str
+    decisions: tuple[Decision, ...]
+    approver_names: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class DirectPicture:
+    """A direct message to the requester: what became of their request."""
+
+    request: Request
+    code: str
+    actor: str
+    link: str | None  # permalink of the card, where there is one
+
+
+@dataclass(frozen=True, slots=True)
+class AlertPicture:
+    """One condition someone should look at. `state`: raised, acknowledged, snoozed, resolved."""
+
+    id: str
+    kind: str
+    subject: str
+    severity: str  # info | warning | critical
+    state: str
+    title: str
+    text: str
+    count: int
+    raised_at: datetime
+    updated_at: datetime
+    resolved_at: datetime | None
+    live: bool
+
+
+Picture = RequestPicture | LinePicture | DirectPicture | AlertPicture
+
+
+@dataclass(frozen=True, slots=True)
+class Confirmation:
+    """The confirmation modal, drawn from the database and bound to `request.digest`.
+
+    `changed` says what is different from the facts shown at submit.
+    """
+
+    picture: RequestPicture
+    lines: tuple[Line, ...]
+    concerns: tuple[Concern, ...]
+    changed: tuple[str, ...]
+    facts_read: bool  # False: the API could not be read just now
+
+
+@dataclass(frozen=True, slots=True)
+class FloatPicture:
+    """`/float`: amounts exact; `read_at` is when the API said so."""
+
+    program: str
+    balance_usd: str
+    available_usd: str
+    funded_usd: str
+    spent_usd: str
+    limit_usd: str | None
+    pending_usd: str
+    pending_count: int
+    cards_total: int
+    cards_active: int
+    cards_limit: int | None
+    read_at: datetime
+    live: bool
+
+
+@dataclass(frozen=True, slots=True)
+class CardPicture:
+    """One card. `balance_usd` None = unknown, never zero; amounts as exact text."""
+
+    id: str
+    holder: str
+    last4: str | None
+    partner_ref: str | None
+    status: str | None
+    balance_usd: str | None
+    read_at: datetime | None
+    program: str
+    open_requests: tuple[Request, ...] = ()
+    history: tuple[Request, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class CardListPicture:
+    cards: tuple[CardPicture, ...]
+    total: int
+    status: str | None
+    page: int
+    pages: int
+    read_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class FundingPicture:
+    """One submission; `words` is its reason in plain words with the next step."""
+
+    id: str
+    network: str
+    tx_hash: str
+    status: str
+    words: str
+    token: str | None
+    amount_usd: str | None
+    fee_usd: str | None
+    credited_usd: str | None
+    created_at: datetime
+    credited_at: datetime | None
+    request_id: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class AddressPicture:
+    network: str
+    address: str
+    tokens: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class InboxPicture:
+    """`/requests` and Home: what waits for this person, what they asked for, what was decided lately."""
+
+    waiting: tuple[Request, ...]
+    mine: tuple[Request, ...]
+    recent: tuple[Request, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PolicyPicture:
+    """`/countersign policy` and `who`: each kind's approvals, tiers, expiry, in words by the view."""
+
+    rows: tuple[PolicyRow, ...]
+    requesters: tuple[str, ...]
+    approvers: tuple[str, ...]
+    admins: tuple[str, ...]
+    limits: tuple[Line, ...]
+    version: str
+
+
+@dataclass(frozen=True, slots=True)
+class PolicyRow:
+    kind: str
+    title: str
+    approvals: int
+    tiers: tuple[tuple[str, int], ...]  # (above USD, approvals)
+    expires: str
+    run_now: bool
+    built: bool  # this version has the kind
+
+
+@dataclass(frozen=True, slots=True)
+class WhoPicture:
+    """Who may approve a kind asked for by `requester`, now."""
+
+    title: str
+    approvals: int
+    able: tuple[str, ...]  # Slack ids
+    names: tuple[str, ...]
+    requester: str

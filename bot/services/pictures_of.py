@@ -1,0 +1,91 @@
+"""Reading pictures from the database: the current state of a request or alert, ready to be drawn."""
+
+from __future__ import annotations
+
+from bot.domain.ids import short_code
+from bot.domain.requests import Request, State
+from bot.operations._base import Concern, Line
+from bot.services.core import Core
+from bot.services.drafts import house_concerns
+from bot.services.pictures import AlertPicture, DirectPicture, LinePicture, Picture, RequestPicture
+from storage import alerts, decisions, outbox, requests
+from storage.outbox import OutboxRow
+from storage.store import Tx
+
+
+async def row(core: Core, owed: OutboxRow) -> Picture | None:
+    """What this outbox row asks to draw, as things are now; None when its subject no longer exists."""
+    subject_kind, _, subject_id = owed.subject.partition(":")
+    async with core.store.read() as tx:
+        if subject_kind == "alert":
+            return await alert(tx, core, subject_id)
+        found = await requests.get(tx, subject_id)
+        if found is None:
+            return None
+        if owed.kind == "line":
+            return await _line(tx, core, found, owed)
+        if owed.kind == "direct":
+            return DirectPicture(found, short_code(found.digest), str(owed.body.get("actor", "")), None)
+        return await request(tx, core, found)
+
+
+async def request(tx: Tx, core: Core, found: Request) -> RequestPicture:
+    lines, concerns = shown_facts(core, found)
+    return RequestPicture(
+        request=found,
+        title=core.kinds[found.kind].title if found.kind in core.kinds else found.kind,
+        code=short_code(found.digest),
+        decisions=tuple(await decisions.of(tx, found.id)),
+        lines=lines,
+        concerns=concerns,
+        approver_names=core.policy.people.approvers,
+        live=core.live.get(found.program, True),
+        next_look_at=found.due_at if found.state in (State.EXECUTING, State.UNRESOLVED) else None,
+    )
+
+
+def shown_facts(core: Core, found: Request) -> tuple[tuple[Line, ...], tuple[Concern, ...]]:
+    """The lines and concerns of the facts kept with the request."""
+    cls = core.kinds.get(found.kind)
+    if cls is None or not found.facts:
+        return (), ()
+    operation = cls(found.terms, found.subject_label)
+    concerns = [*operation.concerns(found.facts), *house_concerns(operation, found.facts)]
+    return tuple(operation.lines(found.facts)), tuple(concerns)
+
+
+async def _line(tx: Tx, core: Core, found: Request, owed: OutboxRow) -> LinePicture:
+    return LinePicture(
+        request=found,
+        line=str(owed.body.get("line", "")),
+        actor=str(owed.body.get("actor", "")),
+        text=str(owed.body.get("text", "")),
+        decisions=tuple(await decisions.of(tx, found.id)),
+        approver_names=core.policy.people.approvers,
+    )
+
+
+async def alert(tx: Tx, core: Core, alert_id: str) -> AlertPicture | None:
+    found = await alerts.get(tx, alert_id)
+    if found is None:
+        return None
+    return AlertPicture(
+        id=found.id,
+        kind=found.kind,
+        subject=found.subject,
+        severity=found.severity,
+        state=found.state,
+        title=found.title,
+        text=found.text,
+        count=found.count,
+        raised_at=found.raised_at,
+        updated_at=found.updated_at,
+        resolved_at=found.resolved_at,
+        live=all(core.live.values()),
+    )
+
+
+async def place(core: Core, request_id: str) -> outbox.Place | None:
+    """Where the request's card is in Slack."""
+    async with core.store.read() as tx:
+        return await outbox.place(tx, f"request:{request_id}", "card")

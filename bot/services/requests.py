@@ -1,0 +1,202 @@
+"""Asking and withdrawing: submit, cancel, expire, remind."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import timedelta
+
+from bot.domain.actors import Actor
+from bot.domain.approvals import DecisionKind
+from bot.domain.errors import NotAllowed, NotFound, Stale
+from bot.domain.policy import APPROVAL_VALID_FOR
+from bot.domain.requests import Event, Request, State
+from bot.domain.terms import terms_digest
+from bot.operations._base import Operation
+from bot.partner.codec import encode
+from bot.services import owed, people
+from bot.services.core import Core
+from bot.services.decisions import signed
+from bot.services.drafts import operation_of
+from storage import audit, decisions, drafts, requests
+from storage.drafts import Draft
+from storage.store import Tx
+
+FIRST_REMINDER = timedelta(minutes=15)
+
+
+async def submit(core: Core, draft_id: str, slack_id: str) -> Request:
+    """Record the request, its frozen body and its key; the card is owed to the approvals channel.
+
+    One transaction, no network: it is committed before Slack is answered. A draft can be submitted
+    once; its owner must have been looked up within the last minutes (the preview did).
+    """
+    actor = await people.checked_lately(core, slack_id)
+    async with core.store.begin() as tx:
+        draft = await drafts.take(tx, draft_id)
+        if draft is None or draft.owner != slack_id:
+            raise Stale("This was submitted already, or the draft is gone. Look at /requests before asking again.")
+        request = await _insert(tx, core, draft, actor)
+        if draft.run_now:
+            request = await _break_glass(tx, core, request, actor)
+            tx.after_commit(lambda: core.carrier.wake(request.id))
+        await owed.card(tx, core, request)
+    return request
+
+
+async def _insert(tx: Tx, core: Core, draft: Draft, actor: Actor) -> Request:
+    operation = operation_of(core, draft)
+    body = encode(operation.body())
+    kind_policy = core.policy.of(draft.kind)
+    request_id = await _free_id(tx, core)
+    key = core.ids.idempotency_key()
+    body_mac = tx.vault.mac("token_hash", body)
+    terms = operation.terms()
+    request = Request(
+        id=request_id,
+        program=draft.program,
+        kind=draft.kind,
+        state=State.PENDING,
+        version=1,
+        requester=actor.id,
+        requester_name=actor.name,
+        reason=draft.reason,
+        terms=terms,
+        subject=operation.subject,
+        subject_label=draft.target_label,
+        summary=operation.summary(),
+        exposure_usd=operation.exposure_usd(),
+        digest=digest_of(request_id, draft.program, draft.kind, operation, actor.id, draft.reason, key, body_mac),
+        key=key,
+        approvals_needed=kind_policy.approvals_needed(operation.exposure_usd()),
+        policy_version=core.policy.version,
+        created_at=tx.now,
+        expires_at=tx.now + kind_policy.expires,
+        facts=draft.facts,
+        body_mac=body_mac,
+        remind_at=tx.now + min(FIRST_REMINDER, kind_policy.expires / 2),
+    )
+    await requests.insert(tx, request, private=operation.private(), body=body)
+    await note(tx, core, request, actor.id, "request.submitted", {"exposure_usd": str(request.exposure_usd)})
+    return request
+
+
+def digest_of(
+    request_id: str,
+    program: str,
+    kind: str,
+    operation: Operation,
+    requester: str,
+    reason: str,
+    key: str,
+    body_mac: str,
+) -> str:
+    return terms_digest(
+        request_id=request_id,
+        program=program,
+        kind=kind,
+        subject=operation.subject,
+        requester=requester,
+        reason=reason,
+        terms=operation.terms(),
+        key=key,
+        body_mac=body_mac,
+    )
+
+
+async def _free_id(tx: Tx, core: Core) -> str:
+    for length in (4, 4, 4, 5, 6, 8):
+        request_id = core.ids.request_id(length)
+        if await requests.get(tx, request_id) is None:
+            return request_id
+    raise RuntimeError("No free request id was found; the random source repeats itself.")
+
+
+async def _break_glass(tx: Tx, core: Core, request: Request, actor: Actor) -> Request:
+    """Freeze now: the requester's own decision, marked as such; a second person confirms or undoes it."""
+    decision = signed(tx, core, request, DecisionKind.BREAK_GLASS, actor)
+    await decisions.insert(tx, decision)
+    moved = await requests.move(
+        tx,
+        request,
+        Event.BREAK_GLASS,
+        break_glass=True,
+        approved_at=tx.now,
+        valid_until=tx.now + APPROVAL_VALID_FOR,
+        due_at=tx.now,
+        remind_at=tx.now + FIRST_REMINDER,
+    )
+    await note(tx, core, moved, actor.id, "request.break_glass", {})
+    return moved
+
+
+async def cancel(core: Core, request_id: str, slack_id: str) -> Request:
+    """The requester withdraws; possible until the first byte is sent."""
+    async with core.store.begin() as tx:
+        request = await existing(tx, request_id)
+        if request.requester != slack_id:
+            raise NotAllowed("Only the person who asked can cancel. You can reject it instead.", "not_the_requester")
+        if request.state not in (State.PENDING, State.APPROVED):
+            raise Stale(f"{request.id} is {request.state} already: it can no longer be cancelled.")
+        moved = await close(tx, core, request, Event.CANCEL, slack_id, "Cancelled by the requester. Nothing was sent.")
+    return moved
+
+
+async def close(tx: Tx, core: Core, request: Request, event: Event, actor: str, text: str) -> Request:
+    """End a request before anything was sent: reject, cancel, expire. Private details go with it."""
+    moved = await requests.move(
+        tx, request, event, outcome_text=text, finished_at=tx.now, due_at=None, remind_at=None
+    )
+    await requests.purge(tx, request.id)
+    await note(tx, core, moved, actor, f"request.{moved.state}", {})
+    await owed.card(tx, core, moved)
+    await owed.line(tx, core, moved, str(moved.state), actor=actor)
+    await owed.tell_requester(tx, core, moved, actor)
+    return moved
+
+
+async def expire_due(core: Core) -> int:
+    """Pending requests past their time, and approvals not sent in time: both end as expired."""
+    count = 0
+    async with core.store.begin() as tx:
+        for request in await requests.expiring(tx):
+            text = (
+                "Nobody decided in time. Nothing was sent."
+                if request.state is State.PENDING
+                else "Approved, but it could not be sent in time. Nothing was sent."
+            )
+            await close(tx, core, request, Event.EXPIRE, "system:expiry", text)
+            count += 1
+    return count
+
+
+async def remind_due(core: Core) -> int:
+    """Remind in the thread at 15 minutes, then at doubling distances, while approvals are missing."""
+    count = 0
+    async with core.store.begin() as tx:
+        for request in await requests.reminding(tx):
+            waited = tx.now - request.created_at
+            await requests.touch(tx, request, remind_at=request.created_at + waited * 2)
+            await owed.line(tx, core, request, "reminder", tag=str(int(waited.total_seconds())))
+            count += 1
+    return count
+
+
+async def existing(tx: Tx, request_id: str) -> Request:
+    request = await requests.get(tx, request_id.strip().upper())
+    if request is None:
+        raise NotFound(f"There is no request {request_id[:20]}. Look at /requests for the ids.")
+    return request
+
+
+async def note(
+    tx: Tx, core: Core, request: Request, actor: str, action: str, body: Mapping[str, object]
+) -> None:
+    """One audit entry about a request, in the transaction of the change."""
+    await audit.append(
+        tx,
+        actor=actor,
+        action=action,
+        subject=f"request:{request.id}:{request.version}",
+        body={"kind": request.kind, "state": request.state.value, "digest": request.digest, **body},
+        policy_version=core.policy.version,
+    )

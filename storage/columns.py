@@ -8,6 +8,7 @@ validate.
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any
@@ -115,7 +116,7 @@ def _plain(value: Any) -> Any:
         return money_text(value)
     if isinstance(value, datetime):
         return time_text(value)
-    if isinstance(value, dict):
+    if isinstance(value, Mapping):
         return {_key(key): _plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
         return [_plain(item) for item in value]

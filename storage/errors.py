@@ -3,6 +3,7 @@
 StorageError
 ├── BadDatabaseUrl     the setting is not an address we can use
 ├── DatabaseMissing    a command that only reads found no database
+├── DatabaseUnreachable  no answer, or a file that is no database
 ├── DatabaseInUse      another process holds this SQLite file
 ├── SchemaBehind       the database needs `countersign migrate`
 ├── SchemaTooNew       the database was upgraded by a newer program
@@ -27,6 +28,10 @@ class BadDatabaseUrl(StorageError):
 
 class DatabaseMissing(StorageError):
     reason = "database_missing"
+
+
+class DatabaseUnreachable(StorageError):
+    reason = "database_unreachable"
 
 
 class DatabaseInUse(StorageError):

@@ -12,6 +12,7 @@ import base64
 import binascii
 import hashlib
 import hmac
+import itertools
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -49,7 +50,7 @@ def length_prefixed(*parts: bytes) -> bytes:
 
 
 class Sealed(str):
-    """`v1.<kid>.<base64url of nonce, ciphertext, tag>`. Only a vault makes one; columns take no other text."""
+    """`v1.<kid>.<base64url of nonce, ciphertext, tag>`. Only a vault makes one."""
 
     __slots__ = ()
 
@@ -134,7 +135,7 @@ def _master_key(line: str, number: int) -> MasterKey:
 
 def _is_guessable(material: bytes) -> bool:
     """Passphrases, repeated and counted bytes. A random key fails here about once in 10^14."""
-    steps = {(b - a) % 256 for a, b in zip(material, material[1:], strict=False)}
+    steps = {(b - a) % 256 for a, b in itertools.pairwise(material)}
     printable = all(32 <= byte < 127 for byte in material)
     return printable or len(set(material)) < 17 or len(steps) == 1
 
@@ -213,7 +214,8 @@ class Vault:
 
     def _context(self, kid: str, ref: Ref) -> bytes:
         cell = (ref.purpose, ref.table, ref.column, ref.row_id, str(ref.version))
-        return length_prefixed(*(text.encode() for text in ("countersign", _FORMAT, kid, self._instance, *cell)))
+        parts = ("countersign", _FORMAT, kid, self._instance, *cell)
+        return length_prefixed(*(part.encode() for part in parts))
 
 
 def _encoded(box: bytes) -> str:

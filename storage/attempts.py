@@ -1,0 +1,57 @@
+"""Attempts: each call to the Partner API is on record before its first byte leaves."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+
+from sqlalchemy import func, insert, select, update
+
+from bot.domain.requests import Attempt, Request
+from storage import tables as t
+from storage.store import Tx
+
+
+async def start(tx: Tx, request: Request, purpose: str) -> Attempt:
+    """Record that the holder of the request's lease is about to call. `purpose`: send, replay or look."""
+    made = select(func.coalesce(func.max(t.attempt.c.number), 0)).where(t.attempt.c.request_id == request.id)
+    number = (await tx.run(made)).scalar_one() + 1
+    attempt = Attempt(
+        id=f"{request.id}.{number}",
+        request_id=request.id,
+        number=number,
+        fence=request.fence,
+        owner=request.lease_owner or "",
+        purpose=purpose,
+        sent_at=tx.now,
+    )
+    await tx.run(insert(t.attempt).values(asdict(attempt)))
+    return attempt
+
+
+async def answer(
+    tx: Tx,
+    attempt: Attempt,
+    *,
+    status: int | None,
+    code: str | None,
+    certainty: str | None,
+    finding: str | None,
+    detail: str = "",
+) -> bool:
+    """Record what came back; False when an answer is on record already, which then stands."""
+    open_one = (t.attempt.c.id == attempt.id, t.attempt.c.answered_at.is_(None))
+    values = {
+        "answered_at": tx.now,
+        "status": status,
+        "code": code,
+        "certainty": certainty,
+        "finding": finding,
+        "detail": detail,
+    }
+    return bool((await tx.run(update(t.attempt).where(*open_one).values(values))).rowcount)
+
+
+async def of(tx: Tx, request_id: str) -> list[Attempt]:
+    """The attempts for a request, in order."""
+    asked = select(t.attempt).where(t.attempt.c.request_id == request_id).order_by(t.attempt.c.number)
+    return [Attempt(**row._mapping) for row in (await tx.run(asked)).all()]

@@ -1,0 +1,251 @@
+"""The audit chain: every change leaves a link, in the transaction of the change.
+
+A link's hash covers its fields and the hash before it; its MAC needs the master key, so whoever can
+only write to the database cannot make a new chain. A chain cannot show that its tail was cut off:
+anchors, kept outside the database, do.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Row, insert, select, update
+
+from storage import tables as t
+from storage.columns import json_text, time_text
+from storage.store import Tx
+from storage.vault import length_prefixed
+
+_DOMAIN = b"countersign-audit-v1"
+_BATCH = 2_000
+FIRST_PREV = ""  # what the first link has for the hash before it
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """The end of the chain; seq 0 and no hash when it is empty."""
+
+    seq: int
+    hash: str
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One link of the chain. `body` is canonical JSON text, as it was hashed."""
+
+    seq: int
+    at: datetime
+    actor: str
+    action: str
+    subject: str
+    outcome: str
+    reason_code: str
+    body: str
+    policy_version: str
+    prev: str
+    hash: str
+    mac: str
+
+
+@dataclass(frozen=True, slots=True)
+class Anchor:
+    """A statement about the chain's end, to be kept outside the database."""
+
+    seq: int
+    hash: str
+    at: str
+    mac: str
+
+    def line(self) -> str:
+        """One line of JSON, for a log or an append-only file."""
+        return json.dumps(asdict(self), sort_keys=True)
+
+    @classmethod
+    def from_line(cls, line: str) -> Anchor:
+        """Raises ValueError when the line is not an anchor."""
+        try:
+            read = json.loads(line)
+            return cls(int(read["seq"]), str(read["hash"]), str(read["at"]), str(read["mac"]))
+        except (KeyError, TypeError):
+            raise ValueError("this line is not an audit anchor") from None
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What `verify` found. `kind` is the class of the first fault, at `first_bad`:
+
+    gap (a missing number), prev (does not follow the link before it), hash (a field was changed),
+    key (signed under a key that is not in the keyring), mac (not signed by us), head (the table ends
+    elsewhere than its head row says), anchor (an anchor tells of another chain).
+    """
+
+    ok: bool
+    count: int
+    last: int
+    first_bad: int | None = None
+    kind: str | None = None
+
+
+def entry_hash(entry: Entry) -> str:
+    """SHA-256 over the link's fields, each with its length, and the hash before it; hex."""
+    fields = (
+        str(entry.seq),
+        time_text(entry.at),
+        entry.actor,
+        entry.action,
+        entry.subject,
+        entry.outcome,
+        entry.reason_code,
+        entry.body,
+        entry.policy_version,
+    )
+    covered = length_prefixed(*(field.encode() for field in fields))
+    return hashlib.sha256(_DOMAIN + covered + entry.prev.encode()).hexdigest()
+
+
+async def append(
+    tx: Tx,
+    *,
+    actor: str,
+    action: str,
+    subject: str,
+    outcome: str = "ok",
+    reason_code: str = "",
+    body: Mapping[str, Any] | None = None,
+    policy_version: str = "",
+) -> int:
+    """Add a link and return its number; the change and its link stand or fall together.
+
+    `body`: ids, amounts, digests; nothing personal, no secret, no float. On PostgreSQL this holds the
+    head row until the transaction ends, so do it late in the transaction.
+    """
+    previous = await head(tx, lock=True)
+    fields = Entry(
+        seq=previous.seq + 1,
+        at=tx.now,
+        actor=actor,
+        action=action,
+        subject=subject,
+        outcome=outcome,
+        reason_code=reason_code,
+        body=json_text(body or {}),
+        policy_version=policy_version,
+        prev=previous.hash or FIRST_PREV,
+        hash="",
+        mac="",
+    )
+    digest = entry_hash(fields)
+    mac = tx.vault.mac("audit_mac", digest.encode())
+    await tx.run(insert(t.audit).values({**asdict(fields), "hash": digest, "mac": mac}))
+    await tx.run(update(t.audit_head).values(seq=fields.seq, hash=digest))
+    return fields.seq
+
+
+async def head(tx: Tx, *, lock: bool = False) -> Head:
+    """Where the chain ends; `lock` keeps every other writer from adding to it meanwhile."""
+    asked = select(t.audit_head.c.seq, t.audit_head.c.hash)
+    row = (await tx.run(asked.with_for_update() if lock else asked)).one()
+    return Head(row.seq, row.hash)
+
+
+async def anchor(tx: Tx) -> Anchor | None:
+    """A signed statement of the chain's end as it is now; None while the chain is empty."""
+    end = await head(tx)
+    if end.seq == 0:
+        return None
+    at = time_text(tx.now)
+    return Anchor(end.seq, end.hash, at, tx.vault.mac("audit_mac", _anchor_bytes(end.seq, end.hash, at)))
+
+
+async def entries(
+    tx: Tx,
+    *,
+    from_seq: int = 1,
+    to_seq: int | None = None,
+    subject: str | None = None,
+    limit: int | None = None,
+) -> AsyncIterator[Entry]:
+    """The links in order, read in pieces: memory stays flat however long the chain is."""
+    after, left = from_seq - 1, limit
+    while left is None or left > 0:
+        asked = select(t.audit).where(t.audit.c.seq > after).order_by(t.audit.c.seq)
+        if to_seq is not None:
+            asked = asked.where(t.audit.c.seq <= to_seq)
+        if subject is not None:
+            asked = asked.where(t.audit.c.subject == subject)
+        rows = (await tx.run(asked.limit(min(_BATCH, left or _BATCH)))).all()
+        if not rows:
+            return
+        for row in rows:
+            yield _entry(row)
+        after = rows[-1].seq
+        left = None if left is None else left - len(rows)
+
+
+async def verify(
+    tx: Tx, *, from_seq: int = 1, to_seq: int | None = None, anchors: Sequence[Anchor] = ()
+) -> Report:
+    """Recompute the chain from `from_seq` to `to_seq` (its end when None), and compare the anchors."""
+    end = await head(tx)
+    stop = end.seq if to_seq is None else min(to_seq, end.seq)
+    told = {a.seq: a for a in anchors}
+    previous = await _before(tx, from_seq)
+    expected, count = from_seq, 0
+    # Read past `stop` when the whole chain is asked for: rows beyond the head row are a fault too.
+    async for entry in entries(tx, from_seq=from_seq, to_seq=to_seq):
+        fault = _fault(tx, entry, expected, previous, told.get(entry.seq))
+        if fault is None and entry.seq > end.seq:
+            fault = "head"
+        if fault is not None:
+            return Report(False, count, expected - 1, expected if fault == "gap" else entry.seq, fault)
+        previous, expected, count = entry.hash, entry.seq + 1, count + 1
+    last = expected - 1
+    if last < stop or (to_seq is None and count and previous != end.hash):
+        return Report(False, count, last, min(expected, max(stop, 1)), "head")
+    beyond = sorted(a.seq for a in anchors if a.seq > end.seq)
+    if beyond:
+        return Report(False, count, last, end.seq + 1, "anchor")
+    forged = [a.seq for a in anchors if not _is_ours(tx, a)]
+    if forged:
+        return Report(False, count, last, min(forged), "anchor")
+    return Report(True, count, last)
+
+
+def _fault(tx: Tx, entry: Entry, expected: int, previous: str | None, told: Anchor | None) -> str | None:
+    if entry.seq != expected:
+        return "gap"
+    if previous is not None and entry.prev != previous:
+        return "prev"
+    if entry_hash(entry) != entry.hash:
+        return "hash"
+    if entry.mac.partition(".")[0] not in tx.vault.kids:
+        return "key"
+    if not tx.vault.check_mac("audit_mac", entry.hash.encode(), entry.mac):
+        return "mac"
+    if told is not None and told.hash != entry.hash:
+        return "anchor"
+    return None
+
+
+async def _before(tx: Tx, from_seq: int) -> str | None:
+    """The hash the first link checked must follow; None when that link is missing, too."""
+    if from_seq <= 1:
+        return FIRST_PREV
+    return (await tx.run(select(t.audit.c.hash).where(t.audit.c.seq == from_seq - 1))).scalar_one_or_none()
+
+
+def _is_ours(tx: Tx, told: Anchor) -> bool:
+    return tx.vault.check_mac("audit_mac", _anchor_bytes(told.seq, told.hash, told.at), told.mac)
+
+
+def _anchor_bytes(seq: int, digest: str, at: str) -> bytes:
+    return length_prefixed(b"anchor", str(seq).encode(), digest.encode(), at.encode())
+
+
+def _entry(row: Row[Any]) -> Entry:
+    return Entry(**row._mapping)

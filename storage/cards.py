@@ -1,0 +1,157 @@
+"""The card directory: a copy of what the API listed, so that people can name a card at once."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterable
+from datetime import datetime
+from decimal import Decimal
+from typing import Any
+
+from sqlalchemy import ColumnElement, Row, func, or_, select, update
+
+from bot.domain.cards import DELETED, CardEntry
+from storage import tables as t
+from storage.store import Tx
+from storage.writing import upsert
+
+_COLUMNS = tuple(t.card.c[name] for name in CardEntry.__slots__)
+
+
+async def put_many(tx: Tx, program: str, cards: Iterable[CardEntry]) -> None:
+    """Add or refresh cards as just read. A card without a balance keeps the one read before."""
+    rows = [
+        {
+            "id": entry.id,
+            "program": program,
+            "holder": entry.holder,
+            "holder_key": holder_key(entry.holder),
+            "last4": entry.last4,
+            "partner_ref": entry.partner_ref,
+            "status": entry.status,
+            "created_at": entry.created_at,
+            "balance_usd": entry.balance_usd,
+            "balance_at": entry.balance_at,
+            "seen_at": tx.now,
+            "gone_at": None,
+        }
+        for entry in cards
+    ]
+    await upsert(tx, t.card, rows, key=("id",), keep=("balance_usd", "balance_at", "created_at"))
+
+
+async def get(tx: Tx, card_id: str) -> CardEntry | None:
+    row = (await tx.run(select(*_COLUMNS).where(t.card.c.id == card_id))).one_or_none()
+    return None if row is None else _entry(row)
+
+
+async def match(tx: Tx, text: str) -> list[CardEntry]:
+    """The cards a person may mean by `text`, by the first of these that fits any:
+
+    id (case-sensitive), last four digits, partner_ref, whole holder name, beginnings of the holder's
+    words in any order. Closed cards are named by their id, or when no open card fits.
+    """
+    text = text.strip()
+    if not text:
+        return []
+    by_id = await get(tx, text)
+    if by_id is not None:
+        return [by_id]
+    return await _match(tx, text, _is_open()) or await _match(tx, text, ~_is_open())
+
+
+async def _match(tx: Tx, text: str, among: ColumnElement[bool]) -> list[CardEntry]:
+    c, key = t.card.c, holder_key(text)
+    for fits in (c.last4 == text.lstrip("•*"), c.partner_ref == text, c.holder_key == key):
+        found = await _all(tx, fits, among)
+        if found:
+            return found
+    words = key.split()
+    if not words:
+        return []
+    # The first word narrows it in the database; the rest is decided word by word here.
+    some = await _all(tx, c.holder_key.contains(words[0], autoescape=True), among)
+    return [entry for entry in some if _begins_words(words, holder_key(entry.holder).split())]
+
+
+def _begins_words(typed: list[str], name: list[str]) -> bool:
+    """Does every typed word begin a word of the name, each another one?"""
+    left = list(name)
+    for word in sorted(typed, key=len, reverse=True):
+        hit = next((candidate for candidate in left if candidate.startswith(word)), None)
+        if hit is None:
+            return False
+        left.remove(hit)
+    return True
+
+
+def holder_key(name: str) -> str:
+    """A name as it is compared: no accents, no case, single spaces."""
+    plain = unicodedata.normalize("NFKD", name)
+    return " ".join("".join(char for char in plain if not unicodedata.combining(char)).casefold().split())
+
+
+async def all(  # noqa: A001  read as `cards.all`
+    tx: Tx, *, status: str | None = None, program: str | None = None, limit: int = 50, offset: int = 0
+) -> list[CardEntry]:
+    """Cards by holder name; closed ones only when `status` asks for them."""
+    asked = select(*_COLUMNS).where(*_wanted(status, program)).order_by(t.card.c.holder_key, t.card.c.id)
+    return [_entry(row) for row in (await tx.run(asked.limit(limit).offset(offset))).all()]
+
+
+async def count(tx: Tx, *, status: str | None = None, program: str | None = None) -> int:
+    asked = select(func.count()).select_from(t.card).where(*_wanted(status, program))
+    return int((await tx.run(asked)).scalar_one())
+
+
+async def synced_at(tx: Tx, program: str) -> datetime | None:
+    """When the program's directory was last read whole."""
+    asked = select(t.card_sync.c.synced_at).where(t.card_sync.c.program == program)
+    return (await tx.run(asked)).scalar_one_or_none()
+
+
+async def mark_synced(tx: Tx, program: str, count: int) -> None:
+    row = {"program": program, "synced_at": tx.now, "count": count}
+    await upsert(tx, t.card_sync, [row], key=("program",))
+
+
+async def mark_gone(tx: Tx, program: str, *, seen_before: datetime) -> list[str]:
+    """After a whole listing begun at `seen_before`: cards it did not show are closed. Returns their ids."""
+    c = t.card.c
+    missing = (c.program == program, c.seen_at < seen_before, c.gone_at.is_(None))
+    changed = update(t.card).where(*missing).values(gone_at=tx.now).returning(c.id)
+    return sorted((await tx.run(changed)).scalars())
+
+
+async def set_status(tx: Tx, card_id: str, status: str) -> None:
+    await tx.run(update(t.card).where(t.card.c.id == card_id).values(status=status))
+
+
+async def set_balance(tx: Tx, card_id: str, balance_usd: Decimal | None, at: datetime) -> None:
+    """`balance_usd` None: the processor could not be read, so the old figure stays with its own time."""
+    if balance_usd is not None:
+        changed = update(t.card).where(t.card.c.id == card_id)
+        await tx.run(changed.values(balance_usd=balance_usd, balance_at=at))
+
+
+def _is_open() -> ColumnElement[bool]:
+    c = t.card.c
+    return c.gone_at.is_(None) & or_(c.status.is_(None), c.status != DELETED)
+
+
+def _wanted(status: str | None, program: str | None) -> list[ColumnElement[bool]]:
+    wanted = [_is_open()] if status != DELETED else [~_is_open()]
+    if status is not None and status != DELETED:
+        wanted.append(t.card.c.status == status)
+    if program is not None:
+        wanted.append(t.card.c.program == program)
+    return wanted
+
+
+async def _all(tx: Tx, *wanted: ColumnElement[bool]) -> list[CardEntry]:
+    asked = select(*_COLUMNS).where(*wanted).order_by(t.card.c.holder_key, t.card.c.id)
+    return [_entry(row) for row in (await tx.run(asked)).all()]
+
+
+def _entry(row: Row[Any]) -> CardEntry:
+    return CardEntry(**row._mapping)

@@ -1,0 +1,32 @@
+"""Decisions: one per person and kind on a request; unique in the database, too."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+
+from sqlalchemy import select
+
+from bot.domain.approvals import Decision, DecisionKind
+from bot.domain.errors import AlreadyDecided, OwnRequest
+from storage import tables as t
+from storage.store import Tx
+from storage.writing import insert_new
+
+_BY_ANOTHER = frozenset({DecisionKind.APPROVE, DecisionKind.REJECT, DecisionKind.CONFIRM})
+
+
+async def insert(tx: Tx, decision: Decision) -> None:
+    """Raises `AlreadyDecided` for a second decision of this kind, `OwnRequest` for one's own request."""
+    if decision.kind in _BY_ANOTHER and decision.actor == decision.requester:
+        raise OwnRequest
+    if not await insert_new(tx, t.decision, asdict(decision)):
+        raise AlreadyDecided(f"Your decision on {decision.request_id} is in already.")
+
+
+async def of(tx: Tx, request_id: str) -> list[Decision]:
+    """The decisions on a request, in the order they were made."""
+    d = t.decision.c
+    rows = (
+        await tx.run(select(t.decision).where(d.request_id == request_id).order_by(d.decided_at, d.id))
+    ).all()
+    return [Decision(**{**row._mapping, "kind": DecisionKind(row.kind)}) for row in rows]

@@ -1,0 +1,77 @@
+"""The inbox: events accepted, each once for ever, and not yet handled. Payloads are sealed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import select, update
+
+from storage import tables as t
+from storage.keys import INBOX_PAYLOAD
+from storage.store import Tx
+from storage.writing import insert_new
+
+
+@dataclass(frozen=True, slots=True)
+class InboxEvent:
+    """An event as accepted. `source`: webhook or poll; `state`: received or processed."""
+
+    event_id: str
+    program: str
+    type: str
+    created_at: datetime
+    received_at: datetime
+    source: str
+    state: str
+    processed_at: datetime | None
+    attempts: int
+
+
+_COLUMNS = tuple(t.inbox.c[name] for name in InboxEvent.__slots__)
+
+
+async def receive(
+    tx: Tx, *, event_id: str, program: str, event_type: str, created_at: datetime, source: str, payload: bytes
+) -> bool:
+    """Store an event; False when it is known, whichever way it came first.
+
+    `payload` must be free of one-time codes: what is never stored cannot leak.
+    """
+    row = {
+        "event_id": event_id,
+        "program": program,
+        "type": event_type,
+        "created_at": created_at,
+        "received_at": tx.now,
+        "source": source,
+        "sealed_payload": tx.vault.seal(payload, INBOX_PAYLOAD.ref(event_id)),
+        "state": "received",
+        "attempts": 0,
+    }
+    return await insert_new(tx, t.inbox, row)
+
+
+async def waiting(tx: Tx, *, limit: int = 50) -> list[InboxEvent]:
+    """Events not yet processed, in the order they came."""
+    i = t.inbox.c
+    asked = select(*_COLUMNS).where(i.state == "received").order_by(i.received_at, i.event_id).limit(limit)
+    return [InboxEvent(**row._mapping) for row in (await tx.run(asked)).all()]
+
+
+async def payload(tx: Tx, event_id: str) -> bytes:
+    """The event's body; raises `CannotOpen` when it was tampered with."""
+    asked = select(t.inbox.c.sealed_payload).where(t.inbox.c.event_id == event_id)
+    return tx.vault.open((await tx.run(asked)).scalar_one(), INBOX_PAYLOAD.ref(event_id))
+
+
+async def processed(tx: Tx, event_id: str) -> bool:
+    """Mark as handled, in the transaction of what it caused; False when it was handled already."""
+    mine = update(t.inbox).where(t.inbox.c.event_id == event_id, t.inbox.c.state == "received")
+    return bool((await tx.run(mine.values(state="processed", processed_at=tx.now))).rowcount)
+
+
+async def tried(tx: Tx, event_id: str) -> int:
+    """Count a failed attempt to handle it; returns how many there were."""
+    counted = update(t.inbox).where(t.inbox.c.event_id == event_id).values(attempts=t.inbox.c.attempts + 1)
+    return int((await tx.run(counted.returning(t.inbox.c.attempts))).scalar_one())

@@ -1,0 +1,178 @@
+"""Bring a database to the schema of this program: look, lock, look again, copy, upgrade.
+
+Several starters at once are fine: one upgrades, the others find it done. The whole upgrade is one
+transaction on both databases, so that a crash leaves the old schema whole.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import secrets
+import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from alembic import command
+from alembic.config import Config
+from alembic.runtime.migration import MigrationContext
+from alembic.script import ScriptDirectory
+from sqlalchemy import Connection, Engine, create_engine, event, insert, select, text
+from sqlalchemy.exc import DatabaseError
+from sqlalchemy.pool import NullPool
+
+from storage import meta, tables
+from storage.database import Database, file_lock, set_pragmas
+from storage.errors import DatabaseInUse, DatabaseUnreachable, SchemaBehind, SchemaTooNew
+
+_FOLDER = Path(__file__).parent / "migrations"
+_WAIT_MS = 60_000  # an upgrade by another starter may take a while
+_ADVISORY_LOCK = 0x636F756E  # any number that only this program uses
+_NAME_LETTERS = "0123456789abcdefghijklmnopqrstuvwxyz"
+
+Choose = Callable[[str], str]
+
+
+async def migrate(url: str, *, choose: Choose = secrets.choice) -> str:
+    """Upgrade the database at `url`, making it first if need be; returns the revision it is at now.
+
+    Raises `SchemaTooNew` when a newer program was here, `DatabaseInUse` when an upgrade is needed
+    while another process works on the SQLite file. `choose` draws the letters of a new instance name.
+    """
+    return await asyncio.to_thread(_migrate, Database.parse(url), choose)
+
+
+async def head_of(url: str) -> str | None:
+    """The revision the database is at; None when it is absent or empty."""
+    return await asyncio.to_thread(_current, Database.parse(url))
+
+
+def newest() -> str:
+    """The revision this program needs."""
+    head = _scripts().get_current_head()
+    assert head is not None  # noqa: S101  the package always carries at least one revision
+    return head
+
+
+async def require_current(url: str) -> None:
+    """Raise `SchemaBehind` or `SchemaTooNew` unless the database is at this program's revision."""
+    database = Database.parse(url)
+    found = await asyncio.to_thread(_current, database)
+    if not _is_current(found, database):
+        raise SchemaBehind(
+            f"The database {database.shown} has an older form. Run `countersign migrate` first."
+        )
+
+
+def _scripts() -> ScriptDirectory:
+    return ScriptDirectory(str(_FOLDER))
+
+
+def _is_current(found: str | None, database: Database) -> bool:
+    known = {script.revision for script in _scripts().walk_revisions()}
+    if found is not None and found not in known:
+        raise SchemaTooNew(
+            f"The database {database.shown} was upgraded by a newer Countersign (revision {found}),"
+            " so this one must not touch it. Start the newer version, or restore the copy made"
+            " before the upgrade."
+        )
+    return found == newest()
+
+
+def _current(database: Database) -> str | None:
+    """Look without a lock."""
+    if database.path is not None and not database.path.exists():
+        return None
+    engine = _engine(database)
+    try:
+        with engine.connect() as connection:
+            return MigrationContext.configure(connection).get_current_revision()
+    except DatabaseError:
+        # Its text may hold the address with the password, so only our own sentence goes on.
+        raise DatabaseUnreachable(
+            f"The database {database.shown} does not answer, or is not one. Check COUNTERSIGN_DATABASE_URL."
+        ) from None
+    finally:
+        engine.dispose()
+
+
+def _migrate(database: Database, choose: Choose) -> str:
+    database.create_file()
+    if not _is_current(_current(database), database):
+        engine = _engine(database, begin="BEGIN IMMEDIATE")
+        with _locked(engine, database) as connection:
+            found = MigrationContext.configure(connection).get_current_revision()
+            if not _is_current(found, database):
+                _upgrade(connection, database, found, choose)
+        engine.dispose()
+    return newest()
+
+
+def _upgrade(connection: Connection, database: Database, found: str | None, choose: Choose) -> None:
+    if database.path is None:
+        _run_scripts(connection, choose)
+        return
+    try:
+        with file_lock(database.path):
+            if found is not None:
+                _copy(database.path, found)
+            _run_scripts(connection, choose)
+    except DatabaseInUse:
+        raise DatabaseInUse(
+            f"Another Countersign process is using {database.path}, and the database has to be upgraded."
+            " Stop it first."
+        ) from None
+
+
+def _run_scripts(connection: Connection, choose: Choose) -> None:
+    config = Config()
+    config.set_main_option("script_location", str(_FOLDER))
+    config.attributes["connection"] = connection
+    command.upgrade(config, "head")
+    name = tables.meta.c.name
+    if connection.execute(select(name).where(name == meta.INSTANCE)).first() is None:
+        drawn = "".join(choose(_NAME_LETTERS) for _ in range(6))
+        connection.execute(insert(tables.meta).values(name=meta.INSTANCE, value=drawn))
+
+
+def _copy(path: Path, revision: str) -> None:
+    """Keep the file as it is now beside itself: `<file>.before-upgrade-from-<revision>`."""
+    target = path.with_name(f"{path.name}.before-upgrade-from-{revision}")
+    target.unlink(missing_ok=True)
+    os.close(os.open(target, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
+    source, copy = sqlite3.connect(path), sqlite3.connect(target)
+    try:
+        source.backup(copy)
+    finally:
+        source.close()
+        copy.close()
+
+
+@contextmanager
+def _locked(engine: Engine, database: Database) -> Iterator[Connection]:
+    """A connection in a transaction that no other migration can be in at the same time."""
+    with engine.connect() as connection:
+        if database.path is not None:
+            # SQLite cannot switch foreign keys inside a transaction; tables are rebuilt with them off.
+            connection.connection.cursor().execute("PRAGMA foreign_keys=OFF")
+        with connection.begin():
+            if database.path is None:
+                connection.execute(text(f"SET LOCAL lock_timeout = {_WAIT_MS}"))
+                connection.execute(text(f"SELECT pg_advisory_xact_lock({_ADVISORY_LOCK})"))
+            yield connection
+
+
+def _engine(database: Database, *, begin: str = "BEGIN") -> Engine:
+    engine = create_engine(database.url, poolclass=NullPool)
+    if database.path is not None:
+
+        @event.listens_for(engine, "connect")
+        def _connect(dbapi: sqlite3.Connection, _record: object) -> None:
+            set_pragmas(dbapi, busy_ms=_WAIT_MS)
+
+        @event.listens_for(engine, "begin")
+        def _begin(connection: Connection) -> None:
+            connection.exec_driver_sql(begin)
+
+    return engine

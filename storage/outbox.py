@@ -1,0 +1,167 @@
+"""The outbox: Slack messages owed, written with the change they tell of; and where pictures hang in Slack."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from sqlalchemy import select, update
+
+from storage import tables as t
+from storage.store import Tx
+from storage.writing import insert_new, upsert
+
+
+@dataclass(frozen=True, slots=True)
+class OutboxRow:
+    """One message owed. `kind`: card, line, alert or direct; `state`: owed, sending, sent or dropped."""
+
+    id: int
+    channel: str
+    user: str | None
+    kind: str
+    subject: str
+    body: dict[str, Any]
+    dedupe: str
+    state: str
+    due_at: datetime
+    attempts: int
+    last_error: str
+    created_at: datetime
+    sent_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where the picture of a subject hangs, and which version of it was drawn last."""
+
+    channel: str
+    ts: str
+    posted_at: datetime
+    drawn_version: int
+
+
+async def put(
+    tx: Tx,
+    *,
+    channel: str,
+    kind: str,
+    subject: str,
+    body: Mapping[str, Any],
+    dedupe: str,
+    user: str | None = None,
+    due_at: datetime | None = None,
+) -> bool:
+    """Owe a message; False when `dedupe` is known, or an owed card of the same subject covers it.
+
+    A card is drawn from the database when it is sent, so one that is still owed shows this change, too.
+    """
+    if kind == "card" and await _is_owed(tx, channel, subject):
+        return False
+    row = {
+        "channel": channel,
+        "user": user,
+        "kind": kind,
+        "subject": subject,
+        "body": dict(body),
+        "dedupe": dedupe,
+        "state": "owed",
+        "due_at": due_at or tx.now,
+        "attempts": 0,
+        "last_error": "",
+        "created_at": tx.now,
+    }
+    return await insert_new(tx, t.outbox, row)
+
+
+async def _is_owed(tx: Tx, channel: str, subject: str) -> bool:
+    o = t.outbox.c
+    same = (
+        o.subject == subject,
+        o.kind == "card",
+        o.channel == channel,
+        o.state == "owed",
+        o.due_at <= tx.now,
+    )
+    asked = select(o.id).where(*same).limit(1)
+    # Locked: a sender that takes the row meanwhile might draw what was before this change.
+    return (await tx.run(asked.with_for_update())).first() is not None
+
+
+async def next_due(tx: Tx, *, limit: int = 20) -> list[OutboxRow]:
+    """What is owed and due, in the order it was put."""
+    o = t.outbox.c
+    asked = select(t.outbox).where(o.state == "owed", o.due_at <= tx.now).order_by(o.id).limit(limit)
+    return await _rows(tx, asked.with_for_update(skip_locked=True) if tx.writes else asked)
+
+
+async def next_due_at(tx: Tx) -> datetime | None:
+    """When the earliest owed message is due; None when nothing is owed."""
+    asked = select(t.outbox.c.due_at).where(t.outbox.c.state == "owed").order_by(t.outbox.c.due_at).limit(1)
+    return (await tx.run(asked)).scalar_one_or_none()
+
+
+async def sending(tx: Tx, row_id: int) -> bool:
+    """Take a row for sending; False when another sender has it. Commit before posting."""
+    mine = update(t.outbox).where(t.outbox.c.id == row_id, t.outbox.c.state == "owed")
+    values = {"state": "sending", "attempts": t.outbox.c.attempts + 1, "due_at": tx.now}
+    return bool((await tx.run(mine.values(values))).rowcount)
+
+
+async def sent(tx: Tx, row_id: int) -> None:
+    await _settle(tx, row_id, state="sent", sent_at=tx.now, last_error="")
+
+
+async def retry(tx: Tx, row_id: int, *, due_at: datetime, error: str) -> None:
+    """Owe it again, later."""
+    await _settle(tx, row_id, state="owed", due_at=due_at, last_error=error)
+
+
+async def drop(tx: Tx, row_id: int, error: str) -> None:
+    """Give it up for good; the reason stays on record."""
+    await _settle(tx, row_id, state="dropped", last_error=error)
+
+
+async def stuck(tx: Tx, *, older_than: timedelta = timedelta(0)) -> list[OutboxRow]:
+    """Rows whose sender never said how it went: posted or not, nobody knows."""
+    o = t.outbox.c
+    return await _rows(
+        tx, select(t.outbox).where(o.state == "sending", o.due_at <= tx.now - older_than).order_by(o.id)
+    )
+
+
+async def place(tx: Tx, subject: str, kind: str) -> Place | None:
+    m = t.message.c
+    asked = select(m.channel, m.ts, m.posted_at, m.drawn_version).where(m.subject == subject, m.kind == kind)
+    row = (await tx.run(asked)).one_or_none()
+    return None if row is None else Place(**row._mapping)
+
+
+async def put_place(tx: Tx, subject: str, kind: str, channel: str, ts: str, version: int) -> None:
+    """Remember where a picture hangs; `posted_at` is the first time for this message."""
+    old = await place(tx, subject, kind)
+    same = old is not None and (old.channel, old.ts) == (channel, ts)
+    row = {
+        "subject": subject,
+        "kind": kind,
+        "channel": channel,
+        "ts": ts,
+        "posted_at": old.posted_at if old is not None and same else tx.now,
+        "drawn_version": version,
+    }
+    await upsert(tx, t.message, [row], key=("subject", "kind"))
+
+
+async def forget_place(tx: Tx, subject: str, kind: str) -> None:
+    """The message is gone from Slack; the next card is posted anew."""
+    await tx.run(t.message.delete().where(t.message.c.subject == subject, t.message.c.kind == kind))
+
+
+async def _settle(tx: Tx, row_id: int, **values: Any) -> None:
+    await tx.run(update(t.outbox).where(t.outbox.c.id == row_id).values(values))
+
+
+async def _rows(tx: Tx, asked: Any) -> list[OutboxRow]:
+    return [OutboxRow(**row._mapping) for row in (await tx.run(asked)).all()]

@@ -1,0 +1,107 @@
+"""Card programs and their sealed API keys. A key leaves here only as a `Secret`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import insert, or_, select, update
+
+from bot.domain.errors import NotFound
+from bot.domain.secret import Secret
+from storage import tables as t
+from storage.keys import PROGRAM_KEY
+from storage.store import Tx
+
+# `svc_live_` and 8 characters: what the API itself calls the prefix and asks to be quoted [GET /me].
+_PREFIX_LENGTH = 17
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """One Partner API account. `partner_id` is the account the key proved to be of, once known."""
+
+    name: str
+    base_url: str
+    key_version: int
+    key_prefix: str
+    partner_id: str | None
+    paused_reason: str | None
+    paused_at: datetime | None
+    created_at: datetime
+    updated_at: datetime
+
+    @property
+    def is_paused(self) -> bool:
+        return self.paused_at is not None
+
+
+_COLUMNS = tuple(t.program.c[name] for name in Program.__slots__)
+
+
+async def put(tx: Tx, name: str, *, base_url: str, key: Secret) -> Program:
+    """Make a program, or give it a new key and address. The key's version moves on with each key."""
+    old = await get(tx, name)
+    version = 1 if old is None else old.key_version + 1
+    values = {
+        "base_url": base_url,
+        "sealed_key": tx.vault.seal(key.reveal().encode(), PROGRAM_KEY.ref(name, version)),
+        "key_version": version,
+        "key_prefix": key.reveal()[:_PREFIX_LENGTH],
+        "updated_at": tx.now,
+    }
+    if old is None:
+        await tx.run(insert(t.program).values(name=name, created_at=tx.now, **values))
+    else:
+        await tx.run(update(t.program).where(t.program.c.name == name).values(values))
+    return await _known(tx, name)
+
+
+async def get(tx: Tx, name: str) -> Program | None:
+    row = (await tx.run(select(*_COLUMNS).where(t.program.c.name == name))).one_or_none()
+    return None if row is None else Program(**row._mapping)
+
+
+async def all(tx: Tx) -> list[Program]:  # noqa: A001  read as `programs.all`
+    rows = (await tx.run(select(*_COLUMNS).order_by(t.program.c.name))).all()
+    return [Program(**row._mapping) for row in rows]
+
+
+async def key(tx: Tx, name: str) -> Secret:
+    """Raises `NotFound` for an unknown program, `CannotOpen` when the stored key was tampered with."""
+    p = t.program.c
+    row = (await tx.run(select(p.sealed_key, p.key_version).where(p.name == name))).one_or_none()
+    if row is None:
+        raise _unknown(name)
+    return Secret(tx.vault.open(row.sealed_key, PROGRAM_KEY.ref(name, row.key_version)).decode())
+
+
+async def learn_partner_id(tx: Tx, name: str, partner_id: str) -> bool:
+    """Tie a program to the account its key belongs to; False when it is tied to another one."""
+    p = t.program.c
+    same = (p.name == name, or_(p.partner_id.is_(None), p.partner_id == partner_id))
+    return bool((await tx.run(update(t.program).where(*same).values(partner_id=partner_id))).rowcount)
+
+
+async def pause(tx: Tx, name: str, reason: str) -> bool:
+    """Stop sending for this program; False when it was paused already, whose reason then stands."""
+    p = t.program.c
+    running = update(t.program).where(p.name == name, p.paused_at.is_(None))
+    return bool((await tx.run(running.values(paused_reason=reason, paused_at=tx.now))).rowcount)
+
+
+async def unpause(tx: Tx, name: str) -> bool:
+    p = t.program.c
+    paused = update(t.program).where(p.name == name, p.paused_at.is_not(None))
+    return bool((await tx.run(paused.values(paused_reason=None, paused_at=None))).rowcount)
+
+
+async def _known(tx: Tx, name: str) -> Program:
+    found = await get(tx, name)
+    if found is None:
+        raise _unknown(name)
+    return found
+
+
+def _unknown(name: str) -> NotFound:
+    return NotFound(f"There is no program named {name}. `countersign keys list` shows those there are.")

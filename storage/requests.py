@@ -1,0 +1,295 @@
+"""Requests: every change is guarded by the version (or the fence) the caller saw.
+
+`move`, `touch` and `finish` write only over what they were shown; a row that moved on meanwhile is
+left as it is. Sealed columns are written once, at `insert`, and dropped by `purge`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, fields
+from datetime import datetime, timedelta
+from decimal import Decimal
+from typing import Any
+
+from sqlalchemy import (
+    ColumnElement,
+    Row,
+    case,
+    func,
+    literal,
+    or_,
+    select,
+    text,
+    update,
+)
+from sqlalchemy import (
+    insert as insert_row,
+)
+
+from bot.domain.errors import Stale
+from bot.domain.money import exact_sum
+from bot.domain.requests import COMMITTED, OPEN, Event, Request, State, advance
+from storage import tables as t
+from storage.columns import UtcDateTime
+from storage.errors import Purged
+from storage.keys import REQUEST_BODY, REQUEST_PRIVATE
+from storage.store import Tx
+
+_FIELDS = tuple(field.name for field in fields(Request))
+_COLUMNS = tuple(t.request.c[name] for name in _FIELDS)
+_GUARDED = frozenset({"id", "state", "version", "key", "requester", "digest", "program", "kind", "terms"})
+_CLAIMABLE = (State.APPROVED, State.EXECUTING, State.UNRESOLVED)
+_LIMITS_LOCK = 0x6C696D69  # any number that only this lock uses
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Frozen:
+    """What was sealed with a request: the private values as typed, and the body to send byte for byte."""
+
+    private: dict[str, str]
+    body: bytes
+
+    def __repr__(self) -> str:
+        return "<frozen request>"
+
+
+async def insert(tx: Tx, request: Request, *, private: Mapping[str, str], body: bytes) -> None:
+    """Write a new request, its private values and its body sealed."""
+    sealed = {
+        "sealed_private": tx.vault.seal(json.dumps(dict(private)).encode(), REQUEST_PRIVATE.ref(request.id)),
+        "sealed_body": tx.vault.seal(body, REQUEST_BODY.ref(request.id)),
+    }
+    row = {name: getattr(request, name) for name in _FIELDS}
+    await tx.run(insert_row(t.request).values({**row, **sealed}))
+
+
+async def get(tx: Tx, request_id: str) -> Request | None:
+    row = (await tx.run(select(*_COLUMNS).where(t.request.c.id == request_id))).one_or_none()
+    return None if row is None else _request(row)
+
+
+async def frozen(tx: Tx, request_id: str) -> Frozen:
+    """Raises `Purged` when the details were dropped, `CannotOpen` when they were tampered with."""
+    asked = select(t.request.c.sealed_private, t.request.c.sealed_body).where(t.request.c.id == request_id)
+    row = (await tx.run(asked)).one()
+    if row.sealed_private is None or row.sealed_body is None:
+        raise Purged(f"The details of {request_id} were deleted when its outcome was settled.")
+    private = json.loads(tx.vault.open(row.sealed_private, REQUEST_PRIVATE.ref(request_id)))
+    return Frozen(private, tx.vault.open(row.sealed_body, REQUEST_BODY.ref(request_id)))
+
+
+async def move(tx: Tx, request: Request, event: Event, **changes: Any) -> Request:
+    """Take `event`: state and version move on, with `changes` (fields of `Request`).
+
+    Raises `IllegalTransition` where the table has no such move, `Stale` when somebody was quicker.
+    """
+    return await _guarded(tx, request, {**changes, "state": advance(request.state, event)}, set(changes))
+
+
+async def touch(tx: Tx, request: Request, **changes: Any) -> Request:
+    """Change fields under the same guard, and the version with them, but not the state."""
+    return await _guarded(tx, request, changes, set(changes))
+
+
+async def _guarded(tx: Tx, request: Request, values: dict[str, Any], named: set[str]) -> Request:
+    _refuse(named)
+    row = t.request.c
+    guard = (row.id == request.id, row.version == request.version, row.state == request.state)
+    changed = (
+        update(t.request)
+        .where(*guard)
+        .values({**values, "version": request.version + 1})
+        .returning(*_COLUMNS)
+    )
+    found = (await tx.run(changed)).one_or_none()
+    if found is None:
+        raise Stale(f"{request.id} changed in the meantime. Look at it again.")
+    return _request(found)
+
+
+async def claim(tx: Tx, request_id: str, *, owner: str, lease_s: float) -> Request | None:
+    """Take a due request for execution: a lease, and a fence one higher than any before.
+
+    None when it is not due, held by another, or not to be executed. Must be committed before the
+    first byte is sent.
+    """
+    row, now = t.request.c, _lease_clock(tx)
+    changed = (
+        update(t.request)
+        # An approval does not last: the first byte leaves before `valid_until`, or never.
+        .where(
+            row.id == request_id, *_claimable(tx), (row.state != State.APPROVED) | (row.valid_until > tx.now)
+        )
+        .values(
+            state=case((row.state == State.APPROVED, State.EXECUTING.value), else_=row.state),
+            version=row.version + 1,
+            fence=row.fence + 1,
+            attempts=row.attempts + 1,
+            first_sent_at=func.coalesce(row.first_sent_at, literal(tx.now, UtcDateTime)),
+            lease_owner=owner,
+            lease_until=_lease_end(tx, now, lease_s),
+        )
+        .returning(*_COLUMNS)
+    )
+    found = (await tx.run(changed)).one_or_none()
+    return None if found is None else _request(found)
+
+
+async def renew(tx: Tx, request_id: str, *, owner: str, fence: int, lease_s: float) -> bool:
+    """Hold a lease for longer. False when it is no longer ours: stop, and write nothing."""
+    row, now = t.request.c, _lease_clock(tx)
+    mine = (row.id == request_id, row.fence == fence, row.lease_owner == owner, row.lease_until >= now)
+    changed = await tx.run(update(t.request).where(*mine).values(lease_until=_lease_end(tx, now, lease_s)))
+    return bool(changed.rowcount)
+
+
+async def finish(tx: Tx, request: Request, event: Event | None, **changes: Any) -> Request | None:
+    """End a claim: `event` (None = the state stays) and `changes`, and the lease is given back.
+
+    None means FENCED: another executor took the request over, nothing was written, and nothing may be.
+    """
+    _refuse(set(changes))
+    row = t.request.c
+    state = request.state if event is None else advance(request.state, event)
+    values = {"lease_owner": None, "lease_until": None, **changes, "state": state}
+    mine = (
+        row.id == request.id,
+        row.fence == request.fence,
+        row.lease_owner == request.lease_owner,
+        row.state == request.state,
+    )
+    changed = (
+        update(t.request).where(*mine).values({**values, "version": row.version + 1}).returning(*_COLUMNS)
+    )
+    found = (await tx.run(changed)).one_or_none()
+    return None if found is None else _request(found)
+
+
+async def due(tx: Tx, *, limit: int = 200) -> list[str]:
+    """Ids to be executed or reconciled now that nobody holds, the longest due first."""
+    asked = select(t.request.c.id).where(*_claimable(tx)).order_by(t.request.c.due_at).limit(limit)
+    return list((await tx.run(asked)).scalars())
+
+
+async def find(
+    tx: Tx,
+    *,
+    states: Collection[State] | None = None,
+    requester: str | None = None,
+    subject: str | None = None,
+    kind: str | None = None,
+    since: datetime | None = None,
+    limit: int = 50,
+    oldest_first: bool = False,
+) -> list[Request]:
+    """Requests that fit everything given, the newest first unless told otherwise."""
+    row = t.request.c
+    wanted: list[ColumnElement[bool]] = []
+    if states is not None:
+        wanted.append(row.state.in_(list(states)))
+    if since is not None:
+        wanted.append(row.created_at >= since)
+    for column, value in ((row.requester, requester), (row.subject, subject), (row.kind, kind)):
+        if value is not None:
+            wanted.append(column == value)
+    order = (row.created_at, row.id) if oldest_first else (row.created_at.desc(), row.id.desc())
+    return await _all(tx, *wanted, order=order, limit=limit)
+
+
+async def expiring(tx: Tx) -> list[Request]:
+    """Pending past `expires_at`, and approved past `valid_until` without a byte sent."""
+    row = t.request.c
+    waited = (row.state == State.PENDING) & (row.expires_at <= tx.now)
+    unsent = (row.state == State.APPROVED) & (row.valid_until <= tx.now) & row.first_sent_at.is_(None)
+    return await _all(tx, or_(waited, unsent), order=(row.created_at, row.id), limit=200)
+
+
+async def reminding(tx: Tx) -> list[Request]:
+    """Pending requests whose reminder is due."""
+    row = t.request.c
+    return await _all(
+        tx, row.state == State.PENDING, row.remind_at <= tx.now, order=(row.remind_at, row.id), limit=200
+    )
+
+
+async def purge(tx: Tx, request_id: str) -> None:
+    """Drop the sealed details; `Store.checkpoint` then takes their bytes out of SQLite's log as well."""
+    changed = update(t.request).where(t.request.c.id == request_id, t.request.c.purged_at.is_(None))
+    await tx.run(changed.values(sealed_private=None, sealed_body=None, purged_at=tx.now))
+
+
+async def purge_due(tx: Tx, *, unresolved_after: timedelta) -> list[str]:
+    """Ids whose details are no longer needed: settled, or unresolved for longer than `unresolved_after`."""
+    row = t.request.c
+    settled = row.state.not_in(list(OPEN))
+    given_up = (row.state == State.UNRESOLVED) & (row.first_sent_at <= tx.now - unresolved_after)
+    asked = select(row.id).where(row.purged_at.is_(None), or_(settled, given_up)).order_by(row.created_at)
+    return list((await tx.run(asked)).scalars())
+
+
+async def spent_usd(
+    tx: Tx,
+    *,
+    since: datetime,
+    requester: str | None = None,
+    approver: str | None = None,
+    exclude: str | None = None,
+) -> Decimal:
+    """The exposure approved since then that was not given back; for rolling limits.
+
+    `requester` and `approver` narrow it to one person or, both given, to the pair. Call `lock_limits`
+    first when a decision hangs on the figure.
+    """
+    row = t.request.c
+    asked = select(row.exposure_usd).where(row.state.in_(list(COMMITTED)), row.approved_at >= since)
+    if requester is not None:
+        asked = asked.where(row.requester == requester)
+    if exclude is not None:
+        asked = asked.where(row.id != exclude)
+    if approver is not None:
+        d = t.decision.c
+        approved = select(d.request_id).where(d.kind == "approve", d.actor == approver)
+        asked = asked.where(row.id.in_(approved))
+    # Summed here: SQLite would add texts as doubles.
+    return exact_sum((await tx.run(asked)).scalars())
+
+
+async def lock_limits(tx: Tx) -> None:
+    """Let one transaction at a time judge limits, until it ends. SQLite's write lock does so already."""
+    if tx.is_postgres:
+        await tx.run(text(f"SELECT pg_advisory_xact_lock({_LIMITS_LOCK})"))
+
+
+def _claimable(tx: Tx) -> tuple[ColumnElement[bool], ...]:
+    row = t.request.c
+    free = or_(row.lease_until.is_(None), row.lease_until < _lease_clock(tx))
+    return row.state.in_(_CLAIMABLE), row.due_at <= tx.now, free
+
+
+def _lease_clock(tx: Tx) -> ColumnElement[datetime]:
+    """Leases run on one clock for all replicas: the database's on PostgreSQL, ours on SQLite."""
+    return func.clock_timestamp(type_=UtcDateTime) if tx.is_postgres else literal(tx.now, UtcDateTime)
+
+
+def _lease_end(tx: Tx, now: ColumnElement[datetime], lease_s: float) -> Any:
+    if tx.is_postgres:
+        return now + func.make_interval(0, 0, 0, 0, 0, 0, lease_s)
+    return tx.now + timedelta(seconds=lease_s)
+
+
+def _refuse(named: set[str]) -> None:
+    wrong = named & _GUARDED or named - set(_FIELDS)
+    if wrong:
+        raise ValueError(f"these fields of a request cannot be changed: {', '.join(sorted(wrong))}")
+
+
+async def _all(tx: Tx, *wanted: ColumnElement[bool], order: tuple[Any, ...], limit: int) -> list[Request]:
+    asked = select(*_COLUMNS).where(*wanted).order_by(*order).limit(limit)
+    return [_request(row) for row in (await tx.run(asked)).all()]
+
+
+def _request(row: Row[Any]) -> Request:
+    values = dict(row._mapping)
+    return Request(**{**values, "state": State(values["state"])})

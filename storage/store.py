@@ -1,0 +1,186 @@
+"""Opens the database, and hands out transactions.
+
+`async with store.begin() as tx:` commits when the block ends and rolls back when it raises. On SQLite
+every such transaction takes the write lock at its start, so that two of them never meet half-way; do
+nothing slow inside, and never call abroad. `store.read()` is a snapshot that waits for nobody.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Connection, CursorResult, Executable, event, text
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
+
+from bot.domain.clock import Clock
+from storage import keys, meta
+from storage.database import Database, FileLock, set_pragmas
+from storage.errors import DatabaseMissing
+from storage.migrate import require_current
+from storage.vault import Vault
+
+_READERS = 4
+_POSTGRES_CONNECTIONS = 8
+
+
+class Tx:
+    """One transaction. `now` is the clock's time when it began (on SQLite: when it had the lock)."""
+
+    def __init__(self, connection: AsyncConnection, *, vault: Vault, now: datetime, writes: bool) -> None:
+        self.connection = connection
+        self.vault = vault
+        self.now = now
+        self.writes = writes
+        self._callbacks: list[Callable[[], None]] = []
+
+    @property
+    def is_postgres(self) -> bool:
+        return self.connection.dialect.name == "postgresql"
+
+    async def run(self, statement: Executable, *args: Any) -> CursorResult[Any]:
+        """Execute one statement; for the query modules of this package."""
+        result: CursorResult[Any] = await self.connection.execute(statement, *args)
+        return result
+
+    def after_commit(self, callback: Callable[[], None]) -> None:
+        """Run `callback` once this transaction is durable; never if it rolls back."""
+        self._callbacks.append(callback)
+
+    def committed(self) -> None:
+        for callback in self._callbacks:
+            callback()
+
+
+class Store:
+    """An open database. Make one with `Store.open`."""
+
+    def __init__(
+        self,
+        database: Database,
+        *,
+        writer: AsyncEngine,
+        reader: AsyncEngine,
+        vault: Vault,
+        clock: Clock,
+        lock: FileLock | None,
+    ) -> None:
+        self.database = database
+        self.vault = vault
+        self.instance = ""
+        self._writer = writer
+        self._reader = reader
+        self._clock = clock
+        self._lock = lock
+
+    @classmethod
+    async def open(cls, url: str, *, vault: Vault, clock: Clock, exclusive: bool = True) -> Store:
+        """Open a migrated database and prove that the master key fits.
+
+        `exclusive` refuses a second process on one SQLite file; commands that work beside a running
+        bot pass False and use `read()`. Raises `DatabaseMissing`, `DatabaseInUse`, `SchemaBehind`,
+        `SchemaTooNew`, `WrongMasterKey`.
+        """
+        database = Database.parse(url)
+        if database.path is not None and not database.path.exists():
+            raise DatabaseMissing(
+                f"There is no database at {database.shown}. Run `countersign migrate` first."
+            )
+        await require_current(url)
+        lock = FileLock(database.path) if database.path is not None and exclusive else None
+        writer, reader = _engines(database)
+        store = cls(database, writer=writer, reader=reader, vault=vault, clock=clock, lock=lock)
+        try:
+            await store._settle(exclusive)
+        except BaseException:
+            await store.close()
+            raise
+        return store
+
+    async def _settle(self, exclusive: bool) -> None:
+        """Learn the instance's name, bind the vault to it, and check the keys before anything else."""
+        async with self.read() as tx:
+            self.instance = await meta.instance(tx)
+            self.vault = tx.vault = self.vault.bound_to(self.instance)
+            await keys.check_canary(tx)
+        if exclusive:
+            async with self.begin() as tx:
+                await keys.plant_canaries(tx)
+
+    @asynccontextmanager
+    async def begin(self) -> AsyncIterator[Tx]:
+        async with self._writer.begin() as connection:
+            tx = Tx(connection, vault=self.vault, now=self._clock.now(), writes=True)
+            yield tx
+        tx.committed()
+
+    @asynccontextmanager
+    async def read(self) -> AsyncIterator[Tx]:
+        """A snapshot for reading only: a write in it is refused by the database."""
+        async with self._reader.begin() as connection:
+            yield Tx(connection, vault=self.vault, now=self._clock.now(), writes=False)
+
+    async def checkpoint(self) -> bool:
+        """Fold SQLite's write-ahead log into the file and empty it, so that purged bytes leave it too.
+
+        False when a reader was in the way: try again later. True on PostgreSQL, which needs none.
+        """
+        if self.database.path is None:
+            return True
+
+        def truncate(connection: Connection) -> bool:
+            cursor = connection.connection.cursor()
+            try:
+                cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+                busy: int = cursor.fetchall()[0][0]
+            finally:
+                cursor.close()
+            return not busy
+
+        # Not inside a transaction, where SQLite would refuse it.
+        async with self._writer.connect() as connection:
+            return await connection.run_sync(truncate)
+
+    async def ping(self) -> None:
+        """Raise if the database does not answer."""
+        async with self.read() as tx:
+            await tx.run(text("SELECT 1"))
+
+    async def close(self) -> None:
+        await self._reader.dispose()
+        await self._writer.dispose()
+        if self._lock is not None:
+            self._lock.release()
+            self._lock = None
+
+
+def _engines(database: Database) -> tuple[AsyncEngine, AsyncEngine]:
+    """One engine to write through and one to read through."""
+    if database.path is None:
+        writer = create_async_engine(database.async_url, pool_size=_POSTGRES_CONNECTIONS, pool_pre_ping=True)
+        reader = create_async_engine(
+            database.async_url,
+            pool_size=_READERS,
+            pool_pre_ping=True,
+            isolation_level="REPEATABLE READ",
+            execution_options={"postgresql_readonly": True},
+        )
+        return writer, reader
+    # One writing connection: writers queue in order in the pool instead of polling SQLite's lock.
+    writer = create_async_engine(database.async_url, pool_size=1, max_overflow=0)
+    reader = create_async_engine(database.async_url, pool_size=_READERS)
+    _prepare_sqlite(writer, "BEGIN IMMEDIATE", read_only=False)
+    _prepare_sqlite(reader, "BEGIN", read_only=True)
+    return writer, reader
+
+
+def _prepare_sqlite(engine: AsyncEngine, begin: str, *, read_only: bool) -> None:
+    @event.listens_for(engine.sync_engine, "connect")
+    def _connect(dbapi: Any, _record: Any) -> None:
+        set_pragmas(dbapi, read_only=read_only)
+
+    @event.listens_for(engine.sync_engine, "begin")
+    def _begin(connection: Any) -> None:
+        connection.exec_driver_sql(begin)

@@ -1,0 +1,427 @@
+"""The rows. No behaviour: the query modules turn rows into domain values and back.
+
+Migrations are the way to a new table or column; a test compares them with what is declared here.
+CHECKs and unique indexes repeat the rules that must hold even against raw SQL.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from decimal import Decimal
+from typing import Any, cast
+
+from sqlalchemy import (
+    BigInteger,
+    CheckConstraint,
+    Column,
+    ForeignKeyConstraint,
+    Index,
+    Integer,
+    Table,
+    Text,
+    UniqueConstraint,
+)
+from sqlalchemy import text as sql
+from sqlmodel import Field, SQLModel
+
+from bot.domain.requests import State
+from storage.columns import Json, Money, SealedText, UtcDateTime
+
+_BIG = BigInteger().with_variant(Integer, "sqlite")
+
+
+def _words(column: str, *allowed: str) -> str:
+    quoted = ", ".join(f"'{word}'" for word in allowed)
+    return f"{column} IN ({quoted})"
+
+
+def _key() -> Any:
+    return Field(primary_key=True, sa_type=Text)
+
+
+def _text() -> Any:
+    return Field(sa_type=Text)
+
+
+def _maybe_text() -> Any:
+    return Field(sa_type=Text, nullable=True)
+
+
+def _when() -> Any:
+    return Field(sa_type=cast(Any, UtcDateTime))
+
+
+def _maybe_when() -> Any:
+    return Field(sa_type=cast(Any, UtcDateTime), nullable=True)
+
+
+def _json() -> Any:
+    return Field(sa_type=cast(Any, Json))
+
+
+class MetaRow(SQLModel, table=True):
+    """Facts about this installation: its name."""
+
+    __tablename__ = "meta"
+    name: str = _key()
+    value: str = _text()
+
+
+class KeyCheckRow(SQLModel, table=True):
+    """A sealed constant per master key in use: a wrong key is noticed before it can do harm."""
+
+    __tablename__ = "keycheck"
+    kid: str = _key()
+    sealed: str = Field(sa_type=cast(Any, SealedText))
+
+
+class ProgramRow(SQLModel, table=True):
+    """A card program: one Partner API account and its sealed key."""
+
+    __tablename__ = "program"
+    name: str = _key()
+    base_url: str = _text()
+    sealed_key: str = Field(sa_type=cast(Any, SealedText))
+    key_version: int
+    key_prefix: str = _text()
+    partner_id: str | None = _maybe_text()
+    paused_reason: str | None = _maybe_text()
+    paused_at: datetime | None = _maybe_when()
+    created_at: datetime = _when()
+    updated_at: datetime = _when()
+
+
+class PersonRow(SQLModel, table=True):
+    """A Slack account as last seen; decisions never rely on this copy."""
+
+    __tablename__ = "person"
+    slack_id: str = _key()
+    name: str = _text()
+    real_name: str = _text()
+    team_id: str = _text()
+    is_restricted: bool
+    is_ultra_restricted: bool
+    is_stranger: bool
+    is_bot: bool
+    deleted: bool
+    tz: str = _text()
+    checked_at: datetime = _when()
+
+
+class PersonRoleRow(SQLModel, table=True):
+    """Who was in which role when it was last resolved; for display and to notice changes."""
+
+    __tablename__ = "person_role"
+    slack_id: str = _key()
+    role: str = _key()
+    source: str = _text()
+    seen_at: datetime = _when()
+
+
+class RequestRow(SQLModel, table=True):
+    """One asked-for operation: the truth about it. `sealed_*` are empty once purged."""
+
+    __tablename__ = "request"
+    __table_args__ = (
+        UniqueConstraint("key", name="uq_request_key"),
+        UniqueConstraint("id", "requester", name="uq_request_id_requester"),
+        CheckConstraint(_words("state", *State), name="ck_request_state"),
+        CheckConstraint("version >= 1", name="ck_request_version"),
+        Index("ix_request_state_due_at", "state", "due_at"),
+        Index("ix_request_created_at", "created_at"),
+        Index("ix_request_approved_at", "approved_at"),
+    )
+    id: str = _key()
+    program: str = _text()
+    kind: str = _text()
+    state: str = _text()
+    version: int
+    requester: str = _text()
+    requester_name: str = _text()
+    reason: str = _text()
+    terms: dict[str, str] = _json()
+    subject: str = _text()
+    subject_label: str = _text()
+    summary: str = _text()
+    exposure_usd: Decimal = Field(sa_type=cast(Any, Money))
+    digest: str = _text()
+    key: str = _text()
+    approvals_needed: int
+    policy_version: str = _text()
+    created_at: datetime = _when()
+    expires_at: datetime = _when()
+    facts: dict[str, Any] = _json()
+    body_mac: str = _text()
+    break_glass: bool
+    approved_at: datetime | None = _maybe_when()
+    valid_until: datetime | None = _maybe_when()
+    first_sent_at: datetime | None = _maybe_when()
+    due_at: datetime | None = _maybe_when()
+    remind_at: datetime | None = _maybe_when()
+    key_expires_at: datetime | None = _maybe_when()
+    attempts: int
+    fence: int
+    lease_owner: str | None = _maybe_text()
+    lease_until: datetime | None = _maybe_when()
+    outcome_unknown: bool
+    needs_person: bool
+    outcome: dict[str, Any] | None = Field(sa_type=cast(Any, Json), nullable=True)
+    outcome_text: str = _text()
+    finished_at: datetime | None = _maybe_when()
+    sealed_private: str | None = Field(sa_type=cast(Any, SealedText), nullable=True)
+    sealed_body: str | None = Field(sa_type=cast(Any, SealedText), nullable=True)
+    purged_at: datetime | None = _maybe_when()
+
+
+class DraftRow(SQLModel, table=True):
+    """A filled form on its way to a request."""
+
+    __tablename__ = "draft"
+    id: str = _key()
+    owner: str = _text()
+    kind: str = _text()
+    program: str = _text()
+    sealed_content: str = Field(sa_type=cast(Any, SealedText))
+    created_at: datetime = _when()
+
+
+class DecisionRow(SQLModel, table=True):
+    """One person's decision. The composite key ties `requester` to the request's own."""
+
+    __tablename__ = "decision"
+    __table_args__ = (
+        ForeignKeyConstraint(
+            ["request_id", "requester"], ["request.id", "request.requester"], name="fk_decision_request"
+        ),
+        UniqueConstraint("request_id", "kind", "actor", name="uq_decision_once"),
+        CheckConstraint(
+            _words("kind", "approve", "reject", "cancel", "break_glass", "confirm", "resolve"),
+            name="ck_decision_kind",
+        ),
+        CheckConstraint(
+            "kind NOT IN ('approve', 'reject', 'confirm') OR actor <> requester", name="ck_decision_not_own"
+        ),
+        CheckConstraint("verdict IN ('', 'succeeded', 'failed')", name="ck_decision_verdict"),
+    )
+    id: str = _key()
+    request_id: str = _text()
+    kind: str = _text()
+    actor: str = _text()
+    actor_name: str = _text()
+    requester: str = _text()
+    reason: str = _text()
+    verdict: str = _text()
+    digest: str = _text()
+    policy_version: str = _text()
+    mac: str = _text()
+    decided_at: datetime = _when()
+
+
+class AttemptRow(SQLModel, table=True):
+    """One call to the Partner API for a request, written before the call."""
+
+    __tablename__ = "attempt"
+    __table_args__ = (
+        ForeignKeyConstraint(["request_id"], ["request.id"], name="fk_attempt_request"),
+        UniqueConstraint("request_id", "number", name="uq_attempt_number"),
+        CheckConstraint(_words("purpose", "send", "replay", "look"), name="ck_attempt_purpose"),
+    )
+    id: str = _key()
+    request_id: str = _text()
+    number: int
+    fence: int
+    owner: str = _text()
+    purpose: str = _text()
+    sent_at: datetime = _when()
+    answered_at: datetime | None = _maybe_when()
+    status: int | None = Field(nullable=True)
+    code: str | None = _maybe_text()
+    certainty: str | None = _maybe_text()
+    finding: str | None = _maybe_text()
+    detail: str = _text()
+
+
+class InboxRow(SQLModel, table=True):
+    """An event the API told us, by webhook or by the event log; once for ever."""
+
+    __tablename__ = "inbox"
+    __table_args__ = (
+        CheckConstraint(_words("state", "received", "processed"), name="ck_inbox_state"),
+        Index("ix_inbox_state_received_at", "state", "received_at"),
+    )
+    event_id: str = _key()
+    program: str = _text()
+    type: str = _text()
+    created_at: datetime = _when()
+    received_at: datetime = _when()
+    source: str = _text()
+    sealed_payload: str = Field(sa_type=cast(Any, SealedText))
+    state: str = _text()
+    processed_at: datetime | None = _maybe_when()
+    attempts: int
+
+
+class OutboxRow(SQLModel, table=True):
+    """A Slack message owed. `body` holds ids and plain facts, nothing personal. Ids give the order."""
+
+    __tablename__ = "outbox"
+    __table_args__ = (
+        UniqueConstraint("dedupe", name="uq_outbox_dedupe"),
+        CheckConstraint(_words("kind", "card", "line", "alert", "direct"), name="ck_outbox_kind"),
+        CheckConstraint(_words("state", "owed", "sending", "sent", "dropped"), name="ck_outbox_state"),
+        Index("ix_outbox_state_due_at", "state", "due_at"),
+        Index("ix_outbox_subject", "subject", "kind"),
+    )
+    id: int = Field(sa_column=Column("id", _BIG, primary_key=True))
+    channel: str = _text()
+    user: str | None = _maybe_text()
+    kind: str = _text()
+    subject: str = _text()
+    body: dict[str, Any] = _json()
+    dedupe: str = _text()
+    state: str = _text()
+    due_at: datetime = _when()
+    attempts: int
+    last_error: str = _text()
+    created_at: datetime = _when()
+    sent_at: datetime | None = _maybe_when()
+
+
+class MessageRow(SQLModel, table=True):
+    """Where the picture of a subject is in Slack, and which version was drawn last."""
+
+    __tablename__ = "message"
+    subject: str = _key()
+    kind: str = _key()
+    channel: str = _text()
+    ts: str = _text()
+    posted_at: datetime = _when()
+    drawn_version: int
+
+
+class AlertRow(SQLModel, table=True):
+    """A fact someone should look at. One open alert per `dedupe`."""
+
+    __tablename__ = "alert"
+    __table_args__ = (
+        CheckConstraint(
+            _words("state", "raised", "acknowledged", "snoozed", "resolved"), name="ck_alert_state"
+        ),
+        Index(
+            "uq_alert_open_dedupe",
+            "dedupe",
+            unique=True,
+            sqlite_where=sql("state <> 'resolved'"),
+            postgresql_where=sql("state <> 'resolved'"),
+        ),
+    )
+    id: str = _key()
+    dedupe: str = _text()
+    kind: str = _text()
+    subject: str = _text()
+    severity: str = _text()
+    title: str = _text()
+    text: str = _text()
+    state: str = _text()
+    count: int
+    raised_at: datetime = _when()
+    updated_at: datetime = _when()
+    acknowledged_by: str | None = _maybe_text()
+    snoozed_until: datetime | None = _maybe_when()
+    assigned_to: str | None = _maybe_text()
+    resolved_at: datetime | None = _maybe_when()
+
+
+class CardRow(SQLModel, table=True):
+    """A card of the directory. Ids are case-sensitive, as text is on both databases."""
+
+    __tablename__ = "card"
+    __table_args__ = (
+        Index("ix_card_last4", "last4"),
+        Index("ix_card_partner_ref", "partner_ref"),
+        Index("ix_card_holder_key", "holder_key"),
+    )
+    id: str = _key()
+    program: str = _text()
+    holder: str = _text()
+    holder_key: str = _text()
+    last4: str | None = _maybe_text()
+    partner_ref: str | None = _maybe_text()
+    status: str | None = _maybe_text()
+    created_at: datetime | None = _maybe_when()
+    balance_usd: Decimal | None = Field(sa_type=cast(Any, Money), nullable=True)
+    balance_at: datetime | None = _maybe_when()
+    seen_at: datetime = _when()
+    gone_at: datetime | None = _maybe_when()
+
+
+class CardSyncRow(SQLModel, table=True):
+    """When a program's directory was last read whole."""
+
+    __tablename__ = "card_sync"
+    program: str = _key()
+    synced_at: datetime = _when()
+    count: int
+
+
+class ReadingRow(SQLModel, table=True):
+    """The last value read of something at the API: float, fees."""
+
+    __tablename__ = "reading"
+    program: str = _key()
+    name: str = _key()
+    value: Any = _json()
+    read_at: datetime = _when()
+
+
+class AuditRow(SQLModel, table=True):
+    """One link of the audit chain. Triggers refuse UPDATE, DELETE and TRUNCATE."""
+
+    __tablename__ = "audit"
+    seq: int = Field(sa_column=Column("seq", _BIG, primary_key=True, autoincrement=False))
+    at: datetime = _when()
+    actor: str = _text()
+    action: str = _text()
+    subject: str = _text()
+    outcome: str = _text()
+    reason_code: str = _text()
+    body: str = _text()
+    policy_version: str = _text()
+    prev: str = _text()
+    hash: str = _text()
+    mac: str = _text()
+
+
+class AuditHeadRow(SQLModel, table=True):
+    """The end of the chain; its only row is locked while a link is added."""
+
+    __tablename__ = "audit_head"
+    __table_args__ = (CheckConstraint("id = 1", name="ck_audit_head_one"),)
+    id: int = Field(sa_column=Column("id", Integer, primary_key=True, autoincrement=False))
+    seq: int = Field(sa_column=Column("seq", _BIG, nullable=False))
+    hash: str = _text()
+
+
+def _table(model: type[SQLModel]) -> Table:
+    return SQLModel.metadata.tables[str(model.__tablename__)]
+
+
+meta = _table(MetaRow)
+keycheck = _table(KeyCheckRow)
+program = _table(ProgramRow)
+person = _table(PersonRow)
+person_role = _table(PersonRoleRow)
+request = _table(RequestRow)
+draft = _table(DraftRow)
+decision = _table(DecisionRow)
+attempt = _table(AttemptRow)
+inbox = _table(InboxRow)
+outbox = _table(OutboxRow)
+message = _table(MessageRow)
+alert = _table(AlertRow)
+card = _table(CardRow)
+card_sync = _table(CardSyncRow)
+reading = _table(ReadingRow)
+audit = _table(AuditRow)
+audit_head = _table(AuditHeadRow)
+metadata = SQLModel.metadata

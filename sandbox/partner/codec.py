@@ -1,0 +1,52 @@
+"""JSON in and out with exact numbers: a number on the wire is an int or a Decimal, never a float."""
+
+from datetime import UTC, datetime
+from decimal import Decimal
+from typing import Any
+
+import msgspec
+
+from sandbox.partner.money import plain
+
+_DECODER = msgspec.json.Decoder(float_hook=Decimal)
+_ENCODER = msgspec.json.Encoder(decimal_format="number")
+
+
+class Malformed(ValueError):
+    """The bytes are not JSON (NaN, Infinity, a BOM and an empty body included)."""
+
+
+def decode(raw: bytes) -> Any:
+    """Decode a body; raises Malformed."""
+    try:
+        return _DECODER.decode(raw)
+    except (msgspec.DecodeError, UnicodeDecodeError, ValueError, RecursionError, ArithmeticError) as error:
+        raise Malformed(str(error)) from error
+
+
+def encode(value: Any) -> bytes:
+    """Encode dicts, lists, text, numbers and Decimals; Decimals become plain JSON numbers."""
+    return _ENCODER.encode(_plain(value))
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Decimal):
+        return plain(value)
+    if isinstance(value, dict):
+        return {key: _plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    return value
+
+
+def stamp(moment: datetime) -> str:
+    """ISO 8601 UTC with milliseconds and Z (U77)."""
+    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.") + f"{moment.microsecond // 1000:03d}Z"
+
+
+def moment(text: str) -> datetime:
+    """The aware UTC datetime of an ISO 8601 text with an offset or Z; raises ValueError."""
+    parsed = datetime.fromisoformat(text)
+    if parsed.tzinfo is None:
+        raise ValueError(f"{text} has no offset")
+    return parsed.astimezone(UTC)

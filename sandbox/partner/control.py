@@ -1,0 +1,296 @@
+"""The tester's hand: the calls under ``/_control``, outside the API, for loopback peers only.
+
+Amounts are decimal strings. What a call does not name keeps its value; an unknown field or value is
+a 400 that names it. One table of calls, each with the form of its body.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import timedelta
+from decimal import Decimal
+from typing import Annotated, Any, Literal
+
+import msgspec
+
+from sandbox.partner import (
+    accounts,
+    cards,
+    codec,
+    control_state,
+    faults,
+    idempotency,
+    journal,
+    ledger,
+    money,
+    moves,
+    scenarios,
+    surface,
+    timers,
+)
+from sandbox.partner.faults import Fault
+from sandbox.partner.settings import Utc
+from sandbox.partner.world import World
+
+Scope = Literal[
+    "users:read",
+    "users:write",
+    "cards:read",
+    "cards:write",
+    "cards:pan",
+    "deposits:read",
+    "deposits:write",
+]
+
+
+class Form(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
+    """A control body: every field is checked and an unknown one refused."""
+
+
+class Nothing(Form):
+    pass
+
+
+class Reset(Form):
+    seed: str | None = None
+    scenario: str | None = None
+
+
+class ClockChange(Form):
+    mode: Literal["realtime", "frozen"] | None = None
+    set: Utc | None = None
+    advance_seconds: Annotated[float, msgspec.Meta(ge=0, le=10**10)] | None = None
+
+
+class KeyOrder(Form):
+    account: str | None = None
+    scopes: list[Scope] | None = None
+    rate_limit_per_minute: Annotated[int, msgspec.Meta(ge=1)] = accounts.RATE_LIMIT_PER_MINUTE
+    key: str | None = None
+    revoked: Literal[True] | None = None
+
+
+class FloatChange(Form):
+    amount_usd: Decimal
+    account: str | None = None
+
+
+class CardChange(Form):
+    status: Literal["ACTIVE", "FROZEN", "BLOCKED", "INACTIVE", "EXPIRED"] | None = None
+    balance_readable: bool | None = None
+    last4: Annotated[str, msgspec.Meta(pattern="^[0-9]{4}$")] | None = None
+
+
+class Resolution(Form):
+    as_: Literal["credited", "refunded"] = msgspec.field(name="as")
+
+
+class Wrong(Exception):
+    """A control call that cannot be done: a status and a sentence naming what is wrong."""
+
+    def __init__(self, message: str, status: int = 400) -> None:
+        super().__init__(message)
+        self.status = status
+
+
+Reply = dict[str, Any]
+
+
+def account_named(world: World, name: str | None) -> str:
+    """The account a call means; the first when it names none."""
+    account_id = name or accounts.first_account(world)
+    try:
+        return accounts.account(world, account_id).id
+    except KeyError as error:
+        raise Wrong(f"account: {account_id} is not an account here") from error
+
+
+def reset(world: World, form: Reset) -> Reply:
+    if form.scenario is not None and form.scenario not in scenarios.SCENARIOS:
+        raise Wrong(
+            f"scenario: {form.scenario} is not a scenario here; known: {', '.join(scenarios.SCENARIOS)}"
+        )
+    scenarios.empty(world, form.seed)
+    return scenarios.play(world, form.scenario) if form.scenario else {"seed": world.seed}
+
+
+def change_clock(world: World, form: ClockChange) -> Reply:
+    by = None if form.advance_seconds is None else timedelta(seconds=form.advance_seconds)
+    try:
+        world.clock.change(form.mode, form.set, by)
+    except OverflowError as error:
+        raise Wrong("advance_seconds: beyond the calendar") from error
+    timers.run_due(world)
+    return {"clock": codec.stamp(world.clock.now()), "mode": world.clock.mode}
+
+
+def open_account(world: World, form: Nothing) -> Reply:
+    number = world.store.number("SELECT count(*) FROM accounts") + 1
+    return {"account": accounts.open_account(world, f"Partner {number}", None)}
+
+
+def change_keys(world: World, form: KeyOrder) -> Reply:
+    if form.key is not None or form.revoked is not None:
+        return _revoke(world, form)
+    account_id = account_named(world, form.account)
+    scopes = tuple(form.scopes) if form.scopes else accounts.SCOPES
+    key = accounts.issue_key(
+        world, account_id, scopes=scopes, rate_limit_per_minute=form.rate_limit_per_minute
+    )
+    return {"key": key}
+
+
+def _revoke(world: World, form: KeyOrder) -> Reply:
+    if form.key is None or form.revoked is None:
+        raise Wrong("revoked: revoking takes key and revoked: true together")
+    key = accounts.find_key(world, form.key)
+    if key is None:
+        raise Wrong("key: unknown")
+    accounts.revoke(world, key)
+    return {"revoked": True}
+
+
+def change_account(world: World, form: dict[str, Any]) -> Reply:
+    changes = dict(form)
+    account_id = account_named(world, changes.pop("account", None))
+    accounts.change_settings(world, account_id, changes)
+    settings = accounts.account(world, account_id).settings
+    return {"account": account_id, **msgspec.to_builtins(settings)}
+
+
+def change_float(world: World, form: FloatChange) -> Reply:
+    """Credit or debit the float as the operators would: settled by arrangement, without a load fee."""
+    if (
+        not form.amount_usd.is_finite()
+        or money.decimals(form.amount_usd) > 10
+        or abs(form.amount_usd) > 10**12
+    ):
+        raise Wrong("amount_usd: a number of at most 10 decimals, up to 10^12")
+    account_id = account_named(world, form.account)
+    with world.store.transaction():
+        ledger.post(world, account_id, form.amount_usd, "funding", description="Settled by arrangement")
+    return {"float": control_state.float_text(world, accounts.account(world, account_id))}
+
+
+def change_card(world: World, form: CardChange, card_id: str) -> Reply:
+    card = cards.find(world, card_id)
+    if card is None:
+        raise Wrong(f"id: card {card_id} is not here", 404)
+    if card.closed:
+        raise Wrong(f"id: card {card_id} is closed, and closing is final")
+    changes: dict[str, Any] = {}
+    if form.status is not None:
+        changes |= {"status": form.status, "synced_at": min(card.synced_at, accounts.stamp_now(world))}
+    if form.last4 is not None:
+        changes |= {"last4": form.last4, "synced_at": min(card.synced_at, accounts.stamp_now(world))}
+    if form.balance_readable is not None:
+        cards.refresh_cached(world, card)
+        changes["balance_readable"] = int(form.balance_readable)
+    if changes:
+        world.store.update("cards", "id", card_id, **changes)
+    return {"card": control_state.card_text(world, cards.find(world, card_id) or card)}
+
+
+def set_fault(world: World, form: Fault) -> Reply:
+    operation = surface.by_name(form.operation)
+    if operation is None:
+        known = ", ".join(operation.name for operation in surface.OPERATIONS)
+        raise Wrong(f"operation: {form.operation} is not an operation here; known: {known}")
+    if form.effect == "status" and form.status is None:
+        raise Wrong("status: the effect status needs one")
+    if form.effect == "processor" and (form.processor is None or not operation.processor):
+        raise Wrong(
+            "processor: the effect processor needs an answer, and an operation that asks the processor"
+        )
+    if form.effect == "drop_midway" and not operation.midway:
+        raise Wrong(f"effect: {operation.name} has no two commits to drop between")
+    if form.effect == "delay" and form.seconds is None:
+        raise Wrong("seconds: the effect delay needs them")
+    return {"id": faults.add(world, form)}
+
+
+def clear_faults(world: World, form: Nothing) -> Reply:
+    faults.clear(world)
+    return {"faults": []}
+
+
+def resolve_top_up(world: World, form: Resolution, key: str) -> Reply:
+    """Support settles a top-up by hand; its key then replays, or is spent (U30)."""
+    keyed = idempotency.unsettled(world, "topup", key)
+    if keyed is None:
+        raise Wrong(f"key: no top-up under {key}", 404)
+    if keyed.state not in ("in_flight", "unresolved"):
+        raise Wrong(f"key: top-up {key} is already {keyed.state}", 409)
+    if form.as_ == "credited":
+        moves.credit_top_up(world, keyed)
+    else:
+        moves.refund_top_up(world, keyed)
+    return {"key": key, "state": idempotency.by_id(world, keyed.id).state}
+
+
+def play_scenario(world: World, form: Nothing, name: str) -> Reply:
+    if name not in scenarios.SCENARIOS:
+        raise Wrong(f"name: {name} is not a scenario here; known: {', '.join(scenarios.SCENARIOS)}", 404)
+    scenarios.empty(world, None)
+    return scenarios.play(world, name)
+
+
+def read_state(world: World, form: Nothing) -> Reply:
+    return control_state.state(world)
+
+
+def read_journal(world: World, form: Nothing) -> Reply:
+    return {"requests": journal.read(world)}
+
+
+@dataclass(frozen=True)
+class ControlCall:
+    """``{}`` in the path is one segment, handed to the function as its last argument."""
+
+    method: str
+    path: str
+    form: Any
+    run: Callable[..., Reply]
+
+
+CALLS: tuple[ControlCall, ...] = (
+    ControlCall("GET", "state", Nothing, read_state),
+    ControlCall("GET", "journal", Nothing, read_journal),
+    ControlCall("POST", "reset", Reset, reset),
+    ControlCall("POST", "clock", ClockChange, change_clock),
+    ControlCall("POST", "accounts", Nothing, open_account),
+    ControlCall("POST", "keys", KeyOrder, change_keys),
+    ControlCall("POST", "account", dict[str, Any], change_account),
+    ControlCall("POST", "float", FloatChange, change_float),
+    ControlCall("POST", "cards/{}", CardChange, change_card),
+    ControlCall("POST", "faults", Fault, set_fault),
+    ControlCall("DELETE", "faults", Nothing, clear_faults),
+    ControlCall("POST", "topups/{}/resolve", Resolution, resolve_top_up),
+    ControlCall("POST", "scenarios/{}", Nothing, play_scenario),
+)
+
+
+def handle(world: World, method: str, path: str, body: bytes) -> tuple[int, bytes]:
+    """Answer a control call; ``path`` is what follows ``/_control/``."""
+    timers.run_due(world)
+    try:
+        call, values = _find(method, path.split("/"))
+        form = msgspec.convert(codec.decode(body) if body else {}, call.form)
+        return 200, codec.encode(call.run(world, form, *values))
+    except Wrong as error:
+        return error.status, codec.encode({"error": str(error)})
+    except (codec.Malformed, msgspec.ValidationError) as error:
+        return 400, codec.encode({"error": str(error)})
+
+
+def _find(method: str, segments: list[str]) -> tuple[ControlCall, list[str]]:
+    known = False
+    for call in CALLS:
+        wanted = call.path.split("/")
+        if len(wanted) != len(segments):
+            continue
+        values = [given for want, given in zip(wanted, segments, strict=True) if want == "{}"]
+        if all(want in ("{}", given) for want, given in zip(wanted, segments, strict=True)):
+            known = True
+            if call.method == method:
+                return call, values
+    raise Wrong(f"{method} /_control/{'/'.join(segments)} is not a control call", 405 if known else 404)

@@ -1,0 +1,115 @@
+"""What ``GET /_control/state`` shows: the whole truth of the simulator, without a secret.
+
+Amounts are decimal strings.
+"""
+
+from decimal import Decimal
+from typing import Any
+
+import msgspec
+
+from sandbox.partner import cards, codec, events, faults, idempotency, invariants, ledger, money
+from sandbox.partner.accounts import Account, account, all_accounts, first_account
+from sandbox.partner.world import World
+
+
+def state(world: World) -> dict[str, Any]:
+    """Figures of the first account stand at the top; ``accounts`` has every account's."""
+    owner = account(world, first_account(world))
+    wrong = invariants.broken(world)
+    return {
+        "clock": codec.stamp(world.clock.now()),
+        "clock_mode": world.clock.mode,
+        "seed": world.seed,
+        "account": account_text(owner),
+        "accounts": [{**account_text(one), "float": float_text(world, one)} for one in all_accounts(world)],
+        "float": float_text(world, owner),
+        "ledger_sum": money.text(ledger.rows_total(world, owner.id)),
+        "ledger": _ledger(world),
+        "cards": [card_text(world, card) for card in cards.all_cards(world)],
+        "funding": [],
+        "keys": _keys(world),
+        "idempotency": [_keyed(keyed) for keyed in idempotency.all_keyed(world)],
+        "events": [
+            {**_texts(events.record(row)), "account": row["account"]}
+            for row in world.store.all("SELECT * FROM events ORDER BY seq")
+        ],
+        "deliveries": [],
+        "faults": faults.all_faults(world),
+        "invariants": {"ok": not wrong, "broken": wrong},
+    }
+
+
+def float_text(world: World, owner: Account) -> dict[str, Any]:
+    return dict(_texts(ledger.float_of(world, owner)))
+
+
+def account_text(owner: Account) -> dict[str, Any]:
+    settings = msgspec.to_builtins(owner.settings)
+    return {
+        "id": owner.id,
+        "name": owner.name,
+        "created_at": owner.created_at,
+        "cards_ordered": owner.cards_ordered,
+        "markup_pct": money.text(owner.markup_pct),
+        **settings,
+    }
+
+
+def card_text(world: World, card: cards.Card) -> dict[str, Any]:
+    """A card with what the API hides: the true status and balance."""
+    shown = cards.shown(world, card)
+    return {
+        **shown,
+        "account": card.account,
+        "status": card.status,
+        "last4": card.last4,
+        "synced": shown["status"] is not None,
+        "balance_usd": money.text(card.balance_usd),
+        "balance_readable": card.balance_readable,
+        "closed_at": card.closed_at,
+    }
+
+
+def _ledger(world: World) -> list[dict[str, Any]]:
+    rows = world.store.all("SELECT * FROM ledger ORDER BY seq")
+    return [{**ledger.entry(row), "account": row["account"]} for row in rows]
+
+
+def _keys(world: World) -> list[dict[str, Any]]:
+    rows = world.store.all("SELECT * FROM api_keys ORDER BY rowid")
+    return [
+        {
+            "prefix": row["prefix"],
+            "account": row["account"],
+            "scopes": row["scopes"].split(),
+            "rate_limit_per_minute": row["rate_limit_per_minute"],
+            "revoked": bool(row["revoked"]),
+        }
+        for row in rows
+    ]
+
+
+def _keyed(keyed: idempotency.Keyed) -> dict[str, Any]:
+    return dict(
+        _texts(
+            {
+                "key": keyed.key,
+                "kind": keyed.kind,
+                "account": keyed.account,
+                "card_id": keyed.card_id,
+                "amount_usd": keyed.amount_usd,
+                "state": keyed.state,
+                "created_at": keyed.created_at,
+            }
+        )
+    )
+
+
+def _texts(value: Any) -> Any:
+    """The same with every Decimal as a decimal string."""
+    if isinstance(value, dict):
+        return {key: _texts(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_texts(item) for item in value]
+    return money.text(value) if isinstance(value, Decimal) else value

@@ -1,0 +1,83 @@
+"""The event log: what happened, kept whether or not a webhook is registered."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from sandbox.partner import codec, pages
+from sandbox.partner.accounts import account, stamp_now
+from sandbox.partner.answers import PAYLOADS
+from sandbox.partner.call import Call
+from sandbox.partner.http import Answer, bad_request
+from sandbox.partner.shapes import project
+from sandbox.partner.world import World
+
+
+def emit(world: World, account_id: str, kind: str, payload: dict[str, Any]) -> None:
+    """Record an event in the caller's transaction; its bytes never change afterwards."""
+    shown = project(PAYLOADS[kind], payload, account(world, account_id).settings.profile)
+    world.store.insert(
+        "events",
+        id=world.ids.uuid("event"),
+        account=account_id,
+        type=kind,
+        payload=codec.encode(shown).decode(),
+        created_at=stamp_now(world),
+        delivered=0,
+        delivered_at=None,
+        attempts=0,
+    )
+
+
+def record(row: Any) -> dict[str, Any]:
+    """An Event record as GET /events shows it."""
+    return {
+        "id": row["id"],
+        "type": row["type"],
+        "payload": codec.decode(row["payload"].encode()),
+        "delivered": bool(row["delivered"]),
+        "delivered_at": row["delivered_at"],
+        "attempts": row["attempts"],
+        "created_at": row["created_at"],
+    }
+
+
+async def read_events(call: Call) -> Answer:
+    """GET /events: newest first; ``since`` is inclusive."""
+    if call.query.get("limit", "").startswith("-"):
+        raise bad_request("limit must be from 1 to 100.")
+    page = pages.digits(call.query, default=50, most=100)
+    where, values = _filter(call)
+    store = call.world.store
+    total = store.number("SELECT count(*) FROM events WHERE " + where, *values)  # noqa: S608 - fixed terms
+    newest_first = "SELECT * FROM events WHERE " + where + " ORDER BY seq DESC LIMIT ? OFFSET ?"  # noqa: S608 - fixed terms
+    rows = store.all(newest_first, *values, page.limit, page.skipped)
+    zero = call.account.settings.total_past_end == "zero"
+    found = pages.envelope(page, len(rows), total, zero_past_end=zero)
+    return Answer.of({"events": [record(row) for row in rows], **found})
+
+
+def _filter(call: Call) -> tuple[str, list[Any]]:
+    where, values = ["account = ?"], [call.account_id]
+    if "type" in call.query:
+        where.append("type = ?")
+        values.append(call.query["type"])
+    if "since" in call.query:
+        where.append("created_at >= ?")
+        values.append(_since(call.query["since"]))
+    days = call.account.settings.events_days
+    if days:
+        where.append("created_at >= ?")
+        values.append(codec.stamp(call.world.clock.now() - timedelta(days=days)))
+    return " AND ".join(where), values
+
+
+def _since(text: str) -> str:
+    """The stamp to compare with; a stamp cut to milliseconds must not admit an earlier event."""
+    try:  # the + of an offset, unescaped, arrives as a space
+        moment = datetime.fromisoformat(text.replace(" ", "+"))
+        moment = moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
+    except (ValueError, OverflowError) as error:
+        raise bad_request("since is not an ISO 8601 timestamp.") from error
+    if moment.microsecond % 1000:
+        moment += timedelta(milliseconds=1)
+    return codec.stamp(moment)

@@ -1,0 +1,55 @@
+"""Identifiers drawn from the seed: the same seed and the same calls give the same ids.
+
+Every fifth card's id differs from the card before it in case only, because ids are case-sensitive
+(Card, R056) and a client that folds case should find out here.
+"""
+
+import hashlib
+import random
+import string
+import uuid
+
+from sandbox.partner.store import Store
+
+_ALPHABET = string.ascii_letters + string.digits
+KEY_PREFIX = "svc_live_00000000"
+
+
+class Ids:
+    def __init__(self, store: Store, seed: str) -> None:
+        self._store = store
+        self._seed = seed
+
+    def _source(self, kind: str) -> tuple[int, random.Random]:
+        count = self._store.count(kind)
+        digest = hashlib.sha256(f"{self._seed}:{kind}:{count}".encode()).digest()
+        return count, random.Random(digest)  # noqa: S311 - ids must repeat for a seed
+
+    def uuid(self, kind: str) -> str:
+        _, source = self._source(kind)
+        return str(uuid.UUID(int=source.getrandbits(128), version=4))
+
+    def card(self) -> str:
+        """32 letters and digits (Card.id)."""
+        count, source = self._source("card")
+        if count % 5 == 0:
+            last = self._store.one("SELECT id FROM cards ORDER BY seq DESC LIMIT 1")
+            if last and not self._store.one("SELECT 1 FROM cards WHERE id = ?", last["id"].swapcase()):
+                return str(last["id"]).swapcase()
+        return "".join(source.choices(_ALPHABET, k=32))
+
+    def last4(self) -> str:
+        _, source = self._source("last4")
+        return f"{source.randrange(10_000):04d}"
+
+    def key(self) -> str:
+        """An API key; the counter survives a reset, as the keys do."""
+        _, source = self._source("api_key")
+        return KEY_PREFIX + f"{source.getrandbits(128):032x}"
+
+    def address(self, network: str) -> str:
+        """The funding address of a network: fixed by the seed, in mixed case."""
+        digits = hashlib.sha256(f"{self._seed}:address:{network}".encode()).hexdigest()[:40]
+        upper = hashlib.sha256(digits.encode()).digest()
+        mixed = (c.upper() if upper[i % 32] & 1 else c for i, c in enumerate(digits))
+        return "0x" + "".join(mixed)

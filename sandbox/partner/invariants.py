@@ -1,0 +1,129 @@
+"""What must hold after every step, recomputed from the rows; each break is a sentence.
+
+The running totals of an account and the ledger are written separately, so that one can convict the other.
+"""
+
+from collections.abc import Iterator
+from decimal import Decimal
+
+from sandbox.partner import cards, idempotency, ledger, money
+from sandbox.partner.accounts import Account, all_accounts
+from sandbox.partner.cards import Card
+from sandbox.partner.idempotency import Keyed
+from sandbox.partner.world import World
+
+KNOWN_EVENTS = {"card.status_changed", "card.unloaded", "float.credited"}
+_SUSPENDED = ("in_flight", "unresolved")
+
+
+def broken(world: World) -> list[str]:
+    """Every invariant that does not hold, as a sentence with its number; empty when all is well."""
+    found: list[str] = []
+    every_card, every_keyed = cards.all_cards(world), idempotency.all_keyed(world)
+    for owner in all_accounts(world):
+        own_cards = [card for card in every_card if card.account == owner.id]
+        own_keyed = [keyed for keyed in every_keyed if keyed.account == owner.id]
+        found += _float(world, owner)
+        found += _top_ups(world, own_keyed)
+        found += _conservation(world, owner, own_cards, own_keyed)
+        found += _counts(owner, own_cards)
+        found += _fees(world, owner, own_cards)
+    return found + list(_keys(world)) + list(_closed(every_card)) + list(_events(world))
+
+
+def _float(world: World, owner: Account) -> Iterator[str]:
+    ledger_usd = ledger.rows_total(world, owner.id)
+    if ledger_usd != owner.balance_usd:
+        yield f"1: the ledger of {owner.id} sums to {ledger_usd}, its float is {owner.balance_usd}"
+    funded_usd = ledger.rows_total(world, owner.id, "funding")
+    if funded_usd != owner.funded_usd:
+        yield f"1: the funding rows of {owner.id} sum to {funded_usd}, funded is {owner.funded_usd}"
+    available_usd, limit_usd = ledger.available_usd(world, owner), owner.settings.float_limit_usd
+    if available_usd < 0 or available_usd > max(money.ZERO, owner.balance_usd):
+        yield f"2: available of {owner.id} is {available_usd} with a balance of {owner.balance_usd}"
+    if limit_usd is not None and available_usd > max(
+        money.ZERO, money.add(limit_usd, -ledger.outstanding_usd(world, owner))
+    ):
+        yield f"2: available of {owner.id} is {available_usd}, above what its limit leaves"
+
+
+_TOPUP_ROWS = {
+    "done": ["card_topup"],
+    "refunded": ["card_topup", "refund"],
+    "unresolved": ["card_topup"],
+    "in_flight": ["card_topup"],
+}
+
+
+def _top_ups(world: World, own: list[Keyed]) -> Iterator[str]:
+    for keyed in own:
+        if keyed.kind != "topup":
+            continue
+        rows = world.store.all("SELECT * FROM ledger WHERE keyed = ? ORDER BY seq", keyed.id)
+        if [row["kind"] for row in rows] != _TOPUP_ROWS.get(keyed.state):
+            yield f"3: top-up {keyed.key} is {keyed.state} with rows {[row['kind'] for row in rows]}"
+        moved_usd = money.total(Decimal(row["amount_usd"]) for row in rows)
+        if keyed.state == "refunded" and moved_usd != 0:
+            yield f"3: refunded top-up {keyed.key} still moved {moved_usd}"
+
+
+def _conservation(
+    world: World, owner: Account, own_cards: list[Card], own_keyed: list[Keyed]
+) -> Iterator[str]:
+    from_float_usd = -ledger.rows_total(world, owner.id, "card_topup", "refund")
+    on_cards_usd = money.total(card.balance_usd for card in own_cards)
+    suspended_usd = suspense_usd(own_keyed)
+    if from_float_usd != money.add(on_cards_usd, suspended_usd):
+        yield (
+            f"4: {from_float_usd} left the float of {owner.id} for cards, which hold {on_cards_usd}"
+            f" with {suspended_usd} unresolved"
+        )
+
+
+def suspense_usd(own: list[Keyed]) -> Decimal:
+    """What is neither on the float nor on a card: calls that moved one side only."""
+    waiting = (keyed for keyed in own if keyed.kind in ("topup", "unload") and keyed.state in _SUSPENDED)
+    return money.total(keyed.amount_usd or money.ZERO for keyed in waiting)
+
+
+def _counts(owner: Account, own_cards: list[Card]) -> Iterator[str]:
+    if owner.cards_ordered != len(own_cards):
+        yield f"5: {owner.id} ordered {owner.cards_ordered} cards, {len(own_cards)} exist"
+
+
+def _keys(world: World) -> Iterator[str]:
+    rows = world.store.all(
+        "SELECT account, reference FROM ledger WHERE kind = 'card_topup' AND keyed NOT IN"
+        " (SELECT id FROM keyed WHERE retired = 1) GROUP BY account, reference HAVING count(*) > 1"
+    )
+    for row in rows:
+        yield f"6: more than one debit under {row['reference']}"
+
+
+def _closed(every_card: list[Card]) -> Iterator[str]:
+    for card in every_card:
+        if card.closed != (card.closed_at is not None):
+            yield f"7: card {card.id} is {card.status} with closed_at {card.closed_at}"
+        if card.closed and card.balance_usd != 0:
+            yield f"7: closed card {card.id} holds {card.balance_usd}"
+
+
+def _events(world: World) -> Iterator[str]:
+    for row in world.store.all("SELECT DISTINCT type FROM events"):
+        if row["type"] not in KNOWN_EVENTS:
+            yield f"9: an event of type {row['type']}, which nothing here emits"
+    for row in world.store.all("SELECT id FROM events WHERE delivered = 1 AND delivered_at IS NULL"):
+        yield f"8: event {row['id']} is delivered at no time"
+
+
+def _fees(world: World, owner: Account, own_cards: list[Card]) -> Iterator[str]:
+    rows = world.store.all(
+        "SELECT reference, count(*) AS times FROM ledger WHERE account = ? AND kind = 'fee'"
+        " AND reference LIKE 'card-fee:%' GROUP BY reference",
+        owner.id,
+    )
+    closed_in = {card.id: (card.closed_at or "9999")[:7] for card in own_cards}
+    for row in rows:
+        _, card_id, month = row["reference"].split(":")
+        if row["times"] > 1 or month > closed_in.get(card_id, ""):
+            yield f"11: {row['times']} monthly fees under {row['reference']}"

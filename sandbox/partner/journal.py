@@ -1,0 +1,92 @@
+"""Every API request since the reset, and its answer.
+
+Headers are not kept, so no API key is. On disk phone numbers and e-mails are masked; as long as the
+process lives, the journal gives request bodies as they came, since a test of a client must see
+what the client sent.
+"""
+
+from typing import Any
+
+from sandbox.partner import codec
+from sandbox.partner.accounts import stamp_now
+from sandbox.partner.http import Answer, Request, Wire
+from sandbox.partner.world import World
+
+_MASKED = {"email", "phone", "secret", "code", "details_url", "url", "pan", "cvv"}
+_MASK = "[masked]"
+# `code` is masked inside event payloads (a one-time code), but is the error code of an error body.
+_MASKED_IN_ANSWERS = _MASKED - {"code"}
+
+
+def write(
+    world: World, request: Request, account_id: str | None, answer: Answer, lost: Answer | None
+) -> None:
+    """Note a request and its answer; ``lost`` is the answer that a broken connection swallowed."""
+    told = lost or answer
+    body = request.body or b""
+    key = request.header("Idempotency-Key")
+    number = world.store.insert(
+        "journal",
+        at=stamp_now(world),
+        account=account_id,
+        method=request.method,
+        path=request.path,
+        idempotency_key=key[0] if key else None,
+        body=_masked_text(body, _MASKED),
+        status=told.status or None,
+        response=_masked_text(told.body, _MASKED_IN_ANSWERS),
+        lost=int(answer.wire is not Wire.ANSWER),
+    )
+    if body:
+        world.bodies[number] = body
+
+
+def read(world: World) -> list[dict[str, Any]]:
+    """The journal, oldest first. ``lost`` says that the client never saw ``status`` and ``response``."""
+    return [_entry(world, row) for row in world.store.all("SELECT * FROM journal ORDER BY seq")]
+
+
+def _entry(world: World, row: Any) -> dict[str, Any]:
+    full = world.bodies.get(row["seq"])
+    body = _parsed(full) if full is not None else _parsed((row["body"] or "").encode())
+    return {
+        "at": row["at"],
+        "account": row["account"],
+        "method": row["method"],
+        "path": row["path"],
+        "idempotency_key": row["idempotency_key"],
+        "body": body,
+        "status": row["status"],
+        "response": _parsed((row["response"] or "").encode()),
+        "lost": bool(row["lost"]),
+    }
+
+
+def _parsed(raw: bytes) -> Any:
+    """The JSON value, the text where it is no JSON, None where there is nothing."""
+    if not raw:
+        return None
+    try:
+        return codec.decode(raw)
+    except codec.Malformed:
+        return raw.decode("utf-8", "replace")
+
+
+def _masked_text(raw: bytes, names: set[str]) -> str | None:
+    if not raw:
+        return None
+    value = _parsed(raw)
+    if isinstance(value, str):
+        return codec.encode("[not JSON]").decode()
+    return codec.encode(_masked(value, names)).decode()
+
+
+def _masked(value: Any, names: set[str]) -> Any:
+    if isinstance(value, dict):
+        return {
+            key: _MASK if key in names and item is not None else _masked(item, names)
+            for key, item in value.items()
+        }
+    if isinstance(value, list):
+        return [_masked(item, names) for item in value]
+    return value

@@ -1,0 +1,98 @@
+"""The float and its ledger: every movement is one row, and the row and the totals move together."""
+
+from decimal import Decimal
+from typing import Any, Literal
+
+from sandbox.partner import money, pages
+from sandbox.partner.accounts import Account, account, stamp_now
+from sandbox.partner.call import Call
+from sandbox.partner.http import Answer
+from sandbox.partner.world import World
+
+Kind = Literal["funding", "fee", "card_topup", "refund", "adjustment"]
+
+
+def post(
+    world: World,
+    account_id: str,
+    amount_usd: Decimal,
+    kind: Kind,
+    reference: str | None = None,
+    *,
+    card_id: str | None = None,
+    description: str | None = None,
+    keyed: int | None = None,
+) -> None:
+    """Add a row and move the float, in the caller's transaction. ``keyed`` ties it to its keyed call."""
+    world.store.insert(
+        "ledger",
+        account=account_id,
+        amount_usd=money.text(amount_usd),
+        kind=kind,
+        reference=reference,
+        card_id=card_id,
+        description=description,
+        created_at=stamp_now(world),
+        keyed=keyed,
+    )
+    owner = account(world, account_id)
+    if kind == "funding":
+        changed = {"funded_usd": money.text(money.add(owner.funded_usd, amount_usd))}
+    else:
+        changed = {"spent_usd": money.text(money.add(owner.spent_usd, -amount_usd))}
+    world.store.update("accounts", "id", account_id, **changed)
+
+
+def rows_total(world: World, account_id: str, *kinds: Kind) -> Decimal:
+    """Exact sum of the rows, of some kinds or of all."""
+    rows = world.store.all("SELECT amount_usd, kind FROM ledger WHERE account = ?", account_id)
+    return money.total(Decimal(row["amount_usd"]) for row in rows if not kinds or row["kind"] in kinds)
+
+
+def outstanding_usd(world: World, owner: Account) -> Decimal:
+    """Card value that counts against the limit (U59)."""
+    if owner.settings.outstanding == "live_balances":
+        rows = world.store.all("SELECT balance_usd FROM cards WHERE account = ?", owner.id)
+        return money.total(Decimal(row["balance_usd"]) for row in rows)
+    return -rows_total(world, owner.id, "card_topup", "refund")
+
+
+def available_usd(world: World, owner: Account) -> Decimal:
+    """Spendable now: the smaller of balance and remaining limit, never below 0 (Float)."""
+    limit_usd = owner.settings.float_limit_usd
+    if limit_usd is None:
+        return max(money.ZERO, owner.balance_usd)
+    headroom_usd = money.add(limit_usd, -outstanding_usd(world, owner))
+    return max(money.ZERO, min(owner.balance_usd, headroom_usd))
+
+
+def float_of(world: World, owner: Account) -> dict[str, Any]:
+    """The Float object of GET /me."""
+    return {
+        "funded_usd": owner.funded_usd,
+        "spent_usd": owner.spent_usd,
+        "balance_usd": owner.balance_usd,
+        "limit_usd": owner.settings.float_limit_usd,
+        "available_usd": available_usd(world, owner),
+    }
+
+
+async def read_ledger(call: Call) -> Answer:
+    """GET /ledger."""
+    page = pages.digits(call.query, default=50, most=100)
+    world, owner = call.world, call.account_id
+    total = world.store.number("SELECT count(*) FROM ledger WHERE account = ?", owner)
+    rows = world.store.all(
+        "SELECT * FROM ledger WHERE account = ? ORDER BY created_at DESC, seq DESC LIMIT ? OFFSET ?",
+        owner,
+        page.limit,
+        page.skipped,
+    )
+    entries = [{**entry(row), "amount_usd": Decimal(row["amount_usd"])} for row in rows]
+    return Answer.of({"entries": entries, **pages.envelope(page, len(rows), total, zero_past_end=True)})
+
+
+def entry(row: Any) -> dict[str, Any]:
+    """A row as the API names its fields; the amount still text."""
+    names = ("amount_usd", "kind", "reference", "card_id", "description", "created_at")
+    return {name: row[name] for name in names}

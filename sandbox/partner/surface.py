@@ -1,0 +1,173 @@
+"""The table of operations: method, path, scope, bodies and handler. Routing, faults and OpenAPI read it."""
+
+import re
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from sandbox.partner import answers, cards, events, ledger, me, moves
+from sandbox.partner.call import Call
+from sandbox.partner.http import Answer
+from sandbox.partner.shapes import Field, Shape, integer, moment, string
+
+BASE_PATH = "/api/partner/v1"
+Handler = Callable[[Call], Awaitable[Answer]]
+
+
+@dataclass(frozen=True)
+class Operation:
+    """``codes`` are the error codes beyond the common ones, by status.
+
+    ``processor``: it asks the card processor. ``midway``: it has two commits with a crash point between.
+    ``waits``: an injected delay is spent inside the handler.
+    """
+
+    method: str
+    path: str
+    scope: str
+    handler: Handler
+    answer: Shape
+    body: Shape | None = None
+    query: tuple[Field, ...] = ()
+    keyed: bool = False
+    midway: bool = False
+    processor: bool = False
+    waits: bool = False
+    status: int = 200
+    scope_source: str = "spec"
+    codes: dict[int, tuple[str, ...]] = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        return f"{self.method} {self.path}"
+
+    @cached_property
+    def pattern(self) -> re.Pattern[str]:
+        return re.compile(re.sub(r"\{(\w+)\}", r"(?P<\1>[^/]+)", self.path))
+
+
+_PAGED = (
+    integer("limit", minimum=0, maximum=100, default=50, required=False),
+    integer("page", minimum=0, default=1, required=False),
+)
+_CARD_ERRORS = {400: ("BAD_REQUEST",), 404: ("NOT_FOUND",)}
+_PROCESSOR_ERRORS = {502: ("UNAVAILABLE",), 503: ("UPSTREAM_AUTH",)}
+
+OPERATIONS: tuple[Operation, ...] = (
+    Operation("GET", "/me", "users:read", me.read_me, answers.ME),
+    Operation("GET", "/fees", "users:read", me.read_fees, answers.FEES),
+    Operation(
+        "PUT",
+        "/fees",
+        "users:write",
+        me.change_fees,
+        answers.FEES,
+        body=answers.MARKUP_BODY,
+        codes={400: ("BAD_REQUEST",)},
+    ),
+    Operation(
+        "GET",
+        "/ledger",
+        "users:read",
+        ledger.read_ledger,
+        answers.LEDGER,
+        query=_PAGED,
+        codes={400: ("BAD_REQUEST",)},
+    ),
+    Operation(
+        "POST",
+        "/cards",
+        "cards:write",
+        cards.order,
+        answers.CARD_ANSWER,
+        body=answers.ORDER_BODY,
+        keyed=True,
+        midway=True,
+        processor=True,
+        waits=True,
+        status=201,
+        codes={
+            400: (
+                "BAD_REQUEST",
+                "INVALID_NAME",
+                "INVALID_EMAIL",
+                "INVALID_PHONE",
+                "PHONE_COUNTRY_NOT_ALLOWED",
+            ),
+            409: ("QUOTA", "ALREADY_PROCESSED"),
+            **_PROCESSOR_ERRORS,
+        },
+    ),
+    Operation(
+        "GET",
+        "/cards",
+        "cards:read",
+        cards.list_cards,
+        answers.CARDS,
+        query=(string("limit", default="50", required=False), string("offset", default="0", required=False)),
+    ),
+    Operation(
+        "GET",
+        "/cards/{cardId}",
+        "cards:read",
+        cards.read_card,
+        answers.CARD_AND_BALANCE,
+        processor=True,
+        codes={**_CARD_ERRORS, 409: ("QUOTA",), **_PROCESSOR_ERRORS},
+    ),
+    Operation(
+        "POST",
+        "/cards/{cardId}/topup",
+        "cards:write",
+        moves.top_up,
+        answers.TOPUP,
+        body=answers.TOPUP_BODY,
+        keyed=True,
+        midway=True,
+        processor=True,
+        waits=True,
+        codes={
+            **_CARD_ERRORS,
+            402: ("INSUFFICIENT_FUNDS",),
+            409: ("ALREADY_PROCESSED", "QUOTA"),
+            **_PROCESSOR_ERRORS,
+        },
+    ),
+    Operation(
+        "POST",
+        "/cards/{cardId}/freeze",
+        "cards:write",
+        cards.freeze,
+        answers.FREEZE,
+        body=answers.FREEZE_BODY,
+        keyed=True,
+        processor=True,
+        waits=True,
+        codes={**_CARD_ERRORS, 409: ("QUOTA",), **_PROCESSOR_ERRORS},
+    ),
+    Operation(
+        "GET",
+        "/events",
+        "cards:read",
+        events.read_events,
+        answers.EVENTS,
+        query=(*_PAGED, string("type", required=False), moment("since", required=False)),
+        codes={400: ("BAD_REQUEST",)},
+    ),
+)
+
+
+def by_name(name: str) -> Operation | None:
+    """An operation as the control API names it: ``POST /cards/{cardId}/topup``."""
+    return next((operation for operation in OPERATIONS if operation.name == name), None)
+
+
+def at_path(path: str) -> list[tuple[Operation, dict[str, str]]]:
+    """Every operation on a path below the base path; a literal path wins over a template."""
+    found = []
+    for operation in OPERATIONS:
+        match = operation.pattern.fullmatch(path)
+        if match:
+            found.append((operation, match.groupdict()))
+    literal = [(operation, values) for operation, values in found if not values]
+    return literal or found

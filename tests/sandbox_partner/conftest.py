@@ -1,0 +1,131 @@
+"""A simulator over real HTTP, a raw client for the API and one for its control calls."""
+
+from collections.abc import AsyncIterator
+from decimal import Decimal
+from typing import Any
+
+import httpx
+import msgspec
+import pytest
+
+from sandbox.partner.app import Running, serve
+
+_DECODER = msgspec.json.Decoder(float_hook=Decimal)
+_ENCODER = msgspec.json.Encoder(decimal_format="number")
+ORDER = {
+    "card_holder_name": "Ada Lovelace",
+    "phone_country_code": 49,
+    "phone": "15123456789",
+    "email": "ada@example.com",
+    "partner_ref": "emp-1",
+}
+
+
+class Answered:
+    """An answer with its exact body."""
+
+    def __init__(self, response: httpx.Response) -> None:
+        self.status = response.status_code
+        self.headers = response.headers
+        self.body: Any = _DECODER.decode(response.content)
+
+    @property
+    def data(self) -> Any:
+        assert self.status < 300, (self.status, self.body)
+        assert set(self.body) == {"data"}
+        return self.body["data"]
+
+    @property
+    def refusal(self) -> tuple[int, str]:
+        """Status and code of an error, whose body is flat (R001)."""
+        assert set(self.body) == {"error", "code"}, self.body
+        return self.status, self.body["code"]
+
+
+class Api:
+    """A client that knows nothing but HTTP: what it checks is the simulator's word alone."""
+
+    def __init__(self, http: httpx.AsyncClient, key: str) -> None:
+        self.http = http
+        self.key = key
+
+    async def call(
+        self, method: str, path: str, body: Any = None, *, idem: str | None = None, raw: bytes | None = None,
+        headers: dict[str, str] | None = None,
+    ) -> Answered:  # fmt: skip
+        sent = {
+            "X-API-Key": self.key,
+            **({"Idempotency-Key": idem} if idem is not None else {}),
+            **(headers or {}),
+        }
+        content = raw if raw is not None else _ENCODER.encode(body) if body is not None else None
+        return Answered(await self.http.request(method, path, content=content, headers=sent))
+
+    async def get(self, path: str) -> Answered:
+        return await self.call("GET", path)
+
+    async def post(self, path: str, body: Any = None, *, idem: str | None = None) -> Answered:
+        return await self.call("POST", path, body, idem=idem)
+
+    async def order(self, idem: str = "order-1", **changes: Any) -> str:
+        """Order a card; its id."""
+        card = (await self.post("/cards", {**ORDER, **changes}, idem=idem)).data["card"]
+        return str(card["id"])
+
+    async def top_up(self, card_id: str, amount_usd: str = "25.00", *, idem: str = "topup-1") -> Answered:
+        return await self.post(f"/cards/{card_id}/topup", {"amount_usd": Decimal(amount_usd)}, idem=idem)
+
+    async def ledger(self) -> list[dict[str, Any]]:
+        entries: list[dict[str, Any]] = (await self.get("/ledger?limit=100")).data["entries"]
+        return entries
+
+    async def float(self) -> dict[str, Any]:
+        figures: dict[str, Any] = (await self.get("/me")).data["float"]
+        return figures
+
+
+class Hand:
+    """The control API."""
+
+    def __init__(self, http: httpx.AsyncClient) -> None:
+        self.http = http
+
+    async def __call__(self, path: str, **body: Any) -> Any:
+        response = await self.http.post(path, json=body)
+        assert response.status_code == 200, response.text
+        return response.json()
+
+    async def refused(self, path: str, **body: Any) -> str:
+        """The sentence of a 400."""
+        response = await self.http.post(path, json=body)
+        assert response.status_code == 400, response.text
+        return str(response.json()["error"])
+
+    async def state(self) -> dict[str, Any]:
+        state: dict[str, Any] = (await self.http.get("state")).json()
+        return state
+
+    async def fault(self, effect: str, operation: str = "POST /cards/{cardId}/topup", **more: Any) -> None:
+        await self("faults", operation=operation, effect=effect, **more)
+
+
+@pytest.fixture
+async def simulator() -> AsyncIterator[Running]:
+    running = await serve(port=0)
+    yield running
+    await running.close()
+
+
+@pytest.fixture
+async def api(simulator: Running) -> AsyncIterator[Api]:
+    async with httpx.AsyncClient(base_url=simulator.base_url, trust_env=False) as http:
+        yield Api(http, simulator.key)
+
+
+@pytest.fixture
+async def hand(simulator: Running) -> AsyncIterator[Hand]:
+    """The control API; every test ends with the invariants holding."""
+    async with httpx.AsyncClient(base_url=simulator.control_url + "/", trust_env=False) as http:
+        hand = Hand(http)
+        yield hand
+        assert (await hand.state())["invariants"] == {"ok": True, "broken": []}

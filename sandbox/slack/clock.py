@@ -1,0 +1,45 @@
+"""The stand-in's own clock: real time, plus whatever a test has pushed it forward.
+
+Triggers, response URLs, event retries and rate windows follow it. Acks do not: three seconds of
+an app's time cannot be simulated by moving a clock it does not see.
+"""
+
+import asyncio
+from collections.abc import Callable
+from datetime import UTC, datetime
+
+
+class Clock:
+    """Seconds since the epoch from `source`, moved forward by `advance`."""
+
+    def __init__(self, source: Callable[[], float]) -> None:
+        self._source = source
+        self._moved = asyncio.Event()
+        self.offset_seconds = 0.0
+
+    def now(self) -> float:
+        return self._source() + self.offset_seconds
+
+    def now_iso(self) -> str:
+        return iso(self.now())
+
+    def advance(self, seconds: float) -> None:
+        """Move forward; whoever sleeps until a moment now past wakes."""
+        if seconds < 0:
+            raise ValueError("the clock only goes forward")
+        self.offset_seconds += seconds
+        self._moved.set()
+        self._moved = asyncio.Event()
+
+    async def sleep_until(self, moment: float) -> None:
+        while (left := moment - self.now()) > 0:
+            moved = self._moved
+            try:
+                await asyncio.wait_for(moved.wait(), left)
+            except TimeoutError:
+                continue
+
+
+def iso(moment: float) -> str:
+    """A moment as people and the control API read it: UTC, milliseconds."""
+    return datetime.fromtimestamp(moment, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

@@ -1,0 +1,70 @@
+"""Faults that a test switches on: of Web API methods, and of envelopes by their kind.
+
+A fault names a method (`chat.update`) or an envelope kind (`slash_commands`, `block_actions`,
+`view_submission`, `app_mention`, ...), starts at the nth matching call and holds for so many.
+"""
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from sandbox.slack.errors import BadAct
+
+METHOD_EFFECTS = frozenset({"429", "500", "503", "error", "delay", "reset_after"})
+ENVELOPE_EFFECTS = frozenset({"delay", "lost_ack", "duplicate", "disconnect", "silence", "skew"})
+EFFECTS = METHOD_EFFECTS | ENVELOPE_EFFECTS
+
+
+@dataclass
+class Fault:
+    """One switched-on fault; `seen` counts the calls that matched."""
+
+    id: str
+    method: str
+    effect: str
+    nth: int = 1
+    times: int = 1
+    error: str = "internal_error"
+    seconds: float = 1.0
+    reason: str = "refresh_requested"
+    seen: int = 0
+
+
+class Faults:
+    """The faults in force, in the order in which they were added."""
+
+    def __init__(self) -> None:
+        self._faults: list[Fault] = []
+        self._added = 0
+
+    def add(self, fields: dict[str, Any]) -> Fault:
+        """`fields` as in the control call; raises BadAct for an effect that cannot happen there."""
+        method = fields.get("method", "")
+        allowed = METHOD_EFFECTS if "." in method else ENVELOPE_EFFECTS if method else EFFECTS
+        if fields["effect"] not in allowed:
+            raise BadAct(f"effect {fields['effect']!r} is not one of {', '.join(sorted(allowed))}")
+        self._added += 1
+        fault = Fault(id=f"F{self._added}", **{"method": method, **fields})
+        self._faults.append(fault)
+        return fault
+
+    def clear(self) -> None:
+        self._faults.clear()
+
+    def of_method(self, method: str) -> Fault | None:
+        return self._take(method, METHOD_EFFECTS)
+
+    def of_envelope(self, kind: str) -> Fault | None:
+        return self._take(kind, ENVELOPE_EFFECTS)
+
+    def _take(self, name: str, effects: frozenset[str]) -> Fault | None:
+        """The first fault that strikes this call; every matching fault counts the call."""
+        striking = None
+        for fault in self._faults:
+            if fault.method in ("", name) and fault.effect in effects:
+                fault.seen += 1
+                if striking is None and fault.nth <= fault.seen < fault.nth + fault.times:
+                    striking = fault
+        return striking
+
+    def as_json(self) -> list[dict[str, Any]]:
+        return [asdict(fault) for fault in self._faults]

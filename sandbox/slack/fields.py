@@ -1,0 +1,80 @@
+"""Reading the body of a control call: known fields of known kinds, and a sentence for anything else."""
+
+from collections.abc import Callable
+from typing import Any
+
+from sandbox.slack.errors import BadAct
+
+Json = dict[str, Any]
+Read = Callable[[Any], Any]
+
+
+class Fields:
+    """The fields of a call: those given here are required, those added by `optional` are not."""
+
+    def __init__(self, **required: Read) -> None:
+        self.needed = required
+        self.allowed: dict[str, Read] = {}
+
+    def optional(self, **allowed: Read) -> "Fields":
+        self.allowed = allowed
+        return self
+
+
+def take(body: Json, fields: Fields) -> Json:
+    """The body, checked; a null for an optional field counts as not given. Raises BadAct."""
+    for name in fields.needed:
+        if body.get(name) is None:
+            raise BadAct(f"{name} is missing")
+    taken: Json = {}
+    for name, value in body.items():
+        read = fields.needed.get(name) or fields.allowed.get(name)
+        if read is None:
+            known = ", ".join(sorted({**fields.needed, **fields.allowed})) or "none"
+            raise BadAct(f"unknown field {name!r} (known: {known})")
+        if value is None:
+            continue
+        try:
+            taken[name] = read(value)
+        except BadAct as error:
+            raise BadAct(f"{name}: {error}") from None
+    return taken
+
+
+def text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise BadAct(f"a text is wanted, not {value!r}")
+    return value
+
+
+def texts(value: Any) -> list[str]:
+    if not isinstance(value, list):
+        raise BadAct(f"a list of texts is wanted, not {value!r}")
+    return [text(one) for one in value]
+
+
+def boolean(value: Any) -> bool:
+    if not isinstance(value, bool):
+        raise BadAct(f"true or false is wanted, not {value!r}")
+    return value
+
+
+def whole(value: Any) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+        raise BadAct(f"a whole number of at least 1 is wanted, not {value!r}")
+    return value
+
+
+def number(value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise BadAct(f"a number is wanted, not {value!r}")
+    return float(value)
+
+
+def one_of(*allowed: str) -> Read:
+    def read(value: Any) -> str:
+        if value not in allowed:
+            raise BadAct(f"{value!r} is not one of {', '.join(allowed)}")
+        return str(value)
+
+    return read

@@ -1,0 +1,59 @@
+"""Ids, message timestamps and tokens.
+
+Ids come from the randomness passed in, so that a restarted stand-in never hands out an id that
+the app has already seen. Tokens depend on the seed only, so that a demo keeps them over restarts.
+"""
+
+import hashlib
+import random
+import string
+
+from sandbox.slack.clock import Clock
+
+_ALPHABET = string.ascii_uppercase + string.digits
+
+
+class Ids:
+    """Fresh ids in Slack's forms, and message timestamps that never repeat nor go back."""
+
+    def __init__(self, clock: Clock, rng: random.Random) -> None:
+        self._clock = clock
+        self._rng = rng
+        self._last_micros = 0
+
+    def fresh(self, prefix: str, length: int = 10) -> str:
+        return prefix + "".join(self._rng.choices(_ALPHABET, k=length))
+
+    def block_id(self) -> str:
+        """Slack names blocks that have no `block_id` with five characters."""
+        return "".join(self._rng.choices(string.ascii_letters + string.digits, k=5))
+
+    def hex(self, length: int) -> str:
+        return f"{self._rng.getrandbits(4 * length):0{length}x}"
+
+    def envelope_id(self) -> str:
+        raw = self.hex(32)
+        return f"{raw[:8]}-{raw[8:12]}-{raw[12:16]}-{raw[16:20]}-{raw[20:]}"
+
+    def trigger_id(self) -> str:
+        return f"{self._rng.randrange(10**12, 10**13)}.{self._rng.randrange(10**11, 10**12)}.{self.hex(32)}"
+
+    def ts(self) -> str:
+        """A message timestamp: seconds with six decimals, unique and rising."""
+        micros = max(int(self._clock.now() * 1_000_000), self._last_micros + 1)
+        self._last_micros = micros
+        return f"{micros // 1_000_000}.{micros % 1_000_000:06d}"
+
+    def not_before(self, ts: str) -> None:
+        """Remember a timestamp read from storage, so that new ones come after it."""
+        seconds, _, fraction = ts.partition(".")
+        self._last_micros = max(self._last_micros, int(seconds) * 1_000_000 + int(fraction))
+
+
+def token(prefix: str, seed: int) -> str:
+    """A token that is the same for the same seed; `prefix` tells its kind."""
+    return f"{prefix}-sandbox-{hashlib.sha256(f'{prefix}:{seed}'.encode()).hexdigest()[:24]}"
+
+
+def signing_secret(seed: int) -> str:
+    return hashlib.sha256(f"signing:{seed}".encode()).hexdigest()[:32]

@@ -1,0 +1,86 @@
+"""The app's manifest, as far as Slack acts on it: commands, scopes, events, home and messages tab."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+
+class ManifestError(Exception):
+    """The manifest cannot be used; the text says what is wrong with it."""
+
+
+@dataclass(frozen=True)
+class Command:
+    """One slash command as declared."""
+
+    command: str
+    description: str
+    usage_hint: str = ""
+    should_escape: bool = False
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """What the app declared. Anything not in here is neither delivered nor allowed."""
+
+    name: str
+    bot_name: str
+    commands: tuple[Command, ...] = ()
+    scopes: frozenset[str] = frozenset()
+    events: frozenset[str] = frozenset()
+    home_tab: bool = False
+    messages_tab: bool = True
+    interactive: bool = True
+
+    def command(self, name: str) -> Command | None:
+        return next((command for command in self.commands if command.command == name), None)
+
+
+def load(path: Path) -> Manifest:
+    """Read a manifest file, YAML or JSON. Raises ManifestError."""
+    try:
+        return parse(yaml.safe_load(path.read_text(encoding="utf-8")))
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        raise ManifestError(f"cannot read the manifest {path}: {error}") from error
+
+
+def parse(data: Any) -> Manifest:
+    """Take a decoded manifest. Raises ManifestError."""
+    if not isinstance(data, dict):
+        raise ManifestError("the manifest is not a mapping")
+    features = _mapping(data, "features")
+    settings = _mapping(data, "settings")
+    home = _mapping(features, "app_home")
+    name = _mapping(data, "display_information").get("name")
+    if not name:
+        raise ManifestError("the manifest has no display_information.name")
+    return Manifest(
+        name=name,
+        bot_name=_mapping(features, "bot_user").get("display_name", name),
+        commands=tuple(_command(entry) for entry in features.get("slash_commands") or ()),
+        scopes=frozenset(_mapping(_mapping(data, "oauth_config"), "scopes").get("bot") or ()),
+        events=frozenset(_mapping(settings, "event_subscriptions").get("bot_events") or ()),
+        home_tab=bool(home.get("home_tab_enabled", False)),
+        messages_tab=bool(home.get("messages_tab_enabled", True)),
+        interactive=bool(_mapping(settings, "interactivity").get("is_enabled", False)),
+    )
+
+
+def _mapping(data: dict[str, Any], key: str) -> dict[str, Any]:
+    value = data.get(key) or {}
+    if not isinstance(value, dict):
+        raise ManifestError(f"{key} in the manifest is not a mapping")
+    return value
+
+
+def _command(entry: Any) -> Command:
+    if not isinstance(entry, dict) or not str(entry.get("command", "")).startswith("/"):
+        raise ManifestError(f"not a slash command in the manifest: {entry!r}")
+    return Command(
+        command=entry["command"],
+        description=entry.get("description", ""),
+        usage_hint=entry.get("usage_hint", ""),
+        should_escape=bool(entry.get("should_escape", False)),
+    )

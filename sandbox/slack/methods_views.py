@@ -1,0 +1,85 @@
+"""Modals and home tabs: views.open, push, update, publish."""
+
+import json
+from typing import Any
+
+from sandbox.slack import limits
+from sandbox.slack.arguments import Args
+from sandbox.slack.errors import SlackError, invalid_arguments
+from sandbox.slack.views import View
+from sandbox.slack.web_api import Method
+from sandbox.slack.workspace import Workspace
+
+Json = dict[str, Any]
+
+MAX_VIEW_BYTES = 250_000
+
+
+def check_view(view: Any, *kinds: str) -> Json:
+    """A view as Slack takes it. Raises SlackError `invalid_arguments` or `view_too_large`."""
+    complaints = limits.view_complaints(view, kinds)
+    if complaints:
+        raise invalid_arguments(*complaints)
+    if len(json.dumps(view, ensure_ascii=False).encode()) > MAX_VIEW_BYTES:
+        raise SlackError("view_too_large")
+    checked: Json = view
+    return checked
+
+
+def _view(args: Args, *kinds: str) -> Json:
+    view = args.structure("view", dict, "invalid_arguments")
+    if view is None:
+        raise invalid_arguments("missing required field: view")
+    return check_view(view, *kinds)
+
+
+def open_view(workspace: Workspace, args: Args) -> Json:
+    body = _view(args, "modal")
+    trigger = workspace.triggers.use(args.required("trigger_id"))
+    return {"view": workspace.views.open(trigger.user, body).as_json()}
+
+
+def push_view(workspace: Workspace, args: Args) -> Json:
+    """Only from an interaction in a modal that is still open."""
+    body = _view(args, "modal")
+    trigger = workspace.triggers.use(args.required("trigger_id"))
+    if trigger.view_id is None or workspace.views.find(trigger.view_id) is None:
+        raise SlackError("not_found")
+    return {"view": workspace.views.push(trigger.user, body).as_json()}
+
+
+def update_view(workspace: Workspace, args: Args) -> Json:
+    view = _named(workspace, args)
+    body = _view(args, view.body["type"])
+    expected = args.text("hash") or None
+    return {"view": workspace.views.update(view, body, expected).as_json()}
+
+
+def _named(workspace: Workspace, args: Args) -> View:
+    view_id, external_id = args.text("view_id"), args.text("external_id")
+    if not view_id and not external_id:
+        raise invalid_arguments("missing required field: view_id")
+    views = workspace.views
+    view = views.find(view_id) if view_id else views.with_external_id(external_id)
+    if view is None:
+        raise SlackError("not_found")
+    return view
+
+
+def publish_view(workspace: Workspace, args: Args) -> Json:
+    user = args.required("user_id")
+    body = _view(args, "home")
+    if not workspace.manifest.home_tab:
+        raise SlackError("not_enabled")
+    if user not in workspace.store.people:
+        raise SlackError("user_not_found")
+    view = workspace.views.publish(user, body, args.text("hash") or None)
+    return {"view": view.as_json()}
+
+
+METHODS = {
+    "views.open": Method(open_view, 4),
+    "views.push": Method(push_view, 4),
+    "views.update": Method(update_view, 4),
+    "views.publish": Method(publish_view, 4),
+}

@@ -1,0 +1,35 @@
+"""Cursors of Slack's lists: opaque text that names where the next page begins."""
+
+import base64
+import binascii
+from typing import TypeVar
+
+from sandbox.slack.arguments import Args
+from sandbox.slack.errors import SlackError
+
+T = TypeVar("T")
+
+MAX_LIMIT = 999
+
+
+def page(items: list[T], args: Args, *, default: int = 100) -> tuple[list[T], str]:
+    """The page that `cursor` and `limit` ask for, and the next cursor ("" at the end).
+
+    Raises SlackError `invalid_cursor`."""
+    limit = args.integer("limit", default, low=1, high=MAX_LIMIT)
+    start = _start(args.text("cursor"))
+    end = start + limit
+    cursor = base64.b64encode(f"next:{end}".encode()).decode() if end < len(items) else ""
+    return items[start:end], cursor
+
+
+def _start(cursor: str) -> int:
+    if not cursor:
+        return 0
+    try:
+        word, _, number = base64.b64decode(cursor, validate=True).decode().partition(":")
+    except (binascii.Error, UnicodeDecodeError):
+        raise SlackError("invalid_cursor") from None
+    if word != "next" or not number.isdigit():
+        raise SlackError("invalid_cursor")
+    return int(number)

@@ -1,0 +1,146 @@
+"""What belongs together: one workspace with one app installed in it.
+
+Built once by `app`; the Web API, the acts of people and the control calls all work on it.
+"""
+
+import random
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from sandbox.slack.clock import Clock
+from sandbox.slack.delivery import Delivery
+from sandbox.slack.faults import Faults
+from sandbox.slack.ids import Ids, signing_secret, token
+from sandbox.slack.manifest import Manifest
+from sandbox.slack.persist import Persist
+from sandbox.slack.rates import Rates
+from sandbox.slack.socket import SocketHub
+from sandbox.slack.store import Store
+from sandbox.slack.triggers import ResponseUrls, Triggers
+from sandbox.slack.views import Views
+
+Json = dict[str, Any]
+
+KEPT_CALLS = 2000
+WIRE_LINES = 50
+
+
+@dataclass(frozen=True)
+class Options:
+    """How strict to be. Slack's own figures are the bounds: tighter is possible, looser is not."""
+
+    seed: int = 1
+    state_path: str | None = None
+    ack_seconds: float = 3.0
+    trigger_seconds: float = 3.0
+    posts_per_second: float = 1.0
+    posts_burst: int = 3
+    #: Where to deliver over signed HTTP instead of Socket Mode.
+    request_url: str | None = None
+
+    def __post_init__(self) -> None:
+        if not (0 < self.ack_seconds <= 3 and 0 < self.trigger_seconds <= 3):
+            raise ValueError("acks and triggers have at most 3 seconds")
+        if not (0 < self.posts_per_second <= 1 and 1 <= self.posts_burst <= 3):
+            raise ValueError("at most 1 post a second and bursts of 3")
+
+
+class Workspace:
+    """The stand-in's state and parts. `base_url` is known once the server listens."""
+
+    def __init__(self, options: Options, clock: Clock, manifest: Manifest, rng: random.Random) -> None:
+        self.options = options
+        self.clock = clock
+        self.manifest = manifest
+        self.base_url = ""
+        self.bot_token = token("xoxb", options.seed)
+        self.app_token = token("xapp", options.seed)
+        self.signing_secret = signing_secret(options.seed)
+        self.ids = Ids(clock, rng)
+        self.store = Store(Persist(options.state_path), clock, self.ids, manifest.bot_name)
+        self.store.on_change = self.changed
+        self.views = Views(clock, self.ids, self.store)
+        self.triggers = Triggers(clock, self.ids, options.trigger_seconds)
+        self.response_urls = ResponseUrls(clock, self.ids)
+        self.rates = Rates(clock, options.posts_per_second, options.posts_burst)
+        self.faults = Faults()
+        self.calls: deque[Json] = deque(maxlen=KEPT_CALLS)
+        self._seq = 0
+        self.delivery = Delivery(
+            clock, self.ids, self.faults, options.ack_seconds, self.changed, self.next_seq
+        )
+        self.sockets = SocketHub(
+            clock, self.ids, self.delivery.acknowledge, self.changed, self.delivery.background
+        )
+        self.delivery.transport = self.sockets
+        self._watchers: list[Callable[[], None]] = []
+        self._toasts: list[Callable[[str, str], None]] = []
+
+    def next_seq(self) -> int:
+        """Orders calls and envelopes in one wire log."""
+        self._seq += 1
+        return self._seq
+
+    def watch(self, changed: Callable[[], None], toast: Callable[[str, str], None]) -> Callable[[], None]:
+        """Be told of every change, and of (user, text) toasts; the answer ends it."""
+        self._watchers.append(changed)
+        self._toasts.append(toast)
+
+        def stop() -> None:
+            self._watchers.remove(changed)
+            self._toasts.remove(toast)
+
+        return stop
+
+    def changed(self) -> None:
+        for changed in list(self._watchers):
+            changed()
+
+    def toast(self, user: str, text: str) -> None:
+        """Slack's own failure text, shown to one person for a moment."""
+        for toast in list(self._toasts):
+            toast(user, text)
+
+    def log_call(self, method: str, args: Json, error: str | None, answer: Json) -> None:
+        """One line for a Web API call; tokens never enter it."""
+        shown = {key: value for key, value in args.items() if key not in ("token", "client_secret")}
+        self.calls.append(
+            {
+                "seq": self.next_seq(),
+                "at": self.clock.now_iso(),
+                "method": method,
+                "args": shown,
+                "ok": error is None,
+                "error": error,
+                "answer": answer,
+            }
+        )
+        self.changed()
+
+    def wire(self) -> list[Json]:
+        """The last calls and envelopes in one list, newest last; `what` tells them apart."""
+        calls = [{"what": "call", **_without(one, "answer")} for one in list(self.calls)[-WIRE_LINES:]]
+        records = list(self.delivery.records)[-WIRE_LINES:]
+        envelopes = [{"what": "envelope", **_without(one.as_json(), "ack_payload")} for one in records]
+        return sorted(calls + envelopes, key=lambda line: int(line["seq"]))[-WIRE_LINES:]
+
+    def reset(self) -> None:
+        """The seed world again; connections and tokens stay."""
+        self.faults.clear()
+        self.views.reset()
+        self.calls.clear()
+        self.delivery.records.clear()
+        self.delivery.payloads.clear()
+        self.rates.reset()
+        self.store.reset()
+
+    async def close(self) -> None:
+        await self.delivery.close()
+        await self.sockets.close()
+        self.store.close()
+
+
+def _without(line: Json, key: str) -> Json:
+    return {name: value for name, value in line.items() if name != key}

@@ -114,7 +114,7 @@ class PartnerClient:
         candidates = list(data.values()) if isinstance(data, dict) else [data]
         lists = [rows for rows in candidates if _is_list_of_objects(rows)]
         if lists:
-            rows = next((rows for rows in lists if rows), [])
+            rows: list[Any] = next((rows for rows in lists if rows), [])
             return [_model(models.Funding, row, received, out) for row in rows]
         raise _unreadable(out, received, "no list of submissions")
 
@@ -246,7 +246,7 @@ class PartnerClient:
     # One call
 
     async def _call(self, out: Outgoing, lane: Lane) -> Received:
-        """Send, in turn and as often as this endpoint allows; the error that is raised counts the attempts."""
+        """Send, in turn and as often as this endpoint allows; an error that is raised counts the attempts."""
         failures: list[PartnerError] = []
         while True:
             await self._limiter.acquire(lane)

@@ -61,11 +61,13 @@ class RollingBudget:
     def wait(self, lane: Lane, at: float, ahead: int = 0) -> float:
         """Seconds until a request of this lane may go, 0 for now, with `ahead` others going before it."""
         self._forget(at)
-        share = self._share(lane)
         blocked = max(0.0, self._blocked_until - at)
-        too_many = len(self._sent) + min(ahead, share - 1) + 1 - share
+        too_many = len(self._sent) + ahead + 1 - self._share(lane)
         if too_many <= 0:
             return blocked
+        if too_many > len(self._sent):
+            # Those ahead use up all that becomes free: it is their minute that has to pass.
+            return max(blocked, WINDOW_SECONDS)
         return max(blocked, self._sent[too_many - 1] + WINDOW_SECONDS - at)
 
     def take(self, at: float) -> None:

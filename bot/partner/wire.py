@@ -135,7 +135,7 @@ class Wire:
             error: PartnerError = _lost(out, "the answer took too long")
         except _BEFORE_SENDING as failure:
             error = _not_connected(out, type(failure).__name__)
-        except (httpx.HTTPError, httpx.StreamError) as failure:
+        except (httpx.HTTPError, httpx.StreamError, OSError) as failure:
             error = _lost(out, type(failure).__name__)
         except PartnerError as failure:
             error = failure
@@ -232,7 +232,7 @@ def _refusal(out: Outgoing, status: int, headers: httpx.Headers, value: dict[str
     code = value.get("code")
     message = redact(value.get("error"), private_values(out.body))
     if not isinstance(code, str) or (status, code) not in documented(out.endpoint):
-        return _unreadable(out, status, f"an error of no documented kind ({redact(code)[:40]}): {message}")
+        return _unreadable(out, status, f"an error of no kind the document gives for this call: {message}")
     return CLASSES[code](
         message,
         operation=out.endpoint,

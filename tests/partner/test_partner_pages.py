@@ -1,0 +1,231 @@
+"""Lists that move while they are read: nothing is counted twice, and the ledger is read as one moment."""
+
+from collections.abc import Sequence
+from decimal import Decimal
+from typing import Any
+
+import httpx
+import pytest
+
+from bot.domain.money import exact_sum
+from bot.partner import errors
+from tests.support.clock import FrozenClock
+from tests.support.partner_api import CannedApi, client_of, success
+
+AT = "2026-03-02T09:00:00.000Z"
+
+
+def entry(number: int, **fields: Any) -> dict[str, Any]:
+    return {
+        "amount_usd": -1, "kind": "card_topup", "reference": f"topup:k{number}", "card_id": "a",
+        "description": None, "created_at": AT, **fields,
+    }  # fmt: skip
+
+
+class Ledger:
+    """Pages a list as the document says, and can have a row booked before a given request."""
+
+    def __init__(self, rows: Sequence[dict[str, Any]], booked_before: Sequence[int] = ()) -> None:
+        self.rows = list(rows)
+        self.booked_before = booked_before
+        self.pages: list[int] = []
+
+    def __call__(self, request: httpx.Request) -> httpx.Response:
+        page, limit = int(request.url.params["page"]), int(request.url.params["limit"])
+        assert 1 <= limit <= 100, "R193: above 100 is refused"
+        self.pages.append(page)
+        if len(self.pages) in self.booked_before:
+            self.rows.insert(0, entry(1000 + len(self.rows)))
+        rows = self.rows[(page - 1) * limit : page * limit]
+        counts = {
+            "count": len(rows),
+            "page": page,
+            "total": len(self.rows) if rows else 0,
+            "total_pages": max(1, -(-len(self.rows) // limit)),
+        }
+        return success({"entries": rows, **counts})
+
+
+@pytest.mark.parametrize("size", [0, 1, 99, 100, 101, 200, 250])
+async def test_every_row_of_the_ledger_is_read_once(size: int, clock: FrozenClock) -> None:
+    """R193, R197."""
+    ledger = Ledger([entry(number) for number in range(size)])
+
+    rows = [row async for row in client_of(CannedApi(ledger), clock).ledger_entries()]
+
+    assert [row.reference for row in rows] == [f"topup:k{number}" for number in range(size)]
+    assert exact_sum(row.amount_usd for row in rows) == -size
+    assert len(ledger.pages) == max(1, -(-size // 100))
+
+
+async def test_a_row_booked_between_two_pages_makes_the_ledger_be_read_again(clock: FrozenClock) -> None:
+    """R195: the pages would not fit, and one row would be counted twice."""
+    ledger = Ledger([entry(number) for number in range(250)], booked_before=[2])
+
+    rows = [row async for row in client_of(CannedApi(ledger), clock).ledger_entries()]
+
+    assert ledger.pages == [1, 2, 1, 2, 3]
+    assert len(rows) == len({row.reference for row in rows}) == 251
+
+
+async def test_a_ledger_that_never_stands_still_is_an_error_and_not_a_wrong_sum(clock: FrozenClock) -> None:
+    ledger = Ledger([entry(number) for number in range(250)], booked_before=range(1, 1000))
+
+    with pytest.raises(errors.LedgerMoving):
+        [row async for row in client_of(CannedApi(ledger), clock).ledger_entries()]
+
+
+async def test_evidence_is_matched_exactly_or_up_to_a_colon(clock: FrozenClock) -> None:
+    """R113, R114; U26."""
+    rows = [
+        entry(0, reference="topup:k10"),
+        entry(0, reference="topup:k1", amount_usd=-25),
+        entry(0, reference="topup:k1x:refund", kind="refund"),
+        entry(0, reference="topup:k1:refund", kind="refund", amount_usd=25, card_id=None),
+        entry(0, reference="topup:K1", kind="refund"),
+        entry(0, reference=None, kind="adjustment", amount_usd=0),
+        entry(0, reference="topup:k2"),
+        entry(0, reference="topup:k2", kind="refund", amount_usd=1),
+        entry(0, reference="topup:k3", kind="something_new"),
+    ]
+    client = client_of(CannedApi(Ledger(rows)), clock)
+
+    first, second, third = [await client.find_top_up(key) for key in ("k1", "k2", "k3")]
+
+    assert first.debit is not None
+    assert first.refund is not None
+    assert (first.debit.amount_usd, first.refund.amount_usd) == (Decimal(-25), Decimal(25))
+    assert second.debit is not None
+    assert second.refund is not None, "the refund may carry the same reference"
+    assert (third.debit, third.refund, third.rows) == (None, None, ())
+
+
+async def test_evidence_on_the_last_page_is_found(clock: FrozenClock) -> None:
+    ledger = Ledger([*(entry(number) for number in range(230)), entry(0, reference="topup:wanted")])
+
+    evidence = await client_of(CannedApi(ledger), clock).find_top_up("wanted")
+
+    assert evidence.debit is not None
+    assert evidence.refund is None
+
+
+def card(number: int) -> dict[str, Any]:
+    return {"id": f"c{number}", "card_holder_name": "A", "created_at": AT, "status": "ACTIVE", "last4": None}
+
+
+class Cards:
+    """GET /cards: offset and a limit cut to 100, no total; cards can be ordered before a given request."""
+
+    def __init__(self, size: int, ordered_before: Sequence[int] = ()) -> None:
+        self.rows = [card(number) for number in range(size)]
+        self.ordered_before = ordered_before
+        self.requests = 0
+
+    def __call__(self, request: httpx.Request) -> httpx.Response:
+        self.requests += 1
+        if self.requests in self.ordered_before:
+            self.rows.insert(0, card(10_000 + self.requests))
+        offset, limit = int(request.url.params["offset"]), min(100, int(request.url.params["limit"]))
+        rows = self.rows[offset : offset + limit]
+        return success({"cards": rows, "count": len(rows)})
+
+
+@pytest.mark.parametrize(("size", "requests"), [(0, 1), (99, 1), (100, 2), (101, 2), (300, 4)])
+async def test_every_card_is_read_once_and_a_full_page_is_not_the_last(
+    size: int, requests: int, clock: FrozenClock
+) -> None:
+    """R074, R075."""
+    cards = Cards(size)
+
+    found = [row.id async for row in client_of(CannedApi(cards), clock).cards()]
+
+    assert found == [f"c{number}" for number in range(size)]
+    assert cards.requests == requests
+
+
+async def test_a_card_ordered_while_the_list_is_read_doubles_none(clock: FrozenClock) -> None:
+    """R076."""
+    cards = Cards(250, ordered_before=[2, 3])
+
+    found = [row.id async for row in client_of(CannedApi(cards), clock).cards()]
+
+    assert len(found) == len(set(found)) == 250
+
+
+async def test_an_event_that_arrives_while_the_log_is_read_hides_none(clock: FrozenClock) -> None:
+    """R235."""
+    rows: list[dict[str, Any]] = [
+        {"id": f"e{number}", "type": "new.kind", "payload": {}, "delivered": False, "delivered_at": None,
+         "attempts": 0, "created_at": AT}
+        for number in range(230)
+    ]  # fmt: skip
+    seen: list[int] = []
+
+    def page(request: httpx.Request) -> httpx.Response:
+        number = int(request.url.params["page"])
+        seen.append(number)
+        if len(seen) == 2:
+            rows.insert(0, {**rows[0], "id": "new"})
+        part = rows[(number - 1) * 100 : number * 100]
+        return success(
+            {"events": part, "count": len(part), "page": number, "total": len(rows), "total_pages": 3}
+        )
+
+    found = [event.id async for event in client_of(CannedApi(page), clock).events()]
+
+    assert len(found) == len(set(found))
+    assert set(found) == {f"e{number}" for number in range(230)}
+
+
+async def test_balances_of_named_cards_are_asked_for_in_parts_the_api_takes(clock: FrozenClock) -> None:
+    """R081."""
+
+    def rows(request: httpx.Request) -> httpx.Response:
+        import json
+
+        ids = json.loads(request.content)["card_ids"]
+        row = {"balance_usd": None, "as_of": None, "ok": False, "error": None}
+        return success({"balances": [{"card_id": card_id, **row} for card_id in ids], "count": len(ids)})
+
+    api = CannedApi(rows)
+    wanted = [f"c{number}" for number in range(60)]
+    client = client_of(api, clock)
+
+    found = await client.balances([*wanted, "c0"], refresh=True)
+
+    assert [row.card_id for row in found] == wanted
+    assert [len(api.sent(number)["card_ids"]) for number in range(3)] == [25, 25, 10]
+    assert await client.balances([]) == []
+    assert len(api.requests) == 3
+    with pytest.raises(ValueError, match="name the cards"):
+        await client.balances(refresh=True)
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        {"funding": [{"x": 1}], "count": 1},
+        [{"x": 1}],
+        {"count": 1, "notes": [], "qzx": [{"x": 1}]},
+    ],
+)
+async def test_the_list_of_submissions_is_found_whatever_its_envelope_is_called(
+    data: Any, clock: FrozenClock
+) -> None:
+    """N3."""
+    row = {"id": "f-1", "network": "BASE", "tx_hash": "0x1", "status": "review", "created_at": AT, "zzz": 1}
+    text = httpx.Response(200, json={"data": data}).text.replace(
+        '{"x":1}', httpx.Response(200, json=row).text
+    )
+    api = CannedApi(httpx.Response(200, content=text))
+
+    found = await client_of(api, clock).funding_list()
+
+    assert [funding.id for funding in found] == ["f-1"]
+    assert found[0].raw["zzz"] == 1
+    assert not api.requests[0].url.query
+
+
+async def test_no_list_at_all_is_no_empty_list(clock: FrozenClock) -> None:
+    with pytest.raises(errors.UnreadableAnswer):
+        await client_of(CannedApi(success({"count": 0})), clock).funding_list()

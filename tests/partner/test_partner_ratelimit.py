@@ -1,0 +1,209 @@
+"""One rolling minute for everybody who uses a key, and a share of it for people and money."""
+
+import asyncio
+import heapq
+import itertools
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bot.partner.ratelimit import WINDOW_SECONDS, Lane, RateLimiter, RollingBudget
+from tests.support.clock import FrozenClock
+
+
+class SteppedClock(FrozenClock):
+    """A clock whose sleepers wake only when the test moves it, each at its time."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._sleepers: list[tuple[float, int, asyncio.Event]] = []
+        self._number = itertools.count()
+
+    async def sleep(self, seconds: float) -> None:
+        woken = asyncio.Event()
+        heapq.heappush(self._sleepers, (self.monotonic() + seconds, next(self._number), woken))
+        await woken.wait()
+
+    async def run(self, seconds: float) -> None:
+        """Move on by `seconds`, waking each sleeper at its time and letting it act."""
+        until = self.monotonic() + seconds
+        await self._settle()
+        while self._sleepers and self._sleepers[0][0] <= until:
+            at, _, woken = heapq.heappop(self._sleepers)
+            self.advance(at - self.monotonic())
+            woken.set()
+            await self._settle()
+        self.advance(until - self.monotonic())
+        await self._settle()
+
+    async def _settle(self) -> None:
+        for _ in range(20):
+            await asyncio.sleep(0)
+
+
+class Callers:
+    """Tasks that each take one turn, and the order and time in which they got it."""
+
+    def __init__(self, limiter: RateLimiter, clock: SteppedClock) -> None:
+        self._limiter, self._clock = limiter, clock
+        self._tasks: list[asyncio.Task[None]] = []
+        self.turns: list[tuple[float, Lane]] = []
+
+    def start(self, lane: Lane, count: int = 1) -> None:
+        self._tasks += [asyncio.create_task(self._one(lane)) for _ in range(count)]
+
+    async def _one(self, lane: Lane) -> None:
+        await self._limiter.acquire(lane)
+        self.turns.append((self._clock.monotonic(), lane))
+
+    def lanes(self) -> list[Lane]:
+        return [lane for _, lane in self.turns]
+
+    async def stop(self) -> None:
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+
+@pytest.fixture
+def stepped() -> SteppedClock:
+    return SteppedClock()
+
+
+async def test_background_reads_leave_forty_percent_for_people_and_money(stepped: SteppedClock) -> None:
+    """H40."""
+    callers = Callers(RateLimiter(stepped, per_minute=10), stepped)
+    callers.start(Lane.BACKGROUND, 20)
+    await stepped.run(0)
+    assert callers.lanes() == [Lane.BACKGROUND] * 6
+
+    callers.start(Lane.PEOPLE, 2)
+    callers.start(Lane.MONEY, 2)
+    await stepped.run(0)
+
+    assert sorted(callers.lanes()[6:]) == [Lane.MONEY, Lane.MONEY, Lane.PEOPLE, Lane.PEOPLE]
+    await callers.stop()
+
+
+async def test_when_the_minute_is_used_up_money_goes_first_then_people(stepped: SteppedClock) -> None:
+    callers = Callers(RateLimiter(stepped, per_minute=2), stepped)
+    callers.start(Lane.PEOPLE, 2)
+    await stepped.run(0)
+    for lane in (Lane.BACKGROUND, Lane.PEOPLE, Lane.MONEY):
+        callers.start(lane, 2)
+        await stepped.run(1)
+
+    waited = []
+    for _ in range(5):
+        begun = len(callers.turns)
+        await stepped.run(WINDOW_SECONDS)
+        waited.append(callers.lanes()[begun:])
+
+    assert waited == [[Lane.MONEY] * 2, [Lane.PEOPLE] * 2, [Lane.BACKGROUND], [Lane.BACKGROUND], []]
+    await callers.stop()
+
+
+async def test_a_cancelled_waiter_gives_its_turn_on(stepped: SteppedClock) -> None:
+    limiter = RateLimiter(stepped, per_minute=1)
+    await limiter.acquire(Lane.MONEY)
+    gone = Callers(limiter, stepped)
+    gone.start(Lane.MONEY)
+    await stepped.run(1)
+    await gone.stop()
+
+    next_one = Callers(limiter, stepped)
+    next_one.start(Lane.PEOPLE)
+    await stepped.run(WINDOW_SECONDS)
+
+    assert next_one.lanes() == [Lane.PEOPLE]
+
+
+async def test_a_rate_limited_answer_blocks_everybody_for_its_time(stepped: SteppedClock) -> None:
+    limiter = RateLimiter(stepped)
+    limiter.block(60)
+    callers = Callers(limiter, stepped)
+    for lane in Lane:
+        callers.start(lane)
+
+    await stepped.run(59.9)
+    assert callers.turns == []
+
+    await stepped.run(0.2)
+    assert len(callers.turns) == 3
+
+
+async def test_a_waiter_notices_a_block_that_came_while_it_waited(stepped: SteppedClock) -> None:
+    limiter = RateLimiter(stepped)
+    limiter.block(10)
+    callers = Callers(limiter, stepped)
+    callers.start(Lane.MONEY)
+    await stepped.run(5)
+    limiter.block(60)
+
+    await stepped.run(55)
+    assert callers.turns == []
+    await stepped.run(5.1)
+    assert len(callers.turns) == 1
+
+
+async def test_what_other_processes_sent_is_learnt_from_the_answers(stepped: SteppedClock) -> None:
+    """R022."""
+    limiter = RateLimiter(stepped)
+    await limiter.acquire(Lane.PEOPLE)
+    limiter.observe(limit=10, remaining=2)
+    callers = Callers(limiter, stepped)
+    callers.start(Lane.MONEY, 5)
+
+    await stepped.run(0)
+
+    assert limiter.per_minute == 10
+    assert len(callers.turns) == 2
+    await callers.stop()
+
+
+async def test_an_answer_that_counted_less_than_we_sent_gives_nothing_back(stepped: SteppedClock) -> None:
+    limiter = RateLimiter(stepped, per_minute=3)
+    for _ in range(3):
+        await limiter.acquire(Lane.MONEY)
+    limiter.observe(limit=3, remaining=2)
+    callers = Callers(limiter, stepped)
+    callers.start(Lane.MONEY)
+
+    await stepped.run(WINDOW_SECONDS - 1)
+
+    assert callers.turns == []
+    await callers.stop()
+
+
+async def test_an_absurd_limit_does_not_stop_everything_for_ever(stepped: SteppedClock) -> None:
+    limiter = RateLimiter(stepped)
+    limiter.set_limit(0)
+    limiter.observe(limit=None, remaining=None)
+
+    assert limiter.per_minute == 120
+
+
+@given(
+    limit=st.integers(1, 30),
+    asks=st.lists(st.tuples(st.sampled_from(Lane), st.floats(0, 20), st.integers(0, 40)), max_size=80),
+)
+def test_no_rolling_minute_ever_holds_more_than_the_limit_nor_more_background_than_its_share(
+    limit: int, asks: list[tuple[Lane, float, int]]
+) -> None:
+    """R018: any 60 seconds, not those of a fixed window."""
+    budget, at = RollingBudget(limit), 0.0
+    sent: list[tuple[float, Lane]] = []
+
+    for lane, later, ahead in asks:
+        at += later
+        at += budget.wait(lane, at, ahead)
+        if budget.wait(lane, at, ahead) == 0:
+            budget.take(at)
+            sent.append((at, lane))
+
+    assert len(sent) >= sum(ahead == 0 for _, _, ahead in asks), "nobody waits in vain"
+    for began, _ in sent:
+        minute = [lane for when, lane in sent if began <= when < began + 60]
+        assert len(minute) <= limit
+        assert minute.count(Lane.BACKGROUND) <= max(1, limit * 60 // 100)

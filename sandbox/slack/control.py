@@ -10,6 +10,7 @@ from aiohttp import web
 
 from sandbox.slack import interactions, modals, world
 from sandbox.slack.errors import BadAct
+from sandbox.slack.faults import METHOD_EFFECTS
 from sandbox.slack.fields import Fields, boolean, number, one_of, take, text, texts, whole
 from sandbox.slack.see import see, state
 from sandbox.slack.socket import REASONS
@@ -153,7 +154,11 @@ async def _faults(workspace: Workspace, body: Json) -> Json:
     fields = Fields(effect=text).optional(
         method=text, nth=whole, times=whole, error=text, seconds=number, reason=one_of(*REASONS)
     )
-    return {"ok": True, "id": workspace.faults.add(take(body, fields)).id}
+    given = take(body, fields)
+    possible = METHOD_EFFECTS | workspace.delivery.transport.effects
+    if given["effect"] not in possible:
+        raise BadAct(f"effect: {given['effect']!r} is not one of {', '.join(sorted(possible))}")
+    return {"ok": True, "id": workspace.faults.add(given).id}
 
 
 async def _clock(workspace: Workspace, body: Json) -> Json:
@@ -167,6 +172,8 @@ async def _clock(workspace: Workspace, body: Json) -> Json:
 
 async def _disconnect(workspace: Workspace, body: Json) -> Json:
     given = take(body, Fields().optional(reason=one_of(*REASONS)))
+    if "disconnect" not in workspace.delivery.transport.effects:
+        raise BadAct("the app is reached over HTTP: there is nothing to disconnect")
     await workspace.delivery.transport.disconnect(given.get("reason", "refresh_requested"))
     return {"ok": True}
 

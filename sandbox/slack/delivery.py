@@ -78,7 +78,15 @@ class _Waiting:
 
 
 class Transport(Protocol):
-    """Socket Mode or signed HTTP."""
+    """Socket Mode or signed HTTP; `effects` are the envelope faults it can have."""
+
+    @property
+    def effects(self) -> frozenset[str]: ...
+
+    @property
+    def connections(self) -> int: ...
+
+    async def close(self) -> None: ...
 
     async def deliver(self, envelope: Json, fault: Fault | None) -> bool:
         """Hand over; False when nobody took it."""
@@ -117,7 +125,8 @@ class Delivery:
         try:
             if not await self._hand_over(envelope, fault):
                 return self._missed(waiting, "no_connection")
-            return await asyncio.wait_for(asyncio.shield(waiting.ack), self.ack_seconds)
+            ack = await asyncio.wait_for(asyncio.shield(waiting.ack), self.ack_seconds)
+            return ack if ack.acked else self._missed(waiting, ack.reason)
         except TimeoutError:
             return self._missed(waiting, "timeout")
         finally:
@@ -137,6 +146,12 @@ class Delivery:
         record.acked, record.acked_at, record.ack_ms = True, self.clock.now_iso(), ack_ms
         record.ack_payload = payload
         waiting.ack.set_result(Ack(True, ack_ms, payload))
+
+    def refuse(self, envelope_id: str, reason: str) -> None:
+        """The app answered, but not with an ack (HTTP only)."""
+        waiting = self._waiting.get(envelope_id)
+        if waiting is not None and not waiting.ack.done():
+            waiting.ack.set_result(Ack(False, reason=reason))
 
     def send_event(self, parcel: Parcel) -> asyncio.Task[Ack]:
         """Deliver an event; the task ends with its first attempt, retries go on in the background."""
@@ -200,7 +215,8 @@ class Delivery:
     def _note_late(self, envelope_id: str) -> None:
         waiting = self._late.pop(envelope_id, None)
         if waiting is None:
-            self.unknown_acks += 1
+            again = any(record.id == envelope_id for record in self.records)
+            self.unknown_acks += 0 if again else 1
             return
         waiting.record.late = True
         waiting.record.acked_at = self.clock.now_iso()

@@ -9,7 +9,7 @@ from typing import Any
 
 from sandbox.slack.delivery import Ack, Parcel
 from sandbox.slack.payloads import event_callback
-from sandbox.slack.people import BOT_USER, TEAM_ID, Channel, Group, Person
+from sandbox.slack.people import TEAM_ID, Channel, Group, Person
 from sandbox.slack.user_json import user_json
 from sandbox.slack.workspace import Workspace
 
@@ -57,9 +57,13 @@ def message_posted(workspace: Workspace, channel: Channel, message: Json) -> asy
     if not channel.bot_is_in:
         return None
     name, channel_type = _message_subscription(channel)
-    told = {key: value for key, value in message.items() if key != "metadata"}
-    event = {**told, "channel": channel.id, "event_ts": message["ts"], "channel_type": channel_type}
+    event = {**_told(message), "channel": channel.id, "event_ts": message["ts"], "channel_type": channel_type}
     return send(workspace, name, event, channel)
+
+
+def _told(message: Json) -> Json:
+    """A message as events show it: metadata needs a subscription of its own."""
+    return {key: value for key, value in message.items() if key != "metadata"}
 
 
 def mentioned(workspace: Workspace, channel: Channel, message: Json) -> asyncio.Task[Ack] | None:
@@ -71,11 +75,13 @@ def mentioned(workspace: Workspace, channel: Channel, message: Json) -> asyncio.
 
 
 def message_changed(workspace: Workspace, channel: Channel, message: Json, before: Json) -> None:
-    _hidden(workspace, channel, "message_changed", {"message": message, "previous_message": before})
+    _hidden(
+        workspace, channel, "message_changed", {"message": _told(message), "previous_message": _told(before)}
+    )
 
 
 def message_deleted(workspace: Workspace, channel: Channel, before: Json) -> None:
-    more = {"deleted_ts": before["ts"], "previous_message": before}
+    more = {"deleted_ts": before["ts"], "previous_message": _told(before)}
     _hidden(workspace, channel, "message_deleted", more)
 
 
@@ -93,12 +99,7 @@ def _hidden(workspace: Workspace, channel: Channel, subtype: str, more: Json) ->
         "channel_type": channel_type,
         "ts": ts,
         "event_ts": ts,
-        **{
-            key: {name: part for name, part in value.items() if name != "metadata"}
-            if isinstance(value, dict)
-            else value
-            for key, value in more.items()
-        },
+        **more,
     }
     send(workspace, name, event, channel)
 
@@ -147,7 +148,3 @@ def person_changed(workspace: Workspace, person: Person) -> None:
         "event_ts": workspace.ids.ts(),
     }
     send(workspace, "user_change", event)
-
-
-def mentions_the_app(text: str, bot_name: str) -> bool:
-    return f"<@{BOT_USER}>" in text or f"@{bot_name.lower()}" in text.lower()

@@ -11,6 +11,7 @@ import re
 from typing import Any
 
 from sandbox.slack import blocks, elements, events, limits, messages, payloads
+from sandbox.slack.composer import compose
 from sandbox.slack.delivery import Ack, Parcel
 from sandbox.slack.errors import BadAct, SlackError
 from sandbox.slack.methods_chat import check_blocks
@@ -22,7 +23,7 @@ Json = dict[str, Any]
 
 #: Slack's wording is reported in many public threads; it is not documented.
 COMMAND_FAILED = '{command} failed with the error "{reason}"'
-REASON_TEXT = {"timeout": "operation_timeout", "no_connection": "dispatch_failed"}
+REASON_TEXT = {"timeout": "operation_timeout"}
 CLICK_FAILED = "This app is not responding. Try again in a moment."
 
 
@@ -75,7 +76,7 @@ async def command(workspace: Workspace, user: str, channel_key: str, text: str) 
     summary = f"{who.name} in {where.name}: {name} {rest}".strip()
     ack = await workspace.delivery.send(Parcel("slash_commands", "slash_commands", payload, True, summary))
     if not ack.acked:
-        _command_failed(workspace, who, where, name, REASON_TEXT[ack.reason])
+        _command_failed(workspace, who, where, name, REASON_TEXT.get(ack.reason, "dispatch_failed"))
         return outcome(ack)
     try:
         reply = answer_command(workspace, who, where, ack.payload)
@@ -217,14 +218,11 @@ async def write(workspace: Workspace, user: str, channel_key: str, text: str, th
         raise BadAct(f"a message has 1 to {limits.TYPED_TEXT} characters")
     if thread_ts and workspace.store.message(where.id, thread_ts) is None:
         raise BadAct(f"there is no message {thread_ts} to reply to")
-    bot_name = workspace.manifest.bot_name
-    is_mention = events.mentions_the_app(text, bot_name)
-    if is_mention:
-        text = re.sub(rf"@{re.escape(bot_name)}\b", f"<@{BOT_USER}>", text, flags=re.IGNORECASE)
-    message = messages.user_message(workspace.ids, who, text, thread_ts)
+    written, parts = compose(text, workspace.store, workspace.manifest.bot_name)
+    message = messages.user_message(workspace.ids, who, written, parts, thread_ts)
     workspace.store.put_message(where.id, message)
     tasks = [events.message_posted(workspace, where, message)]
-    if is_mention and where.bot_is_in and not where.is_im:
+    if f"<@{BOT_USER}>" in written and where.bot_is_in and not where.is_im:
         tasks.append(events.mentioned(workspace, where, message))
     return {"ts": message["ts"], **await _first_ack(tasks)}
 

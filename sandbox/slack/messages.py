@@ -55,9 +55,9 @@ def put_content(message: Json, content: Json, ids: Ids) -> None:
                 del message[key]
 
 
-def user_message(ids: Ids, person: Person, text: str, thread_ts: str | None) -> Json:
+def user_message(ids: Ids, person: Person, text: str, parts: list[Json], thread_ts: str | None) -> Json:
     """A message a person typed; the composer of Slack sends one rich_text block with it."""
-    section = {"type": "rich_text_section", "elements": [{"type": "text", "text": text}]}
+    section = {"type": "rich_text_section", "elements": parts}
     message: Json = {
         "type": "message",
         "user": person.id,

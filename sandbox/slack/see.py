@@ -27,7 +27,7 @@ def state(workspace: Workspace) -> Json:
         "calls": list(workspace.calls),
         "envelopes": [record.as_json() for record in workspace.delivery.records],
         "payloads": list(workspace.delivery.payloads),
-        "connections": workspace.sockets.connections,
+        "connections": workspace.delivery.transport.connections,
         "missed_acks": workspace.delivery.missed_acks,
         "unknown_acks": workspace.delivery.unknown_acks,
         "faults": workspace.faults.as_json(),
@@ -40,7 +40,10 @@ def see(workspace: Workspace, who: Person) -> Json:
     return {
         "now": workspace.clock.now_iso(),
         "me": _person_json(who),
-        "app": {"name": workspace.manifest.bot_name, "connected": workspace.sockets.connections > 0},
+        "app": {
+            "name": workspace.manifest.bot_name,
+            "connected": workspace.delivery.transport.connections > 0,
+        },
         "people": [_person_json(person) for person in store.people.values()],
         "groups": [group.as_json() for group in store.groups.values()],
         "commands": [

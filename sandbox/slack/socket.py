@@ -24,6 +24,8 @@ REASONS = ("warning", "refresh_requested", "link_disabled", "too_many_websockets
 class SocketHub:
     """The open sockets of the app. A `Transport`."""
 
+    effects = frozenset({"delay", "lost_ack", "duplicate", "disconnect", "silence"})
+
     def __init__(
         self,
         clock: Clock,

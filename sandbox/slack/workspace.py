@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from sandbox.slack.clock import Clock
-from sandbox.slack.delivery import Delivery
+from sandbox.slack.delivery import Delivery, Transport
 from sandbox.slack.faults import Faults
+from sandbox.slack.http_delivery import HttpTransport
 from sandbox.slack.ids import Ids, signing_secret, token
 from sandbox.slack.manifest import Manifest
 from sandbox.slack.persist import Persist
@@ -74,9 +75,22 @@ class Workspace:
         self.sockets = SocketHub(
             clock, self.ids, self.delivery.acknowledge, self.changed, self.delivery.background
         )
-        self.delivery.transport = self.sockets
+        self.delivery.transport = self._transport(options.request_url)
         self._watchers: list[Callable[[], None]] = []
         self._toasts: list[Callable[[str, str], None]] = []
+
+    def _transport(self, request_url: str | None) -> Transport:
+        if request_url is None:
+            return self.sockets
+        delivery = self.delivery
+        return HttpTransport(
+            request_url,
+            self.signing_secret,
+            self.clock,
+            delivery.acknowledge,
+            delivery.refuse,
+            delivery.background,
+        )
 
     def next_seq(self) -> int:
         """Orders calls and envelopes in one wire log."""
@@ -138,7 +152,7 @@ class Workspace:
 
     async def close(self) -> None:
         await self.delivery.close()
-        await self.sockets.close()
+        await self.delivery.transport.close()
         self.store.close()
 
 

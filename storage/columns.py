@@ -31,7 +31,7 @@ def money_text(amount: Decimal) -> str:
         return "0.00"
     whole, _, places = format(amount, "f").partition(".")
     places = places.rstrip("0")
-    if len(places) > MONEY_PLACES or abs(amount) >= _MONEY_LIMIT:
+    if len(places) > MONEY_PLACES or amount.copy_abs() >= _MONEY_LIMIT:
         raise ValueError(f"an amount has at most {MONEY_PLACES} decimals and {_MONEY_DIGITS} digits")
     return f"{whole}.{places:0<2}"
 

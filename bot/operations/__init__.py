@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import pkgutil
 from collections.abc import Iterator, Mapping
+from typing import Any
 
 from bot.operations._base import Operation
 
@@ -19,7 +20,8 @@ def kinds() -> Mapping[str, type[Operation]]:
     """Kind name -> its class, in the order of their names. Imports the modules of this package once."""
     for module in pkgutil.iter_modules(__path__):
         importlib.import_module(f"{__name__}.{module.name}")
-    found = {cls.kind: cls for cls in _subclasses(Operation) if "kind" in cls.__dict__}
+    root: Any = Operation  # mypy takes an abstract class for no class
+    found = {cls.kind: cls for cls in _subclasses(root) if "kind" in cls.__dict__}
     return dict(sorted(found.items()))
 
 

@@ -11,13 +11,13 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from enum import StrEnum
 from typing import Any, ClassVar
 
 from bot.domain.errors import InvalidFields, InvalidInput
 from bot.domain.outcomes import Call, Finding, Outcome, classify
+from bot.domain.planning import Evidence
 from bot.partner.client import PartnerClient
-from bot.partner.errors import PartnerError
+from bot.partner.errors import NotConnected, NotSent, PartnerError
 
 Facts = Mapping[str, Any]
 Line = tuple[str, str]
@@ -50,16 +50,6 @@ class Concern:
 
     text: str
     stops: bool = False
-
-
-class Evidence(StrEnum):
-    """What a look at the API (never a send) shows of a request."""
-
-    DONE = "done"
-    UNDONE = "undone"  # proved: it did not happen, or it was given back
-    DEBITED = "debited"  # off the float, the credit is not proved
-    ABSENT = "absent"  # no trace
-    UNPROVEN = "unproven"  # no trace, and absence proves nothing here
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,6 +125,10 @@ class Operation(ABC):
         """What this acts on: a card id, a transaction hash, or empty."""
         return next((self.values[f.name] for f in self.fields if f.card), "")
 
+    @property
+    def has_card(self) -> bool:
+        return any(f.card for f in self.fields)
+
     def exposure_usd(self) -> Decimal:
         """What policy tiers and rolling limits count, in USD."""
         return Decimal(0)
@@ -176,9 +170,16 @@ class Operation(ABC):
     async def look(self, partner: PartnerClient, key: str, since: Any) -> Look:
         """Find the truth by reading only. `since` = first sent at. Raises PartnerError."""
 
+    def _finding(self, error: PartnerError, outcome_unknown: bool) -> Finding:
+        if isinstance(error, NotSent):
+            return Finding.EVIDENCE if outcome_unknown else Finding.REFUSED
+        if isinstance(error, NotConnected):
+            return Finding.UNKNOWN if outcome_unknown else Finding.NOTHING_YET
+        return classify(self.call, error.status, error.code, outcome_unknown=outcome_unknown)
+
     def judge(self, error: PartnerError, *, outcome_unknown: bool) -> Outcome:
         """What an error answer to `send` proves, in the words people read."""
-        finding = classify(self.call, error.status, error.code, outcome_unknown=outcome_unknown)
+        finding = self._finding(error, outcome_unknown)
         alarm = ""
         if finding is Finding.UNRESOLVED and error.code == "ALREADY_PROCESSED":
             alarm = (

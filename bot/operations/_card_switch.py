@@ -9,9 +9,12 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from bot.domain.outcomes import Call, Finding, Outcome
-from bot.operations._base import Evidence, Facts, Field, Look, Operation
+from bot.domain.planning import Evidence
+from bot.operations._base import Facts, Field, Look, Operation
 from bot.operations._facts import card_facts
 from bot.partner.client import PartnerClient
+from bot.partner.errors import PartnerError
+from bot.partner.ratelimit import Lane
 
 CARD = Field("card", "Card", card=True, placeholder="Last four, name, reference or id")
 
@@ -38,14 +41,18 @@ class CardSwitch(Operation):
 
     async def send(self, partner: PartnerClient, key: str, body: bytes) -> Outcome:
         await partner.freeze(self.subject, body)
-        found = await partner.card(self.subject)
-        if found.card.status == self.wanted_status:
+        try:
+            status = (await partner.card(self.subject, lane=Lane.MONEY)).card.status
+        except PartnerError:
+            # The switch was taken; only its proof is missing.
+            status = None
+        if status == self.wanted_status:
             return self._proved()
         return Outcome(
             Finding.UNKNOWN,
             f"The API took the request, but the card does not read {self.wanted_status} yet: not confirmed."
             " No money moves by this; it is read again shortly.",
-            {"card_status": found.card.status},
+            {"card_status": status},
             retry_after_s=2,
         )
 
@@ -62,5 +69,7 @@ class CardSwitch(Operation):
         if found.card.status == self.wanted_status:
             return Look(Evidence.DONE, self._proved().text, facts)
         return Look(
-            Evidence.ABSENT, f"The card reads {found.card.status or 'no status yet'}: it is not {self.done}.", facts
+            Evidence.ABSENT,
+            f"The card reads {found.card.status or 'no status yet'}: it is not {self.done}.",
+            facts,
         )

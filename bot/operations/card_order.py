@@ -12,9 +12,10 @@ from typing import Any
 
 from bot.domain.money import format_usd
 from bot.domain.outcomes import Call, Finding, Outcome
+from bot.domain.planning import Evidence
 from bot.domain.terms import mask_email, mask_phone
 from bot.operations import readers
-from bot.operations._base import Concern, Evidence, Facts, Field, Line, Look, Operation
+from bot.operations._base import Concern, Facts, Field, Line, Look, Operation
 from bot.operations._facts import float_facts
 from bot.partner.client import PartnerClient
 
@@ -33,8 +34,12 @@ class Order(Operation):
     call = Call.ORDER
     fields = (
         Field("card_holder_name", "Cardholder name", readers.cardholder_name, placeholder="Alice Moreau"),
-        Field("phone_country_code", "Country code", readers.country_code, placeholder="49", hint="Digits only"),
-        Field("phone", "Phone", readers.phone, private=True, mask=mask_phone, hint="Without the country code"),
+        Field(
+            "phone_country_code", "Country code", readers.country_code, placeholder="49", hint="Digits only"
+        ),
+        Field(
+            "phone", "Phone", readers.phone, private=True, mask=mask_phone, hint="Without the country code"
+        ),
         Field("email", "Email", readers.email, private=True, mask=mask_email),
         Field("partner_ref", "Partner reference", readers.partner_ref, optional=True),
     )
@@ -60,11 +65,11 @@ class Order(Operation):
     async def _twins(self, partner: PartnerClient) -> list[str]:
         """Open cards that already carry this reference or name, as "NAME ••1234"."""
         ref, name = self.values.get("partner_ref"), self.values["card_holder_name"]
-        found = []
-        async for card in partner.cards():
-            if (ref and card.partner_ref == ref) or card.card_holder_name == name:
-                found.append(f"{card.card_holder_name} ••{card.last4 or '????'}")
-        return found
+        return [
+            f"{card.card_holder_name} ••{card.last4 or '????'}"
+            async for card in partner.cards()
+            if (ref and card.partner_ref == ref) or card.card_holder_name == name
+        ]
 
     def lines(self, facts: Facts) -> list[Line]:
         fee = Decimal(facts["monthly_fee_usd"])
@@ -85,10 +90,16 @@ class Order(Operation):
         fee, available = Decimal(facts["monthly_fee_usd"]), Decimal(facts["float_available_usd"])
         if fee > available:
             found.append(
-                Concern(f"The float ({format_usd(available)}) does not cover the first month's fee ({format_usd(fee)}).")
+                Concern(
+                    f"The float ({format_usd(available)}) does not cover the first month's fee ({format_usd(fee)})."
+                )
             )
         if facts["twins"]:
-            found.append(Concern(f"There is a card with this name or reference already: {', '.join(facts['twins'][:3])}."))
+            found.append(
+                Concern(
+                    f"There is a card with this name or reference already: {', '.join(facts['twins'][:3])}."
+                )
+            )
         return found
 
     async def send(self, partner: PartnerClient, key: str, body: bytes) -> Outcome:

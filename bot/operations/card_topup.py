@@ -7,8 +7,9 @@ from typing import Any
 
 from bot.domain.money import format_usd
 from bot.domain.outcomes import Call, Finding, Outcome
+from bot.domain.planning import Evidence
 from bot.operations import readers
-from bot.operations._base import Concern, Evidence, Facts, Field, Line, Look, Operation
+from bot.operations._base import Concern, Facts, Field, Line, Look, Operation
 from bot.operations._facts import card_facts, float_facts, not_spendable
 from bot.partner.client import PartnerClient
 
@@ -98,7 +99,9 @@ class TopUp(Operation):
         if rows.debit is None:
             return Look(Evidence.ABSENT, "The ledger shows no debit under this key.", facts)
         if rows.refund is not None:
-            return Look(Evidence.UNDONE, "The ledger shows the debit and its return: the float is whole.", facts)
+            return Look(
+                Evidence.UNDONE, "The ledger shows the debit and its return: the float is whole.", facts
+            )
         return Look(
             Evidence.DEBITED,
             "The ledger shows the debit and no return: the money left the float, and the card may not have it.",

@@ -29,7 +29,10 @@ class Unfreeze(CardSwitch):
         status = facts.get("card_status")
         if status == "BLOCKED":
             return [
-                Concern("The service has blocked this card: only the service can unblock it. Contact it.", stops=True)
+                Concern(
+                    "The service has blocked this card: only the service can unblock it. Contact it.",
+                    stops=True,
+                )
             ]
         if status in ("DELETED", "EXPIRED"):
             return [Concern(f"The card reads {status}: it cannot be unfrozen.", stops=True)]

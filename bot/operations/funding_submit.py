@@ -6,8 +6,9 @@ from typing import Any
 
 from bot.domain.money import format_usd
 from bot.domain.outcomes import Call, Finding, Outcome
+from bot.domain.planning import Evidence
 from bot.operations import readers
-from bot.operations._base import Concern, Evidence, Facts, Field, Line, Look, Operation
+from bot.operations._base import Concern, Facts, Field, Line, Look, Operation
 from bot.operations.funding_words import reason_in_words
 from bot.partner.client import PartnerClient
 from bot.partner.models import Funding
@@ -66,13 +67,18 @@ class SubmitFunding(Operation):
         found = []
         if self.values["network"] not in facts["listed"]:
             found.append(
-                Concern(f"The API does not list {self.values['network']} at the moment and would refuse it.", stops=True)
+                Concern(
+                    f"The API does not list {self.values['network']} at the moment and would refuse it.",
+                    stops=True,
+                )
             )
         if facts["earlier_status"]:
             where = f"{facts['earlier_status']} on {facts['earlier_network']}"
             found.append(Concern(f"This hash was submitted before: it is {where}."))
         elif facts["unverified"] >= 5:
-            found.append(Concern("Five submissions are still unverified; the API takes no sixth.", stops=True))
+            found.append(
+                Concern("Five submissions are still unverified; the API takes no sixth.", stops=True)
+            )
         return found
 
     async def send(self, partner: PartnerClient, key: str, body: bytes) -> Outcome:
@@ -87,7 +93,9 @@ class SubmitFunding(Operation):
         }
         if funding.status == "rejected":
             words = reason_in_words(funding.status, funding.reason)
-            return Outcome(Finding.REFUSED, f"The submission was rejected. {words} The float did not change.", facts)
+            return Outcome(
+                Finding.REFUSED, f"The submission was rejected. {words} The float did not change.", facts
+            )
         if funding.network != self.values["network"]:
             text = (
                 f"The API keeps this hash on {funding.network}, not on {self.values['network']}, and its status is"
@@ -98,7 +106,9 @@ class SubmitFunding(Operation):
         elif funding.status == "review":
             text = f"Submitted; in review. {reason_in_words(funding.status, funding.reason)}"
         else:
-            text = f"Submitted; {funding.status}. The float grows once the transfer is verified and has arrived."
+            text = (
+                f"Submitted; {funding.status}. The float grows once the transfer is verified and has arrived."
+            )
         return Outcome(Finding.SUCCEEDED, text, facts)
 
     async def look(self, partner: PartnerClient, key: str, since: Any) -> Look:

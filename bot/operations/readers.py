@@ -97,7 +97,9 @@ def partner_ref(text: str) -> str:
 
 def tx_hash(text: str) -> str:
     if not _HASH.fullmatch(text):
-        raise ValueError("A transaction hash is 0x and 64 characters of 0-9 and a-f. Copy it from the explorer.")
+        raise ValueError(
+            "A transaction hash is 0x and 64 characters of 0-9 and a-f. Copy it from the explorer."
+        )
     return text.lower()
 
 

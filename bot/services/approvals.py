@@ -11,7 +11,15 @@ from decimal import Decimal
 
 from bot.domain.actors import Actor
 from bot.domain.approvals import Decision, DecisionKind, Reason, Verdict, decide
-from bot.domain.errors import AlreadyDecided, CountersignError, Expired, NotAllowed, OverLimit, OwnRequest, Stale
+from bot.domain.errors import (
+    AlreadyDecided,
+    CountersignError,
+    Expired,
+    NotAllowed,
+    OverLimit,
+    OwnRequest,
+    Stale,
+)
 from bot.domain.money import format_usd
 from bot.domain.policy import APPROVAL_VALID_FOR
 from bot.domain.requests import Event, Request, State
@@ -25,7 +33,9 @@ from storage.store import Tx
 LIMIT_WINDOW = timedelta(hours=24)
 
 
-async def approve(core: Core, request_id: str, slack_id: str, *, shown_digest: str) -> tuple[Request, Verdict]:
+async def approve(
+    core: Core, request_id: str, slack_id: str, *, shown_digest: str
+) -> tuple[Request, Verdict]:
     """Record an approval; the deciding one also moves the request to approved and wakes the executor.
 
     Raises the refusal as a `CountersignError` (audited). `shown_digest` is of the terms the person read.
@@ -36,7 +46,9 @@ async def approve(core: Core, request_id: str, slack_id: str, *, shown_digest: s
         approvers = await people.approvers(core)
         requester = await core.directory.actor(await _requester_of(core, request_id))
         if requester.deleted:
-            raise NotAllowed("The person who asked is deactivated; reject this request.", "requester_deactivated")
+            raise NotAllowed(
+                "The person who asked is deactivated; reject this request.", "requester_deactivated"
+            )
         request, verdict = await _approve(core, request_id, actor, approvers, shown_digest)
     except CountersignError as refusal:
         await people.refused(core, slack_id, "request.approve", f"request:{request_id}", refusal.reason)
@@ -79,7 +91,12 @@ async def _approve(
         else:
             request = await requests.touch(tx, request)
         await note(
-            tx, core, request, actor.id, "request.approval", {"approvals": verdict.approvals, "mac": decision.mac}
+            tx,
+            core,
+            request,
+            actor.id,
+            "request.approval",
+            {"approvals": verdict.approvals, "mac": decision.mac},
         )
         await owed.card(tx, core, request)
         await owed.line(tx, core, request, "approval", actor=actor.id, tag=actor.id)
@@ -113,7 +130,7 @@ async def _within_limits(tx: Tx, core: Core, request: Request, approvals: list[D
     await requests.lock_limits(tx)
     since = tx.now - LIMIT_WINDOW
     limits = core.policy.limits
-    checks: list[tuple[Decimal | None, Decimal, str]] = []
+    checks: list[tuple[Decimal, Decimal, str]] = []
     if limits.per_requester_usd is not None:
         spent = await requests.spent_usd(tx, since=since, requester=request.requester)
         checks.append((limits.per_requester_usd, spent, "by this requester"))
@@ -215,9 +232,13 @@ async def _settle_by_hand(
     enough = len(people_of_it) >= 2 and bool((people_of_it & approvers) - {request.requester})
     if not enough:
         request = await requests.touch(tx, request)
-        await note(tx, core, request, decision.actor, "request.resolution_proposed", {"verdict": decision.verdict})
+        await note(
+            tx, core, request, decision.actor, "request.resolution_proposed", {"verdict": decision.verdict}
+        )
         await owed.card(tx, core, request)
-        await owed.line(tx, core, request, "resolution", actor=decision.actor, tag=decision.actor, text=decision.reason)
+        await owed.line(
+            tx, core, request, "resolution", actor=decision.actor, tag=decision.actor, text=decision.reason
+        )
         return request
     event = Event.SUCCEED if decision.verdict == "succeeded" else Event.FAIL
     happened = "it happened" if event is Event.SUCCEED else "nothing moved, or it came back"
@@ -241,5 +262,3 @@ async def _settle_by_hand(
     await owed.line(tx, core, moved, str(moved.state), actor=decision.actor)
     await owed.tell_requester(tx, core, moved, decision.actor)
     return moved
-
-

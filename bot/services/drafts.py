@@ -13,6 +13,7 @@ from datetime import timedelta
 from decimal import Decimal
 from typing import Any
 
+from bot.domain.cards import CardEntry
 from bot.domain.errors import InvalidFields, NotFound
 from bot.domain.money import exact_sum, format_usd
 from bot.domain.requests import OPEN, Request, State
@@ -106,7 +107,7 @@ def read_reason(text: str) -> str:
     return reason
 
 
-async def resolve_card(tx: Tx, text: str) -> cards.CardEntry:
+async def resolve_card(tx: Tx, text: str) -> CardEntry:
     """The one card that `text` names; raises `NotFound` with the candidates where there are several."""
     found = await cards.match(tx, text.strip())
     if len(found) == 1:
@@ -114,7 +115,8 @@ async def resolve_card(tx: Tx, text: str) -> cards.CardEntry:
     if not found:
         raise NotFound(f"No card matches “{text[:60]}”. Name it by last four digits, name, reference or id.")
     shown = "; ".join(
-        f"{c.holder} ••{c.last4 or '????'}" + (f" ({c.partner_ref})" if c.partner_ref else "") for c in found[:5]
+        f"{c.holder} ••{c.last4 or '????'}" + (f" ({c.partner_ref})" if c.partner_ref else "")
+        for c in found[:5]
     )
     more = f" and {len(found) - 5} more" if len(found) > 5 else ""
     raise NotFound(f"“{text[:60]}” fits {len(found)} cards: {shown}{more}. Give the reference or the id.")
@@ -139,7 +141,7 @@ async def preview(core: Core, draft_id: str) -> Preview:
         draft=draft,
         operation=operation,
         lines=tuple(lines),
-        concerns=tuple([*operation.concerns(facts), *house_concerns(operation, facts)]),
+        concerns=(*operation.concerns(facts), *house_concerns(operation, facts)),
         approvals_needed=core.policy.of(draft.kind).approvals_needed(operation.exposure_usd()),
         approvers=approvers - {draft.owner},
         live=core.live.get(draft.program, True),
@@ -164,7 +166,9 @@ async def house_facts(tx: Tx, operation: Operation, requester: str) -> Facts:
 def _similar(other: Request, operation: Operation, tx: Tx) -> bool:
     recent = other.created_at >= tx.now - SIMILAR_WITHIN
     alive = other.state in OPEN or other.state is State.SUCCEEDED
-    return recent and alive and other.kind == operation.kind and other.exposure_usd == operation.exposure_usd()
+    return (
+        recent and alive and other.kind == operation.kind and other.exposure_usd == operation.exposure_usd()
+    )
 
 
 def house_concerns(operation: Operation, facts: Facts) -> list[Concern]:
@@ -179,9 +183,7 @@ def house_concerns(operation: Operation, facts: Facts) -> list[Concern]:
     return found
 
 
-async def house_lines(
-    tx: Tx, core: Core, operation: Operation, facts: Facts, requester: str
-) -> list[Line]:
+async def house_lines(tx: Tx, core: Core, operation: Operation, facts: Facts, requester: str) -> list[Line]:
     """Float after everything pending, and how much of the rolling limits this would use."""
     lines: list[Line] = []
     exposure = operation.exposure_usd()
@@ -193,7 +195,11 @@ async def house_lines(
     since = tx.now - timedelta(hours=24)
     limits = core.policy.limits
     for limit, label, spent in (
-        (limits.per_requester_usd, "Your last 24 hours", await requests.spent_usd(tx, since=since, requester=requester)),
+        (
+            limits.per_requester_usd,
+            "Your last 24 hours",
+            await requests.spent_usd(tx, since=since, requester=requester),
+        ),
         (limits.total_usd, "Everybody's last 24 hours", await requests.spent_usd(tx, since=since)),
     ):
         if limit is not None:

@@ -10,13 +10,15 @@ from decimal import Decimal
 from typing import Any
 
 from bot.domain.approvals import DecisionKind
+from bot.domain.cards import CardEntry
 from bot.domain.errors import NotFound
 from bot.domain.money import exact_sum, format_usd
 from bot.domain.policy import KINDS
 from bot.domain.requests import OPEN, Request, State
 from bot.operations.funding_words import reason_in_words
 from bot.partner.errors import PartnerError
-from bot.partner.models import Funding
+from bot.partner.models import Card, CardWithBalance, Funding
+from bot.partner.ratelimit import Lane
 from bot.services import people, pictures_of
 from bot.services.core import Core
 from bot.services.drafts import house_concerns, resolve_card
@@ -35,7 +37,7 @@ from bot.services.pictures import (
 )
 from bot.services.requests import existing
 from storage import cards, decisions, readings, requests
-from storage.cards import CardEntry
+from storage.errors import Purged
 
 FLOAT_FRESH_FOR = timedelta(seconds=15)
 PAGE = 25
@@ -88,42 +90,57 @@ async def read_account(core: Core, program: str) -> readings.Reading:
         "cards_limit": me.cards.limit,
     }
     async with core.store.begin() as tx:
-        return await readings.put(tx, program, "me", value)
+        await readings.put(tx, program, "me", value)
+        return readings.Reading(value, tx.now)
 
 
 async def sync_cards(core: Core, program: str) -> int:
     """Read every open card into the directory; cards gone from the list are read singly [GET /cards]."""
     partner = core.partners[program]
-    entries: dict[str, CardEntry] = {}
-    async for card in partner.cards():
-        entries[card.id] = CardEntry(
-            id=card.id,
-            program=program,
-            holder=card.card_holder_name,
-            last4=card.last4,
-            partner_ref=card.partner_ref,
-            status=card.status,
-            balance_usd=None,
-            balance_at=None,
-        )
+    begun_at = core.clock.now()
+    entries = {card.id: _entry(program, card) async for card in partner.cards(lane=Lane.BACKGROUND)}
     async with core.store.begin() as tx:
-        gone = await cards.put_many(tx, program, list(entries.values()))
+        await cards.put_many(tx, program, entries.values())
+        gone = await cards.mark_gone(tx, program, seen_before=begun_at)
+        await cards.mark_synced(tx, program, len(entries))
     for card_id in gone:
-        found = await partner.card(card_id)
+        found = await partner.card(card_id, lane=Lane.BACKGROUND)
         async with core.store.begin() as tx:
-            await cards.set_status(tx, card_id, found.card.status)
+            await cards.set_status(tx, card_id, found.card.status or "DELETED")
     return len(entries)
+
+
+async def refresh_card(core: Core, program: str, card_id: str) -> CardWithBalance:
+    """Read one card live and keep it in the directory. Raises PartnerError."""
+    found = await core.partners[program].card(card_id)
+    async with core.store.begin() as tx:
+        entry = replace(
+            _entry(program, found.card),
+            balance_usd=found.balance_usd,
+            balance_at=None if found.balance_usd is None else tx.now,
+        )
+        await cards.put_many(tx, program, [entry])
+    return found
+
+
+def _entry(program: str, card: Card) -> CardEntry:
+    return CardEntry(
+        id=card.id,
+        program=program,
+        holder=card.card_holder_name,
+        last4=card.last4,
+        partner_ref=card.partner_ref,
+        status=card.status,
+        created_at=card.created_at,
+    )
 
 
 async def card_now(core: Core, text: str) -> CardPicture:
     """The card that `text` names, with its live status and balance. Raises NotFound, PartnerError."""
     async with core.store.read() as tx:
         entry = await resolve_card(tx, text)
-    found = await core.partners[entry.program].card(entry.id)
-    async with core.store.begin() as tx:
-        await cards.set_status(tx, entry.id, found.card.status)
-        if found.balance_usd is not None:
-            await cards.set_balance(tx, entry.id, found.balance_usd)
+    found = await refresh_card(core, entry.program, entry.id)
+    async with core.store.read() as tx:
         history = await requests.find(tx, subject=entry.id, limit=10)
         read_at = tx.now
     return replace(
@@ -254,7 +271,7 @@ async def private_of(core: Core, request_id: str) -> Mapping[str, str]:
     async with core.store.read() as tx:
         try:
             return (await requests.frozen(tx, request_id)).private
-        except requests.Purged:
+        except Purged:
             return {}
 
 

@@ -15,7 +15,7 @@ from typing import Protocol
 
 from bot.services import pictures_of
 from bot.services.core import Core
-from bot.services.pictures import Picture
+from bot.services.pictures import Picture, RequestPicture
 from storage import outbox
 from storage.outbox import OutboxRow, Place
 
@@ -67,7 +67,9 @@ class Publisher(Protocol):
         """The channel id of the direct messages with this person."""
         ...
 
-    async def find(self, *, channel: str, dedupe: str, since: datetime, thread_ts: str | None = None) -> Posted | None:
+    async def find(
+        self, *, channel: str, dedupe: str, since: datetime, thread_ts: str | None = None
+    ) -> Posted | None:
         """Our own message with this id in its metadata, where Slack shows one."""
         ...
 
@@ -123,7 +125,7 @@ class Outbox:
         if found is None:
             await self._later(row, timedelta(0), "not found when read back")
         else:
-            await self._mark_sent(row, found)
+            await self._mark_sent(row, found, 0)
 
     async def deliver_due(self) -> int:
         """Deliver every row that is due and whose channel is free; returns how many rows were handled."""
@@ -168,7 +170,7 @@ class Outbox:
         except SlackRefused as refusal:
             return await self._after_refusal(row, refusal)
         self._core.crash_point("outbox.sent")
-        await self._mark_sent(row, posted)
+        await self._mark_sent(row, posted, _version(picture))
         return True
 
     async def _send(self, row: OutboxRow, picture: Picture, place: Place | None, key: str) -> Posted:
@@ -189,7 +191,10 @@ class Outbox:
             self._free_at[key] = self._core.clock.monotonic() + trouble.retry_after_s
         else:
             pause = _BACKOFF[min(row.attempts, len(_BACKOFF) - 1)]
-        log.warning("outbox.trouble", extra={"row": row.id, "error": str(trouble), "again_in_s": pause.total_seconds()})
+        log.warning(
+            "outbox.trouble",
+            extra={"row": row.id, "error": str(trouble), "again_in_s": pause.total_seconds()},
+        )
         if trouble.maybe_sent:
             await self._heal_one(row)
         else:
@@ -211,11 +216,11 @@ class Outbox:
         async with self._core.store.read() as tx:
             return await outbox.place(tx, row.subject, kind)
 
-    async def _mark_sent(self, row: OutboxRow, posted: Posted) -> None:
+    async def _mark_sent(self, row: OutboxRow, posted: Posted, version: int) -> None:
         async with self._core.store.begin() as tx:
             await outbox.sent(tx, row.id)
             if row.kind in ("card", "alert"):
-                await outbox.put_place(tx, row.subject, row.kind, posted.channel, posted.ts)
+                await outbox.put_place(tx, row.subject, row.kind, posted.channel, posted.ts, version)
 
     async def _later(self, row: OutboxRow, pause: timedelta, error: str) -> None:
         async with self._core.store.begin() as tx:
@@ -226,3 +231,5 @@ class Outbox:
             await outbox.drop(tx, row.id, error)
 
 
+def _version(picture: Picture) -> int:
+    return picture.request.version if isinstance(picture, RequestPicture) else 0

@@ -44,7 +44,9 @@ async def checked_lately(core: Core, slack_id: str) -> Actor:
     async with core.store.read() as tx:
         found = await people.get(tx, slack_id)
     if found is None or found.checked_at < core.clock.now() - REQUESTER_CHECK_HOLDS:
-        raise LookupFailed("This preview is too old to submit. Close it and start again; nothing was recorded.")
+        raise LookupFailed(
+            "This preview is too old to submit. Close it and start again; nothing was recorded."
+        )
     require_full_member(found.actor, core.directory.home_team)
     return found.actor
 

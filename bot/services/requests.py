@@ -34,7 +34,9 @@ async def submit(core: Core, draft_id: str, slack_id: str) -> Request:
     async with core.store.begin() as tx:
         draft = await drafts.take(tx, draft_id)
         if draft is None or draft.owner != slack_id:
-            raise Stale("This was submitted already, or the draft is gone. Look at /requests before asking again.")
+            raise Stale(
+                "This was submitted already, or the draft is gone. Look at /requests before asking again."
+            )
         request = await _insert(tx, core, draft, actor)
         if draft.run_now:
             request = await _break_glass(tx, core, request, actor)
@@ -65,7 +67,9 @@ async def _insert(tx: Tx, core: Core, draft: Draft, actor: Actor) -> Request:
         subject_label=draft.target_label,
         summary=operation.summary(),
         exposure_usd=operation.exposure_usd(),
-        digest=digest_of(request_id, draft.program, draft.kind, operation, actor.id, draft.reason, key, body_mac),
+        digest=digest_of(
+            request_id, draft.program, draft.kind, operation, actor.id, draft.reason, key, body_mac
+        ),
         key=key,
         approvals_needed=kind_policy.approvals_needed(operation.exposure_usd()),
         policy_version=core.policy.version,
@@ -134,11 +138,14 @@ async def cancel(core: Core, request_id: str, slack_id: str) -> Request:
     async with core.store.begin() as tx:
         request = await existing(tx, request_id)
         if request.requester != slack_id:
-            raise NotAllowed("Only the person who asked can cancel. You can reject it instead.", "not_the_requester")
+            raise NotAllowed(
+                "Only the person who asked can cancel. You can reject it instead.", "not_the_requester"
+            )
         if request.state not in (State.PENDING, State.APPROVED):
             raise Stale(f"{request.id} is {request.state} already: it can no longer be cancelled.")
-        moved = await close(tx, core, request, Event.CANCEL, slack_id, "Cancelled by the requester. Nothing was sent.")
-    return moved
+        return await close(
+            tx, core, request, Event.CANCEL, slack_id, "Cancelled by the requester. Nothing was sent."
+        )
 
 
 async def close(tx: Tx, core: Core, request: Request, event: Event, actor: str, text: str) -> Request:

@@ -1,0 +1,189 @@
+"""What to do next with an approved request, and what an outcome does to it. Pure.
+
+The history of attempts decides as much as the last answer: whether the key is known to the API,
+whether it is spent, how often nobody knew. `next_step` chooses between sending and looking;
+`after` turns an outcome into the change of the request.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from enum import StrEnum
+
+from bot.domain.outcomes import (
+    KEY_TRUSTED_FOR,
+    QUIESCENCE,
+    Finding,
+    Outcome,
+    next_pause,
+    reconcile_pause,
+)
+from bot.domain.requests import Attempt, Event, Request, State
+
+HELD_FOR = timedelta(seconds=30)
+
+
+class Step(StrEnum):
+    SEND = "send"  # the first time
+    REPLAY = "replay"  # the same key and bytes again
+    LOOK = "look"  # read only
+
+
+class Evidence(StrEnum):
+    """What a look at the API (never a send) shows of a request."""
+
+    DONE = "done"
+    UNDONE = "undone"  # proved: it did not happen, or it was given back
+    DEBITED = "debited"  # off the float, the credit is not proved
+    ABSENT = "absent"  # no trace
+    UNPROVEN = "unproven"  # no trace, and absence proves nothing here
+
+
+_NOBODY_KNOWS = frozenset({Finding.UNKNOWN, Finding.UNRESOLVED, Finding.EVIDENCE})
+# Findings that show the API has the key: repeating it cannot be the first to arrive.
+_KEY_SEEN = frozenset({Finding.UNRESOLVED.value, Evidence.DEBITED.value})
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """What the attempts so far say together."""
+
+    sent: bool
+    unanswered: bool
+    unknown: int
+    key_seen: bool
+    key_spent: bool
+    last_doubt_at: datetime | None  # when the last send with an unknown outcome left
+
+    @classmethod
+    def of(cls, attempts: Sequence[Attempt], spends_key: Collection[tuple[int, str]]) -> History:
+        sends = [a for a in attempts if a.purpose != Step.LOOK]
+        unanswered = [a for a in sends if a.answered_at is None]
+        doubtful = [a for a in sends if a.finding in _NOBODY_KNOWS or a.finding in _KEY_SEEN]
+        last = [a.sent_at for a in (*unanswered, *doubtful)]
+        return cls(
+            sent=bool(sends),
+            unanswered=bool(unanswered),
+            unknown=len([a for a in attempts if a.answered_at is None or a.finding in _NOBODY_KNOWS]),
+            key_seen=any(a.finding in _KEY_SEEN for a in attempts),
+            key_spent=any((a.status, a.code) in spends_key for a in sends if a.status and a.code),
+            last_doubt_at=max(last) if last else None,
+        )
+
+    def is_quiet(self, now: datetime) -> bool:
+        """No request of ours with this key can still be on its way."""
+        return self.last_doubt_at is None or now >= self.last_doubt_at + QUIESCENCE
+
+
+def next_step(request: Request, history: History, now: datetime, *, approval_holds: bool) -> Step:
+    """Send, repeat or only look. `approval_holds`: the re-check just made found nothing against it.
+
+    A repeat may be the first to arrive, so without proof that the API knows the key it needs a valid
+    approval; a spent or outdated key is never sent again.
+    """
+    if not history.sent:
+        return Step.SEND
+    outdated = request.first_sent_at is not None and now >= request.first_sent_at + KEY_TRUSTED_FOR
+    if history.key_spent or outdated:
+        return Step.LOOK
+    return Step.REPLAY if history.key_seen or approval_holds else Step.LOOK
+
+
+def approval_is_valid(request: Request, now: datetime) -> bool:
+    return request.valid_until is not None and now < request.valid_until
+
+
+def settle(
+    evidence: Evidence,
+    text: str,
+    *,
+    history: History,
+    refused: Outcome | None,
+    approval_holds: bool,
+    now: datetime,
+) -> Outcome:
+    """What a look proves. `refused` is the answer of this attempt that sent us to look, if one did.
+
+    Absence is believed only when nothing of ours can still arrive, and only from sources where a
+    trace would have to be.
+    """
+    match evidence:
+        case Evidence.DONE:
+            return Outcome(Finding.SUCCEEDED, text)
+        case Evidence.UNDONE:
+            return Outcome(Finding.REFUSED, f"{text} Nothing is missing; it can be asked for again.")
+        case Evidence.DEBITED if refused is not None or history.key_spent:
+            return Outcome(Finding.UNRESOLVED, f"{text} Do not repeat this; it is being reconciled.")
+        case Evidence.DEBITED:
+            return Outcome(Finding.UNKNOWN, f"{text} The same key is sent again.")
+        case Evidence.UNPROVEN:
+            return Outcome(Finding.UNRESOLVED, f"{text} A person has to find out; do not repeat this.")
+    if not history.is_quiet(now):
+        return Outcome(Finding.UNKNOWN, f"{text} An earlier attempt may still arrive; do not repeat this.")
+    if refused is None and approval_holds and not history.key_spent:
+        return Outcome(Finding.UNKNOWN, f"{text} The same key is sent again.")
+    return Outcome(Finding.REFUSED, f"{text} Nothing moved. Make a new request if it is still wanted.")
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What an outcome does to a request. `due_in` None = nothing more to do."""
+
+    event: Event | None
+    due_in: timedelta | None
+    outcome_unknown: bool
+    needs_person: bool
+    text: str
+
+
+_LAPSED = "The approval lapsed before it could be sent again. Nothing moved. Make a new request if it is still wanted."
+
+
+def after(outcome: Outcome, request: Request, history: History, now: datetime, *, readable: bool) -> Change:
+    """The change an outcome makes. `history` includes the attempt just answered; `readable` = the kind
+    can be looked up at all."""
+    unknown = request.outcome_unknown
+    match outcome.finding:
+        case Finding.SUCCEEDED:
+            return Change(Event.SUCCEED, None, unknown, False, outcome.text)
+        case Finding.REFUSED:
+            return Change(Event.FAIL, None, unknown, False, outcome.text)
+        case Finding.WAIT | Finding.NOTHING_YET | Finding.HELD:
+            return _not_executed(outcome, request, history, now)
+    unresolved = outcome.finding is Finding.UNRESOLVED
+    pause = (
+        timedelta(seconds=outcome.retry_after_s)
+        if outcome.retry_after_s
+        else next_pause(max(history.unknown, 1))
+    )
+    lost = (unresolved or pause is None) and request.state is State.EXECUTING
+    first_sent_at = request.first_sent_at or now
+    outdated = now >= first_sent_at + KEY_TRUSTED_FOR
+    return Change(
+        event=Event.LOSE_SIGHT if lost else None,
+        due_in=pause or reconcile_pause(now - first_sent_at),
+        outcome_unknown=True,
+        needs_person=request.needs_person or outdated or (unresolved and not readable),
+        text=outcome.text,
+    )
+
+
+def _not_executed(outcome: Outcome, request: Request, history: History, now: datetime) -> Change:
+    """429, 401, 403, no connection: this call did nothing, and the history stays what it was."""
+    if request.outcome_unknown or request.state is State.UNRESOLVED:
+        return Change(
+            None, _pause(outcome, history), request.outcome_unknown, request.needs_person, outcome.text
+        )
+    if not approval_is_valid(request, now):
+        return Change(Event.FAIL, None, False, False, f"{outcome.text} {_LAPSED}")
+    return Change(None, _pause(outcome, history), False, False, outcome.text)
+
+
+def _pause(outcome: Outcome, history: History) -> timedelta:
+    if outcome.finding is Finding.HELD:
+        return HELD_FOR
+    if outcome.retry_after_s:
+        return timedelta(seconds=outcome.retry_after_s)
+    return timedelta(minutes=1) if outcome.finding is Finding.WAIT else timedelta(seconds=5)

@@ -1,0 +1,30 @@
+"""Timers: APScheduler's triggers in memory. What a timer does is idempotent and asks the database."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from datetime import UTC
+
+from apscheduler.schedulers.asyncio import AsyncIOScheduler
+
+
+class Timers:
+    """Runs coroutines on a cadence, never two of one name at once; missed runs are folded into one."""
+
+    def __init__(self) -> None:
+        self._scheduler = AsyncIOScheduler(
+            timezone=UTC, job_defaults={"coalesce": True, "max_instances": 1, "misfire_grace_time": 60}
+        )
+
+    def every(self, name: str, seconds: float, job: Callable[[], Awaitable[None]]) -> None:
+        """Run `job` every `seconds`, with up to a tenth of jitter so that timers do not beat together."""
+        self._scheduler.add_job(
+            job, "interval", id=name, name=name, seconds=seconds, jitter=max(1, int(seconds / 10))
+        )
+
+    def start(self) -> None:
+        self._scheduler.start()
+
+    def stop(self) -> None:
+        if self._scheduler.running:
+            self._scheduler.shutdown(wait=False)

@@ -1,0 +1,334 @@
+"""Carrying out an approved request once, whatever dies in between.
+
+    claim    approved → executing, lease, fence + 1, an attempt without an answer   committed before any byte leaves
+    call     the stored key and the frozen bytes                                    no transaction open
+    finish   WHERE fence = mine: the outcome, the audit, the messages owed          else nothing is written
+
+A claim that finds an unanswered attempt knows that nobody knows: `outcome_unknown` is set for good,
+and from then on no refusal alone proves a failure. Which answers prove what is in
+`bot.domain.outcomes`; what to do next is in `bot.domain.planning`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, replace
+
+from bot.domain.outcomes import Finding, Outcome
+from bot.domain.planning import History, Step, after, approval_is_valid, next_step, settle
+from bot.domain.requests import TERMINAL, Attempt, Event, Request, State
+from bot.operations._base import Operation
+from bot.partner.errors import PartnerError
+from bot.services import alerts, gate, lookups, owed, programs, support
+from bot.services.core import Core
+from bot.services.requests import close, note
+from storage import attempts, requests
+from storage.errors import CannotOpen, Purged
+from storage.store import Tx
+
+log = logging.getLogger("countersign.execution")
+
+_CLAIMABLE = frozenset({State.APPROVED, State.EXECUTING, State.UNRESOLVED})
+
+
+@dataclass(frozen=True, slots=True)
+class _Work:
+    """One claim: the request as claimed, its operation, and the attempt this claim makes."""
+
+    request: Request
+    operation: Operation
+    attempt: Attempt
+    history: History
+    approval_holds: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Answered:
+    """What came back, for the attempt row."""
+
+    outcome: Outcome
+    status: int | None = None
+    code: str | None = None
+    certainty: str | None = None
+    finding: str = ""
+
+
+async def execute(core: Core, request_id: str) -> None:
+    """Send, repeat or look once for a request that is due. Safe to call at any time, from anywhere."""
+    async with core.store.read() as tx:
+        request = await requests.get(tx, request_id)
+    if request is None or request.state not in _CLAIMABLE or request.program not in core.partners:
+        return
+    if await programs.is_paused(core, request.program):
+        return
+    answer = await (gate.first_send if request.state is State.APPROVED else _may_repeat)(core, request)
+    if request.state is State.APPROVED and answer is not None:
+        await _hold_back(core, request, answer)
+        return
+    core.crash_point("execution.before_claim")
+    work = await _claim(core, request_id, approval_holds=answer is None)
+    if work is None:
+        return
+    core.crash_point("execution.claimed")
+    async with _lease_kept(core, work.request):
+        answered = await _call(core, work)
+    core.crash_point("execution.answered")
+    await _finish(core, work, answered)
+    core.crash_point("execution.finished")
+    if answered.outcome.finding is Finding.SUCCEEDED:
+        await _refresh_card(core, work, answered)
+
+
+async def _refresh_card(core: Core, work: _Work, answered: _Answered) -> None:
+    """Show the card as it now is. A failed read costs nothing: the directory is read whole every few minutes."""
+    card_id = answered.outcome.facts.get("card_id") or (
+        work.request.subject if work.operation.has_card else None
+    )
+    if card_id is None:
+        return
+    try:
+        await lookups.refresh_card(core, work.request.program, card_id)
+    except PartnerError as error:
+        log.info("execution.card_not_read", extra={"request": work.request.id, "error": str(error)})
+
+
+async def _may_repeat(core: Core, request: Request) -> gate.Answer:
+    """None while the approval and the facts still allow a repeat that may be the first to arrive."""
+    if not approval_is_valid(request, core.clock.now()):
+        return gate.Later("The approval has lapsed.")
+    if await _superseded(core, request):
+        return gate.Later("A newer request on the same target was approved.")
+    return await gate.recheck(core, request)
+
+
+async def _superseded(core: Core, request: Request) -> bool:
+    kinds = core.kinds[request.kind].superseded_by
+    if not kinds or request.approved_at is None:
+        return False
+    async with core.store.read() as tx:
+        others = await requests.find(tx, subject=request.subject, limit=50)
+    return any(
+        o.kind in kinds and o.approved_at is not None and o.approved_at > request.approved_at for o in others
+    )
+
+
+async def _hold_back(core: Core, request: Request, answer: gate.Stop | gate.Later) -> None:
+    """Nothing is sent: the request ends, or is tried again in a moment while its approval is valid."""
+    async with core.store.begin() as tx:
+        current = await requests.get(tx, request.id)
+        if current is None or current.version != request.version:
+            return
+        if isinstance(answer, gate.Later):
+            await requests.touch(tx, current, due_at=tx.now + gate.RETRY_AFTER, outcome_text=answer.text)
+            return
+        await close(tx, core, current, answer.event, "system:execution", answer.text)
+        if answer.alarm:
+            await alerts.raise_(
+                tx,
+                core,
+                dedupe=f"tampered:{request.id}",
+                kind="tampered",
+                subject=request.id,
+                severity="critical",
+                title=f"{request.id}: stored terms are not the approved ones",
+                text=answer.text,
+            )
+
+
+async def _claim(core: Core, request_id: str, *, approval_holds: bool) -> _Work | None:
+    async with core.store.begin() as tx:
+        before = await requests.get(tx, request_id)
+        request = await requests.claim(tx, request_id, owner=core.owner, lease_s=core.lease_s)
+        if request is None or before is None:
+            return None
+        operation = gate.operation_of(core, request)
+        history = History.of(await attempts.of(tx, request_id), operation.spends_key)
+        if history.unanswered and not request.outcome_unknown:
+            request = await requests.touch(tx, request, outcome_unknown=True)
+        step = next_step(request, history, tx.now, approval_holds=approval_holds)
+        attempt = await attempts.start(tx, request, step.value)
+        await note(
+            tx,
+            core,
+            request,
+            "system:execution",
+            "request.attempt",
+            {"number": attempt.number, "step": step.value},
+        )
+        if before.state is State.APPROVED:
+            await owed.card(tx, core, request)
+    return _Work(request, operation, attempt, history, approval_holds)
+
+
+async def _call(core: Core, work: _Work) -> _Answered:
+    """The foreign call. Raises nothing the API or its absence could cause."""
+    if work.attempt.purpose == Step.LOOK:
+        return await _look(core, work, None)
+    async with core.store.read() as tx:
+        try:
+            body = (await requests.frozen(tx, work.request.id)).body
+        except (CannotOpen, Purged):
+            return await _look(core, work, None)
+    try:
+        outcome = await work.operation.send(core.partners[work.request.program], work.request.key, body)
+        answered = _Answered(outcome, status=200, finding=outcome.finding.value)
+    except PartnerError as error:
+        outcome = work.operation.judge(error, outcome_unknown=work.request.outcome_unknown)
+        if outcome.finding is Finding.HELD:
+            await programs.pause(core, work.request.program, error)
+        answered = _Answered(outcome, error.status, error.code, error.certainty.value, outcome.finding.value)
+    if outcome.finding is Finding.EVIDENCE:
+        return await _look(core, work, answered)
+    return answered
+
+
+async def _look(core: Core, work: _Work, answered: _Answered | None) -> _Answered:
+    """Read the evidence; with `answered`, the refusal that sent us here."""
+    request, now = work.request, core.clock.now()
+    refused = answered.outcome if answered else None
+    base = answered or _Answered(Outcome(Finding.UNKNOWN, ""))
+    try:
+        look = await work.operation.look(
+            core.partners[request.program], request.key, request.first_sent_at or now
+        )
+    except PartnerError as error:
+        text = "The outcome is not known yet, and the API could not be read to find out. Do not repeat this."
+        return replace(
+            base, outcome=Outcome(Finding.UNKNOWN, text), finding=base.finding or f"unreadable:{error.code}"
+        )
+    history = work.history
+    if answered is not None and not request.outcome_unknown:
+        # This refusal was answered and no other attempt is in doubt: nothing of ours is on its way.
+        history = replace(history, last_doubt_at=None)
+    outcome = settle(
+        look.evidence,
+        look.text,
+        history=history,
+        refused=refused,
+        approval_holds=work.approval_holds,
+        now=now,
+    )
+    facts = {**(refused.facts if refused else {}), **look.facts}
+    return replace(base, outcome=replace(outcome, facts=facts), finding=look.evidence.value)
+
+
+async def _finish(core: Core, work: _Work, answered: _Answered) -> None:
+    """Write the outcome under our fence; a claim that was taken over writes nothing."""
+    outcome = answered.outcome
+    async with core.store.begin() as tx:
+        history = _with_answer(await attempts.of(tx, work.request.id), work, answered)
+        readable = not (outcome.finding is Finding.UNRESOLVED and answered.finding == "unproven")
+        change = after(outcome, work.request, history, tx.now, readable=readable)
+        request = await requests.finish(
+            tx,
+            work.request,
+            change.event,
+            due_at=None if change.due_in is None else tx.now + change.due_in,
+            outcome_unknown=change.outcome_unknown,
+            needs_person=change.needs_person,
+            outcome=dict(outcome.facts) or work.request.outcome,
+            outcome_text=change.text,
+            finished_at=tx.now if change.due_in is None else None,
+        )
+        if request is None:
+            log.warning("execution.fenced", extra={"request": work.request.id, "fence": work.request.fence})
+            return
+        await attempts.answer(
+            tx,
+            work.attempt,
+            status=answered.status,
+            code=answered.code,
+            certainty=answered.certainty,
+            finding=answered.finding,
+            detail=outcome.text[:500],
+        )
+        await _tell(tx, core, work, request, change.event, outcome)
+        core.crash_point("execution.finishing")
+
+
+def _with_answer(rows: list[Attempt], work: _Work, answered: _Answered) -> History:
+    mine = replace(
+        work.attempt,
+        answered_at=work.attempt.sent_at,
+        status=answered.status,
+        code=answered.code,
+        finding=answered.finding,
+    )
+    return History.of([mine if row.id == mine.id else row for row in rows], work.operation.spends_key)
+
+
+async def _tell(
+    tx: Tx, core: Core, work: _Work, request: Request, event: Event | None, outcome: Outcome
+) -> None:
+    """Audit, messages owed, alerts, and the purge of private details."""
+    await note(
+        tx,
+        core,
+        request,
+        "system:execution",
+        "request.outcome",
+        {"finding": outcome.finding.value, "attempt": work.attempt.number, **outcome.facts},
+    )
+    await owed.card(tx, core, request)
+    if event is not None:
+        await owed.line(tx, core, request, str(request.state), text=request.outcome_text)
+    if request.state in TERMINAL:
+        await requests.purge(tx, request.id)
+        await owed.tell_requester(tx, core, request, "")
+        await alerts.resolve(tx, core, f"unresolved:{request.id}")
+    if outcome.alarm:
+        await alerts.raise_(
+            tx,
+            core,
+            dedupe=f"alarm:{request.id}",
+            kind="key_reused",
+            subject=request.id,
+            severity="critical",
+            title=f"{request.id}: an answer that should be impossible",
+            text=outcome.alarm,
+        )
+    if event is Event.LOSE_SIGHT:
+        await alerts.raise_(
+            tx,
+            core,
+            dedupe=f"unresolved:{request.id}",
+            kind="unresolved",
+            subject=request.id,
+            severity="critical",
+            title=f"{request.id}: outcome not known",
+            text=await support.card(tx, core, request),
+        )
+        await owed.tell_requester(tx, core, request, "")
+
+
+@asynccontextmanager
+async def _lease_kept(core: Core, request: Request) -> AsyncIterator[None]:
+    """Renew the lease every third of it from this loop: a stalled loop loses it, as it should."""
+
+    async def renew() -> None:
+        while True:
+            await core.clock.sleep(core.lease_s / 3)
+            async with core.store.begin() as tx:
+                held = await requests.renew(
+                    tx, request.id, owner=core.owner, fence=request.fence, lease_s=core.lease_s
+                )
+            if not held:
+                log.warning("execution.lease_lost", extra={"request": request.id})
+                return
+
+    task = asyncio.create_task(renew())
+    try:
+        yield
+    finally:
+        task.cancel()
+        with suppress(asyncio.CancelledError):
+            await task
+
+
+async def due(core: Core) -> list[str]:
+    """Ids to execute, repeat or reconcile now."""
+    async with core.store.read() as tx:
+        return await requests.due(tx)

@@ -1,0 +1,162 @@
+"""The last gate before the first byte: is what would be sent still what was approved, and may it go?
+
+Everything here is read again at this moment. If any of it cannot be read, nothing is sent.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import timedelta
+
+from bot.domain.approvals import DecisionKind
+from bot.domain.errors import CountersignError, LookupFailed
+from bot.domain.planning import approval_is_valid
+from bot.domain.requests import Event, Request, State
+from bot.operations._base import Operation
+from bot.partner.errors import Forbidden, PartnerError, Unauthorized
+from bot.services import people, programs
+from bot.services.core import Core
+from bot.services.decisions import is_genuine
+from bot.services.drafts import house_facts
+from bot.services.requests import digest_of
+from storage import decisions, requests
+from storage.errors import CannotOpen, Purged
+from storage.store import Tx
+
+RETRY_AFTER = timedelta(seconds=5)
+
+
+@dataclass(frozen=True, slots=True)
+class Stop:
+    """Nothing is sent and the request ends. `alarm` asks for a top-severity alert."""
+
+    event: Event
+    text: str
+    alarm: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Later:
+    """It cannot be told just now; ask again after a moment."""
+
+    text: str
+
+
+Answer = Stop | Later | None
+
+
+def operation_of(core: Core, request: Request) -> Operation:
+    """The operation as approved, private values masked: enough for everything but the frozen body."""
+    return core.kinds[request.kind](request.terms, request.subject_label)
+
+
+async def first_send(core: Core, request: Request) -> Answer:
+    """None = go. Checks the seal of the terms, the approvals, the people, then the facts."""
+    if not approval_is_valid(request, core.clock.now()):
+        return Stop(Event.EXPIRE, "Approved, but it could not be sent in time. Nothing was sent.")
+    async with core.store.read() as tx:
+        stop = await _as_approved(tx, core, request)
+    if stop is not None:
+        return stop
+    try:
+        stop = await _approvers_stand(core, request)
+    except LookupFailed as error:
+        return Later(str(error))
+    return stop or await recheck(core, request)
+
+
+async def _as_approved(tx: Tx, core: Core, request: Request) -> Stop | None:
+    """Digest, MACs and quorum: a row changed in the database by hand is not sent."""
+    tampered = Stop(
+        Event.CANCEL,
+        "What is stored is not what was approved. Nothing was sent. Keep the database as it is and look at"
+        " `countersign audit verify`.",
+        alarm=True,
+    )
+    try:
+        frozen = await requests.frozen(tx, request.id)
+    except (CannotOpen, Purged):
+        return tampered
+    operation = core.kinds[request.kind]({**request.terms, **frozen.private}, request.subject_label)
+    body_mac = tx.vault.mac("token_hash", frozen.body)
+    digest = digest_of(
+        request.id,
+        request.program,
+        request.kind,
+        operation,
+        request.requester,
+        request.reason,
+        request.key,
+        body_mac,
+    )
+    if body_mac != request.body_mac or digest != request.digest or operation.subject != request.subject:
+        return tampered
+    if operation.exposure_usd() != request.exposure_usd:
+        return tampered
+    found = [
+        d
+        for d in await decisions.of(tx, request.id)
+        if is_genuine(tx.vault, d) and d.digest == request.digest
+    ]
+    if request.break_glass:
+        allowed = core.policy.of(request.kind).now and core.kinds[request.kind].can_run_now
+        own = any(d.kind is DecisionKind.BREAK_GLASS and d.actor == request.requester for d in found)
+        return None if allowed and own else tampered
+    approvers = {d.actor for d in found if d.kind is DecisionKind.APPROVE} - {request.requester}
+    if len(approvers) < request.approvals_needed:
+        return tampered
+    needed = core.policy.of(request.kind).approvals_needed(request.exposure_usd)
+    if len(approvers) < needed:
+        return Stop(Event.CANCEL, f"The policy now asks for {needed} approvals. Nothing was sent; ask again.")
+    return None
+
+
+async def _approvers_stand(core: Core, request: Request) -> Stop | None:
+    """Those who approved are still active approvers; raises LookupFailed."""
+    if request.break_glass:
+        return None
+    async with core.store.read() as tx:
+        approved = [d for d in await decisions.of(tx, request.id) if d.kind is DecisionKind.APPROVE]
+    allowed = await people.approvers(core)
+    for decision in approved:
+        actor = await core.directory.actor(decision.actor)
+        if actor.deleted or decision.actor not in allowed:
+            return Stop(
+                Event.CANCEL,
+                f"{decision.actor_name} approved this but is no longer an approver. Nothing was sent; ask again.",
+            )
+    return None
+
+
+async def recheck(core: Core, request: Request) -> Answer:
+    """Do the facts still allow it? Reads the API live; a kind may choose to act when it cannot be read."""
+    operation = operation_of(core, request)
+    try:
+        facts = await operation.read(core.partners[request.program])
+    except (Unauthorized, Forbidden) as error:
+        await programs.pause(core, request.program, error)
+        return Later("Sending to this program is paused: the API does not take the key.")
+    except PartnerError as error:
+        return Later(f"The API could not be read: {error.message}") if operation.must_recheck else None
+    except CountersignError as error:
+        return Later(str(error))
+    stops = [c.text for c in operation.concerns(facts) if c.stops]
+    if stops:
+        return Stop(Event.CANCEL, f"{' '.join(stops)} Nothing was sent; ask again when it fits.")
+    return await _no_new_doubt(core, request, operation)
+
+
+async def _no_new_doubt(core: Core, request: Request, operation: Operation) -> Stop | None:
+    """An unknown outcome on the same card that the approvers could not know of stops a further payment."""
+    if not operation.moves_float or request.state is not State.APPROVED:
+        return None
+    async with core.store.read() as tx:
+        now = await house_facts(tx, operation, request.requester)
+    fresh = set(now["unresolved"]) - set(request.facts.get("unresolved", ())) - {request.id}
+    if not fresh:
+        return None
+    return Stop(
+        Event.CANCEL,
+        f"{', '.join(sorted(fresh))} on the same card has no known outcome since this was asked for, so it might"
+        " pay twice. Nothing was sent; ask again, and the approvers will see both.",
+    )

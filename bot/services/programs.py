@@ -1,0 +1,70 @@
+"""Programs and their keys: paused when the API does not take the key, running again when it does."""
+
+from __future__ import annotations
+
+from bot.partner.errors import Forbidden, PartnerError
+from bot.services import alerts
+from bot.services.core import Core
+from storage import audit, programs
+
+_KEY_REFUSED = "The key is missing, unknown or revoked, or the account is suspended."
+
+
+async def pause(core: Core, program: str, error: PartnerError) -> None:
+    """Stop sending for this program, with one alert, until `probe_paused` finds the key working."""
+    cause = f"The API refused the call: {error.message}" if isinstance(error, Forbidden) else _KEY_REFUSED
+    async with core.store.begin() as tx:
+        if not await programs.pause(tx, program, error.code or "UNAUTHORIZED"):
+            return
+        await audit.append(
+            tx,
+            actor="system:execution",
+            action="program.paused",
+            subject=f"program:{program}",
+            reason_code=error.code or "",
+            policy_version=core.policy.version,
+        )
+        await alerts.raise_(
+            tx,
+            core,
+            dedupe=f"key:{program}",
+            kind="key_trouble",
+            subject=program,
+            severity="critical",
+            title=f"Sending to {program} is paused",
+            text=f"{cause} Nothing is sent until it works again; approved requests wait or expire."
+            f" Set a working key with `countersign keys set {program}`, or ask the service.",
+        )
+
+
+async def probe_paused(core: Core) -> None:
+    """Ask each paused program for its account with the key; running again when it answers."""
+    async with core.store.read() as tx:
+        paused = [p for p in await programs.all(tx) if p.paused_reason and p.name in core.partners]
+    for program in paused:
+        try:
+            me = await core.partners[program.name].me()
+        except PartnerError:
+            continue
+        if program.paused_reason == "FORBIDDEN" and not {"cards:write", "users:write"} & set(me.key.scopes):
+            continue
+        await resume(core, program.name)
+
+
+async def resume(core: Core, program: str) -> None:
+    async with core.store.begin() as tx:
+        if await programs.unpause(tx, program):
+            await audit.append(
+                tx,
+                actor="system:execution",
+                action="program.resumed",
+                subject=f"program:{program}",
+                policy_version=core.policy.version,
+            )
+            await alerts.resolve(tx, core, f"key:{program}")
+
+
+async def is_paused(core: Core, program: str) -> bool:
+    async with core.store.read() as tx:
+        found = await programs.get(tx, program)
+    return found is not None and found.paused_reason is not None

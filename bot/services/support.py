@@ -1,0 +1,36 @@
+"""The support card: all the service needs to look into an outcome, and nothing it must not see."""
+
+from __future__ import annotations
+
+from bot.domain.money import format_usd
+from bot.domain.requests import Request
+from bot.services.core import Core
+from storage import attempts
+from storage.store import Tx
+
+
+async def card(tx: Tx, core: Core, request: Request) -> str:
+    """Text anyone can copy to the service: ids, key prefix, attempts. No key, phone, e-mail or link."""
+    lines = [
+        request.outcome_text,
+        f"Request {request.id}: {request.kind}, {request.subject_label or request.subject}",
+    ]
+    if request.exposure_usd:
+        lines.append(f"Amount {format_usd(request.exposure_usd)}")
+    lines.append(f"Program {request.program}, key prefix {core.partners[request.program].key_prefix}")
+    lines.append(f"Idempotency-Key {request.key}")
+    if request.subject:
+        lines.append(f"Acts on {request.subject}")
+    for attempt in await attempts.of(tx, request.id):
+        answer = " ".join(str(part) for part in (attempt.status, attempt.code) if part) or "no answer"
+        lines.append(
+            f"Attempt {attempt.number} ({attempt.purpose}) {attempt.sent_at:%Y-%m-%d %H:%M:%S} UTC: {answer}"
+        )
+    if request.outcome:
+        shown = {"debit_usd": "Ledger debit", "refund_usd": "Ledger refund"}
+        lines += [
+            f"{label} {request.outcome.get(name) or 'none'}"
+            for name, label in shown.items()
+            if name in request.outcome
+        ]
+    return "\n".join(lines)

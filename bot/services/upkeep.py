@@ -1,0 +1,114 @@
+"""Work that no person asks for: the card directory, the float, purging, late landings, anchors."""
+
+from __future__ import annotations
+
+import logging
+from datetime import timedelta
+
+from bot.domain.errors import CountersignError
+from bot.domain.outcomes import LATE_LANDING_FOR, PRIVATE_KEPT_FOR
+from bot.domain.planning import Evidence
+from bot.domain.requests import Event, Request, State
+from bot.partner.errors import PartnerError
+from bot.services import alerts, gate, lookups, owed, people
+from bot.services.core import Core
+from bot.services.requests import note
+from storage import drafts, requests
+
+log = logging.getLogger("countersign.upkeep")
+DRAFTS_KEPT_FOR = timedelta(hours=1)
+
+
+async def sync_cards(core: Core) -> None:
+    """The card directory of every program; an unreadable API leaves the old one, with its age."""
+    for program in core.partners:
+        try:
+            await lookups.sync_cards(core, program)
+        except PartnerError as error:
+            log.warning("upkeep.cards_not_read", extra={"program": program, "error": str(error)})
+
+
+async def read_accounts(core: Core) -> None:
+    for program in core.partners:
+        try:
+            await lookups.read_account(core, program)
+        except PartnerError as error:
+            log.warning("upkeep.account_not_read", extra={"program": program, "error": str(error)})
+
+
+async def purge(core: Core) -> None:
+    """Private details that are no longer needed go, in the file's log as well."""
+    async with core.store.begin() as tx:
+        ids = await requests.purge_due(tx, unresolved_after=PRIVATE_KEPT_FOR)
+        for request_id in ids:
+            await requests.purge(tx, request_id)
+            request = await requests.get(tx, request_id)
+            if request is not None and request.state is State.UNRESOLVED:
+                await requests.touch(tx, request, needs_person=True)
+                await owed.card(tx, core, request)
+        dropped = await drafts.drop_old(tx, older_than=DRAFTS_KEPT_FOR)
+    if ids or dropped:
+        await core.store.checkpoint()
+
+
+async def sweep_late_landings(core: Core) -> None:
+    """Requests given up as failed without proof are looked up again for 48 hours."""
+    since = core.clock.now() - LATE_LANDING_FOR
+    async with core.store.read() as tx:
+        failed = await requests.find(tx, states=(State.FAILED,), since=since - timedelta(days=1), limit=500)
+    for request in failed:
+        recent = request.finished_at is not None and request.finished_at >= since
+        if request.outcome_unknown and recent and request.program in core.partners:
+            await _look_again(core, request)
+
+
+async def _look_again(core: Core, request: Request) -> None:
+    operation = gate.operation_of(core, request)
+    try:
+        look = await operation.look(
+            core.partners[request.program], request.key, request.first_sent_at or request.created_at
+        )
+    except PartnerError as error:
+        log.warning("upkeep.not_looked_up", extra={"request": request.id, "error": str(error)})
+        return
+    if look.evidence not in (Evidence.DONE, Evidence.DEBITED):
+        return
+    async with core.store.begin() as tx:
+        text = f"It landed late, after it was given up as failed. {look.text}"
+        moved = await requests.move(tx, request, Event.LAND_LATE, outcome_text=text, outcome=dict(look.facts))
+        await note(tx, core, moved, "system:upkeep", "request.landed_late", dict(look.facts))
+        await alerts.raise_(
+            tx,
+            core,
+            dedupe=f"late:{request.id}",
+            kind="landed_late",
+            subject=request.id,
+            severity="critical",
+            title=f"{request.id} landed late",
+            text=f"{text} Check the card and the ledger; a repeat may have paid twice.",
+        )
+        await owed.card(tx, core, moved)
+        await owed.line(tx, core, moved, "landed_late", text=text)
+
+
+async def check_policy(core: Core) -> None:
+    """A policy that its people can no longer meet is an alert of its own."""
+    try:
+        problems = await people.policy_problems(core)
+    except CountersignError as error:
+        log.warning("upkeep.policy_not_checked", extra={"error": str(error)})
+        return
+    async with core.store.begin() as tx:
+        if not problems:
+            await alerts.resolve(tx, core, "policy")
+            return
+        await alerts.raise_(
+            tx,
+            core,
+            dedupe="policy",
+            kind="policy",
+            subject="policy",
+            severity="warning",
+            title="The policy cannot be met",
+            text="\n".join(problems),
+        )

@@ -1,0 +1,150 @@
+"""A delivery is taken only if it is genuine, fresh and an event; nobody else gets a byte in."""
+
+import hashlib
+import hmac
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bot.domain.secret import Secret
+from bot.partner.webhooks import MOST_BYTES, DeliveryRefused, Malformed, NotGenuine, Stale, TooLarge, verify
+
+SECRET = "whsec_" + "A" * 32
+NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
+TIMESTAMP = "1767323045"
+BODY = (
+    b'{"id":"evt_test_1","type":"card.unloaded","created_at":"2026-01-02T03:04:05.678Z",'
+    b'"data":{"card_id":"Ab1","x":1.10}}'
+)
+SIGNATURE = "a1e99aba751bfe02e1161eed818e3e22023cb2041d2ac4def3f20f08b28c218e"
+STRIPPED = "1ccc4af6b706cd3a45a7e330c0d86bfe3a965af573c691214943408133fca10c"
+HEADERS = {"X-SVC-Timestamp": TIMESTAMP, "X-SVC-Signature": SIGNATURE, "X-SVC-Event": "card.unloaded"}
+
+
+def signed(body: bytes, secret: str = SECRET, timestamp: str = TIMESTAMP) -> dict[str, str]:
+    digest = hmac.new(secret.encode(), timestamp.encode() + b"." + body, hashlib.sha256).hexdigest()
+    return {"X-SVC-Timestamp": timestamp, "X-SVC-Signature": digest}
+
+
+def test_the_published_vector_is_taken_and_its_numbers_are_exact() -> None:
+    """R221, R222."""
+    delivery = verify(BODY, HEADERS, [Secret(SECRET)], NOW)
+
+    assert (delivery.id, delivery.type) == ("evt_test_1", "card.unloaded")
+    assert delivery.data["x"] == Decimal("1.10")
+    assert delivery.created_at == datetime(2026, 1, 2, 3, 4, 5, 678_000, tzinfo=UTC)
+
+
+@pytest.mark.parametrize("seconds", [-300, -1, 0, 1, 300])
+def test_up_to_five_minutes_on_either_side_are_fresh(seconds: int) -> None:
+    """R226."""
+    verify(BODY, HEADERS, [Secret(SECRET)], NOW + timedelta(seconds=seconds))
+
+
+@pytest.mark.parametrize("seconds", [-301, 301, 86_400, -86_400])
+def test_a_delivery_from_the_past_or_the_future_is_refused(seconds: int) -> None:
+    with pytest.raises(Stale) as refused:
+        verify(BODY, HEADERS, [Secret(SECRET)], NOW + timedelta(seconds=seconds))
+
+    assert refused.value.status == 401
+
+
+def test_headers_count_in_any_case_and_the_unsigned_ones_not_at_all() -> None:
+    """R225."""
+    headers = {name.lower(): value for name, value in HEADERS.items()}
+    headers |= {"x-svc-event": "card.declined", "x-svc-delivery": "another"}
+
+    delivery = verify(BODY, headers, [Secret(SECRET)], NOW)
+
+    assert (delivery.id, delivery.type) == ("evt_test_1", "card.unloaded")
+
+
+NOT_GENUINE = {
+    "secret without its prefix": (BODY, {**HEADERS, "X-SVC-Signature": STRIPPED}),
+    "body written anew": (BODY.replace(b"1.10", b"1.1"), HEADERS),
+    "a newline after the body": (BODY + b"\n", HEADERS),
+    "upper-case hex": (BODY, {**HEADERS, "X-SVC-Signature": SIGNATURE.upper()}),
+    "no signature": (BODY, {"X-SVC-Timestamp": TIMESTAMP}),
+    "empty signature": (BODY, {**HEADERS, "X-SVC-Signature": ""}),
+    "signature not ASCII": (BODY, {**HEADERS, "X-SVC-Signature": "é" * 64}),
+    "signature with a newline": (BODY, {**HEADERS, "X-SVC-Signature": SIGNATURE + "\n"}),
+    "version token": (BODY, {**HEADERS, "X-SVC-Signature": f"v1={SIGNATURE}"}),
+    "no timestamp": (BODY, {"X-SVC-Signature": SIGNATURE}),
+    "another timestamp": (BODY, {**HEADERS, "X-SVC-Timestamp": "1767323046"}),
+    "timestamp not digits": (BODY, {**HEADERS, "X-SVC-Timestamp": f" {TIMESTAMP}"}),
+    "timestamp in other digits": (BODY, {**HEADERS, "X-SVC-Timestamp": "١٧٦٧٣٢٣٠٤٥"}),
+    "signed with another secret": (BODY, signed(BODY, "whsec_" + "B" * 32)),
+}
+
+
+@pytest.mark.parametrize(("body", "headers"), NOT_GENUINE.values(), ids=NOT_GENUINE)
+def test_whatever_we_did_not_get_from_the_service_is_refused(body: bytes, headers: dict[str, str]) -> None:
+    """R223, R224."""
+    with pytest.raises(NotGenuine) as refused:
+        verify(body, headers, [Secret(SECRET)], NOW)
+
+    assert refused.value.status == 401
+
+
+def test_after_a_rotation_both_secrets_count_and_without_any_nothing_does() -> None:
+    """U65."""
+    old, new = Secret(SECRET), Secret("whsec_" + "B" * 32)
+
+    verify(BODY, HEADERS, [new, old], NOW)
+    with pytest.raises(NotGenuine):
+        verify(BODY, HEADERS, [new], NOW)
+    with pytest.raises(NotGenuine):
+        verify(BODY, HEADERS, [], NOW)
+
+
+def test_a_body_no_event_can_have_is_refused_before_it_is_read() -> None:
+    body = b" " * (MOST_BYTES + 1)
+
+    with pytest.raises(TooLarge) as refused:
+        verify(body, signed(body), [Secret(SECRET)], NOW)
+    assert refused.value.status == 413
+
+
+ENVELOPE = '{"id":"e","type":"t","created_at":"2026-01-02T03:04:05Z","data":%s}'
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "[]", "null", "{}", '"x"', "{", ENVELOPE % "[]", ENVELOPE % "NaN", ENVELOPE % "1e999999999",
+     ENVELOPE % '{"a":1,"a":2}', ENVELOPE % '{"a":"\\ud800"}', ENVELOPE % ('{"a":' * 40 + "1" + "}" * 40),
+     "[" * 20_000, ENVELOPE % ("9" * 5000), (ENVELOPE % "{}").replace('"e"', '""'),
+     ENVELOPE % '{"a":"\x01"}', ENVELOPE % '{"a":1,}', (ENVELOPE % "{}").replace('"e"', "5"),
+     (ENVELOPE % "{}").replace("05Z", "05"), (ENVELOPE % "{}").replace('"type"', '"kind"')],
+)  # fmt: skip
+def test_a_genuine_body_that_is_no_event_is_refused_as_malformed(text: str) -> None:
+    with pytest.raises(Malformed) as refused:
+        verify(text.encode(), signed(text.encode()), [Secret(SECRET)], NOW)
+
+    assert refused.value.status == 400
+
+
+def test_an_event_type_nobody_knows_yet_is_taken() -> None:
+    """R025, R232."""
+    body = (ENVELOPE % '{"deep":{"er":[1]}}').encode()
+
+    assert verify(body, signed(body), [Secret(SECRET)], NOW).type == "t"
+
+
+@given(body=st.binary(max_size=300), genuine=st.booleans(), timestamp=st.text(max_size=12))
+def test_no_bytes_at_all_end_in_anything_but_an_event_or_a_refusal(
+    body: bytes, genuine: bool, timestamp: str
+) -> None:
+    headers = signed(body) if genuine else {**HEADERS, "X-SVC-Timestamp": timestamp}
+
+    with pytest.raises(DeliveryRefused):
+        verify(body, headers, [Secret(SECRET)], NOW)
+
+
+def test_a_delivery_does_not_print_its_data() -> None:
+    """R237: a one-time code may be in it."""
+    body = (ENVELOPE % '{"code":"482913"}').encode()
+
+    assert "482913" not in repr(verify(body, signed(body), [Secret(SECRET)], NOW))

@@ -1,0 +1,5 @@
+"""`python -m bot` is `countersign`."""
+
+from bot.cli import main
+
+main()

@@ -1,0 +1,115 @@
+"""The `countersign` command.
+
+Commands are thin: read settings, call the part that does the work, print. Everything heavy is imported
+inside them, so that `--help` and a mistyped option answer at once. This package alone may start the
+sandbox. Exit codes: 0 done, 1 not done or not well, 2 cannot be done as asked (usage, settings, a
+database that cannot be read), 78 a master key that does not fit.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from bot.cli import audit, config, keys
+from bot.cli.errors import in_sentences
+
+app = typer.Typer(
+    name="countersign",
+    help="Card operations in Slack, with a second signature on everything that moves money.",
+    epilog="New here? `countersign demo` runs the whole product on this machine, with no account anywhere.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.add_typer(keys.app, name="keys")
+app.add_typer(config.app, name="config")
+app.add_typer(audit.app, name="audit")
+
+
+def main() -> None:
+    """Entry point of the `countersign` command."""
+    app()
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        import bot
+
+        typer.echo(f"countersign {bot.__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and exit.")
+    ] = False,
+) -> None:
+    """Options of the command itself; the callback of --version does all there is to do."""
+
+
+@app.command()
+@in_sentences
+def demo(
+    fresh: Annotated[bool, typer.Option("--fresh", help="Forget the state of the last demo first.")] = False,
+    port: Annotated[
+        int, typer.Option(min=1024, max=65532, help="Slack page; the next two ports are used too.")
+    ] = 8400,
+) -> None:
+    """The whole product on this machine: sandbox and bot, with no account anywhere.
+
+    The state is kept in var/demo and survives a restart. Ctrl-C ends it.
+    """
+    from bot.cli.demo import run_demo
+    from bot.cli.serving import run
+
+    run(run_demo(port, fresh=fresh))
+
+
+@app.command("run")
+@in_sentences
+def run_bot(
+    no_migrate: Annotated[
+        bool, typer.Option("--no-migrate", help="Refuse to start instead of upgrading the database.")
+    ] = False,
+) -> None:
+    """The bot in production. Settings come from the environment, decisions from countersign.toml."""
+    from bot.cli.production import run_production
+    from bot.cli.serving import run
+
+    run(run_production(migrate=not no_migrate))
+
+
+@app.command()
+@in_sentences
+def sandbox(
+    slack_port: Annotated[int, typer.Option(min=0, max=65535, help="Slack stand-in; 0 = off.")] = 8400,
+    partner_port: Annotated[int, typer.Option(min=0, max=65535, help="Partner API; 0 = off.")] = 8401,
+) -> None:
+    """The sandbox alone, for testing a bot or a Partner API client against. Nothing is kept.
+
+    Prints the addresses, the tokens and the key to use.
+    """
+    from bot.cli.sandboxes import run_sandbox
+    from bot.cli.serving import run
+
+    run(run_sandbox(slack_port, partner_port))
+
+
+@app.command()
+@in_sentences
+def migrate() -> None:
+    """Upgrade the database to this version, making it first if there is none.
+
+    An SQLite file is copied beside itself before it is changed.
+    """
+    import asyncio
+
+    from bot.cli.environment import settings
+    from storage.migrate import migrate as upgrade
+
+    revision = asyncio.run(upgrade(settings().database_url))
+    typer.echo(f"The database is at revision {revision}.")

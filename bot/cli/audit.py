@@ -1,0 +1,90 @@
+"""`countersign audit …`: check the audit chain, or hand it out."""
+
+from __future__ import annotations
+
+import asyncio
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from bot.cli.errors import ExitCode, Mistake, in_sentences
+
+if TYPE_CHECKING:
+    from storage.audit import Anchor
+
+app = typer.Typer(help="The audit chain: who did what, in a form that shows tampering.", no_args_is_help=True)
+
+
+class Format(StrEnum):
+    """What an export is written as."""
+
+    JSONL = "jsonl"
+    CSV = "csv"
+
+
+@app.command()
+@in_sentences
+def verify(
+    first: Annotated[int, typer.Option("--from", min=1, help="The first entry to check.")] = 1,
+    last: Annotated[int, typer.Option("--to", min=0, help="The last entry to check; 0 = the end.")] = 0,
+    anchors: Annotated[
+        Path | None, typer.Option(help="Anchors kept outside the database, one JSON object a line.")
+    ] = None,
+) -> None:
+    """Check the chain. Exits 0 when it is whole, 1 when it is broken, 2 when it cannot be read.
+
+    Works beside a running bot. Only anchors can show that the end of the chain was cut off.
+    """
+    asyncio.run(_verify(first, last or None, _read_anchors(anchors)))
+
+
+@app.command()
+@in_sentences
+def export(
+    format_: Annotated[
+        Format, typer.Option("--format", help="One JSON object a line, or a table.")
+    ] = Format.JSONL,
+    output: Annotated[
+        Path | None,
+        typer.Option(help="A file to write, with FILE.manifest.json beside it; default standard output."),
+    ] = None,
+) -> None:
+    """Write the whole chain out. Works beside a running bot; the export is itself audited."""
+    from bot.cli.exporting import export_chain
+
+    asyncio.run(export_chain(format_.value, output))
+
+
+def _read_anchors(path: Path | None) -> list[Anchor]:
+    if path is None:
+        return []
+    from storage.audit import Anchor
+
+    try:
+        lines = path.read_text().splitlines()
+    except (OSError, UnicodeDecodeError):
+        raise Mistake(f"{path} cannot be read.") from None
+    try:
+        return [Anchor.from_line(line) for line in lines if line.strip()]
+    except ValueError:
+        raise Mistake(f"{path} holds a line that is no anchor.") from None
+
+
+async def _verify(first: int, last: int | None, anchors: list[Anchor]) -> None:
+    from bot.cli.environment import open_store
+    from storage import audit
+
+    async with open_store(beside_the_bot=True) as store, store.read() as tx:
+        report = await audit.verify(tx, from_seq=first, to_seq=last, anchors=anchors)
+    if report.ok:
+        typer.echo(f"The audit chain is whole: {report.count} entries checked, up to {report.last}.")
+        return
+    typer.echo(
+        f"The audit chain is broken at entry {report.first_bad} ({report.kind});"
+        f" {report.count} entries before it are whole."
+        " Somebody changed the database outside Countersign: keep a copy of it before anything else.",
+        err=True,
+    )
+    raise typer.Exit(ExitCode.NOT_WELL)

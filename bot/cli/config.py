@@ -1,0 +1,70 @@
+"""`countersign config …`: what people decide, checked before it counts."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+import typer
+
+from bot.cli.errors import ExitCode, Mistake, in_sentences
+
+if TYPE_CHECKING:
+    from bot.config import Config
+
+app = typer.Typer(help="The reviewed decisions in countersign.toml.", no_args_is_help=True)
+
+
+@app.callback()
+def _config() -> None:
+    """Keeps `check` a subcommand while it is the only one."""
+
+
+@app.command()
+@in_sentences
+def check() -> None:
+    """Validate countersign.toml: every problem at once, or what the file says.
+
+    Exits 0 when it is valid, 1 when it is not, 2 when it cannot be read.
+    """
+    from bot.cli.environment import settings
+    from bot.config import Config, ConfigError
+
+    path = settings().config_path
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise Mistake(
+            f"{path} cannot be read ({error.strerror}): COUNTERSIGN_CONFIG says where the file is."
+        ) from None
+    try:
+        config = Config.parse(content)
+    except ConfigError as error:
+        for problem in error.problems:
+            typer.echo(f"{path}: {problem}", err=True)
+        raise typer.Exit(ExitCode.NOT_WELL) from None
+    typer.echo(f"{path} is valid; policy version {config.digest[:12]}.")
+    _show(config)
+
+
+def _show(config: Config) -> None:
+    from bot.domain.money import format_usd
+    from bot.domain.policy import KINDS
+
+    people, policy = config.policy.people, config.policy
+    typer.echo(f"Requests go to {config.channels.approvals}, alerts to {config.channels.alerts}.")
+    typer.echo(f"Requesters: {', '.join(people.requesters) or 'every full member'}.")
+    typer.echo(f"Approvers: {', '.join(people.approvers)}.")
+    typer.echo(f"Admins: {', '.join(people.admins) or 'nobody, so approvers do what admins do'}.")
+    for kind in ("default", *(kind for kind in KINDS if kind in policy.kinds)):
+        rule = policy.of(kind)
+        steps = "".join(f", {tier.approvals} above {format_usd(tier.above_usd)}" for tier in rule.tiers)
+        typer.echo(f"{kind}: {rule.approvals} approval(s){steps}; expires after {_written(rule.expires)}.")
+
+
+def _written(duration: timedelta) -> str:
+    seconds = int(duration.total_seconds())
+    for unit, size in (("d", 86400), ("h", 3600), ("m", 60)):
+        if seconds % size == 0:
+            return f"{seconds // size}{unit}"
+    return f"{seconds}s"

@@ -1,0 +1,166 @@
+"""`countersign demo`: sandbox and bot in one process, their state under var/demo."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import shutil
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from bot.cli.errors import Mistake
+from bot.cli.sandboxes import HOST, start_partner, start_slack
+from bot.cli.serving import port_taken, until_signalled
+from bot.settings import Settings
+
+if TYPE_CHECKING:
+    from sandbox.partner.app import Running as Partner
+    from sandbox.slack.app import Running as Slack
+
+FOLDER = Path("var/demo")
+CONFIG = Path(__file__).with_name("demo.toml")
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """The files of one demo."""
+
+    folder: Path
+
+    @property
+    def database(self) -> Path:
+        return self.folder / "countersign.db"
+
+    @property
+    def partner(self) -> Path:
+        return self.folder / "partner.db"
+
+    @property
+    def slack(self) -> Path:
+        return self.folder / "slack.db"
+
+    @property
+    def master_key(self) -> Path:
+        return self.folder / "master.key"
+
+    @property
+    def config(self) -> Path:
+        return self.folder / "countersign.toml"
+
+    @property
+    def log(self) -> Path:
+        return self.folder / "countersign.log"
+
+
+async def run_demo(port: int, *, fresh: bool) -> None:
+    """Prepare the state, start everything, print the one address to open, run until a signal."""
+    places = Places(FOLDER.absolute())  # noqa: ASYNC240 - asks for the working directory, once
+
+    async def start(stack: AsyncExitStack) -> None:
+        _lock(stack, places, port)
+        _prepare(places, fresh=fresh)
+        slack = await start_slack(stack, port, option="--port", state=places.slack)
+        partner = await start_partner(stack, port + 1, option="--port", state=places.partner, demo=True)
+        await _start_bot(stack, _settings(places, slack, partner, port + 2), places)
+        _greet(slack, partner)
+
+    await until_signalled(start)
+
+
+def _lock(stack: AsyncExitStack, places: Places, port: int) -> None:
+    """One demo at a time on one state; the lock file tells the second where the first is."""
+    places.folder.mkdir(parents=True, exist_ok=True)
+    file = stack.enter_context((places.folder / "lock").open("a+"))
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        file.seek(0)
+        first = file.read().strip() or "elsewhere"
+        raise Mistake(f"The demo is already running at {first}. Open it there, or end it first.") from None
+    file.truncate(0)
+    file.write(f"http://{HOST}:{port}\n")
+    file.flush()
+
+
+def _prepare(places: Places, *, fresh: bool) -> None:
+    """The files that must be there before anything starts: a master key and a policy."""
+    from storage.vault import new_master
+
+    if fresh:
+        _forget(places.folder)
+    if not places.master_key.exists():
+        if places.database.exists():
+            raise Mistake(
+                f"{places.database} was sealed with a key that is gone ({places.master_key})."
+                " Start again from nothing with --fresh."
+            )
+        with os.fdopen(os.open(places.master_key, os.O_CREAT | os.O_WRONLY | os.O_EXCL, 0o600), "w") as file:
+            file.write(new_master() + "\n")
+    if not places.config.exists():
+        places.config.write_bytes(CONFIG.read_bytes())
+
+
+def _forget(folder: Path) -> None:
+    """Remove the state, not the lock that is held."""
+    for path in folder.iterdir():
+        if path.name == "lock":
+            continue
+        if path.is_dir():
+            shutil.rmtree(path)
+        else:
+            path.unlink()
+
+
+def _settings(places: Places, slack: Slack, partner: Partner, port: int) -> Settings:
+    return Settings.from_env(
+        {
+            "SLACK_API_URL": f"{slack.url}/api/",
+            "SLACK_BOT_TOKEN": slack.bot_token,
+            "SLACK_APP_TOKEN": slack.app_token,
+            "COUNTERSIGN_CONFIG": str(places.config),
+            "COUNTERSIGN_DATABASE_URL": f"sqlite:///{places.database}",
+            "COUNTERSIGN_MASTER_KEY_FILE": str(places.master_key),
+            "COUNTERSIGN_PARTNER_URL": partner.base_url,
+            "COUNTERSIGN_PARTNER_KEY": partner.key,
+            "COUNTERSIGN_HTTP_BIND": f"{HOST}:{port}",
+            "COUNTERSIGN_LOG": "json",
+        }
+    )
+
+
+async def _start_bot(stack: AsyncExitStack, settings: Settings, places: Places) -> None:
+    """The bot, logging to a file so that the address stays in sight."""
+    from bot import app, log
+    from bot.config import Config
+    from storage.migrate import migrate
+
+    log.configure(settings.log, stream=stack.enter_context(places.log.open("a", buffering=1)))
+    config = Config.load(settings.config_path)
+    await migrate(settings.database_url)
+    try:
+        running = await app.start(settings, config)
+    except OSError as error:
+        raise port_taken(error, settings.http_bind.port, "--port") from None
+    stack.push_async_callback(running.stop)
+
+
+def _greet(slack: Slack, partner: Partner) -> None:
+    from bot.domain.secret import Secret
+    from bot.partner.access import key_prefix
+
+    typer.echo(
+        f"""
+  Countersign is running. Open
+
+      {slack.url}
+
+  As Alice, type /card topup and send the form. Switch to Bob and press Approve.
+
+  Partner simulator  {partner.url}  (key {key_prefix(Secret(partner.key))}…)
+  State and log in {FOLDER}; --fresh starts again from nothing. Ctrl-C ends it.
+"""
+    )

@@ -1,0 +1,74 @@
+"""How a command tells a person what is wrong: sentences on standard error, an exit code, no traceback.
+
+A fault of ours still shows its traceback: hiding it would only make it harder to report.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from enum import IntEnum
+from functools import wraps
+from typing import ParamSpec
+
+import typer
+
+P = ParamSpec("P")
+
+
+class ExitCode(IntEnum):
+    """0 done · 1 not done, or not well · 2 cannot be done as asked · 78 (EX_CONFIG) wrong master key."""
+
+    DONE = 0
+    NOT_WELL = 1
+    UNUSABLE = 2
+    WRONG_MASTER_KEY = 78
+
+
+class Mistake(Exception):
+    """Something the person at the terminal can mend; the text says how."""
+
+    def __init__(self, sentence: str, code: ExitCode = ExitCode.UNUSABLE) -> None:
+        super().__init__(sentence)
+        self.code = code
+
+
+def in_sentences(command: Callable[P, None]) -> Callable[P, None]:
+    """Decorate a command: what a person can mend ends it with sentences and an exit code."""
+
+    @wraps(command)
+    def guarded(*args: P.args, **kwargs: P.kwargs) -> None:
+        try:
+            command(*args, **kwargs)
+        except Exception as error:
+            told = explain(error)
+            if told is None:
+                raise
+            sentences, code = told
+            for sentence in sentences:
+                typer.echo(sentence, err=True)
+            raise typer.Exit(code) from None
+
+    return guarded
+
+
+def explain(error: Exception) -> tuple[list[str], ExitCode] | None:
+    """What to say and the exit code; None when the error is ours to mend."""
+    from bot.config import ConfigError
+    from bot.domain.errors import CountersignError
+    from bot.settings import SettingsError
+
+    if isinstance(error, Mistake):
+        return [str(error)], error.code
+    if isinstance(error, SettingsError | ConfigError):
+        return error.problems, ExitCode.UNUSABLE
+    if isinstance(error, CountersignError):
+        return [str(error)], _code_of(error)
+    return None
+
+
+def _code_of(error: Exception) -> ExitCode:
+    from storage.errors import StorageError, WrongMasterKey
+
+    if isinstance(error, WrongMasterKey):
+        return ExitCode.WRONG_MASTER_KEY
+    return ExitCode.UNUSABLE if isinstance(error, StorageError) else ExitCode.NOT_WELL

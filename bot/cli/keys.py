@@ -1,0 +1,158 @@
+"""`countersign keys …`: Partner API keys and the master key that seals them."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import sys
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from bot.cli.errors import ExitCode, Mistake, in_sentences
+
+if TYPE_CHECKING:
+    from bot.domain.secret import Secret
+
+app = typer.Typer(help="Partner API keys, and the master key that seals them.", no_args_is_help=True)
+
+_PROGRAM = re.compile(r"[a-z0-9][a-z0-9_-]{0,39}")
+
+
+@app.command("set")
+@in_sentences
+def set_key(
+    program: Annotated[str, typer.Argument(help="The program's name here: small letters, digits, - and _.")],
+    url: Annotated[
+        str, typer.Option(help="The API's address with /api/partner/v1; needed the first time.")
+    ] = "",
+) -> None:
+    """Seal a Partner API key into the database. The key is read from standard input.
+
+    A bot that runs on the same SQLite file has to be stopped first; any bot takes the key at its start.
+    """
+    if not _PROGRAM.fullmatch(program):
+        raise Mistake("A program's name is 1 to 40 small letters, digits, - and _, for example main.")
+    asyncio.run(_set(program, url.rstrip("/"), _read_key()))
+
+
+@app.command("list")
+@in_sentences
+def list_keys() -> None:
+    """The programs and the beginnings of their keys. Works beside a running bot."""
+    asyncio.run(_list())
+
+
+@app.command()
+@in_sentences
+def new_master() -> None:
+    """Print a new master key: one line of a keyring.
+
+    Keep it outside the database, readable by the bot alone:
+    (umask 077; countersign keys new-master > master.key)
+    """
+    from storage.vault import new_master as make
+
+    typer.echo(make())
+
+
+@app.command()
+@in_sentences
+def rewrap() -> None:
+    """Seal everything anew under the first key of the keyring. May be stopped and run again."""
+    asyncio.run(_rewrap())
+
+
+@app.command()
+@in_sentences
+def verify() -> None:
+    """Is everything sealed under the first key of the keyring? Exits 1 while something is not."""
+    asyncio.run(_verify())
+
+
+def _read_key() -> Secret:
+    """The key from standard input, unseen when typed: an argument would stay in the shell's history."""
+    from getpass import getpass
+
+    from bot.domain.secret import Secret
+
+    text = (getpass("Partner API key: ") if sys.stdin.isatty() else sys.stdin.read()).strip()
+    if not text:
+        raise Mistake("No key came on standard input. Pipe it in, or type it when asked.")
+    if len(text.split()) != 1:
+        raise Mistake("A key has no spaces and is one line: standard input held something else.")
+    return Secret(text)
+
+
+async def _set(name: str, url: str, key: Secret) -> None:
+    from bot.cli.environment import open_store, operator
+    from bot.partner.access import AccessRefused, check_access
+    from bot.settings import PARTNER_PATH
+    from storage import audit, programs
+
+    async with open_store(beside_the_bot=False) as store, store.begin() as tx:
+        known = await programs.get(tx, name)
+        address = url or (known.base_url if known else "")
+        if not address:
+            raise Mistake(f"{name} is new here: give its address with --url https://host{PARTNER_PATH}")
+        if not address.endswith(PARTNER_PATH):
+            raise Mistake(f"The address must end in {PARTNER_PATH}.")
+        try:
+            check_access(address, key)
+        except AccessRefused as refusal:
+            raise Mistake(str(refusal)) from None
+        program = await programs.put(tx, name, base_url=address, key=key)
+        await audit.append(
+            tx,
+            actor=operator(),
+            action="key_set",
+            subject=f"program:{name}:{program.key_version}",
+            body={"base_url": address, "key_prefix": program.key_prefix},
+        )
+    typer.echo(f"{name}: key {program.key_prefix}… is sealed (version {program.key_version}), for {address}.")
+
+
+async def _list() -> None:
+    from bot.cli.environment import open_store
+    from storage import programs
+
+    async with open_store(beside_the_bot=True) as store, store.read() as tx:
+        found = await programs.all(tx)
+    for program in found:
+        paused = f"  paused: {program.paused_reason}" if program.is_paused else ""
+        key = f"{program.key_prefix}…  version {program.key_version}"
+        typer.echo(f"{program.name}  {key}  {program.base_url}{paused}")
+    if not found:
+        typer.echo("No program has a key yet: countersign keys set main --url https://host/api/partner/v1")
+
+
+async def _rewrap() -> None:
+    from bot.cli.environment import open_store, operator
+    from storage import audit, keys
+
+    async with open_store(beside_the_bot=True) as store:
+        moved = await keys.rewrap(store)
+        async with store.begin() as tx:
+            await audit.append(
+                tx,
+                actor=operator(),
+                action="keys_rewrapped",
+                subject=f"master_key:{store.vault.primary_kid}",
+                body={"moved": moved},
+            )
+    typer.echo(f"{moved} sealed value(s) moved to the master key {store.vault.primary_kid}.")
+
+
+async def _verify() -> None:
+    from bot.cli.environment import open_store
+    from storage import keys
+
+    async with open_store(beside_the_bot=True) as store, store.read() as tx:
+        in_use = await keys.kids_in_use(tx)
+    primary = store.vault.primary_kid
+    old = {kid: count for kid, count in in_use.items() if kid != primary}
+    typer.echo(f"{in_use.get(primary, 0)} sealed value(s) under the first master key, {primary}.")
+    for kid, count in sorted(old.items()):
+        typer.echo(f"{count} still under {kid}: run countersign keys rewrap", err=True)
+    if old:
+        raise typer.Exit(ExitCode.NOT_WELL)

@@ -1,0 +1,34 @@
+"""`countersign run`: the bot against the real Slack and the real API."""
+
+from __future__ import annotations
+
+import resource
+from contextlib import AsyncExitStack
+
+from bot.cli.environment import settings
+from bot.cli.serving import until_signalled
+from bot.settings import Need
+
+
+async def run_production(*, migrate: bool) -> None:
+    """Check settings and policy, upgrade the database if allowed, run until a signal."""
+    from bot import log
+    from bot.config import Config
+
+    found = settings(Need.SLACK, Need.MASTER_KEY)
+    config = Config.load(found.config_path)
+    # Only now what takes a while to load: a wrong setting is told at once.
+    from bot import app
+    from storage import migrate as migration
+
+    log.configure(found.log)
+    # A crash must not leave a copy of the keys on disk.
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    if migrate:
+        await migration.migrate(found.database_url)
+
+    async def start(stack: AsyncExitStack) -> None:
+        running = await app.start(found, config)
+        stack.push_async_callback(running.stop)
+
+    await until_signalled(start)

@@ -1,0 +1,71 @@
+"""Starts the two halves of the sandbox; `countersign sandbox` is both of them and nothing else."""
+
+from __future__ import annotations
+
+from contextlib import AsyncExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from bot.cli.errors import Mistake
+from bot.cli.serving import port_taken, until_signalled
+
+if TYPE_CHECKING:
+    from sandbox.partner.app import Running as Partner
+    from sandbox.slack.app import Running as Slack
+
+HOST = "127.0.0.1"
+#: The app's manifest; packaged beside this file, in the repository a link to the one at its root.
+MANIFEST = Path(__file__).with_name("manifest.yml")
+
+
+async def start_slack(stack: AsyncExitStack, port: int, *, option: str, state: Path | None = None) -> Slack:
+    """The Slack stand-in, closed with the stack."""
+    from sandbox.slack.app import serve
+
+    try:
+        running = await serve(
+            host=HOST, port=port, manifest_path=MANIFEST, state_path=str(state) if state else None
+        )
+    except OSError as error:
+        raise port_taken(error, port, option) from None
+    stack.push_async_callback(running.close)
+    return running
+
+
+async def start_partner(
+    stack: AsyncExitStack, port: int, *, option: str, state: Path | None = None, demo: bool = False
+) -> Partner:
+    """The Partner API simulator, closed with the stack."""
+    from sandbox.partner.app import serve
+
+    try:
+        running = await serve(host=HOST, port=port, state_path=str(state) if state else ":memory:", demo=demo)
+    except OSError as error:
+        raise port_taken(error, port, option) from None
+    stack.push_async_callback(running.close)
+    return running
+
+
+async def run_sandbox(slack_port: int, partner_port: int) -> None:
+    """Serve the halves whose port is not 0 until a signal."""
+    if not slack_port and not partner_port:
+        raise Mistake("Both halves are switched off: give --slack-port or --partner-port a port.")
+
+    async def start(stack: AsyncExitStack) -> None:
+        if slack_port:
+            slack = await start_slack(stack, slack_port, option="--slack-port")
+            typer.echo(f"Slack stand-in      {slack.url}")
+            typer.echo(f"  SLACK_API_URL         {slack.url}/api/")
+            typer.echo(f"  SLACK_BOT_TOKEN       {slack.bot_token}")
+            typer.echo(f"  SLACK_APP_TOKEN       {slack.app_token}")
+            typer.echo(f"  SLACK_SIGNING_SECRET  {slack.signing_secret}")
+        if partner_port:
+            partner = await start_partner(stack, partner_port, option="--partner-port")
+            typer.echo(f"Partner simulator   {partner.url}")
+            typer.echo(f"  COUNTERSIGN_PARTNER_URL  {partner.base_url}")
+            typer.echo(f"  COUNTERSIGN_PARTNER_KEY  {partner.key}")
+        typer.echo("Nothing is kept. Ctrl-C ends it.")
+
+    await until_signalled(start)

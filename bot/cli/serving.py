@@ -1,0 +1,70 @@
+"""Signals and clean shutdown, in one place for every command that keeps running.
+
+The first SIGINT or SIGTERM ends everything in the reverse order of its start; a second one kills.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import signal
+from collections.abc import Callable, Coroutine
+from contextlib import AsyncExitStack
+from typing import Any
+
+from bot.cli.errors import ExitCode, Mistake
+
+# Below the ten seconds after which Docker and most supervisors send SIGKILL.
+SHUTDOWN_S = 9.0
+
+
+def run(work: Coroutine[Any, Any, None]) -> None:
+    """Run `work` to its end in a fresh event loop."""
+    asyncio.run(work)
+
+
+async def until_signalled(start: Callable[[AsyncExitStack], Coroutine[Any, Any, None]]) -> None:
+    """Start, wait for a signal, stop. `start` opens things on the stack; a signal meanwhile cancels it."""
+    signalled = asyncio.Event()
+    loop = asyncio.get_running_loop()
+
+    def stop() -> None:
+        signalled.set()
+        for number in (signal.SIGINT, signal.SIGTERM):
+            loop.remove_signal_handler(number)  # from now on a signal kills
+
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, stop)
+    stack = AsyncExitStack()
+    starting = asyncio.create_task(start(stack))
+    waiting = asyncio.create_task(signalled.wait())
+    try:
+        await asyncio.wait({starting, waiting}, return_when=asyncio.FIRST_COMPLETED)
+        if starting.done():
+            starting.result()
+            await waiting
+    finally:
+        starting.cancel()
+        waiting.cancel()
+        await asyncio.wait({starting, waiting})
+        await _close(stack)
+
+
+async def _close(stack: AsyncExitStack) -> None:
+    try:
+        async with asyncio.timeout(SHUTDOWN_S):
+            await stack.aclose()
+    except TimeoutError:
+        raise Mistake(
+            f"Not everything ended within {SHUTDOWN_S:g} seconds. The next start goes on from there.",
+            ExitCode.NOT_WELL,
+        ) from None
+
+
+def port_taken(error: OSError, port: int, option: str) -> Exception:
+    """The error to raise for a server that could not listen."""
+    if error.errno in (errno.EADDRINUSE, errno.EACCES):
+        return Mistake(
+            f"Port {port} is used by another program. End that one, or choose another with {option}."
+        )
+    return error

@@ -1,0 +1,263 @@
+"""The `countersign` command as a person uses it: exit codes, sentences, no traceback, no secret shown."""
+
+import base64
+import csv
+import hashlib
+import io
+import json
+import os
+import shutil
+import sqlite3
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+SANDBOX_KEY = "svc_live_00000000" + "5f" * 16
+PARTNER_URL = "http://127.0.0.1:1/api/partner/v1"
+
+
+class Terminal:
+    """Runs commands in a folder of their own, with an environment of their own."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.env = {
+            "PATH": os.environ["PATH"],
+            "PYTHONPATH": str(ROOT),
+            "COUNTERSIGN_DATABASE_URL": f"sqlite:///{folder}/c.db",
+            "COUNTERSIGN_MASTER_KEY_FILE": str(folder / "master.key"),
+        }
+
+    def run(self, *words: str, given: str = "", code: int = 0, **env: str) -> str:
+        """Standard output, or standard error when the command is expected to fail."""
+        done = subprocess.run(
+            [sys.executable, "-m", "bot", *words],
+            cwd=self.folder,
+            env={name: value for name, value in {**self.env, **env}.items() if value},
+            input=given,
+            capture_output=True,
+            text=True,
+            timeout=30,
+        )
+        assert done.returncode == code, done.stdout + done.stderr
+        assert "Traceback" not in done.stderr
+        return done.stderr if code else done.stdout
+
+    def new_master(self, name: str = "master.key") -> str:
+        line = self.run("keys", "new-master").strip()
+        path = self.folder / name
+        path.write_text(line + "\n")
+        path.chmod(0o600)
+        return line
+
+    def sql(self, statement: str) -> None:
+        with sqlite3.connect(self.folder / "c.db") as connection:
+            connection.executescript(statement)
+
+
+@pytest.fixture
+def terminal(tmp_path: Path) -> Terminal:
+    return Terminal(tmp_path)
+
+
+@pytest.fixture(scope="module")
+def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a master key, a database and one program, made once."""
+    terminal = Terminal(tmp_path_factory.mktemp("template"))
+    terminal.new_master()
+    terminal.run("migrate")
+    terminal.run("keys", "set", "main", "--url", PARTNER_URL, given=SANDBOX_KEY + "\n")
+    return terminal.folder
+
+
+@pytest.fixture
+def ready(terminal: Terminal, template: Path) -> Terminal:
+    """With a master key, a database and one program."""
+    shutil.copytree(template, terminal.folder, dirs_exist_ok=True)
+    return terminal
+
+
+def test_a_new_master_key_is_32_random_bytes(terminal: Terminal) -> None:
+    first, second = terminal.new_master(), terminal.new_master("other.key")
+
+    assert len(base64.b64decode(first)) == 32
+    assert first != second
+
+
+def test_a_partner_key_is_read_from_standard_input_sealed_and_never_shown(ready: Terminal) -> None:
+    listed = ready.run("keys", "list")
+
+    assert "main  svc_live_00000000…  version 1" in listed
+    assert SANDBOX_KEY not in listed
+    stored = b"".join(path.read_bytes() for path in ready.folder.glob("c.db*"))
+    assert b"svc_live_00000000" in stored  # the control: the beginning is kept in plain
+    assert SANDBOX_KEY.encode() not in stored
+
+
+def test_a_second_key_needs_no_address_and_is_a_new_version(ready: Terminal) -> None:
+    said = ready.run("keys", "set", "main", given="svc_live_00000000" + "ab" * 16)
+
+    assert "version 2" in said
+    assert PARTNER_URL in said
+
+
+@pytest.mark.parametrize(
+    ("words", "given", "sentence"),
+    [
+        (("keys", "set", "other"), SANDBOX_KEY, "give its address with --url"),
+        (("keys", "set", "main", "--url", "https://api.example.com/v1"), SANDBOX_KEY, "/api/partner/v1"),
+        (
+            ("keys", "set", "main", "--url", "https://api.example.com/api/partner/v1"),
+            SANDBOX_KEY,
+            "sandbox key",
+        ),
+        (("keys", "set", "main", "--url", PARTNER_URL), "", "No key came"),
+        (("keys", "set", "main", "--url", PARTNER_URL), "two words", "one line"),
+        (("keys", "set", "Main Program"), SANDBOX_KEY, "small letters"),
+        (("keys", "set"), "", "Missing argument"),
+        (("frobnicate",), "", "No such command"),
+        (("audit", "export", "--format", "xml"), "", "xml"),
+        (("audit", "verify", "--anchors", "absent.jsonl"), "", "cannot be read"),
+        (("sandbox", "--slack-port", "0", "--partner-port", "0"), "", "Both halves are switched off"),
+    ],
+)
+def test_a_mistake_is_told_in_a_sentence_with_the_mend(
+    ready: Terminal, words: tuple[str, ...], given: str, sentence: str
+) -> None:
+    said = ready.run(*words, given=given, code=2)
+
+    assert sentence in " ".join(said.replace("│", " ").split())
+    assert SANDBOX_KEY not in said
+
+
+def test_settings_problems_are_all_told_at_once(terminal: Terminal) -> None:
+    said = terminal.run("run", code=2, COUNTERSIGN_MASTER_KEY_FILE="", COUNTERSIGN_CONFG="x")
+
+    assert "COUNTERSIGN_CONFG is not a setting. Did you mean COUNTERSIGN_CONFIG?" in said
+    assert "SLACK_BOT_TOKEN is needed" in said
+    assert "No master key" in said
+
+
+def test_commands_without_a_database_say_to_migrate(terminal: Terminal) -> None:
+    terminal.new_master()
+
+    assert "countersign migrate" in terminal.run("keys", "list", code=2)
+    assert "countersign migrate" in terminal.run("audit", "verify", code=2)
+
+
+def test_a_wrong_master_key_ends_with_78_and_names_the_keys(ready: Terminal) -> None:
+    ready.new_master("other.key")
+
+    said = ready.run("keys", "list", code=78, COUNTERSIGN_MASTER_KEY_FILE=str(ready.folder / "other.key"))
+
+    assert "does not fit this database" in said
+
+
+def test_a_weak_master_key_is_refused(terminal: Terminal) -> None:
+    terminal.run("migrate")
+    weak = base64.b64encode(b"\0" * 32).decode()
+
+    said = terminal.run("keys", "list", code=2, COUNTERSIGN_MASTER_KEY_FILE="", COUNTERSIGN_MASTER_KEYS=weak)
+
+    assert "not random" in said
+    assert weak not in said
+
+
+def test_the_master_key_is_rotated_by_rewrap_and_checked_by_verify(ready: Terminal) -> None:
+    old = (ready.folder / "master.key").read_text().strip()
+    new = ready.new_master("new.key")
+    (ready.folder / "master.key").write_text(f"{new}\n{old}\n")
+
+    assert "run countersign keys rewrap" in ready.run("keys", "verify", code=1)
+    assert "1 sealed value(s) moved" in ready.run("keys", "rewrap")
+    assert "1 sealed value(s) under the first master key" in ready.run("keys", "verify")
+    assert "0 sealed value(s) moved" in ready.run("keys", "rewrap")
+
+
+def test_the_audit_chain_is_whole_until_somebody_changes_the_database(ready: Terminal) -> None:
+    assert "whole: 1 entries" in ready.run("audit", "verify")
+
+    ready.sql("DROP TRIGGER IF EXISTS audit_no_update; UPDATE audit SET actor = 'U0MALLORY' WHERE seq = 1")
+
+    assert "broken at entry 1 (hash)" in ready.run("audit", "verify", code=1)
+
+
+def test_a_database_that_is_none_is_unreadable(ready: Terminal) -> None:
+    (ready.folder / "c.db").write_bytes(b"not a database at all" * 100)
+
+    assert ready.run("audit", "verify", code=2).strip()
+
+
+def test_an_export_tells_its_own_digest_and_is_audited(ready: Terminal) -> None:
+    output = ready.folder / "audit.jsonl"
+
+    ready.run("audit", "export", "--output", str(output))
+
+    manifest = json.loads((ready.folder / "audit.jsonl.manifest.json").read_text())
+    entries = [json.loads(line) for line in output.read_text().splitlines()]
+    assert manifest["sha256"] == hashlib.sha256(output.read_bytes()).hexdigest()
+    assert manifest["count"] == len(entries) == 1
+    assert entries[0]["action"] == "key_set"
+    assert entries[0]["actor"].startswith("cli:")
+    again = ready.run("audit", "export", "--format", "csv")
+    rows = list(csv.DictReader(io.StringIO(again)))
+    assert [row["action"] for row in rows] == ["key_set", "audit_exported"]
+    assert "whole: 3 entries" in ready.run("audit", "verify")
+
+
+def test_config_check_shows_the_policy_or_every_problem(terminal: Terminal) -> None:
+    example = str(ROOT / "countersign.toml")
+
+    assert "2 above 500.00 USD" in terminal.run("config", "check", COUNTERSIGN_CONFIG=example)
+    (terminal.folder / "countersign.toml").write_text("[slack]\nx = 1\n")
+    said = terminal.run("config", "check", code=1)
+    assert "slack.x is not known" in said
+    assert "people.approvers" in said
+    assert "cannot be read" in terminal.run("config", "check", code=2, COUNTERSIGN_CONFIG="absent.toml")
+
+
+def test_commands_marked_so_work_beside_a_process_that_holds_the_database(ready: Terminal) -> None:
+    holder = subprocess.Popen(
+        [sys.executable, "-c", _HOLD, str(ready.folder / "c.db")], env=ready.env, stdout=subprocess.PIPE
+    )
+    assert holder.stdout is not None
+    with holder, holder.stdout:
+        holder.stdout.readline()
+
+        ready.run("keys", "list")
+        ready.run("audit", "verify")
+        ready.run("audit", "export")
+        refused = ready.run("keys", "set", "main", given=SANDBOX_KEY, code=2)
+        holder.terminate()
+
+    assert "Another Countersign process" in refused
+
+
+_HOLD = """
+import signal, sys
+from pathlib import Path
+from storage.database import FileLock
+lock = FileLock(Path(sys.argv[1]))
+print("held", flush=True)
+signal.pause()
+"""
+
+
+def test_a_csv_cell_cannot_be_a_formula() -> None:
+    from bot.cli.exporting import guarded
+
+    assert guarded("=HYPERLINK(1)") == "'=HYPERLINK(1)"
+    assert all(guarded(c + "1").startswith("'") for c in "=+-@\t\r")
+    assert guarded("R-7K3M") == "R-7K3M"
+
+
+def test_help_is_quick_because_nothing_heavy_is_imported() -> None:
+    heavy = ("sqlalchemy", "sqlmodel", "slack_bolt", "aiohttp", "httpx", "pydantic", "cryptography")
+    probe = f"import sys, bot.cli; print([m for m in {heavy!r} if m in sys.modules])"
+
+    done = subprocess.run([sys.executable, "-c", probe], cwd=ROOT, capture_output=True, text=True, timeout=30)
+
+    assert done.stdout.strip() == "[]"

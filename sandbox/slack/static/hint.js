@@ -1,0 +1,27 @@
+// Three lines for a newcomer.
+
+import { h } from "./dom.js";
+import { icon } from "./icons.js";
+
+export function fillHint(panel, page, dismiss) {
+  const go = (user, name) => () => {
+    page.play(user);
+    const channel = page.see()?.channels.find((each) => each.name === name);
+    if (channel) page.openChannel(channel.id);
+  };
+  const ask = () => {
+    go("U0ALICE", "card-ops")();
+    setTimeout(() => page.insert("/card topup "), 50);
+  };
+  const link = (text, act) => h("button", { type: "button", class: "text-link", onclick: act }, text);
+  panel.append(
+    h("div", { class: "hint-head" }, icon("bulb"), h("b", {}, "You play the whole team. Try this:"), h("button", { type: "button", class: "icon-button", "aria-label": "Dismiss the hint", onclick: dismiss }, icon("close"))),
+    h(
+      "ol",
+      {},
+      h("li", {}, "As Alice, send ", link("/card topup", ask), " and ask for money on a card."),
+      h("li", {}, "Switch to ", link("Bob", go("U0BOB", "card-approvals")), " in the left rail (or press 2) and open #card-approvals."),
+      h("li", {}, "Read what will happen and press Approve. Alice cannot: nobody approves their own request."),
+    ),
+  );
+}

@@ -1,0 +1,132 @@
+// The message list of a channel or thread.
+
+import { h, reconcile } from "./dom.js";
+import { avatar } from "./avatar.js";
+import { block } from "./blocks.js";
+import { clockTime, dayName, fromTs, fullTime, sameDay } from "./dates.js";
+import { icon } from "./icons.js";
+import { mrkdwn } from "./mrkdwn.js";
+
+// Messages of one author this close together stand under one name.
+const TOGETHER_S = 300;
+const NEAR_BOTTOM_PX = 80;
+
+export function isReply(message) {
+  return Boolean(message.thread_ts) && message.thread_ts !== message.ts;
+}
+
+export function topLevel(channel) {
+  return channel.messages.filter((message) => !isReply(message));
+}
+
+export function repliesTo(channel, ts) {
+  return channel.messages.filter((message) => isReply(message) && message.thread_ts === ts);
+}
+
+/** Draws `messages` into `list`; `options` are `{newFrom, inThread}`. Keeps the end in sight if it was. */
+export function renderMessages(list, channel, messages, app, options = {}) {
+  const followed = list.scrollHeight - list.scrollTop - list.clientHeight < NEAR_BOTTOM_PX;
+  const place = `${app.user}|${channel.id}|${options.inThread ?? ""}`;
+  const moved = list.dataset.place !== place;
+  list.dataset.place = place;
+  reconcile(list, rows(channel, messages, app, options), {
+    key: (row) => row.key,
+    signature: (row) => row.signature,
+    build: (row) => row.build(),
+  });
+  if (moved || followed) list.scrollTop = list.scrollHeight;
+}
+
+function rows(channel, messages, app, { newFrom, inThread }) {
+  const all = [];
+  let before = null;
+  let newShown = false;
+  for (const message of messages) {
+    const date = fromTs(message.ts);
+    if (!inThread && !(before && sameDay(fromTs(before.ts), date))) {
+      const day = dayName(date);
+      all.push({ key: `day ${date.toDateString()}`, signature: day, build: () => h("div", { class: "day", role: "separator" }, h("span", {}, day)) });
+    }
+    if (newFrom && !newShown && Number(message.ts) > Number(newFrom) && message.user !== app.user) {
+      newShown = true;
+      all.push({ key: "new", signature: "", build: () => h("div", { class: "new-line", role: "separator" }, h("span", {}, "New")) });
+      before = null;
+    }
+    all.push(messageRow(channel, message, joined(before, message), app, inThread));
+    before = message;
+  }
+  return all;
+}
+
+function joined(before, message) {
+  if (!before || before.ephemeral !== message.ephemeral || message.ephemeral) return false;
+  return before.user === message.user && before.username === message.username && Number(message.ts) - Number(before.ts) < TOGETHER_S
+    && sameDay(fromTs(before.ts), fromTs(message.ts));
+}
+
+function messageRow(channel, message, follows, app, inThread) {
+  const replies = inThread ? [] : repliesTo(channel, message.ts);
+  const last = replies.at(-1);
+  const count = Math.max(replies.length, inThread ? 0 : (message.reply_count ?? 0));
+  const open = app.place().thread === message.ts && !inThread;
+  const parts = { channel, message, follows, app, count, last, open, inThread };
+  return {
+    key: `${message.ephemeral ? "e" : "m"} ${message.ts}`,
+    signature: JSON.stringify([message, follows, count, last?.ts, open, app.worldMark()]),
+    build: () => build(parts),
+  };
+}
+
+function build({ channel, message, follows, app, count, last, open, inThread }) {
+  const world = app.world();
+  const date = fromTs(message.ts);
+  const author = world.person(message.user) ?? { id: message.user, real_name: message.username, is_bot: message.is_app };
+  const name = message.username ?? world.nameOf(author);
+  const edited = message.edited ? h("span", { class: "edited" }, "(edited)") : null;
+  const time = h("time", { class: "at", datetime: date.toISOString(), title: fullTime(date) }, clockTime(date));
+  const classes = ["message", follows ? "follows" : "", message.ephemeral ? "ephemeral" : "", open ? "thread-open" : ""];
+  return h(
+    "article",
+    { class: classes.filter(Boolean).join(" "), "aria-label": `${name}, ${clockTime(date)}`, "data-ts": message.ts },
+    message.ephemeral ? h("div", { class: "only-you" }, icon("eye"), "Only visible to you") : null,
+    h("div", { class: "gutter" }, follows ? time : avatar(author)),
+    h(
+      "div",
+      { class: "message-body" },
+      follows ? null : h("div", { class: "byline" }, h("b", {}, name), author.is_bot ? h("span", { class: "badge" }, "App") : null, time, edited),
+      content(channel, message, app),
+      follows ? edited : null,
+      !inThread && count > 0 ? repliesButton(message, count, last, app) : null,
+    ),
+    !inThread && !message.ephemeral ? replyTool(message, count, app) : null,
+  );
+}
+
+function content(channel, message, app) {
+  const ctx = app.context(`${app.user}|${channel.id}|${message.ts}`, { channel: channel.id, ts: message.ts });
+  const blocks = (message.blocks ?? []).map((each) => block(each, ctx));
+  const text = blocks.length || !message.text ? [] : [h("div", { class: "text" }, mrkdwn(message.text, ctx.world))];
+  const files = (message.files ?? []).map((file) => fileCard(file));
+  return h("div", { class: "content" }, text, blocks, files);
+}
+
+function fileCard(file) {
+  const name = file.title ?? file.name ?? file.id;
+  const inside = [icon("file"), h("span", {}, name)];
+  return file.url_private ? h("a", { class: "file", href: file.url_private, target: "_blank", rel: "noopener noreferrer" }, inside) : h("div", { class: "file" }, inside);
+}
+
+function repliesButton(message, count, last, app) {
+  return h(
+    "button",
+    { type: "button", class: "replies", onclick: () => app.openThread(message.ts) },
+    icon("reply"),
+    h("b", {}, `${count} ${count === 1 ? "reply" : "replies"}`),
+    last ? h("small", {}, `Last at ${clockTime(fromTs(last.ts))}`) : null,
+  );
+}
+
+function replyTool(message, count, app) {
+  const label = count > 0 ? "Open thread" : "Reply in thread";
+  return h("button", { type: "button", class: "icon-button tool", "aria-label": label, title: label, onclick: () => app.openThread(message.ts) }, icon("reply"));
+}

@@ -17,6 +17,11 @@ _MOST_DIGITS = 60
 _MOST_EXPONENT = 40
 
 
+# No text of this API holds a NUL, and databases refuse it; a literal backslash before `u0000` is refused
+# along with it, which nobody will miss.
+_NUL = b"\\u0000"
+
+
 class BadJson(ValueError):
     """The bytes are no JSON we accept, or the value has no exact JSON form. Never quotes the content."""
 
@@ -25,8 +30,11 @@ def decode(raw: bytes) -> Any:
     """The JSON value in `raw`: whole numbers as int, all others as Decimal with their scale kept.
 
     Raises BadJson for anything else than one JSON value in UTF-8: NaN, Infinity, a byte order mark,
-    an empty body, lone surrogates, nesting beyond the recursion limit, numbers no amount can have.
+    an empty body, lone surrogates, NUL in a text, nesting beyond the recursion limit, numbers no amount
+    can have.
     """
+    if _NUL in raw:
+        raise BadJson("NUL in a text")
     try:
         return _DECODER.decode(raw)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
@@ -37,12 +45,15 @@ def encode(value: Any) -> bytes:
     """`value` as compact JSON bytes, keys in their order, numbers in plain digits.
 
     Takes dicts with string keys, lists, tuples, str, int, bool, None and Decimal. Raises BadJson for
-    floats, NaN, infinities and every other type.
+    floats, NaN, infinities, NUL in a text and every other type.
     """
     try:
-        return _ENCODER.encode(_exact(value))
+        raw = _ENCODER.encode(_exact(value))
     except (UnicodeEncodeError, RecursionError) as error:
         raise BadJson(type(error).__name__) from None
+    if _NUL in raw:
+        raise BadJson("NUL in a text")
+    return raw
 
 
 def _number(text: str) -> Decimal:

@@ -24,6 +24,8 @@ TOLERANCE_SECONDS = 300
 MOST_BYTES = 64 * 1024
 _DEEPEST = 32
 
+# Ids and types are kept as names of rows: visible ASCII, no longer than any real one.
+_NAME = "^[!-~]{1,200}$"
 _SIGNATURE = re.compile(r"[0-9a-f]{64}")
 _TIMESTAMP = re.compile(r"[0-9]{1,11}")
 
@@ -59,8 +61,8 @@ class Malformed(DeliveryRefused):
 class Delivery(Answer):
     """An event as delivered. `data` may hold a one-time code: cut it before anything is stored."""
 
-    id: str = Field(min_length=1, max_length=200)
-    type: str = Field(min_length=1, max_length=200)
+    id: str = Field(pattern=_NAME)
+    type: str = Field(pattern=_NAME)
     created_at: Utc
     data: Mapping[str, Any] = Field(repr=False)
 
@@ -117,7 +119,6 @@ def _envelope(raw: bytes) -> Delivery:
     except Unreadable as error:
         raise Malformed(f"no event: {error}") from None
     except ValueError:
-        # From either reader: the second is stricter about control characters.
         raise Malformed("no JSON") from None
 
 

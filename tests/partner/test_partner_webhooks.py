@@ -116,6 +116,7 @@ ENVELOPE = '{"id":"e","type":"t","created_at":"2026-01-02T03:04:05Z","data":%s}'
     ["", "[]", "null", "{}", '"x"', "{", ENVELOPE % "[]", ENVELOPE % "NaN", ENVELOPE % "1e999999999",
      ENVELOPE % '{"a":1,"a":2}', ENVELOPE % '{"a":"\\ud800"}', ENVELOPE % ('{"a":' * 40 + "1" + "}" * 40),
      "[" * 20_000, ENVELOPE % ("9" * 5000), (ENVELOPE % "{}").replace('"e"', '""'),
+     (ENVELOPE % "{}").replace('"e"', '"a b"'), (ENVELOPE % "{}").replace('"e"', '"é"'), ENVELOPE % '{"a":"\\u0000"}',
      ENVELOPE % '{"a":"\x01"}', ENVELOPE % '{"a":1,}', (ENVELOPE % "{}").replace('"e"', "5"),
      (ENVELOPE % "{}").replace("05Z", "05"), (ENVELOPE % "{}").replace('"type"', '"kind"')],
 )  # fmt: skip

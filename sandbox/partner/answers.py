@@ -3,6 +3,8 @@
 ``source="invented"`` marks what the document does not show (2E of the rules).
 """
 
+from decimal import Decimal
+
 from sandbox.partner.shapes import Shape, array, boolean, integer, moment, nested, number, shape, string
 
 PARTNER = shape(
@@ -73,7 +75,7 @@ FEES = shape(
     nested("example_on_100_usd", EXAMPLE),
     nested("transaction", TRANSACTION_RATES),
 )
-MARKUP_BODY = shape("MarkupBody", number("markup_pct", minimum=0, maximum=0.5))
+MARKUP_BODY = shape("MarkupBody", number("markup_pct", minimum=0, maximum=Decimal("0.5")))
 
 CARD = shape(
     "Card",
@@ -99,8 +101,8 @@ BALANCES_BODY = shape(
     "BalancesBody",
     array("card_ids", string("card_id"), required=False, maxItems=1000),
     boolean("refresh", required=False),
-    integer("limit", required=False),
-    integer("page", required=False),
+    integer("limit", required=False, minimum=1, maximum=1000),
+    integer("page", required=False, minimum=1),
 )
 BALANCE_ROW = shape(
     "BalanceRow",
@@ -118,7 +120,7 @@ BALANCES = shape(
     integer("total", required=False),
     integer("total_pages", required=False),
 )
-TOPUP_BODY = shape("TopUpBody", number("amount_usd", minimum=0.01, **{"x-decimals": 2}))
+TOPUP_BODY = shape("TopUpBody", number("amount_usd", minimum=Decimal("0.01"), **{"x-decimals": 2}))
 TOPUP = shape(
     "TopUp",
     string("card_id"),

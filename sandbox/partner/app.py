@@ -16,7 +16,7 @@ from urllib.parse import unquote
 
 from aiohttp import web
 
-from sandbox.partner import accounts, codec, control, core, scenarios, timers
+from sandbox.partner import accounts, codec, control, core, due, scenarios
 from sandbox.partner.http import Answer, Request, Wire
 from sandbox.partner.ids import KEY_PREFIX
 from sandbox.partner.store import Store
@@ -101,7 +101,7 @@ async def serve(
 async def _tick(world: World) -> None:
     while True:
         await asyncio.sleep(_TICK_SECONDS)
-        timers.run_due(world)
+        due.run_due(world)
 
 
 def _application(world: World) -> web.Application:

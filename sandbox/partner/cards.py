@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
-from sandbox.partner import accounts, codec, events, idempotency, ledger, money, names, processor, timers
+from sandbox.partner import accounts, codec, events, fees, idempotency, ledger, money, names, processor
 from sandbox.partner.accounts import Account, stamp_now
 from sandbox.partner.answers import FREEZE_BODY, ORDER_BODY
 from sandbox.partner.call import Call
@@ -165,7 +165,7 @@ def issue(
             ledger.post(
                 world, account_id, money.ZERO, "adjustment", f"card-order:{claimed.key}", description=card_id
             )
-        timers.charge_month(world, owner, card_id, now)
+        fees.charge_month(world, owner, card_id, now)
     return _card(world.store.one("SELECT * FROM cards WHERE id = ?", card_id))
 
 
@@ -210,7 +210,6 @@ async def freeze(call: Call) -> Answer:
         raise bad_request("The card is closed.")
     if card.status not in {"ACTIVE", "FROZEN"}:
         raise bad_request(f"A card that is {card.status} cannot be frozen or unfrozen.")
-    await call.crash_point()
     reply = processor.ask(call)
     if reply.verdict != "ok":
         raise processor.error_of(reply)

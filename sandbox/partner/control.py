@@ -4,8 +4,6 @@ Amounts are decimal strings. What a call does not name keeps its value; an unkno
 a 400 that names it. One table of calls, each with the form of its body.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import timedelta
 from decimal import Decimal
 from typing import Annotated, Any, Literal
@@ -16,17 +14,20 @@ from sandbox.partner import (
     accounts,
     cards,
     codec,
+    control_chain,
     control_state,
+    due,
     faults,
     idempotency,
     journal,
     ledger,
     money,
     moves,
+    returns,
     scenarios,
     surface,
-    timers,
 )
+from sandbox.partner.control_form import ControlCall, Form, Nothing, Reply, Wrong, account_named
 from sandbox.partner.faults import Fault
 from sandbox.partner.settings import Utc
 from sandbox.partner.world import World
@@ -40,14 +41,6 @@ Scope = Literal[
     "deposits:read",
     "deposits:write",
 ]
-
-
-class Form(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
-    """A control body: every field is checked and an unknown one refused."""
-
-
-class Nothing(Form):
-    pass
 
 
 class Reset(Form):
@@ -84,26 +77,6 @@ class Resolution(Form):
     as_: Literal["credited", "refunded"] = msgspec.field(name="as")
 
 
-class Wrong(Exception):
-    """A control call that cannot be done: a status and a sentence naming what is wrong."""
-
-    def __init__(self, message: str, status: int = 400) -> None:
-        super().__init__(message)
-        self.status = status
-
-
-Reply = dict[str, Any]
-
-
-def account_named(world: World, name: str | None) -> str:
-    """The account a call means; the first when it names none."""
-    account_id = name or accounts.first_account(world)
-    try:
-        return accounts.account(world, account_id).id
-    except KeyError as error:
-        raise Wrong(f"account: {account_id} is not an account here") from error
-
-
 def reset(world: World, form: Reset) -> Reply:
     if form.scenario is not None and form.scenario not in scenarios.SCENARIOS:
         raise Wrong(
@@ -119,7 +92,7 @@ def change_clock(world: World, form: ClockChange) -> Reply:
         world.clock.change(form.mode, form.set, by)
     except OverflowError as error:
         raise Wrong("advance_seconds: beyond the calendar") from error
-    timers.run_due(world)
+    due.run_due(world)
     return {"clock": codec.stamp(world.clock.now()), "mode": world.clock.mode}
 
 
@@ -215,16 +188,31 @@ def clear_faults(world: World, form: Nothing) -> Reply:
 
 def resolve_top_up(world: World, form: Resolution, key: str) -> Reply:
     """Support settles a top-up by hand; its key then replays, or is spent (U30)."""
-    keyed = idempotency.unsettled(world, "topup", key)
-    if keyed is None:
-        raise Wrong(f"key: no top-up under {key}", 404)
-    if keyed.state not in ("in_flight", "unresolved"):
-        raise Wrong(f"key: top-up {key} is already {keyed.state}", 409)
+    keyed = _waiting(world, "topup", key)
     if form.as_ == "credited":
         moves.credit_top_up(world, keyed)
     else:
         moves.refund_top_up(world, keyed)
     return {"key": key, "state": idempotency.by_id(world, keyed.id).state}
+
+
+def resolve_unload(world: World, form: Resolution, key: str) -> Reply:
+    """Support settles an unload by hand: ``credited`` to the float, or ``refunded`` to the card."""
+    keyed = _waiting(world, "unload", key)
+    if form.as_ == "credited":
+        returns.credit_unload(world, keyed)
+    else:
+        returns.return_unload(world, keyed)
+    return {"key": key, "state": idempotency.by_id(world, keyed.id).state}
+
+
+def _waiting(world: World, kind: Literal["topup", "unload"], key: str) -> idempotency.Keyed:
+    keyed = idempotency.unsettled(world, kind, key)
+    if keyed is None:
+        raise Wrong(f"key: no {kind} under {key}", 404)
+    if keyed.state not in ("in_flight", "unresolved"):
+        raise Wrong(f"key: {kind} {key} is already {keyed.state}", 409)
+    return keyed
 
 
 def play_scenario(world: World, form: Nothing, name: str) -> Reply:
@@ -242,16 +230,6 @@ def read_journal(world: World, form: Nothing) -> Reply:
     return {"requests": journal.read(world)}
 
 
-@dataclass(frozen=True)
-class ControlCall:
-    """``{}`` in the path is one segment, handed to the function as its last argument."""
-
-    method: str
-    path: str
-    form: Any
-    run: Callable[..., Reply]
-
-
 CALLS: tuple[ControlCall, ...] = (
     ControlCall("GET", "state", Nothing, read_state),
     ControlCall("GET", "journal", Nothing, read_journal),
@@ -265,13 +243,15 @@ CALLS: tuple[ControlCall, ...] = (
     ControlCall("POST", "faults", Fault, set_fault),
     ControlCall("DELETE", "faults", Nothing, clear_faults),
     ControlCall("POST", "topups/{}/resolve", Resolution, resolve_top_up),
+    ControlCall("POST", "unloads/{}/resolve", Resolution, resolve_unload),
+    *control_chain.CALLS,
     ControlCall("POST", "scenarios/{}", Nothing, play_scenario),
 )
 
 
 def handle(world: World, method: str, path: str, body: bytes) -> tuple[int, bytes]:
     """Answer a control call; ``path`` is what follows ``/_control/``."""
-    timers.run_due(world)
+    due.run_due(world)
     try:
         call, values = _find(method, path.split("/"))
         form = msgspec.convert(codec.decode(body) if body else {}, call.form)

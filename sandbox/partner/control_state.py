@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from sandbox.partner import cards, codec, events, faults, idempotency, invariants, ledger, money
+from sandbox.partner import cards, codec, events, faults, funding, idempotency, invariants, ledger, money
 from sandbox.partner.accounts import Account, account, all_accounts, first_account
 from sandbox.partner.world import World
 
@@ -27,7 +27,9 @@ def state(world: World) -> dict[str, Any]:
         "ledger_sum": money.text(ledger.rows_total(world, owner.id)),
         "ledger": _ledger(world),
         "cards": [card_text(world, card) for card in cards.all_cards(world)],
-        "funding": [],
+        "funding": [funding_text(one) for one in funding.all_submissions(world)],
+        "wallets": [dict(row) for row in world.store.all("SELECT * FROM wallets ORDER BY registered_at")],
+        "transfers": _transfers(world),
         "keys": _keys(world),
         "idempotency": [_keyed(keyed) for keyed in idempotency.all_keyed(world)],
         "events": [
@@ -74,6 +76,17 @@ def card_text(world: World, card: cards.Card) -> dict[str, Any]:
 def _ledger(world: World) -> list[dict[str, Any]]:
     rows = world.store.all("SELECT * FROM ledger ORDER BY seq")
     return [{**ledger.entry(row), "account": row["account"]} for row in rows]
+
+
+def funding_text(submission: funding.Submission) -> dict[str, Any]:
+    """A submission as the API shows it, with whose it is."""
+    shown = {**funding.shown(submission), "account": submission.account}
+    return dict(_texts({**shown, "verified_at": submission.verified_at}))
+
+
+def _transfers(world: World) -> list[dict[str, Any]]:
+    rows = world.store.all("SELECT * FROM transfers ORDER BY sent_at")
+    return [{**dict(row), "payments": msgspec.json.decode(row["payments"])} for row in rows]
 
 
 def _keys(world: World) -> list[dict[str, Any]]:

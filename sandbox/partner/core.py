@@ -6,7 +6,7 @@ aiohttp is a thin shell around ``handle``; tests may call it in process.
 
 import asyncio
 
-from sandbox.partner import accounts, codec, faults, journal, openapi, surface, timers
+from sandbox.partner import accounts, codec, due, faults, journal, openapi, surface
 from sandbox.partner.accounts import ApiKey
 from sandbox.partner.call import Call
 from sandbox.partner.faults import HANG_SECONDS, Fault
@@ -30,7 +30,7 @@ _STATUS_CODES = {
 
 async def handle(world: World, request: Request) -> Answer:
     """Answer one API request and note it in the journal."""
-    timers.run_due(world)
+    due.run_due(world)
     path = request.path.removeprefix(BASE_PATH)
     if request.path == BASE_PATH + "/openapi.json" and request.method == "GET":
         return Answer(200, codec.encode(openapi.document()))  # no key, not rate limited (U70)

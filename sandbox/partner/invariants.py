@@ -6,7 +6,7 @@ The running totals of an account and the ledger are written separately, so that 
 from collections.abc import Iterator
 from decimal import Decimal
 
-from sandbox.partner import cards, idempotency, ledger, money
+from sandbox.partner import cards, funding, idempotency, ledger, money
 from sandbox.partner.accounts import Account, all_accounts
 from sandbox.partner.cards import Card
 from sandbox.partner.idempotency import Keyed
@@ -27,6 +27,7 @@ def broken(world: World) -> list[str]:
         found += _top_ups(world, own_keyed)
         found += _conservation(world, owner, own_cards, own_keyed)
         found += _counts(owner, own_cards)
+        found += _funding(world, owner)
         found += _fees(world, owner, own_cards)
     return found + list(_keys(world)) + list(_closed(every_card)) + list(_events(world))
 
@@ -114,6 +115,22 @@ def _events(world: World) -> Iterator[str]:
             yield f"9: an event of type {row['type']}, which nothing here emits"
     for row in world.store.all("SELECT id FROM events WHERE delivered = 1 AND delivered_at IS NULL"):
         yield f"8: event {row['id']} is delivered at no time"
+
+
+def _funding(world: World, owner: Account) -> Iterator[str]:
+    for one in funding.all_submissions(world):
+        if one.account != owner.id or one.credited_usd is None:
+            continue
+        suffix = f"{one.network}-{one.tx_hash}"
+        rows = world.store.all(
+            "SELECT amount_usd FROM ledger WHERE account = ? AND reference IN (?, ?, ?, ?)",
+            owner.id,
+            *(f"funding-{kind}{suffix}{fee}" for kind in ("", "reversal-") for fee in ("", ":fee")),
+        )
+        moved_usd = money.total(Decimal(row["amount_usd"]) for row in rows)
+        expected_usd = money.ZERO if one.reason == "reversed_by_operator" else one.credited_usd
+        if moved_usd != expected_usd:
+            yield f"1: funding {one.id} is {one.status} and moved {moved_usd} instead of {expected_usd}"
 
 
 def _fees(world: World, owner: Account, own_cards: list[Card]) -> Iterator[str]:

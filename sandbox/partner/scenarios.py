@@ -4,7 +4,7 @@ from collections.abc import Callable
 from decimal import Decimal
 from typing import Any
 
-from sandbox.partner import accounts, cards, idempotency, ledger, moves, timers
+from sandbox.partner import accounts, cards, fees, idempotency, ledger, moves
 from sandbox.partner.world import World
 
 # Holder, reference, float moved onto the card, status. Ordered like this, the fifth card's id is
@@ -29,7 +29,7 @@ def empty(world: World, seed: str | None) -> None:
         world.bodies.clear()
         world.recent_calls.clear()
         world.reseed(seed or world.seed)
-        timers.start(world)
+        fees.start(world)
 
 
 def play(world: World, name: str) -> dict[str, Any]:

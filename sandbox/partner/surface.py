@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from sandbox.partner import answers, cards, events, ledger, me, moves
+from sandbox.partner import answers, balances, cards, events, funding, ledger, me, moves, returns
 from sandbox.partner.call import Call
 from sandbox.partner.http import Answer
 from sandbox.partner.shapes import Field, Shape, integer, moment, string
@@ -142,8 +142,86 @@ OPERATIONS: tuple[Operation, ...] = (
         body=answers.FREEZE_BODY,
         keyed=True,
         processor=True,
-        waits=True,
         codes={**_CARD_ERRORS, 409: ("QUOTA",), **_PROCESSOR_ERRORS},
+    ),
+    Operation(
+        "POST",
+        "/cards/balances",
+        "cards:read",
+        balances.read_balances,
+        answers.BALANCES,
+        body=answers.BALANCES_BODY,
+        processor=True,
+        codes={400: ("BAD_REQUEST",)},
+    ),
+    Operation(
+        "POST",
+        "/cards/{cardId}/unload",
+        "cards:write",
+        returns.unload,
+        answers.UNLOAD,
+        body=answers.UNLOAD_BODY,
+        keyed=True,
+        midway=True,
+        processor=True,
+        waits=True,
+        codes={
+            **_CARD_ERRORS,
+            402: ("INSUFFICIENT_FUNDS",),
+            409: ("ALREADY_PROCESSED", "QUOTA"),
+            **_PROCESSOR_ERRORS,
+        },
+    ),
+    Operation(
+        "POST",
+        "/cards/{cardId}/close",
+        "cards:write",
+        returns.close,
+        answers.CLOSE,
+        keyed=True,
+        processor=True,
+        scope_source="invented",
+        codes={**_CARD_ERRORS, 409: ("ALREADY_PROCESSED",), 503: ("UNAVAILABLE", "UPSTREAM_AUTH")},
+    ),
+    Operation(
+        "GET",
+        "/funding/addresses",
+        "users:read",
+        funding.read_addresses,
+        answers.ADDRESSES,
+        codes={503: ("UNAVAILABLE",)},
+    ),
+    Operation(
+        "POST",
+        "/funding",
+        "users:write",
+        funding.submit,
+        answers.FUNDING,
+        body=answers.FUNDING_BODY,
+        codes={
+            400: ("BAD_REQUEST",),
+            409: ("ALREADY_SUBMITTED", "ALREADY_CREDITED"),
+            429: ("TOO_MANY_PENDING",),
+            503: ("UNAVAILABLE",),
+        },
+    ),
+    Operation(
+        "GET",
+        "/funding",
+        "users:read",
+        funding.list_funding,
+        answers.FUNDING_LIST,
+        query=_PAGED,
+        scope_source="invented",
+        codes={400: ("BAD_REQUEST",)},
+    ),
+    Operation(
+        "GET",
+        "/funding/{fundingId}",
+        "users:read",
+        funding.read_funding,
+        answers.FUNDING,
+        codes={404: ("NOT_FOUND",)},
     ),
     Operation(
         "GET",

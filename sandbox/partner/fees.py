@@ -1,0 +1,45 @@
+"""The monthly card fee: the first month at the order, every further month as it begins (Fees).
+
+Every card that exists pays, frozen included and without proration; a closed card's last month is the
+one it was closed in.
+"""
+
+from datetime import UTC, datetime
+
+from sandbox.partner import accounts, ledger, money, timers
+from sandbox.partner.accounts import Account
+from sandbox.partner.world import World
+
+MONTH_TIMER = "month"
+
+
+def charge_month(world: World, owner: Account, card_id: str, moment: datetime) -> None:
+    """One monthly fee of one card, once per month whatever asks; no row when settled by invoice."""
+    if owner.settings.monthly_fee == "invoice":
+        return
+    fee_usd = owner.settings.monthly_fee_usd
+    reference = f"card-fee:{card_id}:{moment:%Y-%m}"
+    charged = world.store.one("SELECT 1 FROM ledger WHERE account = ? AND reference = ?", owner.id, reference)
+    if not charged and fee_usd > money.ZERO:
+        ledger.post(world, owner.id, -fee_usd, "fee", reference, description="Monthly card fee")
+
+
+def start(world: World) -> None:
+    """Set the timer of the next month, unless it runs already."""
+    if not timers.running(world, MONTH_TIMER):
+        timers.set_timer(world, _next_month(world.clock.now()), MONTH_TIMER, "")
+
+
+def month_begins(world: World, _subject: str) -> None:
+    """Charge every open card of every account, and wait for the month after (U33)."""
+    now = world.clock.now()
+    for owner in accounts.all_accounts(world):
+        rows = world.store.all("SELECT id FROM cards WHERE account = ? AND status != 'DELETED'", owner.id)
+        for row in rows:
+            charge_month(world, owner, row["id"], now)
+    timers.set_timer(world, _next_month(now), MONTH_TIMER, "")
+
+
+def _next_month(moment: datetime) -> datetime:
+    year, month = (moment.year + 1, 1) if moment.month == 12 else (moment.year, moment.month + 1)
+    return datetime(year, month, 1, tzinfo=UTC)

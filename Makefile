@@ -4,7 +4,7 @@ BIN := .venv/bin
 LOCK := uv pip compile pyproject.toml --no-config --quiet --universal --python-version 3.11 \
 	--generate-hashes --no-emit-index-url --custom-compile-command "make lock" --extra postgres --group build
 
-.PHONY: help setup demo test soak lint format bench lock clean
+.PHONY: help setup demo test soak lint format bench docs lock clean
 
 help:  ## list these commands
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 10
@@ -39,6 +39,10 @@ format:  ## rewrite the code the way lint wants it
 bench:  ## run benchmarks/ and write benchmarks/RESULTS.md
 	@$(PYTHON) .ci/setup.py test
 	$(BIN)/python -m benchmarks
+
+docs:  ## write docs/cli.md again from the command
+	@$(PYTHON) .ci/setup.py run
+	$(BIN)/python docs/generate.py
 
 lock:  ## resolve requirements*.txt again from pyproject.toml (needs uv)
 	$(LOCK) --upgrade --output-file requirements.txt

@@ -1,0 +1,438 @@
+"""The real client against the simulator, an independent reading of the same document, over HTTP."""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+import httpx
+import pytest
+
+from bot.domain.clock import SystemClock
+from bot.domain.money import exact_sum
+from bot.partner import codec, endpoints, errors
+from bot.partner.client import PartnerClient
+from bot.partner.endpoints import FACTS, Endpoint, Facts
+from bot.partner.errors import CLASSES, Certainty, documented
+from bot.partner.ratelimit import RateLimiter
+from sandbox.partner.app import Running, serve
+from tests.support.clock import FrozenClock
+
+ORDER = {
+    "card_holder_name": "José Łukasz",
+    "phone_country_code": 49,
+    "phone": "15123456789",
+    "email": "jose@example.org",
+    "partner_ref": "emp-7",
+}
+HASH = "0x" + "aB" * 32
+
+
+@dataclass
+class World:
+    """A running simulator and a client that speaks to it."""
+
+    running: Running
+    client: PartnerClient
+    control: httpx.AsyncClient
+
+    async def act(self, path: str, body: dict[str, Any] | None = None) -> dict[str, Any]:
+        """The tester's hand."""
+        answer = await self.control.post(f"{self.running.control_url}/{path}", json=body or {})
+        assert answer.status_code == 200, answer.text
+        done: dict[str, Any] = answer.json()
+        return done
+
+    async def fault(self, operation: str, effect: str, **fields: Any) -> None:
+        await self.act("faults", {"operation": operation, "effect": effect, **fields})
+
+    async def order(self, key: str = "order-1", **changes: Any) -> str:
+        return (await self.client.order_card(codec.encode({**ORDER, **changes}), key=key)).id
+
+    async def funded_card(self, float_usd: str = "1000") -> str:
+        await self.act("float", {"amount_usd": float_usd})
+        return await self.order()
+
+    async def top_up(self, card_id: str, amount_usd: str = "25.00", *, key: str = "k1") -> Any:
+        return await self.client.top_up(card_id, codec.encode({"amount_usd": Decimal(amount_usd)}), key=key)
+
+    def other_client(self, key: str) -> PartnerClient:
+        clock = FrozenClock()
+        return PartnerClient(self.running.base_url, key, limiter=RateLimiter(clock), clock=clock)
+
+
+@pytest.fixture
+async def world() -> AsyncIterator[World]:
+    running = await serve(port=0)
+    async with httpx.AsyncClient(trust_env=False) as control:
+        # The client's clock stands still: pauses between repeats pass at once.
+        clock = FrozenClock()
+        client = PartnerClient(running.base_url, running.key, limiter=RateLimiter(clock), clock=clock)
+        yield World(running, client, control)
+        await client.aclose()
+    await running.close()
+
+
+TOP_UP = "POST /cards/{cardId}/topup"
+
+
+async def test_a_day_of_reads_fits_the_models_and_the_ledger_adds_up_to_the_float(world: World) -> None:
+    """R197."""
+    await world.act("scenarios/happy-day")
+
+    me = await world.client.me()
+    fees = await world.client.fees()
+    cards = [card async for card in world.client.cards()]
+    found = await world.client.card(cards[0].id)
+    balances = await world.client.balances([card.id for card in cards] + ["nobody"])
+    fleet = await world.client.balances()
+    entries = [entry async for entry in world.client.ledger_entries()]
+
+    assert me.key.prefix == world.client.key_prefix == "svc_live_00000000"
+    assert me.cards.total == len(cards) == 6
+    assert exact_sum(entry.amount_usd for entry in entries) == me.float.balance_usd
+    assert fees.svc_pct == fees.load_from_float_pct
+    assert found.card == cards[0]
+    assert [row.card_id for row in balances] == [*(card.id for card in cards), "nobody"]
+    assert (balances[-1].ok, balances[-1].error, balances[-1].balance_usd) == (False, "NOT_FOUND", None)
+    assert {row.card_id for row in fleet} == {card.id for card in cards}
+
+
+async def test_ids_that_differ_only_in_case_are_two_cards(world: World) -> None:
+    """R056."""
+    await world.act("scenarios/happy-day")
+    ids = [card.id async for card in world.client.cards()]
+    twins = [card_id for card_id in ids if card_id.swapcase() in ids]
+
+    holders = {(await world.client.card(card_id)).card.card_holder_name for card_id in twins}
+
+    assert len(twins) == len(holders) == 2
+
+
+async def test_a_card_is_ordered_topped_up_frozen_and_closed(world: World) -> None:
+    await world.act("account", {"first_sync": "immediate"})
+    card_id = await world.funded_card()
+
+    done = await world.top_up(card_id, "25.50")
+    await world.client.freeze(card_id, b'{"frozen":true}')
+    frozen = await world.client.card(card_id)
+    events = [event async for event in world.client.events(event_type="card.status_changed")]
+    closed = await world.client.close(card_id, key="c1")
+    gone = await world.client.card(card_id)
+
+    assert (done.card_id, done.credited_usd, done.fee_usd) == (card_id, Decimal("25.50"), 0)
+    assert (frozen.card.status, frozen.balance_usd) == ("FROZEN", Decimal("25.50"))
+    assert frozen.card.card_holder_name == "JOSE LUKASZ"
+    assert [event.payload["reason"] for event in events] == ["partner_freeze"]
+    assert closed.returned_usd == Decimal("25.50")
+    assert gone.card.status == "DELETED"
+    assert [card async for card in world.client.cards()] == []
+
+
+async def test_unloading_gives_back_what_was_asked(world: World) -> None:
+    card_id = await world.funded_card()
+    await world.top_up(card_id, "25.50")
+
+    done = await world.client.unload(card_id, b'{"amount_usd":5.25}', key="u1")
+    with pytest.raises(errors.InsufficientFunds) as refused:
+        await world.client.unload(card_id, b'{"amount_usd":500}', key="u2")
+
+    assert done.unloaded_usd == Decimal("5.25")
+    assert refused.value.certainty is Certainty.DEFINITE
+    assert (await world.client.card(card_id)).balance_usd == Decimal("20.25")
+
+
+@pytest.mark.parametrize("effect", ["drop_after_commit", "garbage"])
+async def test_after_an_answer_lost_behind_the_commit_the_same_key_tells_and_the_debit_is_one(
+    world: World, effect: str
+) -> None:
+    """H1; R096, R099."""
+    card_id = await world.funded_card()
+    await world.fault(TOP_UP, effect)
+
+    with pytest.raises(errors.NoAnswer) as lost:
+        await world.top_up(card_id)
+    evidence = await world.client.find_top_up("k1")
+    again = await world.top_up(card_id)
+
+    assert lost.value.certainty is Certainty.AMBIGUOUS
+    assert evidence.debit is not None
+    assert evidence.debit.amount_usd == -25
+    assert again.credited_usd == 25
+    assert len((await world.client.find_top_up("k1")).rows) == 1
+
+
+@pytest.mark.parametrize("effect", ["drop_before_commit", "reset"])
+async def test_after_an_answer_lost_before_the_commit_the_ledger_shows_nothing(
+    world: World, effect: str
+) -> None:
+    card_id = await world.funded_card()
+    await world.fault(TOP_UP, effect)
+
+    with pytest.raises(errors.NoAnswer) as lost:
+        await world.top_up(card_id)
+    evidence = await world.client.find_top_up("k1")
+
+    assert lost.value.certainty is Certainty.AMBIGUOUS
+    assert (evidence.debit, evidence.refund) == (None, None)
+    assert (await world.top_up(card_id)).credited_usd == 25
+
+
+async def test_a_server_that_hangs_is_given_up_at_the_deadline(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    card_id = await world.funded_card()
+    await world.fault(TOP_UP, "hang", seconds=3)
+    monkeypatch.setattr(endpoints, "_DEADLINE_MARGIN_SECONDS", 0.1)
+    monkeypatch.setitem(FACTS, Endpoint.TOP_UP, Facts(changes=True, read_seconds=0.2))
+
+    with pytest.raises(errors.NoAnswer):
+        async with asyncio.timeout(2):
+            await world.top_up(card_id)
+
+
+async def test_a_processor_failure_leaves_the_debit_alone_and_the_key_bound(world: World) -> None:
+    """R106, R112; topup-processor-5xx-then-credited."""
+    card_id = await world.funded_card()
+    await world.fault(TOP_UP, "processor", processor="5xx")
+
+    with pytest.raises(errors.Unavailable) as failed:
+        await world.top_up(card_id)
+    evidence = await world.client.find_top_up("k1")
+    with pytest.raises(errors.AlreadyProcessed) as bound:
+        await world.top_up(card_id)
+    await world.act("topups/k1/resolve", {"as": "credited"})
+    done = await world.top_up(card_id)
+
+    assert (failed.value.status, failed.value.certainty) == (502, Certainty.AMBIGUOUS)
+    assert evidence.debit is not None
+    assert evidence.refund is None
+    assert bound.value.certainty is Certainty.AMBIGUOUS
+    assert done.credited_usd == 25
+
+
+@pytest.mark.parametrize("refund_reference", ["suffixed", "same"])
+@pytest.mark.parametrize(
+    ("processor", "kind", "certainty"),
+    [
+        ("401", errors.UpstreamAuth, Certainty.DEFINITE_KEY_SPENT),
+        ("409", errors.Unavailable, Certainty.AMBIGUOUS),
+        ("400", errors.BadRequest, Certainty.DEFINITE_KEY_SPENT),
+        ("capacity", errors.QuotaExceeded, Certainty.DEFINITE_KEY_SPENT),
+    ],
+)
+async def test_a_top_up_that_came_back_shows_debit_and_refund_and_its_key_is_spent(
+    world: World, processor: str, kind: type[errors.Refused], certainty: Certainty, refund_reference: str
+) -> None:
+    """R093, R105, R106, R107, R111, R113; U26."""
+    card_id = await world.funded_card()
+    await world.act("account", {"refund_reference": refund_reference})
+    await world.fault(TOP_UP, "processor", processor=processor)
+
+    with pytest.raises(kind) as refused:
+        await world.top_up(card_id)
+    evidence = await world.client.find_top_up("k1")
+    with pytest.raises(errors.AlreadyProcessed):
+        await world.top_up(card_id)
+
+    assert refused.value.certainty is certainty
+    assert evidence.debit is not None
+    assert evidence.refund is not None
+    assert evidence.debit.amount_usd + evidence.refund.amount_usd == 0
+
+
+async def test_a_key_of_another_card_is_already_processed_and_a_wrong_card_is_not_found(world: World) -> None:
+    """R095, R097."""
+    card_id = await world.funded_card()
+    other = await world.order("order-2")
+    await world.top_up(card_id)
+
+    with pytest.raises(errors.AlreadyProcessed):
+        await world.top_up(other)
+    with pytest.raises(errors.NotFound) as unknown:
+        await world.top_up(card_id.swapcase())
+
+    assert unknown.value.certainty is Certainty.DEFINITE
+
+
+async def test_more_than_the_float_is_refused_and_the_key_stays_unused(world: World) -> None:
+    """R103, R104."""
+    card_id = await world.funded_card("30")
+
+    with pytest.raises(errors.InsufficientFunds) as refused:
+        await world.top_up(card_id, "500")
+    await world.act("float", {"amount_usd": "500"})
+
+    assert refused.value.certainty is Certainty.DEFINITE
+    assert (await world.top_up(card_id, "500")).credited_usd == 500
+
+
+async def test_an_order_whose_answer_was_lost_makes_no_second_card(world: World) -> None:
+    """R071, R072."""
+    await world.act("float", {"amount_usd": "100"})
+    await world.fault("POST /cards", "drop_after_commit")
+    with pytest.raises(errors.NoAnswer):
+        await world.order("o1")
+
+    again = await world.order("o1")
+
+    assert [card.id async for card in world.client.cards()] == [again]
+
+
+@pytest.mark.parametrize(
+    ("changes", "field"),
+    [
+        ({"card_holder_name": "Straße"}, "card_holder_name"),
+        ({"card_holder_name": "A" * 27}, "card_holder_name"),
+        ({"email": "nobody"}, "email"),
+        ({"phone": "1111111111"}, "phone"),
+    ],
+)
+async def test_a_refused_detail_of_the_holder_names_its_field_and_not_its_value(
+    world: World, changes: dict[str, Any], field: str
+) -> None:
+    """R061, R065, R067."""
+    with pytest.raises(errors.InvalidDetail) as refused:
+        await world.order(**changes)
+
+    assert refused.value.field == field
+    assert not any(value in str(vars(refused.value)) for value in changes.values())
+
+
+def call(world: World, operation: Endpoint, card_id: str) -> Awaitable[object]:
+    body = b'{"amount_usd":1}'
+    client = world.client
+    calls: dict[Endpoint, Callable[[], Awaitable[object]]] = {
+        Endpoint.ME: client.me,
+        Endpoint.FEES: client.fees,
+        Endpoint.FUNDING_ADDRESSES: client.funding_addresses,
+        Endpoint.SUBMIT_FUNDING: lambda: client.submit_funding(
+            codec.encode({"tx_hash": HASH, "network": "BSC"})
+        ),
+        Endpoint.FUNDING: lambda: client.funding("8bb73fed-e2a0-4e5b-ae83-4e97c0727f82"),
+        Endpoint.LEDGER: client.ledger,
+        Endpoint.ORDER_CARD: lambda: client.order_card(codec.encode(ORDER), key="o9"),
+        Endpoint.CARDS: lambda: anext(client.cards()),
+        Endpoint.CARD: lambda: client.card(card_id),
+        Endpoint.BALANCES: lambda: client.balances([card_id]),
+        Endpoint.TOP_UP: lambda: client.top_up(card_id, body, key="k9"),
+        Endpoint.UNLOAD: lambda: client.unload(card_id, body, key="u9"),
+        Endpoint.FREEZE: lambda: client.freeze(card_id, b'{"frozen":true}'),
+        Endpoint.CLOSE: lambda: client.close(card_id, key="c9"),
+        Endpoint.EVENTS: lambda: anext(client.events()),
+    }
+    return calls[operation]()
+
+
+@pytest.mark.parametrize("operation", [op for op in Endpoint if op is not Endpoint.FUNDING_LIST])
+async def test_every_documented_error_of_every_call_arrives_as_its_class_over_http(
+    world: World, operation: Endpoint
+) -> None:
+    """R001 to R004."""
+    card_id = await world.funded_card()
+
+    for status, code in documented(operation):
+        if code == "RATE_LIMITED":
+            continue
+        await world.control.delete(f"{world.running.control_url}/faults")
+        await world.fault(operation.value, "status", status=status, code=code, times=9)
+        with pytest.raises(CLASSES[code]) as refused:
+            await call(world, operation, card_id)
+        assert (refused.value.status, refused.value.code) == (status, code)
+        assert refused.value.certainty is documented(operation)[status, code]
+
+
+async def test_a_key_over_its_rate_is_told_so_and_the_client_had_learnt_the_figure(world: World) -> None:
+    """R018, R022."""
+    key = (await world.act("keys", {"rate_limit_per_minute": 3}))["key"]
+    clock = FrozenClock()
+    limiter = RateLimiter(clock)
+    client = PartnerClient(world.running.base_url, key, limiter=limiter, clock=clock)
+    careless = world.other_client(key)
+
+    await client.me()
+    assert limiter.per_minute == 3
+    await careless.fees()
+    await careless.fees()
+    with pytest.raises(errors.RateLimited) as limited:
+        await careless.submit_funding(codec.encode({"tx_hash": HASH, "network": "BSC"}))
+
+    assert limited.value.retry_after == 60
+    assert limited.value.certainty is Certainty.TRANSIENT
+    for other in (client, careless):
+        await other.aclose()
+
+
+async def test_a_scope_that_is_missing_is_named_and_a_revoked_key_is_not_explained(world: World) -> None:
+    """R007, R008, R010."""
+    key = (await world.act("keys", {"scopes": ["cards:read"]}))["key"]
+    client = world.other_client(key)
+    card_id = await world.funded_card()
+
+    assert len(await client.balances([card_id])) == 1
+    with pytest.raises(errors.Forbidden, match="users:read"):
+        await client.me()
+    await world.act("keys", {"key": key, "revoked": True})
+    with pytest.raises(errors.Unauthorized):
+        await client.card(card_id)
+    await client.aclose()
+
+
+async def test_the_journal_shows_the_frozen_bytes_and_the_key_as_they_were_handed_in(world: World) -> None:
+    card_id = await world.funded_card()
+    await world.client.top_up(card_id, b'{"amount_usd" : 25.00}', key="co-1_A")
+
+    journal = (await world.control.get(f"{world.running.control_url}/journal")).json()["requests"]
+    sent = [request for request in journal if request["path"].endswith("/topup")]
+
+    assert [request["idempotency_key"] for request in sent] == ["co-1_A"]
+    assert world.running.key not in str(journal)
+
+
+async def test_two_top_ups_at_once_under_one_key_make_one_debit(world: World) -> None:
+    """R117."""
+    card_id = await world.funded_card()
+    await world.fault(TOP_UP, "delay", seconds=0.2)
+
+    results = await asyncio.gather(world.top_up(card_id), world.top_up(card_id), return_exceptions=True)
+
+    assert sum(isinstance(result, errors.AlreadyProcessed) for result in results) == 1
+    assert len((await world.client.find_top_up("k1")).rows) == 1
+
+
+async def test_a_ledger_of_many_pages_is_one_sum(world: World) -> None:
+    """R193, R195."""
+    for number in range(230):
+        await world.act("float", {"amount_usd": f"0.{number + 1:010d}"})
+
+    entries = [entry async for entry in world.client.ledger_entries()]
+    me = await world.client.me()
+
+    assert len(entries) == 230
+    assert exact_sum(entry.amount_usd for entry in entries) == me.float.balance_usd == Decimal("0.0000026565")
+
+
+@pytest.mark.parametrize("profile", ["plausible", "documented", "scrambled"])
+async def test_funding_is_submitted_listed_and_read_in_every_profile(world: World, profile: str) -> None:
+    """R165, R166; N3."""
+    await world.act("account", {"profile": profile})
+    body = codec.encode({"tx_hash": HASH, "network": "bsc"})
+
+    addresses = await world.client.funding_addresses()
+    sent = await world.client.submit_funding(body)
+    again = await world.client.submit_funding(body)
+    found = await world.client.funding(sent.id)
+
+    assert [address.network for address in addresses] == ["POLYGON", "BNB", "BASE"]
+    assert (sent.network, sent.tx_hash, sent.status) == ("BNB", HASH.lower(), "pending")
+    assert sent == again == found
+    if profile != "documented":
+        assert [funding.id for funding in await world.client.funding_list()] == [sent.id]
+
+
+def test_the_system_clock_is_a_clock_for_the_client() -> None:
+    clock = SystemClock()
+
+    assert clock.now().tzinfo is not None
+    assert clock.monotonic() <= clock.monotonic()

@@ -15,6 +15,7 @@ from typing import Any
 
 from sqlalchemy import (
     ColumnElement,
+    DateTime,
     Row,
     case,
     func,
@@ -115,7 +116,7 @@ async def claim(tx: Tx, request_id: str, *, owner: str, lease_s: float) -> Reque
     None when it is not due, held by another, or not to be executed. Must be committed before the
     first byte is sent.
     """
-    row, now = t.request.c, _lease_clock(tx)
+    row = t.request.c
     changed = (
         update(t.request)
         # An approval does not last: the first byte leaves before `valid_until`, or never.
@@ -129,7 +130,7 @@ async def claim(tx: Tx, request_id: str, *, owner: str, lease_s: float) -> Reque
             attempts=row.attempts + 1,
             first_sent_at=func.coalesce(row.first_sent_at, literal(tx.now, UtcDateTime)),
             lease_owner=owner,
-            lease_until=_lease_end(tx, now, lease_s),
+            lease_until=_lease_end(tx, lease_s),
         )
         .returning(*_COLUMNS)
     )
@@ -139,9 +140,14 @@ async def claim(tx: Tx, request_id: str, *, owner: str, lease_s: float) -> Reque
 
 async def renew(tx: Tx, request_id: str, *, owner: str, fence: int, lease_s: float) -> bool:
     """Hold a lease for longer. False when it is no longer ours: stop, and write nothing."""
-    row, now = t.request.c, _lease_clock(tx)
-    mine = (row.id == request_id, row.fence == fence, row.lease_owner == owner, row.lease_until >= now)
-    changed = await tx.run(update(t.request).where(*mine).values(lease_until=_lease_end(tx, now, lease_s)))
+    row = t.request.c
+    mine = (
+        row.id == request_id,
+        row.fence == fence,
+        row.lease_owner == owner,
+        row.lease_until >= _lease_clock(tx),
+    )
+    changed = await tx.run(update(t.request).where(*mine).values(lease_until=_lease_end(tx, lease_s)))
     return bool(changed.rowcount)
 
 
@@ -270,13 +276,14 @@ def _claimable(tx: Tx) -> tuple[ColumnElement[bool], ...]:
 
 def _lease_clock(tx: Tx) -> ColumnElement[datetime]:
     """Leases run on one clock for all replicas: the database's on PostgreSQL, ours on SQLite."""
-    return func.clock_timestamp(type_=UtcDateTime) if tx.is_postgres else literal(tx.now, UtcDateTime)
-
-
-def _lease_end(tx: Tx, now: ColumnElement[datetime], lease_s: float) -> Any:
     if tx.is_postgres:
-        return now + func.make_interval(0, 0, 0, 0, 0, 0, lease_s)
-    return tx.now + timedelta(seconds=lease_s)
+        return func.clock_timestamp(type_=DateTime(timezone=True))
+    return literal(tx.now, UtcDateTime)
+
+
+def _lease_end(tx: Tx, lease_s: float) -> Any:
+    lease = timedelta(seconds=lease_s)
+    return _lease_clock(tx) + lease if tx.is_postgres else tx.now + lease
 
 
 def _refuse(named: set[str]) -> None:

@@ -79,3 +79,13 @@ async def open_store(vault: Vault, clock: FrozenClock) -> AsyncIterator[Opener]:
 @pytest.fixture
 async def store(url: str, open_store: Opener) -> Store:
     return await open_store(url)
+
+
+@pytest.fixture
+async def sqlite_store(sqlite_files: SqliteFiles, open_store: Opener) -> AsyncIterator[Store]:
+    """For tables of cases that do not depend on the database."""
+    url = sqlite_files.migrated()
+    store = await open_store(url)
+    yield store
+    await store.close()
+    sqlite_files.drop(url)

@@ -41,7 +41,15 @@ async def _kept(store: Store, column: str, value: Any) -> Any:
 
 @pytest.mark.parametrize(
     "amount",
-    ["0", "0.01", "-0.0000000001", "1234567890.1234567891", "99999999999999999999.9999999999", "50.00", "1E+3"],
+    [
+        "0",
+        "0.01",
+        "-0.0000000001",
+        "1234567890.1234567891",
+        "99999999999999999999.9999999999",
+        "50.00",
+        "1E+3",
+    ],
 )
 async def test_an_amount_keeps_every_digit(things: Store, amount: str) -> None:
     kept = await _kept(things, "amount_usd", Decimal(amount))

@@ -53,7 +53,9 @@ def _rules(connection: Connection) -> dict[str, Any]:
             "columns": [(c["name"], str(c["type"]), c["nullable"]) for c in found.get_columns(table)],
             "primary": found.get_pk_constraint(table)["constrained_columns"],
             "foreign": sorted(str(sorted(k.items(), key=str)) for k in found.get_foreign_keys(table)),
-            "unique": sorted(str((u["name"], u["column_names"])) for u in found.get_unique_constraints(table)),
+            "unique": sorted(
+                str((u["name"], u["column_names"])) for u in found.get_unique_constraints(table)
+            ),
             "checks": sorted(str((c["name"], c["sqltext"])) for c in found.get_check_constraints(table)),
         }
         for table in sorted(metadata.tables)
@@ -153,7 +155,10 @@ async def test_a_revision_that_fails_half_way_leaves_the_old_schema(url: str, ne
 
 
 async def test_no_upgrade_beneath_a_running_process(
-    sqlite_files: Databases, open_store: Opener, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+    sqlite_files: Databases,
+    open_store: Opener,
+    monkeypatch: pytest.MonkeyPatch,
+    request: pytest.FixtureRequest,
 ) -> None:
     url = sqlite_files.migrated()
     await open_store(url)

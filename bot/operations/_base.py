@@ -86,6 +86,8 @@ class Operation(ABC):
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
+        if "kind" not in cls.__dict__:
+            return  # what several kinds share is no kind itself
         if len(cls.title) > 24:
             raise TypeError(f"{cls.__name__}.title is longer than the 24 characters of a modal's title")
         labels = [f.label for f in cls.fields]

@@ -5,6 +5,7 @@ Built once by `bot.app`; nothing here is global, so a test can hand in any part.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
@@ -62,6 +63,7 @@ class Core:
     ids: Ids
     owner: str  # this process, as leases name it
     live: Mapping[str, bool] = field(default_factory=dict)  # program -> real money?
+    outbox_bell: asyncio.Event = field(default_factory=asyncio.Event)  # rung when a message is owed
     lease_s: float = 30.0
     crash_point: Callable[[str], None] = no_crash
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Protocol
@@ -23,6 +24,8 @@ log = logging.getLogger("countersign.outbox")
 
 # Slack takes about one message a second for each channel [chat.postMessage]; edits have a tier of their own.
 POST_SPACING_S = 1.0
+# How long an idle loop rests; the bell wakes it at once after a commit in this process.
+IDLE_S = 0.5
 _BACKOFF = tuple(timedelta(seconds=s) for s in (1, 2, 5, 15, 30, 60, 120, 300))
 # A row is given up when Slack has refused it as it is this often; outages do not count.
 _REFUSALS = 5
@@ -77,32 +80,22 @@ class Publisher(Protocol):
 
 
 class Outbox:
-    """The delivery loop. One instance in a process; `run` until cancelled, `wake` after a commit."""
+    """The delivery loop. One instance in a process; `run` until cancelled."""
 
     def __init__(self, core: Core, publisher: Publisher, *, spacing_s: float = POST_SPACING_S) -> None:
         self._core = core
         self._publisher = publisher
         self._spacing_s = spacing_s
         self._free_at: dict[str, float] = {}
-        self._woken = asyncio.Event()
-
-    def wake(self) -> None:
-        self._woken.set()
 
     async def run(self) -> None:
         """Deliver until cancelled. What an earlier process left in mid-send is read back first."""
         await self.heal()
         while True:
-            self._woken.clear()
-            delivered = await self.deliver_due()
-            if not delivered:
-                await self._rest()
-
-    async def _rest(self) -> None:
-        try:
-            await asyncio.wait_for(self._woken.wait(), timeout=0.5)
-        except TimeoutError:
-            return
+            self._core.outbox_bell.clear()
+            if not await self.deliver_due():
+                with suppress(TimeoutError):
+                    await asyncio.wait_for(self._core.outbox_bell.wait(), timeout=IDLE_S)
 
     async def heal(self) -> None:
         """Rows left between send and mark: sent if Slack shows our id, else owed again."""
@@ -138,18 +131,19 @@ class Outbox:
         return sum(done)
 
     async def _deliver_channel(self, key: str, rows: list[OutboxRow]) -> int:
-        """In order, as many as the pacing of this channel allows now; the first trouble stops the channel."""
+        """In order; posts as the pacing of this channel allows, edits at once; trouble stops the channel."""
         handled = 0
         for row in rows:
-            if self._core.clock.monotonic() < self._free_at.get(key, 0.0):
-                break
+            place = await self._place_of(row)
+            edits = place is not None and row.kind in ("card", "alert")
+            if not edits and self._core.clock.monotonic() < self._free_at.get(key, 0.0):
+                continue
             handled += 1
-            if not await self._deliver(row, key):
+            if not await self._deliver(row, key, place):
                 break
         return handled
 
-    async def _deliver(self, row: OutboxRow, key: str) -> bool:
-        place = await self._place_of(row)
+    async def _deliver(self, row: OutboxRow, key: str, place: Place | None) -> bool:
         if row.kind == "line" and place is None:
             # The card is not there yet (it is due before this line): come back for the line.
             await self._later(row, timedelta(seconds=1), "waits for the card")

@@ -6,6 +6,8 @@ picture is drawn from the database when the row is delivered, so lost, doubled o
 
 from __future__ import annotations
 
+from typing import Any
+
 from bot.domain.requests import Request
 from bot.services.core import Core
 from storage import outbox
@@ -14,8 +16,9 @@ from storage.store import Tx
 
 async def card(tx: Tx, core: Core, request: Request) -> None:
     """The request card in the approvals channel, drawn as the request is when it is delivered."""
-    await outbox.put(
+    await _put(
         tx,
+        core,
         channel=core.channels.approvals,
         kind="card",
         subject=f"request:{request.id}",
@@ -26,8 +29,9 @@ async def card(tx: Tx, core: Core, request: Request) -> None:
 
 async def redraw(tx: Tx, core: Core, request: Request) -> None:
     """Draw again though nothing changed: the message was lost or edited by somebody."""
-    await outbox.put(
+    await _put(
         tx,
+        core,
         channel=core.channels.approvals,
         kind="card",
         subject=f"request:{request.id}",
@@ -40,8 +44,9 @@ async def line(
     tx: Tx, core: Core, request: Request, line: str, *, actor: str = "", tag: str = "", text: str = ""
 ) -> None:
     """One line in the request's thread. `line` is the word the view turns into a sentence."""
-    await outbox.put(
+    await _put(
         tx,
+        core,
         channel=core.channels.approvals,
         kind="line",
         subject=f"request:{request.id}",
@@ -54,8 +59,9 @@ async def tell_requester(tx: Tx, core: Core, request: Request, actor: str) -> No
     """A direct message to the requester, unless it was their own doing."""
     if actor == request.requester:
         return
-    await outbox.put(
+    await _put(
         tx,
+        core,
         channel="",
         user=request.requester,
         kind="direct",
@@ -67,11 +73,17 @@ async def tell_requester(tx: Tx, core: Core, request: Request, actor: str) -> No
 
 async def alert(tx: Tx, core: Core, alert_id: str, change: str) -> None:
     """The alert's one message, drawn as the alert is when it is delivered. `change` names this change."""
-    await outbox.put(
+    await _put(
         tx,
+        core,
         channel=core.channels.alerts,
         kind="alert",
         subject=f"alert:{alert_id}",
         body={},
         dedupe=f"alert:{alert_id}:{change}",
     )
+
+
+async def _put(tx: Tx, core: Core, **row: Any) -> None:
+    await outbox.put(tx, **row)
+    tx.after_commit(core.outbox_bell.set)

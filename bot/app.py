@@ -1,0 +1,344 @@
+"""The composition root: the only place that constructs things and wires them together.
+
+Started in this order, stopped in the reverse one: database, Partner clients, Slack client, people
+and policy, execution and outbox loops, timers, web server, and last the connection that lets people in.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import socket
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import AsyncExitStack, suppress
+from dataclasses import dataclass
+from ipaddress import ip_address
+from urllib.parse import urlsplit
+
+import httpx
+from aiohttp.web import Request, StreamResponse
+from slack_bolt.adapter.socket_mode.async_handler import AsyncSocketModeHandler
+from slack_bolt.async_app import AsyncApp
+from slack_sdk.errors import SlackApiError
+from slack_sdk.web.async_client import AsyncWebClient
+
+import handlers
+from bot import jobs, operations, web
+from bot.config import Config
+from bot.domain.clock import Clock, SystemClock
+from bot.domain.errors import CountersignError
+from bot.domain.ids import Ids, system_random
+from bot.domain.secret import Secret
+from bot.engine.embedded import Embedded
+from bot.engine.timers import Timers
+from bot.partner.access import is_loopback
+from bot.partner.client import PartnerClient
+from bot.partner.errors import PartnerError
+from bot.partner.ratelimit import RateLimiter
+from bot.services import execution, people, upkeep
+from bot.services.core import Channels, Core, no_crash
+from bot.services.outbox import Outbox
+from bot.settings import Settings
+from handlers.after import AfterAck
+from handlers.identity import SlackDirectory
+from handlers.publish import SlackPublisher
+from storage import audit, programs
+from storage.store import Store, Tx
+from storage.vault import Keyring, Vault
+
+log = logging.getLogger("countersign.app")
+
+# Of the ten seconds a shutdown may take: what runs gets these to end by itself.
+DRAIN_S = 5.0
+# How much of the audit chain is checked before the bot starts; `audit verify` checks all of it.
+AUDIT_CHECKED_AT_START = 10_000
+# Broken loops start again after this pause, so that a lost database does not spin.
+RESTART_PAUSE_S = 1.0
+
+
+class CannotStart(CountersignError):
+    """The bot refuses to start; the text says why and what to mend."""
+
+    reason = "cannot_start"
+
+
+@dataclass(slots=True)
+class Running:
+    """A started bot. `url` is where its web server answers."""
+
+    core: Core
+    outbox: Outbox
+    url: str
+    _stack: AsyncExitStack
+
+    async def stop(self) -> None:
+        """Let no new work in, let what runs end, give everything back. Loses nothing that was committed."""
+        await self._stack.aclose()
+
+
+async def start(
+    settings: Settings,
+    config: Config,
+    *,
+    clock: Clock | None = None,
+    crash_point: Callable[[str], None] = no_crash,
+    lease_s: float = 30.0,
+) -> Running:
+    """Start everything; on any refusal what was started is stopped again.
+
+    Raises `CannotStart`, storage errors (wrong key, database in use) and `LookupFailed`.
+    """
+    async with AsyncExitStack() as stack:
+        core, outbox, url = await _start(
+            settings, config, clock or SystemClock(), crash_point, lease_s, stack
+        )
+        return Running(core, outbox, url, stack.pop_all())
+
+
+async def _start(
+    settings: Settings,
+    config: Config,
+    clock: Clock,
+    crash_point: Callable[[str], None],
+    lease_s: float,
+    stack: AsyncExitStack,
+) -> tuple[Core, Outbox, str]:
+    store = await _open_store(settings, clock, stack)
+    await _check_audit(store)
+    partners, live = await _partners(store, settings, clock, stack)
+    slack = await _slack_client(settings, stack)
+    directory = await SlackDirectory.connect(slack)
+    ids = Ids(store.instance, system_random(), clock.now)
+    carrier = Embedded(due=lambda: execution.due(core), execute=lambda r: execution.execute(core, r))
+    core = Core(
+        store=store,
+        partners=partners,
+        kinds=operations.kinds(),
+        policy=config.policy,
+        channels=await _channels(directory, config),
+        directory=directory,
+        carrier=carrier,
+        clock=clock,
+        ids=ids,
+        owner=f"{socket.gethostname()}:{os.getpid()}:{ids.ulid()}",
+        live=live,
+        lease_s=lease_s,
+        crash_point=crash_point,
+    )
+    await _check_policy(core)
+    await _note_start(core)
+    outbox = Outbox(core, SlackPublisher(slack))
+    _loop(stack, "outbox", outbox.run)
+    _loop(stack, "engine", carrier.run)
+    stack.push_async_callback(carrier.drain, DRAIN_S)
+    await _first_readings(core)
+    _timers(core, config, stack)
+    server = await _let_people_in(settings, core, slack, stack)
+    return core, outbox, server.url
+
+
+async def _open_store(settings: Settings, clock: Clock, stack: AsyncExitStack) -> Store:
+    if settings.master_key is None:
+        raise CannotStart(
+            "No master key is set. Set COUNTERSIGN_MASTER_KEY_FILE; `countersign keys new-master` makes one."
+        )
+    vault = Vault(Keyring.parse(settings.master_key.read().reveal()))
+    store = await Store.open(settings.database_url, vault=vault, clock=clock)
+    stack.push_async_callback(store.close)
+    return store
+
+
+async def _check_audit(store: Store) -> None:
+    """With a broken chain nothing is sent: somebody changed the database behind our back."""
+    async with store.read() as tx:
+        head = await audit.head(tx)
+        report = await audit.verify(tx, from_seq=max(1, head.seq - AUDIT_CHECKED_AT_START))
+    if not report.ok:
+        raise CannotStart(
+            f"The audit chain is broken at entry {report.first_bad} ({report.kind}): the database was changed by"
+            " something else. Nothing was started. Keep the file and look at `countersign audit verify`."
+        )
+
+
+async def _partners(
+    store: Store, settings: Settings, clock: Clock, stack: AsyncExitStack
+) -> tuple[Mapping[str, PartnerClient], Mapping[str, bool]]:
+    """A client for each program; the key of the environment is sealed into the database first."""
+    async with store.begin() as tx:
+        if settings.partner_url and settings.partner_key:
+            await _keep_key(tx, settings.partner_url, settings.partner_key)
+        known = await programs.all(tx)
+    if not known:
+        raise CannotStart(
+            "No program has an API key. Set COUNTERSIGN_PARTNER_URL and COUNTERSIGN_PARTNER_KEY, or run"
+            " `countersign keys set main`."
+        )
+    partners, live = {}, {}
+    for program in known:
+        async with store.read() as tx:
+            key = await programs.key(tx, program.name)
+        client = PartnerClient(program.base_url, key, limiter=RateLimiter(clock), clock=clock)
+        stack.push_async_callback(client.aclose)
+        partners[program.name] = client
+        live[program.name] = not is_loopback(httpx.URL(program.base_url))
+        await _same_partner(store, program.name, client)
+    return partners, live
+
+
+async def _keep_key(tx: Tx, url: str, key: Secret) -> None:
+    found = await programs.get(tx, "main")
+    if (
+        found is not None
+        and found.base_url == url
+        and (await programs.key(tx, "main")).reveal() == key.reveal()
+    ):
+        return
+    await programs.put(tx, "main", base_url=url, key=key)
+
+
+async def _same_partner(store: Store, program: str, client: PartnerClient) -> None:
+    """A key of another account under this program's name is refused; an API that is down is not."""
+    try:
+        me = await client.me()
+    except PartnerError as error:
+        log.warning("start.account_not_read", extra={"program": program, "error": str(error)})
+        return
+    async with store.begin() as tx:
+        if not await programs.learn_partner_id(tx, program, me.partner.id):
+            raise CannotStart(
+                f"The key of program {program} belongs to another account than before. Use another program name"
+                " for another account: ids and requests of two accounts must not mix."
+            )
+
+
+async def _slack_client(settings: Settings, stack: AsyncExitStack) -> AsyncWebClient:
+    if settings.slack_bot_token is None:
+        raise CannotStart("SLACK_BOT_TOKEN is not set.")
+    _ignore_proxies_for_loopback(settings.slack_api_url)
+    return AsyncWebClient(
+        token=settings.slack_bot_token.reveal(), base_url=settings.slack_api_url, retry_handlers=[]
+    )
+
+
+def _ignore_proxies_for_loopback(url: str) -> None:
+    """The Slack SDK reads the proxy variables at each request and knows no NO_PROXY, so a stand-in on this
+    machine is reached only without them."""
+    host = urlsplit(url).hostname or ""
+    with suppress(ValueError):
+        if host == "localhost" or ip_address(host).is_loopback:
+            for name in ("HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy"):
+                os.environ.pop(name, None)
+
+
+async def _channels(directory: SlackDirectory, config: Config) -> Channels:
+    named = config.channels
+    return Channels(
+        approvals=await directory.channel(named.approvals),
+        alerts=await directory.channel(named.alerts),
+        audit=await directory.channel(named.audit) if named.audit else "",
+    )
+
+
+async def _check_policy(core: Core) -> None:
+    problems = await people.policy_problems(core)
+    if problems:
+        raise CannotStart("The policy could never be met. " + " ".join(problems))
+
+
+async def _note_start(core: Core) -> None:
+    async with core.store.begin() as tx:
+        await audit.append(
+            tx,
+            actor="system:app",
+            action="policy.loaded",
+            subject="policy",
+            body={"programs": sorted(core.partners)},
+            policy_version=core.policy.version,
+        )
+
+
+async def _first_readings(core: Core) -> None:
+    """People can name cards from the first command on, if the API answers within a moment."""
+    with suppress(TimeoutError):
+        async with asyncio.timeout(2):
+            await upkeep.sync_cards(core)
+
+
+def _timers(core: Core, config: Config, stack: AsyncExitStack) -> None:
+    timers = Timers()
+    for job in jobs.table(core, account=config.poll.account, cards=config.poll.cards):
+        timers.every(job.name, job.seconds, job.run)
+    timers.start()
+    stack.callback(timers.stop)
+
+
+async def _let_people_in(
+    settings: Settings, core: Core, slack: AsyncWebClient, stack: AsyncExitStack
+) -> web.Server:
+    """Web server and Slack connection; people can act from here on."""
+    secret = settings.slack_signing_secret
+    if settings.slack_app_token is None and secret is None:
+        raise CannotStart("Set SLACK_APP_TOKEN (Socket Mode) or SLACK_SIGNING_SECRET (HTTP mode).")
+    # `process_before_response`: the default looks for the ack every 10 ms; here it goes out at once.
+    app = AsyncApp(
+        client=slack,
+        signing_secret=secret.reveal() if secret else None,
+        request_verification_enabled=secret is not None,
+        process_before_response=True,
+    )
+    after = AfterAck()
+    stack.push_async_callback(after.drain, DRAIN_S)
+    handlers.register(app, handlers.Deps(core=core, after=after))
+    events = None
+    if settings.slack_app_token is None:
+        from slack_bolt.adapter.aiohttp import to_aiohttp_response, to_bolt_request
+
+        async def answer(request: Request) -> StreamResponse:
+            return await to_aiohttp_response(await app.async_dispatch(await to_bolt_request(request)))
+
+        events = answer
+    checks = {"database": lambda: _database_answers(core), "slack": lambda: _slack_answers(slack)}
+    server = await web.serve(
+        web.build(checks, slack_events=events), host=settings.http_bind.host, port=settings.http_bind.port
+    )
+    stack.push_async_callback(server.stop)
+    if settings.slack_app_token is not None:
+        handler = AsyncSocketModeHandler(app, settings.slack_app_token.reveal())
+        await handler.connect_async()
+        stack.push_async_callback(handler.close_async)
+    return server
+
+
+async def _database_answers(core: Core) -> str | None:
+    await core.store.ping()
+    return None
+
+
+async def _slack_answers(slack: AsyncWebClient) -> str | None:
+    try:
+        await slack.auth_test()
+    except SlackApiError as error:
+        return f"Slack answers {error.response['error']}"
+    return None
+
+
+def _loop(stack: AsyncExitStack, name: str, run: Callable[[], Awaitable[None]]) -> None:
+    """Keep `run` running until the stack closes; an error is logged and it starts again."""
+
+    async def supervised() -> None:
+        while True:
+            try:
+                await run()
+            except Exception:  # whatever ended it, the work has to go on
+                log.exception("app.loop_failed", extra={"loop": name})
+            await asyncio.sleep(RESTART_PAUSE_S)
+
+    task = asyncio.create_task(supervised(), name=name)
+
+    async def stop() -> None:
+        task.cancel()
+        with suppress(asyncio.CancelledError):
+            await task
+
+    stack.push_async_callback(stop)

@@ -1,0 +1,40 @@
+"""The table of scheduled jobs: name, cadence, coroutine. `bot.app` hands it to the timers."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from datetime import timedelta
+
+from bot.services import programs, requests, upkeep
+from bot.services.core import Core
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One thing done on a cadence. Every job is idempotent and asks the database what there is to do."""
+
+    name: str
+    seconds: float
+    run: Callable[[], Awaitable[None]]
+
+
+def table(core: Core, *, account: timedelta, cards: timedelta) -> list[Job]:
+    """All jobs. `account` and `cards` are the cadences of `[poll]`."""
+
+    async def expire() -> None:
+        await requests.expire_due(core)
+
+    async def remind() -> None:
+        await requests.remind_due(core)
+
+    return [
+        Job("expire", 5, expire),  # shown within 30 s of being due
+        Job("remind", 30, remind),
+        Job("probe-paused", 30, lambda: programs.probe_paused(core)),
+        Job("purge", 60, lambda: upkeep.purge(core)),
+        Job("account", account.total_seconds(), lambda: upkeep.read_accounts(core)),
+        Job("cards", cards.total_seconds(), lambda: upkeep.sync_cards(core)),
+        Job("late-landings", 900, lambda: upkeep.sweep_late_landings(core)),
+        Job("policy", 600, lambda: upkeep.check_policy(core)),
+    ]

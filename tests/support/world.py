@@ -1,0 +1,234 @@
+"""The bot's core in a small world: real database, real client, real simulator; people and clock by script."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+from bot import operations
+from bot.domain.actors import Actor
+from bot.domain.approvals import Verdict
+from bot.domain.errors import LookupFailed
+from bot.domain.ids import Ids
+from bot.domain.money import exact_sum
+from bot.domain.policy import KindPolicy, Limits, People, Policy, Tier
+from bot.domain.requests import Request
+from bot.domain.secret import Secret
+from bot.partner.client import PartnerClient
+from bot.partner.ratelimit import RateLimiter
+from bot.services import approvals, drafts, execution, lookups, people, requests
+from bot.services.core import Channels, Core
+from sandbox.partner.app import Running as Simulator
+from sandbox.partner.app import serve
+from storage import attempts as attempt_rows
+from storage import programs
+from storage import requests as request_rows
+from storage.migrate import migrate
+from storage.store import Store
+from storage.vault import Keyring, Vault
+
+MASTER = "lyRuFlrH8Ycz2eWVpYVS0eFBW1vKlmFXZBQuQ0ZkHbg="
+HOME = "T0SANDBOX"
+ALICE, BOB, CAROL = "U0ALICE", "U0BOB", "U0CAROL"
+# Waits shorter than this (pauses inside one call) pass at once; longer ones wait for the test to move time.
+_SHORT_S = 5.0
+
+
+class SteppedClock:
+    """A `bot.domain.clock.Clock` that only a test moves. Sleeping never moves it."""
+
+    def __init__(self, now: datetime = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)) -> None:
+        self._now = now
+        self._monotonic = 1000.0
+
+    def now(self) -> datetime:
+        return self._now
+
+    def monotonic(self) -> float:
+        return self._monotonic
+
+    async def sleep(self, seconds: float) -> None:
+        until = self._monotonic + seconds
+        await asyncio.sleep(0)
+        while seconds >= _SHORT_S and self._monotonic < until:
+            await asyncio.sleep(0.005)
+
+    def advance(self, seconds: float) -> None:
+        self._now += timedelta(seconds=seconds)
+        self._monotonic += seconds
+
+
+class ScriptedDirectory:
+    """Slack's answer to who people are; `broken` makes every look-up fail."""
+
+    home_team = HOME
+
+    def __init__(self) -> None:
+        self.actors = {u: Actor(u, u[2:].title(), team_id=HOME) for u in (ALICE, BOB, CAROL)}
+        self.groups = {"@card-approvers": {BOB, CAROL}, "@card-admins": {CAROL}}
+        self.broken = False
+
+    async def actor(self, slack_id: str) -> Actor:
+        if self.broken or slack_id not in self.actors:
+            raise LookupFailed("Slack does not answer, so nothing was decided. Try again.")
+        return self.actors[slack_id]
+
+    async def members(self, names: Sequence[str]) -> frozenset[str]:
+        if self.broken:
+            raise LookupFailed("Slack does not answer, so nothing was decided. Try again.")
+        return frozenset(m for name in names for m in self.groups.get(name, {name}))
+
+    def change(self, slack_id: str, **flags: Any) -> None:
+        self.actors[slack_id] = replace(self.actors[slack_id], **flags)
+
+
+class Wakes:
+    """A carrier that only remembers; the test executes."""
+
+    def __init__(self) -> None:
+        self.woken: list[str] = []
+
+    def wake(self, request_id: str) -> None:
+        self.woken.append(request_id)
+
+
+@dataclass
+class World:
+    store: Store
+    simulator: Simulator
+    control: httpx.AsyncClient
+    clock: SteppedClock
+    people: ScriptedDirectory
+    core: Core
+    database: Path
+    cards: list[dict[str, Any]] = field(default_factory=list)
+
+    async def ask(
+        self, kind: str, texts: dict[str, str], *, by: str = ALICE, reason: str = "because", now: bool = False
+    ) -> Request:
+        """Fill the form, read the preview, submit: as the modals do."""
+        await people.require_member(self.core, by, action="test")
+        draft = await drafts.begin(self.core, owner=by, kind=kind, texts=texts, reason=reason, run_now=now)
+        await drafts.preview(self.core, draft.id)
+        return await requests.submit(self.core, draft.id, by)
+
+    async def approve(self, request: Request, *, by: str = BOB) -> tuple[Request, Verdict]:
+        return await approvals.approve(self.core, request.id, by, shown_digest=request.digest)
+
+    async def top_up(self, amount: str = "50", *, card: int = 0, approved: bool = True) -> Request:
+        """A top-up by Alice, approved by Bob."""
+        request = await self.ask("card_topup", {"card": self.cards[card]["id"], "amount_usd": amount})
+        return (await self.approve(request))[0] if approved else request
+
+    async def run_due(self) -> None:
+        """Execute whatever is due at this moment, once."""
+        for request_id in await execution.due(self.core):
+            await execution.execute(self.core, request_id)
+
+    async def run(self, seconds: float, *, step: float = 5.0) -> None:
+        """Let time pass, here and at the simulator, executing what falls due."""
+        passed = 0.0
+        await self.run_due()
+        while passed < seconds:
+            await self.advance(step)
+            passed += step
+            await self.run_due()
+
+    async def advance(self, seconds: float) -> None:
+        self.clock.advance(seconds)
+        await self.tell("clock", {"advance_seconds": seconds})
+
+    async def request(self, request_id: str) -> Request:
+        async with self.store.read() as tx:
+            found = await request_rows.get(tx, request_id)
+        assert found is not None
+        return found
+
+    async def attempts(self, request_id: str) -> list[Any]:
+        async with self.store.read() as tx:
+            return await attempt_rows.of(tx, request_id)
+
+    async def tell(self, call: str, body: dict[str, Any]) -> Any:
+        """A control call of the simulator."""
+        answer = await self.control.post(f"/_control/{call}", json=body)
+        assert answer.status_code == 200, answer.text
+        return answer.json()
+
+    async def fault(self, effect: str, operation: str = "POST /cards/{cardId}/topup", **more: Any) -> None:
+        await self.tell("faults", {"operation": operation, "effect": effect, **more})
+
+    async def state(self) -> Any:
+        answer = await self.control.get("/_control/state")
+        return answer.json()
+
+    async def sent(self, operation: str) -> list[Any]:
+        """The journal's calls of one method and path ending, for example `POST /topup`."""
+        method, ending = operation.split(" ")
+        journal = (await self.control.get("/_control/journal")).json()["requests"]
+        return [r for r in journal if r["method"] == method and r["path"].endswith(ending)]
+
+    async def debits(self, key: str) -> Decimal:
+        """What the simulator's ledger took for this key and gave back, together."""
+        rows = [e async for e in self.core.partners["main"].ledger_entries()]
+        mine = [
+            e
+            for e in rows
+            if e.reference == f"topup:{key}" or (e.reference or "").startswith(f"topup:{key}:")
+        ]
+        return exact_sum(e.amount_usd for e in mine)
+
+
+def a_policy() -> Policy:
+    return Policy(
+        people=People(approvers=("@card-approvers",), admins=("@card-admins",)),
+        kinds={"card_topup": KindPolicy(tiers=(Tier(Decimal(500), 2),))},
+        limits=Limits(per_requester_usd=Decimal(5000), total_usd=Decimal(20000)),
+        version="test-policy",
+    )
+
+
+@asynccontextmanager
+async def a_world(folder: Path, *, policy: Policy | None = None, **core_options: Any) -> AsyncIterator[World]:
+    """Everything started, the simulator's clock frozen, its happy day played."""
+    clock = SteppedClock()
+    database = folder / "bot.db"
+    await migrate(f"sqlite:///{database}")
+    async with AsyncExitStack() as stack:
+        store = await Store.open(f"sqlite:///{database}", vault=Vault(Keyring.parse(MASTER)), clock=clock)
+        stack.push_async_callback(store.close)
+        simulator = await serve(port=0, demo=True)
+        stack.push_async_callback(simulator.close)
+        control = await stack.enter_async_context(httpx.AsyncClient(base_url=simulator.url, trust_env=False))
+        client = PartnerClient(simulator.base_url, simulator.key, limiter=RateLimiter(clock), clock=clock)
+        stack.push_async_callback(client.aclose)
+        async with store.begin() as tx:
+            await programs.put(tx, "main", base_url=simulator.base_url, key=Secret(simulator.key))
+        directory = ScriptedDirectory()
+        core = Core(
+            store=store,
+            partners={"main": client},
+            kinds=operations.kinds(),
+            policy=policy or a_policy(),
+            channels=Channels("C0APPROVALS", "C0ALERTS"),
+            directory=directory,
+            carrier=Wakes(),
+            clock=clock,
+            ids=Ids(store.instance, random.Random(7), clock.now),
+            owner="test",
+            live={"main": False},
+            **core_options,
+        )
+        world = World(store, simulator, control, clock, directory, core, database)
+        await world.tell("clock", {"mode": "frozen", "set": clock.now().isoformat()})
+        await lookups.sync_cards(core, "main")
+        world.cards = [c for c in (await world.state())["cards"] if c["status"] == "ACTIVE"]
+        yield world

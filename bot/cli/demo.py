@@ -144,7 +144,7 @@ async def _start_bot(stack: AsyncExitStack, settings: Settings, places: Places) 
     try:
         running = await app.start(settings, config)
     except OSError as error:
-        raise port_taken(error, settings.http_bind.port, "--port") from None
+        raise port_taken(error, settings.http_bind.port, "--port") from error
     stack.push_async_callback(running.stop)
 
 

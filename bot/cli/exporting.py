@@ -38,7 +38,7 @@ async def export_chain(form: str, output: Path | None) -> None:
             await audit.append(
                 tx,
                 actor=operator(),
-                action="audit_exported",
+                action="audit.exported",
                 subject=f"audit:1-{manifest['last']}",
                 body=manifest,
             )

@@ -105,7 +105,7 @@ async def _set(name: str, url: str, key: Secret) -> None:
         await audit.append(
             tx,
             actor=operator(),
-            action="key_set",
+            action="key.set",
             subject=f"program:{name}:{program.key_version}",
             body={"base_url": address, "key_prefix": program.key_prefix},
         )
@@ -136,7 +136,7 @@ async def _rewrap() -> None:
             await audit.append(
                 tx,
                 actor=operator(),
-                action="keys_rewrapped",
+                action="keys.rewrapped",
                 subject=f"master_key:{store.vault.primary_kid}",
                 body={"moved": moved},
             )

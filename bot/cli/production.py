@@ -6,7 +6,7 @@ import resource
 from contextlib import AsyncExitStack
 
 from bot.cli.environment import settings
-from bot.cli.serving import until_signalled
+from bot.cli.serving import port_taken, until_signalled
 from bot.settings import Need
 
 
@@ -28,7 +28,10 @@ async def run_production(*, migrate: bool) -> None:
         await migration.migrate(found.database_url)
 
     async def start(stack: AsyncExitStack) -> None:
-        running = await app.start(found, config)
+        try:
+            running = await app.start(found, config)
+        except OSError as error:
+            raise port_taken(error, found.http_bind.port, "COUNTERSIGN_HTTP_BIND") from error
         stack.push_async_callback(running.stop)
 
     await until_signalled(start)

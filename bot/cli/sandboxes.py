@@ -29,7 +29,7 @@ async def start_slack(stack: AsyncExitStack, port: int, *, option: str, state: P
             host=HOST, port=port, manifest_path=MANIFEST, state_path=str(state) if state else None
         )
     except OSError as error:
-        raise port_taken(error, port, option) from None
+        raise port_taken(error, port, option) from error
     stack.push_async_callback(running.close)
     return running
 
@@ -43,7 +43,7 @@ async def start_partner(
     try:
         running = await serve(host=HOST, port=port, state_path=str(state) if state else ":memory:", demo=demo)
     except OSError as error:
-        raise port_taken(error, port, option) from None
+        raise port_taken(error, port, option) from error
     stack.push_async_callback(running.close)
     return running
 

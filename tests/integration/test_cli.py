@@ -200,11 +200,11 @@ def test_an_export_tells_its_own_digest_and_is_audited(ready: Terminal) -> None:
     entries = [json.loads(line) for line in output.read_text().splitlines()]
     assert manifest["sha256"] == hashlib.sha256(output.read_bytes()).hexdigest()
     assert manifest["count"] == len(entries) == 1
-    assert entries[0]["action"] == "key_set"
+    assert entries[0]["action"] == "key.set"
     assert entries[0]["actor"].startswith("cli:")
     again = ready.run("audit", "export", "--format", "csv")
     rows = list(csv.DictReader(io.StringIO(again)))
-    assert [row["action"] for row in rows] == ["key_set", "audit_exported"]
+    assert [row["action"] for row in rows] == ["key.set", "audit.exported"]
     assert "whole: 3 entries" in ready.run("audit", "verify")
 
 

@@ -45,7 +45,7 @@ def test_a_secret_is_hidden_wherever_it_is_put(log: io.StringIO, secret: str) ->
     ours = structlog.get_logger("bot.test")
     ours.info(f"said {secret} aloud")
     ours.info("field", answer=secret, nested={"deep": [secret]}, error=ValueError(secret))
-    logging.getLogger("slack_bolt.App").error("foreign %s", secret)
+    logging.getLogger("slack_bolt.App").error("foreign %s", secret, extra={"answer": secret})
     try:
         raise ValueError(f"trouble with {secret}")
     except ValueError:
@@ -95,6 +95,16 @@ def test_what_operators_need_stays_readable(log: io.StringIO) -> None:
     assert line["ts"] == "1763680000.123456"
     assert line["n"] == 3
     assert line["logger"] == "bot.engine"
+
+
+def test_what_the_standard_library_takes_as_extra_is_written(log: io.StringIO) -> None:
+    logging.getLogger("countersign.app").warning("loop failed", extra={"loop": "outbox", "phone": "12"})
+
+    line = json.loads(log.getvalue())
+
+    assert line["event"] == "loop failed"
+    assert line["loop"] == "outbox"
+    assert line["phone"] == "[hidden]"
 
 
 def test_libraries_that_log_payloads_are_capped(log: io.StringIO) -> None:

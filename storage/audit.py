@@ -7,10 +7,12 @@ anchors, kept outside the database, do.
 
 from __future__ import annotations
 
+import csv
 import hashlib
+import io
 import json
-from collections.abc import AsyncIterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, fields
 from datetime import datetime
 from typing import Any
 
@@ -23,6 +25,9 @@ from storage.vault import length_prefixed
 
 _DOMAIN = b"countersign-audit-v1"
 _BATCH = 2_000
+# What makes a spreadsheet run a cell, the full-width forms included.
+_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\0", "＝", "＋", "－", "＠")
+Write = Callable[[str], object]
 FIRST_PREV = ""  # what the first link has for the hash before it
 
 
@@ -91,9 +96,19 @@ class Report:
     kind: str | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """What an export holds: its links, the last of them, and the SHA-256 of its bytes."""
+
+    count: int
+    head_seq: int
+    head_hash: str
+    sha256: str
+
+
 def entry_hash(entry: Entry) -> str:
     """SHA-256 over the link's fields, each with its length, and the hash before it; hex."""
-    fields = (
+    texts = (
         str(entry.seq),
         time_text(entry.at),
         entry.actor,
@@ -104,7 +119,7 @@ def entry_hash(entry: Entry) -> str:
         entry.body,
         entry.policy_version,
     )
-    covered = length_prefixed(*(field.encode() for field in fields))
+    covered = length_prefixed(*(text.encode() for text in texts))
     return hashlib.sha256(_DOMAIN + covered + entry.prev.encode()).hexdigest()
 
 
@@ -125,7 +140,7 @@ async def append(
     head row until the transaction ends, so do it late in the transaction.
     """
     previous = await head(tx, lock=True)
-    fields = Entry(
+    link = Entry(
         seq=previous.seq + 1,
         at=tx.now,
         actor=actor,
@@ -139,11 +154,11 @@ async def append(
         hash="",
         mac="",
     )
-    digest = entry_hash(fields)
+    digest = entry_hash(link)
     mac = tx.vault.mac("audit_mac", digest.encode())
-    await tx.run(insert(t.audit).values({**asdict(fields), "hash": digest, "mac": mac}))
-    await tx.run(update(t.audit_head).values(seq=fields.seq, hash=digest))
-    return fields.seq
+    await tx.run(insert(t.audit).values({**asdict(link), "hash": digest, "mac": mac}))
+    await tx.run(update(t.audit_head).values(seq=link.seq, hash=digest))
+    return link.seq
 
 
 async def head(tx: Tx, *, lock: bool = False) -> Head:
@@ -214,6 +229,46 @@ async def verify(
     if forged:
         return Report(False, count, last, min(forged), "anchor")
     return Report(True, count, last)
+
+
+async def export(
+    tx: Tx, write: Write, form: str, *, from_seq: int = 1, to_seq: int | None = None
+) -> Manifest:
+    """Write the links as `jsonl` or `csv`, one a line; returns what was written.
+
+    In CSV a text that a spreadsheet would take for a formula gets an apostrophe before it; JSON lines
+    hold every text as it was hashed. Raises ValueError for another form.
+    """
+    if form not in ("jsonl", "csv"):
+        raise ValueError(f"The audit log is exported as jsonl or csv, not {form}.")
+    digest, count, last = hashlib.sha256(), 0, Head(0, FIRST_PREV)
+
+    def put(line: str) -> None:
+        digest.update(line.encode())
+        write(line)
+
+    if form == "csv":
+        put(_csv_line([field.name for field in fields(Entry)]))
+    async for entry in entries(tx, from_seq=from_seq, to_seq=to_seq):
+        values = {**asdict(entry), "at": time_text(entry.at)}
+        put(
+            _csv_line(list(values.values()))
+            if form == "csv"
+            else json.dumps(values, ensure_ascii=False) + "\n"
+        )
+        count, last = count + 1, Head(entry.seq, entry.hash)
+    return Manifest(count, last.seq, last.hash, digest.hexdigest())
+
+
+def _csv_line(values: Sequence[object]) -> str:
+    line = io.StringIO()
+    csv.writer(line, lineterminator="\n").writerow([_no_formula(value) for value in values])
+    return line.getvalue()
+
+
+def _no_formula(value: object) -> object:
+    runs = isinstance(value, str) and value.startswith(_FORMULA_STARTS)
+    return f"'{value}" if runs else value
 
 
 def _fault(tx: Tx, entry: Entry, expected: int, previous: str | None, told: Anchor | None) -> str | None:

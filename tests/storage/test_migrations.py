@@ -1,6 +1,7 @@
 """The schema grows by revisions: the same as the tables, once however many start, whole or not at all."""
 
 import asyncio
+import os
 import random
 import shutil
 import sqlite3
@@ -134,7 +135,7 @@ async def test_the_sqlite_file_is_copied_before_an_upgrade(
     await migrate(url)
 
     copy = path.with_name(f"{path.name}.before-upgrade-from-0001")
-    assert copy.stat().st_mode & 0o777 == 0o600
+    assert os.stat(copy).st_mode & 0o777 == 0o600
     kept = sqlite3.connect(copy)
     assert kept.execute("SELECT version_num FROM alembic_version").fetchall() == [("0001",)]
     assert kept.execute("SELECT count(*) FROM meta").fetchall() == [(1,)]
@@ -143,7 +144,7 @@ async def test_the_sqlite_file_is_copied_before_an_upgrade(
 
 
 async def test_a_revision_that_fails_half_way_leaves_the_old_schema(url: str, next_revision: Path) -> None:
-    next_revision.write_text(next_revision.read_text() + "    raise RuntimeError('half-way')\n")
+    _fail_at_its_end(next_revision)
 
     with pytest.raises(RuntimeError, match="half-way"):
         await migrate(url)
@@ -168,6 +169,10 @@ async def test_no_upgrade_beneath_a_running_process(
         await migrate(url)
 
     assert await head_of(url) == "0001"
+
+
+def _fail_at_its_end(revision: Path) -> None:
+    revision.write_text(revision.read_text() + "    raise RuntimeError('half-way')\n")
 
 
 def _set_revision(url: str, revision: str) -> None:

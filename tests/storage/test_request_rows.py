@@ -1,6 +1,7 @@
 """Requests move only as the table allows, only over the version that was seen, and one executor at a time."""
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from dataclasses import fields, replace
 from datetime import timedelta
 from decimal import Decimal
@@ -14,7 +15,7 @@ from bot.domain.requests import TRANSITIONS, Event, Request, State
 from storage import requests
 from storage import tables as t
 from storage.errors import CannotOpen, Purged
-from storage.store import Store
+from storage.store import Store, Tx
 from tests.storage.factories import BODY, NOW, PRIVATE, approved, insert, request
 from tests.support.clock import FrozenClock
 
@@ -122,11 +123,12 @@ async def test_whoever_saw_an_older_version_moves_nothing(store: Store) -> None:
         await insert(tx, request())
         moved = await requests.touch(tx, request(), remind_at=NOW)
 
-    for late in (
+    attempts: list[Callable[[Tx], Awaitable[Request]]] = [
         lambda tx: requests.move(tx, request(), Event.CANCEL),
         lambda tx: requests.touch(tx, request(), reason="other"),
         lambda tx: requests.move(tx, replace(moved, state=State.APPROVED), Event.CANCEL),
-    ):
+    ]
+    for late in attempts:
         with pytest.raises(Stale, match="R-7K3M"):
             async with store.begin() as tx:
                 await late(tx)

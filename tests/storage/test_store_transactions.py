@@ -11,6 +11,7 @@ from sqlalchemy.exc import DBAPIError
 
 from storage import meta, readings
 from storage.errors import BadDatabaseUrl, DatabaseInUse, DatabaseMissing, DatabaseUnreachable, SchemaBehind
+from storage.migrate import migrate
 from storage.store import Store
 from storage.vault import Vault
 from tests.storage.conftest import MASTER, Databases, Opener
@@ -18,10 +19,13 @@ from tests.support.clock import FrozenClock
 
 
 async def test_a_block_that_raises_leaves_nothing(store: Store) -> None:
-    with pytest.raises(RuntimeError, match="half-way"):
+    async def half() -> None:
         async with store.begin() as tx:
             await readings.put(tx, "main", "float", {"balance_usd": "1.00"})
             raise RuntimeError("half-way")
+
+    with pytest.raises(RuntimeError, match="half-way"):
+        await half()
 
     async with store.read() as tx:
         assert await readings.get(tx, "main", "float") is None
@@ -33,10 +37,14 @@ async def test_callbacks_run_after_the_commit_and_never_after_a_rollback(store: 
     async with store.begin() as tx:
         tx.after_commit(lambda: ran.append("committed"))
         assert ran == []
-    with pytest.raises(RuntimeError):
+
+    async def half() -> None:
         async with store.begin() as tx:
             tx.after_commit(lambda: ran.append("rolled back"))
             raise RuntimeError
+
+    with pytest.raises(RuntimeError):
+        await half()
 
     assert ran == ["committed"]
 
@@ -147,15 +155,14 @@ async def test_a_database_without_tables_is_refused_with_the_mend(empty_url: str
     with pytest.raises(expected, match="countersign migrate"):
         await open_store(empty_url)
 
-    if empty_url.startswith("sqlite"):
-        assert not Path(empty_url.removeprefix("sqlite:///")).exists()
+    assert not _exists(empty_url), "looking must not make a file"
 
 
 async def test_a_file_that_is_no_database_is_named(tmp_path: Path, open_store: Opener) -> None:
     path = tmp_path / "notes.txt"
     path.write_text("not a database, but long enough to have a header of its own\n" * 50)
 
-    with pytest.raises(DatabaseUnreachable, match="notes.txt"):
+    with pytest.raises(DatabaseUnreachable, match=r"notes\.txt"):
         await open_store(f"sqlite:///{path}")
 
 
@@ -177,8 +184,6 @@ async def test_the_sqlite_file_is_for_its_owner_alone_and_set_up_to_keep_intents
     sqlite_files: Databases, open_store: Opener
 ) -> None:
     url = sqlite_files.empty()
-    from storage.migrate import migrate
-
     await migrate(url)
     store = await open_store(url)
 
@@ -187,7 +192,7 @@ async def test_the_sqlite_file_is_for_its_owner_alone_and_set_up_to_keep_intents
         found = [(await tx.run(text(f"PRAGMA {name}"))).scalar_one() for name in asked]
 
     assert found == ["wal", 2, 1, 1]
-    assert Path(url.removeprefix("sqlite:///")).stat().st_mode & 0o777 == 0o600
+    assert _mode(url) == 0o600
     await store.close()
     sqlite_files.drop(url)
 
@@ -199,10 +204,19 @@ async def test_the_instance_has_a_name_of_six_letters_and_digits(store: Store, v
     assert store.instance.isalnum()
 
 
+def _mode(url: str) -> int:
+    return Path(url.removeprefix("sqlite:///")).stat().st_mode & 0o777
+
+
+def _exists(url: str) -> bool:
+    return url.startswith("sqlite") and Path(url.removeprefix("sqlite:///")).exists()
+
+
 _OPEN = """
 import asyncio, sys
 from bot.domain.clock import SystemClock
 from storage.errors import DatabaseInUse
+from storage.migrate import migrate
 from storage.store import Store
 from storage.vault import Keyring, Vault
 

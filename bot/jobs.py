@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import timedelta
+from pathlib import Path
 
-from bot.services import programs, requests, upkeep
+from bot.services import anchors, programs, requests, upkeep
 from bot.services.core import Core
 
 
@@ -19,7 +20,7 @@ class Job:
     run: Callable[[], Awaitable[None]]
 
 
-def table(core: Core, *, account: timedelta, cards: timedelta) -> list[Job]:
+def table(core: Core, *, account: timedelta, cards: timedelta, anchor_file: Path | None) -> list[Job]:
     """All jobs. `account` and `cards` are the cadences of `[poll]`."""
 
     async def expire() -> None:
@@ -36,5 +37,6 @@ def table(core: Core, *, account: timedelta, cards: timedelta) -> list[Job]:
         Job("account", account.total_seconds(), lambda: upkeep.read_accounts(core)),
         Job("cards", cards.total_seconds(), lambda: upkeep.sync_cards(core)),
         Job("late-landings", 900, lambda: upkeep.sweep_late_landings(core)),
+        Job("anchor", 900, lambda: anchors.drop(core, anchor_file)),
         Job("policy", 600, lambda: upkeep.check_policy(core)),
     ]

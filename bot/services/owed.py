@@ -11,6 +11,7 @@ from typing import Any
 from bot.domain.requests import Request
 from bot.services.core import Core
 from storage import outbox
+from storage.audit import Anchor
 from storage.store import Tx
 
 
@@ -81,6 +82,19 @@ async def alert(tx: Tx, core: Core, alert_id: str, change: str) -> None:
         subject=f"alert:{alert_id}",
         body={},
         dedupe=f"alert:{alert_id}:{change}",
+    )
+
+
+async def anchor(tx: Tx, core: Core, anchor: Anchor) -> None:
+    """Where the audit chain ends, for the audit channel."""
+    await _put(
+        tx,
+        core,
+        channel=core.channels.audit,
+        kind="anchor",
+        subject=f"anchor:{anchor.seq}",
+        body={"line": anchor.line(), "seq": anchor.seq},
+        dedupe=f"anchor:{anchor.seq}:{anchor.at}",
     )
 
 

@@ -69,7 +69,15 @@ class AlertPicture:
     live: bool
 
 
-Picture = RequestPicture | LinePicture | DirectPicture | AlertPicture
+@dataclass(frozen=True, slots=True)
+class AnchorPicture:
+    """Where the audit chain ends, as one line of JSON that `audit verify --anchors` reads."""
+
+    seq: int
+    line: str
+
+
+Picture = RequestPicture | LinePicture | DirectPicture | AlertPicture | AnchorPicture
 
 
 @dataclass(frozen=True, slots=True)

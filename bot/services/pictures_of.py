@@ -7,7 +7,14 @@ from bot.domain.requests import Request, State
 from bot.operations._base import Concern, Line
 from bot.services.core import Core
 from bot.services.drafts import house_concerns
-from bot.services.pictures import AlertPicture, DirectPicture, LinePicture, Picture, RequestPicture
+from bot.services.pictures import (
+    AlertPicture,
+    AnchorPicture,
+    DirectPicture,
+    LinePicture,
+    Picture,
+    RequestPicture,
+)
 from storage import alerts, decisions, outbox, requests
 from storage.outbox import OutboxRow
 from storage.store import Tx
@@ -16,6 +23,8 @@ from storage.store import Tx
 async def row(core: Core, owed: OutboxRow) -> Picture | None:
     """What this outbox row asks to draw, as things are now; None when its subject no longer exists."""
     subject_kind, _, subject_id = owed.subject.partition(":")
+    if subject_kind == "anchor":
+        return AnchorPicture(int(owed.body["seq"]), str(owed.body["line"]))
     async with core.store.read() as tx:
         if subject_kind == "alert":
             return await alert(tx, core, subject_id)

@@ -2,7 +2,6 @@
 
 import { h, uid } from "./dom.js";
 import { icon } from "./icons.js";
-import { escape } from "./mrkdwn.js";
 
 const DRAFTS = "standin-drafts";
 const MOST_LINES_PX = 220;
@@ -34,13 +33,10 @@ function mentionable(world) {
   ];
 }
 
-/** What is sent for what was typed: escaped as Slack does, mentions as ids. */
-export function encode(text, world) {
+/** What is sent for what was typed: full names and handles as ids; the stand-in escapes the rest. */
+export function withIds(text, world) {
   const known = mentionable(world).sort((one, other) => other.label.length - one.label.length);
-  return known.reduce(
-    (encoded, each) => encoded.replaceAll(new RegExp(`${RegExp.escape ? RegExp.escape(each.label) : quote(each.label)}(?![\\w-])`, "gi"), each.token),
-    escape(text),
-  );
+  return known.reduce((written, each) => written.replaceAll(new RegExp(`${quote(each.label)}(?![\\w-])`, "gi"), each.token), text);
 }
 
 function quote(text) {
@@ -71,7 +67,7 @@ export function composer({ label, drafts, place, send }) {
   });
   const list = h("div", { class: "completions", role: "listbox", id: listId, "aria-label": "Suggestions", hidden: true });
   const usage = h("div", { class: "usage", hidden: true });
-  const button = h("button", { type: "submit", class: "send", "aria-label": `Send ${label.toLowerCase()}` }, icon("send"));
+  const button = h("button", { type: "submit", class: "send", "aria-label": "Send" }, icon("send"));
   const form = h("form", { class: "composer" }, list, usage, h("div", { class: "composer-box" }, box, button));
   const state = { key: null, found: [], active: 0, dismissed: null };
 

@@ -132,6 +132,11 @@ export class Modals {
       holder.classList.toggle("invalid", text !== "");
       for (const control of holder.querySelectorAll("input, textarea, select")) control.setAttribute("aria-invalid", String(text !== ""));
     }
+    // Nothing in a dialog that still waits can take the focus.
+    if (this.#shown.toError && !this.#shown.parts.body.inert) {
+      this.#shown.toError = false;
+      this.#shown.parts.body.querySelector(".invalid :is(input, textarea, select)")?.focus();
+    }
     const orphans = Object.keys(errors).filter((id) => !this.#shown.parts.body.querySelector(`[data-block="${CSS.escape(id)}"]`));
     if (orphans.length) this.#shown.parts.banner.textContent = orphans.map((id) => errors[id]).join(" ");
   }
@@ -161,8 +166,8 @@ export class Modals {
     this.render();
     const outcome = await this.app.act("submit", { view_id: view.id, values: viewValues(view.blocks ?? [], name, this.app.values) });
     this.#answered(name, outcome);
+    if (this.#errors.has(name) && this.#shown?.name === name) this.#shown.toError = true;
     this.render();
-    if (this.#errors.has(name) && this.#shown?.name === name) this.#shown.parts.body.querySelector(".invalid input, .invalid textarea, .invalid select")?.focus();
   }
 
   #answered(name, outcome) {

@@ -10,11 +10,6 @@ export function unescape(text) {
   return text.replace(/&(?:amp|lt|gt);/g, (entity) => ENTITIES[entity]);
 }
 
-/** Text as Slack receives it from a person: only these three characters are escaped. */
-export function escape(text) {
-  return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
-}
-
 /** A text object of Block Kit (`plain_text` or `mrkdwn`) or a bare string. */
 export function textNodes(object, world) {
   if (object === null || object === undefined) return [];

@@ -2,7 +2,7 @@
 
 import { avatar, hueOf } from "./avatar.js";
 import { block } from "./blocks.js";
-import { Drafts, composer, encode } from "./composer.js";
+import { Drafts, composer, withIds } from "./composer.js";
 import { refreshRelativeTimes } from "./dates.js";
 import { h, reconcile } from "./dom.js";
 import { Values, staticOptions, viewValues } from "./fields.js";
@@ -192,7 +192,7 @@ class Page {
   async #send(text, thread) {
     const channel = this.channel();
     if (!channel) return false;
-    if (!text.startsWith("/")) return (await this.act("message", { channel: channel.id, text: encode(text, this.world()), ...(thread ? { thread_ts: thread } : {}) })) !== null;
+    if (!text.startsWith("/")) return (await this.act("message", { channel: channel.id, text: withIds(text, this.world()), ...(thread ? { thread_ts: thread } : {}) })) !== null;
     if (thread) {
       toast(`${text.split(/\s/)[0]} is not supported in threads.`);
       return false;
@@ -322,10 +322,7 @@ class Page {
     $("home").hidden = !atHome;
     for (const id of ["messages", "composer"]) $(id).hidden = atHome;
     if (atHome) this.#drawHome();
-    else if (channel) {
-      renderMessages($("messages"), channel, topLevel(channel), this, { newFrom: this.#newFrom });
-      $("messages").setAttribute("aria-label", `Messages in ${channel.is_im ? this.appName() : channel.name}`);
-    }
+    else if (channel) renderMessages($("messages"), channel, topLevel(channel), this, { newFrom: this.#newFrom });
     this.main.render();
     this.#drawJump();
   }

@@ -74,9 +74,10 @@ export function picker({ source, chosen, several, most, minimum, placeholder, at
     timer = setTimeout(() => search(query), SUGGEST_DELAY_MS);
   };
 
-  input.addEventListener("focus", () => {
+  // A list that opened with the focus alone would cover the form as soon as a modal opens.
+  input.addEventListener("click", () => {
     if (!several) input.select();
-    search(several ? input.value : "");
+    if (list.hidden) search(several ? input.value : "");
   });
   input.addEventListener("input", () => searchSoon(input.value));
   input.addEventListener("blur", () => {
@@ -100,6 +101,10 @@ export function picker({ source, chosen, several, most, minimum, placeholder, at
       toggle(options[active]);
     } else if (event.key === "ArrowDown" || event.key === "ArrowUp") {
       event.preventDefault();
+      if (list.hidden) {
+        search(several ? input.value : "");
+        return;
+      }
       if (options.length) active = (active + (event.key === "ArrowDown" ? 1 : -1) + options.length) % options.length;
       drawList("No matches");
     }

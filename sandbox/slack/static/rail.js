@@ -102,13 +102,13 @@ function channelRow({ channel, news, current }, app) {
   return h(
     "button",
     {
-      type: "button", class: `place ${fresh ? "fresh" : ""}`, "aria-current": current ? "page" : null, "aria-label": name,
+      type: "button", class: `place ${fresh ? "fresh" : ""}`, "aria-current": current ? "page" : null,
       "aria-description": [fresh ? `${news.count} unread` : null, outside].filter(Boolean).join(", ") || null,
       "data-focus": `place\n${channel.id}`, onclick: () => app.openChannel(channel.id),
     },
     channel.is_im ? avatar({ is_bot: true }, "tiny") : icon(channel.is_private ? "lock" : "hash"),
     h("span", { class: "place-name" }, name),
-    app.hasDraft(channel.id) && !current ? h("small", { class: "draft" }, "Draft") : null,
-    fresh ? (news.mentions ? h("span", { class: "count" }, String(news.mentions)) : h("span", { class: "dot" })) : null,
+    app.hasDraft(channel.id) && !current ? h("small", { class: "draft", "aria-hidden": "true" }, "Draft") : null,
+    fresh ? (news.mentions ? h("span", { class: "count", "aria-hidden": "true" }, String(news.mentions)) : h("span", { class: "dot" })) : null,
   );
 }

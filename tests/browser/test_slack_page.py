@@ -1,0 +1,557 @@
+"""The stand-in's page in a real Chromium, with the real stand-in and a small slack-bolt app behind it."""
+
+import asyncio
+import os
+import re
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import aiohttp
+import pytest
+import pytest_asyncio
+from playwright.async_api import Browser, Page, WebSocketRoute, async_playwright, expect
+from slack_bolt.adapter.socket_mode.async_handler import AsyncSocketModeHandler
+from slack_bolt.async_app import AsyncApp
+from slack_sdk.web.async_client import AsyncWebClient
+
+from sandbox.slack.app import Running, serve
+
+Json = dict[str, Any]
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+CHROMIUM = Path("/usr/bin/chromium")
+CHROMIUM_ARGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--no-first-run",
+]
+PATIENCE_MS = 5000
+NOT_ABOVE_ZERO = "Write an amount above zero, such as 50.00."
+
+MANIFEST = """
+display_information: {name: Countersign}
+features:
+  app_home: {home_tab_enabled: true, messages_tab_enabled: true, messages_tab_read_only_enabled: false}
+  bot_user: {display_name: Countersign, always_online: true}
+  slash_commands:
+    - {command: /desk, description: Ask the desk for money, usage_hint: "topup [CARD] [AMOUNT]"}
+    - {command: /whisper, description: Answer for your eyes only, usage_hint: "(no arguments)"}
+oauth_config:
+  scopes: {bot: [app_mentions:read, chat:write, commands, im:history, users:read]}
+settings:
+  event_subscriptions: {bot_events: [app_home_opened, app_mention, message.im]}
+  interactivity: {is_enabled: true}
+  socket_mode_enabled: true
+"""
+
+
+def plain(text: str) -> Json:
+    return {"type": "plain_text", "text": text}
+
+
+def text_input(block_id: str, label: str, **more: Any) -> Json:
+    element = {"type": "plain_text_input", "action_id": "value", **more}
+    return {"type": "input", "block_id": block_id, "label": plain(label), "element": element}
+
+
+def form(note: str = "The float is 100.00 USD.") -> Json:
+    card = {"type": "external_select", "action_id": "card", "min_query_length": 1}
+    return {
+        "type": "modal",
+        "callback_id": "form",
+        "title": plain("Top up a card"),
+        "submit": plain("Preview"),
+        "close": plain("Cancel"),
+        "blocks": [
+            {"type": "section", "block_id": "note", "text": plain(note)},
+            {"type": "input", "block_id": "card", "label": plain("Card"), "element": card},
+            text_input("amount", "Amount (USD)"),
+            text_input("reason", "Reason", multiline=True),
+        ],
+    }
+
+
+def preview(state: Json) -> Json:
+    amount = state["amount"]["value"]["value"]
+    card = state["card"]["card"]["selected_option"]["text"]["text"]
+    return {
+        "type": "modal",
+        "callback_id": "preview",
+        "title": plain("Check and ask"),
+        "submit": plain("Ask"),
+        "blocks": [
+            {"type": "section", "block_id": "sum", "text": plain(f"{card} gets {amount} USD")},
+        ],
+    }
+
+
+def request_blocks() -> list[Json]:
+    confirm = {
+        "title": plain("Reject this request?"),
+        "text": plain("Nothing moves."),
+        "confirm": plain("Reject it"),
+        "deny": plain("Keep it"),
+    }
+    options = [{"text": plain("Details"), "value": "details"}, {"text": plain("Cancel"), "value": "cancel"}]
+    return [
+        {"type": "section", "block_id": "what", "text": plain("Top up 9140 by 50.00 USD")},
+        {
+            "type": "actions",
+            "block_id": "decide",
+            "elements": [
+                {
+                    "type": "button",
+                    "action_id": "approve",
+                    "text": plain("Approve"),
+                    "style": "primary",
+                    "value": "R-1",
+                },
+                {
+                    "type": "button",
+                    "action_id": "reject",
+                    "text": plain("Reject"),
+                    "style": "danger",
+                    "value": "R-1",
+                    "confirm": confirm,
+                },
+                {"type": "overflow", "action_id": "more", "options": options},
+            ],
+        },
+    ]
+
+
+@dataclass
+class Desk:
+    """The stand-in, a slack-bolt app on it, and what that app has heard."""
+
+    running: Running
+    client: AsyncWebClient
+    heard: list[tuple[str, ...]] = field(default_factory=list)
+    opened: list[str] = field(default_factory=list)
+    _news: asyncio.Event = field(default_factory=asyncio.Event)
+
+    def hear(self, *what: str) -> None:
+        self.heard.append(what)
+        self._news.set()
+
+    async def control(self, call: str, **body: Any) -> Json:
+        async with (
+            aiohttp.ClientSession() as http,
+            http.post(f"{self.running.url}/_control/{call}", json=body) as got,
+        ):
+            assert got.status == 200, await got.text()
+            answer: Json = await got.json()
+            return answer
+
+    async def post(self, channel: str = "C0APPROVALS", **message: Any) -> str:
+        posted = await self.client.chat_postMessage(channel=channel, **message)
+        return str(posted["ts"])
+
+    async def heard_soon(self, *what: tuple[str, ...]) -> None:
+        """Wait until the app has heard as much as this, which must be this, in this order."""
+        async with asyncio.timeout(PATIENCE_MS / 1000):
+            while len(self.heard) < len(what):
+                self._news.clear()
+                await self._news.wait()
+        assert self.heard == list(what)
+
+
+def listen(app: AsyncApp, desk: Desk) -> None:
+    @app.command("/desk")
+    async def ask(ack: Any, body: Json, client: AsyncWebClient) -> None:
+        await ack()
+        opened = await client.views_open(trigger_id=body["trigger_id"], view=form())
+        desk.opened.append(opened["view"]["id"])
+
+    @app.command("/whisper")
+    async def whisper(ack: Any) -> None:
+        await ack("Between *you* and me")
+
+    @app.options("card")
+    async def cards(ack: Any, payload: Json) -> None:
+        names = [name for name in ("Maya 9140", "Maya 2211", "Otto 7788") if payload["value"] in name]
+        await ack(options=[{"text": plain(name), "value": name[-4:]} for name in names])
+
+    @app.view("form")
+    async def check(ack: Any, view: Json) -> None:
+        state = view["state"]["values"]
+        if state["amount"]["value"]["value"] == "0":
+            await ack(response_action="errors", errors={"amount": NOT_ABOVE_ZERO})
+        else:
+            await ack(response_action="update", view=preview(state))
+
+    @app.view("preview")
+    async def asked(ack: Any, body: Json, client: AsyncWebClient) -> None:
+        await ack()
+        await client.chat_postMessage(channel="C0APPROVALS", text=f"<@{body['user']['id']}> asks")
+
+    @app.action(re.compile(".*"))
+    async def acted(ack: Any, body: Json, action: Json) -> None:
+        await ack()
+        chosen = action.get("value") or action["selected_option"]["value"]
+        desk.hear(body["user"]["id"], action["action_id"], chosen)
+
+    @app.event("app_mention")
+    async def mentioned(event: Json) -> None:
+        desk.hear("mention", event["text"])
+
+    @app.event("message")
+    async def told(event: Json) -> None:
+        desk.hear("dm", event["text"])
+
+    @app.event("app_home_opened")
+    async def home(event: Json, client: AsyncWebClient) -> None:
+        button = {"type": "button", "action_id": "hello", "text": plain("Say hello"), "value": "hello"}
+        blocks = [
+            {"type": "header", "text": plain("Waiting on you")},
+            {"type": "actions", "block_id": "go", "elements": [button]},
+        ]
+        await client.views_publish(user_id=event["user"], view={"type": "home", "blocks": blocks})
+
+
+@pytest_asyncio.fixture(loop_scope="module", scope="module")
+async def live_desk(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Desk]:
+    manifest = tmp_path_factory.mktemp("manifest") / "manifest.yml"
+    manifest.write_text(MANIFEST)
+    with pytest.MonkeyPatch.context() as patch:
+        # The SDK sends even loopback calls through a proxy that the environment names.
+        for name in ("HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy"):
+            patch.delenv(name, raising=False)
+        running = await serve(port=0, manifest_path=manifest)
+        client = AsyncWebClient(token=running.bot_token, base_url=running.api_url)
+        desk = Desk(running, client)
+        app = AsyncApp(client=client, signing_secret=running.signing_secret, process_before_response=True)
+        listen(app, desk)
+        handler: Any = AsyncSocketModeHandler(app, running.app_token)  # its methods are not typed
+        await handler.connect_async()
+        yield desk
+        await handler.close_async()
+        await running.close()
+
+
+@pytest_asyncio.fixture(loop_scope="module", scope="module")
+async def chromium() -> AsyncIterator[Browser]:
+    if not await asyncio.to_thread(CHROMIUM.exists):
+        pytest.skip(f"there is no {CHROMIUM}: the page was not tested in a browser")
+    async with async_playwright() as playwright:
+        browser = await playwright.chromium.launch(
+            executable_path=CHROMIUM, args=CHROMIUM_ARGS, env={**os.environ, "LANG": "C.UTF-8"}
+        )
+        yield browser
+        await browser.close()
+
+
+@pytest_asyncio.fixture(loop_scope="module")
+async def desk(live_desk: Desk) -> Desk:
+    await live_desk.control("reset")
+    live_desk.heard.clear()
+    live_desk.opened.clear()
+    return live_desk
+
+
+@pytest_asyncio.fixture(loop_scope="module")
+async def page(desk: Desk, chromium: Browser) -> AsyncIterator[Page]:
+    """The page as a newcomer opens it; fails at the end if the page logged an error of its own."""
+    context = await chromium.new_context(viewport={"width": 1400, "height": 900})
+    context.set_default_timeout(PATIENCE_MS)
+    tab = await context.new_page()
+    broken: list[str] = []
+    tab.on("pageerror", lambda error: broken.append(str(error)))
+    await tab.goto(desk.running.url)
+    await expect(tab.get_by_role("status").filter(has_text="Connected")).to_be_visible()
+    yield tab
+    await context.close()
+    assert broken == []
+
+
+async def play(page: Page, name: str, channel: str | None = None) -> None:
+    await page.get_by_role("radio", name=name).click()
+    if channel:
+        await page.get_by_role("button", name=channel, exact=True).click()
+
+
+async def send(page: Page, text: str) -> None:
+    await page.get_by_label("Message", exact=True).fill(text)
+    await page.keyboard.press("Enter")
+
+
+async def fill_form(page: Page, amount: str) -> None:
+    await page.get_by_label("Card", exact=True).fill("Maya")
+    await page.get_by_role("option", name="Maya 2211").click()
+    await page.get_by_label("Amount (USD)").fill(amount)
+    await page.get_by_label("Reason").fill("Hotel deposit")
+
+
+async def test_a_slash_command_is_completed_with_its_description_and_usage_hint(page: Page) -> None:
+    box = page.get_by_label("Message", exact=True)
+
+    await box.press_sequentially("/de")
+    option = page.get_by_role("option", name="/desk")
+    await expect(option).to_contain_text("topup [CARD] [AMOUNT]")
+    await expect(option).to_contain_text("Ask the desk for money")
+    await box.press("Tab")
+
+    await expect(box).to_have_value("/desk ")
+    await expect(option).to_be_hidden()
+
+
+async def test_a_completed_mention_reaches_the_app_by_its_id(page: Page, desk: Desk) -> None:
+    box = page.get_by_label("Message", exact=True)
+
+    await box.press_sequentially("@coun")
+    await page.get_by_role("option", name="@Countersign").click()
+    await box.press_sequentially("is 1 < 2 & @Bob Tanaka here?")
+    await box.press("Enter")
+
+    await desk.heard_soon(("mention", "<@U0BOT> is 1 &lt; 2 &amp; <@U0BOB> here?"))
+    await expect(page.get_by_role("article").last).to_contain_text("is 1 < 2 & @Bob Tanaka here?")
+
+
+async def test_a_modal_shows_errors_on_the_field_then_the_preview_then_closes(page: Page) -> None:
+    await send(page, "/desk topup")
+    dialog = page.get_by_role("dialog", name="Top up a card")
+    await expect(page.get_by_label("Card", exact=True)).to_be_focused()
+    await fill_form(page, amount="0")
+    await dialog.get_by_role("button", name="Preview").click()
+
+    amount = page.get_by_label("Amount (USD)")
+    await expect(amount).to_have_accessible_description(NOT_ABOVE_ZERO)
+    await expect(amount).to_be_focused()
+    await amount.fill("50.00")
+    await amount.press("Enter")
+
+    checking = page.get_by_role("dialog", name="Check and ask")
+    await expect(checking).to_contain_text("Maya 2211 gets 50.00 USD")
+    await checking.get_by_role("button", name="Ask").click()
+    await expect(page.get_by_role("dialog")).to_have_count(0)
+    await page.get_by_role("button", name="card-approvals").click()
+    await expect(page.get_by_role("article").last).to_contain_text("@Alice Moreau asks")
+
+
+async def test_what_slack_itself_refuses_is_said_on_the_field_without_asking_the_app(
+    page: Page, desk: Desk
+) -> None:
+    await send(page, "/desk")
+    await page.get_by_label("Reason").fill("Hotel")
+    await page.get_by_role("button", name="Preview").click()
+
+    required = "Please complete this required field."
+    await expect(page.get_by_label("Amount (USD)")).to_have_accessible_description(required)
+    await expect(page.get_by_label("Reason")).to_have_value("Hotel")
+    kinds = [record.kind for record in desk.running.workspace.delivery.records]
+    assert "view_submission" not in kinds
+
+
+async def test_a_submission_nobody_acks_is_said_in_the_dialog_and_can_be_tried_again(
+    page: Page, desk: Desk
+) -> None:
+    await send(page, "/desk")
+    await fill_form(page, amount="7")
+    await desk.control("faults", method="view_submission", effect="lost_ack", times=1)
+    await page.get_by_role("button", name="Preview").click()
+
+    await expect(page.get_by_role("button", name="Preview")).to_be_disabled()
+    await expect(page.get_by_role("dialog")).to_contain_text("We had some trouble connecting")
+    await page.get_by_role("button", name="Preview").click()
+    await expect(page.get_by_role("dialog", name="Check and ask")).to_be_visible()
+
+
+async def test_escape_closes_a_modal_and_gives_the_focus_back(page: Page) -> None:
+    await send(page, "/desk")
+    await expect(page.get_by_role("dialog")).to_be_visible()
+
+    await page.keyboard.press("Escape")
+
+    await expect(page.get_by_role("dialog")).to_have_count(0)
+    await expect(page.get_by_label("Message", exact=True)).to_be_focused()
+
+
+async def test_an_ephemeral_answer_is_marked_and_nobody_else_sees_it(page: Page) -> None:
+    await send(page, "/whisper")
+
+    answer = page.get_by_role("article").filter(has_text="Between you and me")
+    await expect(answer).to_contain_text("Only visible to you")
+    await expect(answer.locator("strong")).to_have_text("you")
+    await play(page, "Bob Tanaka")
+    await expect(page.get_by_role("radio", name="Bob Tanaka")).to_be_checked()
+    await expect(answer).to_have_count(0)
+
+
+async def test_the_overflow_menu_sends_the_chosen_entry(page: Page, desk: Desk) -> None:
+    await desk.post(text="Top up", blocks=request_blocks())
+    await play(page, "Bob Tanaka", "card-approvals")
+
+    await page.get_by_role("button", name="More actions").click()
+    await page.get_by_role("menuitem", name="Cancel").click()
+
+    await desk.heard_soon(("U0BOB", "more", "cancel"))
+    await expect(page.get_by_role("menu")).to_have_count(0)
+
+
+async def test_a_confirm_dialog_sends_nothing_until_it_is_confirmed(page: Page, desk: Desk) -> None:
+    await desk.post(text="Top up", blocks=request_blocks())
+    await play(page, "Bob Tanaka", "card-approvals")
+
+    await page.get_by_role("button", name="Reject").click()
+    question = page.get_by_role("alertdialog", name="Reject this request?")
+    await expect(question.get_by_role("button", name="Keep it")).to_be_focused()
+    await page.keyboard.press("Enter")
+    await expect(question).to_have_count(0)
+    await page.get_by_role("button", name="Approve").click()
+    await desk.heard_soon(("U0BOB", "approve", "R-1"))
+    await page.get_by_role("button", name="Reject").click()
+    await question.get_by_role("button", name="Reject it").click()
+
+    await desk.heard_soon(("U0BOB", "approve", "R-1"), ("U0BOB", "reject", "R-1"))
+
+
+async def test_switching_user_keeps_each_ones_draft_place_and_open_modal(page: Page) -> None:
+    await page.get_by_label("Message", exact=True).fill("Half a thou")
+    await play(page, "Bob Tanaka", "card-approvals")
+    await expect(page.get_by_label("Message", exact=True)).to_have_value("")
+    await send(page, "/desk")
+    await page.get_by_label("Reason").fill("Bob's reason")
+
+    await play(page, "Alice Moreau")
+    await expect(page.get_by_role("dialog")).to_have_count(0)
+    await expect(page.get_by_role("heading", name="card-ops")).to_be_visible()
+    await expect(page.get_by_label("Message", exact=True)).to_have_value("Half a thou")
+
+    await page.locator("body").press("Alt+2")
+    await expect(page.get_by_role("heading", name="card-approvals")).to_be_visible()
+    await expect(page.get_by_label("Reason")).to_have_value("Bob's reason")
+
+
+async def test_live_updates_arrive_while_typing_and_lose_nothing(page: Page, desk: Desk) -> None:
+    ts = await desk.post(channel="C0OPS", text="Pending")
+    box = page.get_by_label("Message", exact=True)
+    await box.press_sequentially("Typing")
+
+    await desk.client.chat_update(channel="C0OPS", ts=ts, text="Succeeded")
+    await expect(page.get_by_role("article").last).to_contain_text("Succeeded")
+    await box.press_sequentially(" on")
+
+    await expect(box).to_have_value("Typing on")
+    await expect(box).to_be_focused()
+
+
+async def test_a_view_updated_by_the_app_keeps_what_was_typed(page: Page, desk: Desk) -> None:
+    await send(page, "/desk")
+    await page.get_by_label("Amount (USD)").fill("12.50")
+    reason = page.get_by_label("Reason")
+    await reason.press_sequentially("Hot")
+
+    changed = form("The float is 40.00 USD.")
+    changed["blocks"][3]["hint"] = plain("A few words for the approver")
+    await desk.client.views_update(view_id=desk.opened[-1], view=changed)
+    await expect(page.get_by_role("dialog")).to_contain_text("The float is 40.00 USD.")
+    await expect(page.get_by_role("dialog")).to_contain_text("A few words for the approver")
+    await page.keyboard.type("el")
+
+    await expect(reason).to_have_value("Hotel")
+    await expect(page.get_by_label("Amount (USD)")).to_have_value("12.50")
+
+
+async def test_a_thread_opens_on_its_replies_and_takes_an_answer(page: Page, desk: Desk) -> None:
+    ts = await desk.post(channel="C0OPS", text="R-1 is pending")
+    await desk.post(channel="C0OPS", text="Bob looked at it", thread_ts=ts)
+
+    await page.get_by_role("button", name="1 reply").click()
+    thread = page.get_by_role("complementary", name="Thread")
+    await expect(thread).to_contain_text("Bob looked at it")
+    await thread.get_by_label("Reply").fill("Thanks")
+    await page.keyboard.press("Enter")
+
+    await expect(thread.get_by_role("article").last).to_contain_text("Thanks")
+    await expect(page.get_by_role("button", name="2 replies")).to_be_visible()
+    await thread.get_by_role("button", name="Close thread").click()
+    await expect(thread).to_be_hidden()
+
+
+async def test_the_home_tab_is_published_on_opening_and_its_buttons_work(page: Page, desk: Desk) -> None:
+    await page.get_by_role("button", name="Countersign", exact=True).click()
+    await page.get_by_role("tab", name="Home").click()
+
+    await expect(page.get_by_role("heading", name="Waiting on you")).to_be_visible()
+    await page.get_by_role("button", name="Say hello").click()
+    await desk.heard_soon(("U0ALICE", "hello", "hello"))
+
+
+async def test_unread_and_mentions_are_marked_for_those_who_have_not_looked(page: Page, desk: Desk) -> None:
+    await desk.post(text="<!subteam^S0APPROVERS> please look")
+
+    bob = page.get_by_role("radio", name="Bob Tanaka")
+    await expect(bob).to_contain_text("1")
+    await expect(page.get_by_role("button", name="card-approvals")).to_have_accessible_description("1 unread")
+    await play(page, "Bob Tanaka", "card-approvals")
+    await play(page, "Alice Moreau")
+    await expect(bob).to_have_accessible_description(re.compile(r"^@card-approvers\. Key 2$"))
+
+
+async def test_an_unknown_block_is_a_visible_box_and_data_never_becomes_markup(
+    page: Page, desk: Desk
+) -> None:
+    logged: list[str] = []
+    page.on("console", lambda message: logged.append(message.text) if message.type == "error" else None)
+    ts = await desk.post(channel="C0OPS", text="before")
+    message = desk.running.workspace.store.message("C0OPS", ts)
+    assert message is not None
+    hostile = "<img src=x onerror=alert(1)> <javascript:alert(1)|click> &lt;b&gt;"
+    # Planted in the store: the stand-in's own checks would refuse the block.
+    message["blocks"] = [
+        {"type": "hologram", "block_id": "h"},
+        {"type": "section", "block_id": "s", "text": {"type": "mrkdwn", "text": hostile}},
+    ]
+    desk.running.workspace.changed()
+
+    shown = page.get_by_role("article").last
+    await expect(shown).to_contain_text("Unsupported block: hologram")
+    await expect(shown).to_contain_text("<img src=x onerror=alert(1)>")
+    await expect(shown.locator(".block :is(img, b, a)")).to_have_count(0)
+    assert any("Unsupported block type: hologram" in text for text in logged)
+
+
+async def test_the_address_leads_to_a_person_and_a_channel(page: Page, desk: Desk) -> None:
+    await page.goto("about:blank")
+    await page.goto(f"{desk.running.url}/#user=carol&channel=card-alerts")
+
+    await expect(page.get_by_role("radio", name="Carol Reyes")).to_be_checked()
+    await expect(page.get_by_role("heading", name="card-alerts")).to_be_visible()
+    port = int(desk.running.url.rpartition(":")[2])
+    link = page.get_by_role("link", name="Partner simulator")
+    await expect(link).to_have_attribute("href", f"http://127.0.0.1:{port + 1}/")
+
+
+async def test_the_page_finds_its_way_back_after_a_lost_connection(page: Page, desk: Desk) -> None:
+    routes: list[WebSocketRoute] = []
+
+    def through(route: WebSocketRoute) -> None:
+        routes.append(route)
+        route.connect_to_server()
+
+    await page.route_web_socket(re.compile("/_control/live"), through)
+    await page.reload()
+    await expect(page.get_by_role("status").filter(has_text="Connected")).to_be_visible()
+
+    await routes[0].close()
+    await desk.post(channel="C0OPS", text="Said meanwhile")
+
+    await expect(page.get_by_role("article").last).to_contain_text("Said meanwhile")
+    assert len(routes) == 2
+
+
+async def test_the_wire_log_shows_envelopes_with_their_ack_and_calls(page: Page) -> None:
+    await page.get_by_role("button", name="Wire log", exact=True).click()
+    await send(page, "/whisper")
+
+    log = page.get_by_role("region", name="Wire log")
+    row = log.locator("summary", has_text="slash_commands")
+    await expect(row).to_contain_text(re.compile(r"acked in \d+ ms"))
+    await log.get_by_role("button", name="Close wire log").click()
+    await expect(log).to_be_hidden()

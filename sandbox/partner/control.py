@@ -18,6 +18,7 @@ from sandbox.partner import (
     control_state,
     due,
     faults,
+    fees,
     idempotency,
     journal,
     ledger,
@@ -88,10 +89,13 @@ def reset(world: World, form: Reset) -> Reply:
 
 def change_clock(world: World, form: ClockChange) -> Reply:
     by = None if form.advance_seconds is None else timedelta(seconds=form.advance_seconds)
+    before = world.clock.now()
     try:
         world.clock.change(form.mode, form.set, by)
     except OverflowError as error:
         raise Wrong("advance_seconds: beyond the calendar") from error
+    if world.clock.now() < before:
+        fees.start(world)
     due.run_due(world)
     return {"clock": codec.stamp(world.clock.now()), "mode": world.clock.mode}
 

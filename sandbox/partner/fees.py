@@ -25,9 +25,8 @@ def charge_month(world: World, owner: Account, card_id: str, moment: datetime) -
 
 
 def start(world: World) -> None:
-    """Set the timer of the next month, unless it runs already."""
-    if not timers.running(world, MONTH_TIMER):
-        timers.set_timer(world, _next_month(world.clock.now()), MONTH_TIMER, "")
+    """Wait for the next month; again whenever the clock was set back."""
+    timers.set_timer(world, _next_month(world.clock.now()), MONTH_TIMER, "")
 
 
 def month_begins(world: World, _subject: str) -> None:

@@ -123,7 +123,9 @@ def _sweep(call: Call, card: cards.Card, key: str | None) -> dict[str, Any]:
                 keyed=keyed.id,
             )
         closed_at = accounts.stamp_now(call.world)
-        call.world.store.update("cards", "id", card.id, status="DELETED", closed_at=closed_at)
+        synced_at = min(card.synced_at, closed_at)  # the processor has just spoken of the card
+        closed = {"status": "DELETED", "closed_at": closed_at, "synced_at": synced_at}
+        call.world.store.update("cards", "id", card.id, **closed)
         answer = {
             "card_id": card.id,
             "returned_usd": card.balance_usd,

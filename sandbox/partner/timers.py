@@ -15,7 +15,3 @@ def set_timer(world: World, due_at: datetime, kind: str, subject: str) -> None:
         kind,
         subject,
     )
-
-
-def running(world: World, kind: str) -> bool:
-    return world.store.one("SELECT 1 FROM timers WHERE kind = ?", kind) is not None

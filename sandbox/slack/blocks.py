@@ -87,9 +87,9 @@ def find(blocks: list[Json], action_id: str, block_id: str | None) -> Placed | N
     return None
 
 
-def plain(blocks: list[Json]) -> str:
-    """The text of blocks, for lengths and summaries."""
-    return "\n".join(_texts(blocks))
+def text_length(blocks: list[Json]) -> int:
+    """How many characters all texts of the blocks have together."""
+    return sum(len(text) for text in _texts(blocks))
 
 
 def _texts(value: Any) -> Iterator[str]:

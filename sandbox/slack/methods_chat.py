@@ -53,7 +53,7 @@ def check_blocks(given: list[Any]) -> None:
             errors=complaints,
             response_metadata={"messages": [f"[ERROR] {text}" for text in complaints]},
         )
-    if len(blocks.plain(given)) > limits.MESSAGE_TEXT_SUM:
+    if blocks.text_length(given) > limits.MESSAGE_TEXT_SUM:
         raise SlackError("msg_blocks_too_long")
 
 

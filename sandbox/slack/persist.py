@@ -35,9 +35,10 @@ class Persist:
             self._db.execute("DELETE FROM item WHERE kind = ? AND id = ?", (kind, key))
 
     def load(self, kind: str) -> list[tuple[str, Any]]:
+        """Everything of a kind, in the order in which it first came."""
         if self._db is None:
             return []
-        rows = self._db.execute("SELECT id, body FROM item WHERE kind = ? ORDER BY id", (kind,))
+        rows = self._db.execute("SELECT id, body FROM item WHERE kind = ? ORDER BY rowid", (kind,))
         return [(key, json.loads(body)) for key, body in rows]
 
     def clear(self) -> None:

@@ -126,7 +126,7 @@ def by_type(kinds: dict[str, Check]) -> Check:
         kind = value.get("type")
         if kind is None:
             say(complaints, "missing required field: type", at)
-        elif kind not in kinds:
+        elif not isinstance(kind, str) or kind not in kinds:
             say(complaints, f"unsupported type: {kind}", f"{at}/type")
         else:
             kinds[kind](value, at, complaints)

@@ -82,12 +82,12 @@ class Store:
 
     def _seed(self) -> None:
         now = int(self._clock.now())
+        for channel in people.seed_channels(now):
+            self.put_channel(channel)
         for person in people.seed_people(self._bot_name):
             self.put_person(person)
         for group in people.seed_groups():
             self.put_group(group)
-        for channel in people.seed_channels(now):
-            self.put_channel(channel)
 
     def reset(self) -> None:
         """Back to the seed world."""

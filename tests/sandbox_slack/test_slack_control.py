@@ -220,6 +220,8 @@ async def test_messages_and_home_tabs_survive_kill_9(tmp_path: Path) -> None:
             os.kill(again.pid, signal.SIGTERM)
             await asyncio.to_thread(again.communicate)
 
+    names = [channel["name"] for channel in seen["channels"]]
+    assert names == ["card-ops", "card-approvals", "card-alerts", "general", "dm-bob"]
     assert [m["text"] for m in seen["channels"][0]["messages"]] == ["R-1"]
     assert seen["home"]["id"] == published["view"]["id"]
     assert next(g["users"] for g in seen["groups"] if g["handle"] == "card-approvers") == ["U0ALICE"]

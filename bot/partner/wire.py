@@ -180,8 +180,6 @@ class Wire:
             await response.aclose()
 
     def _read(self, out: Outgoing, status: int, headers: httpx.Headers, raw: bytes) -> Received:
-        if 300 <= status < 400:
-            raise _unreadable(out, status, "a redirect; the service sends none")
         try:
             value = codec.decode(raw)
         except codec.BadJson:
@@ -191,7 +189,8 @@ class Wire:
         if status >= 400:
             raise _refusal(out, status, headers, value)
         if status not in (200, 201) or "data" not in value:
-            raise _unreadable(out, status, "a success without its data")
+            # A redirect among them: followed, a POST would become an empty GET.
+            raise _unreadable(out, status, "neither a success nor an error of this API")
         return Received(
             status,
             value["data"],

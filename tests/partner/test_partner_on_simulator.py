@@ -349,11 +349,13 @@ async def test_a_key_over_its_rate_is_told_so_and_the_client_had_learnt_the_figu
     clock = FrozenClock()
     limiter = RateLimiter(clock)
     client = PartnerClient(world.running.base_url, key, limiter=limiter, clock=clock)
-    careless = world.other_client(key)
+    careless_limiter = RateLimiter(clock)
+    careless = PartnerClient(world.running.base_url, key, limiter=careless_limiter, clock=clock)
 
     await client.me()
     assert limiter.per_minute == 3
     await careless.fees()
+    assert careless_limiter.per_minute == 3, "learnt from the headers, without GET /me"
     await careless.fees()
     with pytest.raises(errors.RateLimited) as limited:
         await careless.submit_funding(codec.encode({"tx_hash": HASH, "network": "BSC"}))

@@ -1,5 +1,6 @@
 """Lists that move while they are read: nothing is counted twice, and the ledger is read as one moment."""
 
+import json
 from collections.abc import Sequence
 from decimal import Decimal
 from typing import Any
@@ -177,12 +178,24 @@ async def test_an_event_that_arrives_while_the_log_is_read_hides_none(clock: Fro
     assert set(found) == {f"e{number}" for number in range(230)}
 
 
+async def test_a_short_page_is_not_the_end_of_a_list_that_counts_its_pages(clock: FrozenClock) -> None:
+    """R157 for every numbered list: only the count of pages ends it."""
+    row = {"balance_usd": 0, "as_of": AT, "ok": True, "error": None}
+
+    def page(request: httpx.Request) -> httpx.Response:
+        number = json.loads(request.content)["page"]
+        rows = [] if number == 2 else [{"card_id": f"c{number}", **row}]
+        return success({"balances": rows, "count": len(rows), "page": number, "total": 3, "total_pages": 3})
+
+    found = await client_of(CannedApi(page), clock).balances()
+
+    assert [balance.card_id for balance in found] == ["c1", "c3"]
+
+
 async def test_balances_of_named_cards_are_asked_for_in_parts_the_api_takes(clock: FrozenClock) -> None:
     """R081."""
 
     def rows(request: httpx.Request) -> httpx.Response:
-        import json
-
         ids = json.loads(request.content)["card_ids"]
         row = {"balance_usd": None, "as_of": None, "ok": False, "error": None}
         return success({"balances": [{"card_id": card_id, **row} for card_id in ids], "count": len(ids)})

@@ -133,6 +133,32 @@ async def test_a_rate_limited_answer_blocks_everybody_for_its_time(stepped: Step
     assert len(callers.turns) == 3
 
 
+async def test_a_second_refusal_never_shortens_the_pause_of_the_first(stepped: SteppedClock) -> None:
+    limiter = RateLimiter(stepped)
+    limiter.block(60)
+    limiter.block(5)
+    callers = Callers(limiter, stepped)
+    callers.start(Lane.MONEY)
+
+    await stepped.run(59)
+
+    assert callers.turns == []
+    await callers.stop()
+
+
+async def test_a_slot_is_free_again_only_after_a_whole_minute_and_a_little(stepped: SteppedClock) -> None:
+    """R018: requests a minute apart here can be closer together there."""
+    limiter = RateLimiter(stepped, per_minute=1)
+    await limiter.acquire(Lane.MONEY)
+    callers = Callers(limiter, stepped)
+    callers.start(Lane.MONEY)
+
+    await stepped.run(60.5)
+    assert callers.turns == []
+    await stepped.run(0.5)
+    assert len(callers.turns) == 1
+
+
 async def test_a_waiter_notices_a_block_that_came_while_it_waited(stepped: SteppedClock) -> None:
     limiter = RateLimiter(stepped)
     limiter.block(10)

@@ -45,7 +45,6 @@ NO_ANSWERS = {
     "an amount as a string": success({**TOP_UP, "credited_usd": "25"}),
     "an amount as a boolean": success({**TOP_UP, "credited_usd": True}),
     "an amount that is NaN": httpx.Response(200, content=b'{"data":{"credited_usd":NaN}}'),
-    "too large": httpx.Response(200, content=b" " * (MOST_ANSWER_BYTES + 1)),
     "an error without a code": httpx.Response(402, json={"error": "No."}),
     "a code of another type": httpx.Response(402, json={"error": "No.", "code": 402}),
     "a code nobody knows": refusal(402, "TRY_LATER"),
@@ -68,6 +67,17 @@ async def test_after_anything_but_the_services_own_words_a_top_up_is_open_and_no
     assert lost.value.code is None
     assert lost.value.sent_key == "k1"
     assert len(api.requests) == 1
+
+
+async def test_an_answer_is_cut_off_where_it_is_larger_than_any_of_this_api(clock: FrozenClock) -> None:
+    fits, too_large = (
+        httpx.Response(200, content=json.dumps({"data": TOP_UP}).encode().ljust(size))
+        for size in (MOST_ANSWER_BYTES, MOST_ANSWER_BYTES + 1)
+    )
+
+    assert (await client_of(CannedApi(fits), clock).top_up(CARD, BODY, key="k1")).card_id == CARD
+    with pytest.raises(errors.NoAnswer, match="larger"):
+        await client_of(CannedApi(too_large), clock).top_up(CARD, BODY, key="k1")
 
 
 @pytest.mark.parametrize(

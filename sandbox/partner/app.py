@@ -118,8 +118,8 @@ def _application(world: World) -> web.Application:
     async def viewer(request: web.Request) -> web.StreamResponse:
         return web.FileResponse(_VIEWER, headers={"Cache-Control": "no-store"})
 
-    app.router.add_get("/", _for_loopback(viewer), allow_head=False)
-    app.router.add_route("*", "/_control/{path:.*}", _for_loopback(controlled))
+    app.router.add_get("/", for_loopback(viewer), allow_head=False)
+    app.router.add_route("*", "/_control/{path:.*}", for_loopback(controlled))
     app.router.add_route("*", "/{path:.*}", api)
     return app
 
@@ -127,7 +127,9 @@ def _application(world: World) -> web.Application:
 Serve = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 
-def _for_loopback(handler: Serve) -> Serve:
+def for_loopback(handler: Serve) -> Serve:
+    """Refuse every peer that is not this machine."""
+
     async def guarded(request: web.Request) -> web.StreamResponse:
         if not ipaddress.ip_address(request.remote or "::").is_loopback:
             return web.Response(status=403, body=codec.encode({"error": "For loopback peers only."}))

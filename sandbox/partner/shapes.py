@@ -147,7 +147,7 @@ def read_body(table: Shape, raw: bytes | None) -> dict[str, Any]:
 
 def project(table: Shape, data: dict[str, Any], profile: str) -> dict[str, Any]:
     """The answer as a profile shows it: all of it, documented keys only, or invented keys renamed."""
-    if profile == "plausible":
+    if profile == "plausible" or not table.fields:  # an object without a table is shown as it is
         return data
     shown: dict[str, Any] = {}
     for item in table.fields:

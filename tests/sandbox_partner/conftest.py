@@ -2,12 +2,15 @@
 
 from collections.abc import AsyncIterator
 from decimal import Decimal
-from typing import Any
+from typing import Any, ClassVar
+from urllib.parse import unquote
 
 import httpx
+import jsonschema
 import msgspec
 import pytest
 
+from sandbox.partner import openapi, surface
 from sandbox.partner.app import Running, serve
 
 _DECODER = msgspec.json.Decoder(float_hook=Decimal)
@@ -42,12 +45,51 @@ class Answered:
         return self.status, self.body["code"]
 
 
+class Description:
+    """The OpenAPI that the simulator serves: every answer of every test is held against it."""
+
+    _document: ClassVar[dict[str, Any]] = openapi.document()
+
+    def check(self, method: str, path: str, status: int, body: Any) -> None:
+        """Fail on an answer whose status or body the description does not allow."""
+        found = self._operation(method, path.partition("?")[0])
+        if found is None:
+            assert status in (401, 404, 405, 429), (method, path, status)
+            return
+        allowed = found["responses"]
+        assert str(status) in allowed, f"{method} {path} answered {status}, which is not described"
+        schema = allowed[str(status)]["content"]["application/json"]["schema"]
+        whole = {**_strict(schema), "components": _strict(self._document["components"])}
+        jsonschema.Draft202012Validator(whole).validate(body)
+
+    def _operation(self, method: str, path: str) -> dict[str, Any] | None:
+        at_path = surface.at_path(unquote(path))
+        for operation, _ in at_path:
+            if operation.method == method:
+                described: dict[str, Any] = self._document["paths"][operation.path][method.lower()]
+                return described
+        return None
+
+
+def _strict(schema: Any) -> Any:
+    """The same, with no properties but those named: a field that nobody described is a mistake."""
+    if isinstance(schema, list):
+        return [_strict(item) for item in schema]
+    if not isinstance(schema, dict):
+        return schema
+    strict = {key: _strict(value) for key, value in schema.items()}
+    if schema.get("type") == "object" and schema.get("properties"):
+        strict["additionalProperties"] = False
+    return strict
+
+
 class Api:
     """A client that knows nothing but HTTP: what it checks is the simulator's word alone."""
 
-    def __init__(self, http: httpx.AsyncClient, key: str) -> None:
+    def __init__(self, http: httpx.AsyncClient, key: str, description: "Description | None" = None) -> None:
         self.http = http
         self.key = key
+        self.description = description or Description()
 
     async def call(
         self, method: str, path: str, body: Any = None, *, idem: str | None = None, raw: bytes | None = None,
@@ -59,7 +101,9 @@ class Api:
             **(headers or {}),
         }
         content = raw if raw is not None else _ENCODER.encode(body) if body is not None else None
-        return Answered(await self.http.request(method, path, content=content, headers=sent))
+        answered = Answered(await self.http.request(method, path, content=content, headers=sent))
+        self.description.check(method, path, answered.status, answered.body)
+        return answered
 
     async def get(self, path: str) -> Answered:
         return await self.call("GET", path)
@@ -118,14 +162,14 @@ async def simulator() -> AsyncIterator[Running]:
 
 @pytest.fixture
 async def api(simulator: Running) -> AsyncIterator[Api]:
-    async with httpx.AsyncClient(base_url=simulator.base_url, trust_env=False) as http:
+    async with httpx.AsyncClient(base_url=simulator.base_url, trust_env=False, verify=False) as http:
         yield Api(http, simulator.key)
 
 
 @pytest.fixture
 async def hand(simulator: Running) -> AsyncIterator[Hand]:
     """The control API; every test ends with the invariants holding."""
-    async with httpx.AsyncClient(base_url=simulator.control_url + "/", trust_env=False) as http:
+    async with httpx.AsyncClient(base_url=simulator.control_url + "/", trust_env=False, verify=False) as http:
         hand = Hand(http)
         yield hand
         assert (await hand.state())["invariants"] == {"ok": True, "broken": []}

@@ -2,6 +2,7 @@
 
 import ast
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,10 @@ import jsonschema
 import pytest
 import yaml
 from slack_sdk.web.async_client import AsyncWebClient
+
+import handlers
+from bot import operations
+from handlers.grammar import WORDS
 
 ROOT = Path(__file__).parents[1]
 SCHEMAS = ROOT.parent / "shared" / "data" / "slack-manifest-schema"
@@ -72,8 +77,6 @@ def manifest() -> dict[str, Any]:
 
 @pytest.fixture(scope="module")
 def registered() -> Recorder:
-    import handlers
-
     recorder = Recorder()
     handlers.register(recorder, MagicMock())  # type: ignore[arg-type]  # only registers, never runs
     return recorder
@@ -107,9 +110,22 @@ def test_the_commands_declared_are_the_commands_handled(
     manifest: dict[str, Any], registered: Recorder
 ) -> None:
     declared = {command["command"] for command in manifest["features"]["slash_commands"]}
+    handled = set()
+    for pattern in registered.names("command"):
+        handled |= set(re.findall(r"/[a-z]+", getattr(pattern, "pattern", pattern)))
 
-    assert declared == registered.names("command")
-    assert all(command.get("usage_hint") for command in manifest["features"]["slash_commands"])
+    assert declared == handled
+
+
+def test_the_usage_hints_name_the_subcommands_there_are(manifest: dict[str, Any]) -> None:
+    kinds = [kind.command for kind in operations.kinds().values()]
+    for declared in manifest["features"]["slash_commands"]:
+        name = declared["command"].lstrip("/")
+
+        hinted = {part.split()[0] for part in declared["usage_hint"].split("|") if part.strip()[0] != "("}
+
+        there_are = (WORDS[name] - {""}) | {subcommand for command, subcommand in kinds if command == name}
+        assert hinted == there_are, declared["command"]
 
 
 def test_the_events_declared_are_the_events_handled(manifest: dict[str, Any], registered: Recorder) -> None:

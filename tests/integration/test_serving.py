@@ -1,8 +1,10 @@
 """Commands that keep running: what they print, who may run beside them, and that they end cleanly."""
 
+import json
 import os
 import re
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
@@ -17,9 +19,9 @@ ROOT = Path(__file__).parents[2]
 
 
 @contextmanager
-def command(folder: Path, *words: str) -> Iterator[subprocess.Popen[str]]:
+def command(folder: Path, *words: str, **settings: str) -> Iterator[subprocess.Popen[str]]:
     """A running `countersign` in `folder`; killed at the end if it still runs."""
-    env = {"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT), "PYTHONUNBUFFERED": "1"}
+    env = {"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT), "PYTHONUNBUFFERED": "1", **settings}
     with subprocess.Popen(
         [sys.executable, "-m", "bot", *words],
         cwd=folder,
@@ -99,3 +101,114 @@ def test_a_port_in_use_is_told_with_the_option_that_mends_it(tmp_path: Path) -> 
         assert complaints == (
             f"Port {port} is used by another program. End that one, or choose another with --partner-port.\n"
         )
+
+
+def instance_of(database: Path) -> str:
+    """The name drawn when the database was made: another one means another database."""
+    with sqlite3.connect(database) as connection:
+        (name,) = connection.execute("SELECT value FROM meta WHERE name = 'instance'").fetchone()
+    return str(name)
+
+
+def test_the_demo_prints_one_address_that_answers_within_five_seconds(tmp_path: Path) -> None:
+    port = free_ports(4)
+    began = time.monotonic()
+
+    with command(tmp_path, "demo", "--port", str(port)) as demo:
+        said = read_until(demo, "Ctrl-C")
+        answered = status(f"http://127.0.0.1:{port}/")
+        took = time.monotonic() - began
+
+        assert answered == 200
+        assert took < 5
+        assert status(f"http://127.0.0.1:{port + 2}/readyz") == 200
+        assert f"http://127.0.0.1:{port + 1}" in said
+        assert "svc_live_00000000…" in said
+        assert (tmp_path / "var/demo/master.key").stat().st_mode & 0o777 == 0o600
+        assert ended(demo, signal.SIGINT) < 10
+
+
+def test_a_second_demo_is_told_where_the_first_runs(tmp_path: Path) -> None:
+    port = free_ports(8)
+
+    with command(tmp_path, "demo", "--port", str(port)) as first:
+        read_until(first, "Ctrl-C")
+        for other in (port, port + 4):
+            with command(tmp_path, "demo", "--fresh", "--port", str(other)) as second:
+                _, complaints = second.communicate(timeout=20)
+                assert second.returncode == 2
+                assert f"already running at http://127.0.0.1:{port}" in complaints
+
+        assert status(f"http://127.0.0.1:{port + 2}/readyz") == 200, "the first one was left alone"
+        assert ended(first, signal.SIGTERM) < 10
+
+
+def test_the_state_of_the_demo_survives_a_kill_unless_fresh(tmp_path: Path) -> None:
+    port = free_ports(4)
+    database = tmp_path / "var/demo/countersign.db"
+    with command(tmp_path, "demo", "--port", str(port)) as demo:
+        read_until(demo, "Ctrl-C")
+        before = instance_of(database)
+        demo.kill()
+
+    with command(tmp_path, "demo", "--port", str(port)) as demo:
+        read_until(demo, "Ctrl-C")
+        after = instance_of(database)
+        ended(demo, signal.SIGTERM)
+    with command(tmp_path, "demo", "--fresh", "--port", str(port)) as demo:
+        read_until(demo, "Ctrl-C")
+        fresh = instance_of(database)
+        ended(demo, signal.SIGTERM)
+
+    assert before == after
+    assert fresh != before
+
+
+def test_the_log_of_a_demo_is_json_and_holds_none_of_its_secrets(tmp_path: Path) -> None:
+    port = free_ports(4)
+    with command(tmp_path, "demo", "--port", str(port)) as demo:
+        read_until(demo, "Ctrl-C")
+        ended(demo, signal.SIGTERM)
+
+    log = (tmp_path / "var/demo/countersign.log").read_text()
+
+    assert all(json.loads(line)["event"] for line in log.splitlines())
+    assert not re.search(r"svc_live_\w{9}|xoxb-|xapp-", log)
+
+
+def test_the_bot_runs_against_a_sandbox_as_it_does_in_production(tmp_path: Path) -> None:
+    port = free_ports(4)
+    words = ("sandbox", "--slack-port", str(port), "--partner-port", str(port + 1))
+    with command(tmp_path, *words) as outside:
+        said = read_until(outside, "Ctrl-C")
+        settings = dict(re.findall(r"^  ((?:SLACK|COUNTERSIGN)_\w+) +(\S+)$", said, re.MULTILINE))
+        del settings["SLACK_SIGNING_SECRET"]
+        settings |= {
+            "COUNTERSIGN_CONFIG": str(ROOT / "countersign.toml"),
+            "COUNTERSIGN_MASTER_KEYS": "hVXvTjwYcVCMXAWOV3Pv9H3Hg7IaLo3n8iN8V5oBBJw=",
+            "COUNTERSIGN_HTTP_BIND": f"127.0.0.1:{port + 2}",
+        }
+        with command(tmp_path, "run", "--no-migrate", **settings) as bot:
+            _, complaints = bot.communicate(timeout=20)
+            assert bot.returncode == 2
+            assert "countersign migrate" in complaints
+        with command(tmp_path, "run", **settings) as bot:
+            wait_for(f"http://127.0.0.1:{port + 2}/readyz")
+            with command(tmp_path, "run", **settings) as second:
+                _, complaints = second.communicate(timeout=20)
+                assert second.returncode == 2
+                assert "Another Countersign process" in complaints
+            assert ended(bot, signal.SIGTERM) < 10
+
+
+def wait_for(url: str) -> None:
+    """Until the address answers 200."""
+    deadline = time.monotonic() + 20
+    while True:
+        try:
+            assert status(url) == 200
+        except OSError:
+            assert time.monotonic() < deadline, f"{url} does not answer"
+            time.sleep(0.1)
+        else:
+            return

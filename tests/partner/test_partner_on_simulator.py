@@ -429,8 +429,7 @@ async def test_funding_is_submitted_listed_and_read_in_every_profile(world: Worl
     assert [address.network for address in addresses] == ["POLYGON", "BNB", "BASE"]
     assert (sent.network, sent.tx_hash, sent.status) == ("BNB", HASH.lower(), "pending")
     assert sent == again == found
-    if profile != "documented":
-        assert [funding.id for funding in await world.client.funding_list()] == [sent.id]
+    assert [funding.id for funding in await world.client.funding_list()] == [sent.id]
 
 
 def test_the_system_clock_is_a_clock_for_the_client() -> None:

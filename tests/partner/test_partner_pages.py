@@ -76,6 +76,13 @@ async def test_a_ledger_that_never_stands_still_is_an_error_and_not_a_wrong_sum(
         [row async for row in client_of(CannedApi(ledger), clock).ledger_entries()]
 
 
+async def test_pages_that_do_not_add_up_to_the_total_are_no_ledger(clock: FrozenClock) -> None:
+    one = {"entries": [entry(1)], "count": 1, "page": 1, "total": 2, "total_pages": 1}
+
+    with pytest.raises(errors.LedgerMoving):
+        await client_of(CannedApi(success(one)), clock).find_top_up("k9")
+
+
 async def test_evidence_is_matched_exactly_or_up_to_a_colon(clock: FrozenClock) -> None:
     """R113, R114; U26."""
     rows = [

@@ -15,7 +15,7 @@ from tests.support.clock import FrozenClock
 from tests.support.partner_api import KEY, CannedApi, Step, client_of, refusal, success
 
 ORDER = b'{"card_holder_name":"Alice Moreau","phone_country_code":33,"phone":"6123","email":"al@example.org"}'
-CANARIES = ("Alice", "ALICE", "6123", "al@example.org", KEY, "c0ffee", "whsec_")
+CANARIES = ("Alice", "alice", "moreau", "6123", "al@example.org", KEY, "c0ffee", "whsec_")
 
 
 @pytest.fixture

@@ -1,14 +1,17 @@
 """What the client repeats by itself, endpoint by endpoint [rules 2C]."""
 
+from typing import Any
+
 import httpx
 import pytest
 
 from bot.partner import errors
 from bot.partner.client import PartnerClient
+from bot.partner.ratelimit import RateLimiter
 from tests.support.clock import FrozenClock
-from tests.support.partner_api import CannedApi, Step, client_of, refusal, success
+from tests.support.partner_api import BASE_URL, KEY, CannedApi, Step, client_of, refusal, success
 
-ME = {
+ME: dict[str, Any] = {
     "partner": {"id": "p"},
     "key": {"name": None, "prefix": "svc_live_00000000", "scopes": [], "mode": "live",
             "rate_limit_per_minute": 120},
@@ -111,6 +114,16 @@ async def test_a_read_over_the_rate_waits_a_minute_and_asks_once_more(clock: Fro
     await client_of(api, clock).me()
 
     assert clock.monotonic() - began == 60
+
+
+async def test_the_keys_own_rate_is_taken_over_from_the_account(clock: FrozenClock) -> None:
+    limiter = RateLimiter(clock)
+    api = CannedApi(success({**ME, "key": {**ME["key"], "rate_limit_per_minute": 7}}))
+    client = PartnerClient(BASE_URL, KEY, http=api, limiter=limiter, clock=clock)
+
+    await client.me()
+
+    assert limiter.per_minute == 7
 
 
 async def test_a_repeated_funding_submission_is_the_same_to_the_byte(clock: FrozenClock) -> None:

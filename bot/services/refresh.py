@@ -1,0 +1,50 @@
+"""What a click in Slack asks for besides its own work: a card drawn anew, a form filled again, and a look
+at whether the person may decide at all."""
+
+from __future__ import annotations
+
+from bot.domain.approvals import decide
+from bot.domain.errors import CountersignError, NotFound
+from bot.services import owed, people
+from bot.services.approvals import refusal_of
+from bot.services.core import Core
+from bot.services.requests import existing
+from storage import decisions, drafts
+from storage.drafts import Draft
+
+
+async def redraw(core: Core, request_id: str) -> None:
+    """The card in Slack is not as the request is: owe it again. Raises NotFound."""
+    async with core.store.begin() as tx:
+        await owed.redraw(tx, core, await existing(tx, request_id))
+
+
+async def draft(core: Core, draft_id: str, owner: str) -> Draft:
+    """A form that was filled and not submitted, for its owner alone. Raises NotFound."""
+    async with core.store.read() as tx:
+        found = await drafts.get(tx, draft_id)
+    if found is None or found.owner != owner:
+        raise NotFound("This form is gone: it was submitted, or it is too old. Look at /requests.")
+    return found
+
+
+async def require_may_approve(core: Core, request_id: str, slack_id: str) -> None:
+    """Tell at the click what `approvals.approve` would refuse later; raises that refusal (audited)."""
+    try:
+        actor = await people.require_member(core, slack_id, action="request.approve")
+        approvers = await people.approvers(core)
+        async with core.store.read() as tx:
+            request = await existing(tx, request_id)
+            verdict = decide(
+                request,
+                await decisions.of(tx, request.id),
+                actor=actor.id,
+                approvers=approvers,
+                shown_digest=request.digest,
+                now=tx.now,
+            )
+        if not verdict.counts:
+            raise refusal_of(core, request, verdict)
+    except CountersignError as refusal:
+        await people.refused(core, slack_id, "request.approve", f"request:{request_id}", refusal.reason)
+        raise

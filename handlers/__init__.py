@@ -1,0 +1,46 @@
+"""Slack's side of Countersign: parse what came, call a service, draw the answer.
+
+`register` is the table of contents. Every listener answers Slack first and works afterwards; nothing here
+decides, and nothing here is remembered that matters.
+"""
+
+from __future__ import annotations
+
+import re
+
+from slack_bolt.app.async_app import AsyncApp
+
+from handlers import buttons, commands, home, messages, modals
+from handlers.deps import Deps
+from handlers.guard import Seen, guarded
+from handlers.views import ids
+
+__all__ = ["Deps", "register"]
+
+COMMANDS = ("/card", "/float", "/funding", "/requests", "/countersign")
+
+
+def register(app: AsyncApp, deps: Deps) -> None:
+    """Put every listener on the app. Bolt asks them in this order, so the busiest come first."""
+    guard = guarded(deps, Seen(deps.core.clock))
+
+    for name in COMMANDS:
+        app.command(name)(guard(commands.command))
+
+    app.action(re.compile("^request:"))(guard(buttons.request))
+    app.action(re.compile(f"^{ids.OPEN_FORM}"))(guard(buttons.open_form))
+    app.action(ids.EDIT)(guard(buttons.edit))
+    app.action(ids.SHARE)(guard(buttons.share))
+    app.action(re.compile(".*"))(guard(buttons.anything))
+
+    app.view(ids.FORM)(guard(modals.form))
+    app.view(ids.PREVIEW)(guard(modals.preview))
+    app.view(ids.APPROVE)(guard(modals.approve))
+    app.view(ids.REJECT)(guard(modals.reject))
+    app.view(ids.CANCEL)(guard(modals.cancel))
+    app.view(ids.RESOLVE)(guard(modals.resolve))
+
+    app.event("app_mention")(guard(messages.mention))
+    app.event("message")(guard(messages.direct_message))
+    app.event("app_home_opened")(guard(home.opened))
+    app.event("subteam_members_changed")(guard(home.members_changed))

@@ -1,0 +1,164 @@
+"""What happens when a button is pressed. Its value is an id and a version; the database decides."""
+
+from __future__ import annotations
+
+from bot.domain.errors import NotFound
+from bot.services import approvals, lookups, people, refresh
+from handlers import answers, grammar, opening
+from handlers.guard import Turn
+from handlers.views import blocks, forms, ids, replies
+from handlers.views import request as request_views
+
+_REQUEST_GONE = "This button is of no request. Look at /requests."
+
+
+async def request(turn: Turn) -> None:
+    """Every button of a request: `request:approve` and its kin, and the entries under the dots."""
+    verb, request_id, version = _pressed(turn)
+    await turn.ack()
+    turn.after(_WORK[verb](turn, request_id, version))
+    turn.after(_redraw_if_old(turn, request_id, version))
+
+
+def _pressed(turn: Turn) -> tuple[str, str, int]:
+    verb, value = turn.action["action_id"].partition(":")[2], str(turn.action.get("value") or "")
+    if verb == "more":
+        verb, _, value = str(turn.action["selected_option"]["value"]).partition(":")
+    try:
+        request_id, version = ids.unstamp(value)
+    except ValueError:
+        raise NotFound(_REQUEST_GONE) from None
+    if verb not in _WORK:
+        raise NotFound(_REQUEST_GONE)
+    return verb, request_id, version
+
+
+async def _redraw_if_old(turn: Turn, request_id: str, version: int) -> None:
+    """A card that shows another version, or was edited by somebody, is drawn again."""
+    message = turn.body.get("message")
+    if not message:
+        return
+    picture = await lookups.request_picture(turn.core, request_id)
+    drawn = request_views.card(picture)
+    if picture.request.version != version or message.get("text") != drawn["text"]:
+        await refresh.redraw(turn.core, request_id)
+
+
+async def _approve(turn: Turn, request_id: str, version: int) -> None:
+    """The window opens at once and is filled when the facts were read again."""
+    opened = await turn.client.views_open(trigger_id=turn.trigger, view=request_views.opening(request_id))
+    turn.after_in_view(
+        opened["view"]["id"], "Approve", _confirm_terms(turn, opened["view"]["id"], request_id)
+    )
+
+
+async def _confirm_terms(turn: Turn, view_id: str, request_id: str) -> None:
+    await refresh.require_may_approve(turn.core, request_id, turn.user)
+    found = await lookups.confirmation(turn.core, request_id)
+    private = await lookups.private_of(turn.core, request_id)
+    labels = {f.name: f.label for f in turn.core.kinds[found.picture.request.kind].fields}
+    lines = tuple((labels.get(name, name), text) for name, text in private.items())
+    await turn.client.views_update(view_id=view_id, view=request_views.confirmation(found, lines))
+
+
+async def _reject(turn: Turn, request_id: str, version: int) -> None:
+    await turn.client.views_open(trigger_id=turn.trigger, view=request_views.reject(request_id, version))
+
+
+async def _cancel(turn: Turn, request_id: str, version: int) -> None:
+    await turn.client.views_open(trigger_id=turn.trigger, view=request_views.cancel(request_id, version))
+
+
+async def _resolve(turn: Turn, request_id: str, version: int) -> None:
+    await turn.client.views_open(trigger_id=turn.trigger, view=request_views.resolve(request_id, version))
+
+
+async def _details(turn: Turn, request_id: str, version: int) -> None:
+    opened = await turn.client.views_open(
+        trigger_id=turn.trigger, view=forms.loading(request_id, "Reading the request…")
+    )
+    view_id = opened["view"]["id"]
+    turn.after_in_view(view_id, request_id, _show_details(turn, view_id, request_id))
+
+
+async def _show_details(turn: Turn, view_id: str, request_id: str) -> None:
+    await people.require_member(turn.core, turn.user, action="lookup")
+    view = replies.request_modal(await lookups.request_picture(turn.core, request_id))
+    await turn.client.views_update(view_id=view_id, view=view)
+
+
+async def _confirm(turn: Turn, request_id: str, version: int) -> None:
+    confirmed = await approvals.confirm(turn.core, request_id, turn.user)
+    await turn.tell(replies.said(f"✓ {confirmed.id} is confirmed by you."))
+
+
+async def _undo(turn: Turn, request_id: str, version: int) -> None:
+    await opening.open_from_request(turn, request_id, undo=True)
+
+
+async def _again(turn: Turn, request_id: str, version: int) -> None:
+    await opening.open_from_request(turn, request_id)
+
+
+_WORK = {
+    "approve": _approve,
+    "reject": _reject,
+    "cancel": _cancel,
+    "confirm": _confirm,
+    "undo": _undo,
+    "resolve": _resolve,
+    "details": _details,
+    "again": _again,
+}
+
+
+async def open_form(turn: Turn) -> None:
+    """Review and submit, and the quick actions on Home: the value is the command as typed."""
+    asked = grammar.from_text(str(turn.action.get("value") or ""))
+    await turn.ack()
+    cls = asked.kind(turn.core.kinds)
+    if cls is None:
+        raise NotFound("This button is of an operation that is not there any more. See /countersign help.")
+    turn.after(opening.open_from_command(turn, cls, asked.rest))
+
+
+async def edit(turn: Turn) -> None:
+    """Back from the preview to the fields, as they were filled."""
+    await turn.ack()
+    meta = ids.unpack(turn.view["private_metadata"])
+    title = str(turn.view["title"]["text"])
+    work = _edit(turn, str(turn.action["value"]), meta.get("channel", ""))
+    turn.after_in_view(turn.view["id"], title, work)
+
+
+async def _edit(turn: Turn, draft_id: str, channel: str) -> None:
+    view = await opening.form_of_draft(turn, draft_id, channel)
+    await turn.client.views_update(view_id=turn.view["id"], view=view)
+
+
+async def share(turn: Turn) -> None:
+    """Share to channel: asked again now, posted for everybody with the name of who shares it."""
+    asked = grammar.from_text(str(turn.action.get("value") or ""))
+    await turn.ack()
+    turn.after(_share(turn, asked))
+
+
+async def _share(turn: Turn, asked: grammar.Command) -> None:
+    answer = await answers.shared(turn.core, turn.user, asked)
+    thread = (turn.body.get("container") or {}).get("thread_ts")
+    await turn.client.chat_postMessage(
+        channel=turn.channel, thread_ts=thread, unfurl_links=False, unfurl_media=False, **answer
+    )
+
+
+async def anything(turn: Turn) -> None:
+    """A button of an older version of this app."""
+    await turn.ack()
+    turn.after(
+        turn.tell(
+            blocks.message(
+                "This button is no longer in use.",
+                [blocks.section("This button is no longer in use. See `/countersign help`.")],
+            )
+        )
+    )

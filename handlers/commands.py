@@ -1,0 +1,18 @@
+"""The five slash commands: a look-up is answered, a wish opens its form."""
+
+from __future__ import annotations
+
+from handlers import answers, grammar, opening
+from handlers.guard import Turn
+
+
+async def command(turn: Turn) -> None:
+    """`/card`, `/float`, `/funding`, `/requests`, `/countersign`."""
+    asked = grammar.from_slash(turn.body["command"], turn.body.get("text") or "")
+    cls = asked.kind(turn.core.kinds)
+    await turn.ack()
+    turn.after(opening.open_from_command(turn, cls, asked.rest) if cls else _answer(turn, asked))
+
+
+async def _answer(turn: Turn, asked: grammar.Command) -> None:
+    await turn.tell(await answers.answer(turn.core, turn.user, asked))

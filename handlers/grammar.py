@@ -1,0 +1,112 @@
+"""What a person typed, as command, subcommand and arguments: one grammar for slash, mention and message.
+
+Pure: text in, values out. It knows which words there are and nothing of what they do.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from bot.operations._base import Operation
+
+# Look-ups and acts that are no operation kind, by command; "" = the command alone.
+WORDS: Mapping[str, frozenset[str]] = {
+    "card": frozenset({"list", "show"}),
+    "float": frozenset({""}),
+    "funding": frozenset({"list", "show", "addresses"}),
+    "requests": frozenset({"", "show", "cancel"}),
+    "countersign": frozenset({"help", "who", "policy"}),
+}
+_TOP_UP = re.compile(r"\btop[ _-]up\b", re.IGNORECASE)
+_QUOTES = str.maketrans({"“": '"', "”": '"', "„": '"', "‘": "'", "’": "'"})
+_QUOTED = re.compile(r"""(["'])(?P<inside>.+?)\1(?:\s+(?P<rest>.*))?""")
+_LAST_FOUR = re.compile(r"[•*x]*[0-9]{4}")
+# Looks like an amount: has a digit near its start, perhaps a sign or a dollar before it.
+_AMOUNT = re.compile(r"[-−–+(]?\$?[-−–]?[0-9].*")
+_OUR_NAME = re.compile(r"^\s*<@[A-Z0-9]+(?:\|[^>]*)?>[\s:,]*")
+# What Slack makes of addresses in a message: <https://a.b|a.b>, <mailto:a@b.c|a@b.c>, <tel:+49…|+49…>.
+_LINKED = re.compile(r"<(?:https?://|mailto:|tel:)[^|>]*\|([^>]*)>|<(https?://[^|>]*)>")
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """What was asked. `subcommand` is "" where the command stands alone; `rest` are its arguments as typed."""
+
+    command: str
+    subcommand: str
+    rest: str
+
+    @property
+    def text(self) -> str:
+        """The whole in one line, to be read again by `from_text`."""
+        return " ".join(filter(None, (self.command, self.subcommand, self.rest)))
+
+    def kind(self, kinds: Mapping[str, type[Operation]]) -> type[Operation] | None:
+        """The operation kind this asks for, if it asks for one."""
+        return next((k for k in kinds.values() if k.command == (self.command, self.subcommand)), None)
+
+    @property
+    def is_look_up(self) -> bool:
+        return self.subcommand in WORDS.get(self.command, ())
+
+
+def from_slash(command: str, text: str) -> Command:
+    """A slash command: `/card`, `topup 4242 50`."""
+    text = _TOP_UP.sub("topup", text.strip(), count=1)
+    subcommand, _, rest = text.partition(" ")
+    name = command.lstrip("/").lower()
+    if name == "requests" and subcommand.upper().startswith("R-"):
+        return Command(name, "show", subcommand)
+    return Command(name, subcommand.lower(), rest.strip())
+
+
+def from_message(text: str) -> Command:
+    """A mention or direct message: `@Countersign card topup 4242 50`, with or without the slash."""
+    plain = html.unescape(_LINKED.sub(lambda m: m[1] or m[2], _OUR_NAME.sub("", text, count=1)))
+    return from_text(plain)
+
+
+def from_text(text: str) -> Command:
+    """What `Command.text` gave: the value of a button."""
+    name, _, rest = text.strip().partition(" ")
+    return from_slash(name, rest)
+
+
+def prefill(cls: type[Operation], rest: str) -> dict[str, str]:
+    """Arguments as texts of the form's fields, as typed: what is wrong with them is told on the field."""
+    rest = rest.strip()
+    if not rest or not cls.fields:
+        return {}
+    first, *others = cls.fields
+    if not others:
+        return {first.name: _unquoted(rest)}
+    if first.card:
+        card, value = _card_and_value(rest)
+        return {first.name: card} | ({others[0].name: value} if value else {})
+    if first.name == "tx_hash":
+        words = rest.split(None, 1)
+        return dict(zip((first.name, others[0].name), words, strict=False))
+    return {first.name: _unquoted(rest)}
+
+
+def _card_and_value(rest: str) -> tuple[str, str]:
+    """`4242 50`, `ALICE MOREAU 50`, `"Alice Moreau" 50`, `4242 fifty`, `alice`."""
+    quoted = _QUOTED.fullmatch(rest.translate(_QUOTES))
+    if quoted:
+        return quoted["inside"], (quoted["rest"] or "").strip()
+    words = rest.split()
+    if len(words) == 1:
+        return rest, ""
+    if _LAST_FOUR.fullmatch(words[0]):
+        return words[0], " ".join(words[1:])
+    if _AMOUNT.fullmatch(words[-1]):
+        return " ".join(words[:-1]), words[-1]
+    return " ".join(words), ""
+
+
+def _unquoted(text: str) -> str:
+    quoted = _QUOTED.fullmatch(text.translate(_QUOTES))
+    return quoted["inside"] if quoted and not quoted["rest"] else text

@@ -1,0 +1,240 @@
+"""Puts a listener between Slack and trouble: it gets a `Turn`, and no error leaves it.
+
+Slack wants its answer within three seconds and takes none after an error, so the guard keeps the ack,
+turns every error into a sentence for the person, and logs what is ours to mend under a short reference
+that both of them can name.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from slack_bolt.context.ack.async_ack import AsyncAck
+from slack_bolt.context.respond.async_respond import AsyncRespond
+from slack_sdk.errors import SlackApiError
+from slack_sdk.web.async_client import AsyncWebClient
+
+from bot.domain.clock import Clock
+from bot.domain.errors import CountersignError
+from bot.partner.errors import PartnerError
+from bot.services.core import Core
+from handlers.deps import Deps
+from handlers.views import replies
+from handlers.views.blocks import Block
+from handlers.views.forms import trouble
+
+log = logging.getLogger("countersign.handlers")
+
+Json = Mapping[str, Any]
+Listener = Callable[["Turn"], Awaitable[None]]
+
+# Slack repeats an event for about five minutes; an hour is far beyond, and 5,000 ids are half a megabyte.
+_REMEMBER_S = 3600.0
+_REMEMBER = 5000
+
+
+class Seen:
+    """Ids of interactions and events already taken, so that a repeated delivery does nothing twice."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._ids: OrderedDict[str, float] = OrderedDict()
+
+    def again(self, key: str) -> bool:
+        """Was this id here before? Remembers it."""
+        now = self._clock.monotonic()
+        while self._ids and (
+            len(self._ids) > _REMEMBER or next(iter(self._ids.values())) < now - _REMEMBER_S
+        ):
+            self._ids.popitem(last=False)
+        if key in self._ids:
+            return True
+        self._ids[key] = now
+        return False
+
+
+@dataclass(slots=True)
+class Turn:
+    """One thing a person did in Slack, and the ways to answer it."""
+
+    deps: Deps
+    body: Json
+    client: AsyncWebClient
+    respond: AsyncRespond | None
+    _ack: AsyncAck
+    acked: bool = field(default=False)
+
+    @property
+    def core(self) -> Core:
+        return self.deps.core
+
+    @property
+    def event(self) -> Json:
+        found: Json = self.body.get("event", {})
+        return found
+
+    @property
+    def user(self) -> str:
+        """The Slack id of who acted; empty for an event without a person."""
+        person = self.body.get("user")
+        if isinstance(person, Mapping):
+            return str(person["id"])
+        return str(self.body.get("user_id") or self.event.get("user") or "")
+
+    @property
+    def channel(self) -> str:
+        """Where they acted; empty in a modal or on Home."""
+        place = self.body.get("channel")
+        if isinstance(place, Mapping):
+            return str(place["id"])
+        return str(self.body.get("channel_id") or self.event.get("channel") or "")
+
+    @property
+    def trigger(self) -> str:
+        return str(self.body["trigger_id"])
+
+    @property
+    def view(self) -> Json:
+        found: Json = self.body.get("view") or {}
+        return found
+
+    @property
+    def action(self) -> Json:
+        found: Json = self.body["actions"][0]
+        return found
+
+    async def ack(self, **answer: Any) -> None:
+        """Answer Slack, once."""
+        if not self.acked:
+            self.acked = True
+            await self._ack(**answer)
+
+    def after(self, work: Coroutine[Any, Any, None]) -> None:
+        """Go on after the ack; an error there is told to the person, too."""
+        self.deps.after.start(self._watched(work))
+
+    async def _watched(self, work: Coroutine[Any, Any, None]) -> None:
+        try:
+            await work
+        except Exception as error:  # noqa: BLE001  the last line: every error becomes a sentence
+            await self._tell_trouble(error)
+
+    def after_in_view(self, view_id: str, title: str, work: Coroutine[Any, Any, None], **back: str) -> None:
+        """Like `after`, for work whose answer, or trouble, belongs into an open modal."""
+        self.deps.after.start(self._watched(self._in_view(view_id, title, work, back)))
+
+    async def _in_view(
+        self, view_id: str, title: str, work: Coroutine[Any, Any, None], back: Mapping[str, str]
+    ) -> None:
+        try:
+            await work
+        except Exception as error:  # noqa: BLE001  as above: the modal must not go on saying "Reading…"
+            sentence = self.sentence(error)
+            await self.client.views_update(view_id=view_id, view=trouble(title, sentence, **back))
+
+    async def tell(self, answer: Block) -> None:
+        """Say something to this person alone, where they acted; else in a direct message."""
+        if self.respond is not None and self.body.get("response_url"):
+            await self.respond(**answer, response_type="ephemeral", replace_original=False)
+            return
+        thread = self.event.get("thread_ts")
+        if self.channel and not self.channel.startswith("D"):
+            await self.client.chat_postEphemeral(
+                channel=self.channel, user=self.user, thread_ts=thread, **answer
+            )
+            return
+        await self.tell_directly(answer)
+
+    async def whisper(self, channel: str, answer: Block) -> bool:
+        """Say it to this person alone in a channel; False where the app, or they, cannot."""
+        try:
+            await self.client.chat_postEphemeral(channel=channel, user=self.user, **answer)
+        except SlackApiError as error:
+            log.info(
+                "handlers.not_whispered", extra={"channel": channel, "error": error.response.get("error")}
+            )
+            return False
+        return True
+
+    async def tell_directly(self, answer: Block) -> None:
+        opened = await self.client.conversations_open(users=self.user)
+        await self.client.chat_postMessage(
+            channel=opened["channel"]["id"], unfurl_links=False, unfurl_media=False, **answer
+        )
+
+    async def _tell_trouble(self, error: Exception) -> None:
+        sentence = self.sentence(error)
+        if not self.user:
+            return
+        try:
+            await self.tell(replies.refusal(sentence))
+        except Exception:
+            log.warning("handlers.not_told", exc_info=True)
+
+    def sentence(self, error: BaseException) -> str:
+        """What the person reads; what is ours to mend is logged under the reference in it."""
+        if isinstance(error, SlackApiError):
+            code = str(error.response.get("error", "no answer"))
+            return replies.explain_slack(code, self._logged(error, code))
+        if isinstance(error, PartnerError | CountersignError):
+            log.info("handlers.refused", extra={"reason": getattr(error, "reason", type(error).__name__)})
+            return replies.explain(error, "" if replies.is_said(error) else self._logged(error, ""))
+        return replies.explain(error, self._logged(error, ""))
+
+    def _logged(self, error: BaseException, detail: str) -> str:
+        reference = self.core.ids.ulid()[-6:]
+        log.error(
+            "handlers.failed",
+            extra={"reference": reference, "detail": detail},
+            exc_info=(type(error), error, None),
+        )
+        return reference
+
+
+Guarded = Callable[..., Awaitable[None]]
+
+
+def guarded(deps: Deps, seen: Seen) -> Callable[[Listener], Guarded]:
+    """The decorator `register` puts on every listener. Bolt hands the arguments in by their names."""
+
+    def decorate(listener: Listener) -> Guarded:
+        async def guard(ack: AsyncAck, body: Json, client: AsyncWebClient, respond: AsyncRespond) -> None:
+            turn = Turn(deps, body, client, respond, ack)
+            if _is_repeat(seen, body):
+                await turn.ack()
+                return
+            try:
+                await listener(turn)
+            except Exception as error:  # noqa: BLE001  an error that got to Bolt would lose the ack
+                await _keep_ack(turn, error)
+            await turn.ack()
+
+        return guard
+
+    return decorate
+
+
+def _is_repeat(seen: Seen, body: Json) -> bool:
+    """A submitted modal needs its answer in the ack each time, and is recorded once by its draft."""
+    if body.get("type") == "view_submission":
+        return False
+    key = body.get("event_id") or body.get("trigger_id")
+    return bool(key) and seen.again(str(key))
+
+
+async def _keep_ack(turn: Turn, error: Exception) -> None:
+    """Answer a modal in the modal; anything else in a message, after the ack."""
+    if turn.view.get("type") == "modal" and turn.body.get("type") == "view_submission":
+        title = str(turn.view["title"]["text"])
+        await turn.ack(response_action="update", view=trouble(title, turn.sentence(error)))
+        return
+    await turn.ack()
+
+    async def again() -> None:
+        raise error
+
+    turn.after(again())

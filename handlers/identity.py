@@ -1,0 +1,197 @@
+"""Who people are and what channels are called, asked of Slack at this moment.
+
+Nothing is remembered between two questions: a decision stands on what Slack says when it is made.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+from slack_sdk.errors import SlackApiError
+from slack_sdk.web.async_client import AsyncWebClient
+from slack_sdk.web.async_slack_response import AsyncSlackResponse
+
+from bot.domain.actors import Actor
+from bot.domain.errors import LookupFailed
+
+_PERSON_ID = re.compile(r"[UW][A-Z0-9]{2,}")
+_GROUP_ID = re.compile(r"S[A-Z0-9]{2,}")
+_CHANNEL_ID = re.compile(r"[CGD][A-Z0-9]{2,}")
+_PAGE = 200
+# A person waits this long for a look-up rather than doing it all again.
+_MOST_PATIENCE_S = 15.0
+# Slack's own account answers users.info like a person.
+_SLACKBOT = "USLACKBOT"
+
+
+class SlackDirectory:
+    """A `bot.services.core.Directory` over the Web API. Make one with `connect`."""
+
+    def __init__(
+        self,
+        client: AsyncWebClient,
+        *,
+        home_team: str,
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+    ) -> None:
+        self.home_team = home_team
+        self._client = client
+        self._sleep = sleep
+
+    @classmethod
+    async def connect(cls, client: AsyncWebClient) -> SlackDirectory:
+        """Asks who we are; raises LookupFailed when the token is not good."""
+        directory = cls(client, home_team="")
+        found = await directory._asked(client.auth_test, "whose token this is")
+        directory.home_team = str(found["team_id"])
+        return directory
+
+    async def actor(self, slack_id: str) -> Actor:
+        """The account as it is now. Raises LookupFailed."""
+        if not slack_id:
+            raise LookupFailed("Slack did not say who this is, so nothing was done.")
+        found = await self._asked(lambda: self._client.users_info(user=slack_id), "who this is")
+        return _actor(found["user"])
+
+    async def members(self, names: Sequence[str]) -> frozenset[str]:
+        """Ids behind ids, `@group` handles and `@user` names; raises LookupFailed for a name nobody has."""
+        people = {name for name in names if _PERSON_ID.fullmatch(name)}
+        wanted = [name for name in names if name not in people]
+        if not wanted:
+            return frozenset(people)
+        groups = await self._groups()
+        unknown = []
+        for name in wanted:
+            users = groups.get(name.removeprefix("@").lower() if not _GROUP_ID.fullmatch(name) else name)
+            if users is None:
+                unknown.append(name)
+            else:
+                people |= set(users)
+        return frozenset(people | await self._by_name(unknown))
+
+    async def _groups(self) -> Mapping[str, Sequence[str]]:
+        """Members by group id and by handle. One call, because Slack allows some twenty a minute."""
+        found = await self._asked(
+            lambda: self._client.usergroups_list(include_users=True), "who is in the user groups"
+        )
+        by_name: dict[str, Sequence[str]] = {}
+        for group in found["usergroups"]:
+            if not group.get("date_delete"):
+                users = group.get("users") or []
+                by_name |= {str(group["id"]): users, str(group["handle"]).lower(): users}
+        return by_name
+
+    async def _by_name(self, names: Sequence[str]) -> set[str]:
+        missing = {name.removeprefix("@").lower(): name for name in names}
+        found: set[str] = set()
+        if missing:
+            async for person in self._people():
+                shown = {str(person.get("name", "")).lower()}
+                for known in shown & missing.keys():
+                    if not person.get("deleted"):
+                        found.add(str(person["id"]))
+                        del missing[known]
+        if missing:
+            raise LookupFailed(
+                f"Slack knows no user group and no person named {', '.join(sorted(missing.values()))}, so nobody can"
+                " be told apart and nothing was done. An admin has to mend the names in countersign.toml."
+            )
+        return found
+
+    async def _people(self) -> AsyncIterator[Mapping[str, Any]]:
+        cursor = None
+        while True:
+            found = await self._asked(
+                partial(self._client.users_list, limit=_PAGE, cursor=cursor), "who is in the workspace"
+            )
+            for person in found["members"]:
+                yield person
+            cursor = _next(found)
+            if not cursor:
+                return
+
+    async def channel(self, name: str) -> str:
+        """The id behind `#channel` or an id. Raises LookupFailed."""
+        if _CHANNEL_ID.fullmatch(name):
+            return name
+        wanted, cursor = name.removeprefix("#").lower(), None
+        while True:
+            found = await self._asked(
+                partial(
+                    self._client.conversations_list,
+                    types="public_channel,private_channel",
+                    exclude_archived=True,
+                    limit=_PAGE,
+                    cursor=cursor,
+                ),
+                "which channels there are",
+            )
+            for channel in found["channels"]:
+                if str(channel.get("name", "")).lower() == wanted:
+                    return str(channel["id"])
+            cursor = _next(found)
+            if not cursor:
+                raise LookupFailed(
+                    f"Slack shows no channel #{wanted}. Make it, invite Countersign into it, and start again."
+                )
+
+    async def _asked(
+        self, call: Callable[[], Awaitable[AsyncSlackResponse]], what: str
+    ) -> AsyncSlackResponse:
+        """Slack's answer; over its rate the question waits a little and is asked once more."""
+        try:
+            return await self._patiently(call)
+        except SlackApiError as error:
+            code = error.response.get("error", "no answer")
+            raise LookupFailed(
+                f"Slack could not say {what} ({code}), so nothing was done. Do it again."
+            ) from error
+        except Exception as error:  # the SDK lets the errors of its HTTP library through as they are
+            raise LookupFailed(
+                f"Slack could not be asked {what}, so nothing was done. Do it again."
+            ) from error
+
+    async def _patiently(self, call: Callable[[], Awaitable[AsyncSlackResponse]]) -> AsyncSlackResponse:
+        try:
+            return await call()
+        except SlackApiError as error:
+            wait_s = retry_after_s(error)
+            if wait_s is None or wait_s > _MOST_PATIENCE_S:
+                raise
+            await self._sleep(wait_s)
+            return await call()
+
+
+def retry_after_s(error: SlackApiError) -> float | None:
+    """Seconds to wait where Slack takes no more calls just now, else None."""
+    response = error.response
+    if getattr(response, "status_code", None) != 429 and response.get("error") != "ratelimited":
+        return None
+    headers = getattr(response, "headers", None) or {}
+    return float(next((value for name, value in headers.items() if name.lower() == "retry-after"), "1"))
+
+
+def _actor(user: Mapping[str, Any]) -> Actor:
+    profile = user.get("profile") or {}
+    shown = (
+        profile.get("display_name") or user.get("real_name") or profile.get("real_name") or user.get("name")
+    )
+    return Actor(
+        id=str(user["id"]),
+        name=str(shown or user["id"]),
+        team_id=str(user.get("team_id") or ""),
+        is_restricted=bool(user.get("is_restricted")),
+        is_ultra_restricted=bool(user.get("is_ultra_restricted")),
+        is_stranger=bool(user.get("is_stranger")),
+        is_bot=bool(user.get("is_bot") or user.get("is_workflow_bot") or user["id"] == _SLACKBOT),
+        deleted=bool(user.get("deleted")),
+        tz=str(user.get("tz") or "UTC"),
+    )
+
+
+def _next(found: AsyncSlackResponse) -> str:
+    return str((found.get("response_metadata") or {}).get("next_cursor") or "")

@@ -1,0 +1,150 @@
+"""What happens when a modal is submitted: fields become a preview, a preview a request, a word a decision.
+
+Slack takes the answer to a submission only in the ack, so the ack says what is being done, and the view
+is updated when it is.
+"""
+
+from __future__ import annotations
+
+from bot.domain.errors import InvalidFields
+from bot.domain.requests import Request
+from bot.services import approvals, drafts, requests
+from bot.services.drafts import Preview
+from handlers.guard import Turn
+from handlers.views import blocks, forms, ids, replies
+from handlers.views.blocks import Block
+
+_READING = "Reading the float and the card…"
+
+
+async def form(turn: Turn) -> None:
+    """Fields: wrong ones are told on the field; right ones are kept, and the preview is read live."""
+    meta = ids.unpack(turn.view["private_metadata"])
+    cls = turn.core.kinds[meta["kind"]]
+    filled = forms.read(cls, turn.view["state"]["values"])
+    try:
+        draft = await drafts.begin(
+            turn.core,
+            owner=turn.user,
+            kind=cls.kind,
+            texts=filled.texts,
+            reason=filled.reason,
+            run_now=filled.run_now,
+            program=_program(turn, filled.program),
+        )
+    except InvalidFields as wrong:
+        await turn.ack(response_action="errors", errors=forms.errors_of(cls, wrong.errors))
+        return
+    await turn.ack(response_action="update", view=forms.loading(cls.title, _READING))
+    back = {"draft_id": draft.id, "channel": meta.get("channel", ""), "kind": cls.kind}
+    turn.after_in_view(turn.view["id"], cls.title, _show_preview(turn, draft.id, meta), **back)
+
+
+def _program(turn: Turn, chosen: str) -> str | None:
+    return chosen if chosen in turn.core.partners else None
+
+
+async def _show_preview(turn: Turn, draft_id: str, meta: ids.Meta) -> None:
+    found = await drafts.preview(turn.core, draft_id)
+    view = forms.preview(_shown(found), channel=meta.get("channel", ""))
+    await turn.client.views_update(view_id=turn.view["id"], view=view)
+
+
+def _shown(found: Preview) -> forms.Shown:
+    return forms.Shown(
+        draft_id=found.draft.id,
+        operation=found.operation,
+        lines=found.lines,
+        concerns=found.concerns,
+        reason=found.draft.reason,
+        approvals_needed=found.approvals_needed,
+        approvers=sorted(found.approvers),
+        run_now=found.draft.run_now,
+        program=found.draft.program,
+        live=found.live,
+    )
+
+
+async def preview(turn: Turn) -> None:
+    """Submit: recorded before Slack is answered, so a request that was acknowledged is never lost."""
+    meta = ids.unpack(turn.view["private_metadata"])
+    request = await requests.submit(turn.core, meta["draft"], turn.user)
+    await turn.ack(response_action="clear")
+    turn.after(_tell_requester(turn, request, meta.get("channel", "")))
+
+
+async def _tell_requester(turn: Turn, request: Request, channel: str) -> None:
+    """A note where they asked; in a direct message where the app cannot write there."""
+    note = replies.submitted(request, turn.core.channels.approvals)
+    if channel and not channel.startswith("D") and await turn.whisper(channel, note):
+        return
+    await turn.tell_directly(note)
+
+
+async def approve(turn: Turn) -> None:
+    """The word of an approver, bound to the digest of the terms they were shown."""
+    meta = ids.unpack(turn.view["private_metadata"])
+    await turn.ack(response_action="update", view=forms.loading("Approve", "Checking that you may approve…"))
+    turn.after_in_view(turn.view["id"], "Approve", _approve(turn, meta))
+
+
+async def _approve(turn: Turn, meta: ids.Meta) -> None:
+    request, verdict = await approvals.approve(
+        turn.core, meta["request"], turn.user, shown_digest=meta["digest"]
+    )
+    await _say(turn, "Approve", replies.approved(request, verdict.approvals))
+
+
+async def reject(turn: Turn) -> None:
+    meta = ids.unpack(turn.view["private_metadata"])
+    try:
+        reason = drafts.read_reason(_typed(turn, forms.REASON))
+    except ValueError as wrong:
+        await turn.ack(response_action="errors", errors={forms.REASON: str(wrong)})
+        return
+    await turn.ack(response_action="update", view=forms.loading("Reject", "Checking that you may reject…"))
+    turn.after_in_view(turn.view["id"], "Reject", _reject(turn, meta["request"], reason))
+
+
+async def _reject(turn: Turn, request_id: str, reason: str) -> None:
+    request = await approvals.reject(turn.core, request_id, turn.user, reason=reason)
+    await _say(turn, "Reject", f"{request.id} is rejected. Nothing of it was sent.")
+
+
+async def cancel(turn: Turn) -> None:
+    meta = ids.unpack(turn.view["private_metadata"])
+    request = await requests.cancel(turn.core, meta["request"], turn.user)
+    text = f"{request.id} is cancelled. Nothing of it was sent."
+    await turn.ack(response_action="update", view=_said("Cancel the request", text))
+
+
+async def resolve(turn: Turn) -> None:
+    meta = ids.unpack(turn.view["private_metadata"])
+    verdict = _typed(turn, "verdict")
+    try:
+        evidence = drafts.read_reason(_typed(turn, "evidence"))
+    except ValueError as wrong:
+        await turn.ack(response_action="errors", errors={"evidence": str(wrong)})
+        return
+    await turn.ack(
+        response_action="update", view=forms.loading("Resolve the outcome", "Recording your word…")
+    )
+    work = _resolve(turn, meta["request"], verdict, evidence)
+    turn.after_in_view(turn.view["id"], "Resolve the outcome", work)
+
+
+async def _resolve(turn: Turn, request_id: str, verdict: str, evidence: str) -> None:
+    request = await approvals.resolve(turn.core, request_id, turn.user, verdict=verdict, evidence=evidence)
+    await _say(turn, "Resolve the outcome", replies.resolved(request))
+
+
+def _typed(turn: Turn, block_id: str) -> str:
+    return forms.answer(turn.view["state"]["values"][block_id]["value"])
+
+
+async def _say(turn: Turn, title: str, text: str) -> None:
+    await turn.client.views_update(view_id=turn.view["id"], view=_said(title, text))
+
+
+def _said(title: str, text: str) -> Block:
+    return blocks.modal(ids.NOTICE, title, [blocks.plain_section(text)])

@@ -1,0 +1,54 @@
+"""Opens the form of an operation kind, empty or filled: from a command, a button, a draft or a request."""
+
+from __future__ import annotations
+
+from bot.operations._base import Operation
+from bot.services import lookups, people, refresh
+from handlers import grammar
+from handlers.guard import Turn
+from handlers.views import forms
+from handlers.views.blocks import Block
+from handlers.views.forms import Filled
+
+
+def form_of(turn: Turn, cls: type[Operation], filled: Filled, *, note: str = "", channel: str = "") -> Block:
+    """The form of a kind, as this policy and these programs make it."""
+    core = turn.core
+    return forms.form(
+        cls,
+        filled,
+        programs=sorted(core.partners),
+        run_now=core.policy.of(cls.kind).now,
+        note=note,
+        channel=channel or turn.channel,
+    )
+
+
+async def open_form(turn: Turn, cls: type[Operation], filled: Filled, *, note: str = "") -> None:
+    """For those who may ask; a trigger lives three seconds, so nothing slow stands before the window."""
+    await people.require_requester(turn.core, turn.user, action=f"{cls.kind}.open")
+    await turn.client.views_open(trigger_id=turn.trigger, view=form_of(turn, cls, filled, note=note))
+
+
+async def open_from_command(turn: Turn, cls: type[Operation], rest: str) -> None:
+    await open_form(turn, cls, Filled(grammar.prefill(cls, rest)))
+
+
+async def open_from_request(turn: Turn, request_id: str, *, undo: bool = False) -> None:
+    """Ask again for what was asked, or (`undo`) unfreeze what was frozen; private details are typed anew."""
+    request = (await lookups.request_picture(turn.core, request_id)).request
+    cls = turn.core.kinds["card_unfreeze" if undo else request.kind]
+    shown = {f.name for f in cls.fields if not f.private}
+    texts = {name: text for name, text in request.terms.items() if name in shown}
+    about = f" ({request.subject_label})" if request.subject_label else ""
+    reason = f"Undo {request.id}" if undo else request.reason
+    filled = Filled(texts, reason=reason, program=request.program)
+    await open_form(turn, cls, filled, note=f"Filled from {request.id}{about}. Check it before you submit.")
+
+
+async def form_of_draft(turn: Turn, draft_id: str, channel: str) -> Block:
+    """The fields of a draft again, as its owner filled them."""
+    draft = await refresh.draft(turn.core, draft_id, turn.user)
+    note = f"The card is {draft.target_label}." if draft.target_label else ""
+    filled = Filled(draft.values, draft.reason, draft.run_now, draft.program)
+    return form_of(turn, turn.core.kinds[draft.kind], filled, note=note, channel=channel)

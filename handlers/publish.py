@@ -1,0 +1,152 @@
+"""Draws pictures and sends them: the outbox's way into Slack.
+
+Each message carries its outbox id in its metadata, so that after a lost answer the outbox can read back
+whether it was posted. The client must have no retry handlers: one that repeats a post would double it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable
+from datetime import datetime, timedelta
+from typing import Any
+
+from slack_sdk.errors import SlackApiError
+from slack_sdk.web.async_client import AsyncWebClient
+from slack_sdk.web.async_slack_response import AsyncSlackResponse
+
+from bot.services.outbox import MessageGone, Posted, SlackRefused, SlackTrouble
+from bot.services.pictures import (
+    AlertPicture,
+    AnchorPicture,
+    DirectPicture,
+    LinePicture,
+    Picture,
+    RequestPicture,
+)
+from handlers.identity import retry_after_s
+from handlers.views import alerts, request
+from handlers.views.blocks import Block
+
+EVENT_TYPE = "countersign_picture"
+_GONE = frozenset({"message_not_found", "cant_update_message", "edit_window_closed"})
+# Slack's own troubles that come as a 200.
+_TROUBLES = frozenset({"internal_error", "fatal_error", "service_unavailable", "request_timeout"})
+# Slack's clock and ours may differ by this much when we look for a message posted "since" a moment.
+_CLOCK_SLACK = timedelta(minutes=2)
+_PAGE = 200
+_PAGES = 5
+
+
+def draw(picture: Picture) -> Block:
+    """The message for a picture: `text` and `blocks`."""
+    match picture:
+        case LinePicture():
+            return request.line(picture)
+        case DirectPicture():
+            return request.direct(picture)
+        case AlertPicture():
+            return alerts.alert(picture)
+        case AnchorPicture():
+            return alerts.anchor(picture)
+        case RequestPicture():
+            return request.card(picture)
+
+
+class SlackPublisher:
+    """A `bot.services.outbox.Publisher` over the Web API."""
+
+    def __init__(self, client: AsyncWebClient) -> None:
+        self._client = client
+        self._direct: dict[str, str] = {}
+
+    async def post(
+        self, picture: Picture, *, channel: str, dedupe: str, thread_ts: str | None = None
+    ) -> Posted:
+        """Post the picture, in a thread where `thread_ts` is given."""
+        call = self._client.chat_postMessage(
+            channel=channel,
+            thread_ts=thread_ts,
+            metadata={"event_type": EVENT_TYPE, "event_payload": {"dedupe": dedupe}},
+            unfurl_links=False,
+            unfurl_media=False,
+            **draw(picture),
+        )
+        found = await _asked(call, posts=True)
+        return Posted(str(found["channel"]), str(found["ts"]))
+
+    async def update(self, picture: Picture, *, channel: str, ts: str) -> None:
+        """Draw the picture over the message at `ts`."""
+        await _asked(self._client.chat_update(channel=channel, ts=ts, **draw(picture)), edits=True)
+
+    async def open_direct(self, user: str) -> str:
+        """The id of our conversation with this person; asked once."""
+        if user not in self._direct:
+            found = await _asked(self._client.conversations_open(users=user))
+            self._direct[user] = str(found["channel"]["id"])
+        return self._direct[user]
+
+    async def find(
+        self, *, channel: str, dedupe: str, since: datetime, thread_ts: str | None = None
+    ) -> Posted | None:
+        """The message that carries this id, among those posted since."""
+        oldest = f"{(since - _CLOCK_SLACK).timestamp():.6f}"
+        cursor: str | None = None
+        for _ in range(_PAGES):
+            found = await _asked(self._read(channel, thread_ts, oldest, cursor))
+            for message in found["messages"]:
+                payload = (message.get("metadata") or {}).get("event_payload") or {}
+                if payload.get("dedupe") == dedupe:
+                    return Posted(channel, str(message["ts"]))
+            cursor = (found.get("response_metadata") or {}).get("next_cursor")
+            if not cursor:
+                break
+        return None
+
+    def _read(
+        self, channel: str, thread_ts: str | None, oldest: str, cursor: str | None
+    ) -> Awaitable[AsyncSlackResponse]:
+        shared: dict[str, Any] = {
+            "channel": channel,
+            "oldest": oldest,
+            "limit": _PAGE,
+            "include_all_metadata": True,
+            "cursor": cursor,
+        }
+        if thread_ts is None:
+            return self._client.conversations_history(**shared)
+        return self._client.conversations_replies(ts=thread_ts, **shared)
+
+    async def permalink(self, *, channel: str, ts: str) -> str | None:
+        """The address of a message; None where Slack gives none."""
+        try:
+            found = await _asked(self._client.chat_getPermalink(channel=channel, message_ts=ts))
+        except (SlackRefused, SlackTrouble):
+            return None
+        return str(found["permalink"])
+
+
+async def _asked(
+    call: Awaitable[AsyncSlackResponse], *, posts: bool = False, edits: bool = False
+) -> AsyncSlackResponse:
+    try:
+        return await call
+    except SlackApiError as error:
+        raise _meaning(error, posts=posts, edits=edits) from error
+    except Exception as error:  # the SDK lets the errors of its HTTP library through as they are
+        raise SlackTrouble(f"no answer: {type(error).__name__}", maybe_sent=posts) from error
+
+
+def _meaning(error: SlackApiError, *, posts: bool, edits: bool) -> Exception:
+    """What an error answer means for the outbox."""
+    response = error.response
+    code = str(response.get("error") or "no answer")
+    status = getattr(response, "status_code", None) or 200
+    wait_s = retry_after_s(error)
+    if wait_s is not None:
+        return SlackTrouble("ratelimited", retry_after_s=wait_s)
+    if status >= 500 or code in _TROUBLES:
+        return SlackTrouble(f"{status} {code}", maybe_sent=posts)
+    if edits and code in _GONE:
+        return MessageGone(code)
+    details = (response.get("response_metadata") or {}).get("messages") or []
+    return SlackRefused(" ".join([code, *map(str, details[:3])]))

@@ -1,0 +1,228 @@
+"""The few builders every view uses: they clean, escape and cut, so that no view has to think of it.
+
+Text of people reaches Slack as `plain_text` wherever it can. Where it stands within a sentence of ours
+it goes through `esc`, exactly once, and the sentence is `verbatim`: Slack then turns nothing in it into
+a link, a channel or a mention that we did not write as one.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from typing import Any, Final
+
+Block = dict[str, Any]
+Line = tuple[str, str]
+
+# Slack's limits (Block Kit reference).
+MESSAGE_BLOCKS: Final = 50
+VIEW_BLOCKS: Final = 100
+SECTION: Final = 3000
+FIELD: Final = 2000
+HEADER: Final = 150
+BUTTON: Final = 75
+OPTION: Final = 75
+PLACEHOLDER: Final = 150
+TITLE: Final = 24
+# Not documented: Slack answers msg_blocks_too_long somewhere above this sum of all texts.
+ALL_TEXT: Final = 10_000
+# Slack keeps a message's own text whole up to here.
+FALLBACK: Final = 3000
+CONTEXT_TEXT: Final = 2000
+CELL: Final = 120
+PAIRS_IN_A_SECTION: Final = 5
+
+_SLACK_ID = re.compile(r"[A-Z][A-Z0-9]{1,20}")
+_LINK_DOTS = re.compile(r"(?<=[^\W_])\.(?=[^\W\d_]{2,})")
+_WORD_JOINER = "\N{WORD JOINER}"
+
+
+def clean(text: str) -> str:
+    """Without control, zero-width and direction-changing characters; line breaks and spaces stay plain."""
+    text = text.replace("\r\n", "\n").replace("\u2028", "\n").replace("\u2029", "\n").replace("\t", " ")
+    return "".join(
+        c for c in text if c == "\n" or unicodedata.category(c) not in ("Cc", "Cf", "Cs", "Co", "Cn")
+    )
+
+
+def cut(text: str, most: int) -> str:
+    return text if len(text) <= most else text[: most - 1].rstrip() + "…"
+
+
+def esc(text: str) -> str:
+    """Text from outside for use inside mrkdwn: cleaned, escaped, and nothing in it reads as an address."""
+    text = clean(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    text = text.replace("://", f":{_WORD_JOINER}//")
+    return _LINK_DOTS.sub(f".{_WORD_JOINER}", text)
+
+
+def mention(slack_id: str) -> str:
+    """`<@U…>`; anything that is no Slack id is shown as text."""
+    return f"<@{slack_id}>" if _SLACK_ID.fullmatch(slack_id) else esc(slack_id)
+
+
+def with_mentions(text: str, allowed: Iterable[str]) -> str:
+    """Escaped text in which `<@U…>` of the people in `allowed`, and of nobody else, is a mention."""
+    shown = esc(text)
+    for slack_id in allowed:
+        if _SLACK_ID.fullmatch(slack_id):
+            shown = shown.replace(f"&lt;@{slack_id}&gt;", f"<@{slack_id}>")
+    return shown
+
+
+def when(moment: datetime, form: str = "{date_short_pretty} at {time}") -> str:
+    """A moment in each reader's own time zone, with UTC where Slack cannot draw it."""
+    return f"<!date^{int(moment.timestamp())}^{form}^{moment:%Y-%m-%d %H:%M} UTC>"
+
+
+def plain(text: str, most: int) -> Block:
+    """A plain_text object; never empty, which Slack refuses."""
+    return {"type": "plain_text", "text": cut(clean(text), most).strip() or "–", "emoji": False}
+
+
+def mrkdwn(text: str, most: int = SECTION) -> Block:
+    """Our own marked-up sentence; what people wrote must have gone through `esc` before."""
+    return {"type": "mrkdwn", "text": _cut_markup(text, most) or "–", "verbatim": True}
+
+
+def _cut_markup(text: str, most: int) -> str:
+    """Cut without leaving half an entity or half a `<…>` behind."""
+    if len(text) <= most:
+        return text
+    kept = text[: most - 1]
+    if kept.rfind("<") > kept.rfind(">"):
+        kept = kept[: kept.rfind("<")]
+    if kept.rfind("&") > kept.rfind(";"):
+        kept = kept[: kept.rfind("&")]
+    return kept.rstrip() + "…"
+
+
+def header(text: str) -> Block:
+    return {"type": "header", "text": plain(text, HEADER)}
+
+
+def section(text: str, accessory: Block | None = None) -> Block:
+    block: Block = {"type": "section", "text": mrkdwn(text)}
+    return {**block, "accessory": accessory} if accessory else block
+
+
+def plain_section(text: str, most: int = SECTION) -> Block:
+    """What a person wrote, as they wrote it."""
+    return {"type": "section", "text": plain(text, most)}
+
+
+def context(text: str) -> Block:
+    return {"type": "context", "elements": [mrkdwn(text, CONTEXT_TEXT)]}
+
+
+def divider() -> Block:
+    return {"type": "divider"}
+
+
+def pairs(lines: Sequence[Line]) -> list[Block]:
+    """Label and value side by side; values are plain text, so they may come from anywhere."""
+    blocks: list[Block] = []
+    for start in range(0, len(lines), PAIRS_IN_A_SECTION):
+        fields: list[Block] = []
+        for label, value in lines[start : start + PAIRS_IN_A_SECTION]:
+            fields += [mrkdwn(f"*{esc(label)}*", FIELD), plain(value, FIELD)]
+        blocks.append({"type": "section", "fields": fields})
+    return blocks
+
+
+def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> Block:
+    """A native table; the first row is its head."""
+    cells = [
+        [{"type": "raw_text", "text": cut(clean(c), CELL).strip() or "–"} for c in row]
+        for row in (head, *rows)
+    ]
+    return {"type": "table", "rows": cells}
+
+
+def button(text: str, action_id: str, value: str = "", style: str = "") -> Block:
+    element: Block = {"type": "button", "text": plain(text, BUTTON), "action_id": action_id}
+    if value:
+        element["value"] = value
+    if style:
+        element["style"] = style
+    return element
+
+
+def option(text: str, value: str, description: str = "") -> Block:
+    found: Block = {"text": plain(text, OPTION), "value": value}
+    return {**found, "description": plain(description, OPTION)} if description else found
+
+
+def overflow(action_id: str, options: Sequence[Block]) -> Block:
+    return {"type": "overflow", "action_id": action_id, "options": list(options)}
+
+
+def actions(elements: Sequence[Block], block_id: str = "") -> Block:
+    block: Block = {"type": "actions", "elements": list(elements)}
+    return {**block, "block_id": block_id} if block_id else block
+
+
+def field(block_id: str, label: str, element: Block, *, hint: str = "", optional: bool = False) -> Block:
+    """An input block; its element is always called `value`."""
+    block: Block = {
+        "type": "input",
+        "block_id": block_id,
+        "label": plain(label, 2000),
+        "element": {**element, "action_id": "value"},
+        "optional": optional,
+    }
+    return {**block, "hint": plain(hint, 2000)} if hint else block
+
+
+def modal(
+    callback_id: str,
+    title: str,
+    blocks: Sequence[Block],
+    *,
+    submit: str = "",
+    close: str = "Close",
+    meta: str = "",
+) -> Block:
+    """A modal. `meta` goes to private_metadata and holds ids only."""
+    view: Block = {
+        "type": "modal",
+        "callback_id": callback_id,
+        "title": plain(title, TITLE),
+        "close": plain(close, TITLE),
+        "blocks": fit(blocks, VIEW_BLOCKS),
+        "private_metadata": meta,
+    }
+    return {**view, "submit": plain(submit, TITLE)} if submit else view
+
+
+def message(text: str, blocks: Sequence[Block]) -> Block:
+    """A message with its fallback text; `text` is mrkdwn, so it must be escaped already."""
+    return {"text": _cut_markup(text, FALLBACK), "blocks": fit(blocks, MESSAGE_BLOCKS)}
+
+
+def fit(blocks: Sequence[Block], most: int) -> list[Block]:
+    """As many blocks as Slack takes, the last one (the buttons, if any) always among them."""
+    blocks = list(blocks)
+    if len(blocks) <= most and sum(map(weight, blocks)) <= ALL_TEXT:
+        return blocks
+    told = context("Shortened: there is more than Slack shows in one message.")
+    last = blocks[-1]
+    room = ALL_TEXT - weight(last) - weight(told)
+    kept: list[Block] = []
+    for block in blocks[:-1]:
+        room -= weight(block)
+        if room < 0 or len(kept) + 2 >= most:
+            break
+        kept.append(block)
+    return [*kept, told, last]
+
+
+def weight(value: Any) -> int:
+    """Characters of all texts in a block."""
+    if isinstance(value, dict):
+        return sum(len(v) if k == "text" and isinstance(v, str) else weight(v) for k, v in value.items())
+    if isinstance(value, list):
+        return sum(map(weight, value))
+    return 0

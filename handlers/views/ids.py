@@ -1,0 +1,58 @@
+"""Names of what can be pressed and submitted, and the little that travels with it: ids, never values."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Final
+
+# Buttons of a request; their value is `R-7K3M:version`.
+APPROVE: Final = "request:approve"
+REJECT: Final = "request:reject"
+MORE: Final = "request:more"
+CONFIRM: Final = "request:confirm"
+UNDO: Final = "request:undo"
+RESOLVE: Final = "request:resolve"
+AGAIN: Final = "request:again"
+DETAILS: Final = "request:details"
+CANCEL: Final = "request:cancel"
+
+# Buttons that open a form or share an answer; their value is the command as typed.
+OPEN_FORM: Final = "form:open"
+EDIT: Final = "draft:edit"
+SHARE: Final = "answer:share"
+
+# Modals.
+FORM: Final = "draft:form"
+PREVIEW: Final = "draft:preview"
+NOTICE: Final = "notice"
+
+Meta = Mapping[str, str]
+
+# Slack takes 2,000 characters for a button's value.
+_MOST_TYPED = 1500
+
+
+def stamp(request_id: str, version: int) -> str:
+    return f"{request_id}:{version}"
+
+
+def unstamp(value: str) -> tuple[str, int]:
+    """The request id and version of a button. Raises ValueError for anything else."""
+    request_id, _, version = value.partition(":")
+    if not request_id.startswith("R-"):
+        raise ValueError("not a button of a request")
+    return request_id, int(version)
+
+
+def typed(text: str) -> str:
+    return text[:_MOST_TYPED]
+
+
+def pack(**ids: str | int) -> str:
+    """private_metadata: at most 3,000 characters, and nobody but the app reads it back."""
+    return json.dumps(ids, separators=(",", ":"))
+
+
+def unpack(meta: str) -> Meta:
+    return {key: str(value) for key, value in json.loads(meta or "{}").items()}

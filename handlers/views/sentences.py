@@ -1,0 +1,111 @@
+"""What went wrong, in the words a person reads: what happened, whether money moved, what to do next."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from bot.domain.errors import (
+    AlreadyDecided,
+    CountersignError,
+    Expired,
+    InvalidFields,
+    InvalidInput,
+    LookupFailed,
+    NotAllowed,
+    NotFound,
+    OverLimit,
+    Paused,
+    Stale,
+)
+from bot.partner.errors import LedgerMoving, NotConnected, NotSent, PartnerError
+
+# Their text is written for the person who reads it. Any other CountersignError is ours to mend.
+_SAID_AS_THEY_ARE: Final = (
+    AlreadyDecided,
+    Expired,
+    InvalidFields,
+    InvalidInput,
+    LookupFailed,
+    NotAllowed,
+    NotFound,
+    OverLimit,
+    Paused,
+    Stale,
+)
+
+# What reading got for an answer. Looking moves nothing, whatever is answered.
+_API_SAID: Final[Mapping[str, str]] = {
+    "BAD_REQUEST": "The API refused this as invalid. Check what you asked for.",
+    "INVALID_NAME": "The API refused the cardholder name. Correct it.",
+    "INVALID_EMAIL": "The API refused the e-mail address. Correct it.",
+    "INVALID_PHONE": "The API refused the phone number. Correct it.",
+    "PHONE_COUNTRY_NOT_ALLOWED": "The API does not allow phones of this country. Use another phone.",
+    "UNAUTHORIZED": "The API did not accept the key: it is missing, unknown or revoked, or the account is suspended."
+    " Tell an admin.",
+    "INSUFFICIENT_FUNDS": "The float available is smaller than the amount. Fund the float or ask for less.",
+    "FORBIDDEN": "The API key lacks the scope for this. Tell an admin.",
+    "NOT_FOUND": "The API does not know this card or submission. Check the name or id.",
+    "ALREADY_PROCESSED": "The API has seen this before and gives no result for it. Look at /requests before"
+    " asking again.",
+    "ALREADY_SUBMITTED": "Another account holds this transaction hash. Contact the service if the money is yours.",
+    "ALREADY_CREDITED": "This transaction was already credited by other means. Find it in the ledger.",
+    "QUOTA": "The card allowance is used up, or the service's issuing capacity is full. Contact the service.",
+    "RATE_LIMITED": "The API's rate limit is reached. Ask again in a minute.",
+    "TOO_MANY_PENDING": "Five funding submissions are still unverified, and the API takes no sixth. Wait for one.",
+    "UPSTREAM_AUTH": "The service could not sign in to its card processor. Ask again in a few minutes.",
+    "UNAVAILABLE": "The service has a fault of its own. Ask again in a few minutes.",
+}
+API_CODES: Final = frozenset(_API_SAID)
+
+_SLACK_SAID: Final[Mapping[str, str]] = {
+    "expired_trigger_id": "Slack gives three seconds to open a window, and it took longer. Press or type it again.",
+    "exchanged_trigger_id": "This was opened already. Close that window, or press or type it again.",
+    "invalid_trigger_id": "Slack no longer knows this click. Press or type it again.",
+    "not_in_channel": "Countersign is not in this channel. Invite it with /invite @Countersign, then share again.",
+    "channel_not_found": "Countersign does not see this channel. Invite it with /invite @Countersign.",
+    "is_archived": "This channel is archived, so nothing can be posted in it.",
+    "ratelimited": "Slack takes no more at this moment. Wait a minute.",
+    "missing_scope": "The Slack app lacks a permission for this. Tell an admin: the app's manifest and its"
+    " installation differ.",
+}
+_NOTHING: Final = "Nothing was recorded or sent."
+
+
+def is_said(error: BaseException) -> bool:
+    """Is its text for the person, with nothing for us to mend?"""
+    return isinstance(error, (*_SAID_AS_THEY_ARE, PartnerError))
+
+
+def explain(error: BaseException, reference: str = "") -> str:
+    """The sentence for any error. `reference` is what the log has, shown where only the log can help."""
+    if isinstance(error, _SAID_AS_THEY_ARE):
+        return str(error)
+    if isinstance(error, PartnerError):
+        return _of_the_api(error)
+    asked = f" Tell an admin the reference {reference}." if reference else ""
+    what = (
+        "Countersign could not use its database."
+        if isinstance(error, CountersignError)
+        else "Something went wrong."
+    )
+    return f"{what} If you were submitting or deciding, look at /requests before you do it again.{asked}"
+
+
+def _of_the_api(error: PartnerError) -> str:
+    if isinstance(error, NotSent):
+        return f"This cannot be asked of the API: {error.message} {_NOTHING}"
+    if isinstance(error, NotConnected):
+        return f"The API cannot be reached just now. {_NOTHING} Ask again in a minute."
+    if isinstance(error, LedgerMoving):
+        return f"The ledger kept changing while it was read. {_NOTHING} Ask again in a few seconds."
+    said = _API_SAID.get(error.code or "")
+    if said is None:
+        return f"The API gave no usable answer just now. {_NOTHING} Ask again in a minute."
+    return f"{said} {_NOTHING}"
+
+
+def explain_slack(code: str, reference: str = "") -> str:
+    """The sentence for an error code of Slack's."""
+    asked = f" Tell an admin the reference {reference}." if reference else ""
+    return _SLACK_SAID.get(code, f"Slack refused this ({code}). {_NOTHING}{asked}")

@@ -1,0 +1,41 @@
+"""The nine states as people see them: icon and word together, never colour alone."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from bot.domain.requests import State
+
+ICONS: Final[Mapping[State, str]] = {
+    State.PENDING: "◷",
+    State.APPROVED: "◑",
+    State.EXECUTING: "➤",
+    State.SUCCEEDED: "✓",
+    State.FAILED: "✗",
+    State.UNRESOLVED: "▲",
+    State.REJECTED: "⊘",
+    State.CANCELLED: "○",
+    State.EXPIRED: "◌",
+}
+
+WORDS: Final[Mapping[State, str]] = {
+    State.PENDING: "pending",
+    State.APPROVED: "approved",
+    State.EXECUTING: "executing",
+    State.SUCCEEDED: "succeeded",
+    State.FAILED: "failed (nothing moved)",
+    State.UNRESOLVED: "unresolved (being reconciled)",
+    State.REJECTED: "rejected",
+    State.CANCELLED: "cancelled",
+    State.EXPIRED: "expired",
+}
+
+
+def badge(state: State) -> str:
+    return f"{ICONS[state]} {WORDS[state]}"
+
+
+def heading(state: State) -> str:
+    """The badge at the start of a line."""
+    return f"{ICONS[state]} {WORDS[state][0].upper()}{WORDS[state][1:]}"

@@ -1,0 +1,177 @@
+"""The whole bot but its process: real Bolt app on the Slack stand-in, real core, real simulator.
+
+People act through the stand-in's control calls; time is the test's. `settle` lets everything that is
+under way come to rest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import httpx
+from slack_bolt.adapter.socket_mode.async_handler import AsyncSocketModeHandler
+from slack_bolt.async_app import AsyncApp
+from slack_sdk.web.async_client import AsyncWebClient
+
+import handlers
+from bot.domain.requests import Request
+from bot.services.core import Core
+from bot.services.outbox import Outbox
+from handlers.after import AfterAck
+from handlers.identity import SlackDirectory
+from handlers.publish import SlackPublisher
+from sandbox.slack.app import Running, serve
+from tests.support.world import World, a_world
+
+MANIFEST = Path(__file__).parents[2] / "manifest.yml"
+ALICE, BOB, CAROL = "U0ALICE", "U0BOB", "U0CAROL"
+OPS, APPROVALS = "C0OPS", "C0APPROVALS"
+Json = dict[str, Any]
+
+
+@dataclass
+class Office:
+    """People, the bot and the world it acts on."""
+
+    world: World
+    core: Core
+    slack: Running
+    after: AfterAck
+    outbox: Outbox
+    client: AsyncWebClient
+    _http: httpx.AsyncClient
+
+    async def tell(self, call: str, body: Json) -> Json:
+        answer = await self._http.post(f"/_control/{call}", json=body)
+        assert answer.status_code == 200, answer.text
+        found: Json = answer.json()
+        return found
+
+    async def _act(self, kind: str, body: Json, *, settle: bool = True) -> Json:
+        outcome: Json = (await self.tell(f"act/{kind}", body))["outcome"]
+        if settle:
+            await self.settle()
+        return outcome
+
+    async def settle(self) -> None:
+        """Everything after the ack is done, and every message that is owed is delivered."""
+        for _ in range(20):
+            assert await self.after.drain(10) == 0, "something after an ack hangs"
+            if not await self.outbox.deliver_due() and not len(self.after):
+                break
+            self.world.clock.advance(1.1)
+            await self.tell("clock", {"advance_seconds": 1.1})
+
+    async def command(self, user: str, text: str, channel: str = OPS, **more: Any) -> Json:
+        return await self._act("command", {"user": user, "channel": channel, "text": text}, **more)
+
+    async def message(self, user: str, text: str, channel: str, thread_ts: str | None = None) -> Json:
+        thread = {"thread_ts": thread_ts} if thread_ts else {}
+        return await self._act("message", {"user": user, "channel": channel, "text": text, **thread})
+
+    async def home(self, user: str) -> Json:
+        await self._act("home", {"user": user, "tab": "home"})
+        found: Json = (await self.see(user))["home"]
+        return found
+
+    async def see(self, user: str) -> Json:
+        found: Json = (await self._http.get("/_control/see", params={"user": user})).json()
+        return found
+
+    async def state(self) -> Json:
+        found: Json = (await self._http.get("/_control/state")).json()
+        return found
+
+    async def modal(self, user: str) -> Json:
+        """The topmost modal of this person."""
+        views = (await self.see(user))["views"]
+        assert views, "no modal is open"
+        found: Json = views[-1]
+        return found
+
+    async def submit(self, user: str, values: Json | None = None, **more: Any) -> Json:
+        """Submit the topmost modal; `values` by field name."""
+        view = await self.modal(user)
+        typed = {block: {"value": value} for block, value in (values or {}).items()}
+        return await self._act("submit", {"user": user, "view_id": view["id"], "values": typed}, **more)
+
+    async def press_in_modal(self, user: str, action_id: str) -> Json:
+        view = await self.modal(user)
+        return await self._act("click", {"user": user, "view_id": view["id"], "action_id": action_id})
+
+    async def press(
+        self, user: str, message: Json, action_id: str, channel: str = APPROVALS, **more: Any
+    ) -> Json:
+        body = {"user": user, "channel": channel, "ts": message["ts"], "action_id": action_id, **more}
+        return await self._act("click", body)
+
+    async def messages(self, user: str, channel: str) -> list[Json]:
+        for found in (await self.see(user))["channels"]:
+            if found["id"] == channel:
+                return list(found["messages"])
+        raise AssertionError(f"{user} does not see {channel}")
+
+    async def told(self, user: str, channel: str = OPS) -> Json:
+        """The newest message only this person sees there."""
+        hidden = [m for m in await self.messages(user, channel) if m["ephemeral"]]
+        assert hidden, f"{user} was told nothing in {channel}"
+        return hidden[-1]
+
+    async def card(self, request_id: str) -> Json:
+        """The request's card in the approvals channel."""
+        found = [m for m in await self.messages(BOB, APPROVALS) if m["text"].startswith(request_id)]
+        cards = [m for m in found if m.get("thread_ts") in (None, m["ts"])]
+        assert len(cards) == 1, [m["text"] for m in found]
+        return cards[0]
+
+    async def thread(self, request_id: str) -> list[str]:
+        """The lines under the card."""
+        ts = (await self.card(request_id))["ts"]
+        found = await self.messages(BOB, APPROVALS)
+        return [m["text"] for m in found if m.get("thread_ts") == ts and m["ts"] != ts]
+
+    async def requests(self) -> list[Request]:
+        from storage import requests
+
+        async with self.world.store.read() as tx:
+            return await requests.find(tx, limit=100)
+
+    async def newest(self) -> Request:
+        found = await self.requests()
+        assert found, "there is no request"
+        return max(found, key=lambda r: r.created_at)
+
+    async def ask_top_up(self, user: str = ALICE, amount: str = "50", reason: str = "Team lunch") -> Request:
+        """A top-up through the modals, pending in the approvals channel."""
+        card = self.world.cards[0]["id"]
+        await self.command(user, f"/card topup {card} {amount}")
+        await self.submit(user, {"reason": reason})
+        await self.submit(user)
+        return await self.newest()
+
+
+@asynccontextmanager
+async def an_office(folder: Path, **options: Any) -> AsyncIterator[Office]:
+    """Everything started and connected."""
+    async with a_world(folder, **options) as world:
+        slack = await serve(port=0, manifest_path=MANIFEST)
+        client = AsyncWebClient(slack.bot_token, base_url=slack.api_url, retry_handlers=[])
+        core = replace(world.core, directory=await SlackDirectory.connect(client))
+        world.core = core
+        app = AsyncApp(client=client, signing_secret=slack.signing_secret, process_before_response=True)
+        after = AfterAck()
+        handlers.register(app, handlers.Deps(core=core, after=after))
+        socket = AsyncSocketModeHandler(app, slack.app_token)
+        await socket.connect_async()
+        async with httpx.AsyncClient(base_url=slack.url, trust_env=False) as http:
+            outbox = Outbox(core, SlackPublisher(client), spacing_s=0)
+            try:
+                yield Office(world, core, slack, after, outbox, client, http)
+            finally:
+                await after.drain(5)
+                await socket.close_async()
+                await slack.close()

@@ -26,6 +26,10 @@ log = logging.getLogger("countersign.outbox")
 POST_SPACING_S = 1.0
 # How long an idle loop rests; the bell wakes it at once after a commit in this process.
 IDLE_S = 0.5
+READ_BACK_PAUSE_S = 2.0
+CARD_AWAITED_FOR = timedelta(hours=1)
+# One message for each subject, redrawn; everything else is posted once.
+EDITED_IN_PLACE = frozenset({"card", "alert"})
 _BACKOFF = tuple(timedelta(seconds=s) for s in (1, 2, 5, 15, 30, 60, 120, 300))
 # A row is given up when Slack has refused it as it is this often; outages do not count.
 _REFUSALS = 5
@@ -87,34 +91,49 @@ class Outbox:
         self._publisher = publisher
         self._spacing_s = spacing_s
         self._free_at: dict[str, float] = {}
+        self._heal_at = 0.0
 
     async def run(self) -> None:
-        """Deliver until cancelled. What an earlier process left in mid-send is read back first."""
-        await self.heal()
+        """Deliver until cancelled. What was left in mid-send, by whatever end, is read back first."""
         while True:
             self._core.outbox_bell.clear()
+            await self.heal()
             if not await self.deliver_due():
                 with suppress(TimeoutError):
                     await asyncio.wait_for(self._core.outbox_bell.wait(), timeout=IDLE_S)
 
     async def heal(self) -> None:
-        """Rows left between send and mark: sent if Slack shows our id, else owed again."""
+        """Rows left between send and mark: sent if Slack shows our id, else owed again.
+
+        Called between deliveries, so every row in mid-send is a left one. While Slack cannot be read
+        they stay as they are: posting again without looking would be the duplicate we avoid.
+        """
+        if self._core.clock.monotonic() < self._heal_at:
+            return
         async with self._core.store.read() as tx:
             stuck = await outbox.stuck(tx)
         for row in stuck:
-            await self._heal_one(row)
+            try:
+                await self._heal_one(row)
+            except SlackTrouble as trouble:
+                self._heal_at = self._core.clock.monotonic() + (trouble.retry_after_s or READ_BACK_PAUSE_S)
+                log.warning("outbox.not_read_back", extra={"row": row.id, "error": str(trouble)})
+                return
 
     async def _heal_one(self, row: OutboxRow) -> None:
+        place = await self._place_of(row)
+        if place is not None and row.kind in EDITED_IN_PLACE:
+            await self._later(row, timedelta(0), "edited once more")
+            return
         try:
-            place = await self._place_of(row)
             channel = row.channel or await self._publisher.open_direct(row.user or "")
             thread = place.ts if place and row.kind == "line" else None
             found = await self._publisher.find(
                 channel=channel, dedupe=row.dedupe, since=row.created_at, thread_ts=thread
             )
-        except (SlackTrouble, SlackRefused) as error:
-            log.warning("outbox.not_read_back", extra={"row": row.id, "error": str(error)})
-            found = None
+        except SlackRefused as error:
+            await self._later(row, _BACKOFF[-1], f"not read back: {error}")
+            return
         if found is None:
             await self._later(row, timedelta(0), "not found when read back")
         else:
@@ -135,7 +154,7 @@ class Outbox:
         handled = 0
         for row in rows:
             place = await self._place_of(row)
-            edits = place is not None and row.kind in ("card", "alert")
+            edits = place is not None and row.kind in EDITED_IN_PLACE
             if not edits and self._core.clock.monotonic() < self._free_at.get(key, 0.0):
                 continue
             handled += 1
@@ -145,9 +164,13 @@ class Outbox:
 
     async def _deliver(self, row: OutboxRow, key: str, place: Place | None) -> bool:
         if row.kind == "line" and place is None:
-            # The card is not there yet (it is due before this line): come back for the line.
-            await self._later(row, timedelta(seconds=1), "waits for the card")
-            return False
+            await self._wait_for_card(row)
+            return True
+        # Taken before the picture is read: a change committed after this owes a row of its own.
+        async with self._core.store.begin() as tx:
+            if not await outbox.sending(tx, row.id):
+                return True
+        self._core.crash_point("outbox.sending")
         picture = await pictures_of.row(self._core, row)
         if picture is None:
             await self._drop(row, "its subject is gone")
@@ -156,30 +179,39 @@ class Outbox:
             posted = await self._send(row, picture, place, key)
         except MessageGone:
             async with self._core.store.begin() as tx:
-                await outbox.forget_place(tx, row.subject, row.kind)
+                await outbox.forget_place(tx, row.subject, "card" if row.kind == "line" else row.kind)
             await self._later(row, timedelta(0), "the message was gone")
             return True
         except SlackTrouble as trouble:
-            return await self._after_trouble(row, key, trouble)
+            await self._after_trouble(row, key, trouble)
+            return False
         except SlackRefused as refusal:
-            return await self._after_refusal(row, refusal)
+            await self._after_refusal(row, refusal)
+            return True
         self._core.crash_point("outbox.sent")
         await self._mark_sent(row, posted, _version(picture))
         return True
 
+    async def _wait_for_card(self, row: OutboxRow) -> None:
+        """A line needs its card. A card that Slack refused for good takes its lines with it."""
+        async with self._core.store.begin() as tx:
+            if tx.now - row.created_at > CARD_AWAITED_FOR:
+                await outbox.drop(tx, row.id, "its card never came")
+            else:
+                await outbox.retry(
+                    tx, row.id, due_at=tx.now + timedelta(seconds=1), error="waits for the card"
+                )
+
     async def _send(self, row: OutboxRow, picture: Picture, place: Place | None, key: str) -> Posted:
-        if place is not None and row.kind in ("card", "alert"):
+        if place is not None and row.kind in EDITED_IN_PLACE:
             await self._publisher.update(picture, channel=place.channel, ts=place.ts)
             return Posted(place.channel, place.ts)
-        async with self._core.store.begin() as tx:
-            await outbox.sending(tx, row.id)
-        self._core.crash_point("outbox.sending")
         self._free_at[key] = self._core.clock.monotonic() + self._spacing_s
         channel = row.channel or await self._publisher.open_direct(row.user or "")
         thread = place.ts if place and row.kind == "line" else None
         return await self._publisher.post(picture, channel=channel, dedupe=row.dedupe, thread_ts=thread)
 
-    async def _after_trouble(self, row: OutboxRow, key: str, trouble: SlackTrouble) -> bool:
+    async def _after_trouble(self, row: OutboxRow, key: str, trouble: SlackTrouble) -> None:
         if trouble.retry_after_s is not None:
             pause = timedelta(seconds=trouble.retry_after_s)
             self._free_at[key] = self._core.clock.monotonic() + trouble.retry_after_s
@@ -190,22 +222,22 @@ class Outbox:
             extra={"row": row.id, "error": str(trouble), "again_in_s": pause.total_seconds()},
         )
         if trouble.maybe_sent:
-            await self._heal_one(row)
+            self._heal_at = (
+                self._core.clock.monotonic() + pause.total_seconds()
+            )  # left in mid-send: read back
         else:
             await self._later(row, pause, str(trouble))
-        return False
 
-    async def _after_refusal(self, row: OutboxRow, refusal: SlackRefused) -> bool:
+    async def _after_refusal(self, row: OutboxRow, refusal: SlackRefused) -> None:
         log.error("outbox.refused", extra={"row": row.id, "error": str(refusal), "subject": row.subject})
         if row.attempts + 1 >= _REFUSALS:
             await self._drop(row, str(refusal))
         else:
             await self._later(row, _BACKOFF[min(row.attempts + 2, len(_BACKOFF) - 1)], str(refusal))
-        return True
 
     async def _place_of(self, row: OutboxRow) -> Place | None:
         kind = "card" if row.kind == "line" else row.kind
-        if kind == "direct":
+        if kind not in EDITED_IN_PLACE:
             return None
         async with self._core.store.read() as tx:
             return await outbox.place(tx, row.subject, kind)
@@ -213,7 +245,7 @@ class Outbox:
     async def _mark_sent(self, row: OutboxRow, posted: Posted, version: int) -> None:
         async with self._core.store.begin() as tx:
             await outbox.sent(tx, row.id)
-            if row.kind in ("card", "alert"):
+            if row.kind in EDITED_IN_PLACE:
                 await outbox.put_place(tx, row.subject, row.kind, posted.channel, posted.ts, version)
 
     async def _later(self, row: OutboxRow, pause: timedelta, error: str) -> None:

@@ -141,9 +141,12 @@ def group_changed(workspace: Workspace, group: Group, before: list[str], previou
 
 def person_changed(workspace: Workspace, person: Person) -> None:
     now = workspace.clock.now()
+    user = user_json(person, now)
+    user["profile"]["fields"] = []
+    user["locale"] = "en-US"
     event = {
         "type": "user_change",
-        "user": user_json(person, now),
+        "user": user,
         "cache_ts": int(now),
         "event_ts": workspace.ids.ts(),
     }

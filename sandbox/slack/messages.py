@@ -28,7 +28,6 @@ def bot_message(ids: Ids, bot_name: str, created_at: int, content: Json) -> Json
         "bot_profile": {
             "id": BOT_ID,
             "app_id": APP_ID,
-            "user_id": BOT_USER,
             "name": bot_name,
             "icons": {},
             "deleted": False,

@@ -14,6 +14,8 @@ from sandbox.slack.workspace import Workspace
 Json = dict[str, Any]
 
 MAX_METADATA_BYTES = 16_000
+#: What the answer to an update leaves out of the message.
+NOT_IN_UPDATE = {"ts", "thread_ts", "reply_count", "reply_users", "reply_users_count", "latest_reply"}
 
 
 def target(workspace: Workspace, key: str) -> Channel:
@@ -147,7 +149,7 @@ def update(workspace: Workspace, args: Args) -> Json:
     message["edited"] = {"user": message["bot_id"], "ts": workspace.ids.ts()}
     workspace.store.put_message(channel.id, message)
     events.message_changed(workspace, channel, message, before)
-    shown = {key: value for key, value in message.items() if key != "ts"}
+    shown = {key: value for key, value in message.items() if key not in NOT_IN_UPDATE}
     return {"channel": channel.id, "ts": message["ts"], "text": message["text"], "message": shown}
 
 

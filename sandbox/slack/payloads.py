@@ -125,8 +125,10 @@ def view_closed(person: Person, view: View, *, is_cleared: bool) -> Json:
 
 
 def block_suggestion(person: Person, view: View, block_id: str, action_id: str, value: str) -> Json:
+    interaction = _interaction("block_suggestion", person)
+    del interaction["user"]["username"]
     return {
-        **_interaction("block_suggestion", person),
+        **interaction,
         "container": {"type": "view", "view_id": view.id},
         "view": view.as_json(),
         "block_id": block_id,

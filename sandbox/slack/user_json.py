@@ -4,13 +4,18 @@ from datetime import datetime
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from sandbox.slack.people import APP_ID, BOT_ID, BOT_USER, Person
+from sandbox.slack.people import APP_ID, BOT_ID, BOT_USER, TEAM_DOMAIN, Person
 
 Json = dict[str, Any]
+
+#: Where Slack would keep pictures; nothing is there, and nothing loads it.
+AVATARS = f"https://{TEAM_DOMAIN}.slack.com/avatars"
+AVATAR_SIZES = (24, 32, 48, 72, 192, 512)
 
 
 def user_json(person: Person, now: float) -> Json:
     """A user as Slack shows it to an app without `users:read.email`."""
+    first, _, last = person.real_name.partition(" ")
     zone = ZoneInfo(person.tz)
     moment = datetime.fromtimestamp(now, zone)
     offset = moment.utcoffset()
@@ -22,10 +27,15 @@ def user_json(person: Person, now: float) -> Json:
         "real_name_normalized": person.real_name,
         "display_name": person.name,
         "display_name_normalized": person.name,
+        "first_name": first,
+        "last_name": last,
         "status_text": "",
+        "status_text_canonical": "",
         "status_emoji": "",
+        "status_emoji_display_info": [],
         "status_expiration": 0,
         "avatar_hash": "",
+        **{f"image_{size}": f"{AVATARS}/{person.id}-{size}.png" for size in AVATAR_SIZES},
         "team": person.team_id,
     }
     shown: Json = {
@@ -54,5 +64,7 @@ def user_json(person: Person, now: float) -> Json:
             "is_primary_owner": False,
             "is_restricted": person.is_restricted,
             "is_ultra_restricted": person.is_ultra_restricted,
+            "is_email_confirmed": not person.is_bot,
+            "who_can_share_contact_card": "EVERYONE",
         }
     return shown

@@ -6,6 +6,7 @@ Built once by `app`; the Web API, the acts of people and the control calls all w
 import random
 from collections import deque
 from collections.abc import Callable
+from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any
 
@@ -128,7 +129,8 @@ class Workspace:
                 "args": shown,
                 "ok": error is None,
                 "error": error,
-                "answer": answer,
+                # A copy: messages go on changing after they were answered with.
+                "answer": deepcopy(answer),
             }
         )
         self.changed()

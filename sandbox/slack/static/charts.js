@@ -103,7 +103,7 @@ function axes(data, title) {
     ticks.map((tick) => gridLine(tick, plot)),
     categories.map((name, index) => categoryLabel(name, index, plot)),
     config.x_label ? s("text", { x: (LEFT + WIDTH) / 2, y: HEIGHT - 6, class: "axis middle" }, config.x_label) : null,
-    config.y_label ? s("text", { x: 12, y: TOP + 2, class: "axis" , transform: `rotate(-90 12 ${HEIGHT / 2}) translate(${-HEIGHT / 4} ${HEIGHT / 2 - TOP})` }, config.y_label) : null,
+    config.y_label ? s("text", { class: "axis middle", transform: `translate(13 ${(TOP + floor) / 2}) rotate(-90)` }, config.y_label) : null,
     marks,
   );
   return [graphic, series.map((each, index) => [each.name, index, null])];

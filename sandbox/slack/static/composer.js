@@ -62,7 +62,7 @@ function completions(text, caret, world, commands) {
 export function composer({ label, drafts, place, send }) {
   const listId = uid("complete");
   const box = h("textarea", {
-    rows: 1, "aria-label": label, role: "combobox", "aria-autocomplete": "list", "aria-expanded": "false", "aria-controls": listId,
+    rows: 1, "aria-label": label, "aria-autocomplete": "list", "aria-haspopup": "listbox", "aria-controls": listId,
     enterkeyhint: "send", "data-focus": `composer\n${label}`,
   });
   const list = h("div", { class: "completions", role: "listbox", id: listId, "aria-label": "Suggestions", hidden: true });
@@ -170,7 +170,6 @@ function composerKeys(event, box, state, { accept, complete, submit }) {
 
 function drawCompletions(list, box, state, accept) {
   list.hidden = state.found.length === 0;
-  box.setAttribute("aria-expanded", String(!list.hidden));
   list.replaceChildren(...state.found.map((item, index) => {
     const row = h(
       "div",

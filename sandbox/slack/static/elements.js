@@ -49,8 +49,14 @@ export function element(item, block, ctx) {
 
 export function image(item, name) {
   const url = safeUrl(item.image_url ?? item.slack_file?.url);
-  if (!url) return h("span", { class: `${name} missing`, role: "img", "aria-label": item.alt_text }, item.alt_text);
-  return h("img", { class: name, src: url, alt: item.alt_text ?? "", loading: "lazy" });
+  if (!url) return missingImage(item, name);
+  const picture = h("img", { class: name, src: url, alt: item.alt_text ?? "", loading: "lazy" });
+  picture.addEventListener("error", () => picture.replaceWith(missingImage(item, name)));
+  return picture;
+}
+
+function missingImage(item, name) {
+  return h("span", { class: `${name} missing`, role: "img", "aria-label": item.alt_text }, item.alt_text);
 }
 
 function button(item, block, ctx) {

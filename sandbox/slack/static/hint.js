@@ -4,14 +4,9 @@ import { h } from "./dom.js";
 import { icon } from "./icons.js";
 
 export function fillHint(panel, page, dismiss) {
-  const go = (user, name) => () => {
-    page.play(user);
-    const channel = page.see()?.channels.find((each) => each.name === name);
-    if (channel) page.openChannel(channel.id);
-  };
   const ask = () => {
-    go("U0ALICE", "card-ops")();
-    setTimeout(() => page.insert("/card topup "), 50);
+    page.playIn("U0ALICE", "card-ops");
+    page.insert("/card topup ");
   };
   const link = (text, act) => h("button", { type: "button", class: "text-link", onclick: act }, text);
   panel.append(
@@ -20,7 +15,7 @@ export function fillHint(panel, page, dismiss) {
       "ol",
       {},
       h("li", {}, "As Alice, send ", link("/card topup", ask), " and ask for money on a card."),
-      h("li", {}, "Switch to ", link("Bob", go("U0BOB", "card-approvals")), " in the left rail (or press 2) and open #card-approvals."),
+      h("li", {}, "Switch to ", link("Bob", () => page.playIn("U0BOB", "card-approvals")), " in the left rail (or press Alt+2) and open #card-approvals."),
       h("li", {}, "Read what will happen and press Approve. Alice cannot: nobody approves their own request."),
     ),
   );

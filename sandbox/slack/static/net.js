@@ -33,13 +33,13 @@ export class Live {
   constructor(user, { see, toast, status }) {
     this.user = user;
     this.on = { see, toast, status };
+    status(user, "connecting");
     this.#open();
   }
 
   #open() {
     const scheme = location.protocol === "https:" ? "wss" : "ws";
     this.#socket = new WebSocket(`${scheme}://${location.host}/_control/live?user=${encodeURIComponent(this.user)}`);
-    this.on.status(this.user, "connecting");
     this.#socket.addEventListener("message", (event) => this.#heard(JSON.parse(event.data)));
     this.#socket.addEventListener("close", () => this.#again());
   }

@@ -4,7 +4,7 @@ import { h, trapTab, uid } from "./dom.js";
 import { icon } from "./icons.js";
 import { plainText, textNodes } from "./mrkdwn.js";
 
-const TOAST_MS = 9000;
+const TOAST_MS = { failure: 9000, note: 3500 };
 
 /** Says a failure (or, with `kind` "note", a fact) until it is dismissed or some seconds have gone by. */
 export function toast(text, kind = "failure") {
@@ -15,7 +15,7 @@ export function toast(text, kind = "failure") {
   const node = h("div", { class: `toast ${kind}`, role: kind === "failure" ? "alert" : "status" }, icon(kind === "failure" ? "warning" : "info"), h("span", {}, text), dismiss);
   node.dataset.text = text;
   tray.append(node);
-  setTimeout(() => node.remove(), TOAST_MS);
+  setTimeout(() => node.remove(), TOAST_MS[kind]);
 }
 
 let closeOpenMenu = () => undefined;

@@ -60,8 +60,8 @@ function switcherRow({ person, index, count }, app, see) {
   return h(
     "button",
     {
-      type: "button", role: "radio", class: "player", "aria-checked": String(chosen), "aria-label": name, "aria-description": `${about}${news}. Key ${index + 1}`,
-      tabindex: chosen ? "0" : "-1", "data-focus": `player\n${person.id}`, onclick: () => app.play(person.id), title: `Play ${name} (key ${index + 1})`,
+      type: "button", role: "radio", class: "player", "aria-checked": String(chosen), "aria-label": name, "aria-description": `${about}${news}. Alt+${index + 1}`,
+      tabindex: chosen ? "0" : "-1", "data-focus": `player\n${person.id}`, onclick: () => app.play(person.id), title: `Play ${name} (Alt+${index + 1})`,
     },
     avatar(person, "small"),
     h("span", { class: "player-name" }, h("b", {}, name), h("small", {}, about)),

@@ -15,12 +15,11 @@ from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass
 from ipaddress import ip_address
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 import httpx
 from aiohttp.web import Request, StreamResponse
-from handlers.identity import SlackDirectory
-from handlers.publish import SlackPublisher
 from slack_bolt.adapter.socket_mode.async_handler import AsyncSocketModeHandler
 from slack_bolt.async_app import AsyncApp
 from slack_sdk.errors import SlackApiError
@@ -44,6 +43,8 @@ from bot.services.core import Channels, Core, no_crash
 from bot.services.outbox import Outbox
 from bot.settings import Settings
 from handlers.after import AfterAck
+from handlers.identity import SlackDirectory
+from handlers.publish import SlackPublisher
 from storage import audit, programs
 from storage.store import Store, Tx
 from storage.vault import Keyring, Vault
@@ -330,9 +331,11 @@ async def _let_people_in(
     )
     stack.push_async_callback(server.stop)
     if settings.slack_app_token is not None:
-        handler = AsyncSocketModeHandler(app, settings.slack_app_token.reveal())
-        await handler.connect_async()
-        stack.push_async_callback(handler.close_async)
+        connection: Any = AsyncSocketModeHandler(
+            app, settings.slack_app_token.reveal()
+        )  # its methods are untyped
+        await connection.connect_async()
+        stack.push_async_callback(connection.close_async)
     return server
 
 

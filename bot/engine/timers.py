@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Awaitable, Callable
 from datetime import UTC
 
 from apscheduler.schedulers.asyncio import AsyncIOScheduler
+
+log = logging.getLogger("countersign.engine")
 
 
 class Timers:
@@ -18,8 +21,16 @@ class Timers:
 
     def every(self, name: str, seconds: float, job: Callable[[], Awaitable[None]]) -> None:
         """Run `job` every `seconds`, with up to a tenth of jitter so that timers do not beat together."""
+
+        # A coroutine function of our own: APScheduler sends anything else, a lambda too, to a thread.
+        async def run() -> None:
+            try:
+                await job()
+            except Exception:  # the next run must come, whatever broke this one
+                log.exception("timer.failed", extra={"timer": name})
+
         self._scheduler.add_job(
-            job, "interval", id=name, name=name, seconds=seconds, jitter=max(1, int(seconds / 10))
+            run, "interval", id=name, name=name, seconds=seconds, jitter=max(1, int(seconds / 10))
         )
 
     def start(self) -> None:

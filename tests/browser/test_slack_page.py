@@ -77,6 +77,41 @@ def form(note: str = "The float is 100.00 USD.") -> Json:
     }
 
 
+OPTIONS = [{"text": plain(name), "value": name.lower()} for name in ("Base", "Polygon", "BNB")]
+
+
+def every_input() -> Json:
+    """A form with every kind of input; the block id is the kind, the label the kind in words."""
+    kinds: dict[str, Json] = {
+        "plain_text_input": {},
+        "number_input": {"is_decimal_allowed": True},
+        "email_text_input": {},
+        "url_text_input": {},
+        "static_select": {"options": OPTIONS},
+        "multi_static_select": {"options": OPTIONS, "initial_options": OPTIONS[:1]},
+        "radio_buttons": {"options": OPTIONS},
+        "checkboxes": {"options": OPTIONS},
+        "users_select": {},
+        "channels_select": {},
+        "datepicker": {},
+        "timepicker": {},
+        "datetimepicker": {},
+        "file_input": {},
+    }
+    blocks = [
+        {
+            "type": "input",
+            "block_id": kind,
+            "optional": kind == "file_input",
+            "label": plain(kind.replace("_", " ")),
+            "element": {"type": kind, "action_id": "value", **more},
+        }
+        for kind, more in kinds.items()
+    ]
+    title, submit = plain("Everything"), plain("Send it")
+    return {"type": "modal", "callback_id": "every", "title": title, "submit": submit, "blocks": blocks}
+
+
 def preview(state: Json) -> Json:
     amount = state["amount"]["value"]["value"]
     card = state["card"]["card"]["selected_option"]["text"]["text"]
@@ -134,6 +169,7 @@ class Desk:
     client: AsyncWebClient
     heard: list[tuple[str, ...]] = field(default_factory=list)
     opened: list[str] = field(default_factory=list)
+    state: Json = field(default_factory=dict)
     _news: asyncio.Event = field(default_factory=asyncio.Event)
 
     def hear(self, *what: str) -> None:
@@ -166,7 +202,8 @@ def listen(app: AsyncApp, desk: Desk) -> None:
     @app.command("/desk")
     async def ask(ack: Any, body: Json, client: AsyncWebClient) -> None:
         await ack()
-        opened = await client.views_open(trigger_id=body["trigger_id"], view=form())
+        view = every_input() if body["text"] == "everything" else form()
+        opened = await client.views_open(trigger_id=body["trigger_id"], view=view)
         desk.opened.append(opened["view"]["id"])
 
     @app.command("/whisper")
@@ -190,6 +227,12 @@ def listen(app: AsyncApp, desk: Desk) -> None:
     async def asked(ack: Any, body: Json, client: AsyncWebClient) -> None:
         await ack()
         await client.chat_postMessage(channel="C0APPROVALS", text=f"<@{body['user']['id']}> asks")
+
+    @app.view("every")
+    async def everything(ack: Any, view: Json) -> None:
+        await ack()
+        desk.state = {kind: values["value"] for kind, values in view["state"]["values"].items()}
+        desk.hear("everything")
 
     @app.action(re.compile(".*"))
     async def acted(ack: Any, body: Json, action: Json) -> None:
@@ -362,6 +405,83 @@ async def test_a_submission_nobody_acks_is_said_in_the_dialog_and_can_be_tried_a
     await expect(page.get_by_role("dialog", name="Check and ask")).to_be_visible()
 
 
+async def test_every_kind_of_input_arrives_as_slack_would_send_it(page: Page, desk: Desk) -> None:
+    await send(page, "/desk everything")
+    dialog = page.get_by_role("dialog", name="Everything")
+    for label, text in {
+        "plain text input": "words",
+        "number input": "12.5",
+        "email text input": "a@example.com",
+        "url text input": "https://example.com/hook",
+        "datepicker": "2026-03-02",
+        "timepicker": "09:30",
+        "datetimepicker": "2026-03-02T09:30",
+    }.items():
+        await dialog.get_by_label(label, exact=True).fill(text)
+    await dialog.get_by_label("static select", exact=True).select_option("Polygon")
+    await dialog.get_by_label("users select").select_option("Bob Tanaka")
+    await dialog.get_by_label("channels select").select_option("#card-ops")
+    await dialog.get_by_label("multi static select").fill("bnb")
+    await dialog.get_by_role("listbox").get_by_role("option", name="BNB").click()
+    await dialog.get_by_role("radiogroup", name="radio buttons").get_by_role("radio", name="Base").check()
+    boxes = dialog.get_by_role("group", name="checkboxes")
+    await boxes.get_by_role("checkbox", name="BNB").check()
+    await boxes.get_by_role("checkbox", name="Base").check()
+    await expect(dialog.get_by_label("file input")).to_be_visible()
+    await dialog.get_by_role("button", name="Send it").click()
+
+    await desk.heard_soon(("everything",))
+    seen = {
+        kind: value for kind, entry in desk.state.items() for key, value in entry.items() if key != "type"
+    }
+    moment = await page.evaluate("new Date('2026-03-02T09:30').getTime() / 1000")
+    assert {kind: value for kind, value in seen.items() if isinstance(value, str | int)} == {
+        "plain_text_input": "words",
+        "number_input": "12.5",
+        "email_text_input": "a@example.com",
+        "url_text_input": "https://example.com/hook",
+        "users_select": "U0BOB",
+        "channels_select": "C0OPS",
+        "datepicker": "2026-03-02",
+        "timepicker": "09:30",
+        "datetimepicker": moment,
+    }
+    assert seen["static_select"]["value"] == "polygon"
+    assert seen["radio_buttons"]["value"] == "base"
+    assert [option["value"] for option in seen["multi_static_select"]] == ["base", "bnb"]
+    assert sorted(option["value"] for option in seen["checkboxes"]) == ["base", "bnb"]
+
+
+async def test_a_menu_in_a_message_acts_as_soon_as_something_is_chosen(page: Page, desk: Desk) -> None:
+    menu = {
+        "type": "static_select",
+        "action_id": "network",
+        "placeholder": plain("Network"),
+        "options": OPTIONS,
+    }
+    section = {"type": "section", "block_id": "s", "text": plain("Which one?"), "accessory": menu}
+    await desk.post(channel="C0OPS", text="Which one?", blocks=[section])
+
+    await page.get_by_label("Network").select_option("BNB")
+
+    await desk.heard_soon(("U0ALICE", "network", "bnb"))
+
+
+async def test_the_hint_leads_through_the_first_approval_and_stays_away_once_dismissed(page: Page) -> None:
+    hint = page.get_by_role("region", name="What to try")
+
+    await hint.get_by_role("button", name="/card topup").click()
+    await expect(page.get_by_label("Message", exact=True)).to_have_value("/card topup ")
+    await hint.get_by_role("button", name="Bob").click()
+    await expect(page.get_by_role("radio", name="Bob Tanaka")).to_be_checked()
+    await expect(page.get_by_role("heading", name="card-approvals")).to_be_visible()
+    await hint.get_by_role("button", name="Dismiss the hint").click()
+    await page.reload()
+
+    await expect(page.get_by_role("status").filter(has_text="Connected")).to_be_visible()
+    await expect(hint).to_be_hidden()
+
+
 async def test_escape_closes_a_modal_and_gives_the_focus_back(page: Page) -> None:
     await send(page, "/desk")
     await expect(page.get_by_role("dialog")).to_be_visible()
@@ -491,7 +611,7 @@ async def test_unread_and_mentions_are_marked_for_those_who_have_not_looked(page
     await expect(page.get_by_role("button", name="card-approvals")).to_have_accessible_description("1 unread")
     await play(page, "Bob Tanaka", "card-approvals")
     await play(page, "Alice Moreau")
-    await expect(bob).to_have_accessible_description(re.compile(r"^@card-approvers\. Key 2$"))
+    await expect(bob).to_have_accessible_description(re.compile(r"^@card-approvers\. Alt\+2$"))
 
 
 async def test_an_unknown_block_is_a_visible_box_and_data_never_becomes_markup(

@@ -1,0 +1,22 @@
+// Look-ups over what one person sees: people, groups and channels by id.
+
+const byId = (list) => new Map(list.map((each) => [each.id, each]));
+
+export function worldOf(see, me, openChannel) {
+  const { people = [], groups = [], channels = [] } = see;
+  const [peopleById, groupsById, channelsById] = [people, groups, channels].map(byId);
+  return {
+    me, people, groups, channels, openChannel,
+    // Changes when a name that a message shows has changed.
+    mark: JSON.stringify([people, groups, channels.map((each) => [each.id, each.name])]),
+    person: (id) => peopleById.get(id),
+    group: (id) => groupsById.get(id),
+    channel: (id) => channelsById.get(id),
+    nameOf: (person) => person?.real_name || person?.name || person?.id || "",
+  };
+}
+
+/** The channel a person or an address means: by id or name; `app` is the direct message with the app. */
+export function findChannel(see, wanted) {
+  return see?.channels.find((each) => each.id === wanted || each.name === wanted || (each.is_im && wanted === "app")) ?? null;
+}

@@ -39,8 +39,9 @@ class Recording:
     answers: dict[str, list[Json]] = field(default_factory=dict)
 
     def clicks(self) -> dict[str, Json]:
-        """One block_actions payload for each type of element."""
-        return {one["actions"][0]["type"]: one for one in self.envelopes["block_actions"]}
+        """One block_actions payload from a message for each type of element."""
+        sent = self.envelopes["block_actions"]
+        return {one["actions"][0]["type"]: one for one in sent if one["container"]["type"] == "message"}
 
 
 def _manifest() -> Json:

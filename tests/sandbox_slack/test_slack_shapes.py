@@ -191,11 +191,8 @@ def _claims(recording: Recording) -> list[tuple[str, Any]]:
     """(type, value) for everything that has a published type."""
     sent = recording.envelopes
     claims: list[tuple[str, Any]] = [("bolt.SlashCommand", one) for one in sent["slash_commands"]]
-    claims += [
-        (f"bolt.BlockAction<bolt.{ACTIONS[kind]}>", click)
-        for kind, click in recording.clicks().items()
-        if click["container"]["type"] == "message"
-    ]
+    clicks = recording.clicks()
+    claims += [(f"bolt.BlockAction<bolt.{ACTIONS[kind]}>", click) for kind, click in clicks.items()]
     for kind, name in (("view_submission", "ViewSubmitAction"), ("view_closed", "ViewClosedAction")):
         # The recorded submission has `username` in `user`; the type has not.
         for body in sent[kind]:

@@ -14,7 +14,9 @@ from storage.store import Tx
 async def insert_new(tx: Tx, table: Table, values: dict[str, Any]) -> bool:
     """Insert unless a unique rule says that it is there already; True when it is new."""
     statement: Any = (postgresql if tx.is_postgres else sqlite).insert(table).values(values)
-    return bool((await tx.run(statement.on_conflict_do_nothing())).rowcount)
+    # Asked for by RETURNING, as psycopg's rowcount does not tell for an INSERT.
+    kept = statement.on_conflict_do_nothing().returning(*table.primary_key.columns)
+    return (await tx.run(kept)).first() is not None
 
 
 async def upsert(

@@ -39,7 +39,15 @@ def databases(request: pytest.FixtureRequest) -> Databases:
 
 @pytest.fixture
 def url(databases: Databases) -> Iterator[str]:
-    """The address of a migrated database of this test's own."""
+    """The address of a migrated database for a test that leaves the schema as it is."""
+    lent = databases.lend()
+    yield lent
+    databases.take_back(lent)
+
+
+@pytest.fixture
+def own_url(databases: Databases) -> Iterator[str]:
+    """The address of a migrated database whose schema the test may change."""
     made = databases.migrated()
     yield made
     databases.drop(made)
@@ -79,6 +87,12 @@ async def open_store(vault: Vault, clock: FrozenClock) -> AsyncIterator[Opener]:
 @pytest.fixture
 async def store(url: str, open_store: Opener) -> Store:
     return await open_store(url)
+
+
+@pytest.fixture
+async def own_store(own_url: str, open_store: Opener) -> Store:
+    """A store whose schema the test may change."""
+    return await open_store(own_url)
 
 
 @pytest.fixture

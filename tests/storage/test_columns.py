@@ -25,10 +25,10 @@ THINGS = Table(
 
 
 @pytest.fixture
-async def things(store: Store) -> Store:
-    async with store.begin() as tx:
-        await (tx.connection).run_sync(THINGS.create)
-    return store
+async def things(own_store: Store) -> Store:
+    async with own_store.begin() as tx:
+        await tx.connection.run_sync(THINGS.create)
+    return own_store
 
 
 async def _kept(store: Store, column: str, value: Any) -> Any:

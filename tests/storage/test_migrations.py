@@ -91,15 +91,15 @@ async def test_an_upgrade_that_fails_leaves_no_table(empty_url: str) -> None:
     assert await migrate(empty_url) == newest()
 
 
-async def test_a_database_of_a_newer_program_is_left_alone(url: str, open_store: Opener) -> None:
-    _set_revision(url, "9999")
+async def test_a_database_of_a_newer_program_is_left_alone(own_url: str, open_store: Opener) -> None:
+    _set_revision(own_url, "9999")
 
     with pytest.raises(SchemaTooNew, match="newer Countersign"):
-        await migrate(url)
+        await migrate(own_url)
     with pytest.raises(SchemaTooNew):
-        await open_store(url)
+        await open_store(own_url)
 
-    assert await head_of(url) == "9999"
+    assert await head_of(own_url) == "9999"
 
 
 @pytest.fixture
@@ -117,13 +117,13 @@ def next_revision(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 async def test_an_older_database_is_refused_until_it_is_migrated(
-    url: str, next_revision: Path, open_store: Opener
+    own_url: str, next_revision: Path, open_store: Opener
 ) -> None:
     with pytest.raises(SchemaBehind, match="countersign migrate"):
-        await open_store(url)
+        await open_store(own_url)
 
-    assert await migrate(url) == "0002"
-    await open_store(url)
+    assert await migrate(own_url) == "0002"
+    await open_store(own_url)
 
 
 async def test_the_sqlite_file_is_copied_before_an_upgrade(
@@ -143,14 +143,16 @@ async def test_the_sqlite_file_is_copied_before_an_upgrade(
     sqlite_files.drop(url)
 
 
-async def test_a_revision_that_fails_half_way_leaves_the_old_schema(url: str, next_revision: Path) -> None:
+async def test_a_revision_that_fails_half_way_leaves_the_old_schema(
+    own_url: str, next_revision: Path
+) -> None:
     _fail_at_its_end(next_revision)
 
     with pytest.raises(RuntimeError, match="half-way"):
-        await migrate(url)
+        await migrate(own_url)
 
-    assert await head_of(url) == "0001"
-    engine = create_engine(Database.parse(url).url)
+    assert await head_of(own_url) == "0001"
+    engine = create_engine(Database.parse(own_url).url)
     assert "added" not in inspect(engine).get_table_names()
     engine.dispose()
 

@@ -14,6 +14,7 @@ import psycopg
 from sqlalchemy import make_url
 
 from storage.migrate import migrate
+from storage.tables import metadata
 
 BACKENDS = ("sqlite", "postgresql")
 
@@ -36,6 +37,13 @@ class SqliteFiles:
         shutil.copyfile(self._template, url.removeprefix("sqlite:///"))
         return url
 
+    def lend(self) -> str:
+        """For a test that leaves the schema as it is: here simply a copy."""
+        return self.migrated()
+
+    def take_back(self, url: str) -> None:
+        self.drop(url)
+
     def drop(self, url: str) -> None:
         path = Path(url.removeprefix("sqlite:///"))
         for file in path.parent.glob(f"{path.name}*"):
@@ -49,6 +57,7 @@ class PostgresDatabases:
         self._server_url = server_url
         self._prefix = f"cs{os.getpid()}"
         self._count = 0
+        self._lent = ""
         self._template = self._create(f"{self._prefix}_template")
         asyncio.run(migrate(self._url(self._template)))
 
@@ -60,10 +69,40 @@ class PostgresDatabases:
         self._count += 1
         return self._url(self._create(f"{self._prefix}_{self._count}", template=self._template))
 
+    def lend(self) -> str:
+        """For a test that leaves the schema as it is: one database for all of them, emptied after each."""
+        if not self._lent:
+            self._lent = self.migrated()
+        return self._lent
+
+    def take_back(self, url: str) -> None:
+        """Put back the rows of a fresh database, with triggers and foreign keys off meanwhile."""
+        empty = "".join(
+            f"DELETE FROM {table.name};" for table in metadata.tables.values() if table.name != "meta"
+        )
+        self._run(
+            f"SET session_replication_role = replica; {empty}"
+            " INSERT INTO audit_head (id, seq, hash) VALUES (1, 0, '')",
+            on=url,
+        )
+
     def drop(self, url: str) -> None:
         self._run(f'DROP DATABASE "{make_url(url).database}" WITH (FORCE)')
 
+    def data_folder(self) -> Path | None:
+        """Where the server keeps its files, if they can be read from here."""
+        with psycopg.connect(self._server_url, autocommit=True) as connection:
+            row = connection.execute("SHOW data_directory").fetchone()
+        folder = Path(row[0]) if row else None
+        return folder if folder is not None and folder.is_dir() and os.access(folder, os.R_OK) else None
+
+    def flush(self) -> None:
+        """Have everything written to the files."""
+        self._run("CHECKPOINT")
+
     def close(self) -> None:
+        if self._lent:
+            self.drop(self._lent)
         self.drop(self._url(self._template))
 
     def _create(self, name: str, template: str = "template0") -> str:
@@ -74,8 +113,8 @@ class PostgresDatabases:
     def _url(self, name: str) -> str:
         return make_url(self._server_url).set(database=name).render_as_string(hide_password=False)
 
-    def _run(self, statement: str) -> None:
-        with psycopg.connect(self._server_url, autocommit=True) as connection:
+    def _run(self, statement: str, *, on: str = "") -> None:
+        with psycopg.connect(on or self._server_url, autocommit=True) as connection:
             connection.execute(statement.encode())
 
 

@@ -1,0 +1,209 @@
+"""Owed messages are owed once, taken by one sender, and never forgotten; events are accepted once."""
+
+import asyncio
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from storage import inbox, outbox
+from storage.errors import CannotOpen
+from storage.outbox import OutboxRow
+from storage.store import Store, Tx
+from tests.storage.factories import NOW
+from tests.support.clock import FrozenClock
+
+
+async def _put(tx: Tx, dedupe: str, kind: str = "line", **options: Any) -> bool:
+    asked = {"channel": "C1", "subject": "request:R-7K3M", "body": {"line": dedupe}, **options}
+    return await outbox.put(tx, kind=kind, dedupe=dedupe, **asked)
+
+
+async def _due(store: Store) -> list[OutboxRow]:
+    async with store.read() as tx:
+        return await outbox.next_due(tx, limit=20)
+
+
+async def test_messages_come_in_the_order_they_were_put(store: Store) -> None:
+    names = [f"line:{n}" for n in (3, 1, 2, 9, 7)]
+    async with store.begin() as tx:
+        for name in names:
+            assert await _put(tx, name, body={"amount": "50.00", "n": [1]}, user="U1")
+
+    found = await _due(store)
+
+    assert [row.dedupe for row in found] == names
+    assert (found[0].body, found[0].user, found[0].state) == ({"amount": "50.00", "n": [1]}, "U1", "owed")
+
+
+async def test_a_message_is_owed_once_even_after_it_was_sent(store: Store) -> None:
+    async with store.begin() as tx:
+        assert await _put(tx, "line:1")
+        assert not await _put(tx, "line:1")
+        (row,) = await outbox.next_due(tx, limit=5)
+        await outbox.sending(tx, row.id)
+        await outbox.sent(tx, row.id)
+
+        assert not await _put(tx, "line:1")
+        assert await outbox.next_due(tx, limit=5) == []
+
+
+async def test_an_owed_card_shows_later_changes_so_one_is_enough(store: Store) -> None:
+    async with store.begin() as tx:
+        assert await _put(tx, "card:1", "card")
+        assert not await _put(tx, "card:2", "card")
+        assert await _put(tx, "card:3", "card", subject="request:R-2222")
+        assert await _put(tx, "card:4", "card", channel="C2")
+
+    assert [row.dedupe for row in await _due(store)] == ["card:1", "card:3", "card:4"]
+
+
+async def test_a_card_that_is_being_sent_may_show_the_old_so_another_is_owed(store: Store) -> None:
+    async with store.begin() as tx:
+        await _put(tx, "card:1", "card")
+        (row,) = await outbox.next_due(tx, limit=5)
+        assert await outbox.sending(tx, row.id)
+
+        assert await _put(tx, "card:2", "card")
+
+
+async def test_a_card_put_off_does_not_hold_back_a_newer_one(store: Store, clock: FrozenClock) -> None:
+    async with store.begin() as tx:
+        await _put(tx, "card:1", "card", due_at=clock.now() + timedelta(hours=1))
+
+        assert await _put(tx, "card:2", "card")
+
+
+async def test_a_rolled_back_change_owes_nothing(store: Store) -> None:
+    async def change() -> None:
+        async with store.begin() as tx:
+            await _put(tx, "line:1")
+            raise RuntimeError
+
+    with pytest.raises(RuntimeError):
+        await change()
+
+    assert await _due(store) == []
+
+
+async def test_of_ten_senders_one_takes_a_row(store: Store) -> None:
+    async with store.begin() as tx:
+        await _put(tx, "line:1")
+    (row,) = await _due(store)
+
+    async def take() -> bool:
+        async with store.begin() as tx:
+            return await outbox.sending(tx, row.id)
+
+    assert (await asyncio.gather(*(take() for _ in range(10)))).count(True) == 1
+
+
+async def test_a_failed_post_is_owed_again_later_with_its_reason(store: Store, clock: FrozenClock) -> None:
+    async with store.begin() as tx:
+        await _put(tx, "line:1")
+        (row,) = await outbox.next_due(tx, limit=5)
+        await outbox.sending(tx, row.id)
+        await outbox.retry(tx, row.id, due_at=clock.now() + timedelta(seconds=30), error="ratelimited")
+        assert await outbox.next_due_at(tx) == clock.now() + timedelta(seconds=30)
+    assert await _due(store) == []
+
+    clock.advance(30)
+
+    (again,) = await _due(store)
+    assert (again.attempts, again.last_error) == (1, "ratelimited")
+
+
+async def test_a_dropped_message_is_not_sent_and_its_reason_stays(store: Store) -> None:
+    async with store.begin() as tx:
+        await _put(tx, "line:1")
+        (row,) = await outbox.next_due(tx, limit=5)
+        await outbox.drop(tx, row.id, "channel_not_found")
+
+    assert await _due(store) == []
+
+
+async def test_what_a_dead_sender_left_is_found(store: Store, clock: FrozenClock) -> None:
+    async with store.begin() as tx:
+        await _put(tx, "line:1")
+        await _put(tx, "line:2")
+        (row, _) = await outbox.next_due(tx, limit=5)
+        await outbox.sending(tx, row.id)
+    clock.advance(60)
+
+    async with store.read() as tx:
+        assert [r.dedupe for r in await outbox.stuck(tx)] == ["line:1"]
+        assert [r.dedupe for r in await outbox.stuck(tx, older_than=timedelta(seconds=60))] == ["line:1"]
+        assert await outbox.stuck(tx, older_than=timedelta(seconds=61)) == []
+
+
+async def test_the_place_of_a_picture_is_remembered_moved_and_forgotten(
+    store: Store, clock: FrozenClock
+) -> None:
+    subject = "request:R-7K3M"
+    async with store.begin() as tx:
+        assert await outbox.place(tx, subject, "card") is None
+        await outbox.put_place(tx, subject, "card", "C1", "171.1", 1)
+    clock.advance(60)
+
+    async with store.begin() as tx:
+        await outbox.put_place(tx, subject, "card", "C1", "171.1", 2)
+        redrawn = await outbox.place(tx, subject, "card")
+        await outbox.put_place(tx, subject, "card", "C1", "172.2", 2)
+        posted_anew = await outbox.place(tx, subject, "card")
+        await outbox.forget_place(tx, subject, "card")
+        assert await outbox.place(tx, subject, "card") is None
+
+    assert redrawn == outbox.Place("C1", "171.1", NOW, 2)
+    assert posted_anew == outbox.Place("C1", "172.2", clock.now(), 2)
+
+
+async def _receive(tx: Tx, event_id: str, payload: bytes = b"{}") -> bool:
+    return await inbox.receive(
+        tx,
+        event_id=event_id,
+        program="main",
+        event_type="card.authorized",
+        created_at=NOW,
+        source="poll",
+        payload=payload,
+    )
+
+
+async def test_an_event_is_accepted_once_whichever_way_it_comes_first(store: Store) -> None:
+    async def receive() -> bool:
+        async with store.begin() as tx:
+            return await _receive(tx, "e1")
+
+    assert (await asyncio.gather(*(receive() for _ in range(8)))).count(True) == 1
+    async with store.begin() as tx:
+        await inbox.processed(tx, "e1")
+        assert not await _receive(tx, "e1"), "known for ever"
+        assert await inbox.waiting(tx) == []
+
+
+async def test_events_wait_in_the_order_they_came_and_are_handled_once(
+    store: Store, clock: FrozenClock
+) -> None:
+    for event_id in ("e2", "e1"):
+        async with store.begin() as tx:
+            await _receive(tx, event_id, b'{"amount_usd":1.10}')
+        clock.advance(1)
+
+    async with store.begin() as tx:
+        waiting = await inbox.waiting(tx)
+        assert [e.event_id for e in waiting] == ["e2", "e1"]
+        assert await inbox.payload(tx, "e2") == b'{"amount_usd":1.10}'
+        assert [await inbox.tried(tx, "e2"), await inbox.tried(tx, "e2")] == [1, 2]
+        assert [await inbox.processed(tx, "e2"), await inbox.processed(tx, "e2")] == [True, False]
+        assert [e.event_id for e in await inbox.waiting(tx)] == ["e1"]
+
+
+async def test_the_payload_of_another_event_does_not_open(store: Store) -> None:
+    async with store.begin() as tx:
+        await _receive(tx, "e1")
+        await _receive(tx, "e2")
+        await tx.connection.exec_driver_sql(
+            "UPDATE inbox SET sealed_payload = (SELECT sealed_payload FROM inbox WHERE event_id = 'e1')"
+        )
+        with pytest.raises(CannotOpen):
+            await inbox.payload(tx, "e2")

@@ -20,13 +20,13 @@ MASK = "[hidden]"
 
 #: Fields whose value is never written, whatever it looks like.
 _HIDDEN_FIELDS = re.compile(
-    r"(?i)(^|_)(key|keys|token|secret|password|authorization|cookie|phone|mobile|email|details_url|pan|cvv|otp"
+    r"(?i)(^|_)(key|token|secret|password|authorization|cookie|phone|mobile|email|details_url|pan|cvv|otp"
     r"|private|payload|body|headers|env|environ)$"
 )
 #: Values that are secret or personal by their look.
 _HIDDEN_VALUES = re.compile(
     r"""
-    svc_live_[A-Za-z0-9_-]+                     # Partner API keys
+    svc_live_(?![0-9a-f]{8}(?![\w-]))[\w-]+     # Partner API keys; their prefix alone may be quoted
     | whsec_[A-Za-z0-9+/=_-]+                   # webhook secrets
     | \b(?:xox[a-z]|xapp|xwfp)-[A-Za-z0-9-]+    # Slack tokens
     | \bv1\.[0-9a-f]{12}\.[A-Za-z0-9_-]+        # sealed values: useless alone, but no business here
@@ -44,7 +44,16 @@ _NAMED_IN_TEXT = re.compile(
 )
 
 #: Loggers that would write addresses, headers or payloads at their chattier levels.
-_CAPPED = ("httpx", "httpcore", "aiohttp.access", "slack_sdk", "slack_bolt", "asyncio", "aiosqlite")
+_CAPPED = (
+    "httpx",
+    "httpcore",
+    "aiohttp.access",
+    "slack_sdk",
+    "slack_bolt",
+    "asyncio",
+    "aiosqlite",
+    "apscheduler",
+)
 
 
 def hide(text: str) -> str:

@@ -82,6 +82,7 @@ def test_what_operators_need_stays_readable(log: io.StringIO) -> None:
     structlog.get_logger("bot.engine").info(
         "request moved",
         request="R-7K3M",
+        prefix="svc_live_0a1b2c3d",
         state="succeeded",
         amount_usd="1250.00",
         ts="1763680000.123456",
@@ -91,6 +92,7 @@ def test_what_operators_need_stays_readable(log: io.StringIO) -> None:
     line = json.loads(log.getvalue())
 
     assert line["request"] == "R-7K3M"
+    assert line["prefix"] == "svc_live_0a1b2c3d"
     assert line["amount_usd"] == "1250.00"
     assert line["ts"] == "1763680000.123456"
     assert line["n"] == 3

@@ -594,6 +594,26 @@ async def test_a_thread_opens_on_its_replies_and_takes_an_answer(page: Page, des
     await expect(thread).to_be_hidden()
 
 
+async def test_a_link_to_an_old_message_leads_to_it_however_far_back_it_is(page: Page, desk: Desk) -> None:
+    store, ids = desk.running.workspace.store, desk.running.workspace.ids
+    old = await desk.post(text="The very first request")
+    for number in range(160):
+        message = {"type": "message", "user": "U0BOB", "ts": ids.ts(), "text": f"Line {number}"}
+        store.put_message("C0APPROVALS", message)
+    permalink = (await desk.client.chat_getPermalink(channel="C0APPROVALS", message_ts=old))["permalink"]
+    await desk.post(channel="C0OPS", text=f"<{permalink}|R-1> waits")
+    first = page.get_by_role("article").filter(has_text="The very first request")
+
+    await page.get_by_role("button", name="card-approvals").click()
+    await expect(page.get_by_role("button", name="Show earlier messages (11)")).to_be_attached()
+    await expect(first).to_have_count(0)
+    await page.get_by_role("button", name="card-ops").click()
+    await page.get_by_role("link", name="R-1").click()
+
+    await expect(page.get_by_role("heading", name="card-approvals")).to_be_visible()
+    await expect(first).to_be_in_viewport()
+
+
 async def test_the_home_tab_is_published_on_opening_and_its_buttons_work(page: Page, desk: Desk) -> None:
     await page.get_by_role("button", name="Countersign", exact=True).click()
     await page.get_by_role("tab", name="Home").click()

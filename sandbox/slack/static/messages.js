@@ -10,6 +10,8 @@ import { mrkdwn } from "./mrkdwn.js";
 // Messages of one author this close together stand under one name.
 const TOGETHER_S = 300;
 const NEAR_BOTTOM_PX = 80;
+// Older messages are drawn when asked for.
+const AT_ONCE = 150;
 
 export function isReply(message) {
   return Boolean(message.thread_ts) && message.thread_ts !== message.ts;
@@ -23,13 +25,28 @@ export function repliesTo(channel, ts) {
   return channel.messages.filter((message) => isReply(message) && message.thread_ts === ts);
 }
 
+/** Where a page remembers how many messages of a channel or thread to draw. */
+export function depthKey(user, channelId, thread) {
+  return `depth|${user}|${channelId}|${thread ?? ""}`;
+}
+
 /** Draws `messages` into `list`; `options` are `{newFrom, inThread}`. Keeps the end in sight if it was. */
 export function renderMessages(list, channel, messages, app, options = {}) {
   const followed = list.scrollHeight - list.scrollTop - list.clientHeight < NEAR_BOTTOM_PX;
-  const place = `${app.user}|${channel.id}|${options.inThread ?? ""}`;
+  const place = depthKey(app.user, channel.id, options.inThread);
   const moved = list.dataset.place !== place;
   list.dataset.place = place;
-  reconcile(list, rows(channel, messages, app, options), {
+  const depth = app.memory(place);
+  const shown = messages.slice(-(depth.count ?? AT_ONCE));
+  const earlier = messages.length - shown.length;
+  const more = () => {
+    depth.count = (depth.count ?? AT_ONCE) + AT_ONCE;
+    const fromEnd = list.scrollHeight - list.scrollTop;
+    renderMessages(list, channel, messages, app, options);
+    list.scrollTop = list.scrollHeight - fromEnd;
+  };
+  const head = earlier > 0 ? [{ key: "earlier", signature: `${messages.length} ${earlier}`, build: () => earlierButton(earlier, more) }] : [];
+  reconcile(list, [...head, ...rows(channel, shown, app, options)], {
     key: (row) => row.key,
     signature: (row) => row.signature,
     build: (row) => row.build(),
@@ -37,8 +54,19 @@ export function renderMessages(list, channel, messages, app, options = {}) {
   if (moved || followed) list.scrollTop = list.scrollHeight;
 }
 
+function byThread(messages) {
+  const threads = new Map();
+  for (const message of messages.filter(isReply)) threads.set(message.thread_ts, [...(threads.get(message.thread_ts) ?? []), message]);
+  return threads;
+}
+
+function earlierButton(count, more) {
+  return h("button", { type: "button", class: "quiet earlier", "data-focus": "earlier", onclick: more }, `Show earlier messages (${count})`);
+}
+
 function rows(channel, messages, app, { newFrom, inThread }) {
   const all = [];
+  const replies = byThread(channel.messages);
   let before = null;
   let newShown = false;
   for (const message of messages) {
@@ -52,7 +80,7 @@ function rows(channel, messages, app, { newFrom, inThread }) {
       all.push({ key: "new", signature: "", build: () => h("div", { class: "new-line", role: "separator" }, h("span", {}, "New")) });
       before = null;
     }
-    all.push(messageRow(channel, message, joined(before, message), app, inThread));
+    all.push(messageRow(channel, message, joined(before, message), replies.get(message.ts) ?? [], app, inThread));
     before = message;
   }
   return all;
@@ -64,10 +92,9 @@ function joined(before, message) {
     && sameDay(fromTs(before.ts), fromTs(message.ts));
 }
 
-function messageRow(channel, message, follows, app, inThread) {
-  const replies = inThread ? [] : repliesTo(channel, message.ts);
+function messageRow(channel, message, follows, replies, app, inThread) {
   const last = replies.at(-1);
-  const count = Math.max(replies.length, inThread ? 0 : (message.reply_count ?? 0));
+  const count = inThread ? 0 : Math.max(replies.length, message.reply_count ?? 0);
   const open = app.place().thread === message.ts && !inThread;
   const parts = { channel, message, follows, app, count, last, open, inThread };
   return {

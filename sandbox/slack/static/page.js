@@ -3,7 +3,7 @@
 import { Drafts, composer, withIds } from "./composer.js";
 import { draw } from "./draw.js";
 import { Values, staticOptions, viewValues } from "./fields.js";
-import { isReply, topLevel } from "./messages.js";
+import { depthKey, isReply, topLevel } from "./messages.js";
 import { Modals } from "./modal.js";
 import { ActError, Live, control } from "./net.js";
 import { toast } from "./popups.js";
@@ -179,6 +179,8 @@ class Page {
       toast("This person cannot see that message.");
       return;
     }
+    // However far back it is, it must be among those drawn.
+    this.memory(depthKey(this.user, channelId)).count = Infinity;
     this.openChannel(channelId);
     if (isReply(message)) this.openThread(message.thread_ts);
     const node = document.querySelector(`[data-ts="${CSS.escape(ts)}"]`);

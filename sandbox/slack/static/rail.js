@@ -26,8 +26,16 @@ export function unread(channel, user, app, see) {
   return { count: fresh.length, mentions: forMe.length };
 }
 
+const texts = new WeakMap();
+
+/** All that a message says, made once for each version of it. */
+function textOf(message) {
+  if (!texts.has(message)) texts.set(message, JSON.stringify([message.text, message.blocks]));
+  return texts.get(message);
+}
+
 function mentions(message, user, see) {
-  const text = JSON.stringify([message.text, message.blocks]);
+  const text = textOf(message);
   const groups = (see.groups ?? []).filter((group) => (group.users ?? []).includes(user));
   return text.includes(`<@${user}>`) || groups.some((group) => text.includes(`<!subteam^${group.id}`));
 }

@@ -2,13 +2,22 @@
 
 const byId = (list) => new Map(list.map((each) => [each.id, each]));
 
+const marks = new Map();
+
+/** A short name for these names: the same as long as they are. */
+function markOf(names) {
+  const text = JSON.stringify(names);
+  if (!marks.has(text)) marks.set(text, marks.size);
+  return marks.get(text);
+}
+
 export function worldOf(see, me, openChannel) {
   const { people = [], groups = [], channels = [] } = see;
   const [peopleById, groupsById, channelsById] = [people, groups, channels].map(byId);
   return {
     me, people, groups, channels, openChannel,
     // Changes when a name that a message shows has changed.
-    mark: JSON.stringify([people, groups, channels.map((each) => [each.id, each.name])]),
+    mark: markOf([people, groups, channels.map((each) => [each.id, each.name])]),
     person: (id) => peopleById.get(id),
     group: (id) => groupsById.get(id),
     channel: (id) => channelsById.get(id),

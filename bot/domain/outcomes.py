@@ -107,9 +107,10 @@ AFTER_UNKNOWN: Mapping[Call, _Table] = {
         (503, "UPSTREAM_AUTH"): Finding.EVIDENCE,
     },
     Call.FUNDING: {
-        # A repeat of one's own hash passes these two checks, so the first attempt left nothing.
-        (429, "TOO_MANY_PENDING"): Finding.REFUSED,
-        (409, "ALREADY_SUBMITTED"): Finding.REFUSED,
+        # A repeat of one's own hash passes these checks, so nothing is stored yet: but the first
+        # attempt may still be on its way.
+        (429, "TOO_MANY_PENDING"): Finding.EVIDENCE,
+        (409, "ALREADY_SUBMITTED"): Finding.EVIDENCE,
         (409, "ALREADY_CREDITED"): Finding.EVIDENCE,
         (400, "BAD_REQUEST"): Finding.EVIDENCE,
         (503, "UNAVAILABLE"): Finding.UNKNOWN,
@@ -128,6 +129,12 @@ def classify(call: Call, status: int | None, code: str | None, *, outcome_unknow
     return Finding.UNKNOWN
 
 
+# Same key again after these pauses; afterwards the request is `unresolved` and only reconciled.
+RETRY_PAUSES = tuple(timedelta(seconds=s) for s in (5, 15, 30, 60, 120, 300, 600))
+# A switch that was taken shows on the card within seconds, or something is wrong.
+CONFIRM_PAUSES = tuple(timedelta(seconds=s) for s in (2, 5, 10, 30))
+
+
 @dataclass(frozen=True, slots=True)
 class Outcome:
     """A finding with the sentence people read and the facts kept with the request.
@@ -140,10 +147,10 @@ class Outcome:
     facts: Mapping[str, Any] = field(default_factory=dict)
     retry_after_s: float | None = None
     alarm: str = ""  # a top-severity alert is due, for this reason
+    cause: str = ""  # what the API said, in words, without what follows from it
+    pauses: tuple[timedelta, ...] = RETRY_PAUSES  # before each repeat while nobody knows
 
 
-# Same key again after these pauses; afterwards the request is `unresolved` and only reconciled.
-RETRY_PAUSES = tuple(timedelta(seconds=s) for s in (5, 15, 30, 60, 120, 300, 600))
 RECONCILE_EVERY = timedelta(minutes=15)  # to 24 h after the first send
 RECONCILE_DAILY = timedelta(days=1)
 RECONCILE_DENSE_FOR = timedelta(hours=24)
@@ -158,10 +165,9 @@ KEY_TRUSTED_FOR = timedelta(hours=24)
 PRIVATE_KEPT_FOR = timedelta(hours=72)
 
 
-def next_pause(unknown_attempts: int) -> timedelta | None:
+def next_pause(attempts: int, pauses: tuple[timedelta, ...] = RETRY_PAUSES) -> timedelta | None:
     """The pause after the n-th attempt without a definite answer (n from 1); None = used up."""
-    index = unknown_attempts - 1
-    return RETRY_PAUSES[index] if index < len(RETRY_PAUSES) else None
+    return pauses[attempts - 1] if attempts <= len(pauses) else None
 
 
 def reconcile_pause(since_first_sent: timedelta) -> timedelta:

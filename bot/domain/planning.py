@@ -15,6 +15,7 @@ from enum import StrEnum
 from bot.domain.outcomes import (
     KEY_TRUSTED_FOR,
     QUIESCENCE,
+    RETRY_PAUSES,
     Finding,
     Outcome,
     next_pause,
@@ -42,6 +43,8 @@ class Evidence(StrEnum):
 
 
 _NOBODY_KNOWS = frozenset({Finding.UNKNOWN, Finding.UNRESOLVED, Finding.EVIDENCE})
+# What is sure not to have been executed. Every other attempt that did not end the request left a doubt.
+_NOT_EXECUTED = frozenset({Finding.WAIT, Finding.HELD, Finding.NOTHING_YET})
 # Findings that show the API has the key: repeating it cannot be the first to arrive.
 _KEY_SEEN = frozenset({Finding.UNRESOLVED.value, Evidence.DEBITED.value})
 
@@ -52,7 +55,8 @@ class History:
 
     sent: bool
     unanswered: bool
-    unknown: int
+    not_executed: int  # sends that were sure not to be executed
+    unknown: int  # sends and looks after which nobody knew
     key_seen: bool
     key_spent: bool
     last_doubt_at: datetime | None  # when the last send with an unknown outcome left
@@ -66,7 +70,8 @@ class History:
         return cls(
             sent=bool(sends),
             unanswered=bool(unanswered),
-            unknown=len([a for a in attempts if a.answered_at is None or a.finding in _NOBODY_KNOWS]),
+            not_executed=len([a for a in sends if a.finding in _NOT_EXECUTED]),
+            unknown=len([a for a in attempts if a.answered_at is None or a.finding not in _NOT_EXECUTED]),
             key_seen=any(a.finding in _KEY_SEEN for a in attempts),
             key_spent=any((a.status, a.code) in spends_key for a in sends if a.status and a.code),
             last_doubt_at=max(last) if last else None,
@@ -81,14 +86,21 @@ def next_step(request: Request, history: History, now: datetime, *, approval_hol
     """Send, repeat or only look. `approval_holds`: the re-check just made found nothing against it.
 
     A repeat may be the first to arrive, so without proof that the API knows the key it needs a valid
-    approval; a spent or outdated key is never sent again.
+    approval. An outdated key is never sent again, a spent one only where the ledger shows its debit alone:
+    then no other debit can come of it, and only its 200 tells that the card was credited.
     """
-    if not history.sent:
-        return Step.SEND
-    outdated = request.first_sent_at is not None and now >= request.first_sent_at + KEY_TRUSTED_FOR
-    if history.key_spent or outdated:
+    if is_outdated(request, now):
         return Step.LOOK
-    return Step.REPLAY if history.key_seen or approval_holds else Step.LOOK
+    if history.key_seen:
+        return Step.REPLAY
+    if history.key_spent or not approval_holds:
+        return Step.LOOK
+    return Step.REPLAY if history.sent else Step.SEND
+
+
+def is_outdated(request: Request, now: datetime) -> bool:
+    """So long after the first send that the API may have forgotten the key: look only."""
+    return request.first_sent_at is not None and now >= request.first_sent_at + KEY_TRUSTED_FOR
 
 
 def approval_is_valid(request: Request, now: datetime) -> bool:
@@ -102,6 +114,7 @@ def settle(
     history: History,
     refused: Outcome | None,
     approval_holds: bool,
+    outdated: bool,
     now: datetime,
 ) -> Outcome:
     """What a look proves. `refused` is the answer of this attempt that sent us to look, if one did.
@@ -109,12 +122,14 @@ def settle(
     Absence is believed only when nothing of ours can still arrive, and only from sources where a
     trace would have to be.
     """
+    if refused is not None and refused.cause and evidence is not Evidence.DONE:
+        text = f"{refused.cause} {text}"
     match evidence:
         case Evidence.DONE:
             return Outcome(Finding.SUCCEEDED, text)
         case Evidence.UNDONE:
             return Outcome(Finding.REFUSED, f"{text} Nothing is missing; it can be asked for again.")
-        case Evidence.DEBITED if refused is not None or history.key_spent:
+        case Evidence.DEBITED if refused is not None or history.key_spent or outdated:
             return Outcome(Finding.UNRESOLVED, f"{text} Do not repeat this; it is being reconciled.")
         case Evidence.DEBITED:
             return Outcome(Finding.UNKNOWN, f"{text} The same key is sent again.")
@@ -122,7 +137,7 @@ def settle(
             return Outcome(Finding.UNRESOLVED, f"{text} A person has to find out; do not repeat this.")
     if not history.is_quiet(now):
         return Outcome(Finding.UNKNOWN, f"{text} An earlier attempt may still arrive; do not repeat this.")
-    if refused is None and approval_holds and not history.key_spent:
+    if refused is None and approval_holds and not history.key_spent and not outdated:
         return Outcome(Finding.UNKNOWN, f"{text} The same key is sent again.")
     return Outcome(Finding.REFUSED, f"{text} Nothing moved. Make a new request if it is still wanted.")
 
@@ -138,7 +153,7 @@ class Change:
     text: str
 
 
-_LAPSED = "The approval lapsed before it could be sent again. Nothing moved. Make a new request if it is still wanted."
+LAPSED = "The approval lapsed before it could be sent again. Nothing moved. Make a new request if it is still wanted."
 
 
 def after(outcome: Outcome, request: Request, history: History, now: datetime, *, readable: bool) -> Change:
@@ -153,14 +168,10 @@ def after(outcome: Outcome, request: Request, history: History, now: datetime, *
         case Finding.WAIT | Finding.NOTHING_YET | Finding.HELD:
             return _not_executed(outcome, request, history, now)
     unresolved = outcome.finding is Finding.UNRESOLVED
-    pause = (
-        timedelta(seconds=outcome.retry_after_s)
-        if outcome.retry_after_s
-        else next_pause(max(history.unknown, 1))
-    )
+    pause = next_pause(max(history.unknown, 1), outcome.pauses)
     lost = (unresolved or pause is None) and request.state is State.EXECUTING
     first_sent_at = request.first_sent_at or now
-    outdated = now >= first_sent_at + KEY_TRUSTED_FOR
+    outdated = is_outdated(request, now)
     return Change(
         event=Event.LOSE_SIGHT if lost else None,
         due_in=pause or reconcile_pause(now - first_sent_at),
@@ -172,18 +183,24 @@ def after(outcome: Outcome, request: Request, history: History, now: datetime, *
 
 def _not_executed(outcome: Outcome, request: Request, history: History, now: datetime) -> Change:
     """429, 401, 403, no connection: this call did nothing, and the history stays what it was."""
+    pause = _pause(outcome, history)
     if request.outcome_unknown or request.state is State.UNRESOLVED:
-        return Change(
-            None, _pause(outcome, history), request.outcome_unknown, request.needs_person, outcome.text
-        )
-    if not approval_is_valid(request, now):
-        return Change(Event.FAIL, None, False, False, f"{outcome.text} {_LAPSED}")
-    return Change(None, _pause(outcome, history), False, False, outcome.text)
+        return Change(None, pause, request.outcome_unknown, request.needs_person, outcome.text)
+    if request.valid_until is None or not approval_is_valid(request, now):
+        return Change(Event.FAIL, None, False, False, f"{outcome.cause} {LAPSED}".strip())
+    # Woken when the approval lapses, if not before: then it ends, as nothing was executed.
+    return Change(None, min(pause, request.valid_until - now), False, False, outcome.text)
 
 
 def _pause(outcome: Outcome, history: History) -> timedelta:
     if outcome.finding is Finding.HELD:
         return HELD_FOR
-    if outcome.retry_after_s:
-        return timedelta(seconds=outcome.retry_after_s)
-    return timedelta(minutes=1) if outcome.finding is Finding.WAIT else timedelta(seconds=5)
+    if outcome.finding is Finding.WAIT:
+        return timedelta(seconds=outcome.retry_after_s or 60)
+    return next_pause(max(history.not_executed, 1)) or RETRY_PAUSES[-1]
+
+
+def never_executed(request: Request, history: History, now: datetime) -> bool:
+    """The approval has lapsed and whatever was sent is sure not to have been executed: it has failed."""
+    doubt = request.outcome_unknown or history.unanswered or history.last_doubt_at is not None
+    return history.sent and not doubt and not history.key_spent and not approval_is_valid(request, now)

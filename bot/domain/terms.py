@@ -1,7 +1,7 @@
 """The digest of a request's terms: what people approve is what is sent, to the byte.
 
-The digest covers the visible terms, the program, the target, the key, and a keyed MAC of the frozen
-body (which holds the private values), so it can be recomputed after private details were purged.
+The digest covers everything that is fixed when a request is made and that people read or rely on,
+and a keyed MAC of the frozen body, which holds the private values.
 """
 
 from __future__ import annotations
@@ -9,37 +9,12 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
+from typing import Any
 
 
-def terms_digest(
-    *,
-    request_id: str,
-    program: str,
-    kind: str,
-    subject: str,
-    requester: str,
-    reason: str,
-    terms: Mapping[str, str],
-    key: str,
-    body_mac: str,
-) -> str:
-    """SHA-256 in hex over canonical JSON (sorted keys, no spaces, UTF-8)."""
-    canonical = json.dumps(
-        {
-            "id": request_id,
-            "program": program,
-            "kind": kind,
-            "subject": subject,
-            "requester": requester,
-            "reason": reason,
-            "terms": dict(terms),
-            "key": key,
-            "body_mac": body_mac,
-        },
-        sort_keys=True,
-        separators=(",", ":"),
-        ensure_ascii=False,
-    )
+def terms_digest(fixed: Mapping[str, Any]) -> str:
+    """SHA-256 in hex over canonical JSON (sorted keys, no spaces, UTF-8). Values are JSON values."""
+    canonical = json.dumps(dict(fixed), sort_keys=True, separators=(",", ":"), ensure_ascii=False)
     return hashlib.sha256(b"countersign-terms-v1\n" + canonical.encode()).hexdigest()
 
 

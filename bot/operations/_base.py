@@ -194,6 +194,7 @@ class Operation(ABC):
             {"status": error.status, "code": error.code},
             retry_after_s=error.retry_after,
             alarm=alarm,
+            cause=_cause(error),
         )
 
 
@@ -241,14 +242,17 @@ _MONEY: Mapping[Finding, str] = {
 }
 
 
+def _cause(error: PartnerError) -> str:
+    happened = _WHAT_HAPPENED.get(error.code or "", "The API gave no usable answer.")
+    return (
+        f"{happened} It said: {error.message}" if error.code == "BAD_REQUEST" and error.message else happened
+    )
+
+
 def refusal_sentence(error: PartnerError, finding: Finding) -> str:
     """What happened, whether money moved, what to do next."""
     code = error.code or ""
-    happened = _WHAT_HAPPENED.get(code, "The API gave no usable answer.")
-    parts = [happened]
-    if finding is Finding.REFUSED and code == "BAD_REQUEST" and error.message:
-        parts.append(f"It said: {error.message}")
-    parts.append(_MONEY[finding])
+    parts = [_cause(error), _MONEY[finding]]
     if finding is Finding.REFUSED:
         parts.append(_WHAT_NEXT.get(code, "Mend the cause, then make a new request."))
     return " ".join(parts)

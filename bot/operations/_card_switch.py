@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from bot.domain.outcomes import Call, Finding, Outcome
+from bot.domain.outcomes import CONFIRM_PAUSES, Call, Finding, Outcome
 from bot.domain.planning import Evidence
 from bot.operations._base import Facts, Field, Look, Operation
 from bot.operations._facts import card_facts
@@ -53,7 +53,7 @@ class CardSwitch(Operation):
             f"The API took the request, but the card does not read {self.wanted_status} yet: not confirmed."
             " No money moves by this; it is read again shortly.",
             {"card_status": status},
-            retry_after_s=2,
+            pauses=CONFIRM_PAUSES,
         )
 
     def _proved(self) -> Outcome:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import Any
 
 from bot.domain.money import format_usd
@@ -58,7 +59,7 @@ class SubmitFunding(Operation):
 
     def lines(self, facts: Facts) -> list[Line]:
         return [
-            ("Float available", format_usd(facts["float_available_usd"])),
+            ("Float available", format_usd(Decimal(facts["float_available_usd"]))),
             ("Effect", "grows when the transfer is verified and credited, less the load fee"),
             ("Unverified submissions", f"{facts['unverified']} of 5"),
         ]

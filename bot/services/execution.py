@@ -18,11 +18,11 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 
 from bot.domain.outcomes import Finding, Outcome
-from bot.domain.planning import History, Step, after, approval_is_valid, next_step, settle
-from bot.domain.requests import TERMINAL, Attempt, Event, Request, State
+from bot.domain.planning import History, Step, after, is_outdated, next_step, settle
+from bot.domain.requests import Attempt, Event, Request, State
 from bot.operations._base import Operation
 from bot.partner.errors import PartnerError
-from bot.services import alerts, gate, lookups, owed, programs, support
+from bot.services import alerts, endings, gate, lookups, owed, programs
 from bot.services.core import Core
 from bot.services.requests import close, note
 from storage import attempts, requests
@@ -62,11 +62,14 @@ async def execute(core: Core, request_id: str) -> None:
         request = await requests.get(tx, request_id)
     if request is None or request.state not in _CLAIMABLE or request.program not in core.partners:
         return
-    if await programs.is_paused(core, request.program):
+    if await endings.without_a_call(core, request):
         return
     answer = await (gate.first_send if request.state is State.APPROVED else _may_repeat)(core, request)
     if request.state is State.APPROVED and answer is not None:
         await _hold_back(core, request, answer)
+        return
+    if isinstance(answer, gate.Stop) and answer.alarm:
+        await endings.stop_tampered(core, request)
         return
     core.crash_point("execution.before_claim")
     work = await _claim(core, request_id, approval_holds=answer is None)
@@ -97,11 +100,10 @@ async def _refresh_card(core: Core, work: _Work, answered: _Answered) -> None:
 
 async def _may_repeat(core: Core, request: Request) -> gate.Answer:
     """None while the approval and the facts still allow a repeat that may be the first to arrive."""
-    if not approval_is_valid(request, core.clock.now()):
-        return gate.Later("The approval has lapsed.")
-    if await _superseded(core, request):
+    answer = await gate.repeat(core, request)
+    if answer is None and await _superseded(core, request):
         return gate.Later("A newer request on the same target was approved.")
-    return await gate.recheck(core, request)
+    return answer
 
 
 async def _superseded(core: Core, request: Request) -> bool:
@@ -126,16 +128,7 @@ async def _hold_back(core: Core, request: Request, answer: gate.Stop | gate.Late
             return
         await close(tx, core, current, answer.event, "system:execution", answer.text)
         if answer.alarm:
-            await alerts.raise_(
-                tx,
-                core,
-                dedupe=f"tampered:{request.id}",
-                kind="tampered",
-                subject=request.id,
-                severity="critical",
-                title=f"{request.id}: stored terms are not the approved ones",
-                text=answer.text,
-            )
+            await endings.alarm_tampered(tx, core, request)
 
 
 async def _claim(core: Core, request_id: str, *, approval_holds: bool) -> _Work | None:
@@ -146,7 +139,7 @@ async def _claim(core: Core, request_id: str, *, approval_holds: bool) -> _Work 
             return None
         operation = gate.operation_of(core, request)
         history = History.of(await attempts.of(tx, request_id), operation.spends_key)
-        if history.unanswered and not request.outcome_unknown:
+        if history.last_doubt_at is not None and not request.outcome_unknown:
             request = await requests.touch(tx, request, outcome_unknown=True)
         step = next_step(request, history, tx.now, approval_holds=approval_holds)
         attempt = await attempts.start(tx, request, step.value)
@@ -176,6 +169,7 @@ async def _call(core: Core, work: _Work) -> _Answered:
         outcome = await work.operation.send(core.partners[work.request.program], work.request.key, body)
         answered = _Answered(outcome, status=200, finding=outcome.finding.value)
     except PartnerError as error:
+        work = _with_lost_exchanges(work, error)
         outcome = work.operation.judge(error, outcome_unknown=work.request.outcome_unknown)
         if outcome.finding is Finding.HELD:
             await programs.pause(core, work.request.program, error)
@@ -183,6 +177,14 @@ async def _call(core: Core, work: _Work) -> _Answered:
     if outcome.finding is Finding.EVIDENCE:
         return await _look(core, work, answered)
     return answered
+
+
+def _with_lost_exchanges(work: _Work, error: PartnerError) -> _Work:
+    """The client repeated within this call: what came before the last answer may have happened."""
+    if error.attempts == 1:
+        return work
+    history = replace(work.history, last_doubt_at=work.attempt.sent_at)
+    return replace(work, request=replace(work.request, outcome_unknown=True), history=history)
 
 
 async def _look(core: Core, work: _Work, answered: _Answered | None) -> _Answered:
@@ -209,6 +211,7 @@ async def _look(core: Core, work: _Work, answered: _Answered | None) -> _Answere
         history=history,
         refused=refused,
         approval_holds=work.approval_holds,
+        outdated=is_outdated(request, now),
         now=now,
     )
     facts = {**(refused.facts if refused else {}), **look.facts}
@@ -264,21 +267,8 @@ async def _tell(
     tx: Tx, core: Core, work: _Work, request: Request, event: Event | None, outcome: Outcome
 ) -> None:
     """Audit, messages owed, alerts, and the purge of private details."""
-    await note(
-        tx,
-        core,
-        request,
-        "system:execution",
-        "request.outcome",
-        {"finding": outcome.finding.value, "attempt": work.attempt.number, **outcome.facts},
-    )
-    await owed.card(tx, core, request)
-    if event is not None:
-        await owed.line(tx, core, request, str(request.state), text=request.outcome_text)
-    if request.state in TERMINAL:
-        await requests.purge(tx, request.id)
-        await owed.tell_requester(tx, core, request, "")
-        await alerts.resolve(tx, core, f"unresolved:{request.id}")
+    facts = {"finding": outcome.finding.value, "attempt": work.attempt.number, **outcome.facts}
+    await endings.tell(tx, core, request, event, facts)
     if outcome.alarm:
         await alerts.raise_(
             tx,
@@ -290,18 +280,6 @@ async def _tell(
             title=f"{request.id}: an answer that should be impossible",
             text=outcome.alarm,
         )
-    if event is Event.LOSE_SIGHT:
-        await alerts.raise_(
-            tx,
-            core,
-            dedupe=f"unresolved:{request.id}",
-            kind="unresolved",
-            subject=request.id,
-            severity="critical",
-            title=f"{request.id}: outcome not known",
-            text=await support.card(tx, core, request),
-        )
-        await owed.tell_requester(tx, core, request, "")
 
 
 @asynccontextmanager

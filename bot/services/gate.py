@@ -8,9 +8,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import timedelta
 
-from bot.domain.approvals import DecisionKind
+from bot.domain.approvals import Decision, DecisionKind
 from bot.domain.errors import CountersignError, LookupFailed
 from bot.domain.planning import approval_is_valid
+from bot.domain.policy import APPROVAL_VALID_FOR
 from bot.domain.requests import Event, Request, State
 from bot.operations._base import Operation
 from bot.partner.errors import Forbidden, PartnerError, Unauthorized
@@ -21,7 +22,6 @@ from bot.services.drafts import house_facts
 from bot.services.requests import digest_of
 from storage import decisions, requests
 from storage.errors import CannotOpen, Purged
-from storage.store import Tx
 
 RETRY_AFTER = timedelta(seconds=5)
 
@@ -54,10 +54,9 @@ async def first_send(core: Core, request: Request) -> Answer:
     """None = go. Checks the seal of the terms, the approvals, the people, then the facts."""
     if not approval_is_valid(request, core.clock.now()):
         return Stop(Event.EXPIRE, "Approved, but it could not be sent in time. Nothing was sent.")
-    async with core.store.read() as tx:
-        stop = await _as_approved(tx, core, request)
-    if stop is not None:
-        return stop
+    answer = await _as_approved(core, request)
+    if answer is not None:
+        return answer
     try:
         stop = await _approvers_stand(core, request)
     except LookupFailed as error:
@@ -65,46 +64,68 @@ async def first_send(core: Core, request: Request) -> Answer:
     return stop or await recheck(core, request)
 
 
-async def _as_approved(tx: Tx, core: Core, request: Request) -> Stop | None:
-    """Digest, MACs and quorum: a row changed in the database by hand is not sent."""
-    tampered = Stop(
-        Event.CANCEL,
-        "What is stored is not what was approved. Nothing was sent. Keep the database as it is and look at"
-        " `countersign audit verify`.",
-        alarm=True,
-    )
+async def repeat(core: Core, request: Request) -> Answer:
+    """None = a repeat that may be the first to arrive is still allowed. The same checks as at first.
+
+    A `Stop` with `alarm` forbids every call: what is stored cannot be trusted, the key included.
+    """
+    answer = await _as_approved(core, request)
+    if answer is not None:
+        return answer
+    if not approval_is_valid(request, core.clock.now()):
+        return Later("The approval has lapsed.")
     try:
-        frozen = await requests.frozen(tx, request.id)
-    except (CannotOpen, Purged):
-        return tampered
-    operation = core.kinds[request.kind]({**request.terms, **frozen.private}, request.subject_label)
-    body_mac = tx.vault.mac("token_hash", frozen.body)
-    digest = digest_of(
-        request.id,
-        request.program,
-        request.kind,
-        operation,
-        request.requester,
-        request.reason,
-        request.key,
-        body_mac,
-    )
-    if body_mac != request.body_mac or digest != request.digest or operation.subject != request.subject:
-        return tampered
-    if operation.exposure_usd() != request.exposure_usd:
-        return tampered
-    found = [
-        d
-        for d in await decisions.of(tx, request.id)
-        if is_genuine(tx.vault, d) and d.digest == request.digest
-    ]
+        stop = await _approvers_stand(core, request)
+    except LookupFailed as error:
+        return Later(str(error))
+    return stop or await recheck(core, request)
+
+
+_TAMPERED = Stop(
+    Event.CANCEL,
+    "What is stored is not what was approved. Nothing was sent. Keep the database as it is and look at"
+    " `countersign audit verify`.",
+    alarm=True,
+)
+
+
+async def _as_approved(core: Core, request: Request) -> Answer:
+    """Digest, MACs and quorum: a row changed in the database by hand is not sent."""
+    async with core.store.read() as tx:
+        if digest_of(tx.vault, request) != request.digest:
+            return _TAMPERED
+        try:
+            frozen = await requests.frozen(tx, request.id)
+        except CannotOpen:
+            return _TAMPERED
+        except Purged:
+            if request.state is State.APPROVED:
+                return _TAMPERED
+            return Later("Its details were deleted, so it can only be looked up.")
+        if tx.vault.mac("token_hash", frozen.body) != request.body_mac:
+            return _TAMPERED
+        genuine = [
+            d
+            for d in await decisions.of(tx, request.id)
+            if is_genuine(tx.vault, d) and d.digest == request.digest
+        ]
+    return _quorum(core, request, genuine)
+
+
+def _quorum(core: Core, request: Request, genuine: list[Decision]) -> Stop | None:
+    """Enough genuine approvals, made when the row says they were, and by today's policy still enough."""
+    kind = DecisionKind.BREAK_GLASS if request.break_glass else DecisionKind.APPROVE
+    given = {d.actor: d.decided_at for d in genuine if d.kind is kind}
+    if not given or request.approved_at != max(given.values()):
+        return _TAMPERED
+    if request.valid_until != request.approved_at + APPROVAL_VALID_FOR:
+        return _TAMPERED
     if request.break_glass:
         allowed = core.policy.of(request.kind).now and core.kinds[request.kind].can_run_now
-        own = any(d.kind is DecisionKind.BREAK_GLASS and d.actor == request.requester for d in found)
-        return None if allowed and own else tampered
-    approvers = {d.actor for d in found if d.kind is DecisionKind.APPROVE} - {request.requester}
-    if len(approvers) < request.approvals_needed:
-        return tampered
+        return None if allowed and set(given) == {request.requester} else _TAMPERED
+    approvers = set(given) - {request.requester}
+    if len(approvers) < request.approvals_needed or request.approved_at > request.expires_at:
+        return _TAMPERED
     needed = core.policy.of(request.kind).approvals_needed(request.exposure_usd)
     if len(approvers) < needed:
         return Stop(Event.CANCEL, f"The policy now asks for {needed} approvals. Nothing was sent; ask again.")

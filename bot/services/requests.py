@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import timedelta
 
 from bot.domain.actors import Actor
 from bot.domain.approvals import DecisionKind
-from bot.domain.errors import NotAllowed, NotFound, Stale
+from bot.domain.errors import CountersignError, NotAllowed, NotFound, Stale
+from bot.domain.money import plain
 from bot.domain.policy import APPROVAL_VALID_FOR
 from bot.domain.requests import Event, Request, State
 from bot.domain.terms import terms_digest
-from bot.operations._base import Operation
 from bot.partner.codec import encode
 from bot.services import owed, people
 from bot.services.core import Core
@@ -20,6 +21,7 @@ from bot.services.drafts import operation_of
 from storage import audit, decisions, drafts, requests
 from storage.drafts import Draft
 from storage.store import Tx
+from storage.vault import Vault
 
 FIRST_REMINDER = timedelta(minutes=15)
 
@@ -50,9 +52,6 @@ async def _insert(tx: Tx, core: Core, draft: Draft, actor: Actor) -> Request:
     body = encode(operation.body())
     kind_policy = core.policy.of(draft.kind)
     request_id = await _free_id(tx, core)
-    key = core.ids.idempotency_key()
-    body_mac = tx.vault.mac("token_hash", body)
-    terms = operation.terms()
     request = Request(
         id=request_id,
         program=draft.program,
@@ -62,49 +61,56 @@ async def _insert(tx: Tx, core: Core, draft: Draft, actor: Actor) -> Request:
         requester=actor.id,
         requester_name=actor.name,
         reason=draft.reason,
-        terms=terms,
+        terms=operation.terms(),
         subject=operation.subject,
         subject_label=draft.target_label,
         summary=operation.summary(),
         exposure_usd=operation.exposure_usd(),
-        digest=digest_of(
-            request_id, draft.program, draft.kind, operation, actor.id, draft.reason, key, body_mac
-        ),
-        key=key,
+        digest="",
+        key=core.ids.idempotency_key(),
         approvals_needed=kind_policy.approvals_needed(operation.exposure_usd()),
         policy_version=core.policy.version,
         created_at=tx.now,
         expires_at=tx.now + kind_policy.expires,
         facts=draft.facts,
-        body_mac=body_mac,
+        body_mac=tx.vault.mac("token_hash", body),
         remind_at=tx.now + min(FIRST_REMINDER, kind_policy.expires / 2),
     )
+    request = replace(request, digest=digest_of(tx.vault, request))
     await requests.insert(tx, request, private=operation.private(), body=body)
     await note(tx, core, request, actor.id, "request.submitted", {"exposure_usd": str(request.exposure_usd)})
     return request
 
 
-def digest_of(
-    request_id: str,
-    program: str,
-    kind: str,
-    operation: Operation,
-    requester: str,
-    reason: str,
-    key: str,
-    body_mac: str,
-) -> str:
-    return terms_digest(
-        request_id=request_id,
-        program=program,
-        kind=kind,
-        subject=operation.subject,
-        requester=requester,
-        reason=reason,
-        terms=operation.terms(),
-        key=key,
-        body_mac=body_mac,
+def digest_of(vault: Vault, request: Request) -> str:
+    """The keyed digest, in hex, over all that is fixed when a request is made.
+
+    That is what will be sent and what approvers read. Keyed, so that nobody who can write to the
+    database alone can make terms and digest agree again.
+    """
+    digest = terms_digest(
+        {
+            "id": request.id,
+            "program": request.program,
+            "kind": request.kind,
+            "subject": request.subject,
+            "subject_label": request.subject_label,
+            "summary": request.summary,
+            "requester": request.requester,
+            "requester_name": request.requester_name,
+            "reason": request.reason,
+            "terms": dict(request.terms),
+            "exposure_usd": plain(request.exposure_usd.normalize()),
+            "key": request.key,
+            "body_mac": request.body_mac,
+            "approvals_needed": request.approvals_needed,
+            "policy_version": request.policy_version,
+            "created_at": request.created_at.isoformat(),
+            "expires_at": request.expires_at.isoformat(),
+            "facts": dict(request.facts),
+        }
     )
+    return vault.mac("approval_mac", digest.encode())
 
 
 async def _free_id(tx: Tx, core: Core) -> str:
@@ -134,18 +140,22 @@ async def _break_glass(tx: Tx, core: Core, request: Request, actor: Actor) -> Re
 
 
 async def cancel(core: Core, request_id: str, slack_id: str) -> Request:
-    """The requester withdraws; possible until the first byte is sent."""
-    async with core.store.begin() as tx:
-        request = await existing(tx, request_id)
-        if request.requester != slack_id:
-            raise NotAllowed(
-                "Only the person who asked can cancel. You can reject it instead.", "not_the_requester"
+    """The requester withdraws; possible until the first byte is sent. Refusals are audited."""
+    try:
+        async with core.store.begin() as tx:
+            request = await existing(tx, request_id)
+            if request.requester != slack_id:
+                raise NotAllowed(
+                    "Only the person who asked can cancel. You can reject it instead.", "not_the_requester"
+                )
+            if request.state not in (State.PENDING, State.APPROVED):
+                raise Stale(f"{request.id} is {request.state} already: it can no longer be cancelled.")
+            return await close(
+                tx, core, request, Event.CANCEL, slack_id, "Cancelled by the requester. Nothing was sent."
             )
-        if request.state not in (State.PENDING, State.APPROVED):
-            raise Stale(f"{request.id} is {request.state} already: it can no longer be cancelled.")
-        return await close(
-            tx, core, request, Event.CANCEL, slack_id, "Cancelled by the requester. Nothing was sent."
-        )
+    except CountersignError as refusal:
+        await people.refused(core, slack_id, "request.cancel", f"request:{request_id}", refusal.reason)
+        raise
 
 
 async def close(tx: Tx, core: Core, request: Request, event: Event, actor: str, text: str) -> Request:

@@ -1,0 +1,129 @@
+"""What follows when an execution gets somewhere, and how one ends when no call can be made any more.
+
+A request that waits for a key that works again, or whose stored terms were changed by hand, must not
+wait for ever: it ends as `failed` where nothing can have happened, and as `unresolved` where it may.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import timedelta
+from typing import Any
+
+from bot.domain.outcomes import RECONCILE_EVERY, RETRY_PAUSES
+from bot.domain.planning import LAPSED, History, never_executed
+from bot.domain.requests import TERMINAL, Event, Request, State
+from bot.services import alerts, owed, programs, support
+from bot.services.core import Core
+from bot.services.requests import note
+from storage import attempts, requests
+from storage.store import Tx
+
+_KEY_LOST = (
+    "The outcome is not known, and the API does not take the key, so it cannot be looked up. Money may have left"
+    " the float; do not repeat this. It is looked up as soon as the key works again."
+)
+_UNTRUSTED = (
+    "What is stored is not what was approved, so nothing is sent or looked up any more. What was sent before is not"
+    " known; do not repeat this. Keep the database as it is, look at `countersign audit verify`, and let two people"
+    " resolve it by the ledger."
+)
+
+
+async def tell(tx: Tx, core: Core, request: Request, event: Event | None, facts: Mapping[str, Any]) -> None:
+    """After an outcome: audit, messages owed, the alert of a lost outcome, the purge of private details."""
+    await note(tx, core, request, "system:execution", "request.outcome", facts)
+    await owed.card(tx, core, request)
+    if event is not None:
+        await owed.line(tx, core, request, str(request.state), text=request.outcome_text)
+    if request.state in TERMINAL:
+        await requests.purge(tx, request.id)
+        await owed.tell_requester(tx, core, request, "")
+        await alerts.resolve(tx, core, f"unresolved:{request.id}")
+    if event is Event.LOSE_SIGHT:
+        await alerts.raise_(
+            tx,
+            core,
+            dedupe=f"unresolved:{request.id}",
+            kind="unresolved",
+            subject=request.id,
+            severity="critical",
+            title=f"{request.id}: outcome not known",
+            text=await support.card(tx, core, request),
+        )
+        await owed.tell_requester(tx, core, request, "")
+
+
+async def without_a_call(core: Core, request: Request) -> bool:
+    """Nothing may be called for it now; where that has gone on for too long, the request ends here."""
+    paused = await programs.is_paused(core, request.program)
+    if request.state is not State.EXECUTING:
+        return paused
+    async with core.store.begin() as tx:
+        current = await requests.get(tx, request.id)
+        if current is None or current.version != request.version or _is_held(tx, current):
+            return True
+        spends_key = core.kinds[current.kind].spends_key
+        history = History.of(await attempts.of(tx, current.id), spends_key)
+        if never_executed(current, history, tx.now):
+            await _end(tx, core, current, Event.FAIL, LAPSED)
+            return True
+        if paused and current.first_sent_at and tx.now >= current.first_sent_at + sum_of_pauses():
+            await _end(tx, core, current, Event.LOSE_SIGHT, _KEY_LOST)
+    return paused
+
+
+def _is_held(tx: Tx, request: Request) -> bool:
+    return request.lease_until is not None and request.lease_until >= tx.now
+
+
+def sum_of_pauses() -> timedelta:
+    """From the first send to the last repeat of an executing request."""
+    return sum(RETRY_PAUSES, timedelta())
+
+
+async def stop_tampered(core: Core, request: Request) -> None:
+    """Executing or unresolved, and changed by hand: its key and target cannot be trusted, even for a look."""
+    async with core.store.begin() as tx:
+        current = await requests.get(tx, request.id)
+        if current is None or current.version != request.version or _is_held(tx, current):
+            return
+        if current.state is State.EXECUTING:
+            await _end(tx, core, current, Event.LOSE_SIGHT, _UNTRUSTED)
+        else:
+            await requests.touch(
+                tx, current, needs_person=True, due_at=tx.now + RECONCILE_EVERY, outcome_text=_UNTRUSTED
+            )
+        await alarm_tampered(tx, core, current)
+
+
+async def alarm_tampered(tx: Tx, core: Core, request: Request) -> None:
+    """One alert for each request whose row is not as it was approved."""
+    await alerts.raise_(
+        tx,
+        core,
+        dedupe=f"tampered:{request.id}",
+        kind="tampered",
+        subject=request.id,
+        severity="critical",
+        title=f"{request.id}: stored terms are not the approved ones",
+        text="What is stored is not what was approved. Nothing more is sent for it. Keep the database as it is and"
+        " look at `countersign audit verify`.",
+    )
+
+
+async def _end(tx: Tx, core: Core, request: Request, event: Event, text: str) -> None:
+    lost = event is Event.LOSE_SIGHT
+    moved = await requests.move(
+        tx,
+        request,
+        event,
+        outcome_text=text,
+        outcome_unknown=request.outcome_unknown or lost,
+        needs_person=lost,
+        due_at=tx.now + RECONCILE_EVERY if lost else None,
+        finished_at=None if lost else tx.now,
+        lease_owner=None,
+        lease_until=None,
+    )
+    await tell(tx, core, moved, event, {"without_a_call": True})

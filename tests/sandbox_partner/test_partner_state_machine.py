@@ -12,13 +12,14 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from sandbox.partner import codec, control, core, invariants
+from sandbox.partner import codec, control, core, invariants, ledger
+from sandbox.partner.accounts import account, first_account
 from sandbox.partner.app import build_world, standing_key
 from sandbox.partner.http import Answer, Request, Wire
 from sandbox.partner.surface import BASE_PATH
 
-AMOUNTS = st.decimals("0.01", "120", places=2)
-KEYS = st.sampled_from([f"k{n}" for n in range(6)])
+AMOUNTS = st.decimals("0.01", "250", places=2)
+KEYS = st.sampled_from([f"k{n}" for n in range(4)])
 EFFECTS = st.sampled_from(
     ["drop_before_commit", "drop_after_commit", "drop_midway", "reset", "garbage", "status"]
 )
@@ -40,6 +41,8 @@ class Machine(RuleBasedStateMachine):
         self.key = standing_key(self.world)
         self.cards: list[str] = []
         self.credited: dict[str, tuple[str, Decimal]] = {}
+        self.closed: set[str] = set()
+        self.last: tuple[str, int, Decimal] = ("k0", 0, Decimal(1))
         self.loop = asyncio.new_event_loop()
 
     def teardown(self) -> None:
@@ -55,6 +58,12 @@ class Machine(RuleBasedStateMachine):
         raw = b"" if body is None else codec.encode(body)
         request = Request("POST", BASE_PATH + path, headers=headers, body=raw)
         return self.loop.run_until_complete(core.handle(self.world, request))
+
+    def debits(self) -> int:
+        return self.world.store.number("SELECT count(*) FROM ledger WHERE kind = 'card_topup'")
+
+    def available_usd(self) -> Decimal:
+        return ledger.available_usd(self.world, account(self.world, first_account(self.world)))
 
     def card(self, number: int) -> str:
         return self.cards[number % len(self.cards)] if self.cards else "Z" * 32
@@ -78,13 +87,23 @@ class Machine(RuleBasedStateMachine):
 
     @rule(key=KEYS, number=st.integers(0, 3), amount_usd=AMOUNTS)
     def top_up(self, key: str, number: int, amount_usd: Decimal) -> None:
-        card = self.card(number)
+        card, self.last = self.card(number), (key, number, amount_usd)
+        before_usd, debits = self.available_usd(), self.debits()
         answer = self.call(f"/cards/{card}/topup", {"amount_usd": amount_usd}, key)
+        assert self.debits() == debits or amount_usd <= before_usd, "debited more than was available"
         if answer.status == 200 and answer.wire is Wire.ANSWER and answer.body.endswith(b"}}"):
             data = codec.decode(answer.body)["data"]
             told = (data["card_id"], Decimal(data["credited_usd"]))
             assert self.credited.setdefault(key, told) == told, "a key credited two things"
             assert data["card_id"] == card
+
+    @rule()
+    def send_the_last_top_up_again(self) -> None:
+        self.top_up(*self.last)
+
+    @rule(number=st.integers(0, 3))
+    def send_the_last_key_to_another_card(self, number: int) -> None:
+        self.top_up(self.last[0], number, self.last[2])
 
     @rule(key=KEYS, number=st.integers(0, 3), amount_usd=AMOUNTS)
     def unload(self, key: str, number: int, amount_usd: Decimal) -> None:
@@ -92,7 +111,10 @@ class Machine(RuleBasedStateMachine):
 
     @rule(key=KEYS, number=st.integers(0, 3))
     def close(self, key: str, number: int) -> None:
-        self.call(f"/cards/{self.card(number)}/close", None, key)
+        card = self.card(number)
+        answer = self.call(f"/cards/{card}/close", None, key)
+        if answer.status == 200:
+            self.closed.add(card)
 
     @rule(number=st.integers(0, 3), frozen=st.booleans())
     def freeze(self, number: int, frozen: bool) -> None:
@@ -142,7 +164,7 @@ class Machine(RuleBasedStateMachine):
         assert self.control("account", **switch)[0] == 200
 
     @precondition(lambda self: self.world.store.number("SELECT count(*) FROM transfers") < 3)
-    @rule(amount=st.decimals("5", "40", places=7), network=st.sampled_from(["POLYGON", "BASE"]))
+    @rule(amount=st.decimals("9", "40", places=2), network=st.sampled_from(["POLYGON", "BASE"]))
     def funding(self, amount: Decimal, network: str) -> None:
         number = self.world.store.number("SELECT count(*) FROM transfers")
         tx_hash = f"0x{number:064x}"
@@ -171,6 +193,13 @@ class Machine(RuleBasedStateMachine):
         assert invariants.broken(self.world) == []
 
     @invariant()
+    def closed_cards_stay_closed(self) -> None:
+        for card in self.closed:
+            row = self.world.store.one("SELECT status FROM cards WHERE id = ?", card)
+            assert row is not None
+            assert row["status"] == "DELETED"
+
+    @invariant()
     def one_debit_per_key(self) -> None:
         rows = self.world.store.all("SELECT reference FROM ledger WHERE kind = 'card_topup'")
         references = [row["reference"] for row in rows]
@@ -179,5 +208,5 @@ class Machine(RuleBasedStateMachine):
 
 TestMachine = Machine.TestCase
 TestMachine.settings = settings(
-    max_examples=40, stateful_step_count=30, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+    max_examples=120, stateful_step_count=40, deadline=None, suppress_health_check=[HealthCheck.too_slow]
 )

@@ -212,6 +212,13 @@ async def expiring(tx: Tx) -> list[Request]:
     return await _all(tx, or_(waited, unsent), order=(row.created_at, row.id), limit=200)
 
 
+async def failed_in_doubt(tx: Tx, *, since: datetime) -> list[Request]:
+    """Given up as failed since then although an attempt's outcome was never known: it may land late."""
+    row = t.request.c
+    doubtful = (row.state == State.FAILED, row.outcome_unknown.is_(True), row.finished_at >= since)
+    return await _all(tx, *doubtful, order=(row.finished_at, row.id), limit=500)
+
+
 async def reminding(tx: Tx) -> list[Request]:
     """Pending requests whose reminder is due."""
     row = t.request.c

@@ -16,17 +16,37 @@ _ALLOWED = re.compile(r"[A-Za-z0-9äöüÄÖÜ /\-^.')]*")
 _CONVERTED = str.maketrans({"Ł": "L", "ł": "l"})
 _DIGITS = re.compile(r"[0-9]+")
 _HASH = re.compile(r"0[xX][0-9a-fA-F]{64}")
-_EMAIL = re.compile(r"[^@\s]+@[^@\s]+\.[^@\s.]+")
-_CARD_NUMBER = re.compile(r"(?:[0-9][ -]?){13,19}")
+# Without the signs by which Slack and mail headers mark up an address; anything else is the service's to judge.
+_EMAIL = re.compile(r"[^@\s<>|,;:()\[\]\\\"]+@[^@\s<>|,;:()\[\]\\\"]+\.[^@\s<>|,;:()\[\]\\\".]+")
+# Groups of digits with a space, a dot or a dash between them.
+_DIGIT_GROUPS = re.compile(r"[0-9]+(?:[ .\-–\u00a0\u202f]{1,2}[0-9]+)*")
 
 
 def refuse_card_number(text: str) -> None:
-    """Raise ValueError where `text` holds a Luhn-valid run of 13 to 19 digits: card data has no place here."""
-    for match in _CARD_NUMBER.finditer(text):
-        digits = [int(c) for c in match.group() if c.isdigit()]
-        doubled = sum(d if i % 2 == 0 else sum(divmod(d * 2, 10)) for i, d in enumerate(reversed(digits)))
-        if doubled % 10 == 0:
-            raise ValueError("This looks like a card number. Leave it out: Countersign never takes one.")
+    """Raise ValueError where neighbouring groups of digits make a Luhn-valid number of 13 to 19 digits.
+
+    Card data has no place here. A date or a code written after the number does not hide it.
+    """
+    for run in _DIGIT_GROUPS.finditer(unicodedata.normalize("NFKC", text)):
+        groups = _DIGITS.findall(run.group())
+        for first in range(len(groups)):
+            number = ""
+            for group in groups[first:]:
+                number += group
+                if 13 <= len(number) <= 19 and _passes_luhn(number):
+                    raise ValueError(
+                        "This looks like a card number. Leave it out: Countersign never takes one."
+                    )
+
+
+def _passes_luhn(number: str) -> bool:
+    digits = [int(c) for c in reversed(number)]
+    return sum(d if i % 2 == 0 else sum(divmod(d * 2, 10)) for i, d in enumerate(digits)) % 10 == 0
+
+
+def _refuse_invisible(text: str, what: str) -> None:
+    if any(unicodedata.category(c) in ("Cc", "Cf", "Zl", "Zp") for c in text):
+        raise ValueError(f"The {what} holds an invisible or control character. Type it again by hand.")
 
 
 def amount(text: str) -> str:
@@ -39,8 +59,8 @@ def amount(text: str) -> str:
 
 def cardholder_name(text: str) -> str:
     """The name as it will be printed: accents converted, uppercase, at most 26 characters."""
-    if any(unicodedata.category(c) in ("Cc", "Cf", "Zl", "Zp") for c in text):
-        raise ValueError("The name holds an invisible or control character. Type it again by hand.")
+    _refuse_invisible(text, "name")
+    refuse_card_number(text)
     name = "".join(_to_ascii(c) for c in unicodedata.normalize("NFC", text.strip()))
     bad = [c for c in name if not _ALLOWED.fullmatch(c)]
     if bad:
@@ -83,6 +103,7 @@ def phone(text: str) -> str:
 
 
 def email(text: str) -> str:
+    _refuse_invisible(text, "e-mail address")
     if not _EMAIL.fullmatch(text) or len(text) > 254:
         raise ValueError("This is not an e-mail address like name@example.com.")
     return text
@@ -91,6 +112,7 @@ def email(text: str) -> str:
 def partner_ref(text: str) -> str:
     if len(text) > 128:
         raise ValueError(f"The reference has {len(text)} characters; at most 128 fit.")
+    _refuse_invisible(text, "reference")
     refuse_card_number(text)
     return text
 

@@ -15,6 +15,7 @@ from bot.domain.errors import (
     AlreadyDecided,
     CountersignError,
     Expired,
+    InvalidInput,
     NotAllowed,
     OverLimit,
     OwnRequest,
@@ -25,7 +26,8 @@ from bot.domain.policy import APPROVAL_VALID_FOR
 from bot.domain.requests import Event, Request, State
 from bot.services import alerts, owed, people
 from bot.services.core import Core
-from bot.services.decisions import signed
+from bot.services.decisions import is_genuine, signed
+from bot.services.drafts import read_reason
 from bot.services.requests import close, existing, note
 from storage import decisions, requests
 from storage.store import Tx
@@ -42,7 +44,7 @@ async def approve(
     """
     core.crash_point("approve.received")
     try:
-        actor = await people.require_member(core, slack_id, action="request.approve")
+        actor = await people.member(core, slack_id)
         approvers = await people.approvers(core)
         requester = await core.directory.actor(await _requester_of(core, request_id))
         if requester.deleted:
@@ -150,9 +152,10 @@ async def _within_limits(tx: Tx, core: Core, request: Request, approvals: list[D
 
 
 async def reject(core: Core, request_id: str, slack_id: str, *, reason: str) -> Request:
-    """One rejection ends it. The requester cancels instead."""
+    """One rejection ends it. The requester cancels instead. Raises `InvalidInput` without a reason."""
+    reason = _words_of("reason", reason)
     try:
-        actor = await people.require_member(core, slack_id, action="request.reject")
+        actor = await people.member(core, slack_id)
         approvers = await people.approvers(core)
         async with core.store.begin() as tx:
             request = await existing(tx, request_id)
@@ -170,10 +173,17 @@ async def reject(core: Core, request_id: str, slack_id: str, *, reason: str) -> 
         raise
 
 
+def _words_of(field: str, text: str) -> str:
+    try:
+        return read_reason(text)
+    except ValueError as error:
+        raise InvalidInput(field, str(error)) from None
+
+
 async def confirm(core: Core, request_id: str, slack_id: str) -> Request:
     """The second person's word on a Freeze now, given afterwards."""
     try:
-        actor = await people.require_member(core, slack_id, action="request.confirm")
+        actor = await people.member(core, slack_id)
         approvers = await people.approvers(core)
         async with core.store.begin() as tx:
             request = await existing(tx, request_id)
@@ -199,10 +209,14 @@ async def confirm(core: Core, request_id: str, slack_id: str) -> Request:
 async def resolve(core: Core, request_id: str, slack_id: str, *, verdict: str, evidence: str) -> Request:
     """A person's verdict on an unresolved outcome; it holds once two people said the same.
 
-    One of the two must be an approver who did not ask. `verdict` is "succeeded" or "failed".
+    One of the two must be an approver who did not ask. `verdict` is "succeeded" or "failed"; `evidence`
+    is what they saw, in words. Raises `InvalidInput`.
     """
+    if verdict not in ("succeeded", "failed"):
+        raise InvalidInput("verdict", "Choose whether it happened or not.")
+    evidence = _words_of("evidence", evidence)
     try:
-        actor = await people.require_member(core, slack_id, action="request.resolve")
+        actor = await people.member(core, slack_id)
         approvers = await people.approvers(core)
         async with core.store.begin() as tx:
             request = await existing(tx, request_id)
@@ -226,7 +240,7 @@ async def _settle_by_hand(
     same = [
         d
         for d in await decisions.of(tx, request.id)
-        if d.kind is DecisionKind.RESOLVE and d.verdict == decision.verdict
+        if d.kind is DecisionKind.RESOLVE and d.verdict == decision.verdict and is_genuine(tx.vault, d)
     ]
     people_of_it = {d.actor for d in same}
     enough = len(people_of_it) >= 2 and bool((people_of_it & approvers) - {request.requester})

@@ -56,7 +56,27 @@ async def begin(
     run_now: bool = False,
     program: str | None = None,
 ) -> Draft:
-    """Check typed fields and keep them as a draft. No network; raises `InvalidFields` with all problems."""
+    """Check typed fields and keep them as a draft. No network.
+
+    Raises `InvalidFields` with all problems; then nothing of what was typed is kept, and the refusal is
+    audited.
+    """
+    try:
+        return await _begin(core, owner, kind, texts, reason, run_now, program or core.default_program)
+    except InvalidFields as refusal:
+        await people.refused(core, owner, f"{kind}.begin", "", refusal.reason)
+        raise
+
+
+async def _begin(
+    core: Core,
+    owner: str,
+    kind: str,
+    texts: Mapping[str, str],
+    reason: str,
+    run_now: bool,
+    program: str,
+) -> Draft:
     cls = core.kinds[kind]
     errors: dict[str, str] = {}
     values: dict[str, str] = {}
@@ -68,7 +88,6 @@ async def begin(
         reason = read_reason(reason)
     except ValueError as error:
         errors["reason"] = str(error)
-    program = program or core.default_program
     async with core.store.begin() as tx:
         label = ""
         for field in cls.fields:
@@ -76,7 +95,7 @@ async def begin(
                 try:
                     entry = await resolve_card(tx, texts.get(field.name) or "")
                     values[field.name], label, program = entry.id, entry.label, entry.program
-                except NotFound as error:
+                except (NotFound, ValueError) as error:
                     errors[field.name] = str(error)
         if errors:
             raise InvalidFields(errors)
@@ -108,10 +127,14 @@ def read_reason(text: str) -> str:
 
 
 async def resolve_card(tx: Tx, text: str) -> CardEntry:
-    """The one card that `text` names; raises `NotFound` with the candidates where there are several."""
+    """The one card that `text` names.
+
+    Raises `NotFound`, with the candidates where there are several, and ValueError for a card number.
+    """
     found = await cards.match(tx, text.strip())
     if len(found) == 1:
         return found[0]
+    refuse_card_number(text)
     if not found:
         raise NotFound(f"No card matches “{text[:60]}”. Name it by last four digits, name, reference or id.")
     shown = "; ".join(

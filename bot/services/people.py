@@ -14,17 +14,22 @@ from storage import audit, people
 REQUESTER_CHECK_HOLDS = timedelta(minutes=10)
 
 
-async def require_member(core: Core, slack_id: str, *, action: str) -> Actor:
-    """The person, looked up live; raises `NotAllowed` (audited) for guests, strangers, bots, the deactivated."""
+async def member(core: Core, slack_id: str) -> Actor:
+    """The person, looked up live; raises `NotAllowed` for guests, strangers, bots, the deactivated."""
     actor = await core.directory.actor(slack_id)
     async with core.store.begin() as tx:
         await people.put(tx, actor)
+    require_full_member(actor, core.directory.home_team)
+    return actor
+
+
+async def require_member(core: Core, slack_id: str, *, action: str) -> Actor:
+    """As `member`, and a refusal is audited."""
     try:
-        require_full_member(actor, core.directory.home_team)
+        return await member(core, slack_id)
     except NotAllowed as refusal:
         await refused(core, slack_id, action, "", refusal.reason)
         raise
-    return actor
 
 
 async def require_requester(core: Core, slack_id: str, *, action: str) -> Actor:

@@ -7,6 +7,8 @@ from bot.services import alerts
 from bot.services.core import Core
 from storage import audit, programs
 
+# After a 403 a key must have both before it is trusted again, or each request would pause the program anew.
+_WRITE_SCOPES = frozenset({"cards:write", "users:write"})
 _KEY_REFUSED = "The key is missing, unknown or revoked, or the account is suspended."
 
 
@@ -46,7 +48,7 @@ async def probe_paused(core: Core) -> None:
             me = await core.partners[program.name].me()
         except PartnerError:
             continue
-        if program.paused_reason == "FORBIDDEN" and not {"cards:write", "users:write"} & set(me.key.scopes):
+        if program.paused_reason == "FORBIDDEN" and not set(me.key.scopes) >= _WRITE_SCOPES:
             continue
         await resume(core, program.name)
 

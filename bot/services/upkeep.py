@@ -53,12 +53,12 @@ async def purge(core: Core) -> None:
 
 async def sweep_late_landings(core: Core) -> None:
     """Requests given up as failed without proof are looked up again for 48 hours."""
-    since = core.clock.now() - LATE_LANDING_FOR
     async with core.store.read() as tx:
-        failed = await requests.find(tx, states=(State.FAILED,), since=since - timedelta(days=1), limit=500)
+        failed = await requests.failed_in_doubt(tx, since=tx.now - LATE_LANDING_FOR)
     for request in failed:
-        recent = request.finished_at is not None and request.finished_at >= since
-        if request.outcome_unknown and recent and request.program in core.partners:
+        # A switch that somebody has set since reads just like one that landed late.
+        is_switch = bool(core.kinds[request.kind].superseded_by)
+        if request.program in core.partners and not is_switch:
             await _look_again(core, request)
 
 

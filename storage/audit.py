@@ -278,7 +278,7 @@ def _fault(tx: Tx, entry: Entry, expected: int, previous: str | None, told: Anch
         return "prev"
     if entry_hash(entry) != entry.hash:
         return "hash"
-    if entry.mac.partition(".")[0] not in tx.vault.kids:
+    if tx.vault.signed_under(entry.mac) not in tx.vault.kids:
         return "key"
     if not tx.vault.check_mac("audit_mac", entry.hash.encode(), entry.mac):
         return "mac"

@@ -39,6 +39,7 @@ PURPOSES = frozenset(
 )
 _KEY_BYTES = 32
 _NONCE_BYTES = 12  # 96 bits, drawn at random: far below the bound of 2^32 messages per key
+_KID_LENGTH = 12
 _FORMAT = "v1"
 
 RandomBytes = Callable[[int], bytes]
@@ -80,7 +81,7 @@ class MasterKey:
 
     @property
     def kid(self) -> str:
-        return hmac.new(self.material, b"countersign-kid", hashlib.sha256).hexdigest()[:12]
+        return hmac.new(self.material, b"countersign-kid", hashlib.sha256).hexdigest()[:_KID_LENGTH]
 
     def __repr__(self) -> str:
         return f"<master key {self.kid}>"
@@ -185,18 +186,22 @@ class Vault:
         return opened
 
     def mac(self, purpose: str, data: bytes) -> str:
-        """`<kid>.<hex>`: HMAC-SHA256 under the purpose's subkey of the primary key."""
+        """Hex of the primary key's id (12 digits) and of an HMAC-SHA256 under its subkey for the purpose."""
         return self._mac(self.primary_kid, purpose, data)
+
+    def signed_under(self, mac: str) -> str:
+        """The id of the master key a MAC says it was made under."""
+        return mac[:_KID_LENGTH]
 
     def check_mac(self, purpose: str, data: bytes, mac: str) -> bool:
         """Is `mac` ours for `data`, under whichever key of the keyring it names? Constant time."""
-        kid = mac.partition(".")[0]
+        kid = self.signed_under(mac)
         if self._keyring.find(kid) is None:
             return False
         return hmac.compare_digest(self._mac(kid, purpose, data).encode(), mac.encode())
 
     def _mac(self, kid: str, purpose: str, data: bytes) -> str:
-        return f"{kid}.{hmac.new(self._subkey(kid, purpose), data, hashlib.sha256).hexdigest()}"
+        return f"{kid}{hmac.new(self._subkey(kid, purpose), data, hashlib.sha256).hexdigest()}"
 
     def _subkey(self, kid: str, purpose: str) -> bytes:
         if purpose not in PURPOSES:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hmac
 from dataclasses import replace
 
 from bot.domain.actors import Actor
@@ -45,5 +44,4 @@ def signed(
 
 def is_genuine(vault: Vault, decision: Decision) -> bool:
     """Was this row written by us, and is it as we wrote it?"""
-    expected = vault.mac(_PURPOSE, decision_bytes(decision))
-    return hmac.compare_digest(expected.encode(), decision.mac.encode())
+    return vault.check_mac(_PURPOSE, decision_bytes(decision), decision.mac)

@@ -35,6 +35,10 @@ STATELESS = frozenset({"button", "overflow", "icon_button", "feedback_buttons", 
 #: Keys of an element that Slack repeats in `actions[]`.
 REPEATED = ("text", "value", "style", "url", "placeholder", "confirm", "min_query_length")
 
+FORMS = {
+    "datepicker": re.compile(r"\d{4}-\d{2}-\d{2}"),
+    "timepicker": re.compile(r"([01]\d|2[0-3]):[0-5]\d"),
+}
 _EMAIL = re.compile(r"[^@\s]+@[^@\s]+\.[^@\s]+")
 _NUMBER = re.compile(r"-?\d+(\.\d+)?")
 
@@ -76,12 +80,23 @@ def state(element: Json, given: Any, suggested: dict[str, Json]) -> Json:
     if kind.startswith("multi_"):
         return {"type": kind, key: _strings(element, given or [])}
     if kind == "datetimepicker":
-        return {"type": kind, key: None if given in (None, "") else int(given)}
+        return {"type": kind, key: _moment(element, given)}
     if kind == "rich_text_input":
         return {"type": kind, key: _rich_text(given) if isinstance(given, str) else given}
     if given is not None and not isinstance(given, str):
         raise BadAct(f"{element['action_id']}: a text is wanted, not {given!r}")
+    if given and kind in FORMS and not FORMS[kind].fullmatch(given):
+        raise BadAct(f"{element['action_id']}: {given!r} cannot be chosen in a {kind}")
     return {"type": kind, key: given or None}
+
+
+def _moment(element: Json, given: Any) -> int | None:
+    """A datetimepicker's value: whole seconds since the epoch, as a number or as text."""
+    if given in (None, ""):
+        return None
+    if isinstance(given, bool) or not re.fullmatch(r"\d{10}", str(given)):
+        raise BadAct(f"{element['action_id']}: seconds since 1970 are wanted, not {given!r}")
+    return int(given)
 
 
 def _rich_text(text: str) -> Json | None:
@@ -108,6 +123,14 @@ def _option(element: Json, value: Any, suggested: dict[str, Json]) -> Json:
     raise BadAct(f"{element['action_id']} offers no option {value!r}")
 
 
+def feedback(element: Json, value: Any) -> Json:
+    """Which of the two feedback buttons was pressed. Raises BadAct when neither."""
+    for button in (element["positive_button"], element["negative_button"]):
+        if button["value"] == value:
+            return {"type": element["type"], "text": button["text"], "value": value}
+    raise BadAct(f"{element['action_id']} has no button with the value {value!r}")
+
+
 def is_empty(entry: Json) -> bool:
     """Has nobody put anything into this element?"""
     return not any(value for key, value in entry.items() if key != "type")
@@ -117,6 +140,10 @@ def complaint(element: Json, entry: Json, *, required: bool) -> str | None:
     """What Slack's client says of a value before it sends anything, or None."""
     if is_empty(entry):
         return "Please complete this required field." if required else None
+    most = element.get("max_selected_items")
+    chosen = next((value for value in entry.values() if isinstance(value, list)), [])
+    if most is not None and len(chosen) > most:
+        return f"Please choose no more than {most}."
     text = entry.get("value")
     if not isinstance(text, str):
         return None

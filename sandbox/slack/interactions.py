@@ -179,6 +179,8 @@ def chosen(element: Json, value: Any, suggested: dict[str, Json]) -> Json | None
     """The state an element takes from a click; a button has none."""
     if element["type"] == "overflow" and value is None:
         raise BadAct("selected_option is missing: say which entry of the menu")
+    if element["type"] == "feedback_buttons":
+        return elements.feedback(element, value)
     if element["type"] in elements.STATELESS - {"overflow"}:
         return None
     return elements.state(element, value, suggested)
@@ -189,7 +191,7 @@ def _message_values(message: Json, placed: blocks.Placed, entry: Json | None) ->
     for other in blocks.elements(message["blocks"]):
         if other.element["type"] not in elements.STATELESS:
             values.setdefault(other.block_id, {})[other.action_id] = elements.initial_state(other.element)
-    if entry is not None and placed.element["type"] != "overflow":
+    if entry is not None and placed.element["type"] not in elements.STATELESS:
         values[placed.block_id][placed.action_id] = entry
     return values
 
@@ -214,6 +216,8 @@ async def write(workspace: Workspace, user: str, channel_key: str, text: str, th
         raise BadAct(f"{where.name} is archived")
     if where.is_im and not workspace.manifest.messages_tab:
         raise BadAct("the app's messages tab is switched off in the manifest")
+    if where.is_im and workspace.manifest.messages_tab_read_only:
+        raise BadAct("the app's messages tab is read-only in the manifest")
     if not text.strip() or len(text) > limits.TYPED_TEXT:
         raise BadAct(f"a message has 1 to {limits.TYPED_TEXT} characters")
     if thread_ts and workspace.store.message(where.id, thread_ts) is None:

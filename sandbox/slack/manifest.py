@@ -32,6 +32,7 @@ class Manifest:
     events: frozenset[str] = frozenset()
     home_tab: bool = False
     messages_tab: bool = True
+    messages_tab_read_only: bool = False
     interactive: bool = True
 
     def command(self, name: str) -> Command | None:
@@ -64,6 +65,7 @@ def parse(data: Any) -> Manifest:
         events=frozenset(_mapping(settings, "event_subscriptions").get("bot_events") or ()),
         home_tab=bool(home.get("home_tab_enabled", False)),
         messages_tab=bool(home.get("messages_tab_enabled", True)),
+        messages_tab_read_only=bool(home.get("messages_tab_read_only_enabled", False)),
         interactive=bool(_mapping(settings, "interactivity").get("is_enabled", False)),
     )
 

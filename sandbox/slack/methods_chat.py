@@ -104,6 +104,8 @@ def post_message(workspace: Workspace, args: Args) -> Json:
     found["thread_ts"] = _thread(workspace, channel, args)
     workspace.rates.post(channel.id)
     message = messages.bot_message(workspace.ids, workspace.manifest.bot_name, channel.created_at, found)
+    if found["thread_ts"] and args.flag("reply_broadcast"):
+        message["subtype"] = "thread_broadcast"
     workspace.store.put_message(channel.id, message)
     events.message_posted(workspace, channel, message)
     return {"channel": channel.id, "ts": message["ts"], "message": message}

@@ -187,9 +187,13 @@ def _answer(shown: list[Json], cursor: str, args: Args) -> Json:
 
 
 def history(workspace: Workspace, args: Args) -> Json:
-    """Newest first, without the replies of threads."""
+    """Newest first, without the replies of threads, unless they were sent to the channel too."""
     channel = _readable(workspace, args)
-    top = [one for one in workspace.store.messages[channel.id] if one.get("thread_ts") in (None, one["ts"])]
+    top = [
+        one
+        for one in workspace.store.messages[channel.id]
+        if one.get("thread_ts") in (None, one["ts"]) or one.get("subtype") == "thread_broadcast"
+    ]
     shown, cursor = page(_between(top, args)[::-1], args)
     return {**_answer(shown, cursor, args), "pin_count": 0}
 

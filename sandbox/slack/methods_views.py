@@ -36,7 +36,7 @@ def _view(args: Args, *kinds: str) -> Json:
 def open_view(workspace: Workspace, args: Args) -> Json:
     body = _view(args, "modal")
     trigger = workspace.triggers.use(args.required("trigger_id"))
-    return {"view": workspace.views.open(trigger.user, body).as_json()}
+    return {"view": workspace.views.open(trigger.user, body).as_json({})}
 
 
 def push_view(workspace: Workspace, args: Args) -> Json:
@@ -45,7 +45,7 @@ def push_view(workspace: Workspace, args: Args) -> Json:
     trigger = workspace.triggers.use(args.required("trigger_id"))
     if trigger.view_id is None or workspace.views.find(trigger.view_id) is None:
         raise SlackError("not_found")
-    return {"view": workspace.views.push(trigger.user, body).as_json()}
+    return {"view": workspace.views.push(trigger.user, body).as_json({})}
 
 
 def update_view(workspace: Workspace, args: Args) -> Json:
@@ -74,7 +74,7 @@ def publish_view(workspace: Workspace, args: Args) -> Json:
     if user not in workspace.store.people:
         raise SlackError("user_not_found")
     view = workspace.views.publish(user, body, args.text("hash") or None)
-    return {"view": view.as_json()}
+    return {"view": view.as_json({})}
 
 
 METHODS = {

@@ -4,6 +4,9 @@ Slack's client checks required and length-limited inputs before it sends anythin
 A submission must be answered in its ack: nothing closes the view, `errors` go on the fields,
 `update` and `push` show a view, `clear` closes all. An answer Slack would refuse is shown as its
 failure text and told in the outcome.
+
+Deviations: suggestions are asked for in modals only, not in messages; `response_url_enabled` is
+accepted, but `response_urls` of a submission stays empty.
 """
 
 from typing import Any
@@ -66,7 +69,7 @@ async def click_view(
     if placed.is_input and not placed.block.get("dispatch_action"):
         raise BadAct(f"{action_id} is an input without dispatch_action: it is sent with the submission")
     entry = chosen(placed.element, value, view.suggested.get((placed.block_id, placed.action_id), {}))
-    if entry is not None and placed.element["type"] != "overflow":
+    if entry is not None and placed.element["type"] not in elements.STATELESS:
         view.values.setdefault(placed.block_id, {})[placed.action_id] = entry
     action = elements.action(placed.block_id, placed.element, entry, workspace.ids.ts())
     is_modal = view.body["type"] == "modal"
@@ -118,7 +121,7 @@ async def submit(workspace: Workspace, user: str, view_id: str, typed: Typed) ->
     view.submitting = True
     workspace.changed()
     trigger_id = workspace.triggers.issue(who.id, view.id)
-    payload = payloads.view_submission(who, view, _submitted(view), trigger_id)
+    payload = payloads.view_submission(who, view, view.current_values(), trigger_id)
     title = view.body["title"]["text"]
     parcel = Parcel("interactive", "view_submission", payload, True, f"{who.name} submitted {title}")
     ack = await workspace.delivery.send(parcel)
@@ -127,11 +130,6 @@ async def submit(workspace: Workspace, user: str, view_id: str, typed: Typed) ->
         workspace.toast(who.id, SUBMIT_FAILED)
         return {**outcome(ack), "response_action": None, "view_id": view.id}
     return {**outcome(ack), **_take_answer(workspace, who, view, ack.payload or {})}
-
-
-def _submitted(view: View) -> Json:
-    """`state.values` of a submission."""
-    return view.current_values()
 
 
 def _client_side(view: View) -> dict[str, str]:
@@ -194,7 +192,8 @@ def _checked_errors(view: View, errors: Any) -> dict[str, str]:
 
 
 async def close(workspace: Workspace, user: str, view_id: str) -> Json:
-    """Somebody closes a modal; whoever asked for it is told, in the background, as Slack does."""
+    """Somebody closes a modal (with `clear_on_close` the whole stack); the app is told of each view
+    that asked for it, and the person need not wait for its ack, but a test may want to."""
     who, view = own_view(workspace, user, view_id)
     if view.body["type"] != "modal":
         raise BadAct("a home tab cannot be closed")

@@ -97,6 +97,7 @@ def _message_json(workspace: Workspace, message: Json) -> Json:
     return {
         "ts": message["ts"],
         "thread_ts": message.get("thread_ts"),
+        "subtype": message.get("subtype"),
         "user": message["user"],
         "username": author.real_name if author is not None else message.get("username", message["user"]),
         "is_app": bool(message.get("bot_id")),

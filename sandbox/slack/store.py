@@ -94,6 +94,7 @@ class Store:
         self._persist.clear()
         self._forget()
         self._seed()
+        self.clock_moved()
 
     def clock_moved(self) -> None:
         self._persist.save("clock", "offset", self._clock.offset_seconds)

@@ -396,3 +396,59 @@ async def test_someone_with_the_token_can_tamper_behind_the_apps_back(make_stage
 
     assert (edited["text"], edited["blocks"]) == ("all is well", [])
     assert await stage.messages("U0BOB", "C0OPS") == []
+
+
+async def test_a_reply_sent_to_the_channel_too_is_in_its_history(make_stage: MakeStage) -> None:
+    stage = await make_stage(connect=False)
+    parent = await stage.client.chat_postMessage(channel="C0OPS", text="R-1")
+    where = {"channel": "C0OPS", "thread_ts": parent["ts"]}
+    await stage.client.chat_postMessage(**where, text="quietly")
+    await stage.client.chat_postMessage(**where, text="for all to see", reply_broadcast=True)
+    history = await stage.client.conversations_history(channel="C0OPS")
+
+    assert [m["text"] for m in history["messages"]] == ["for all to see", "R-1"]
+
+
+async def test_feedback_buttons_send_the_one_that_was_pressed(make_stage: MakeStage) -> None:
+    heard: list[Json] = []
+
+    def wire(app: AsyncApp) -> None:
+        @app.action("rate")
+        async def rate(ack: Any, action: Json) -> None:
+            heard.append(action)
+            await ack()
+
+    buttons = {
+        name: {"text": {"type": "plain_text", "text": name}, "value": name}
+        for name in ("positive_button", "negative_button")
+    }
+    rating = {
+        "type": "context_actions",
+        "elements": [{"type": "feedback_buttons", "action_id": "rate", **buttons}],
+    }
+    stage = await make_stage(wire=wire)
+    sent = await stage.client.chat_postMessage(channel="C0OPS", text="R-1", blocks=[rating])
+    click = {"user": "U0BOB", "channel": "C0OPS", "ts": sent["ts"], "action_id": "rate"}
+    await stage.act("click", **click, value="negative_button")
+    refused = await stage.post("act/click", 400, **click, value="neither")
+
+    assert (heard[0]["value"], heard[0]["text"]["text"]) == ("negative_button", "negative_button")
+    assert refused["error"] == "rate has no button with the value 'neither'"
+
+
+async def test_a_read_only_messages_tab_takes_no_text(make_stage: MakeStage) -> None:
+    manifest = copy.deepcopy(MANIFEST)
+    manifest["features"]["app_home"]["messages_tab_read_only_enabled"] = True
+    stage = await make_stage(connect=False, manifest=manifest)
+    refused = await stage.post("act/message", 400, user="U0BOB", channel="D0BOB", text="help")
+
+    assert refused["error"] == "the app's messages tab is read-only in the manifest"
+    assert (await stage.client.chat_postMessage(channel="D0BOB", text="but the app may write"))["ok"]
+
+
+async def test_an_app_without_a_messages_tab_cannot_write_to_people(make_stage: MakeStage) -> None:
+    manifest = copy.deepcopy(MANIFEST)
+    manifest["features"]["app_home"]["messages_tab_enabled"] = False
+    stage = await make_stage(connect=False, manifest=manifest)
+
+    assert await _refused(stage.client.chat_postMessage(channel="U0BOB", text="x")) == "messages_tab_disabled"

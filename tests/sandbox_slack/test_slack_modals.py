@@ -364,3 +364,59 @@ async def test_a_home_tab_is_published_per_person_and_its_buttons_work(make_stag
     assert (opened[0]["tab"], opened[0]["channel"]) == ("home", "D0BOB")
     assert clicked[0]["view"]["type"] == "home"
     assert (await stage.see("U0ALICE"))["home"] is None
+
+
+@pytest.mark.parametrize(
+    ("element", "given", "error"),
+    [
+        ({"type": "datepicker"}, "tomorrow", "a: 'tomorrow' cannot be chosen in a datepicker"),
+        ({"type": "timepicker"}, "25:00", "a: '25:00' cannot be chosen in a timepicker"),
+        ({"type": "datetimepicker"}, "soon", "a: seconds since 1970 are wanted, not 'soon'"),
+        ({"type": "plain_text_input"}, 5, "a: a text is wanted, not 5"),
+        ({"type": "multi_users_select"}, "U0BOB", "a: a list of texts is wanted, not 'U0BOB'"),
+    ],
+)
+async def test_a_value_nobody_could_have_chosen_is_refused(
+    make_stage: MakeStage, element: Json, given: Any, error: str
+) -> None:
+    block = {"type": "input", "block_id": "b", "label": text("L"), "element": {**element, "action_id": "a"}}
+    form = Form(block)
+    stage = await make_stage(wire=form.wire)
+    view = await _opened(stage)
+    refused = await stage.post(
+        "act/submit", 400, user="U0ALICE", view_id=view["id"], values={"b": {"a": given}}
+    )
+
+    assert refused["error"] == error
+    assert form.submitted == []
+
+
+@pytest.mark.parametrize(
+    ("element", "given", "complaint"),
+    [
+        ({"type": "number_input", "is_decimal_allowed": False}, "1.5", "Please enter a whole number."),
+        ({"type": "number_input", "is_decimal_allowed": True}, "1e3", "Please enter a valid number."),
+        (
+            {"type": "number_input", "is_decimal_allowed": True, "min_value": "1"},
+            "0.5",
+            "Please enter a number that is at least 1.",
+        ),
+        ({"type": "email_text_input"}, "a at b", "Please enter a valid email address."),
+        ({"type": "url_text_input"}, "example.com", "Please enter a valid URL."),
+        (
+            {"type": "multi_users_select", "max_selected_items": 1},
+            ["U0BOB", "U0CAROL"],
+            "Please choose no more than 1.",
+        ),
+    ],
+)
+async def test_slacks_client_says_what_is_wrong_on_the_field(
+    make_stage: MakeStage, element: Json, given: Any, complaint: str
+) -> None:
+    block = {"type": "input", "block_id": "b", "label": text("L"), "element": {**element, "action_id": "a"}}
+    form = Form(block)
+    stage = await make_stage(wire=form.wire)
+    outcome = await _submit(stage, await _opened(stage), b={"a": given})
+
+    assert outcome["errors"] == {"b": complaint}
+    assert form.submitted == []

@@ -19,7 +19,7 @@ from bot.services import people, programs
 from bot.services.core import Core
 from bot.services.decisions import is_genuine
 from bot.services.drafts import house_facts
-from bot.services.requests import digest_of
+from bot.services.requests import has_its_digest
 from storage import decisions, requests
 from storage.errors import CannotOpen, Purged
 
@@ -92,7 +92,7 @@ _TAMPERED = Stop(
 async def _as_approved(core: Core, request: Request) -> Answer:
     """Digest, MACs and quorum: a row changed in the database by hand is not sent."""
     async with core.store.read() as tx:
-        if digest_of(tx.vault, request) != request.digest:
+        if not has_its_digest(tx.vault, request):
             return _TAMPERED
         try:
             frozen = await requests.frozen(tx, request.id)
@@ -102,7 +102,7 @@ async def _as_approved(core: Core, request: Request) -> Answer:
             if request.state is State.APPROVED:
                 return _TAMPERED
             return Later("Its details were deleted, so it can only be looked up.")
-        if tx.vault.mac("token_hash", frozen.body) != request.body_mac:
+        if not tx.vault.check_mac("token_hash", frozen.body, request.body_mac):
             return _TAMPERED
         genuine = [
             d

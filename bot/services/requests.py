@@ -83,11 +83,20 @@ async def _insert(tx: Tx, core: Core, draft: Draft, actor: Actor) -> Request:
 
 
 def digest_of(vault: Vault, request: Request) -> str:
-    """The keyed digest, in hex, over all that is fixed when a request is made.
+    """The keyed digest over all that is fixed when a request is made.
 
-    That is what will be sent and what approvers read. Keyed, so that nobody who can write to the
-    database alone can make terms and digest agree again.
+    Keyed, so that nobody who can write to the database alone can make terms and digest agree again.
     """
+    return vault.mac("approval_mac", _fixed(request))
+
+
+def has_its_digest(vault: Vault, request: Request) -> bool:
+    """Is all that was fixed at submit as it was?"""
+    return vault.check_mac("approval_mac", _fixed(request), request.digest)
+
+
+def _fixed(request: Request) -> bytes:
+    """What will be sent and what approvers read, as one digest."""
     digest = terms_digest(
         {
             "id": request.id,
@@ -110,7 +119,7 @@ def digest_of(vault: Vault, request: Request) -> str:
             "facts": dict(request.facts),
         }
     )
-    return vault.mac("approval_mac", digest.encode())
+    return digest.encode()
 
 
 async def _free_id(tx: Tx, core: Core) -> str:

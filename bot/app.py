@@ -34,11 +34,11 @@ from bot.domain.ids import Ids, system_random
 from bot.domain.secret import Secret
 from bot.engine.embedded import Embedded
 from bot.engine.timers import Timers
-from bot.partner.access import is_loopback
+from bot.partner.access import AccessRefused, check_access, is_loopback
 from bot.partner.client import PartnerClient
 from bot.partner.errors import PartnerError
 from bot.partner.ratelimit import RateLimiter
-from bot.services import anchors, execution, people, upkeep
+from bot.services import anchors, execution, health, people, upkeep
 from bot.services.core import Channels, Core, no_crash
 from bot.services.outbox import Outbox
 from bot.settings import Settings
@@ -137,7 +137,7 @@ async def _start(
     stack.push_async_callback(carrier.drain, DRAIN_S)
     await _first_readings(core)
     _timers(core, config, stack)
-    server = await _let_people_in(settings, core, slack, stack)
+    server = await _let_people_in(settings, config, core, slack, stack)
     return core, outbox, server.url
 
 
@@ -203,7 +203,10 @@ async def _partners(
     for program in known:
         async with store.read() as tx:
             key = await programs.key(tx, program.name)
-        client = PartnerClient(program.base_url, key, limiter=RateLimiter(clock), clock=clock)
+        try:
+            client = PartnerClient(program.base_url, key, limiter=RateLimiter(clock), clock=clock)
+        except AccessRefused as refusal:
+            raise CannotStart(f"Program {program.name}: {refusal}") from None
         stack.push_async_callback(client.aclose)
         partners[program.name] = client
         live[program.name] = not is_loopback(httpx.URL(program.base_url))
@@ -212,14 +215,19 @@ async def _partners(
 
 
 async def _keep_key(tx: Tx, url: str, key: Secret) -> None:
+    """Seal the key of the environment, unless it is the one already sealed."""
+    try:
+        check_access(url, key)
+    except AccessRefused as refusal:
+        raise CannotStart(str(refusal)) from None
     found = await programs.get(tx, "main")
-    if (
-        found is not None
-        and found.base_url == url
-        and (await programs.key(tx, "main")).reveal() == key.reveal()
-    ):
+    known = found is not None and found.base_url == url
+    if known and (await programs.key(tx, "main")).reveal() == key.reveal():
         return
-    await programs.put(tx, "main", base_url=url, key=key)
+    kept = await programs.put(tx, "main", base_url=url, key=key)
+    await audit.append(
+        tx, actor="system:app", action="key.set", subject="program:main", body={"prefix": kept.key_prefix}
+    )
 
 
 async def _same_partner(store: Store, program: str, client: PartnerClient) -> None:
@@ -287,6 +295,7 @@ async def _first_readings(core: Core) -> None:
     """People can name cards from the first command on, if the API answers within a moment."""
     with suppress(TimeoutError):
         async with asyncio.timeout(2):
+            await upkeep.read_accounts(core)
             await upkeep.sync_cards(core)
 
 
@@ -301,7 +310,7 @@ def _timers(core: Core, config: Config, stack: AsyncExitStack) -> None:
 
 
 async def _let_people_in(
-    settings: Settings, core: Core, slack: AsyncWebClient, stack: AsyncExitStack
+    settings: Settings, config: Config, core: Core, slack: AsyncWebClient, stack: AsyncExitStack
 ) -> web.Server:
     """Web server and Slack connection; people can act from here on."""
     secret = settings.slack_signing_secret
@@ -325,7 +334,12 @@ async def _let_people_in(
             return await to_aiohttp_response(await app.async_dispatch(await to_bolt_request(request)))
 
         events = answer
-    checks = {"database": lambda: _database_answers(core), "slack": lambda: _slack_answers(slack)}
+    checks: dict[str, web.Check] = {
+        "database": lambda: _database_answers(core),
+        "key": lambda: health.keys_work(core),
+        "poller": lambda: health.poller_runs(core, config.poll.account),
+        "slack": lambda: _slack_answers(slack),
+    }
     server = await web.serve(
         web.build(checks, slack_events=events), host=settings.http_bind.host, port=settings.http_bind.port
     )

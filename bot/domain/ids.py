@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import re
 import secrets
 from collections.abc import Callable
 from datetime import datetime
@@ -49,10 +48,6 @@ class Ids:
 
 
 def short_code(digest: str) -> str:
-    """`K7F-2QX` from a digest in hex, which may carry its key's id before a separator.
-
-    The same on the request card, the confirmation and the receipt.
-    """
-    mac = re.sub("[^0-9a-f]", "", digest)
-    text = base64.b32encode(hashlib.sha256(bytes.fromhex(mac)).digest()).decode()[:6]
+    """`K7F-2QX` from a hex digest: the same on the request card, the confirmation and the receipt."""
+    text = base64.b32encode(hashlib.sha256(bytes.fromhex(digest)).digest()).decode()[:6]
     return f"{text[:3]}-{text[3:]}"

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+
+from decimal import Decimal
+
 from bot.domain.money import format_usd
 from bot.operations._base import Concern, Facts, Line
 from bot.operations._card_switch import CardSwitch
@@ -25,7 +29,7 @@ class Freeze(CardSwitch):
         balance = facts.get("card_balance_usd")
         return [
             ("Card status", f"{facts.get('card_status') or 'not reported yet'} → FROZEN"),
-            ("Stays on the card", "unknown" if balance is None else format_usd(balance)),
+            ("Stays on the card", "unknown" if balance is None else format_usd(Decimal(balance))),
             ("Goes on", "the monthly fee"),
         ]
 

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+
+from decimal import Decimal
+
 from bot.domain.money import format_usd
 from bot.operations._base import Concern, Facts, Line
 from bot.operations._card_switch import CardSwitch
@@ -22,7 +26,7 @@ class Unfreeze(CardSwitch):
         balance = facts.get("card_balance_usd")
         return [
             ("Card status", f"{facts.get('card_status') or 'not reported yet'} → ACTIVE"),
-            ("Spendable again", "unknown" if balance is None else format_usd(balance)),
+            ("Spendable again", "unknown" if balance is None else format_usd(Decimal(balance))),
         ]
 
     def concerns(self, facts: Facts) -> list[Concern]:

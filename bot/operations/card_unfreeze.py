@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from decimal import Decimal
 
-from decimal import Decimal
-
 from bot.domain.money import format_usd
 from bot.operations._base import Concern, Facts, Line
 from bot.operations._card_switch import CardSwitch

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 
-from bot.services import anchors, programs, requests, upkeep
+from bot.services import anchors, programs, reminders, requests, upkeep
 from bot.services.core import Core
 
 
@@ -26,12 +26,9 @@ def table(core: Core, *, account: timedelta, cards: timedelta, anchor_file: Path
     async def expire() -> None:
         await requests.expire_due(core)
 
-    async def remind() -> None:
-        await requests.remind_due(core)
-
     return [
         Job("expire", 5, expire),  # shown within 30 s of being due
-        Job("remind", 30, remind),
+        Job("remind", 30, lambda: reminders.remind(core)),
         Job("probe-paused", 30, lambda: programs.probe_paused(core)),
         Job("purge", 60, lambda: upkeep.purge(core)),
         Job("account", account.total_seconds(), lambda: upkeep.read_accounts(core)),

@@ -205,7 +205,7 @@ async def a_world(folder: Path, *, policy: Policy | None = None, **core_options:
     async with AsyncExitStack() as stack:
         store = await Store.open(f"sqlite:///{database}", vault=Vault(Keyring.parse(MASTER)), clock=clock)
         stack.push_async_callback(store.close)
-        simulator = await serve(port=0, demo=True)
+        simulator = await serve(port=0)
         stack.push_async_callback(simulator.close)
         control = await stack.enter_async_context(httpx.AsyncClient(base_url=simulator.url, trust_env=False))
         client = PartnerClient(simulator.base_url, simulator.key, limiter=RateLimiter(clock), clock=clock)
@@ -229,6 +229,7 @@ async def a_world(folder: Path, *, policy: Policy | None = None, **core_options:
         )
         world = World(store, simulator, control, clock, directory, core, database)
         await world.tell("clock", {"mode": "frozen", "set": clock.now().isoformat()})
+        await world.tell("scenarios/happy-day", {})
         await lookups.sync_cards(core, "main")
         world.cards = [c for c in (await world.state())["cards"] if c["status"] == "ACTIVE"]
         yield world

@@ -187,11 +187,7 @@ class Turn:
 
     def _logged(self, error: BaseException, detail: str) -> str:
         reference = self.core.ids.ulid()[-6:]
-        log.error(
-            "handlers.failed",
-            extra={"reference": reference, "detail": detail},
-            exc_info=(type(error), error, None),
-        )
+        log.error("handlers.failed", extra={"reference": reference, "detail": detail}, exc_info=error)
         return reference
 
 

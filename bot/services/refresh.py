@@ -31,7 +31,7 @@ async def draft(core: Core, draft_id: str, owner: str) -> Draft:
 async def require_may_approve(core: Core, request_id: str, slack_id: str) -> None:
     """Tell at the click what `approvals.approve` would refuse later; raises that refusal (audited)."""
     try:
-        actor = await people.require_member(core, slack_id, action="request.approve")
+        actor = await people.member(core, slack_id)
         approvers = await people.approvers(core)
         async with core.store.read() as tx:
             request = await existing(tx, request_id)

@@ -34,7 +34,7 @@ CONTEXT_TEXT: Final = 2000
 CELL: Final = 120
 PAIRS_IN_A_SECTION: Final = 5
 
-_SLACK_ID = re.compile(r"[A-Z][A-Z0-9]{1,20}")
+_SLACK_ID = re.compile(r"[UW][A-Z0-9]{3,20}")
 _LINK_DOTS = re.compile(r"(?<=[^\W_])\.(?=[^\W\d_]{2,})")
 _WORD_JOINER = "\N{WORD JOINER}"
 
@@ -199,7 +199,7 @@ def modal(
 
 def message(text: str, blocks: Sequence[Block]) -> Block:
     """A message with its fallback text; `text` is mrkdwn, so it must be escaped already."""
-    return {"text": _cut_markup(text, FALLBACK), "blocks": fit(blocks, MESSAGE_BLOCKS)}
+    return {"text": _cut_markup(text, FALLBACK).strip() or "–", "blocks": fit(blocks, MESSAGE_BLOCKS)}
 
 
 def fit(blocks: Sequence[Block], most: int) -> list[Block]:

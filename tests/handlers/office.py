@@ -19,6 +19,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 
 import handlers
 from bot.domain.requests import Request
+from bot.services import lookups
 from bot.services.core import Core
 from bot.services.outbox import Outbox
 from handlers.after import AfterAck
@@ -158,6 +159,11 @@ class Office:
 async def an_office(folder: Path, **options: Any) -> AsyncIterator[Office]:
     """Everything started and connected."""
     async with a_world(folder, **options) as world:
+        # Again by the frozen clock: the cards that the simulator started with are from its future.
+        await world.tell("scenarios/happy-day", {})
+        await world.advance(3600)
+        await lookups.sync_cards(world.core, "main")
+        world.cards = [c for c in (await world.state())["cards"] if c["status"] == "ACTIVE"]
         slack = await serve(port=0, manifest_path=MANIFEST)
         client = AsyncWebClient(slack.bot_token, base_url=slack.api_url, retry_handlers=[])
         core = replace(world.core, directory=await SlackDirectory.connect(client))
@@ -166,12 +172,12 @@ async def an_office(folder: Path, **options: Any) -> AsyncIterator[Office]:
         after = AfterAck()
         handlers.register(app, handlers.Deps(core=core, after=after))
         socket = AsyncSocketModeHandler(app, slack.app_token)
-        await socket.connect_async()
+        await socket.connect_async()  # type: ignore[no-untyped-call]  # Bolt does not annotate it
         async with httpx.AsyncClient(base_url=slack.url, trust_env=False) as http:
             outbox = Outbox(core, SlackPublisher(client), spacing_s=0)
             try:
                 yield Office(world, core, slack, after, outbox, client, http)
             finally:
                 await after.drain(5)
-                await socket.close_async()
+                await socket.close_async()  # type: ignore[no-untyped-call]  # as above
                 await slack.close()

@@ -1,0 +1,130 @@
+"""Every view the app can draw, by name, with one text of a stranger's in every place it can get to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from bot import operations
+from bot.domain.errors import NotAllowed
+from bot.domain.requests import State
+from bot.operations._base import Concern
+from bot.services import pictures as p
+from handlers.views import alerts, forms, home, replies, request
+from tests.handlers import pictures as given
+
+View = dict[str, Any]
+Draw = Callable[[str], View]
+
+_KINDS = operations.kinds()
+_TOPUP = _KINDS["card_topup"]
+_LINES = (
+    "approval",
+    "reminder",
+    "rejected",
+    "cancelled",
+    "expired",
+    "confirmed",
+    "resolution",
+    "landed_late",
+)
+_WORDS = (*_LINES, "succeeded", "failed", "unresolved", "something_new")
+
+
+def _form(kind: str) -> Draw:
+    cls = _KINDS[kind]
+
+    def draw(text: str) -> View:
+        filled = forms.Filled({f.name: text for f in cls.fields}, reason=text, run_now=True, program="main")
+        return forms.form(cls, filled, programs=("main", "other"), run_now=True, note=text, channel="C0OPS")
+
+    return draw
+
+
+def _preview(text: str) -> View:
+    operation = _TOPUP({"card": "card_1", "amount_usd": "50.00"}, text)
+    return forms.preview(
+        forms.Shown(
+            draft_id="01",
+            operation=operation,
+            lines=[("Float available", text)],
+            concerns=[Concern(text), Concern(text, stops=True)],
+            reason=text,
+            approvals_needed=2,
+            approvers=["U0BOB"],
+            run_now=False,
+            program=text,
+            live=True,
+        ),
+        channel="C0OPS",
+    )
+
+
+def _policy(text: str) -> View:
+    rows = tuple(
+        p.PolicyRow(k, text, 1, (("500", 2),), "8 h", k == "card_freeze", built=True) for k in _KINDS
+    )
+    return replies.policy(p.PolicyPicture(rows, (text,), (text,), (), (("In all", text),), text))
+
+
+def _state(state: State) -> Draw:
+    return lambda text: request.card(given.a_card(state, text))
+
+
+def _line(word: str) -> Draw:
+    state = State(word) if word in set(State) else State.PENDING
+    return lambda text: request.line(given.a_line(word, state, text))
+
+
+MESSAGES: Mapping[str, Draw] = {
+    **{f"card-{state}": _state(state) for state in State},
+    "card-freeze-now": lambda text: request.card(given.a_card(State.SUCCEEDED, text, break_glass=True)),
+    **{f"line-{word}": _line(word) for word in _WORDS},
+    "direct-approved": lambda text: request.direct(
+        p.DirectPicture(given.a_request(State.APPROVED, text), "K7F-2QX", "U0BOB", None)
+    ),
+    "direct-failed": lambda text: request.direct(
+        p.DirectPicture(
+            given.a_request(State.FAILED, text), "K7F-2QX", "U0BOB", "https://a.slack.com/archives/C/p1"
+        )
+    ),
+    "alert-raised": lambda text: alerts.alert(given.an_alert(text=text)),
+    "alert-resolved": lambda text: alerts.alert(given.an_alert("resolved", text)),
+    "anchor": lambda text: alerts.anchor(p.AnchorPicture(7, text)),
+    "float": lambda text: replies.with_share(replies.float_answer(given.a_float()), f"float {text}"),
+    "card-show": lambda text: replies.shared_by(replies.card_answer(given.a_plastic(text)), "U0ALICE"),
+    "card-list": lambda text: replies.card_list(
+        p.CardListPicture(tuple(given.a_plastic(text, n) for n in range(25)), 60, "ACTIVE", 1, 3, given.NOW)
+    ),
+    "funding-list": lambda text: replies.funding_list([given.a_funding(text)] * 40),
+    "funding-show": lambda text: replies.funding_answer(given.a_funding(text)),
+    "funding-addresses": lambda text: replies.addresses([p.AddressPicture("POLYGON", text, ("USDC", text))]),
+    "requests": lambda text: replies.inbox(given.an_inbox(text)),
+    "request-show": lambda text: replies.request_answer(given.a_card(State.FAILED, text)),
+    "policy": _policy,
+    "who": lambda text: replies.who(p.WhoPicture(text, 1, ("U0BOB",), (text,), "U0ALICE")),
+    "help": lambda text: replies.help_answer(_KINDS, may_ask=True, may_decide=True, note=text),
+    "review": lambda text: replies.review(_TOPUP, f"card topup {text}"),
+    "cancel": lambda text: replies.cancel(given.a_request(text=text)),
+    "submitted": lambda text: replies.submitted(given.a_request(text=text), "C0APPROVALS"),
+    "refusal": lambda text: replies.refusal(replies.explain(NotAllowed(text))),
+    "said": replies.said,
+}
+
+VIEWS: Mapping[str, Draw] = {
+    **{f"form-{kind}": _form(kind) for kind in _KINDS},
+    "preview": _preview,
+    "loading": lambda text: forms.loading("Top up a card", text),
+    "trouble": lambda text: forms.trouble("Top up a card", text, draft_id="01", channel="C0OPS"),
+    "confirmation": lambda text: request.confirmation(given.a_confirmation(text), (("Phone", text),)),
+    "opening": lambda text: request.opening("R-7K3M"),
+    "reject": lambda text: request.reject("R-7K3M", 3),
+    "cancel-modal": lambda text: request.cancel("R-7K3M", 3),
+    "resolve": lambda text: request.resolve("R-7K3M", 3),
+    "details": lambda text: replies.request_modal(given.a_card(State.UNRESOLVED, text)),
+    "home": lambda text: home.home(given.an_inbox(text), given.a_float(), _KINDS, may_ask=True),
+    "home-no-float": lambda text: home.home(
+        p.InboxPicture((), (), ()), None, _KINDS, may_ask=False, float_trouble=text
+    ),
+    "home-closed": home.closed,
+}

@@ -1,0 +1,167 @@
+"""Every view: within Slack's limits, as the snapshot has it, and never saying more than we meant."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from slack_sdk.models.blocks import Block
+from slack_sdk.models.views import View
+
+from handlers.views import blocks as b
+from sandbox.slack import limits
+from tests.handlers.every_view import MESSAGES, VIEWS
+from tests.handlers.pictures import WORDS
+
+SNAPSHOTS = Path(__file__).parents[1] / "snapshots"
+ALL = {**MESSAGES, **VIEWS}
+# What we write ourselves: people who act, moments, one channel, one link to the request's own card.
+OURS = re.compile(
+    r"<(@U[A-Z0-9]+|#C[A-Z0-9]+|!date\^\d+\^[^|<>]*\|[^<>]*|!date\^\d+\^[^<>]*|https://a\.slack\.com/[^<>]*)>"
+)
+LINKISH = re.compile(
+    r"(?i)\b(?:https?|mailto|tel|ftp)://|\bwww\.[a-z]|[a-z0-9]\.(?:cc|com|net|org|io|example)\b"
+)
+INVISIBLE = re.compile("[\u200b-\u200f\u202a-\u202e\u2066-\u2069\ufeff\x00-\x09\x0b-\x1f\x7f-\x9f]")
+
+NASTY = st.one_of(
+    st.text(max_size=200),
+    st.lists(
+        st.sampled_from(
+            [
+                "<!channel>", "<!here>", "<@U0CAROL>", "<https://evil.cc|50.00 USD>", "WWW.EVIL.CC/X", "https://evil.cc",
+                "mailto:a@evil.com", "&lt;!channel&gt;", "*bold*", "`code`", "\u202egnp.exe", "\u200b", "\x00", "\n",
+                ":", ">", "<", "&", "|", "^", "<!date^1^{date}^x>", "🙂", "ALICE", " ", "••4242",
+            ]
+        ),
+        max_size=12,
+    ).map("".join),
+)  # fmt: skip
+
+
+def texts(value: Any, kind: str = "") -> Iterator[tuple[str, str]]:
+    """Each text of a view with the kind of object it stands in."""
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            if key == "text" and isinstance(inner, str):
+                yield str(value.get("type", "message")), inner
+            else:
+                yield from texts(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from texts(inner)
+
+
+@pytest.mark.parametrize("name", sorted(ALL))
+@settings(max_examples=100)
+@example("<https://evil.cc|50.00 USD> <!channel> WWW.EVIL.CC/X")
+@example("x" * 5000)
+@given(text=NASTY)
+def test_what_people_write_never_becomes_markup_or_a_link(name: str, text: str) -> None:
+    drawn = ALL[name](text)
+
+    for kind, shown in texts(drawn):
+        if kind in ("mrkdwn", "message"):
+            rest = OURS.sub("", shown)
+            assert "<" not in rest, shown
+            assert ">" not in rest, shown
+            assert not LINKISH.search(rest), shown
+        assert kind == "raw_text" or not INVISIBLE.search(shown), shown
+    assert all(part.get("verbatim") for part in _objects(drawn) if part.get("type") == "mrkdwn")
+
+
+@pytest.mark.parametrize("name", sorted(ALL))
+@settings(max_examples=30)
+@example("")
+@example("x" * 5000)
+@example("<" * 5000)
+@given(text=NASTY)
+def test_every_view_keeps_slacks_limits(name: str, text: str) -> None:
+    drawn = ALL[name](text)
+
+    if name in MESSAGES:
+        assert drawn["text"].strip()
+        assert len(drawn["text"]) <= 4000
+        assert limits.message_complaints(drawn["blocks"]) == []
+    else:
+        assert limits.view_complaints(drawn, (drawn["type"],)) == []
+        assert len(json.dumps(drawn)) < 250_000
+        View(**drawn).to_dict()
+    for block in drawn["blocks"]:
+        parsed = Block.parse(block)
+        assert parsed is not None, block["type"]
+        parsed.to_dict()
+    assert sum(map(b.weight, drawn["blocks"])) <= 10_000
+    assert any(part.get("type") == "input" for part in drawn["blocks"]) <= ("submit" in drawn)
+
+
+def _objects(value: Any) -> Iterator[dict[str, Any]]:
+    if isinstance(value, dict):
+        yield value
+        for inner in value.values():
+            yield from _objects(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from _objects(inner)
+
+
+@pytest.mark.parametrize("name", sorted(ALL))
+def test_views_look_as_they_did(name: str) -> None:
+    """Rewrite with SNAPSHOTS=write, and read the diff."""
+    drawn = json.dumps(ALL[name](WORDS), indent=1, ensure_ascii=False) + "\n"
+    path = SNAPSHOTS / f"{name}.json"
+
+    if os.environ.get("SNAPSHOTS") == "write":
+        path.write_text(drawn)
+    assert path.exists(), f"no snapshot of {name}: run with SNAPSHOTS=write"
+    assert drawn == path.read_text()
+
+
+@pytest.mark.parametrize("name", sorted(MESSAGES))
+def test_buttons_of_a_request_carry_its_id_and_version_and_nothing_else(name: str) -> None:
+    for part in _objects(MESSAGES[name](WORDS)):
+        if part.get("type") == "button" and part["action_id"].startswith("request:"):
+            assert part["value"] == "R-7K3M:3"
+
+
+@pytest.mark.parametrize("name", sorted(n for n in VIEWS if not n.startswith("home")))
+def test_hidden_fields_of_modals_hold_ids_only(name: str) -> None:
+    planted = "planted value"
+    meta = json.loads(VIEWS[name](planted).get("private_metadata") or "{}")
+
+    assert set(meta) <= {"kind", "channel", "draft", "request", "version", "digest"}
+    assert planted not in str(meta)
+
+
+def test_the_card_says_state_in_words_and_shows_the_right_buttons() -> None:
+    shown = {
+        state: [
+            e.get("text", {}).get("text") for e in MESSAGES[f"card-{state}"](WORDS)["blocks"][-1]["elements"]
+        ]
+        for state in ("pending", "approved", "executing", "unresolved", "succeeded", "failed", "rejected")
+    }
+
+    assert shown == {
+        "pending": ["Approve", "Reject", None],
+        "approved": [None],
+        "executing": ["Details"],
+        "unresolved": ["Resolve", "Details"],
+        "succeeded": ["Details"],
+        "failed": ["Request again", "Details"],
+        "rejected": ["Request again", "Details"],
+    }
+    frozen_now = MESSAGES["card-freeze-now"](WORDS)["blocks"][-1]["elements"]
+    assert [e["text"]["text"] for e in frozen_now] == ["Confirm", "Undo", "Details"]
+
+
+def test_a_mention_in_an_outcome_is_of_people_who_decided_only() -> None:
+    text = b.with_mentions("By <@U0BOB>, says <@U0EVIL> <!channel>", {"U0BOB"})
+
+    assert text == "By <@U0BOB>, says &lt;@U0EVIL&gt; &lt;!channel&gt;"

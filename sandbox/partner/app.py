@@ -27,7 +27,7 @@ DEFAULT_SEED = "countersign"
 BODY_CAP = 256 * 1024  # a thousand card ids take 40 KB
 _TICK_SECONDS = 0.25  # how late a timer may run on a real clock
 _RESET_ON_CLOSE = struct.pack("ii", 1, 0)
-_VIEWER = Path(__file__).with_name("viewer.html")
+_VIEWER = {"/": "viewer.html", "/viewer.js": "viewer.js", "/viewer.css": "viewer.css"}
 
 
 def build_world(state_path: str = ":memory:", seed: str | None = None) -> World:
@@ -116,9 +116,11 @@ def _application(world: World) -> web.Application:
         return web.Response(status=status, body=body, content_type="application/json")
 
     async def viewer(request: web.Request) -> web.StreamResponse:
-        return web.FileResponse(_VIEWER, headers={"Cache-Control": "no-store"})
+        file = Path(__file__).with_name(_VIEWER[request.path])
+        return web.FileResponse(file, headers={"Cache-Control": "no-store"})
 
-    app.router.add_get("/", for_loopback(viewer), allow_head=False)
+    for path in _VIEWER:
+        app.router.add_get(path, for_loopback(viewer), allow_head=False)
     app.router.add_route("*", "/_control/{path:.*}", for_loopback(controlled))
     app.router.add_route("*", "/{path:.*}", api)
     return app

@@ -230,12 +230,17 @@ def read_state(world: World, form: Nothing) -> Reply:
     return control_state.state(world)
 
 
+def read_view(world: World, form: Nothing) -> Reply:
+    return {**control_state.view(world), "scenarios": list(scenarios.SCENARIOS)}
+
+
 def read_journal(world: World, form: Nothing) -> Reply:
     return {"requests": journal.read(world)}
 
 
 CALLS: tuple[ControlCall, ...] = (
     ControlCall("GET", "state", Nothing, read_state),
+    ControlCall("GET", "view", Nothing, read_view),
     ControlCall("GET", "journal", Nothing, read_journal),
     ControlCall("POST", "reset", Reset, reset),
     ControlCall("POST", "clock", ClockChange, change_clock),

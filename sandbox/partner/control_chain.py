@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 
-from sandbox.partner import accounts, chain, codec, control_state, funding, money
+from sandbox.partner import chain, codec, control_state, funding, money, seeds
 from sandbox.partner.chain import Payment, Route
 from sandbox.partner.control_form import ControlCall, Form, Nothing, Reply, Wrong, account_named
 from sandbox.partner.settings import Network, Utc
@@ -146,13 +146,7 @@ def _look_again(world: World, tx_hash: str) -> None:
 def register_wallet(world: World, form: Wallet) -> Reply:
     """Register a wallet to the account, to some other account, or to the service itself."""
     owner = account_named(world, form.account) if form.owner == "self" else form.owner
-    world.store.run(
-        "INSERT INTO wallets VALUES (?, ?, ?) ON CONFLICT (address) DO UPDATE"
-        " SET owner = excluded.owner, registered_at = excluded.registered_at",
-        form.address.lower(),
-        owner,
-        accounts.stamp_now(world),
-    )
+    seeds.register_wallet(world, form.address, owner)
     return {"address": form.address.lower(), "owner": owner}
 
 

@@ -8,9 +8,22 @@ from typing import Any
 
 import msgspec
 
-from sandbox.partner import cards, codec, events, faults, funding, idempotency, invariants, ledger, money
+from sandbox.partner import (
+    cards,
+    codec,
+    events,
+    faults,
+    funding,
+    idempotency,
+    invariants,
+    journal,
+    ledger,
+    money,
+)
 from sandbox.partner.accounts import Account, account, all_accounts, first_account
 from sandbox.partner.world import World
+
+_VIEWED = 60  # rows of a list that the viewer shows
 
 
 def state(world: World) -> dict[str, Any]:
@@ -24,6 +37,9 @@ def state(world: World) -> dict[str, Any]:
         "account": account_text(owner),
         "accounts": [{**account_text(one), "float": float_text(world, one)} for one in all_accounts(world)],
         "float": float_text(world, owner),
+        "suspense_usd": money.text(
+            invariants.suspense_usd([one for one in idempotency.all_keyed(world) if one.account == owner.id])
+        ),
         "ledger_sum": money.text(ledger.rows_total(world, owner.id)),
         "ledger": _ledger(world),
         "cards": [card_text(world, card) for card in cards.all_cards(world)],
@@ -40,6 +56,15 @@ def state(world: World) -> dict[str, Any]:
         "faults": faults.all_faults(world),
         "invariants": {"ok": not wrong, "broken": wrong},
     }
+
+
+def view(world: World) -> dict[str, Any]:
+    """What the viewer page draws: the state with the long lists cut to their newest, and a masked journal."""
+    whole = state(world)
+    newest = {
+        name: whole[name][: -_VIEWED - 1 : -1] for name in ("ledger", "events", "idempotency", "funding")
+    }
+    return {**whole, **newest, "journal": journal.read_masked(world, _VIEWED)}
 
 
 def float_text(world: World, owner: Account) -> dict[str, Any]:

@@ -187,11 +187,16 @@ def _recorded(call: Call, network: str, tx_hash: str) -> str:
     )
     if waiting >= UNVERIFIED_MOST:
         raise Refusal(429, "TOO_MANY_PENDING", f"{UNVERIFIED_MOST} submissions are still unverified.")
+    return record(world, call.account_id, network, tx_hash)
+
+
+def record(world: World, account_id: str, network: str, tx_hash: str) -> str:
+    """A new pending submission, not yet looked up; its id."""
     now, funding_id = accounts.stamp_now(world), world.ids.uuid("funding")
     world.store.insert(
         "funding",
         id=funding_id,
-        account=call.account_id,
+        account=account_id,
         network=network,
         tx_hash=tx_hash,
         status="pending",

@@ -46,9 +46,18 @@ def read(world: World) -> list[dict[str, Any]]:
     return [_entry(world, row) for row in world.store.all("SELECT * FROM journal ORDER BY seq")]
 
 
+def read_masked(world: World, most: int) -> list[dict[str, Any]]:
+    """The newest entries, newest first, without personal details: for a page that is on a screen."""
+    rows = world.store.all("SELECT * FROM journal ORDER BY seq DESC LIMIT ?", most)
+    return [_shown(row, _parsed((row["body"] or "").encode())) for row in rows]
+
+
 def _entry(world: World, row: Any) -> dict[str, Any]:
     full = world.bodies.get(row["seq"])
-    body = _parsed(full) if full is not None else _parsed((row["body"] or "").encode())
+    return _shown(row, _parsed(full if full is not None else (row["body"] or "").encode()))
+
+
+def _shown(row: Any, body: Any) -> dict[str, Any]:
     return {
         "at": row["at"],
         "account": row["account"],

@@ -1,24 +1,22 @@
-"""Starts: the empty account that a reset gives, and named scenarios that set up a situation."""
+"""Starts: the empty account that a reset gives, and named situations to try a client against.
+
+A scenario empties the simulator, plants the people and the float, and sets the situation up. What it
+returns says what is left to do: ``cards`` to work with, a hash to ``submit``, and ``after``, the
+control calls that follow.
+"""
 
 from collections.abc import Callable
 from decimal import Decimal
 from typing import Any
 
-from sandbox.partner import accounts, cards, fees, idempotency, ledger, moves
+from sandbox.partner import accounts, faults, fees, ledger, money, seeds
+from sandbox.partner.chain import Payment
+from sandbox.partner.faults import Fault
+from sandbox.partner.scenarios_funding import FUNDING
 from sandbox.partner.world import World
 
-# Holder, reference, float moved onto the card, status. Ordered like this, the fifth card's id is
-# the fourth's with its case swapped.
-_PEOPLE: tuple[tuple[str, str, str, str], ...] = (
-    ("MARTA KOWALSKA", "emp-1042", "320.00", "ACTIVE"),
-    ("JONAS ÄHLSTRÖM", "emp-1057", "185.50", "ACTIVE"),
-    ("PRIYA NAIR", "emp-1063", "640.25", "ACTIVE"),
-    ("DANIEL OKAFOR", "emp-1071", "75.00", "ACTIVE"),
-    ("SOFIA MARCHETTI", "emp-1088", "0", "ACTIVE"),
-    ("LENA FISCHER", "emp-1090", "58.30", "FROZEN"),
-)
-_FLOAT_USD = Decimal(5500)
-DEMO_WALLET = "0x52908400098527886E0F7030069857D2E4169EE7"
+TOP_UP = "POST /cards/{cardId}/topup"
+Setup = Callable[[World, list[str]], dict[str, Any]]
 
 
 def empty(world: World, seed: str | None) -> None:
@@ -33,29 +31,124 @@ def empty(world: World, seed: str | None) -> None:
 
 
 def play(world: World, name: str) -> dict[str, Any]:
-    """Set up a scenario on an emptied simulator; what it made."""
+    """Set a scenario up on an emptied simulator."""
     with world.store.transaction():
-        made = SCENARIOS[name](world)
-    return {"scenario": name, **made}
+        cards = seeds.plant(world)
+        left = SCENARIOS[name](world, cards)
+    return {"scenario": name, "cards": cards, **left}
 
 
-def _card(world: World, name: str, partner_ref: str, amount_usd: str, status: str = "ACTIVE") -> str:
-    account_id = accounts.first_account(world)
-    claimed = idempotency.claim_for(world, account_id, "create", f"seed-order-{partner_ref}")
-    card = cards.issue(world, account_id, name, partner_ref, claimed)
-    idempotency.settle(world, claimed, "done", {"card": cards.shown(world, card)})
-    if Decimal(amount_usd) > 0:
-        keyed = moves.debit_for_top_up(world, card, Decimal(amount_usd), f"seed-topup-{partner_ref}")
-        moves.credit_top_up(world, keyed)
-    world.store.update("cards", "id", card.id, status=status, synced_at=card.created_at)
-    return card.id
+def _settings(world: World, **changes: Any) -> None:
+    accounts.change_settings(world, accounts.first_account(world), changes)
 
 
-def happy_day(world: World) -> dict[str, Any]:
-    """A funded float and six cards, one pair of ids differing in case only, one card frozen."""
-    account_id = accounts.first_account(world)
-    ledger.post(world, account_id, _FLOAT_USD, "funding", description="Settled by arrangement")
-    return {"cards": [_card(world, *person) for person in _PEOPLE]}
+def _happy_day(world: World, _cards: list[str]) -> dict[str, Any]:
+    """Everything works; one more transfer waits on the chain for its submission."""
+    transaction = seeds.tx_hash(2)
+    seeds.send(world, [Payment(seeds.WALLET, "USDC", Decimal(750))], transaction)
+    return {"submit": {"network": "POLYGON", "tx_hash": transaction}}
 
 
-SCENARIOS: dict[str, Callable[[World], dict[str, Any]]] = {"happy-day": happy_day}
+def _struck(*rules: Fault) -> Setup:
+    """The next calls of an operation go wrong."""
+
+    def set_up(world: World, _cards: list[str]) -> dict[str, Any]:
+        for rule in rules:
+            faults.add(world, rule)
+        return {}
+
+    return set_up
+
+
+def _resolved(outcome: str) -> Setup:
+    """The next top-up stays unresolved; support settles it afterwards."""
+
+    def set_up(world: World, _cards: list[str]) -> dict[str, Any]:
+        faults.add(world, Fault(operation=TOP_UP, effect="processor", processor="5xx"))
+        return {"after": [{"path": "topups/{key}/resolve", "body": {"as": outcome}}]}
+
+    return set_up
+
+
+def _changed(**changes: Any) -> Setup:
+    """The service has agreed something else with the partner."""
+
+    def set_up(world: World, _cards: list[str]) -> dict[str, Any]:
+        _settings(world, **changes)
+        return {}
+
+    return set_up
+
+
+def _headroom(world: World, _cards: list[str]) -> dict[str, Any]:
+    """A large balance under a ceiling that leaves 100."""
+    owner = accounts.account(world, accounts.first_account(world))
+    limit_usd = money.add(ledger.outstanding_usd(world, owner), Decimal(100))
+    _settings(world, float_limit_usd=money.text(limit_usd))
+    return {}
+
+
+def _unload_lost(world: World, _cards: list[str]) -> dict[str, Any]:
+    _settings(world, unload_replay="conflict")
+    faults.add(world, Fault(operation="POST /cards/{cardId}/unload", effect="drop_after_commit"))
+    return {}
+
+
+def _unreadable(world: World, cards: list[str]) -> dict[str, Any]:
+    world.store.update("cards", "id", cards[0], balance_readable=0)
+    return {"after": [{"path": f"cards/{cards[0]}", "body": {"balance_readable": True}}]}
+
+
+def _blocked(world: World, cards: list[str]) -> dict[str, Any]:
+    world.store.update("cards", "id", cards[0], status="BLOCKED")
+    return {}
+
+
+def _quota(world: World, cards: list[str]) -> dict[str, Any]:
+    _settings(world, cards_limit=len(cards) + 3)
+    return {}
+
+
+def _negative(world: World, cards: list[str]) -> dict[str, Any]:
+    """The submission that funded the float can be reversed after its money went to cards."""
+    seeds.top_up(world, cards[0], Decimal(4000), "topup-before-reversal")
+    row = world.store.one("SELECT id FROM funding LIMIT 1")
+    funding_id = row["id"] if row else ""
+    return {"after": [{"path": f"funding/{funding_id}/decide", "body": {"decision": "reverse"}}]}
+
+
+def _storm(world: World, _cards: list[str]) -> dict[str, Any]:
+    """Every key of the first account has ten requests a minute."""
+    world.store.update("api_keys", "account", accounts.first_account(world), rate_limit_per_minute=10)
+    return {}
+
+
+def _odd_shapes(world: World, cards: list[str]) -> dict[str, Any]:
+    """Invented keys under other names, and a status nobody has heard of."""
+    _settings(world, profile="scrambled")
+    world.store.update("cards", "id", cards[0], status="UNDER_OBSERVATION")
+    return {}
+
+
+SCENARIOS: dict[str, Setup] = {
+    "happy-day": _happy_day,
+    "topup-lost-after-commit": _struck(Fault(operation=TOP_UP, effect="drop_after_commit")),
+    "topup-lost-before-commit": _struck(Fault(operation=TOP_UP, effect="drop_before_commit")),
+    "topup-processor-5xx-then-credited": _resolved("credited"),
+    "topup-processor-5xx-then-refunded": _resolved("refunded"),
+    "topup-processor-409-refund": _struck(Fault(operation=TOP_UP, effect="processor", processor="409")),
+    "topup-503-spent-key": _struck(Fault(operation=TOP_UP, effect="processor", processor="401")),
+    "topup-404-hides-replay": _struck(
+        Fault(operation=TOP_UP, effect="drop_after_commit"),
+        Fault(operation=TOP_UP, effect="status", status=404, nth=2),
+    ),
+    "topup-402-headroom": _headroom,
+    "unload-lost-answer": _unload_lost,
+    "close-unreadable-balance": _unreadable,
+    "quota-mid-batch": _quota,
+    "blocked-card": _blocked,
+    "reversal-negative-float": _negative,
+    "storm-429": _storm,
+    "odd-shapes": _odd_shapes,
+    **FUNDING,
+}

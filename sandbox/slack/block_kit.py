@@ -53,8 +53,9 @@ def _section_says_something(value: Any, at: str, complaints: Complaints) -> None
 
 def _distinct_actions(value: Any, at: str, complaints: Complaints) -> None:
     """An action_id is unique within its block."""
-    held = value.get("elements") if isinstance(value, dict) else None
-    ids = [str(one["action_id"]) for one in held or () if isinstance(one, dict) and "action_id" in one]
+    elements = value.get("elements") if isinstance(value, dict) else None
+    held = elements if isinstance(elements, list) else []
+    ids = [str(one["action_id"]) for one in held if isinstance(one, dict) and "action_id" in one]
     for twice in sorted({one for one in ids if ids.count(one) > 1}):
         say(complaints, f"`action_id` {twice} already exists", f"{at}/elements")
 

@@ -11,7 +11,7 @@ from aiohttp import web
 from sandbox.slack import interactions, modals, world
 from sandbox.slack.errors import BadAct
 from sandbox.slack.faults import METHOD_EFFECTS
-from sandbox.slack.fields import Fields, boolean, number, one_of, take, text, texts, whole
+from sandbox.slack.fields import Fields, boolean, listing, number, one_of, take, text, texts, whole
 from sandbox.slack.see import see, state
 from sandbox.slack.socket import REASONS
 from sandbox.slack.workspace import Workspace
@@ -43,7 +43,7 @@ CLICK = Fields(user=text, action_id=text).optional(
     block_id=text,
     value=_anything,
     selected_option=_anything,
-    selected_options=_anything,
+    selected_options=listing,
     values=_mapping,
 )
 
@@ -51,7 +51,7 @@ CLICK = Fields(user=text, action_id=text).optional(
 def _choice(given: Json) -> Any:
     """What was chosen: an option may be sent as its value or as the whole option."""
     if "selected_options" in given:
-        return [_option_value(one) for one in given["selected_options"] or ()]
+        return [_option_value(one) for one in given["selected_options"]]
     if "selected_option" in given:
         return _option_value(given["selected_option"])
     return given.get("value")

@@ -53,6 +53,12 @@ def texts(value: Any) -> list[str]:
     return [text(one) for one in value]
 
 
+def listing(value: Any) -> list[Any]:
+    if not isinstance(value, list):
+        raise BadAct(f"a list is wanted, not {value!r}")
+    return value
+
+
 def boolean(value: Any) -> bool:
     if not isinstance(value, bool):
         raise BadAct(f"true or false is wanted, not {value!r}")

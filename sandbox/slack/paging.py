@@ -1,7 +1,6 @@
 """Cursors of Slack's lists: opaque text that names where the next page begins."""
 
 import base64
-import binascii
 from typing import TypeVar
 
 from sandbox.slack.arguments import Args
@@ -28,8 +27,8 @@ def _start(cursor: str) -> int:
         return 0
     try:
         word, _, number = base64.b64decode(cursor, validate=True).decode().partition(":")
-    except (binascii.Error, UnicodeDecodeError):
+    except ValueError:  # not ASCII, not base64, not UTF-8
         raise SlackError("invalid_cursor") from None
-    if word != "next" or not number.isdigit():
+    if word != "next" or not (number.isascii() and number.isdigit()):
         raise SlackError("invalid_cursor")
     return int(number)

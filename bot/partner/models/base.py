@@ -1,0 +1,121 @@
+"""What all answers have in common: exact numbers, aware times, open lists, and `raw`.
+
+Amounts are exact `Decimal` in the unit their name says; rates named `_pct` are fractions (0.02 is two
+percent); times are aware UTC. Enumerations the service may extend are plain `str`: every use needs a
+default branch [Versioning]. Unknown fields are no error; each value keeps what it was read from in
+`raw`, which is left out of `repr` like everything personal. What is secret is held as `Secret` and is
+not in `raw` either.
+
+A null keeps its meaning and is never 0: an unknown balance, a card allowance without a cap, a float
+without a ceiling. Where null means "no limit" the field must be there: a missing one is unreadable.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from decimal import Decimal
+from typing import Annotated, Any, ClassVar, Self
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
+
+from bot.domain.secret import Secret
+
+REMOVED = "[removed]"
+"""Stands in `raw`, in messages and in logs where something private was."""
+
+_CLOCK = r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(?:\.[0-9]{1,9})?"
+_OFFSET = r"(?:Z|[+-][0-9]{2}:[0-9]{2})"
+_TIME = re.compile(_CLOCK + _OFFSET)
+_BARE_TIME = re.compile(_CLOCK)
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """Marks a field with the values the document gives for it; others may come and are no error.
+
+    What is written here is what `drift` compares with the service's own description.
+    """
+
+    values: tuple[str, ...]
+
+
+def _exact(value: object) -> object:
+    """A JSON number as Decimal; strings and booleans are left for pydantic to refuse."""
+    return Decimal(value) if isinstance(value, int) and not isinstance(value, bool) else value
+
+
+def _whole(value: object) -> object:
+    """`3.0` counts as 3: the value matters, not its spelling."""
+    return int(value) if isinstance(value, Decimal) and value == value.to_integral_value() else value
+
+
+def _utc(value: object) -> object:
+    if not isinstance(value, str) or not _TIME.fullmatch(value):
+        raise ValueError("not an ISO 8601 time with its offset")
+    try:
+        return datetime.fromisoformat(value).astimezone(UTC)
+    except OverflowError:
+        raise ValueError("a time beyond the calendar") from None
+
+
+def _bare_utc(value: object) -> object:
+    """A time that is UTC without saying so; one that does say its offset is read as it says."""
+    bare = isinstance(value, str) and _BARE_TIME.fullmatch(value)
+    return _utc(f"{value}Z" if bare else value)
+
+
+def _tuple(value: object) -> object:
+    return tuple(value) if isinstance(value, list) else value
+
+
+def _secret(value: object) -> object:
+    return Secret(value) if isinstance(value, str) and value else value
+
+
+Exact = Annotated[Decimal, BeforeValidator(_exact), Field(allow_inf_nan=False)]
+Count = Annotated[int, BeforeValidator(_whole)]
+Utc = Annotated[datetime, BeforeValidator(_utc)]
+BareUtc = Annotated[datetime, BeforeValidator(_bare_utc)]
+Texts = Annotated[tuple[str, ...], BeforeValidator(_tuple)]
+SecretText = Annotated[Secret, BeforeValidator(_secret)]
+
+
+class Unreadable(ValueError):
+    """An answer does not have the documented form. Names the places, never the values."""
+
+
+class Answer(BaseModel):
+    """A value the API sent, with all it was read from in `raw`, but for what is `hidden`."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore", strict=True, arbitrary_types_allowed=True)
+
+    hidden: ClassVar[frozenset[str]] = frozenset()
+    """Names of the fields whose values are kept out of `raw`."""
+
+    raw: Mapping[str, Any] = Field(default_factory=dict, repr=False, exclude=True)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _keep_raw(cls, value: Any) -> Any:
+        if not isinstance(value, dict):
+            return value
+        kept = {name: REMOVED if name in cls.hidden and item else item for name, item in value.items()}
+        return {**value, "raw": kept}
+
+    @classmethod
+    def read(cls, value: Any) -> Self:
+        """The value in this form; raises Unreadable, which tells where it does not fit."""
+        try:
+            return cls.model_validate(value)
+        except ValidationError as error:
+            faults = error.errors(include_url=False, include_context=False, include_input=False)
+        places = [f"{'.'.join(map(str, fault['loc'])) or cls.__name__}: {fault['type']}" for fault in faults]
+        raise Unreadable("; ".join(places[:5]))
+
+
+class PageCounts(Answer):
+    """How large a numbered list is; `total` is 0 past its end, and `total_pages` never below 1."""
+
+    total: Count
+    total_pages: Count

@@ -70,12 +70,12 @@ def complete_upload(workspace: Workspace, args: Args) -> Json:
 
 
 def _uploaded(workspace: Workspace, entry: Any) -> StoredFile:
-    file = workspace.store.files.get(entry.get("id", "")) if isinstance(entry, dict) else None
+    file = workspace.store.files.get(str(entry.get("id"))) if isinstance(entry, dict) else None
     if file is None:
         raise SlackError("file_not_found")
     if file.complete or not file.content:
         raise SlackError("file_update_failed")
-    file.title = entry.get("title") or file.name
+    file.title = str(entry.get("title") or file.name)
     return file
 
 

@@ -33,8 +33,9 @@ FIELDS = [
 
 def _scalar(rng: random.Random) -> Any:
     return rng.choice(
-        [None, [], {}, [[]], True, False, 0, -1, 1.5, 10**30, "", "x", "C0OPS", "D0BOB", "U0BOB", "S0APPROVERS", "\x00", "ü" * 300,
-         "1.0", "home", "error", "chat.update", "{}", "[", "[{}]", "/card", "@Countersign <@U0BOT> #card-ops <#C1|x>"]
+        [None, [], {}, [[]], True, False, 0, -1, 1.5, 10**30, "", "x", "C0OPS", "D0BOB", "U0BOB", "S0APPROVERS", "\x00",
+         "ü" * 300, "1.0", "home", "error", "chat.update", "{}", "[", "[{}]", "/card",
+         "@Countersign <@U0BOT> #card-ops <#C1|x>"]
     )  # fmt: skip
 
 

@@ -22,7 +22,7 @@ _FUNDED = Decimal(5650)
 # Holder, reference, top-ups, status. The fifth card's id is the fourth's with its case swapped.
 _PEOPLE: tuple[tuple[str, str, Sequence[str], str], ...] = (
     ("MARTA KOWALSKA", "emp-1042", ("250.00", "70.00"), "ACTIVE"),
-    ("JONAS ÄHLSTROM", "emp-1057", ("185.50",), "ACTIVE"),
+    ("JONAS ÄHLSTRÖM", "emp-1057", ("185.50",), "ACTIVE"),
     ("PRIYA NAIR", "emp-1063", ("400.00", "240.25"), "ACTIVE"),
     ("DANIEL OKAFOR", "emp-1071", ("75.00",), "ACTIVE"),
     ("SOFIA MARCHETTI", "emp-1088", (), "ACTIVE"),

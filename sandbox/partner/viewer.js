@@ -37,7 +37,7 @@ const total = (texts) => {
 };
 
 const time = (stamp) => (stamp ? stamp.replace("T", " ").slice(5, 19) : "–");
-const short = (text) => (text && text.length > 18 ? `${text.slice(0, 8)}…${text.slice(-6)}` : text ?? "–");
+const short = (text) => (text && text.length > 18 ? `${text.slice(0, 7)}…${text.slice(-4)}` : text ?? "–");
 
 function notice(text, bad = false) {
   const box = $("notice");
@@ -51,7 +51,7 @@ async function send(path, body, method = "POST") {
   const answer = await response.json();
   if (!response.ok) {
     notice(answer.error, true);
-    throw new Error(answer.error);
+    return null;
   }
   await refresh();
   return answer;
@@ -128,19 +128,19 @@ function chainActions(row) {
 
 function exchange(row) {
   const detail = element("pre", {}, JSON.stringify({ body: row.body, response: row.response }, null, 1));
-  return element("details", {}, element("summary", {}, row.path.replace("/api/partner/v1", "")), detail);
+  return element("details", {}, element("summary", {}, row.path.replace("/api/partner/v1", "").split("/").map(short).join("/")), detail);
 }
 
 function drawTables(view) {
   table("cards", [...view.cards].reverse(), [
-    ["Holder", (row) => row.card_holder_name], ["Card", (row) => `•• ${row.last4}`, "code"], ["Reference", (row) => row.partner_ref, "code"],
+    ["Holder", (row) => element("span", {}, row.card_holder_name, element("small", {}, row.partner_ref))], ["Card", (row) => `•• ${row.last4}`, "code"],
     ["Status", (row) => badge(row.status)],
     ["Balance", (row) => (row.balance_readable ? money(row.balance_usd) : "unreadable"), "number"],
     ["Id", (row) => copyable(row.id)], ["", cardActions],
   ], "No card was ordered yet.");
   table("funding", view.funding, [
-    ["Submitted", (row) => time(row.created_at), "code"], ["Network", (row) => row.network], ["Status", (row) => badge(row.status)],
-    ["Reason", (row) => row.reason], ["Sent", (row) => money(row.amount_usd), "number"], ["Credited", (row) => money(row.credited_usd), "number"],
+    ["Submitted", (row) => time(row.created_at), "code"], ["Network", (row) => row.network],
+    ["Status", (row) => element("span", {}, badge(row.status), element("small", {}, row.reason ?? ""))], ["Sent", (row) => money(row.amount_usd), "number"], ["Credited", (row) => money(row.credited_usd), "number"],
     ["Hash", (row) => copyable(row.tx_hash)], ["", decisions],
   ], "Nothing was submitted yet.");
   table("transfers", [...view.transfers].reverse(), [
@@ -230,13 +230,14 @@ onSubmit("transfer", async (form) => {
   const hash = "0x" + [...bytes].map((byte) => byte.toString(16).padStart(2, "0")).join("");
   const sender = "0x52908400098527886E0F7030069857D2E4169EE7";
   await send("wallets", { address: sender, owner: "self" });
-  await send("chain/transfers", { network: form.get("network"), tx_hash: hash, senders: [sender], token: "USDC", amount: form.get("amount").trim() });
-  notice(`Sent. Submit this hash: ${hash}`);
+  const sent = await send("chain/transfers", { network: form.get("network"), tx_hash: hash, senders: [sender], token: "USDC", amount: form.get("amount").trim() });
+  if (sent) notice(`Sent. Submit this hash: ${hash}`);
 });
 onSubmit("scenario", async (form) => {
   const name = form.get("name");
   if (!confirm(`Start over with ${name || "an empty account"}? Cards, float and journal are emptied; API keys stay.`)) return;
   const left = await send("reset", name ? { scenario: name } : {});
+  if (!left) return;
   const steps = [left.submit && `submit ${left.submit.tx_hash} on ${left.submit.network}`, ...(left.after ?? []).map((step) => step.path)];
   notice(steps.filter(Boolean).length ? `Then: ${steps.filter(Boolean).join("; ")}` : "");
 });

@@ -1,0 +1,79 @@
+"""The simulator's own page, in a real browser."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+from playwright.async_api import Page, async_playwright, expect
+
+from sandbox.partner.app import Running
+from tests.sandbox_partner.conftest import Api, Hand
+
+CHROMIUM = Path("/usr/bin/chromium")
+ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update",
+             "--disable-sync", "--no-first-run"]  # fmt: skip
+
+pytestmark = pytest.mark.skipif(
+    not CHROMIUM.exists(), reason="Chromium is not installed: the simulator's page was not tried"
+)
+
+
+@pytest.fixture
+async def page(simulator: Running, hand: Hand) -> AsyncIterator[Page]:
+    await hand("scenarios/happy-day")
+    async with async_playwright() as player:
+        browser = await player.chromium.launch(executable_path=str(CHROMIUM), args=ARGUMENTS)
+        page = await browser.new_page()
+        problems: list[str] = []
+        page.on("console", lambda message: problems.append(message.text) if message.type == "error" else None)
+        page.on("pageerror", lambda error: problems.append(str(error)))
+        await page.goto(simulator.url + "/")
+        yield page
+        await browser.close()
+        assert [text for text in problems if "status of 400" not in text] == []  # a refusal is no defect
+
+
+async def test_the_page_shows_what_moves_and_lets_a_tester_act(page: Page, api: Api, hand: Hand) -> None:
+    await expect(page.locator("#invariants")).to_have_text("Everything adds up")
+    await expect(page.locator("#cards tbody tr")).to_have_count(6)
+    before = await page.locator("#balance_usd").inner_text()
+
+    await page.get_by_label("Amount in USD").fill("100.10")
+    await page.get_by_role("button", name="Credit", exact=True).click()
+    await expect(page.locator("#balance_usd")).not_to_have_text(before)
+    await expect(page.locator("#ledger tbody tr").first).to_contain_text("100.10")
+
+    await page.get_by_label("What goes wrong").select_option(label="stays unresolved (502)")
+    await page.get_by_role("button", name="Arm", exact=True).click()
+    await expect(page.locator("#armed")).to_have_text("topup: 5xx")
+    card = (await api.get("/cards")).data["cards"][0]["id"]
+    assert (await api.top_up(card, "40", idem="from-the-page")).status == 502
+    await expect(page.locator("#suspense_usd")).to_have_text("40.00")
+    await page.get_by_role("button", name="Settle topup from-the-page as credited").click()
+    await expect(page.locator("#suspense_usd")).to_have_text("0.00")
+
+    await page.get_by_role("button", name="Send").click()
+    await expect(page.get_by_role("alert")).to_contain_text("Submit this hash: 0x")
+    tx_hash = (await page.get_by_role("alert").inner_text()).split()[-1]
+    assert (await api.post("/funding", {"tx_hash": tx_hash, "network": "POLYGON"})).data[
+        "status"
+    ] == "credited"
+    await expect(page.locator("#funding tbody tr").first).to_contain_text("500.00")
+
+
+async def test_every_control_of_the_page_has_a_name(page: Page) -> None:
+    await expect(page.locator("#cards tbody tr")).to_have_count(6)
+    nameless = await page.evaluate(
+        """() => [...document.querySelectorAll("button, input, select, a")]
+             .filter((node) => !(node.ariaLabel || node.innerText || node.labels?.length))
+             .map((node) => node.outerHTML)"""
+    )
+    assert nameless == []
+
+
+async def test_a_mistyped_amount_is_said_and_nothing_moves(page: Page, hand: Hand) -> None:
+    before = (await hand.state())["float"]
+    await page.get_by_label("Amount in USD").fill("lots")
+    await page.get_by_role("button", name="Credit", exact=True).click()
+    await expect(page.get_by_role("alert")).to_contain_text("amount_usd")
+    assert (await hand.state())["float"] == before

@@ -2,6 +2,8 @@
 
 An event goes out only if it is declared and the scope it needs is declared too. Edits and
 deletions by the app itself come back to it as `message_changed` and `message_deleted`, as in Slack.
+
+Deviation: the limit of 30,000 events an hour (`app_rate_limited`) is not enforced.
 """
 
 import asyncio

@@ -4,6 +4,9 @@ People may act wherever the control call says, members of the channel or not, de
 such clicks reach real apps too, in the seconds before Slack's own clients notice, and an app must
 not rely on Slack to stop them. What nobody can do is touch another person's ephemeral message,
 direct message or modal.
+
+Deviations: a command's text is delivered as typed (whether Slack escapes `& < >` in it is
+unverified); people of other workspaces may send commands, which Slack's client does not offer them.
 """
 
 import asyncio

@@ -1,7 +1,8 @@
 """Messages as Slack stores and returns them, and where they go.
 
-Deviations: text is kept as sent (Slack links URLs and names by itself), `attachments` are kept
-but neither checked nor drawn, nothing is unfurled.
+Deviations: text is kept as sent (Slack links URLs and names by itself, and gives `& < >` back as
+entities in every text of a payload), `attachments` are kept but neither checked nor drawn, nothing is
+unfurled, and an edit of blocks alone counts as an edit.
 """
 
 from typing import Any

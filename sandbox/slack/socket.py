@@ -1,4 +1,7 @@
-"""Socket Mode: tickets, up to ten WebSockets per app, and every envelope to exactly one of them."""
+"""Socket Mode: tickets, up to ten WebSockets per app, and every envelope to exactly one of them.
+
+Deviation: Slack pings the app as well; here only the app pings.
+"""
 
 import asyncio
 import json

@@ -205,10 +205,10 @@ async def find(
 
 
 async def expiring(tx: Tx) -> list[Request]:
-    """Pending past `expires_at`, and approved past `valid_until` without a byte sent."""
+    """Pending past `expires_at`, and approved (so not a byte sent) past `valid_until`."""
     row = t.request.c
     waited = (row.state == State.PENDING) & (row.expires_at <= tx.now)
-    unsent = (row.state == State.APPROVED) & (row.valid_until <= tx.now) & row.first_sent_at.is_(None)
+    unsent = (row.state == State.APPROVED) & (row.valid_until <= tx.now)
     return await _all(tx, or_(waited, unsent), order=(row.created_at, row.id), limit=200)
 
 

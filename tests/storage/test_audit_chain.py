@@ -133,6 +133,21 @@ async def test_two_replicas_make_one_contiguous_chain(postgres_databases: Any, o
     postgres_databases.drop(url)
 
 
+async def test_a_command_beside_the_bot_writes_into_the_same_chain(
+    sqlite_files: Any, open_store: Opener
+) -> None:
+    """Two connections that read before they write: each must hold SQLite's write lock from its start."""
+    url = sqlite_files.migrated()
+    bot, command = await open_store(url), await open_store(url, exclusive=False)
+
+    await asyncio.gather(*(_grow(s, 15) for s in (bot, command)))
+
+    assert await _verify(bot) == Report(True, 30, 30)
+    await bot.close()
+    await command.close()
+    sqlite_files.drop(url)
+
+
 @pytest.mark.parametrize(
     "column", ["at", "actor", "action", "subject", "outcome", "reason_code", "body", "policy_version"]
 )

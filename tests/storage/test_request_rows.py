@@ -291,6 +291,17 @@ async def test_an_owner_that_came_back_under_its_name_is_still_fenced(store: Sto
         assert await requests.finish(tx, second, Event.SUCCEED) is not None
 
 
+async def test_a_claim_is_finished_once(store: Store) -> None:
+    await approved(store)
+    held = await _claimed(store, "w1")
+
+    async with store.begin() as tx:
+        first = await requests.finish(tx, held, None, due_at=tx.now)
+        assert await requests.finish(tx, held, None, outcome_text="twice") is None
+
+    assert await _get(store) == first
+
+
 async def test_a_lapsed_lease_cannot_be_renewed_and_a_live_one_can(store: Store) -> None:
     await approved(store)
     held = await _claimed(store, "w1")

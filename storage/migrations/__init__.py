@@ -1,0 +1,1 @@
+"""Alembic revisions, run by `storage.migrate` and shipped with the package."""

@@ -28,18 +28,9 @@ re-send proves nothing about an earlier attempt under the same key whose outcome
 """
 
 from collections.abc import Mapping
-from enum import StrEnum
 
-from bot.partner.endpoints import FACTS, Endpoint
-
-
-class Certainty(StrEnum):
-    """What an error proves about the call that met it."""
-
-    DEFINITE = "definite"  # moved nothing, key unused
-    DEFINITE_KEY_SPENT = "definite_key_spent"  # moved nothing in the end; never send the key again
-    AMBIGUOUS = "ambiguous"  # may or may not have happened
-    TRANSIENT = "transient"  # not executed, may be sent again as it is
+from bot.partner.certainty import Certainty
+from bot.partner.endpoints import Endpoint
 
 
 class PartnerError(Exception):
@@ -191,95 +182,3 @@ CLASSES: dict[str, type[Refused]] = {
     "UNAVAILABLE": Unavailable,
 }
 """Every code of the document [Errors] and the error it becomes."""
-
-_D, _S, _A, _T = Certainty
-_Cells = dict[tuple[int, str], Certainty]
-
-# On every endpoint [Errors]. A call over the rate never reaches its handler.
-_COMMON: _Cells = {
-    (400, "BAD_REQUEST"): _D,
-    (401, "UNAUTHORIZED"): _D,
-    (403, "FORBIDDEN"): _D,
-    (404, "NOT_FOUND"): _D,
-    (405, "BAD_REQUEST"): _D,
-    (429, "RATE_LIMITED"): _T,
-}
-
-# A read moves nothing whatever happens to it, so a failure of the service's side may be asked again.
-_READ: _Cells = _COMMON | {
-    (500, "UNAVAILABLE"): _T,
-    (502, "UNAVAILABLE"): _T,
-    (503, "UNAVAILABLE"): _T,
-    (503, "UPSTREAM_AUTH"): _T,
-}
-
-_CHANGES: dict[Endpoint, _Cells] = {
-    # The document does not say whether a 400 leaves the key usable, here as on top-up and unload:
-    # the worse is assumed, and another try is a new request.
-    Endpoint.ORDER_CARD: _COMMON | {
-        (400, "BAD_REQUEST"): _S,
-        (400, "INVALID_NAME"): _S,
-        (400, "INVALID_EMAIL"): _S,
-        (400, "INVALID_PHONE"): _S,
-        (400, "PHONE_COUNTRY_NOT_ALLOWED"): _S,
-        (409, "QUOTA"): _D,  # nothing created, no allowance consumed
-        (409, "ALREADY_PROCESSED"): _A,  # same key in flight
-        (500, "UNAVAILABLE"): _A,
-        (502, "UNAVAILABLE"): _T,  # key released; the same key again
-        (503, "UPSTREAM_AUTH"): _A,
-    },
-    Endpoint.TOP_UP: _COMMON | {
-        (400, "BAD_REQUEST"): _S,  # nothing written, or refunded with the key spent
-        (402, "INSUFFICIENT_FUNDS"): _D,  # nothing written, key unused
-        (409, "QUOTA"): _S,  # processor capacity; the float was refunded
-        (409, "ALREADY_PROCESSED"): _A,  # three cases with opposite consequences
-        (500, "UNAVAILABLE"): _A,
-        (502, "UNAVAILABLE"): _A,  # unresolved with the float debited, or refunded: it does not say
-        (503, "UPSTREAM_AUTH"): _S,  # treated as a rejection: refunded
-    },
-    Endpoint.UNLOAD: _COMMON | {
-        (400, "BAD_REQUEST"): _S,
-        (402, "INSUFFICIENT_FUNDS"): _D,  # the card holds less; nothing moves
-        (409, "ALREADY_PROCESSED"): _A,
-        (500, "UNAVAILABLE"): _A,
-        (502, "UNAVAILABLE"): _A,  # between card debit and float credit money is nowhere visible
-        (503, "UPSTREAM_AUTH"): _A,
-    },
-    Endpoint.CLOSE: _COMMON | {
-        (400, "BAD_REQUEST"): _S,
-        (409, "ALREADY_PROCESSED"): _A,
-        (500, "UNAVAILABLE"): _A,
-        (502, "UNAVAILABLE"): _A,
-        (503, "UNAVAILABLE"): _T,  # the balance cannot be read: the card stays open
-        (503, "UPSTREAM_AUTH"): _A,
-    },
-    Endpoint.FREEZE: _COMMON | {
-        (500, "UNAVAILABLE"): _A,
-        (502, "UNAVAILABLE"): _T,  # changes nothing
-        (503, "UPSTREAM_AUTH"): _T,  # changes nothing
-    },
-    Endpoint.SUBMIT_FUNDING: _COMMON | {
-        (409, "ALREADY_SUBMITTED"): _D,
-        (409, "ALREADY_CREDITED"): _D,
-        (429, "TOO_MANY_PENDING"): _D,
-        (500, "UNAVAILABLE"): _A,  # the same hash again: a repeat returns the stored record
-        (503, "UNAVAILABLE"): _T,  # nothing recorded
-    },
-}  # fmt: skip
-
-
-def documented(operation: Endpoint) -> Mapping[tuple[int, str], Certainty]:
-    """Every (status, code) the document gives for this call, and what it proves."""
-    return _CHANGES[operation] if FACTS[operation].changes else _READ
-
-
-def unanswered(operation: Endpoint) -> Certainty:
-    """What is known when no reliable answer came: a read moved nothing, a change is open."""
-    return Certainty.AMBIGUOUS if FACTS[operation].changes else Certainty.TRANSIENT
-
-
-def classify(operation: Endpoint, status: int | None, code: str | None) -> Certainty:
-    """What this answer proves about this call; a pair the document does not give proves nothing."""
-    if status is None or code is None:
-        return unanswered(operation)
-    return documented(operation).get((status, code), unanswered(operation))

@@ -2,7 +2,8 @@
 
 Only calls that cannot do harm twice are repeated here. Orders, top-ups, unloads and closes never are:
 a repeat can turn a clear refusal into an unclear 409, and must happen under the eyes of the stored
-request [POST topup: 503 spends the key].
+request [POST topup: 503 spends the key]. Nor is PUT /webhook: the answer may have held the only copy of
+a secret, and the repeat would not bring it again, or would make yet another.
 """
 
 from collections.abc import Sequence
@@ -27,17 +28,27 @@ class Allowed:
 _NEVER = Allowed()
 _READ = Allowed(repeats=3, statuses=frozenset({500, 502, 503}), after_rate_limit=1)
 
-_CHANGES: dict[Endpoint, Allowed] = {
+# A setting sent twice is set once, and can be read back or sent again by the operation.
+_CARD_SETTING = Allowed(repeats=1, statuses=frozenset({502, 503}))
+
+_OTHERS: dict[Endpoint, Allowed] = {
     # Idempotent on the hash: a repeat returns the same record [POST /funding 5, 6].
     Endpoint.SUBMIT_FUNDING: Allowed(repeats=3, statuses=frozenset({500, 503})),
-    # 502 and 503 change nothing [POST freeze]; the setting is read back afterwards anyway.
-    Endpoint.FREEZE: Allowed(repeats=1, statuses=frozenset({502, 503})),
+    Endpoint.FREEZE: _CARD_SETTING,
+    Endpoint.SET_LIMITS: _CARD_SETTING,
+    Endpoint.SET_PHONE: _CARD_SETTING,
+    Endpoint.SET_FEES: Allowed(repeats=1),
+    # The event keeps its id, and whoever receives it twice knows it by that.
+    Endpoint.REDELIVER: Allowed(repeats=3, statuses=frozenset({500, 502, 503})),
+    # Reads, but each call makes another address that shows a card: a person asks again, not we.
+    Endpoint.DETAILS: _NEVER,
+    Endpoint.DETAILS_ONCE: _NEVER,
 }
 
 
 def allowed(operation: Endpoint) -> Allowed:
-    """What the client may repeat for this endpoint."""
-    return _CHANGES.get(operation, _NEVER) if FACTS[operation].changes else _READ
+    """What the client may repeat for this endpoint: reads, and what is named here; else nothing."""
+    return _OTHERS.get(operation, _NEVER if FACTS[operation].changes else _READ)
 
 
 def pause_before_repeat(failures: Sequence[PartnerError]) -> float | None:

@@ -20,18 +20,15 @@ from bot.domain.clock import Clock
 from bot.domain.secret import Secret
 from bot.partner import codec
 from bot.partner.access import check_access, is_loopback, key_prefix
+from bot.partner.certainty import Certainty, classify, documented, unanswered
 from bot.partner.endpoints import CONNECT_SECONDS, FACTS, Endpoint
 from bot.partner.errors import (
     CLASSES,
-    Certainty,
     NoAnswer,
     NotConnected,
     NotSent,
     PartnerError,
     UnreadableAnswer,
-    classify,
-    documented,
-    unanswered,
 )
 from bot.partner.redaction import private_values, redact
 
@@ -40,7 +37,9 @@ logger = logging.getLogger("countersign.partner")
 MOST_ANSWER_BYTES = 5 * 1024 * 1024
 """A thousand balances are 180 kB; what is larger than this is not an answer of this API."""
 
-_ID = re.compile(r"[A-Za-z0-9-]{1,128}")
+# Ids are opaque, and those of events of no stated form. What begins with a letter or digit and has no
+# slash is one segment of a path, whatever a proxy makes of it.
+_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:-]{0,127}")
 _IDEMPOTENCY_KEY = re.compile(r"[A-Za-z0-9_-]{1,128}")
 _SMALL_NUMBER = re.compile(r"[0-9]{1,6}")
 
@@ -95,7 +94,7 @@ class Received:
     """A success: its payload and what its headers say of the rate, None where they do not."""
 
     status: int
-    data: Any
+    data: Any = field(repr=False)
     rate_limit: int | None = None
     rate_remaining: int | None = None
 

@@ -12,9 +12,10 @@ import pytest
 from bot.domain.clock import SystemClock
 from bot.domain.money import exact_sum
 from bot.partner import codec, endpoints, errors
+from bot.partner.certainty import Certainty, documented
 from bot.partner.client import PartnerClient
 from bot.partner.endpoints import FACTS, Endpoint, Facts
-from bot.partner.errors import CLASSES, Certainty, documented
+from bot.partner.errors import CLASSES
 from bot.partner.ratelimit import RateLimiter
 from sandbox.partner.app import Running, serve
 from tests.support.clock import FrozenClock

@@ -10,9 +10,9 @@ import pytest
 
 from bot.partner import endpoints, errors
 from bot.partner.access import AccessRefused
+from bot.partner.certainty import Certainty
 from bot.partner.client import PartnerClient
 from bot.partner.endpoints import FACTS, Endpoint, Facts
-from bot.partner.errors import Certainty
 from bot.partner.ratelimit import RateLimiter
 from bot.partner.wire import MOST_ANSWER_BYTES
 from tests.support.clock import FrozenClock
@@ -213,14 +213,42 @@ async def test_too_many_pending_has_no_time_to_wait_for_and_is_not_repeated(cloc
     assert len(api.requests) == 1
 
 
+WAITS = {
+    "GET /cards/{cardId}/transactions": 130,
+    **dict.fromkeys(
+        ("GET /cards/{cardId}", "POST /cards/balances", "GET /cards/{cardId}/limits",
+         "GET /cards/{cardId}/pan", "POST /cards/{cardId}/pan-token"), 30
+    ),
+    **dict.fromkeys(
+        ("GET /me", "GET /fees", "GET /funding/addresses", "GET /funding/{fundingId}", "GET /funding",
+         "GET /ledger", "GET /cards", "GET /webhook", "GET /events", "GET /deposits"), 20
+    ),
+}  # fmt: skip
+
+
 def test_changes_wait_longer_than_the_service_waits_and_every_call_has_a_deadline() -> None:
     """R160."""
+    assert set(WAITS) < {endpoint.value for endpoint in Endpoint}
     for endpoint, facts in FACTS.items():
-        assert facts.read_seconds == (
-            75 if facts.changes else 30 if "{cardId}" in endpoint or "balances" in endpoint else 20
-        )
+        assert facts.read_seconds == WAITS.get(endpoint.value, 75), endpoint
+        assert facts.changes is (endpoint.value not in WAITS)
         assert facts.deadline_seconds > facts.read_seconds
         assert not facts.changes or facts.deadline_seconds <= endpoints.LONGEST_CHANGE_SECONDS
+
+
+def test_every_endpoint_of_the_document_is_there_in_its_order() -> None:
+    assert list(FACTS) == list(Endpoint)
+    assert [endpoint.value.replace("{", "").replace("}", "") for endpoint in Endpoint] == [
+        "GET /me", "GET /fees", "PUT /fees", "GET /funding/addresses", "POST /funding",
+        "GET /funding/fundingId", "GET /funding", "GET /ledger",
+        "POST /cards", "GET /cards", "GET /cards/cardId", "POST /cards/balances", "POST /cards/cardId/topup",
+        "POST /cards/cardId/unload", "GET /cards/cardId/limits", "PUT /cards/cardId/limits",
+        "POST /cards/cardId/freeze", "PUT /cards/cardId/phone", "POST /cards/cardId/close",
+        "PUT /cards/cardId/3ds", "GET /cards/cardId/transactions",
+        "GET /cards/cardId/pan", "POST /cards/cardId/pan-token",
+        "GET /webhook", "PUT /webhook", "GET /events", "POST /events/eventId/redeliver",
+        "POST /deposits", "GET /deposits",
+    ]  # fmt: skip
 
 
 async def test_the_timeouts_of_the_endpoint_reach_the_transport(clock: FrozenClock) -> None:

@@ -1,0 +1,143 @@
+"""The calls of the client, by the chapters of the API document, on what is common to them here.
+
+account    GET /me to GET /ledger
+cards      POST /cards to PUT 3ds
+history    GET transactions, and the two ways to show a card's number
+events     the webhook registration, the event log, redelivery
+deposits   the optional route of payments by the end user
+"""
+
+from collections.abc import Iterator
+from typing import Any, TypeVar
+
+import httpx
+
+from bot.domain.clock import Clock
+from bot.domain.secret import Secret
+from bot.partner import codec, models, pages
+from bot.partner.certainty import unanswered
+from bot.partner.endpoints import Endpoint
+from bot.partner.errors import PartnerError, RateLimited, UnreadableAnswer
+from bot.partner.ratelimit import Lane, RateLimiter
+from bot.partner.retrying import pause_before_repeat
+from bot.partner.wire import Outgoing, Received, Wire
+
+M = TypeVar("M", bound=models.Answer)
+
+
+class Calls:
+    """What every call does: wait its turn, send, repeat what may be repeated, read the answer."""
+
+    def __init__(
+        self,
+        base_url: str,
+        key: Secret | str,
+        *,
+        limiter: RateLimiter,
+        clock: Clock,
+        http: httpx.AsyncClient | httpx.AsyncBaseTransport | None = None,
+    ) -> None:
+        secret = Secret(key) if isinstance(key, str) else key
+        self._wire = Wire(base_url, secret, http=http, clock=clock)
+        self._limiter = limiter
+        self._clock = clock
+
+    async def _call(self, out: Outgoing, lane: Lane) -> Received:
+        """Send, in turn and as often as this endpoint allows; an error that is raised counts the attempts."""
+        failures: list[PartnerError] = []
+        while True:
+            await self._limiter.acquire(lane)
+            try:
+                received = await self._wire.exchange(out)
+            except PartnerError as error:
+                if isinstance(error, RateLimited):
+                    self._limiter.block(error.retry_after or 0)
+                failures.append(error)
+                error.attempts = len(failures)
+                pause = pause_before_repeat(failures)
+                if pause is None:
+                    raise
+            else:
+                self._limiter.observe(limit=received.rate_limit, remaining=received.rate_remaining)
+                return received
+            await self._clock.sleep(pause)
+
+    async def _read(self, model: type[M], out: Outgoing, lane: Lane) -> M:
+        received = await self._call(out, lane)
+        return as_model(model, received.data, received, out)
+
+    async def _read_rows(self, model: type[M], out: Outgoing, name: str, lane: Lane) -> list[M]:
+        return _rows(model, await self._call(out, lane), name, out)
+
+    async def _read_page(self, model: type[M], out: Outgoing, name: str, lane: Lane) -> pages.Page[M]:
+        received = await self._call(out, lane)
+        counts = as_model(models.PageCounts, received.data, received, out)
+        return pages.Page(_rows(model, received, name, out), counts.total, counts.total_pages)
+
+    async def _read_some_list(self, model: type[M], endpoint: Endpoint, lane: Lane) -> list[M]:
+        """The rows of a list whose query and envelope are not shown.
+
+        So no query is sent, and the first list of objects in the answer is taken.
+        """
+        out = Outgoing(endpoint)
+        received = await self._call(out, lane)
+        data = received.data
+        candidates = list(data.values()) if isinstance(data, dict) else [data]
+        lists = [rows for rows in candidates if _is_list_of_objects(rows)]
+        if lists:
+            rows: list[Any] = next((rows for rows in lists if rows), [])
+            return [as_model(model, row, received, out) for row in rows]
+        raise _unreadable(out, received, "no list of objects")
+
+
+def change(endpoint: Endpoint, *ids: str, body: bytes | None = None, key: str | None = None) -> Outgoing:
+    """A change with its frozen body. Bytes that are no JSON object were never a body of this API."""
+    out = Outgoing(endpoint, ids=ids, body=body, key=key)
+    if body is not None:
+        try:
+            fields = codec.decode(body)
+        except codec.BadJson:
+            fields = None
+        if not isinstance(fields, dict):
+            raise out.refused("The stored body is no JSON object.")
+    return out
+
+
+def as_model(model: type[M], value: Any, received: Received, out: Outgoing) -> M:
+    """The value as this model; what does not fit is no answer."""
+    try:
+        return model.read(value)
+    except models.Unreadable as error:
+        raise _unreadable(out, received, str(error)) from None
+
+
+def member(data: Any, name: str) -> Any:
+    """What `data` holds under this name; None where there is no such thing."""
+    return data.get(name) if isinstance(data, dict) else None
+
+
+def objects_in(data: Any) -> Iterator[Any]:
+    """The value itself and what is directly in it: where an envelope is not shown, one of these is meant."""
+    yield data
+    yield from data.values() if isinstance(data, dict) else ()
+
+
+def _rows(model: type[M], received: Received, name: str, out: Outgoing) -> list[M]:
+    rows = member(received.data, name)
+    if not isinstance(rows, list):
+        raise _unreadable(out, received, f"no list of {name}")
+    return [as_model(model, row, received, out) for row in rows]
+
+
+def _is_list_of_objects(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(item, dict) for item in value)
+
+
+def _unreadable(out: Outgoing, received: Received, why: str) -> UnreadableAnswer:
+    return UnreadableAnswer(
+        f"a success that does not have the documented form: {why}",
+        operation=out.endpoint,
+        certainty=unanswered(out.endpoint),
+        status=received.status,
+        sent_key=out.key,
+    )

@@ -1,0 +1,106 @@
+"""Account, funding and the ledger: GET /me to GET /ledger."""
+
+from collections.abc import AsyncIterator
+
+from bot.partner import models, pages
+from bot.partner.calls import Calls, change
+from bot.partner.certainty import unanswered
+from bot.partner.endpoints import Endpoint
+from bot.partner.errors import LedgerMoving
+from bot.partner.ratelimit import Lane
+from bot.partner.wire import Outgoing
+
+
+class AccountCalls(Calls):
+    """The account itself, its float and what fills it."""
+
+    async def me(self, *, lane: Lane = Lane.PEOPLE) -> models.Me:
+        """Account, key, card allowance and float; the key's own rate limit is taken over."""
+        me = await self._read(models.Me, Outgoing(Endpoint.ME), lane)
+        self._limiter.set_limit(me.key.rate_limit_per_minute)
+        return me
+
+    async def fees(self, *, lane: Lane = Lane.PEOPLE) -> models.Fees:
+        """The full fee schedule; rates are fractions."""
+        return await self._read(models.Fees, Outgoing(Endpoint.FEES), lane)
+
+    async def set_fees(self, body: bytes, *, lane: Lane = Lane.MONEY) -> models.Fees:
+        """Set the partner's markup on deposits (a fraction, 0 to 0.5, kept at five places).
+
+        Applies to the next deposit quoted; compare the answer, which is rounded, with what was approved.
+        """
+        return await self._read(models.Fees, change(Endpoint.SET_FEES, body=body), lane)
+
+    async def funding_addresses(self, *, lane: Lane = Lane.PEOPLE) -> list[models.FundingAddress]:
+        """Where funds may be sent now, at most one address per network.
+
+        Unavailable means: do not send, and use no remembered address. An empty list means the same.
+        """
+        return await self._read_rows(
+            models.FundingAddress, Outgoing(Endpoint.FUNDING_ADDRESSES), "addresses", lane
+        )
+
+    async def submit_funding(self, body: bytes, *, lane: Lane = Lane.MONEY) -> models.Funding:
+        """Submit a transfer. The record that comes back may already be credited, rejected or in review.
+
+        Idempotent on the hash, so a lost answer is asked for again [POST /funding 6].
+        """
+        return await self._read(models.Funding, change(Endpoint.SUBMIT_FUNDING, body=body), lane)
+
+    async def funding(self, funding_id: str, *, lane: Lane = Lane.PEOPLE) -> models.Funding:
+        """One submission. NotFound also when another account's claim has replaced it."""
+        return await self._read(models.Funding, Outgoing(Endpoint.FUNDING, ids=(funding_id,)), lane)
+
+    async def funding_list(self, *, lane: Lane = Lane.PEOPLE) -> list[models.Funding]:
+        """The submissions the service lists unasked, perhaps not all.
+
+        Query and envelope of this endpoint are not shown, so none is sent and the first list of objects
+        in the answer is taken. The sure way is `funding` for each id that was stored.
+        """
+        return await self._read_some_list(models.Funding, Endpoint.FUNDING_LIST, lane)
+
+    async def ledger(
+        self, page: int = 1, limit: int = 50, *, lane: Lane = Lane.PEOPLE
+    ) -> pages.Page[models.LedgerEntry]:
+        """One page of the float's movements, newest first; past the end it is empty and `total` is 0."""
+        out = Outgoing(Endpoint.LEDGER, query={"page": str(page), "limit": str(limit)})
+        return await self._read_page(models.LedgerEntry, out, "entries", lane)
+
+    async def ledger_entries(self, *, lane: Lane = Lane.BACKGROUND) -> AsyncIterator[models.LedgerEntry]:
+        """Every movement of the float as of one moment, newest first.
+
+        All pages are read before the first row is given, and read again when a row came in between.
+        Raises LedgerMoving when no reading fits together.
+        """
+        for entry in await self._whole_ledger(lane):
+            yield entry
+
+    async def find_top_up(self, key: str, *, lane: Lane = Lane.MONEY) -> models.TopUpEvidence:
+        """What the whole ledger shows for a top-up under this key.
+
+        Read it only when no request with this key can still be on its way. The reference is matched
+        exactly, or up to a colon, which no key contains: `topup:k1` must not find `topup:k10`.
+        """
+        reference = f"topup:{key}"
+        debits, refunds = [], []
+        for entry in await self._whole_ledger(lane):
+            found = entry.reference or ""
+            if entry.kind == "card_topup" and found == reference:
+                debits.append(entry)
+            elif entry.kind == "refund" and (found == reference or found.startswith(f"{reference}:")):
+                refunds.append(entry)
+        return models.TopUpEvidence(
+            debit=debits[0] if debits else None,
+            refund=refunds[0] if refunds else None,
+            rows=(*debits, *refunds),
+        )
+
+    async def _whole_ledger(self, lane: Lane) -> list[models.LedgerEntry]:
+        try:
+            return await pages.snapshot(lambda number: self.ledger(number, pages.PAGE, lane=lane))
+        except pages.Moving:
+            raise LedgerMoving(
+                "the ledger changed during every reading",
+                operation=Endpoint.LEDGER,
+                certainty=unanswered(Endpoint.LEDGER),
+            ) from None

@@ -1,0 +1,31 @@
+"""The optional route of payments by the end user: POST /deposits and GET /deposits."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from bot.partner import codec, models
+from bot.partner.calls import Calls, as_model, change, member, objects_in
+from bot.partner.endpoints import Endpoint
+from bot.partner.ratelimit import Lane
+
+
+class DepositCalls(Calls):
+    """Offers that credit a card, not the float, when a user's transfer arrives."""
+
+    async def quote_deposit(
+        self, body: Mapping[str, Any] | bytes, *, lane: Lane = Lane.MONEY
+    ) -> models.DepositQuote:
+        """An address and an amount for the end user to pay.
+
+        The fields of the body are not shown in the document: what the agreement says goes in as it is,
+        either as values (amounts as Decimal) or as the bytes frozen with a request.
+        """
+        frozen = body if isinstance(body, bytes) else codec.encode(body)
+        out = change(Endpoint.QUOTE_DEPOSIT, body=frozen)
+        received = await self._call(out, lane)
+        quotes = (item for item in objects_in(received.data) if member(item, "deposit_id") is not None)
+        return as_model(models.DepositQuote, next(quotes, received.data), received, out)
+
+    async def deposits(self, *, lane: Lane = Lane.PEOPLE) -> list[models.Deposit]:
+        """The deposits the service lists unasked, perhaps not all: its query and envelope are not shown."""
+        return await self._read_some_list(models.Deposit, Endpoint.DEPOSITS, lane)

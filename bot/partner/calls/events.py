@@ -1,0 +1,51 @@
+"""The webhook registration, the event log and redelivery: GET /webhook to POST redeliver."""
+
+from collections.abc import AsyncIterator
+from datetime import UTC, datetime
+
+from bot.partner import models, pages
+from bot.partner.calls import Calls, as_model, change, member
+from bot.partner.endpoints import Endpoint
+from bot.partner.ratelimit import Lane
+from bot.partner.wire import Outgoing
+
+
+class EventCalls(Calls):
+    """How the account hears of what happens on its cards."""
+
+    async def webhook(self, *, lane: Lane = Lane.PEOPLE) -> models.Webhook | None:
+        """Where events go; None before the first registration. The secret is never among it."""
+        out = Outgoing(Endpoint.WEBHOOK)
+        received = await self._call(out, lane)
+        if isinstance(received.data, dict) and received.data.get("webhook", ...) is None:
+            return None
+        return as_model(models.Webhook, member(received.data, "webhook"), received, out)
+
+    async def set_webhook(self, body: bytes, *, lane: Lane = Lane.MONEY) -> models.WebhookChange:
+        """Register an address, or replace the secret with `"rotate":true`.
+
+        Store the secret of the answer before anything else: it is given this once. After a lost answer
+        the only copy may be gone; no repeat brings it back, only another rotation makes a new one.
+        """
+        return await self._read(models.WebhookChange, change(Endpoint.SET_WEBHOOK, body=body), lane)
+
+    async def events(
+        self, *, event_type: str | None = None, since: datetime | None = None, lane: Lane = Lane.BACKGROUND
+    ) -> AsyncIterator[models.Event]:
+        """The event log, newest first, each event once, delivered or not; `since` is inclusive."""
+        query = {"limit": str(pages.PAGE)}
+        if event_type is not None:
+            query["type"] = event_type
+        if since is not None:
+            query["since"] = since.astimezone(UTC).isoformat().replace("+00:00", "Z")
+
+        async def fetch(number: int) -> pages.Page[models.Event]:
+            out = Outgoing(Endpoint.EVENTS, query={**query, "page": str(number)})
+            return await self._read_page(models.Event, out, "events", lane)
+
+        async for event in pages.by_page(fetch, lambda event: event.id):
+            yield event
+
+    async def redeliver(self, event_id: str, *, lane: Lane = Lane.PEOPLE) -> models.Redelivery:
+        """Have an event delivered again under its own id, with a fresh schedule of attempts."""
+        return await self._read(models.Redelivery, change(Endpoint.REDELIVER, event_id), lane)

@@ -82,20 +82,33 @@ async def serve(
 ) -> Running:
     """Start a simulator; ``port`` 0 takes a free one.
 
-    ``demo`` plays the happy-day scenario when the state is new. ``default_key`` (a ``svc_live_00000000…``)
-    is accepted besides those issued before; without it the key follows from the seed.
+    ``demo`` plays the happy-day scenario on new state. ``default_key`` (a ``svc_live_00000000…``) is
+    accepted besides those issued before; without it the key follows from the seed. Raises OSError
+    when the port is taken.
     """
     world = build_world(state_path, seed)
     key = standing_key(world, default_key)
-    if demo and not world.store.number("SELECT count(*) FROM cards"):
-        scenarios.empty(world, None)
-        scenarios.play(world, "happy-day")
+    if demo:
+        _plant_once(world)
     runner = web.AppRunner(_application(world), access_log=None, shutdown_timeout=1)
     await runner.setup()
-    site = web.TCPSite(runner, host, port)
-    await site.start()
+    try:
+        await web.TCPSite(runner, host, port).start()
+    except OSError:
+        await runner.cleanup()
+        world.store.close()
+        raise
     bound = runner.addresses[0][1]
     return Running(world, runner, f"http://{host}:{bound}", key)
+
+
+def _plant_once(world: World) -> None:
+    """The happy day, unless somebody has used this state: an emptied one stays empty over a restart."""
+    if world.store.note("planted") or world.store.number("SELECT count(*) FROM ledger"):
+        return
+    scenarios.empty(world, None)
+    scenarios.play(world, "happy-day")
+    world.store.keep("planted", "yes")
 
 
 async def _tick(world: World) -> None:

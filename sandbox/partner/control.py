@@ -4,7 +4,7 @@ Amounts are decimal strings. What a call does not name keeps its value; an unkno
 a 400 that names it. One table of calls, each with the form of its body.
 """
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Annotated, Any, Literal
 
@@ -42,6 +42,9 @@ Scope = Literal[
     "deposits:read",
     "deposits:write",
 ]
+
+
+_YEARS = (2000, 2199)
 
 
 class Reset(Form):
@@ -90,14 +93,22 @@ def reset(world: World, form: Reset) -> Reply:
 def change_clock(world: World, form: ClockChange) -> Reply:
     by = None if form.advance_seconds is None else timedelta(seconds=form.advance_seconds)
     before = world.clock.now()
-    try:
-        world.clock.change(form.mode, form.set, by)
-    except OverflowError as error:
-        raise Wrong("advance_seconds: beyond the calendar") from error
+    _check_year(form.set or before, by or timedelta(0))
+    world.clock.change(form.mode, form.set, by)
     if world.clock.now() < before:
         fees.start(world)
     due.run_due(world)
     return {"clock": codec.stamp(world.clock.now()), "mode": world.clock.mode}
+
+
+def _check_year(start: datetime, by: timedelta) -> None:
+    """Months are billed one by one, so the clock keeps to years that somebody might mean."""
+    try:
+        year = (start + by).year
+    except OverflowError as error:
+        raise Wrong("advance_seconds: beyond the calendar") from error
+    if not _YEARS[0] <= min(start.year, year) <= max(start.year, year) <= _YEARS[1]:
+        raise Wrong(f"set, advance_seconds: the clock runs from {_YEARS[0]} to {_YEARS[1]}")
 
 
 def open_account(world: World, form: Nothing) -> Reply:

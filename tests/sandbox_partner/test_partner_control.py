@@ -22,7 +22,8 @@ REFUSED: list[tuple[str, dict[str, Any], str]] = [
     ("account", {"automatic_funding_since": "2026-01-01T00:00:00"}, "automatic_funding_since"),
     ("float", {}, "amount_usd"), ("float", {"amount_usd": "Infinity"}, "amount_usd"),
     ("float", {"amount_usd": "1", "note": "x"}, "note"), ("clock", {"mode": "fast"}, "mode"),
-    ("clock", {"set": "yesterday"}, "set"), ("clock", {"advance_seconds": -1}, "advance_seconds"),
+    ("clock", {"set": "yesterday"}, "set"), ("clock", {"set": "9999-12-31T23:59:59Z"}, "set"),
+    ("clock", {"advance_seconds": -1}, "advance_seconds"),
     ("keys", {"scopes": ["cards:admin"]}, "scopes"), ("keys", {"rate_limit_per_minute": 0}, "rate_limit"),
     ("reset", {"scenario": "nothing"}, "scenario"), ("wallets", {"address": "0x1", "owner": "me"}, "owner"),
     ("faults", {"operation": "POST /nothing", "effect": "reset"}, "operation"),
@@ -310,3 +311,19 @@ def test_phone_and_email_are_masked_in_the_state_file(tmp_path: Path) -> None:
     assert b"ADA LOVELACE" in kept  # the scan would see what is there
     for secret in (b"15198765432", b"canary@example.org", key.encode()):
         assert secret not in kept
+
+
+async def test_an_emptied_demo_stays_empty_over_a_restart(tmp_path: Path) -> None:
+    path = str(tmp_path / "partner.db")
+    for cards in (6, 0):
+        running = await serve(port=0, state_path=path, demo=True)
+        async with httpx.AsyncClient(base_url=running.control_url + "/", verify=False) as control:
+            hand = Hand(control)
+            assert len((await hand.state())["cards"]) == cards
+            await hand("reset")
+        await running.close()
+
+
+async def test_a_taken_port_is_an_error_that_leaves_nothing_open(simulator: Running) -> None:
+    with pytest.raises(OSError, match="address already in use"):
+        await serve(port=int(simulator.url.rsplit(":", 1)[1]))

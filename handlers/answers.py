@@ -20,7 +20,7 @@ _SHARED = frozenset(
 async def answer(core: Core, slack_id: str, asked: Command) -> Block:
     """The answer to a look-up, or help. Raises NotAllowed for those who may use nothing."""
     await people.require_member(core, slack_id, action="lookup")
-    if not asked.is_look_up or (asked.command == "float" and asked.rest):
+    if not asked.is_look_up or (asked.command == "float" and asked.rest not in ("", *core.partners)):
         return await _help(core, slack_id, asked)
     found = await _LOOK_UPS[asked.command](core, slack_id, asked)
     return replies.with_share(found, asked.text) if _is_shareable(asked) else found
@@ -57,14 +57,21 @@ async def roles(core: Core, slack_id: str) -> tuple[bool, bool]:
 
 async def _help(core: Core, slack_id: str, asked: Command) -> Block:
     may_ask, may_decide = await roles(core, slack_id)
-    is_help = not asked.text or asked.subcommand in ("", "help")
+    is_help = asked.subcommand == "help" or not (asked.subcommand or asked.rest)
     note = (
         ""
         if is_help or not asked.command
         else f"“{asked.text[:80]}” is not understood. This is what you may do:"
     )
     only = asked.command if asked.command in _LOOK_UPS and asked.command != "countersign" else ""
-    return replies.help_answer(core.kinds, may_ask=may_ask, may_decide=may_decide, note=note, only=only)
+    return replies.help_answer(
+        core.kinds,
+        may_ask=may_ask,
+        may_decide=may_decide,
+        note=note,
+        only=only,
+        programs=sorted(core.partners),
+    )
 
 
 async def _card(core: Core, slack_id: str, asked: Command) -> Block:
@@ -79,17 +86,25 @@ async def _card(core: Core, slack_id: str, asked: Command) -> Block:
 
 
 async def _float(core: Core, slack_id: str, asked: Command) -> Block:
-    return replies.float_answer(await lookups.float_now(core))
+    return replies.float_answer(await lookups.float_now(core, program=_program(core, asked)))
+
+
+def _program(core: Core, asked: Command) -> str:
+    """The program named last (`/float other`), where there are several; else the default one."""
+    word = asked.rest.rpartition(" ")[2]
+    return word if word in core.partners else core.default_program
 
 
 async def _funding(core: Core, slack_id: str, asked: Command) -> Block:
+    program = _program(core, asked)
     if asked.subcommand == "addresses":
-        return replies.addresses(await lookups.funding_addresses(core))
+        return replies.addresses(await lookups.funding_addresses(core, program=program), program)
     if asked.subcommand == "show":
         if not asked.rest:
             raise NotFound("Name the submission: /funding show ID-OR-HASH. /funding list shows them.")
-        return replies.funding_answer(await lookups.funding_show(core, asked.rest))
-    return replies.funding_list(await lookups.funding_list(core))
+        wanted = asked.rest.split()[0]
+        return replies.funding_answer(await lookups.funding_show(core, wanted, program=program))
+    return replies.funding_list(await lookups.funding_list(core, program=program), program)
 
 
 async def _requests(core: Core, slack_id: str, asked: Command) -> Block:

@@ -60,6 +60,8 @@ def from_slash(command: str, text: str) -> Command:
     name = command.lstrip("/").lower()
     if name == "requests" and subcommand.upper().startswith("R-"):
         return Command(name, "show", subcommand)
+    if name == "float":
+        return Command(name, "", text)
     return Command(name, subcommand.lower(), rest.strip())
 
 

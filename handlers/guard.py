@@ -23,6 +23,7 @@ from bot.domain.errors import CountersignError
 from bot.partner.errors import PartnerError
 from bot.services.core import Core
 from handlers.deps import Deps
+from handlers.slack_errors import code_of
 from handlers.views import replies
 from handlers.views.blocks import Block
 from handlers.views.forms import trouble
@@ -154,9 +155,7 @@ class Turn:
         try:
             await self.client.chat_postEphemeral(channel=channel, user=self.user, **answer)
         except SlackApiError as error:
-            log.info(
-                "handlers.not_whispered", extra={"channel": channel, "error": error.response.get("error")}
-            )
+            log.info("handlers.not_whispered", extra={"channel": channel, "error": code_of(error)})
             return False
         return True
 
@@ -178,7 +177,7 @@ class Turn:
     def sentence(self, error: BaseException) -> str:
         """What the person reads; what is ours to mend is logged under the reference in it."""
         if isinstance(error, SlackApiError):
-            code = str(error.response.get("error", "no answer"))
+            code = code_of(error)
             return replies.explain_slack(code, self._logged(error, code))
         if isinstance(error, PartnerError | CountersignError):
             log.info("handlers.refused", extra={"reason": getattr(error, "reason", type(error).__name__)})

@@ -17,6 +17,7 @@ from slack_sdk.web.async_slack_response import AsyncSlackResponse
 
 from bot.domain.actors import Actor
 from bot.domain.errors import LookupFailed
+from handlers.slack_errors import code_of, retry_after_s
 
 _PERSON_ID = re.compile(r"[UW][A-Z0-9]{2,}")
 _GROUP_ID = re.compile(r"S[A-Z0-9]{2,}")
@@ -146,9 +147,8 @@ class SlackDirectory:
         try:
             return await self._patiently(call)
         except SlackApiError as error:
-            code = error.response.get("error", "no answer")
             raise LookupFailed(
-                f"Slack could not say {what} ({code}), so nothing was done. Do it again."
+                f"Slack could not say {what} ({code_of(error)}), so nothing was done. Do it again."
             ) from error
         except Exception as error:  # the SDK lets the errors of its HTTP library through as they are
             raise LookupFailed(
@@ -164,15 +164,6 @@ class SlackDirectory:
                 raise
             await self._sleep(wait_s)
             return await call()
-
-
-def retry_after_s(error: SlackApiError) -> float | None:
-    """Seconds to wait where Slack takes no more calls just now, else None."""
-    response = error.response
-    if getattr(response, "status_code", None) != 429 and response.get("error") != "ratelimited":
-        return None
-    headers = getattr(response, "headers", None) or {}
-    return float(next((value for name, value in headers.items() if name.lower() == "retry-after"), "1"))
 
 
 def _actor(user: Mapping[str, Any]) -> Actor:

@@ -23,7 +23,7 @@ from bot.services.pictures import (
     Picture,
     RequestPicture,
 )
-from handlers.identity import retry_after_s
+from handlers.slack_errors import body_of, code_of, retry_after_s, status_of
 from handlers.views import alerts, request
 from handlers.views.blocks import Block
 
@@ -138,9 +138,7 @@ async def _asked(
 
 def _meaning(error: SlackApiError, *, posts: bool, edits: bool) -> Exception:
     """What an error answer means for the outbox."""
-    response = error.response
-    code = str(response.get("error") or "no answer")
-    status = getattr(response, "status_code", None) or 200
+    code, status = code_of(error), status_of(error)
     wait_s = retry_after_s(error)
     if wait_s is not None:
         return SlackTrouble("ratelimited", retry_after_s=wait_s)
@@ -148,5 +146,5 @@ def _meaning(error: SlackApiError, *, posts: bool, edits: bool) -> Exception:
         return SlackTrouble(f"{status} {code}", maybe_sent=posts)
     if edits and code in _GONE:
         return MessageGone(code)
-    details = (response.get("response_metadata") or {}).get("messages") or []
+    details = (body_of(error).get("response_metadata") or {}).get("messages") or []
     return SlackRefused(" ".join([code, *map(str, details[:3])]))

@@ -124,7 +124,7 @@ def card_list(found: CardListPicture) -> b.Block:
     return b.message(b.esc(head), blocks)
 
 
-def funding_list(found: Sequence[FundingPicture]) -> b.Block:
+def funding_list(found: Sequence[FundingPicture], program: str) -> b.Block:
     """Submissions as a table, newest first."""
     head = f"{len(found)} funding submission(s)"
     blocks = [b.header(head)]
@@ -147,6 +147,7 @@ def funding_list(found: Sequence[FundingPicture]) -> b.Block:
         )
     if len(found) > _ROWS:
         blocks.append(b.context(f"The newest {_ROWS} are shown. See one with `/funding show ID-OR-HASH`."))
+    blocks.append(b.context(f"program {b.esc(program)} · read from the API just now"))
     return b.message(head, blocks)
 
 
@@ -169,7 +170,7 @@ def funding_answer(found: FundingPicture) -> b.Block:
     return b.message(f"Funding {b.esc(found.id)}: {b.esc(found.status)}", blocks)
 
 
-def addresses(found: Sequence[AddressPicture]) -> b.Block:
+def addresses(found: Sequence[AddressPicture], program: str) -> b.Block:
     """Where to send, read live at this moment."""
     blocks = [b.header("Funding addresses")]
     if found:
@@ -284,7 +285,13 @@ _READS: Mapping[str, tuple[tuple[str, str], ...]] = {
 
 
 def help_answer(
-    kinds: Mapping[str, type[Operation]], *, may_ask: bool, may_decide: bool, note: str = "", only: str = ""
+    kinds: Mapping[str, type[Operation]],
+    *,
+    may_ask: bool,
+    may_decide: bool,
+    note: str = "",
+    only: str = "",
+    programs: Sequence[str] = (),
 ) -> b.Block:
     """What this person may do. `only` = of one command; `note` = what was not understood."""
     role = "You may ask for operations" if may_ask else "You may look things up, but not ask for operations"
@@ -301,6 +308,11 @@ def help_answer(
     if may_decide:
         blocks.append(
             b.context("Approve and Reject are on the request in the approvals channel, and on Home.")
+        )
+    if len(programs) > 1:
+        names = ", ".join(b.esc(name) for name in programs)
+        blocks.append(
+            b.context(f"Name a program last to look at another one: `/float {b.esc(programs[1])}`. {names}.")
         )
     blocks.append(
         b.context(

@@ -96,14 +96,18 @@ MESSAGES: Mapping[str, Draw] = {
     "card-list": lambda text: replies.card_list(
         p.CardListPicture(tuple(given.a_plastic(text, n) for n in range(25)), 60, "ACTIVE", 1, 3, given.NOW)
     ),
-    "funding-list": lambda text: replies.funding_list([given.a_funding(text)] * 40),
+    "funding-list": lambda text: replies.funding_list([given.a_funding(text)] * 40, text),
     "funding-show": lambda text: replies.funding_answer(given.a_funding(text)),
-    "funding-addresses": lambda text: replies.addresses([p.AddressPicture("POLYGON", text, ("USDC", text))]),
+    "funding-addresses": lambda text: replies.addresses(
+        [p.AddressPicture("POLYGON", text, ("USDC", text))], text
+    ),
     "requests": lambda text: replies.inbox(given.an_inbox(text)),
     "request-show": lambda text: replies.request_answer(given.a_card(State.FAILED, text)),
     "policy": _policy,
     "who": lambda text: replies.who(p.WhoPicture(text, 1, ("U0BOB",), (text,), "U0ALICE")),
-    "help": lambda text: replies.help_answer(_KINDS, may_ask=True, may_decide=True, note=text),
+    "help": lambda text: replies.help_answer(
+        _KINDS, may_ask=True, may_decide=True, note=text, programs=(text, text)
+    ),
     "review": lambda text: replies.review(_TOPUP, f"card topup {text}"),
     "cancel": lambda text: replies.cancel(given.a_request(text=text)),
     "submitted": lambda text: replies.submitted(given.a_request(text=text), "C0APPROVALS"),

@@ -1,0 +1,31 @@
+"""What an error answer of Slack's says, whatever form it has: a code, a page of a proxy, or nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from slack_sdk.errors import SlackApiError
+
+
+def body_of(error: SlackApiError) -> Mapping[str, Any]:
+    """The JSON of the answer; empty when it was none, as from a proxy or at a 5xx."""
+    found = getattr(error.response, "data", error.response)
+    return found if isinstance(found, Mapping) else {}
+
+
+def code_of(error: SlackApiError) -> str:
+    """Slack's word for it; `no answer` where it gave none."""
+    return str(body_of(error).get("error") or "no answer")
+
+
+def status_of(error: SlackApiError) -> int:
+    return int(getattr(error.response, "status_code", 200))
+
+
+def retry_after_s(error: SlackApiError) -> float | None:
+    """Seconds to wait where Slack takes no more calls just now, else None."""
+    if status_of(error) != 429 and code_of(error) != "ratelimited":
+        return None
+    headers = getattr(error.response, "headers", None) or {}
+    return float(next((value for name, value in headers.items() if name.lower() == "retry-after"), "1"))

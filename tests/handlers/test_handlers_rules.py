@@ -1,0 +1,262 @@
+"""Who may do what in Slack, what is said to those who may not, and what a click on an old card does."""
+
+import json
+import statistics
+
+import pytest
+
+from bot.domain.requests import State
+from bot.services import lookups
+from storage import audit
+from tests.handlers.office import ALICE, APPROVALS, BOB, CAROL, OPS, Office
+
+OUTSIDERS = {
+    "U0GUEST": ({}, "Guests cannot use Countersign"),
+    "U0STRANGER": ({}, "other workspaces"),
+    "U0GONE": ({}, "deactivated"),
+    "U0BOB": ({"is_bot": True}, "Bots and workflows"),
+}
+COMMANDS = (
+    "/card topup 4242 50",
+    "/card list",
+    "/float",
+    "/funding addresses",
+    "/requests",
+    "/countersign help",
+)
+
+
+async def audited(office: Office) -> list[tuple[str, str, str]]:
+    """(actor, action, reason) of every refusal on record."""
+    rows: list[str] = []
+    async with office.world.store.read() as tx:
+        await audit.export(tx, rows.append, "jsonl")
+    entries = [json.loads(line) for line in "".join(rows).splitlines()]
+    return [(e["actor"], e["action"], e["reason_code"]) for e in entries if e["outcome"] == "refused"]
+
+
+@pytest.mark.parametrize("outsider", sorted(OUTSIDERS))
+async def test_outsiders_get_nothing_but_a_refusal_with_its_reason(office: Office, outsider: str) -> None:
+    flags, sentence = OUTSIDERS[outsider]
+    if flags:
+        await office.tell("people", {"id": outsider, **flags})
+
+    for text in COMMANDS:
+        await office.command(outsider, text)
+        assert sentence in (await office.told(outsider))["text"], text
+    assert sentence in str(await office.home(outsider))
+    assert (await office.see(outsider))["views"] == []
+    assert await office.requests() == []
+    assert len(await audited(office)) >= len(COMMANDS)
+
+
+@pytest.mark.parametrize("outsider", sorted(OUTSIDERS))
+async def test_outsiders_cannot_decide_either(office: Office, outsider: str) -> None:
+    request = await office.ask_top_up()
+    flags, sentence = OUTSIDERS[outsider]
+    card = await office.card(request.id)
+    if flags:
+        await office.tell("people", {"id": outsider, **flags})
+
+    await office.press(outsider, card, "request:approve")
+    shown = await office.modal(outsider)
+    assert sentence in str(shown)
+    assert "Team lunch" not in str(shown), "they learn nothing of it"
+    assert "submit" not in shown or not shown["submit"]
+    assert (await office.newest()).state is State.PENDING
+
+
+async def test_the_requester_cannot_approve_their_own_request(office: Office) -> None:
+    await office.tell("groups", {"handle": "card-approvers", "users": [ALICE, BOB, CAROL]})
+    request = await office.ask_top_up()
+
+    await office.press(ALICE, await office.card(request.id), "request:approve")
+
+    assert "You asked for this" in str(await office.modal(ALICE))
+    assert (await office.newest()).state is State.PENDING
+    assert (ALICE, "request.approve", "own_request") in await audited(office)
+
+
+async def test_who_leaves_the_group_between_click_and_submit_does_not_approve(office: Office) -> None:
+    request = await office.ask_top_up()
+    await office.press(BOB, await office.card(request.id), "request:approve")
+    await office.tell("groups", {"handle": "card-approvers", "users": [CAROL]})
+
+    await office.submit(BOB)
+
+    assert "Only @card-approvers may decide" in str(await office.modal(BOB))
+    assert (await office.newest()).state is State.PENDING
+
+
+async def test_when_slack_cannot_say_who_somebody_is_nothing_is_decided(office: Office) -> None:
+    request = await office.ask_top_up()
+    await office.press(BOB, await office.card(request.id), "request:approve")
+    await office.tell("faults", {"method": "usergroups.list", "effect": "500", "times": 5})
+
+    await office.submit(BOB)
+
+    assert "nothing was done" in str(await office.modal(BOB))
+    assert (await office.newest()).state is State.PENDING
+
+
+BAD_AMOUNTS = ("0", "-1", "0.001", "1e3", "1,50", "ten", "1000000000000", "NaN", "1 000", "٣")
+
+
+async def test_bad_amounts_are_answered_on_the_field_and_nothing_is_kept(office: Office) -> None:
+    card = office.world.cards[0]["id"]
+    await office.command(ALICE, f"/card topup {card}")
+
+    for amount in BAD_AMOUNTS:
+        outcome = await office.submit(ALICE, {"amount_usd": amount, "reason": "Lunch"})
+        assert outcome["response_action"] == "errors", amount
+        assert list(outcome["errors"]) == ["amount_usd"], amount
+        assert outcome["errors"]["amount_usd"].endswith("."), "a whole sentence"
+    assert await office.requests() == []
+
+
+async def test_bad_details_of_an_order_are_each_answered_on_their_field(office: Office) -> None:
+    good = {
+        "card_holder_name": "Nora Weiss", "phone_country_code": "49", "phone": "15112345678",
+        "email": "nora@example.com", "reason": "New colleague",
+    }  # fmt: skip
+    bad = {
+        "card_holder_name": ("N" * 27, "Groß", "Юлия", "A\u200bB"),
+        "phone_country_code": ("abc", "0"),
+        "phone": ("+4915112345678", "12", "phone"),
+        "email": ("nora", "a@b", "a b@c.de"),
+        "reason": ("4111 1111 1111 1111",),
+    }
+    await office.command(ALICE, "/card order")
+    for field, texts in bad.items():
+        for text in texts:
+            outcome = await office.submit(ALICE, {**good, field: text})
+            assert list(outcome["errors"]) == [field], (field, text)
+    assert await office.requests() == []
+
+
+async def test_an_ambiguous_card_is_answered_with_the_candidates(office: Office) -> None:
+    first, second = office.world.cards[:2]
+    await office.world.tell(f"cards/{second['id']}", {"last4": first["last4"]})
+    await lookups.sync_cards(office.core, "main")
+    await office.command(ALICE, f"/card topup {first['last4']} 50")
+
+    outcome = await office.submit(ALICE, {"reason": "Lunch"})
+
+    assert first["card_holder_name"] in outcome["errors"]["card"]
+    assert second["card_holder_name"] in outcome["errors"]["card"]
+
+
+async def test_arguments_are_prefilled_as_typed_and_a_wrong_choice_is_told(office: Office) -> None:
+    await office.command(ALICE, "/card topup Alice Moreau 12,50")
+    form = await office.modal(ALICE)
+    filled = {
+        b["block_id"]: b["element"].get("initial_value") for b in form["blocks"] if b["type"] == "input"
+    }
+    assert filled == {"card": "Alice Moreau", "amount_usd": "12,50", "reason": None}
+
+    await office.command(BOB, "/funding submit 0x12 DOGE")
+    form = await office.modal(BOB)
+    assert "“DOGE” is not a network here" in str(form)
+
+
+async def test_a_card_edited_by_somebody_is_drawn_again_at_the_next_click(office: Office) -> None:
+    request = await office.ask_top_up()
+    card = await office.card(request.id)
+    await office.tell(
+        "act/edit", {"channel": APPROVALS, "ts": card["ts"], "text": f"{request.id} by 1.00 USD"}
+    )
+
+    await office.press(BOB, card, "request:approve")
+    await office.settle()
+
+    assert "50" in str(await office.modal(BOB)), "the confirmation comes from the database"
+    assert (await office.card(request.id))["text"] == card["text"]
+
+
+async def test_a_deleted_card_is_posted_again_when_the_state_changes(office: Office) -> None:
+    request = await office.ask_top_up()
+    card = await office.card(request.id)
+    await office.tell("act/delete", {"channel": APPROVALS, "ts": card["ts"]})
+
+    await office.command(ALICE, f"/requests cancel {request.id}")
+
+    assert "cancelled" in (await office.card(request.id))["text"]
+
+
+async def test_a_button_of_an_old_version_shows_what_is_true_now(office: Office) -> None:
+    request = await office.ask_top_up()
+    card = await office.card(request.id)
+    await office.command(ALICE, f"/requests cancel {request.id}")
+    stale = {**card["blocks"][-1], "block_id": "old"}
+    await office.tell(
+        "act/edit", {"channel": APPROVALS, "ts": card["ts"], "blocks": [stale], "text": card["text"]}
+    )
+
+    await office.press(BOB, card, "request:approve")
+
+    assert "is cancelled already" in str(await office.modal(BOB))
+    assert "cancelled" in (await office.card(request.id))["text"]
+
+
+async def test_one_preview_submitted_twice_is_one_request(office: Office) -> None:
+    await office.command(ALICE, f"/card topup {office.world.cards[0]['id']} 50")
+    await office.submit(ALICE, {"reason": "Lunch"})
+    await office.tell("faults", {"method": "view_submission", "effect": "duplicate"})
+    await office.submit(ALICE)
+
+    assert len(await office.requests()) == 1
+
+
+async def test_an_amount_above_the_float_is_shown_and_not_refused_as_input(office: Office) -> None:
+    await office.command(ALICE, f"/card topup {office.world.cards[0]['id']} 4999999")
+    await office.submit(ALICE, {"reason": "Everything"})
+
+    assert "This does not fit" in str(await office.modal(ALICE))
+
+
+async def test_every_listener_acks_at_once_and_calls_nothing_before(office: Office) -> None:
+    times: list[float] = []
+    for _ in range(5):
+        times += [(await office.command(ALICE, text, settle=False))["ack_ms"] for text in COMMANDS[1:]]
+        await office.settle()
+    for amount in ("10", "11", "12"):
+        await office.command(ALICE, f"/card topup {office.world.cards[0]['id']} {amount}")
+        times.append((await office.submit(ALICE, {"reason": "Lunch"}))["ack_ms"])
+        times.append((await office.submit(ALICE))["ack_ms"])
+        request = await office.newest()
+        times.append((await office.press(BOB, await office.card(request.id), "request:approve"))["ack_ms"])
+        times.append((await office.submit(BOB))["ack_ms"])
+        office.world.clock.advance(20)
+        await office.tell("clock", {"advance_seconds": 20})
+
+    p95 = statistics.quantiles(times, n=20)[-1]
+    assert p95 < 300, f"p95 {p95:.0f} ms of {len(times)} acks"
+    state = await office.state()
+    assert state["missed_acks"] == 0
+    assert all(e["acked"] for e in state["envelopes"])
+
+
+async def test_a_slow_slack_and_a_slow_api_delay_no_ack(office: Office) -> None:
+    for method in ("users.info", "views.open", "usergroups.list", "views.update"):
+        await office.tell("faults", {"method": method, "effect": "delay", "seconds": 0.5, "times": 50})
+    await office.world.fault("delay", "GET /me", seconds=0.5, times=50)
+
+    times = [(await office.command(ALICE, f"/card topup {office.world.cards[0]['id']} 5"))["ack_ms"]]
+    times.append((await office.submit(ALICE, {"reason": "Lunch"}))["ack_ms"])
+    times.append((await office.submit(ALICE))["ack_ms"])
+    request = await office.newest()
+    times.append((await office.press(BOB, await office.card(request.id), "request:approve"))["ack_ms"])
+    times.append((await office.submit(BOB))["ack_ms"])
+
+    assert max(times) < 400, times
+    assert (await office.newest()).state is State.APPROVED
+
+
+async def test_a_private_note_reaches_who_asked_where_the_app_is_not(office: Office) -> None:
+    await office.command(ALICE, f"/card topup {office.world.cards[0]['id']} 50", channel="C0GENERAL")
+    await office.submit(ALICE, {"reason": "Lunch"})
+    await office.submit(ALICE)
+
+    request = await office.newest()
+    assert any(request.id in m["text"] for m in await office.messages(ALICE, "D0ALICE"))
+    assert not [m for m in await office.messages(BOB, OPS) if request.id in m["text"]]

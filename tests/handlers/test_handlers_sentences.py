@@ -1,0 +1,79 @@
+"""Every error has a sentence: what happened, whether money moved, what to do next."""
+
+from typing import TypeVar
+
+import pytest
+
+from bot.domain import errors as domain
+from bot.partner import errors as partner
+from bot.partner.certainty import Certainty
+from bot.partner.endpoints import Endpoint
+from handlers.views import replies
+from handlers.views.sentences import API_CODES
+from storage.errors import StorageError
+
+E = TypeVar("E", bound=BaseException)
+
+
+def every(cls: type[E]) -> list[type[E]]:
+    """The class and all below it, by name."""
+    found = {cls}
+    for child in cls.__subclasses__():
+        found |= set(every(child))
+    return sorted(found, key=lambda c: c.__name__)
+
+
+def made(cls: type[BaseException]) -> BaseException:
+    if cls is domain.OwnRequest:
+        return domain.OwnRequest()
+    if cls is domain.InvalidInput:
+        return domain.InvalidInput("amount_usd", "Too much.")
+    if cls is domain.InvalidFields:
+        return domain.InvalidFields({"amount_usd": "Too much."})
+    if cls is domain.IllegalTransition:
+        return domain.IllegalTransition("pending", "claim")
+    return cls("What is wrong.")
+
+
+@pytest.mark.parametrize("code", sorted(partner.CLASSES))
+def test_every_code_of_the_api_has_its_sentence_and_says_that_nothing_happened(code: str) -> None:
+    error = partner.CLASSES[code](
+        "secret detail", operation=Endpoint.ME, certainty=Certainty.DEFINITE, status=400, code=code
+    )
+
+    said = replies.explain(error, "REF")
+
+    assert "Nothing was recorded or sent." in said
+    assert "secret detail" not in said
+    assert "usable answer" not in said
+    assert set(partner.CLASSES) == API_CODES
+
+
+@pytest.mark.parametrize("cls", every(partner.PartnerError))
+def test_every_failure_to_reach_the_api_has_a_sentence(cls: type[partner.PartnerError]) -> None:
+    error = cls("why", operation=Endpoint.ME, certainty=Certainty.TRANSIENT)
+
+    assert "Nothing was recorded or sent." in replies.explain(error)
+
+
+@pytest.mark.parametrize("cls", every(domain.CountersignError))
+def test_every_refusal_is_said_as_it_is_and_our_faults_with_their_reference(cls: type[BaseException]) -> None:
+    error = made(cls)
+    said = replies.explain(error, "7K3MQX")
+
+    ours = cls in (domain.CountersignError, domain.IllegalTransition) or issubclass(cls, StorageError)
+    ours = ours or not cls.__module__.startswith(("bot.domain", "storage"))
+    if ours:
+        assert "7K3MQX" in said
+        assert "What is wrong" not in said
+        assert "before you do it again" in said
+    else:
+        assert said == str(error)
+
+
+def test_a_fault_of_ours_says_what_to_look_at_and_its_reference() -> None:
+    said = replies.explain(RuntimeError("phone 15112345678"), "7K3MQX")
+
+    assert "7K3MQX" in said
+    assert "/requests" in said
+    assert "151" not in said

@@ -99,10 +99,15 @@ async def order(call: Call) -> Answer:
             raise bad_request("The float does not cover the first monthly fee.")
     claimed = idempotency.claim(call, "create", key)
     await call.crash_point()
+    claimed = idempotency.after_waiting(call.world, claimed)
     reply = processor.ask(call)
-    if reply.verdict != "ok":
+    try:
+        if reply.verdict != "ok":
+            raise processor.error_of(reply)
+        _check_allowance(call.account)  # another order may have taken the last one meanwhile
+    except Refusal:
         idempotency.release(call.world, claimed)
-        raise processor.error_of(reply)
+        raise
     with call.world.store.transaction():
         card = issue(call.world, call.account_id, wanted["name"], wanted["partner_ref"], claimed)
         answer = {"card": shown(call.world, card)}

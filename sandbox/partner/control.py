@@ -205,6 +205,7 @@ def resolve_top_up(world: World, form: Resolution, key: str) -> Reply:
     """Support settles a top-up by hand; its key then replays, or is spent (U30)."""
     keyed = _waiting(world, "topup", key)
     if form.as_ == "credited":
+        _check_open(world, keyed)
         moves.credit_top_up(world, keyed)
     else:
         moves.refund_top_up(world, keyed)
@@ -217,8 +218,15 @@ def resolve_unload(world: World, form: Resolution, key: str) -> Reply:
     if form.as_ == "credited":
         returns.credit_unload(world, keyed)
     else:
+        _check_open(world, keyed)
         returns.return_unload(world, keyed)
     return {"key": key, "state": idempotency.by_id(world, keyed.id).state}
+
+
+def _check_open(world: World, keyed: idempotency.Keyed) -> None:
+    card = cards.find(world, keyed.card_id or "")
+    if card is None or card.closed:
+        raise Wrong("as: the card is closed; the money can only go to the float", 409)
 
 
 def _waiting(world: World, kind: Literal["topup", "unload"], key: str) -> idempotency.Keyed:

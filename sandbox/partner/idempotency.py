@@ -20,7 +20,7 @@ from typing import Any, Literal
 from sandbox.partner import codec, money
 from sandbox.partner.accounts import stamp_now
 from sandbox.partner.call import Call
-from sandbox.partner.http import Request, bad_request, conflict
+from sandbox.partner.http import Lost, Request, Wire, bad_request, conflict
 from sandbox.partner.world import World
 
 Kind = Literal["create", "topup", "unload", "close"]
@@ -140,6 +140,17 @@ def by_id(world: World, number: int) -> Keyed:
     row = world.store.one("SELECT * FROM keyed WHERE id = ?", number)
     if row is None:
         raise KeyError(number)
+    return _keyed(row)
+
+
+def after_waiting(world: World, keyed: Keyed) -> Keyed:
+    """The call again after a wait, in which support may have settled it.
+
+    Raises Lost when a reset has emptied the simulator meanwhile: there is nobody left to answer.
+    """
+    row = world.store.one("SELECT * FROM keyed WHERE id = ?", keyed.id)
+    if row is None or (row["key"], row["created_at"]) != (keyed.key, keyed.created_at):
+        raise Lost(Wire.DROP)
     return _keyed(row)
 
 

@@ -32,7 +32,10 @@ async def top_up(call: Call) -> Answer:
     _check_funds(call, amount_usd)
     keyed = debit_for_top_up(call.world, card, amount_usd, key)
     await call.crash_point()
-    return await _ask_for_credit(call, keyed, card)
+    keyed = idempotency.after_waiting(call.world, keyed)
+    if keyed.state != "in_flight":
+        return _repeated_top_up(call, keyed, card.id, amount_usd)
+    return await _ask_for_credit(call, keyed, cards.of_call(call))
 
 
 def debit_for_top_up(world: World, card: cards.Card, amount_usd: Decimal, key: str | None) -> Keyed:

@@ -33,6 +33,9 @@ async def unload(call: Call) -> Answer:
         keyed = idempotency.claim(call, "unload", key, card_id=card.id, amount_usd=amount_usd)
         cards.change_balance(call.world, card, -amount_usd)
     await call.crash_point()
+    keyed = idempotency.after_waiting(call.world, keyed)
+    if keyed.state != "in_flight":
+        return _repeated_unload(call, keyed, card.id, amount_usd)
     if reply.verdict == "unknown":
         idempotency.settle(call.world, keyed, "unresolved")
         raise processor.error_of(reply)

@@ -13,20 +13,13 @@ from typing import Any
 
 from aiohttp import web
 
-from sandbox.slack import (
-    manifest,
-    methods_chat,
-    methods_conversations,
-    methods_files,
-    methods_people,
-    methods_views,
-    responses,
-)
+from sandbox.slack import manifest, methods_files, responses
 from sandbox.slack.clock import Clock
 from sandbox.slack.control import Control
 from sandbox.slack.live import Live
 from sandbox.slack.manifest import Manifest
-from sandbox.slack.web_api import Method, WebApi
+from sandbox.slack.methods import METHODS
+from sandbox.slack.web_api import WebApi
 from sandbox.slack.workspace import Options, Workspace
 
 STATIC = Path(__file__).parent / "static"
@@ -34,14 +27,6 @@ WORKSPACE = web.AppKey("workspace", Workspace)
 LIVE = web.AppKey("live", Live)
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
 MAX_BODY_BYTES = 60_000_000
-
-METHODS: dict[str, Method] = {
-    **methods_people.METHODS,
-    **methods_conversations.METHODS,
-    **methods_chat.METHODS,
-    **methods_views.METHODS,
-    **methods_files.METHODS,
-}
 
 
 def build(options: Options, *, clock: Clock, manifest: Manifest, rng: random.Random) -> web.Application:

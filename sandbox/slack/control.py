@@ -10,8 +10,9 @@ from aiohttp import web
 
 from sandbox.slack import interactions, modals, world
 from sandbox.slack.errors import BadAct
-from sandbox.slack.faults import METHOD_EFFECTS
+from sandbox.slack.faults import ENVELOPE_KINDS, METHOD_EFFECTS, RESPONSE_URL
 from sandbox.slack.fields import Fields, boolean, listing, number, one_of, take, text, texts, whole
+from sandbox.slack.methods import METHODS
 from sandbox.slack.see import see, state
 from sandbox.slack.socket import REASONS
 from sandbox.slack.workspace import Workspace
@@ -155,6 +156,9 @@ async def _faults(workspace: Workspace, body: Json) -> Json:
         method=text, nth=whole, times=whole, error=text, seconds=number, reason=one_of(*REASONS)
     )
     given = take(body, fields)
+    method = given.get("method")
+    if method is not None and method not in (*METHODS, RESPONSE_URL, *ENVELOPE_KINDS):
+        raise BadAct(f"method: {method!r} is neither a Web API method nor a kind of envelope")
     possible = METHOD_EFFECTS | workspace.delivery.transport.effects
     if given["effect"] not in possible:
         raise BadAct(f"effect: {given['effect']!r} is not one of {', '.join(sorted(possible))}")

@@ -25,7 +25,6 @@ SCOPE_OF = {
     "message.groups": "groups:history",
     "user_change": "users:read",
     "subteam_members_changed": "usergroups:read",
-    "subteam_updated": "usergroups:read",
 }
 
 

@@ -1,7 +1,8 @@
 """Faults that a test switches on: of Web API methods, and of envelopes by their kind.
 
-A fault names a method (`chat.update`) or an envelope kind (`slash_commands`, `block_actions`,
-`view_submission`, `app_mention`, ...), starts at the nth matching call and holds for so many.
+A fault names a method (`chat.update`, or `response_url`) or an envelope kind (`slash_commands`,
+`block_actions`, `view_submission`, `app_mention`, ...), starts at the nth matching call and holds for
+so many. Without a name it strikes whatever comes.
 """
 
 from dataclasses import asdict, dataclass
@@ -12,6 +13,23 @@ from sandbox.slack.errors import BadAct
 METHOD_EFFECTS = frozenset({"429", "500", "503", "error", "delay", "reset_after"})
 ENVELOPE_EFFECTS = frozenset({"delay", "lost_ack", "duplicate", "disconnect", "silence", "skew"})
 EFFECTS = METHOD_EFFECTS | ENVELOPE_EFFECTS
+RESPONSE_URL = "response_url"
+ENVELOPE_KINDS = frozenset(
+    {
+        "slash_commands",
+        "block_actions",
+        "view_submission",
+        "view_closed",
+        "block_suggestion",
+        "app_home_opened",
+        "app_mention",
+        "message.im",
+        "message.channels",
+        "message.groups",
+        "subteam_members_changed",
+        "user_change",
+    }
+)
 
 
 @dataclass
@@ -39,7 +57,7 @@ class Faults:
     def add(self, fields: dict[str, Any]) -> Fault:
         """`fields` as in the control call; raises BadAct for an effect that cannot happen there."""
         method = fields.get("method", "")
-        allowed = METHOD_EFFECTS if "." in method else ENVELOPE_EFFECTS if method else EFFECTS
+        allowed = ENVELOPE_EFFECTS if method in ENVELOPE_KINDS else METHOD_EFFECTS if method else EFFECTS
         if fields["effect"] not in allowed:
             raise BadAct(f"effect {fields['effect']!r} is not one of {', '.join(sorted(allowed))}")
         self._added += 1

@@ -9,9 +9,11 @@ from aiohttp import web
 
 from sandbox.slack import messages
 from sandbox.slack.errors import SlackError
+from sandbox.slack.faults import RESPONSE_URL
 from sandbox.slack.methods_chat import check_blocks
 from sandbox.slack.store import Ephemeral
 from sandbox.slack.triggers import ResponseUrl
+from sandbox.slack.web_api import cut, strike_before
 from sandbox.slack.workspace import Workspace
 
 Json = dict[str, Any]
@@ -19,19 +21,21 @@ Json = dict[str, Any]
 
 async def handle(workspace: Workspace, request: web.Request) -> web.StreamResponse:
     """200 `ok`, or the refusal as JSON with its status; only what worked counts as a use."""
-    error: str | None = None
+    fault = workspace.faults.of_method(RESPONSE_URL)
     body: Json = {}
     try:
+        await strike_before(fault)
         url = workspace.response_urls.look(request.match_info["secret"])
         body = await _body(request)
         _respond(workspace, url, body)
         url.uses += 1
     except SlackError as refusal:
-        error = refusal.code
         status = refusal.status if refusal.status != 200 else 400
-        workspace.log_call("response_url", body, error, refusal.body())
-        return web.json_response(refusal.body(), status=status)
-    workspace.log_call("response_url", body, None, {"ok": True})
+        workspace.log_call(RESPONSE_URL, body, refusal.code, refusal.body())
+        return web.json_response(refusal.body(), status=status, headers=refusal.headers)
+    workspace.log_call(RESPONSE_URL, body, None, {"ok": True})
+    if fault is not None and fault.effect == "reset_after":
+        cut(request)
     return web.Response(text="ok")
 
 

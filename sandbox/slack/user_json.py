@@ -15,29 +15,10 @@ AVATAR_SIZES = (24, 32, 48, 72, 192, 512)
 
 def user_json(person: Person, now: float) -> Json:
     """A user as Slack shows it to an app without `users:read.email`."""
-    first, _, last = person.real_name.partition(" ")
     zone = ZoneInfo(person.tz)
     moment = datetime.fromtimestamp(now, zone)
     offset = moment.utcoffset()
-    profile: Json = {
-        "title": "",
-        "phone": "",
-        "skype": "",
-        "real_name": person.real_name,
-        "real_name_normalized": person.real_name,
-        "display_name": person.name,
-        "display_name_normalized": person.name,
-        "first_name": first,
-        "last_name": last,
-        "status_text": "",
-        "status_text_canonical": "",
-        "status_emoji": "",
-        "status_emoji_display_info": [],
-        "status_expiration": 0,
-        "avatar_hash": "",
-        **{f"image_{size}": f"{AVATARS}/{person.id}-{size}.png" for size in AVATAR_SIZES},
-        "team": person.team_id,
-    }
+    profile = _profile(person)
     shown: Json = {
         "id": person.id,
         "team_id": person.team_id,
@@ -68,3 +49,26 @@ def user_json(person: Person, now: float) -> Json:
             "who_can_share_contact_card": "EVERYONE",
         }
     return shown
+
+
+def _profile(person: Person) -> Json:
+    first, _, last = person.real_name.partition(" ")
+    return {
+        "title": "",
+        "phone": "",
+        "skype": "",
+        "real_name": person.real_name,
+        "real_name_normalized": person.real_name,
+        "display_name": person.name,
+        "display_name_normalized": person.name,
+        "first_name": first,
+        "last_name": last,
+        "status_text": "",
+        "status_text_canonical": "",
+        "status_emoji": "",
+        "status_emoji_display_info": [],
+        "status_expiration": 0,
+        "avatar_hash": "",
+        **{f"image_{size}": f"{AVATARS}/{person.id}-{size}.png" for size in AVATAR_SIZES},
+        "team": person.team_id,
+    }

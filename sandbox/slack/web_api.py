@@ -45,7 +45,7 @@ class WebApi:
         args = Args({})
         try:
             args = await arguments.read(request)
-            await _strike_before(fault)
+            await strike_before(fault)
             body = self._answer(name, args)
             status, headers, error = 200, {}, None
         except SlackError as refusal:
@@ -53,7 +53,7 @@ class WebApi:
             error = refusal.code
         self._workspace.log_call(name, args.values, error, body)
         if fault is not None and fault.effect == "reset_after":
-            _cut(request)
+            cut(request)
         if status >= 500:
             return web.Response(status=status, text=f"{status} by a switched-on fault")
         return web.json_response(body, status=status, headers={**self._scope_headers(), **headers})
@@ -90,7 +90,7 @@ class WebApi:
         return {"x-oauth-scopes": ",".join(sorted(self._workspace.manifest.scopes))}
 
 
-async def _strike_before(fault: Fault | None) -> None:
+async def strike_before(fault: Fault | None) -> None:
     """Let a switched-on fault happen instead of the call, or before it."""
     if fault is None or fault.effect == "reset_after":
         return
@@ -104,7 +104,7 @@ async def _strike_before(fault: Fault | None) -> None:
         raise SlackError("internal_error", status=int(fault.effect))
 
 
-def _cut(request: web.Request) -> None:
+def cut(request: web.Request) -> None:
     """Break the connection instead of answering."""
     if request.transport is not None:
         request.transport.abort()

@@ -12,8 +12,9 @@ from typing import Any
 import pytest
 from aiohttp import ClientSession
 
-from sandbox.slack.app import METHODS, serve
+from sandbox.slack.app import serve
 from sandbox.slack.manifest import ManifestError
+from sandbox.slack.methods import METHODS
 from sandbox.slack.workspace import Options
 from tests.sandbox_slack.conftest import MakeStage
 from tests.sandbox_slack.stage import MANIFEST, button
@@ -54,6 +55,11 @@ WRONG: list[tuple[str, Json, str]] = [
         "faults",
         {"method": "chat.update", "effect": "lost_ack"},
         "effect 'lost_ack' is not one of 429, 500, 503, delay, error, reset_after",
+    ),
+    (
+        "faults",
+        {"method": "chat.udpate", "effect": "429"},
+        "method: 'chat.udpate' is neither a Web API method nor a kind of envelope",
     ),
     ("faults", {"effect": "429", "nth": 0}, "nth: a whole number of at least 1 is wanted, not 0"),
     ("clock", {"advance_seconds": -1}, "advance_seconds: the clock only goes forward"),

@@ -254,6 +254,18 @@ async def test_a_response_url_works_five_times_within_thirty_minutes(make_stage:
     assert (late[0], "expired_url" in late[1]) == (404, True)
 
 
+async def test_a_response_url_can_fail_too_and_that_is_no_use_of_it(make_stage: MakeStage) -> None:
+    urls = Urls()
+    stage = await make_stage(wire=urls.wire)
+    await stage.act("command", user="U0ALICE", channel="C0OPS", text="/card")
+    await stage.post("faults", method="response_url", effect="429", times=5)
+    refused = [(await stage.respond(urls.given[0], text="x"))[0] for _ in range(5)]
+    told = [(await stage.respond(urls.given[0], text="x"))[0] for _ in range(6)]
+
+    assert refused == [429] * 5
+    assert told == [200] * 5 + [404]
+
+
 async def test_a_response_url_answers_privately_unless_told_otherwise(make_stage: MakeStage) -> None:
     urls = Urls()
     stage = await make_stage(wire=urls.wire)

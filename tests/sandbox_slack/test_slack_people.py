@@ -6,7 +6,6 @@ from typing import Any
 
 from slack_bolt.async_app import AsyncApp
 
-from sandbox.slack.workspace import Options
 from tests.sandbox_slack.conftest import MakeStage
 from tests.sandbox_slack.stage import MANIFEST, Stage
 
@@ -135,7 +134,7 @@ async def test_an_event_is_tried_again_at_once_after_one_and_after_five_minutes(
 ) -> None:
     """What arrived while no socket was open is seen only as a retry, with the same event_id."""
     heard = Heard()
-    stage = await make_stage(wire=heard.wire, connect=False, options=Options(ack_seconds=0.2))
+    stage = await make_stage(wire=heard.wire, connect=False)
     await stage.act("message", user="U0ALICE", channel="D0ALICE", text="help")
 
     async def attempts(number: int) -> list[Json]:

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from aiohttp import ClientSession
 
-from sandbox.slack.app import METHODS
 from sandbox.slack.control import CALLS
+from sandbox.slack.methods import METHODS
 from tests.sandbox_slack.conftest import MakeStage
 from tests.sandbox_slack.stage import amount_input, button, modal, text
 

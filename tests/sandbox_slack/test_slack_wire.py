@@ -207,7 +207,7 @@ async def test_a_lost_ack_fails_for_the_person_though_the_app_did_its_work(make_
             await ack()
             worked.append(action["value"])
 
-    stage = await make_stage(wire=wire, options=Options(ack_seconds=0.3))
+    stage = await make_stage(wire=wire, options=Options(ack_seconds=1))
     sent = await stage.client.chat_postMessage(channel="C0OPS", text="R-1", blocks=[button()])
     await stage.post("faults", method="block_actions", effect="lost_ack")
     first = await stage.act("click", user="U0BOB", channel="C0OPS", ts=sent["ts"], action_id="approve")

@@ -84,7 +84,7 @@ class UtcDateTime(TypeDecorator[datetime]):
 
 def time_text(value: datetime) -> str:
     """`2026-11-20T09:30:00.000000Z`: the text of a time in the database and in the audit chain."""
-    return value.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+    return value.astimezone(UTC).isoformat(timespec="microseconds").removesuffix("+00:00") + "Z"
 
 
 class SealedText(TypeDecorator[Sealed]):

@@ -52,7 +52,7 @@ from storage.vault import Keyring, Vault
 log = logging.getLogger("countersign.app")
 
 # Of the ten seconds a shutdown may take: what runs gets these to end by itself.
-DRAIN_S = 5.0
+DRAIN_S = 3.0
 # How much of the audit chain is checked before the bot starts; `audit verify` checks all of it.
 AUDIT_CHECKED_AT_START = 10_000
 # Broken loops start again after this pause, so that a lost database does not spin.
@@ -381,7 +381,6 @@ def _loop(stack: AsyncExitStack, name: str, run: Callable[[], Awaitable[None]]) 
 
     async def stop() -> None:
         task.cancel()
-        with suppress(asyncio.CancelledError):
-            await task
+        await asyncio.wait({task})
 
     stack.push_async_callback(stop)

@@ -45,8 +45,10 @@ class Embedded:
                 await self._sweep()
             except Exception:  # whatever broke this sweep (a busy database), the next one must come
                 log.exception("engine.sweep_failed")
+            # Not `wait_for`: in Python 3.11 it loses a cancellation that comes together with the wake-up.
             with suppress(TimeoutError):
-                await asyncio.wait_for(self._woken.wait(), timeout=self._sweep_every_s)
+                async with asyncio.timeout(self._sweep_every_s):
+                    await self._woken.wait()
 
     async def _sweep(self) -> None:
         for request_id in await self._due():

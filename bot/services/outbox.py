@@ -99,8 +99,10 @@ class Outbox:
             self._core.outbox_bell.clear()
             await self.heal()
             if not await self.deliver_due():
+                # Not `wait_for`: in Python 3.11 it loses a cancellation that comes together with the bell.
                 with suppress(TimeoutError):
-                    await asyncio.wait_for(self._core.outbox_bell.wait(), timeout=IDLE_S)
+                    async with asyncio.timeout(IDLE_S):
+                        await self._core.outbox_bell.wait()
 
     async def heal(self) -> None:
         """Rows left between send and mark: sent if Slack shows our id, else owed again.

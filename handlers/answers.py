@@ -7,7 +7,7 @@ from bot.operations._base import Operation
 from bot.services import lookups, people, requests
 from bot.services.core import Core
 from handlers.grammar import Command
-from handlers.views import replies
+from handlers.views import guidance, replies
 from handlers.views.blocks import Block
 
 _STATUSES = ("ACTIVE", "FROZEN", "BLOCKED")
@@ -64,7 +64,7 @@ async def _help(core: Core, slack_id: str, asked: Command) -> Block:
         else f"“{asked.text[:80]}” is not understood. This is what you may do:"
     )
     only = asked.command if asked.command in _LOOK_UPS and asked.command != "countersign" else ""
-    return replies.help_answer(
+    return guidance.help_answer(
         core.kinds,
         may_ask=may_ask,
         may_decide=may_decide,
@@ -120,9 +120,9 @@ async def _requests(core: Core, slack_id: str, asked: Command) -> Block:
 
 async def _countersign(core: Core, slack_id: str, asked: Command) -> Block:
     if asked.subcommand == "policy":
-        return replies.policy(lookups.policy_picture(core))
+        return guidance.policy(lookups.policy_picture(core))
     if asked.subcommand == "who":
-        return replies.who(await lookups.who(core, _kind_named(core, asked.rest).kind, slack_id))
+        return guidance.who(await lookups.who(core, _kind_named(core, asked.rest).kind, slack_id))
     return await _help(core, slack_id, Command("countersign", "help", ""))
 
 

@@ -6,7 +6,7 @@ from bot.domain.errors import NotFound
 from bot.services import approvals, lookups, people, refresh
 from handlers import answers, grammar, opening
 from handlers.guard import Turn
-from handlers.views import blocks, forms, ids, replies
+from handlers.views import blocks, deciding, forms, ids, replies
 from handlers.views import request as request_views
 
 _REQUEST_GONE = "This button is of no request. Look at /requests."
@@ -46,7 +46,7 @@ async def _redraw_if_old(turn: Turn, request_id: str, version: int) -> None:
 
 async def _approve(turn: Turn, request_id: str, version: int) -> None:
     """The window opens at once and is filled when the facts were read again."""
-    opened = await turn.client.views_open(trigger_id=turn.trigger, view=request_views.opening(request_id))
+    opened = await turn.client.views_open(trigger_id=turn.trigger, view=deciding.opening(request_id))
     turn.after_in_view(
         opened["view"]["id"], "Approve", _confirm_terms(turn, opened["view"]["id"], request_id)
     )
@@ -58,19 +58,19 @@ async def _confirm_terms(turn: Turn, view_id: str, request_id: str) -> None:
     private = await lookups.private_of(turn.core, request_id)
     labels = {f.name: f.label for f in turn.core.kinds[found.picture.request.kind].fields}
     lines = tuple((labels.get(name, name), text) for name, text in private.items())
-    await turn.client.views_update(view_id=view_id, view=request_views.confirmation(found, lines))
+    await turn.client.views_update(view_id=view_id, view=deciding.confirmation(found, lines))
 
 
 async def _reject(turn: Turn, request_id: str, version: int) -> None:
-    await turn.client.views_open(trigger_id=turn.trigger, view=request_views.reject(request_id, version))
+    await turn.client.views_open(trigger_id=turn.trigger, view=deciding.reject(request_id, version))
 
 
 async def _cancel(turn: Turn, request_id: str, version: int) -> None:
-    await turn.client.views_open(trigger_id=turn.trigger, view=request_views.cancel(request_id, version))
+    await turn.client.views_open(trigger_id=turn.trigger, view=deciding.cancel(request_id, version))
 
 
 async def _resolve(turn: Turn, request_id: str, version: int) -> None:
-    await turn.client.views_open(trigger_id=turn.trigger, view=request_views.resolve(request_id, version))
+    await turn.client.views_open(trigger_id=turn.trigger, view=deciding.resolve(request_id, version))
 
 
 async def _details(turn: Turn, request_id: str, version: int) -> None:

@@ -1,5 +1,4 @@
-"""A request as people see it: its card in each state, its thread, the requester's direct message, and
-the modals in which others decide."""
+"""A request as people see it: its card in each state, its thread, the requester's direct message."""
 
 from __future__ import annotations
 
@@ -7,18 +6,18 @@ from bot.domain.approvals import Decision, DecisionKind
 from bot.domain.ids import short_code
 from bot.domain.money import format_usd
 from bot.domain.requests import OPEN, SENT, Request, State
-from bot.services.pictures import Confirmation, DirectPicture, LinePicture, RequestPicture
+from bot.services.pictures import DirectPicture, LinePicture, RequestPicture
 from handlers.views import blocks as b
 from handlers.views import forms, ids, states
 
 _ENDED_UNDONE = frozenset({State.REJECTED, State.CANCELLED, State.EXPIRED, State.FAILED})
-_EVIDENCE = 1000
+EVIDENCE_LIMIT = 1000
 
 
 def card(picture: RequestPicture) -> b.Block:
     """The message in the approvals channel, redrawn in place through every state."""
     request = picture.request
-    blocks = [b.header(f"{states.heading(request.state)}: {request.summary}"), b.section(_line(picture))]
+    blocks = [b.header(f"{states.heading(request.state)}: {request.summary}"), b.section(title_line(picture))]
     if len(request.summary) > 100:
         blocks.append(b.plain_section(request.summary))
     blocks += b.pairs(_facts(picture))
@@ -31,7 +30,8 @@ def card(picture: RequestPicture) -> b.Block:
     return b.message(_fallback(request), blocks)
 
 
-def _line(picture: RequestPicture) -> str:
+def title_line(picture: RequestPicture) -> str:
+    """Id, state, who asked, and whether real money moves."""
     request = picture.request
     money = "LIVE" if picture.live else "SANDBOX"
     now = " · *Freeze now*" if request.break_glass else ""
@@ -153,7 +153,7 @@ def line(picture: LinePicture) -> b.Block:
     blocks = [b.section(text)]
     said = _said(picture)
     if said:
-        blocks.append(b.plain_section(said, _EVIDENCE))
+        blocks.append(b.plain_section(said, EVIDENCE_LIMIT))
     return b.message(f"{b.esc(request.id)}: {text}", blocks)
 
 
@@ -217,93 +217,10 @@ def direct(picture: DirectPicture) -> b.Block:
     return b.message(f"{_fallback(request)}", blocks)
 
 
-def opening(request_id: str) -> b.Block:
-    """Shown at once, while the terms are read again."""
-    return forms.loading(
-        "Approve", f"Reading {request_id} and what it would do now…", meta=ids.pack(request=request_id)
-    )
-
-
-def confirmation(found: Confirmation, private: tuple[b.Line, ...] = ()) -> b.Block:
-    """What an approver reads before the word counts: the frozen terms, and the facts of this moment."""
-    request = found.picture.request
-    blocks = [b.header(f"{request.id}: {request.summary}"), b.section(_line(found.picture))]
-    if len(request.summary) > 100:
-        blocks.append(b.plain_section(request.summary))
-    if not found.facts_read:
-        blocks.append(
-            b.section("*▲ The API could not be read just now.* The figures are those of the submission.")
-        )
-    if found.changed:
-        changed = "\n".join(f"• {b.esc(text)}" for text in found.changed)
-        blocks.append(b.section(f"*▲ Changed since it was asked for*\n{changed}"))
-    blocks += forms.concerns(found.concerns)
-    blocks += b.pairs([*_terms(request), *private, *found.lines, ("Reason", request.reason)])
-    given = len(approvals(found.picture.decisions))
-    left = request.approvals_needed - given - 1
-    after = "With it, it is sent at once" if left < 1 else f"After it, {left} more approval(s) are needed"
-    blocks.append(
-        b.context(
-            f"Yours is approval {given + 1} of {request.approvals_needed}. {after}. · code {found.picture.code}"
-        )
-    )
-    blocks.append(b.context(forms.which_money(request.program, live=found.picture.live)))
-    meta = ids.pack(request=request.id, version=request.version, digest=request.digest)
-    return b.modal(ids.APPROVE, "Approve", blocks, submit="Approve", close="Not now", meta=meta)
-
-
-def _terms(request: Request) -> list[b.Line]:
-    lines = [("Card", request.subject_label)] if request.subject_label else []
-    if request.exposure_usd:
-        lines.append(("Amount", format_usd(request.exposure_usd)))
-    return lines
-
-
-def reject(request_id: str, version: int) -> b.Block:
-    element: b.Block = {"type": "plain_text_input", "multiline": True, "max_length": forms.REASON_LIMIT}
-    blocks = [
-        b.section(f"Nothing of *{b.esc(request_id)}* will be sent. The requester is told your reason."),
-        b.field(forms.REASON, "Reason", element),
-    ]
-    meta = ids.pack(request=request_id, version=version)
-    return b.modal(ids.REJECT, "Reject", blocks, submit="Reject", close="Back", meta=meta)
-
-
-def cancel(request_id: str, version: int) -> b.Block:
-    blocks = [
-        b.section(
-            f"Withdraw *{b.esc(request_id)}*? Nothing of it will be sent, and it can be asked for again."
-        )
-    ]
-    meta = ids.pack(request=request_id, version=version)
-    return b.modal(
-        ids.CANCEL, "Cancel the request", blocks, submit="Cancel request", close="Keep it", meta=meta
-    )
-
-
-def resolve(request_id: str, version: int) -> b.Block:
-    """Two people who say the same end an unresolved request."""
-    options = [
-        b.option("succeeded", "succeeded", "It happened: the API, the card or the ledger shows it"),
-        b.option("failed", "failed", "Nothing moved, or all of it came back"),
-    ]
-    evidence: b.Block = {"type": "plain_text_input", "multiline": True, "max_length": _EVIDENCE}
-    blocks = [
-        b.section(
-            f"Say how *{b.esc(request_id)}* really ended, once you have seen proof. It holds when two people say the"
-            " same, one of them an approver who did not ask. Nothing is sent by this."
-        ),
-        b.field("verdict", "Outcome", {"type": "radio_buttons", "options": options}),
-        b.field("evidence", "Evidence", evidence, hint="Ledger row, card balance, or the service's answer."),
-    ]
-    meta = ids.pack(request=request_id, version=version)
-    return b.modal(ids.RESOLVE, "Resolve the outcome", blocks, submit="Resolve", close="Back", meta=meta)
-
-
 def details(picture: RequestPicture) -> list[b.Block]:
     """Everything about a request: terms, decisions, times. For `/requests show` and the Details modal."""
     request = picture.request
-    blocks = [b.header(f"{request.id}: {request.summary}"), b.section(_line(picture))]
+    blocks = [b.header(f"{request.id}: {request.summary}"), b.section(title_line(picture))]
     times = [
         ("Asked", request.created_at),
         ("Expires", request.expires_at),

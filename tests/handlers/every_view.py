@@ -10,7 +10,7 @@ from bot.domain.errors import NotAllowed
 from bot.domain.requests import State
 from bot.operations._base import Concern
 from bot.services import pictures as p
-from handlers.views import alerts, forms, home, replies, request
+from handlers.views import alerts, deciding, forms, guidance, home, replies, request
 from tests.handlers import pictures as given
 
 View = dict[str, Any]
@@ -64,7 +64,7 @@ def _policy(text: str) -> View:
     rows = tuple(
         p.PolicyRow(k, text, 1, (("500", 2),), "8 h", k == "card_freeze", built=True) for k in _KINDS
     )
-    return replies.policy(p.PolicyPicture(rows, (text,), (text,), (), (("In all", text),), text))
+    return guidance.policy(p.PolicyPicture(rows, (text,), (text,), (), (("In all", text),), text))
 
 
 def _state(state: State) -> Draw:
@@ -104,8 +104,8 @@ MESSAGES: Mapping[str, Draw] = {
     "requests": lambda text: replies.inbox(given.an_inbox(text)),
     "request-show": lambda text: replies.request_answer(given.a_card(State.FAILED, text)),
     "policy": _policy,
-    "who": lambda text: replies.who(p.WhoPicture(text, 1, ("U0BOB",), (text,), "U0ALICE")),
-    "help": lambda text: replies.help_answer(
+    "who": lambda text: guidance.who(p.WhoPicture(text, 1, ("U0BOB",), (text,), "U0ALICE")),
+    "help": lambda text: guidance.help_answer(
         _KINDS, may_ask=True, may_decide=True, note=text, programs=(text, text)
     ),
     "review": lambda text: replies.review(_TOPUP, f"card topup {text}"),
@@ -120,11 +120,11 @@ VIEWS: Mapping[str, Draw] = {
     "preview": _preview,
     "loading": lambda text: forms.loading("Top up a card", text),
     "trouble": lambda text: forms.trouble("Top up a card", text, draft_id="01", channel="C0OPS"),
-    "confirmation": lambda text: request.confirmation(given.a_confirmation(text), (("Phone", text),)),
-    "opening": lambda text: request.opening("R-7K3M"),
-    "reject": lambda text: request.reject("R-7K3M", 3),
-    "cancel-modal": lambda text: request.cancel("R-7K3M", 3),
-    "resolve": lambda text: request.resolve("R-7K3M", 3),
+    "confirmation": lambda text: deciding.confirmation(given.a_confirmation(text), (("Phone", text),)),
+    "opening": lambda text: deciding.opening("R-7K3M"),
+    "reject": lambda text: deciding.reject("R-7K3M", 3),
+    "cancel-modal": lambda text: deciding.cancel("R-7K3M", 3),
+    "resolve": lambda text: deciding.resolve("R-7K3M", 3),
     "details": lambda text: replies.request_modal(given.a_card(State.UNRESOLVED, text)),
     "home": lambda text: home.home(given.an_inbox(text), given.a_float(), _KINDS, may_ask=True),
     "home-no-float": lambda text: home.home(

@@ -1,0 +1,92 @@
+"""The modals in which people decide on a request: drawn from the database, bound to what they show."""
+
+from __future__ import annotations
+
+from bot.domain.money import format_usd
+from bot.domain.requests import Request
+from bot.services.pictures import Confirmation
+from handlers.views import blocks as b
+from handlers.views import forms, ids, request
+
+
+def opening(request_id: str) -> b.Block:
+    """Shown at once, while the terms are read again."""
+    return forms.loading(
+        "Approve", f"Reading {request_id} and what it would do now…", meta=ids.pack(request=request_id)
+    )
+
+
+def confirmation(found: Confirmation, private: tuple[b.Line, ...] = ()) -> b.Block:
+    """What an approver reads before the word counts: the frozen terms, and the facts of this moment."""
+    asked = found.picture.request
+    blocks = [b.header(f"{asked.id}: {asked.summary}"), b.section(request.title_line(found.picture))]
+    if len(asked.summary) > 100:
+        blocks.append(b.plain_section(asked.summary))
+    if not found.facts_read:
+        blocks.append(
+            b.section("*▲ The API could not be read just now.* The figures are those of the submission.")
+        )
+    if found.changed:
+        changed = "\n".join(f"• {b.esc(text)}" for text in found.changed)
+        blocks.append(b.section(f"*▲ Changed since it was asked for*\n{changed}"))
+    blocks += forms.concerns(found.concerns)
+    blocks += b.pairs([*_terms(asked), *private, *found.lines, ("Reason", asked.reason)])
+    given = len(request.approvals(found.picture.decisions))
+    left = asked.approvals_needed - given - 1
+    after = "With it, it is sent at once" if left < 1 else f"After it, {left} more approval(s) are needed"
+    blocks.append(
+        b.context(
+            f"Yours is approval {given + 1} of {asked.approvals_needed}. {after}. · code {found.picture.code}"
+        )
+    )
+    blocks.append(b.context(forms.which_money(asked.program, live=found.picture.live)))
+    meta = ids.pack(request=asked.id, version=asked.version, digest=asked.digest)
+    return b.modal(ids.APPROVE, "Approve", blocks, submit="Approve", close="Not now", meta=meta)
+
+
+def _terms(asked: Request) -> list[b.Line]:
+    lines = [("Card", asked.subject_label)] if asked.subject_label else []
+    if asked.exposure_usd:
+        lines.append(("Amount", format_usd(asked.exposure_usd)))
+    return lines
+
+
+def reject(request_id: str, version: int) -> b.Block:
+    element: b.Block = {"type": "plain_text_input", "multiline": True, "max_length": forms.REASON_LIMIT}
+    blocks = [
+        b.section(f"Nothing of *{b.esc(request_id)}* will be sent. The requester is told your reason."),
+        b.field(forms.REASON, "Reason", element),
+    ]
+    meta = ids.pack(request=request_id, version=version)
+    return b.modal(ids.REJECT, "Reject", blocks, submit="Reject", close="Back", meta=meta)
+
+
+def cancel(request_id: str, version: int) -> b.Block:
+    blocks = [
+        b.section(
+            f"Withdraw *{b.esc(request_id)}*? Nothing of it will be sent, and it can be asked for again."
+        )
+    ]
+    meta = ids.pack(request=request_id, version=version)
+    return b.modal(
+        ids.CANCEL, "Cancel the request", blocks, submit="Cancel request", close="Keep it", meta=meta
+    )
+
+
+def resolve(request_id: str, version: int) -> b.Block:
+    """Two people who say the same end an unresolved request."""
+    options = [
+        b.option("succeeded", "succeeded", "It happened: the API, the card or the ledger shows it"),
+        b.option("failed", "failed", "Nothing moved, or all of it came back"),
+    ]
+    evidence: b.Block = {"type": "plain_text_input", "multiline": True, "max_length": request.EVIDENCE_LIMIT}
+    blocks = [
+        b.section(
+            f"Say how *{b.esc(request_id)}* really ended, once you have seen proof. It holds when two people say the"
+            " same, one of them an approver who did not ask. Nothing is sent by this."
+        ),
+        b.field("verdict", "Outcome", {"type": "radio_buttons", "options": options}),
+        b.field("evidence", "Evidence", evidence, hint="Ledger row, card balance, or the service's answer."),
+    ]
+    meta = ids.pack(request=request_id, version=version)
+    return b.modal(ids.RESOLVE, "Resolve the outcome", blocks, submit="Resolve", close="Back", meta=meta)

@@ -1,0 +1,114 @@
+"""What people may do here, and who decides: help, policy, who."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from bot.operations._base import Operation
+from bot.services.pictures import PolicyPicture, PolicyRow, WhoPicture
+from handlers.views import blocks as b
+from handlers.views.replies import usd
+
+
+def policy(found: PolicyPicture) -> b.Block:
+    """The policy in words, as the reviewed file says it."""
+    rows = [(r.title, _needed(r), r.expires) for r in found.rows if r.built]
+    names = [
+        ("May ask", ", ".join(found.requesters) or "every full member of this workspace"),
+        ("May approve", ", ".join(found.approvers) or "nobody"),
+        ("Admins", ", ".join(found.admins) or "the approvers"),
+    ]
+    blocks = [b.header("Who decides what"), *b.pairs(names)]
+    blocks.append(b.table(("Operation", "Approvals, not counting the requester", "Waits"), rows))
+    if found.limits:
+        blocks.append(b.section("*Most in any 24 hours*"))
+        blocks += b.pairs(found.limits)
+    if any(r.run_now for r in found.rows):
+        blocks.append(b.context("*Freeze now* acts at once; a second person then has to confirm or undo it."))
+    blocks.append(b.context(f"From the reviewed countersign.toml, version {b.esc(found.version[:12])}."))
+    return b.message("Who decides what", blocks)
+
+
+def _needed(row: PolicyRow) -> str:
+    return "; ".join([str(row.approvals), *(f"{n} above {usd(above)}" for above, n in row.tiers)])
+
+
+def who(found: WhoPicture) -> b.Block:
+    """Who could approve it, were this person to ask now."""
+    able = ", ".join(b.mention(p) for p in found.able[:30])
+    names = ", ".join(b.esc(n) for n in found.names)
+    text = (
+        f"*{b.esc(found.title)}* asked for by {b.mention(found.requester)} needs {found.approvals} approval(s) of"
+        f" {names}, and never the requester's own."
+    )
+    now = (
+        f"At this moment these can give one: {able}."
+        if able
+        else "*▲ At this moment nobody could approve it.*"
+    )
+    return b.message(
+        f"{b.esc(found.title)} needs {found.approvals} approval(s)", [b.section(text), b.section(now)]
+    )
+
+
+_READS: Mapping[str, tuple[tuple[str, str], ...]] = {
+    "card": (
+        ("/card list [active|frozen|blocked]", "the cards, with balances"),
+        ("/card show CARD", "one card: status, balance, requests"),
+    ),
+    "float": (("/float", "balance, available, and what pending requests will take"),),
+    "funding": (
+        ("/funding list", "submissions and where they stand"),
+        ("/funding show ID-OR-HASH", "one submission, its reason in plain words"),
+        ("/funding addresses", "where to send, read live"),
+    ),
+    "requests": (
+        ("/requests", "yours, and those that wait for you"),
+        ("/requests show R-XXXX", "one request with everything decided about it"),
+        ("/requests cancel R-XXXX", "withdraw one of yours"),
+    ),
+    "countersign": (
+        ("/countersign help", "this"),
+        ("/countersign who OPERATION", "who could approve it, were you to ask"),
+        ("/countersign policy", "the policy in words"),
+    ),
+}
+
+
+def help_answer(
+    kinds: Mapping[str, type[Operation]],
+    *,
+    may_ask: bool,
+    may_decide: bool,
+    note: str = "",
+    only: str = "",
+    programs: Sequence[str] = (),
+) -> b.Block:
+    """What this person may do. `only` = of one command; `note` = what was not understood."""
+    role = "You may ask for operations" if may_ask else "You may look things up, but not ask for operations"
+    role += " and decide on those of others." if may_decide else "."
+    blocks = [b.section(b.esc(note))] if note else []
+    blocks.append(b.section(role))
+    for command, reads in _READS.items():
+        if only and command != only:
+            continue
+        lines = [(example, text) for example, text in reads]
+        if may_ask:
+            lines = [(k.example, k.help) for k in kinds.values() if k.command[0] == command] + lines
+        blocks.append(b.section("\n".join(f"`{b.esc(example)}` {b.esc(text)}" for example, text in lines)))
+    if may_decide:
+        blocks.append(
+            b.context("Approve and Reject are on the request in the approvals channel, and on Home.")
+        )
+    if len(programs) > 1:
+        names = ", ".join(b.esc(name) for name in programs)
+        blocks.append(
+            b.context(f"Name a program last to look at another one: `/float {b.esc(programs[1])}`. {names}.")
+        )
+    blocks.append(
+        b.context(
+            "Name a card by last four digits, name, reference or id. All of it works as"
+            " `@Countersign card show 4242` and in a direct message, too."
+        )
+    )
+    return b.message((note and b.esc(note)) or role, blocks)

@@ -132,13 +132,13 @@ def settle(
         case Evidence.DEBITED if refused is not None or history.key_spent or outdated:
             return Outcome(Finding.UNRESOLVED, f"{text} Do not repeat this; it is being reconciled.")
         case Evidence.DEBITED:
-            return Outcome(Finding.UNKNOWN, f"{text} The same key is sent again.")
+            return Outcome(Finding.UNKNOWN, f"{text} Do not repeat this; the same key is sent again.")
         case Evidence.UNPROVEN:
             return Outcome(Finding.UNRESOLVED, f"{text} A person has to find out; do not repeat this.")
     if not history.is_quiet(now):
         return Outcome(Finding.UNKNOWN, f"{text} An earlier attempt may still arrive; do not repeat this.")
     if refused is None and approval_holds and not history.key_spent and not outdated:
-        return Outcome(Finding.UNKNOWN, f"{text} The same key is sent again.")
+        return Outcome(Finding.UNKNOWN, f"{text} Do not repeat this; the same key is sent again.")
     return Outcome(Finding.REFUSED, f"{text} Nothing moved. Make a new request if it is still wanted.")
 
 

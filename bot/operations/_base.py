@@ -190,7 +190,7 @@ class Operation(ABC):
             )
         return Outcome(
             finding,
-            refusal_sentence(error, finding),
+            refusal_sentence(error, finding, outcome_unknown=outcome_unknown),
             {"status": error.status, "code": error.code},
             retry_after_s=error.retry_after,
             alarm=alarm,
@@ -249,10 +249,19 @@ def _cause(error: PartnerError) -> str:
     )
 
 
-def refusal_sentence(error: PartnerError, finding: Finding) -> str:
+# The same after an attempt whose outcome nobody knows: this call did nothing, that one may have.
+_MONEY_IN_DOUBT: Mapping[Finding, str] = {
+    Finding.WAIT: "What an earlier attempt did is not known yet; do not repeat this. It is asked again in a minute.",
+    Finding.HELD: "What an earlier attempt did is not known yet; do not repeat this. Sending to this program is"
+    " paused until the key works again.",
+}
+
+
+def refusal_sentence(error: PartnerError, finding: Finding, *, outcome_unknown: bool = False) -> str:
     """What happened, whether money moved, what to do next."""
     code = error.code or ""
-    parts = [_cause(error), _MONEY[finding]]
+    money = _MONEY_IN_DOUBT.get(finding, _MONEY[finding]) if outcome_unknown else _MONEY[finding]
+    parts = [_cause(error), money]
     if finding is Finding.REFUSED:
         parts.append(_WHAT_NEXT.get(code, "Mend the cause, then make a new request."))
     return " ".join(parts)

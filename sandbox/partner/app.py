@@ -12,7 +12,7 @@ import struct
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
-from urllib.parse import unquote
+from urllib.parse import unquote, urlsplit
 
 from aiohttp import web
 
@@ -143,10 +143,12 @@ Serve = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 
 def for_loopback(handler: Serve) -> Serve:
-    """Refuse every peer that is not this machine."""
+    """Refuse every peer that is not this machine, and pages of other sites in this machine's browser."""
 
     async def guarded(request: web.Request) -> web.StreamResponse:
-        if not ipaddress.ip_address(request.remote or "::").is_loopback:
+        origin = request.headers.get("Origin")
+        foreign = origin is not None and urlsplit(origin).netloc != request.host
+        if foreign or not ipaddress.ip_address(request.remote or "::").is_loopback:
             return web.Response(status=403, body=codec.encode({"error": "For loopback peers only."}))
         return await handler(request)
 

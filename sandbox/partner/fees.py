@@ -26,7 +26,7 @@ def charge_month(world: World, owner: Account, card_id: str, moment: datetime) -
 
 def start(world: World) -> None:
     """Wait for the next month; again whenever the clock was set back."""
-    timers.set_timer(world, _next_month(world.clock.now()), MONTH_TIMER, "")
+    timers.set_timer(world, next_month(world.clock.now()), MONTH_TIMER, "")
 
 
 def month_begins(world: World, _subject: str) -> None:
@@ -36,9 +36,10 @@ def month_begins(world: World, _subject: str) -> None:
         rows = world.store.all("SELECT id FROM cards WHERE account = ? AND status != 'DELETED'", owner.id)
         for row in rows:
             charge_month(world, owner, row["id"], now)
-    timers.set_timer(world, _next_month(now), MONTH_TIMER, "")
+    timers.set_timer(world, next_month(now), MONTH_TIMER, "")
 
 
-def _next_month(moment: datetime) -> datetime:
+def next_month(moment: datetime) -> datetime:
+    """When the month after this moment's begins, in UTC."""
     year, month = (moment.year + 1, 1) if moment.month == 12 else (moment.year, moment.month + 1)
     return datetime(year, month, 1, tzinfo=UTC)

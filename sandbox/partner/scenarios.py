@@ -6,6 +6,7 @@ control calls that follow.
 """
 
 from collections.abc import Callable
+from datetime import timedelta
 from decimal import Decimal
 from typing import Any
 
@@ -117,6 +118,14 @@ def _negative(world: World, cards: list[str]) -> dict[str, Any]:
     return {"after": [{"path": f"funding/{funding_id}/decide", "body": {"decision": "reverse"}}]}
 
 
+def _month_end(world: World, cards: list[str]) -> dict[str, Any]:
+    """A card ordered in the last hour of a month; the clock stands still there."""
+    month_ends = fees.next_month(world.clock.now())
+    world.clock.change("frozen", month_ends - timedelta(hours=1), None)
+    late = seeds.order(world, "TOMAS BREKKE", "emp-1099")
+    return {"late": late, "closes": cards[0], "after": [{"path": "clock", "body": {"advance_seconds": 7200}}]}
+
+
 def _storm(world: World, _cards: list[str]) -> dict[str, Any]:
     """Every key of the first account has ten requests a minute."""
     world.store.update("api_keys", "account", accounts.first_account(world), rate_limit_per_minute=10)
@@ -149,6 +158,7 @@ SCENARIOS: dict[str, Setup] = {
     "blocked-card": _blocked,
     "reversal-negative-float": _negative,
     "storm-429": _storm,
+    "month-end": _month_end,
     "odd-shapes": _odd_shapes,
     **FUNDING,
 }

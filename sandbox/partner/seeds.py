@@ -89,15 +89,22 @@ def fund(world: World, amount_usd: Decimal, transaction: str) -> str:
     return submission
 
 
-def _employ(world: World, name: str, partner_ref: str, top_ups: Sequence[str], status: str) -> str:
+def order(world: World, name: str, partner_ref: str) -> str:
+    """An ordered card that the processor has reported; its id."""
     account_id = accounts.first_account(world)
     claimed = idempotency.claim_for(world, account_id, "create", f"order-{partner_ref}")
     card = cards.issue(world, account_id, name, partner_ref, claimed)
     idempotency.settle(world, claimed, "done", {"card": cards.shown(world, card)})
-    for number, amount_usd in enumerate(top_ups, 1):
-        top_up(world, card.id, Decimal(amount_usd), f"topup-{partner_ref}-{number}")
-    world.store.update("cards", "id", card.id, status=status, synced_at=card.created_at)
+    world.store.update("cards", "id", card.id, synced_at=card.created_at)
     return card.id
+
+
+def _employ(world: World, name: str, partner_ref: str, top_ups: Sequence[str], status: str) -> str:
+    card_id = order(world, name, partner_ref)
+    for number, amount_usd in enumerate(top_ups, 1):
+        top_up(world, card_id, Decimal(amount_usd), f"topup-{partner_ref}-{number}")
+    world.store.update("cards", "id", card_id, status=status)
+    return card_id
 
 
 def top_up(world: World, card_id: str, amount_usd: Decimal, key: str) -> None:

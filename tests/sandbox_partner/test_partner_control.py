@@ -141,6 +141,12 @@ async def test_control_is_for_loopback_peers_only(simulator: Running) -> None:
     assert (await for_loopback(inside)(request)).status == 403
 
 
+async def test_a_page_of_another_site_cannot_use_the_control_calls(hand: Hand, simulator: Running) -> None:
+    for origin, status in (("https://example.com", 403), ("null", 403), (simulator.url, 200)):
+        response = await hand.http.post("float", json={"amount_usd": "1"}, headers={"Origin": origin})
+        assert response.status_code == status
+
+
 class _Peer:
     """A transport that says the peer is another machine."""
 

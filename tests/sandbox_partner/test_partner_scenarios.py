@@ -68,6 +68,23 @@ async def test_the_allowance_ends_in_the_middle_of_a_batch(api: Api, hand: Hand)
     assert statuses == [201, 201, 201, 409, 409]
 
 
+async def test_a_month_ends_between_an_order_and_a_close(api: Api, hand: Hand) -> None:
+    """R204, R205: two months in two hours for the one, the whole new month for the other."""
+    await hand("clock", mode="frozen", set="2026-08-11T12:00:00Z")
+    left = await play(hand, "month-end")
+    for step in left["after"]:
+        await hand(step["path"], **step["body"])
+    await api.post(f"/cards/{left['closes']}/close")
+    await hand("clock", advance_seconds=40 * 86400)
+
+    def months(card: str) -> list[str]:
+        return sorted(row["reference"][-7:] for row in rows if f"card-fee:{card}:" in str(row["reference"]))
+
+    rows = await api.ledger()
+    assert months(left["late"]) == ["2026-08", "2026-09", "2026-10"]
+    assert months(left["closes"])[-1] == "2026-09"
+
+
 async def test_a_reversal_leaves_a_negative_float(api: Api, hand: Hand) -> None:
     left = await play(hand, "reversal-negative-float")
     for step in left["after"]:

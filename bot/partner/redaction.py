@@ -11,6 +11,7 @@ from typing import Any
 from bot.partner import codec
 
 REMOVED = "[removed]"
+"""Stands where something private was."""
 
 # Fields of request bodies that are personal [POST /cards, PUT phone].
 _PRIVATE_FIELDS = frozenset({"card_holder_name", "phone", "email"})
@@ -19,7 +20,7 @@ _LONGEST = 500
 _FORMS = (
     re.compile(r"svc_(?:live|test)_[0-9A-Za-z]+"),
     re.compile(r"whsec_[0-9A-Za-z_-]+"),
-    re.compile(r"https?://\S+"),
+    re.compile(r"https?://\S+", re.IGNORECASE),
     re.compile(r"[^\s@<>\"']+@[^\s@<>\"']+\.[^\s@<>\"']+"),
     # Seven digits or more on their own, written together or in groups: phones, card numbers. Amounts,
     # UUIDs and hashes are not on their own or not that long.

@@ -8,6 +8,9 @@ from bot.partner import errors
 from bot.partner.certainty import Certainty, classify, documented
 from bot.partner.endpoints import FACTS, Endpoint
 from bot.partner.errors import CLASSES, PartnerError, Refused
+from tests.partner.every_call import call
+from tests.support.clock import FrozenClock
+from tests.support.partner_api import CannedApi, client_of, refusal
 
 D, S, A, T = Certainty.DEFINITE, Certainty.DEFINITE_KEY_SPENT, Certainty.AMBIGUOUS, Certainty.TRANSIENT
 
@@ -77,6 +80,32 @@ def test_every_cell_of_operation_status_and_code_is_classified_as_the_document_s
 
     assert len(CELLS) > 8000
     assert wrong == []
+
+
+ROWS = [(operation, *cell) for operation in Endpoint for cell in expected(operation).items()]
+
+
+@pytest.mark.parametrize(
+    ("operation", "answer", "certainty"),
+    ROWS,
+    ids=[f"{operation} {status} {code}" for operation, (status, code), _ in ROWS],
+)
+async def test_each_answer_of_the_document_is_raised_as_what_it_proves(
+    operation: Endpoint, answer: tuple[int, str], certainty: Certainty, clock: FrozenClock
+) -> None:
+    """R003, R004, R013, R020."""
+    status, code = answer
+    api = CannedApi(refusal(status, code, "Because.", **{"Retry-After": "60"}))
+
+    with pytest.raises(CLASSES[code]) as refused:
+        await call(client_of(api, clock), operation)
+
+    found = refused.value
+    assert (found.operation, found.status, found.code, found.message) == (operation, status, code, "Because.")
+    assert found.certainty is certainty
+    assert found.retry_after == (60 if code == "RATE_LIMITED" else None)
+    assert found.sent_key == api.requests[-1].headers.get("Idempotency-Key")
+    assert found.body == {"error": "Because.", "code": code}
 
 
 def test_the_document_names_no_pair_that_the_table_lacks_nor_the_reverse() -> None:

@@ -7,7 +7,9 @@ import pytest
 
 from bot.partner import errors
 from bot.partner.client import PartnerClient
+from bot.partner.endpoints import Endpoint
 from bot.partner.ratelimit import RateLimiter
+from tests.partner.every_call import call
 from tests.support.clock import FrozenClock
 from tests.support.partner_api import BASE_URL, KEY, CannedApi, Step, client_of, refusal, success
 
@@ -32,68 +34,78 @@ LOST = httpx.ReadTimeout("slow")
 HTML_502 = httpx.Response(502, html="<h1>Bad gateway</h1>")
 
 
-async def call(client: PartnerClient, name: str) -> object:
-    body = b'{"amount_usd":1}'
-    match name:
-        case "me":
-            return await client.me()
-        case "balances":
-            return await client.balances(["a"])
-        case "order":
-            return await client.order_card(body, key="k")
-        case "top_up":
-            return await client.top_up("a", body, key="k")
-        case "unload":
-            return await client.unload("a", body, key="k")
-        case "close":
-            return await client.close("a", key="k")
-        case "freeze":
-            return await client.freeze("a", b'{"frozen":true}')
-        case "funding":
-            return await client.submit_funding(b"{}")
-    raise AssertionError(name)
-
-
 def unavailable(status: int) -> httpx.Response:
     return refusal(status, "UNAVAILABLE")
 
 
-SENT = [
-    # how often each call goes out when it never succeeds
-    ("me", LOST, 4), ("me", unavailable(500), 4), ("me", unavailable(502), 4), ("me", unavailable(503), 4),
-    ("me", refusal(503, "UPSTREAM_AUTH"), 4), ("me", HTML_502, 4), ("me", httpx.Response(200), 4),
-    ("me", refusal(429, "RATE_LIMITED"), 2), ("me", refusal(404, "NOT_FOUND"), 1),
-    ("me", refusal(401, "UNAUTHORIZED"), 1),
-    ("me", httpx.Response(404, html="no"), 1), ("me", httpx.Response(302), 1), ("me", success({}), 1),
-    ("balances", LOST, 4), ("balances", unavailable(502), 4),
-    ("freeze", LOST, 2), ("freeze", unavailable(502), 2), ("freeze", refusal(503, "UPSTREAM_AUTH"), 2),
-    ("freeze", unavailable(500), 1), ("freeze", refusal(429, "RATE_LIMITED"), 1),
-    ("freeze", refusal(400, "BAD_REQUEST"), 1),
-    ("funding", LOST, 4), ("funding", unavailable(500), 4), ("funding", unavailable(503), 4),
-    ("funding", refusal(409, "ALREADY_SUBMITTED"), 1), ("funding", refusal(429, "TOO_MANY_PENDING"), 1),
-    ("funding", refusal(429, "RATE_LIMITED"), 1),
-    *[
-        (name, step, 1)
-        for name in ("order", "top_up", "unload", "close")
-        for step in (LOST, HTML_502, httpx.ConnectError("down"), unavailable(500), unavailable(502),
-                     unavailable(503), refusal(503, "UPSTREAM_AUTH"), refusal(429, "RATE_LIMITED"),
-                     refusal(409, "ALREADY_PROCESSED"))
-    ],
+READ, SETTING, FUNDING_CALL, REPEATED, LOST_ONCE, NEVER = (
+    # Sent in all when it never succeeds: lost, no connection, unreadable, a proxy's page, 500, 502, 503, 429
+    (4, 4, 4, 4, 4, 4, 4, 2),
+    (2, 2, 2, 2, 1, 2, 2, 1),
+    (4, 4, 4, 1, 4, 1, 4, 1),
+    (4, 4, 4, 4, 4, 4, 4, 1),
+    (2, 2, 2, 1, 1, 1, 1, 1),
+    (1, 1, 1, 1, 1, 1, 1, 1),
+)
+STEPS: tuple[Step, ...] = (
+    LOST, httpx.ConnectError("down"), httpx.Response(200), HTML_502, unavailable(500), unavailable(502),
+    unavailable(503), refusal(429, "RATE_LIMITED"),
+)  # fmt: skip
+MATRIX = {
+    Endpoint.SET_FEES: LOST_ONCE,
+    Endpoint.SUBMIT_FUNDING: FUNDING_CALL,
+    **dict.fromkeys((Endpoint.SET_LIMITS, Endpoint.FREEZE, Endpoint.SET_PHONE), SETTING),
+    Endpoint.REDELIVER: REPEATED,
+    **dict.fromkeys(
+        (Endpoint.ORDER_CARD, Endpoint.TOP_UP, Endpoint.UNLOAD, Endpoint.CLOSE, Endpoint.SET_3DS,
+         Endpoint.DETAILS, Endpoint.DETAILS_ONCE, Endpoint.SET_WEBHOOK, Endpoint.QUOTE_DEPOSIT), NEVER
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("operation", Endpoint)
+async def test_a_call_that_never_succeeds_is_sent_only_as_often_as_it_may(
+    operation: Endpoint, clock: FrozenClock
+) -> None:
+    """R020, R071, R072, R107 to R109, R129, R144; rules 2C, every line."""
+    # Not every call has a 503 UNAVAILABLE of its own; as a page of a proxy it counts the same.
+    for step, times in zip(STEPS, MATRIX.get(operation, READ), strict=True):
+        api = CannedApi(step)
+        with pytest.raises(errors.PartnerError) as failed:
+            await call(client_of(api, clock), operation)
+
+        assert len(api.requests) == failed.value.attempts == times, step
+        assert len({(request.method, request.url, request.content) for request in api.requests}) == 1
+
+
+REFUSALS = [
+    (400, "BAD_REQUEST"), (401, "UNAUTHORIZED"), (403, "FORBIDDEN"), (404, "NOT_FOUND"),
+    (402, "INSUFFICIENT_FUNDS"), (409, "ALREADY_PROCESSED"), (409, "ALREADY_SUBMITTED"),
+    (409, "ALREADY_CREDITED"), (409, "QUOTA"), (429, "TOO_MANY_PENDING"), (302, "UNAVAILABLE"),
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("name", "step", "times"), SENT)
-async def test_a_call_that_never_succeeds_is_sent_only_as_often_as_it_may(
-    name: str, step: Step, times: int, clock: FrozenClock
+@pytest.mark.parametrize("operation", Endpoint)
+async def test_an_answer_that_would_be_the_same_again_is_never_asked_for_again(
+    operation: Endpoint, clock: FrozenClock
 ) -> None:
-    """R071, R072, R107 to R109."""
-    api = CannedApi(step)
+    """R020, R172: 409 and TOO_MANY_PENDING among them."""
+    for status, code in REFUSALS:
+        api = CannedApi(refusal(status, code))
+        with pytest.raises(errors.PartnerError):
+            await call(client_of(api, clock), operation)
+        assert len(api.requests) == 1, (status, code)
 
-    with pytest.raises(errors.PartnerError) as failed:
-        await call(client_of(api, clock), name)
 
-    assert len(api.requests) == times
-    assert failed.value.attempts == times
+async def test_an_upstream_failure_of_freeze_is_repeated_and_one_of_a_top_up_is_not(
+    clock: FrozenClock,
+) -> None:
+    """R107, R129."""
+    for operation, times in ((Endpoint.FREEZE, 2), (Endpoint.SET_PHONE, 2), (Endpoint.TOP_UP, 1)):
+        api = CannedApi(refusal(503, "UPSTREAM_AUTH"))
+        with pytest.raises(errors.UpstreamAuth):
+            await call(client_of(api, clock), operation)
+        assert len(api.requests) == times
 
 
 async def test_a_read_succeeds_after_three_failures_and_has_paused_between_them(clock: FrozenClock) -> None:
@@ -141,7 +153,7 @@ async def test_after_a_rate_limited_top_up_nobody_sends_for_a_minute(clock: Froz
     api = CannedApi(refusal(429, "RATE_LIMITED", **{"Retry-After": "60"}), success(ME))
     client = client_of(api, clock)
     with pytest.raises(errors.RateLimited):
-        await call(client, "top_up")
+        await call(client, Endpoint.TOP_UP)
     refused_at = clock.monotonic()
 
     await client.me()

@@ -39,7 +39,7 @@ class PartnerError(Exception):
     `operation` is the endpoint; `status` and `code` are None where there was no readable answer;
     `message` is the service's sentence, cleaned, or ours; `retry_after` is in seconds; `sent_key` is the
     idempotency key that went out; `body` is what may be kept of the error body; `attempts` counts the
-    exchanges made in this call.
+    exchanges made in this call, and `earlier_in_doubt` says that one before the last may have happened.
     """
 
     def __init__(
@@ -64,6 +64,7 @@ class PartnerError(Exception):
         self.sent_key = sent_key
         self.body = dict(body or {})
         self.attempts = 1
+        self.earlier_in_doubt = False
 
     def __str__(self) -> str:
         answer = " ".join(str(part) for part in (self.status, self.code) if part is not None)

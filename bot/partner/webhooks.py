@@ -1,9 +1,17 @@
-"""Is this delivery genuine, fresh and whole? Pure: bytes and headers in, a Delivery or a refusal out.
+"""Is this delivery genuine, fresh and whole, and what does it say? Pure.
+
+`verify` takes bytes and headers and gives a Delivery or a refusal; `unwrap` makes a typed event of what
+was taken in.
 
 The signature is over the timestamp header, a full stop and the raw body, with the whole secret as key,
 `whsec_` included: it is neither stripped nor decoded [Signature]. Event and delivery headers are not
 signed, so type and id are taken from the body. The service sets no freshness window; ours is on both
 sides of the clock, on the timestamp of this attempt, since the event itself may be old on a retry.
+
+Once taken in an event is never refused: what cannot be read comes back as an UnknownEvent, for a person
+to see. The payload of a 3-D Secure challenge is not shown in the document, so the place of its one-time
+code is a setting and any other place may hold a copy: of a challenge only the few fields listed here are
+kept, cut clean of the code.
 """
 
 import hashlib
@@ -18,7 +26,9 @@ from pydantic import Field
 
 from bot.domain.secret import Secret
 from bot.partner import codec
-from bot.partner.models import Answer, Unreadable, Utc
+from bot.partner.models import Answer, Event, Unreadable, Utc
+from bot.partner.models import events as typed
+from bot.partner.redaction import REMOVED, redact
 
 TOLERANCE_SECONDS = 300
 MOST_BYTES = 64 * 1024
@@ -28,6 +38,25 @@ _DEEPEST = 32
 _NAME = "^[!-~]{1,200}$"
 _SIGNATURE = re.compile(r"[0-9a-f]{64}")
 _TIMESTAMP = re.compile(r"[0-9]{1,11}")
+
+CHALLENGE = "card.3ds_challenge"
+CODE_PATH = ("code",)
+"""Where the code of a challenge is assumed to be; a guess until a real challenge was seen."""
+
+_KEPT_OF_A_CHALLENGE = (
+    "card_id", "partner_ref", "transaction_id", "merchant", "amount_usd", "original_amount",
+    "original_currency", "expires_at",
+)  # fmt: skip
+
+_MODELS: Mapping[str, type[typed.KnownEvent]] = {
+    "card.authorized": typed.CardAuthorized,
+    "card.transaction": typed.CardTransaction,
+    "card.declined": typed.CardDeclined,
+    "card.unloaded": typed.CardUnloaded,
+    "card.status_changed": typed.CardStatusChanged,
+    CHALLENGE: typed.ThreeDsChallenge,
+    "float.credited": typed.FloatCredited,
+}
 
 
 class DeliveryRefused(Exception):
@@ -136,3 +165,68 @@ def _refuse_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(fields) != len(pairs):
         raise Malformed("a name appears twice")
     return fields
+
+
+def unwrap(source: bytes | Delivery | Event, *, code_path: Sequence[str] = CODE_PATH) -> typed.TypedEvent:
+    """The event in a verified delivery, in the stored bytes of one, or in a row of the event log.
+
+    `code_path` leads to the one-time code inside the payload of a challenge. Raises Malformed for bytes
+    that are no event envelope; whatever else is unexpected comes back as an UnknownEvent.
+    """
+    event = _stored(source) if isinstance(source, bytes) else source
+    data = event.payload if isinstance(event, Event) else event.data
+    code = _at(data, code_path) if event.type == CHALLENGE else None
+    envelope = {
+        "id": event.id,
+        "type": event.type,
+        "created_at": event.created_at.isoformat(),
+        "data": storable(event.type, data, code_path=code_path),
+    }
+    found = _typed(envelope)
+    if code is not None and isinstance(found, typed.ThreeDsChallenge):
+        return found.model_copy(update={"code": Secret(code)})
+    return found
+
+
+def storable(
+    event_type: str, data: Mapping[str, Any], *, code_path: Sequence[str] = CODE_PATH
+) -> Mapping[str, Any]:
+    """The payload as it may be written down: of a challenge only fields known to be harmless."""
+    if event_type != CHALLENGE:
+        return data
+    code = _at(data, code_path)
+    kept = {name: data[name] for name in _KEPT_OF_A_CHALLENGE if name in data and name not in code_path[:1]}
+    return {name: _clean(item, code) for name, item in kept.items() if not isinstance(item, (dict, list))}
+
+
+def _stored(raw: bytes) -> Delivery:
+    try:
+        return Delivery.read(codec.decode(raw))
+    except (codec.BadJson, Unreadable) as error:
+        raise Malformed(f"no event: {error}") from None
+
+
+def _typed(envelope: dict[str, Any]) -> typed.TypedEvent:
+    model = _MODELS.get(envelope["type"])
+    if model is None:
+        return typed.UnknownEvent.read(envelope)
+    try:
+        return model.read(envelope)
+    except Unreadable as error:
+        return typed.UnknownEvent.read({**envelope, "fault": str(error)})
+
+
+def _at(data: Any, path: Sequence[str]) -> str | None:
+    """The code at the end of the path, as text; codes that came as a number count too."""
+    for name in path:
+        data = data.get(name) if isinstance(data, Mapping) else None
+    if isinstance(data, int) and not isinstance(data, bool):
+        return str(data)
+    return data if isinstance(data, str) and data else None
+
+
+def _clean(item: Any, code: str | None) -> Any:
+    """The item without the code: a challenge may say it a second time in words."""
+    if code is None or code not in str(item):
+        return item
+    return redact(item, [code]) or REMOVED

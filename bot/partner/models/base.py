@@ -71,12 +71,33 @@ def _secret(value: object) -> object:
     return Secret(value) if isinstance(value, str) and value else value
 
 
+def _text_or_none(value: object) -> object:
+    return value if isinstance(value, str) else None
+
+
+def _exact_or_none(value: object) -> object:
+    number = _exact(value)
+    return number if isinstance(number, Decimal) and number.is_finite() else None
+
+
+def _utc_or_none(value: object) -> object:
+    try:
+        return _bare_utc(value)
+    except ValueError:
+        return None
+
+
 Exact = Annotated[Decimal, BeforeValidator(_exact), Field(allow_inf_nan=False)]
 Count = Annotated[int, BeforeValidator(_whole)]
 Utc = Annotated[datetime, BeforeValidator(_utc)]
 BareUtc = Annotated[datetime, BeforeValidator(_bare_utc)]
 Texts = Annotated[tuple[str, ...], BeforeValidator(_tuple)]
 SecretText = Annotated[Secret, BeforeValidator(_secret)]
+
+# Fields the document does not show: taken where they are as one would guess, else None.
+GuessedText = Annotated[str | None, BeforeValidator(_text_or_none)]
+GuessedExact = Annotated[Decimal | None, BeforeValidator(_exact_or_none)]
+GuessedUtc = Annotated[datetime | None, BeforeValidator(_utc_or_none)]
 
 
 class Unreadable(ValueError):

@@ -32,6 +32,8 @@ CREATE TABLE ledger (
   kind TEXT NOT NULL,
   reference TEXT, card_id TEXT, description TEXT, created_at TEXT NOT NULL, keyed INTEGER);
 CREATE INDEX ledger_by_account ON ledger (account, created_at, seq);
+CREATE INDEX ledger_by_keyed ON ledger (keyed);
+CREATE INDEX ledger_by_reference ON ledger (account, reference);
 CREATE TABLE keyed (
   id INTEGER PRIMARY KEY AUTOINCREMENT, account TEXT NOT NULL, kind TEXT NOT NULL, key TEXT NOT NULL,
   card_id TEXT, amount_usd TEXT, state TEXT NOT NULL, answer TEXT, created_at TEXT NOT NULL,

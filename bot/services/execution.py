@@ -181,7 +181,7 @@ async def _call(core: Core, work: _Work) -> _Answered:
 
 def _with_lost_exchanges(work: _Work, error: PartnerError) -> _Work:
     """The client repeated within this call: what came before the last answer may have happened."""
-    if error.attempts == 1:
+    if not error.earlier_in_doubt:
         return work
     history = replace(work.history, last_doubt_at=work.attempt.sent_at)
     return replace(work, request=replace(work.request, outcome_unknown=True), history=history)

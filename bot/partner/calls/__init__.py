@@ -15,7 +15,7 @@ import httpx
 from bot.domain.clock import Clock
 from bot.domain.secret import Secret
 from bot.partner import codec, models, pages
-from bot.partner.certainty import unanswered
+from bot.partner.certainty import Certainty, unanswered
 from bot.partner.endpoints import Endpoint
 from bot.partner.errors import PartnerError, RateLimited, UnreadableAnswer
 from bot.partner.ratelimit import Lane, RateLimiter
@@ -54,6 +54,7 @@ class Calls:
                     self._limiter.block(error.retry_after or 0)
                 failures.append(error)
                 error.attempts = len(failures)
+                error.earlier_in_doubt = any(f.certainty is Certainty.AMBIGUOUS for f in failures[:-1])
                 pause = pause_before_repeat(failures)
                 if pause is None:
                     raise

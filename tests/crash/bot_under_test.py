@@ -1,0 +1,117 @@
+"""The bot as a process that can be killed at any moment, started by forking one that has imported everything.
+
+Reads one order a line from standard input, forks a bot for it, and writes what happens, one JSON object a
+line: `pid`, then perhaps `ready`, `refused` or `crashed`, and `ended` with the exit code (negative = the
+signal). One bot at a time. A new process is real; only the second that imports take is saved.
+"""
+
+import asyncio
+import json
+import os
+import signal
+import sys
+import traceback
+from collections.abc import Callable
+from contextlib import AsyncExitStack
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from bot import app, log
+from bot.cli.errors import explain
+from bot.cli.serving import until_signalled
+from bot.config import Config
+from bot.engine.embedded import Embedded
+from bot.services import outbox
+from bot.settings import Settings
+from tests.crash.leaping import LeapingClock, Leaps
+from tests.crash.planted import BUGS
+
+# Time leaps here, so what looks at the clock every so often has to look more often.
+LOOK_EVERY_S = 0.05
+
+
+def say(**what: Any) -> None:
+    """One line, written at once and whole."""
+    os.write(1, (json.dumps(what) + "\n").encode())
+
+
+def crash_at(point: str, nth: int) -> Callable[[str], None]:
+    """A hook that kills this process, as `kill -9` does, when it passes `point` for the nth time."""
+    passed = 0
+
+    def hook(name: str) -> None:
+        nonlocal passed
+        if name == point:
+            passed += 1
+            if passed == nth:
+                say(crashed=name)
+                os.kill(os.getpid(), signal.SIGKILL)
+
+    return hook
+
+
+async def run(order: dict[str, Any]) -> None:
+    """Start as `countersign run` does, tell when people can act, end on a signal."""
+    settings = Settings.from_env(order["env"])
+    config = Config.load(settings.config_path)
+
+    async def start(stack: AsyncExitStack) -> None:
+        running = await app.start(
+            settings,
+            config,
+            clock=LeapingClock(Leaps(Path(order["leaps"]))),
+            crash_point=crash_at(order["point"], order["nth"]),
+            lease_s=order["lease_s"],
+        )
+        stack.push_async_callback(running.stop)
+        say(ready=running.url)
+
+    await until_signalled(start)
+
+
+def bot(order: dict[str, Any]) -> int:
+    """One life of a bot; its exit code."""
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+    if order["bug"]:
+        BUGS[order["bug"]]()
+    with Path(order["log"]).open("a", buffering=1) as stream:
+        log.configure("json", stream=stream, level=order["level"])
+        try:
+            asyncio.run(run(order))
+        except Exception as error:
+            told = explain(error)
+            if told is None:
+                raise
+            say(refused=" ".join(told[0]))
+            return int(told[1])
+    return 0
+
+
+def _leave(code: int) -> None:
+    """End the forked process here, so that it never goes on with its parent's work."""
+    if sys.exc_info()[0] is not None:
+        traceback.print_exc()
+    sys.stderr.flush()
+    os._exit(code)
+
+
+def main() -> None:
+    """Fork a bot for every order, until the orders end."""
+    setattr(app, "Embedded", partial(Embedded, sweep_every_s=LOOK_EVERY_S))  # noqa: B010 - mypy knows it as a class
+    outbox.IDLE_S = LOOK_EVERY_S
+    say(forks=os.getpid())
+    for line in sys.stdin:
+        pid = os.fork()
+        if pid == 0:
+            code = 1
+            try:
+                code = bot(json.loads(line))
+            finally:
+                _leave(code)
+        say(pid=pid)
+        say(ended=os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,217 @@
+"""People at work: they ask and approve through Slack, as fast as the bot answers, and begin again after a kill.
+
+What a person does is one window after the other. A bot that dies in between leaves them with nothing
+or with a request; they close their windows and go on, as people do.
+"""
+
+import asyncio
+import itertools
+import random
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from decimal import Decimal
+from functools import partial
+
+from sandbox.slack import interactions, modals
+from sandbox.slack.views import View
+from tests.crash.outside import APPROVALS, APPROVERS, ASKERS, Json, Outside
+
+KINDS = {"card_topup": 5, "card_freeze": 2, "card_order": 2, "funding_submit": 2}
+_OPEN = "SELECT subject FROM request WHERE state IN ('pending', 'approved', 'executing', 'unresolved')"
+# With so many cards waiting, nobody asks for more.
+WAITING_AT_MOST = 6
+# A window that does not come by then will not: the bot is dead, or has said no in another way.
+PATIENCE_S = 1.0
+
+
+class GaveUp(Exception):
+    """The window did not come; whoever waited does something else."""
+
+
+class Crew:
+    """Two who ask and two who approve. Everything they choose follows from `rng`."""
+
+    def __init__(self, world: Outside, rng: random.Random) -> None:
+        self._world = world
+        self._slack = world.slack.workspace
+        self._rng = rng
+        self._number = itertools.count(1)
+        self._claimed: set[str] = set()
+        self._decided_at: dict[str, float] = {}
+        self._at_work = False
+        self.asked = 0
+
+    async def work(self) -> None:
+        """Ask and approve until told to stop."""
+        self._at_work = True
+        async with asyncio.TaskGroup() as group:
+            for person in ASKERS:
+                group.create_task(self._again(partial(self.ask, person)))
+            for person in APPROVERS:
+                group.create_task(self._again(partial(self.approve_one, person)))
+
+    def stop(self) -> None:
+        """Finish the window that is open, then end `work`. A cancellation may get lost in a wait that is just over."""
+        self._at_work = False
+
+    def go_home(self) -> None:
+        """Every window is closed."""
+        self._slack.views.reset()
+        self._claimed.clear()
+        self._decided_at.clear()
+
+    async def _again(self, act: Callable[[], Awaitable[object]]) -> None:
+        while self._at_work:
+            with suppress(GaveUp):
+                await act()
+            await asyncio.sleep(0.01)
+
+    async def ask(self, who: str, kind: str = "") -> bool:
+        """One request, from the command to the submission; True when Slack took the submission."""
+        if not kind and len(self._pending()) >= WAITING_AT_MOST:
+            return False
+        kind = kind or self._rng.choices([*KINDS], [*KINDS.values()])[0]
+        command, typed = self._wish(kind)
+        form = await self._window(who, lambda: self._command(who, command), "draft:form")
+        values = {block: {"value": value} for block, value in typed.items()}
+        outcome = await modals.submit(self._slack, who, form.id, values)
+        if outcome.get("response_action") != "update":
+            raise GaveUp(str(outcome))
+        preview = await self._awaited(who, "draft:preview")
+        outcome = await modals.submit(self._slack, who, preview.id, {})
+        done = outcome.get("response_action") == "clear"
+        self.asked += done
+        return done
+
+    async def approve_one(self, who: str) -> bool:
+        """Approve a pending request that nobody has just decided on; True when one was found."""
+        now = asyncio.get_running_loop().time()
+        undecided = [m for m in self._pending() if now > self._decided_at.get(m["ts"], 0) + PATIENCE_S]
+        if not undecided:
+            return False
+        message = undecided[0]
+        self._decided_at[message["ts"]] = now
+        terms = await self._window(who, lambda: self._press(who, message), "", lambda v: _says(v, "Approve"))
+        await modals.submit(self._slack, who, terms.id, {})
+        return True
+
+    def _pending(self) -> list[Json]:
+        """The cards that have an Approve button, oldest first."""
+        return [m for m in self._slack.store.messages[APPROVALS] if _button(m)]
+
+    async def approve_everything(self, timeout_s: float) -> None:
+        """Until no request is pending; raises TimeoutError."""
+        async with asyncio.timeout(timeout_s):
+            while self._world.rows("SELECT id FROM request WHERE state = 'pending'"):
+                with suppress(GaveUp):
+                    await self.approve_one(APPROVERS[0])
+                await asyncio.sleep(0.01)
+
+    def _wish(self, kind: str) -> tuple[str, dict[str, str]]:
+        """A command and what is typed into its form. Amounts, names and hashes occur once only."""
+        number = next(self._number)
+        reason = {"reason": f"Crew wish {number}"}
+        if kind == "card_order":
+            phone = {
+                "phone_country_code": "49",
+                "phone": f"151{number:08d}",
+                "email": f"crew{number}@example.com",
+            }
+            return "/card order", {"card_holder_name": f"WISH {number}", **phone, **reason}
+        if kind == "funding_submit":
+            tx_hash = f"0x{self._rng.getrandbits(256):064x}"
+            self._world.tell_partner("chain/transfers", _transfer(tx_hash, number))
+            return "/funding submit", {"tx_hash": tx_hash, "network": "POLYGON", **reason}
+        card = self._free_card()
+        if kind == "card_topup":
+            amount_usd = Decimal(1000 + number) / 100
+            return "/card topup", {"card": card["id"], "amount_usd": str(amount_usd), **reason}
+        return ("/card unfreeze" if card["status"] == "FROZEN" else "/card freeze"), {
+            "card": card["id"],
+            **reason,
+        }
+
+    def _free_card(self) -> Json:
+        """A card of ours that no open request is about."""
+        busy = {row["subject"] for row in self._world.rows(_OPEN)} | self._claimed
+        crew = [c for c in self._world.cards() if c["id"] not in busy]
+        if not crew:
+            raise GaveUp("every card has an open request")
+        card = self._rng.choice(crew)
+        self._claimed.add(card["id"])
+        return card
+
+    async def _command(self, who: str, text: str) -> Json:
+        return await interactions.command(self._slack, who, "C0OPS", text)
+
+    async def _press(self, who: str, message: Json) -> Json:
+        button = _button(message)
+        if button is None:
+            raise GaveUp("decided meanwhile")
+        block_id, element = button
+        return await interactions.click_message(
+            self._slack, who, APPROVALS, message["ts"], block_id, element["action_id"], element["value"]
+        )
+
+    async def _window(
+        self,
+        who: str,
+        act: Callable[[], Awaitable[Json]],
+        callback_id: str,
+        wanted: Callable[[View], bool] | None = None,
+    ) -> View:
+        """Do what opens a window, and wait until it is there; no leap of time in between."""
+        self._slack.views.stacks.pop(who, None)
+        async with self._world.hands:
+            outcome = await act()
+            if not outcome["acked"]:
+                raise GaveUp(str(outcome))
+            await self._until(lambda: bool(self._slack.views.stack(who)), PATIENCE_S)
+        return await self._awaited(who, callback_id, wanted)
+
+    async def _awaited(
+        self, who: str, callback_id: str, wanted: Callable[[View], bool] | None = None
+    ) -> View:
+        """This person's topmost window, once it is the one that was waited for."""
+
+        def there() -> bool:
+            stack = self._slack.views.stack(who)
+            if not stack:
+                return False
+            return wanted(stack[-1]) if wanted else stack[-1].body["callback_id"] == callback_id
+
+        if not await self._until(there, PATIENCE_S):
+            raise GaveUp(f"{who} waited for {callback_id or 'the terms'}")
+        return self._slack.views.stack(who)[-1]
+
+    async def _until(self, true: Callable[[], bool], timeout_s: float) -> bool:
+        deadline = asyncio.get_running_loop().time() + timeout_s
+        while not true():
+            if asyncio.get_running_loop().time() > deadline:
+                return False
+            await asyncio.sleep(0.005)
+        return True
+
+
+def _button(message: Json) -> tuple[str, Json] | None:
+    """Block id and element of a card's Approve button."""
+    for block in message.get("blocks") or ():
+        for element in block.get("elements") or () if block["type"] == "actions" else ():
+            if element.get("action_id") == "request:approve":
+                return str(block["block_id"]), element
+    return None
+
+
+def _says(view: View, word: str) -> bool:
+    return (view.body.get("submit") or {}).get("text") == word
+
+
+def _transfer(tx_hash: str, number: int) -> Json:
+    sender = f"0x{number:040x}"
+    return {
+        "network": "POLYGON",
+        "tx_hash": tx_hash,
+        "senders": [sender],
+        "token": "USDC",
+        "amount": str(Decimal(2000 + number) / 100),
+    }

@@ -1,0 +1,164 @@
+"""What must be true after all the kills, read from the outside: the simulator's ledger, the bot's file, Slack.
+
+Nothing of the bot is used to read it, but for the command that a person would run: `countersign audit verify`.
+"""
+
+import asyncio
+import json
+import os
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from decimal import Decimal
+from typing import Any
+
+from tests.crash.outside import APPROVALS, Json, Outside
+from tests.crash.process import ROOT
+
+SETTLED = ("succeeded", "failed", "unresolved")
+Rows = list[Any]
+
+
+async def violations(world: Outside) -> list[str]:
+    """Every promise that was broken, as a sentence; empty when all were kept. The bot may be up or down."""
+    requests = world.rows("SELECT * FROM request ORDER BY created_at")
+    truth = world.truth()
+    found = [
+        *_states(requests),
+        *_debits(requests, _rows_of_the_bot(world, truth), truth),
+        *_cards(requests, truth),
+        *_submissions(requests, truth),
+        *_ledger(truth),
+        *_decisions(world),
+        *_messages(world, requests),
+    ]
+    audit = await audit_complaint(world)
+    return [*found, audit] if audit else found
+
+
+def _states(requests: Rows) -> Iterator[str]:
+    for request in requests:
+        if request["approved_at"] and request["state"] not in SETTLED:
+            yield f"{request['id']} was approved and ends as {request['state']}: {request['outcome_text']}"
+
+
+def _rows_of_the_bot(world: Outside, truth: Json) -> Rows:
+    """What top-ups and their refunds moved since the bot was first started."""
+    moves = [r for r in truth["ledger"] if r["kind"] in ("card_topup", "refund")]
+    return [r for r in moves if r["reference"] not in world.seeded]
+
+
+def _debits(requests: Rows, rows: Rows, truth: Json) -> Iterator[str]:
+    """At most one debit per request, over all keys: amounts occur once, so a debit tells whose it is."""
+    keyed = {one["key"]: one["state"] for one in truth["idempotency"] if one["kind"] == "topup"}
+    owners = {}
+    for request in requests:
+        if request["kind"] == "card_topup":
+            amount_usd = Decimal(json.loads(request["terms"])["amount_usd"])
+            owners[amount_usd] = request
+            mine = [r for r in rows if abs(Decimal(r["amount_usd"])) == amount_usd]
+            yield from _of_one(request, amount_usd, mine, keyed)
+    for row in rows:
+        if abs(Decimal(row["amount_usd"])) not in owners:
+            yield f"{row['reference']} moved {row['amount_usd']} and is of no request"
+
+
+def _of_one(request: Any, amount_usd: Decimal, rows: Rows, keyed: dict[str, str]) -> Iterator[str]:
+    name, state = request["id"], request["state"]
+    debits = [r for r in rows if r["kind"] == "card_topup"]
+    net_usd = -sum(Decimal(r["amount_usd"]) for r in rows)
+    credited = keyed.get(request["key"]) == "done"
+    if len(debits) > 1:
+        yield f"{name} was debited {len(debits)} times: {[r['reference'] for r in debits]}"
+    if any(r["reference"] != f"topup:{request['key']}" for r in debits):
+        yield f"{name} used another key than its own: {[r['reference'] for r in debits]}"
+    if debits and not request["approved_at"]:
+        yield f"{name} was debited without an approval"
+    if state == "succeeded" and not (net_usd == amount_usd and credited):
+        yield f"{name} succeeded, but {net_usd} left the float and the card got it: {credited}"
+    if state == "failed" and net_usd:
+        yield f"{name} failed, but {net_usd} left the float"
+
+
+def _cards(requests: Rows, truth: Json) -> Iterator[str]:
+    made = Counter(card["card_holder_name"] for card in truth["cards"])
+    for request in requests:
+        if request["kind"] == "card_order":
+            count = made[json.loads(request["terms"])["card_holder_name"]]
+            allowed = {"succeeded": (1,), "unresolved": (0, 1)}.get(request["state"], (0,))
+            if count not in allowed:
+                yield f"{request['id']} is {request['state']} with {count} cards"
+
+
+def _submissions(requests: Rows, truth: Json) -> Iterator[str]:
+    known = Counter(one["tx_hash"] for one in truth["funding"])
+    for request in requests:
+        if request["kind"] == "funding_submit":
+            count = known[request["subject"]]
+            allowed = {"succeeded": (1,), "unresolved": (0, 1)}.get(request["state"], (0,))
+            if count not in allowed:
+                yield f"{request['id']} is {request['state']} with {count} submissions"
+
+
+def _ledger(truth: Json) -> Iterator[str]:
+    if Decimal(truth["ledger_sum"]) != Decimal(truth["float"]["balance_usd"]):
+        yield f"the ledger sums to {truth['ledger_sum']}, the float is {truth['float']['balance_usd']}"
+    yield from truth["invariants"]["broken"]
+
+
+def _decisions(world: Outside) -> Iterator[str]:
+    for row in world.rows("SELECT * FROM decision WHERE kind = 'approve' AND actor = requester"):
+        yield f"{row['request_id']} was approved by who asked for it"
+    for row in world.rows(
+        "SELECT id FROM request WHERE first_sent_at IS NOT NULL AND id NOT IN"
+        " (SELECT request_id FROM decision WHERE kind = 'approve')"
+    ):
+        yield f"{row['id']} was sent without an approval"
+
+
+def _messages(world: Outside, requests: Rows) -> Iterator[str]:
+    """Every request has one card in the channel; no message was posted twice; the card says how it ended."""
+    times = Counter(dedupe for post in world.posts() if (dedupe := dedupe_of(post)))
+    for dedupe, count in times.items():
+        if count > 1:
+            yield f"{dedupe} was posted {count} times"
+    cards: dict[str, list[str]] = {}
+    for message in world.slack.workspace.store.messages[APPROVALS]:
+        if (dedupe := dedupe_of(message)).startswith("card:"):
+            cards.setdefault(dedupe.split(":")[1], []).append(message["text"])
+    for request in requests:
+        texts = cards.get(request["id"], [])
+        if len(texts) != 1:
+            yield f"{request['id']} has {len(texts)} cards in the channel"
+        elif request["state"] not in texts[0]:
+            yield f"{request['id']} is {request['state']}, its card says: {texts[0]}"
+    for row in world.rows("SELECT dedupe, last_error FROM outbox WHERE state = 'dropped'"):
+        yield f"{row['dedupe']} was given up: {row['last_error']}"
+
+
+def dedupe_of(message: Json) -> str:
+    """The outbox id that a message carries, or nothing."""
+    payload = (message.get("metadata") or {}).get("event_payload") or {}
+    return str(payload.get("dedupe", ""))
+
+
+async def audit_complaint(world: Outside) -> str | None:
+    """What `countersign audit verify` says against the chain, with the anchors kept beside the file."""
+    words = ["audit", "verify"]
+    anchors = world.database.with_name(world.database.name + ".anchors")
+    if anchors.exists():
+        words += ["--anchors", str(anchors)]
+    process = await asyncio.create_subprocess_exec(
+        sys.executable,
+        "-m",
+        "bot",
+        *words,
+        cwd=world.folder,
+        env={"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT), **world.env},
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+    )
+    said, complaint = await process.communicate()
+    if process.returncode:
+        return f"audit verify exits {process.returncode}: {complaint.decode()}"
+    return None if b"whole" in said else f"audit verify says {said.decode()!r}"

@@ -1,0 +1,52 @@
+"""Time that a test moves forward, shared by the world outside and a bot in another process.
+
+The offset lies in a small file that both map into memory: real time goes on as always, and a leap is
+seen by both at once. Nothing really waits for a retry that is due in ten minutes.
+"""
+
+import asyncio
+import mmap
+import struct
+import time
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+_FORMAT = struct.Struct("d")
+_LOOK_EVERY_S = 0.02
+
+
+class Leaps:
+    """How many seconds time is ahead of the machine's."""
+
+    def __init__(self, path: Path) -> None:
+        """Map the file, made with an offset of zero if it is not there."""
+        if not path.exists():
+            path.write_bytes(_FORMAT.pack(0.0))
+        with path.open("r+b") as file:
+            self._map = mmap.mmap(file.fileno(), _FORMAT.size)
+
+    @property
+    def offset_s(self) -> float:
+        return float(_FORMAT.unpack_from(self._map)[0])
+
+    def add(self, seconds: float) -> None:
+        _FORMAT.pack_into(self._map, 0, self.offset_s + seconds)
+
+
+class LeapingClock:
+    """A `bot.domain.clock.Clock`: the machine's time and the leaps; whoever sleeps wakes after a leap."""
+
+    def __init__(self, leaps: Leaps) -> None:
+        self._leaps = leaps
+
+    def now(self) -> datetime:
+        return datetime.now(UTC) + timedelta(seconds=self._leaps.offset_s)
+
+    def monotonic(self) -> float:
+        return time.monotonic() + self._leaps.offset_s
+
+    async def sleep(self, seconds: float) -> None:
+        until = self.monotonic() + seconds
+        await asyncio.sleep(0)
+        while (left := until - self.monotonic()) > 0:
+            await asyncio.sleep(min(left, _LOOK_EVERY_S))

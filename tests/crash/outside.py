@@ -1,0 +1,203 @@
+"""The world around a bot that is killed: Slack stand-in, simulator and the clock, all in the test's process."""
+
+import asyncio
+import json
+import logging
+import sqlite3
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager, closing
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from sandbox.partner import accounts, cards, control, idempotency
+from sandbox.partner.app import Running as Simulator
+from sandbox.partner.app import serve as serve_partner
+from sandbox.slack import world as workspace_world
+from sandbox.slack.app import Running as Slack
+from sandbox.slack.app import serve as serve_slack
+from storage.migrate import migrate
+from tests.crash.leaping import Leaps
+from tests.crash.process import ROOT, BotProcess, open_process
+
+Json = dict[str, Any]
+
+APPROVALS = "C0APPROVALS"
+ASKERS, APPROVERS = ("U0ALICE", "U0DAVE"), ("U0BOB", "U0CAROL")
+MASTER = "lyRuFlrH8Ycz2eWVpYVS0eFBW1vKlmFXZBQuQ0ZkHbg="
+# Higher than any wish, so that limits are not what is tested here.
+PLENTY = 1_000_000
+# One leap: under a third of the lease, so that a bot that is alive keeps it.
+LEAP_S, LEASE_S = 8.0, 30.0
+# Enough that no two requests meet on one card while an outcome is in doubt.
+CARDS = 40
+CONFIG = """
+[slack]
+approvals_channel = "#card-approvals"
+alerts_channel = "#card-alerts"
+
+[people]
+approvers = ["@card-approvers"]
+admins = ["@card-admins"]
+
+[policy.default]
+approvals = 1
+expires = "3d"
+"""
+
+
+@dataclass
+class Outside:
+    """What goes on while the bot is dead, and what is true whatever the bot believes."""
+
+    folder: Path
+    slack: Slack
+    partner: Simulator
+    leaps: Leaps
+    env: dict[str, str]
+    bot: BotProcess = field(init=False)
+    # References of the ledger rows that were there before the bot.
+    seeded: frozenset[str | None] = frozenset()
+    # Held while a person's click has to be answered with a window: Slack gives it three seconds.
+    hands: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+    @property
+    def database(self) -> Path:
+        return self.folder / "bot.db"
+
+    def tell_partner(self, call: str, body: Json | None = None, method: str = "POST") -> Any:
+        """A control call of the simulator, without the wire."""
+        data = json.dumps(body).encode() if body is not None else b""
+        status, answer = control.handle(self.partner.world, method, call, data)
+        assert status == 200, answer
+        return json.loads(answer)
+
+    def truth(self) -> Json:
+        """The simulator's own state."""
+        found: Json = self.tell_partner("state", method="GET")
+        return found
+
+    def cards(self) -> list[Json]:
+        """The cards made for the crew: id and true status."""
+        rows = self.partner.world.store.all("SELECT id, status FROM cards WHERE partner_ref LIKE 'crew-%'")
+        return [dict(row) for row in rows]
+
+    def rows(self, sql: str, *values: Any) -> list[sqlite3.Row]:
+        """What the bot's database holds, read without changing the file or its log."""
+        with closing(sqlite3.connect(f"file:{self.database}?mode=ro", uri=True)) as connection:
+            connection.row_factory = sqlite3.Row
+            return connection.execute(sql, values).fetchall()
+
+    def posts(self) -> list[Json]:
+        """Every message of the app that Slack has, in any channel, thread or conversation."""
+        held = self.slack.workspace.store.messages.values()
+        return [message for channel in held for message in channel if message.get("bot_id")]
+
+    def leap(self, seconds: float = LEAP_S) -> None:
+        """Time goes on, for the others first: a limit must not seem over to the bot before it is."""
+        self.slack.workspace.clock.advance(seconds)
+        self.slack.workspace.store.clock_moved()
+        self.tell_partner("clock", {"advance_seconds": seconds})
+        self.leaps.add(seconds)
+
+    async def let_time_fly(self, *, pause_s: float = 0.02) -> None:
+        """Leap again and again, but never while somebody waits for a window. Until cancelled."""
+        while True:
+            async with self.hands:
+                self.leap()
+            await asyncio.sleep(pause_s)
+
+    async def until_drained(self, timeout_s: float) -> bool:
+        """Let time fly until every approved request has its outcome and nothing is owed to Slack."""
+        flying = asyncio.create_task(self.let_time_fly())
+        try:
+            async with asyncio.timeout(timeout_s):
+                while self.rows(_UNDER_WAY):
+                    await asyncio.sleep(0.05)
+        except TimeoutError:
+            return False
+        finally:
+            flying.cancel()
+        return True
+
+
+_UNDER_WAY = """
+SELECT id FROM request WHERE state IN ('approved', 'executing')
+UNION SELECT subject FROM outbox WHERE state IN ('owed', 'sending')
+"""
+
+
+@asynccontextmanager
+async def outside(
+    folder: Path,
+    *,
+    bug: str = "",
+    level: int = logging.INFO,
+    default_key: str | None = None,
+    lease_s: float = LEASE_S,
+) -> AsyncIterator[Outside]:
+    """Everything but the bot, which `Outside.bot.start` starts. The database is new and migrated."""
+    async with AsyncExitStack() as stack:
+        slack = await serve_slack(port=0, manifest_path=ROOT / "manifest.yml")
+        stack.push_async_callback(slack.close)
+        partner = await serve_partner(port=0, demo=True, default_key=default_key)
+        stack.push_async_callback(partner.close)
+        world = Outside(folder, slack, partner, Leaps(folder / "leaps"), {})
+        _furnish(world)
+        key = default_key or world.tell_partner("keys", {"rate_limit_per_minute": PLENTY})["key"]
+        world.env = _settings(world, key)
+        world.seeded = frozenset(row["reference"] for row in world.truth()["ledger"])
+        await migrate(world.env["COUNTERSIGN_DATABASE_URL"])
+        order = {
+            "env": world.env,
+            "leaps": str(folder / "leaps"),
+            "lease_s": lease_s,
+            "bug": bug,
+            "log": str(folder / "bot.log"),
+            "level": level,
+        }
+        world.bot = await open_process(order)
+        stack.push_async_callback(world.bot.close)
+        yield world
+
+
+def _furnish(world: Outside) -> None:
+    """One more person who may ask, money to spend, and a chain whose transfers count."""
+    workspace = world.slack.workspace
+    workspace_world.change_person(workspace, {"id": "U0DAVE", "name": "dave", "real_name": "Dave Lindqvist"})
+    for channel in ("C0OPS", APPROVALS):
+        there = workspace.store.channels[channel].members
+        workspace_world.change_channel(workspace, {"id": channel, "members": [*there, "U0DAVE"]})
+    for number in range(CARDS):
+        _issue(world, f"CREW {number}", f"crew-{number}")
+    world.tell_partner("float", {"amount_usd": str(PLENTY)})
+    world.tell_partner("account", {"accept_any_wallet": True, "background_refresh_seconds": 1})
+
+
+def _issue(world: Outside, name: str, partner_ref: str) -> None:
+    """One more card, known to the service's directory at once."""
+    inner = world.partner.world
+    account = accounts.first_account(inner)
+    claimed = idempotency.claim_for(inner, account, "create", f"seed-{partner_ref}")
+    card = cards.issue(inner, account, name, partner_ref, claimed)
+    idempotency.settle(inner, claimed, "done", {"card": cards.shown(inner, card)})
+    inner.store.update("cards", "id", card.id, synced_at=card.created_at)
+
+
+def _settings(world: Outside, key: str) -> dict[str, str]:
+    config, master = world.folder / "countersign.toml", world.folder / "master.key"
+    config.write_text(CONFIG)
+    master.write_text(MASTER + "\n")
+    master.chmod(0o600)
+    return {
+        "SLACK_API_URL": world.slack.api_url,
+        "SLACK_BOT_TOKEN": world.slack.bot_token,
+        "SLACK_APP_TOKEN": world.slack.app_token,
+        "COUNTERSIGN_CONFIG": str(config),
+        "COUNTERSIGN_DATABASE_URL": f"sqlite:///{world.database}",
+        "COUNTERSIGN_MASTER_KEY_FILE": str(master),
+        "COUNTERSIGN_PARTNER_URL": world.partner.base_url,
+        "COUNTERSIGN_PARTNER_KEY": key,
+        "COUNTERSIGN_HTTP_BIND": "127.0.0.1:0",
+        "COUNTERSIGN_LOG": "json",
+    }

@@ -1,0 +1,169 @@
+"""Killing a bot at work, again and again, and what the run has to tell of itself."""
+
+import asyncio
+import random
+import re
+import time
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+
+from tests.crash.crew import Crew
+from tests.crash.judge import dedupe_of, violations
+from tests.crash.outside import LEASE_S, Json, Outside
+from tests.crash.process import ROOT
+
+# What the API does now and then, so that kills meet lost answers, slow ones and refusals as well.
+TOPUP, ORDER, FREEZE, FUNDING = (
+    "POST /cards/{cardId}/topup",
+    "POST /cards",
+    "POST /cards/{cardId}/freeze",
+    "POST /funding",
+)
+FAULTS: tuple[Json, ...] = (
+    {"operation": TOPUP, "effect": "delay", "seconds": 0.2, "times": 3},
+    {"operation": TOPUP, "effect": "drop_after_commit"},
+    {"operation": TOPUP, "effect": "drop_before_commit"},
+    {"operation": TOPUP, "effect": "drop_midway"},
+    {"operation": TOPUP, "effect": "reset"},
+    {"operation": TOPUP, "effect": "garbage"},
+    {"operation": TOPUP, "effect": "processor", "processor": "timeout"},
+    {"operation": TOPUP, "effect": "processor", "processor": "401"},
+    {"operation": ORDER, "effect": "drop_after_commit"},
+    {"operation": ORDER, "effect": "delay", "seconds": 0.2},
+    {"operation": FREEZE, "effect": "drop_after_commit"},
+    {"operation": FREEZE, "effect": "processor", "processor": "5xx"},
+    {"operation": FUNDING, "effect": "drop_after_commit"},
+    {"operation": FUNDING, "effect": "delay", "seconds": 0.2},
+)
+WORK_S, START_S = 0.7, 0.3
+CRASH_TIMEOUT_S, DRAIN_TIMEOUT_S = 15.0, 40.0
+_DOUBTS = "SELECT id FROM attempt WHERE answered_at IS NULL AND purpose <> 'look'"
+
+
+@dataclass
+class Figures:
+    """What happened; a run prints it whole, its seed first."""
+
+    seed: int
+    kills: int = 0
+    requests: int = 0
+    debits: int = 0
+    states: dict[str, int] = field(default_factory=dict)
+    doubts: int = 0
+    half_sent: int = 0
+    seconds: float = 0.0
+    broken: list[str] = field(default_factory=list)
+    _doubtful: set[str] = field(default_factory=set, repr=False)
+
+    def __str__(self) -> str:
+        states = ", ".join(f"{count} {state}" for state, count in sorted(self.states.items()))
+        return (
+            f"seed {self.seed}: {self.kills} kills in {self.seconds:.0f} s;"
+            f" {self.requests} requests ({states}), {self.debits} debits;"
+            f" {self.doubts} calls cut off without a recorded answer,"
+            f" {self.half_sent} messages sent and not marked; {len(self.broken)} promises broken"
+        )
+
+    def count_kill(self, world: Outside) -> None:
+        """What this kill left half done."""
+        self.kills += 1
+        self._doubtful |= {row["id"] for row in world.rows(_DOUBTS)}
+        self.doubts = len(self._doubtful)
+        posted = {dedupe_of(message) for message in world.posts()}
+        self.half_sent += sum(
+            row["dedupe"] in posted for row in world.rows("SELECT dedupe FROM outbox WHERE state = 'sending'")
+        )
+
+    async def close(self, world: Outside, began: float) -> None:
+        """The final count, and the judgement."""
+        self.seconds = time.monotonic() - began
+        rows = world.rows("SELECT state, count(*) AS times FROM request GROUP BY state")
+        self.states = {row["state"]: row["times"] for row in rows}
+        self.requests = sum(self.states.values())
+        debits = [r for r in world.truth()["ledger"] if r["kind"] == "card_topup"]
+        self.debits = len([r for r in debits if r["reference"] not in world.seeded])
+        self.broken += await violations(world)
+
+
+def crash_points() -> list[str]:
+    """Every point that production code names, read from its source: a new one is tried by itself."""
+    found: set[str] = set()
+    for path in (ROOT / "bot").rglob("*.py"):
+        found |= set(re.findall(r'crash_point\("([a-z_.]+)"\)', path.read_text()))
+    return sorted(found)
+
+
+async def kill_at_points(
+    world: Outside, points: Sequence[str], *, seed: int, drain_timeout_s: float = DRAIN_TIMEOUT_S
+) -> Figures:
+    """Let the bot die at each of `points`, at its first and its second passing, with people at work."""
+    figures, crew, began = Figures(seed), Crew(world, random.Random(seed)), time.monotonic()
+    for nth in (1, 2):
+        for point in points:
+            await world.bot.start(point=point, nth=nth, wait=False)
+            if await world.bot.ready():
+                async with people_at_work(world, crew):
+                    died = await world.bot.died(CRASH_TIMEOUT_S)
+            else:
+                died = await world.bot.died(0)  # of what an earlier life had left to do
+            if died is None:
+                figures.broken.append(f"{point} was not passed {nth} times in {CRASH_TIMEOUT_S:g} s")
+                await world.bot.kill()
+            figures.count_kill(world)
+    await _finish(world, crew, figures, began, drain_timeout_s)
+    return figures
+
+
+async def kill_at_random(
+    world: Outside, kills: int, *, seed: int, faults: Sequence[Json] = FAULTS
+) -> Figures:
+    """`kills` moments of `kill -9`: some while the bot starts, most while people and API keep it busy."""
+    rng = random.Random(seed)
+    figures, crew, began = Figures(seed), Crew(world, random.Random(seed + 1)), time.monotonic()
+    for _ in range(kills):
+        world.tell_partner("faults", rng.choice(faults))
+        await world.bot.start(wait=False)
+        if rng.random() < 0.15:
+            await asyncio.sleep(rng.uniform(0, START_S))
+        elif await world.bot.ready():
+            async with people_at_work(world, crew):
+                await asyncio.sleep(rng.uniform(0, WORK_S))
+        await world.bot.kill()
+        figures.count_kill(world)
+        if rng.random() < 0.5:
+            world.leap(LEASE_S + 1)  # else the next life finds the leases of this one
+    await _finish(world, crew, figures, began, DRAIN_TIMEOUT_S)
+    return figures
+
+
+@asynccontextmanager
+async def people_at_work(world: Outside, crew: Crew) -> AsyncIterator[None]:
+    """People act and time flies, until the block is left; then they close their windows."""
+    working = asyncio.create_task(crew.work())
+    flying = asyncio.create_task(world.let_time_fly())
+    try:
+        yield
+        assert not working.done(), "people stopped acting"
+    finally:
+        crew.stop()
+        for task in (working, flying):
+            task.cancel()
+        await asyncio.wait({working, flying})
+        crew.go_home()
+
+
+async def _finish(world: Outside, crew: Crew, figures: Figures, began: float, timeout_s: float) -> None:
+    """The faults stop, somebody approves what is pending, everything drains; then it is judged."""
+    world.tell_partner("faults", method="DELETE")
+    await world.bot.start()
+    flying = asyncio.create_task(world.let_time_fly())
+    try:
+        await crew.approve_everything(timeout_s)
+    except TimeoutError:
+        figures.broken.append("some request could not be approved")
+    finally:
+        flying.cancel()
+    if not await world.until_drained(timeout_s):
+        figures.broken.append(f"not drained after {timeout_s:g} s")
+    await figures.close(world, began)

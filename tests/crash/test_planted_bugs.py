@@ -1,0 +1,32 @@
+"""The crash programme finds bugs that were planted: without that, its green says nothing."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.crash.outside import outside
+from tests.crash.programme import TOPUP, kill_at_points, kill_at_random
+
+# The bug, where the bot is killed, and what must be said of it.
+PLANTED = [
+    ("new-key-on-retry", "execution.answered", "was debited 2 times"),
+    ("no-read-back", "outbox.sent", "was posted 2 times"),
+    ("forgets-what-it-claimed", "execution.claimed", "was approved and ends as executing"),
+]
+
+LOST_ANSWERS = {"operation": TOPUP, "effect": "drop_after_commit", "times": 3}
+
+
+@pytest.mark.parametrize(("bug", "point", "complaint"), PLANTED, ids=[bug for bug, _, _ in PLANTED])
+async def test_a_planted_bug_is_found(tmp_path: Path, bug: str, point: str, complaint: str) -> None:
+    async with outside(tmp_path, bug=bug) as world:
+        figures = await kill_at_points(world, [point], seed=7, drain_timeout_s=4)
+
+    assert any(complaint in broken for broken in figures.broken), figures.broken
+
+
+async def test_paying_twice_is_found_by_kills_at_random_moments_too(tmp_path: Path) -> None:
+    async with outside(tmp_path, bug="new-key-on-retry") as world:
+        figures = await kill_at_random(world, 5, seed=7, faults=[LOST_ANSWERS])
+
+    assert any("was debited" in broken for broken in figures.broken), figures.broken

@@ -139,6 +139,8 @@ class Turn:
 
     async def tell(self, answer: Block) -> None:
         """Say something to this person alone, where they acted; else in a direct message."""
+        if self._on_channel_message and await self.whisper(self.channel, answer):
+            return
         if self.respond is not None and self.body.get("response_url"):
             await self.respond(**answer, response_type="ephemeral", replace_original=False)
             return
@@ -149,6 +151,15 @@ class Turn:
             )
             return
         await self.tell_directly(answer)
+
+    @property
+    def _on_channel_message(self) -> bool:
+        """A button on a message in a channel itself. Slack would put the answer into that message's thread once
+        it has one, where nobody who has not opened it sees it."""
+        message, container = self.body.get("message"), self.body.get("container") or {}
+        if not message or container.get("is_ephemeral") or self.channel.startswith("D"):
+            return False
+        return message.get("thread_ts") in (None, message.get("ts"))
 
     async def whisper(self, channel: str, answer: Block) -> bool:
         """Say it to this person alone in a channel; False where the app, or they, cannot."""
@@ -162,7 +173,11 @@ class Turn:
     async def tell_directly(self, answer: Block) -> None:
         opened = await self.client.conversations_open(users=self.user)
         await self.client.chat_postMessage(
-            channel=opened["channel"]["id"], unfurl_links=False, unfurl_media=False, **answer
+            channel=opened["channel"]["id"],
+            thread_ts=self.event.get("thread_ts") if self.channel.startswith("D") else None,
+            unfurl_links=False,
+            unfurl_media=False,
+            **answer,
         )
 
     async def _tell_trouble(self, error: Exception) -> None:

@@ -58,6 +58,11 @@ def esc(text: str) -> str:
     return _LINK_DOTS.sub(f".{_WORD_JOINER}", text)
 
 
+def counted(number: int, word: str) -> str:
+    """`1 approval`, `2 approvals`."""
+    return f"{number} {word}" if number == 1 else f"{number} {word}s"
+
+
 def mention(slack_id: str) -> str:
     """`<@U…>`; anything that is no Slack id is shown as text."""
     return f"<@{slack_id}>" if _SLACK_ID.fullmatch(slack_id) else esc(slack_id)

@@ -33,7 +33,9 @@ def confirmation(found: Confirmation, private: tuple[b.Line, ...] = ()) -> b.Blo
     blocks += b.pairs([*_terms(asked), *private, *found.lines, ("Reason", asked.reason)])
     given = len(request.approvals(found.picture.decisions))
     left = asked.approvals_needed - given - 1
-    after = "With it, it is sent at once" if left < 1 else f"After it, {left} more approval(s) are needed"
+    after = (
+        "With it, it is sent at once" if left < 1 else f"It needs {b.counted(left, 'more approval')} after it"
+    )
     blocks.append(
         b.context(
             f"Yours is approval {given + 1} of {asked.approvals_needed}. {after}. · code {found.picture.code}"

@@ -200,6 +200,7 @@ def concerns(found: Sequence[Concern]) -> list[b.Block]:
 
 
 def _who(shown: Shown) -> str:
+    needed = b.counted(shown.approvals_needed, "approval")
     names = ", ".join(b.mention(person) for person in sorted(shown.approvers)[:10])
     if shown.run_now:
         return (
@@ -208,10 +209,10 @@ def _who(shown: Shown) -> str:
         )
     if len(shown.approvers) < shown.approvals_needed:
         return (
-            f"*▲ Needs {shown.approvals_needed} approval(s),* and only {len(shown.approvers)} other people may give"
-            " one at this moment. Ask an admin to add approvers; the request would wait until it expires."
+            f"*▲ Needs {needed},* and only {b.counted(len(shown.approvers), 'other approver')} could give one at this"
+            " moment. Ask an admin to add approvers; the request would wait until it expires."
         )
-    return f"*Needs {shown.approvals_needed} approval(s)* of: {names}. Not yours."
+    return f"*Needs {needed}* of: {names}. Not yours."
 
 
 def which_money(program: str, *, live: bool) -> str:

@@ -37,8 +37,9 @@ def who(found: WhoPicture) -> b.Block:
     """Who could approve it, were this person to ask now."""
     able = ", ".join(b.mention(p) for p in found.able[:30])
     names = ", ".join(b.esc(n) for n in found.names)
+    needed = b.counted(found.approvals, "approval")
     text = (
-        f"*{b.esc(found.title)}* asked for by {b.mention(found.requester)} needs {found.approvals} approval(s) of"
+        f"*{b.esc(found.title)}* asked for by {b.mention(found.requester)} needs {needed} of"
         f" {names}, and never the requester's own."
     )
     now = (
@@ -47,7 +48,8 @@ def who(found: WhoPicture) -> b.Block:
         else "*▲ At this moment nobody could approve it.*"
     )
     return b.message(
-        f"{b.esc(found.title)} needs {found.approvals} approval(s)", [b.section(text), b.section(now)]
+        f"{b.esc(found.title)} needs {needed}",
+        [b.section(text), b.section(now)],
     )
 
 

@@ -105,7 +105,7 @@ def card_answer(found: CardPicture) -> b.Block:
 def card_list(found: CardListPicture) -> b.Block:
     """A page of the directory as a table."""
     kind = f"{found.status.lower()} " if found.status else ""
-    head = f"{found.total} {kind}card(s)"
+    head = b.counted(found.total, f"{kind}card")
     blocks = [b.header(head if found.pages == 1 else f"{head}, page {found.page} of {found.pages}")]
     if found.cards:
         rows = [
@@ -123,7 +123,7 @@ def card_list(found: CardListPicture) -> b.Block:
 
 def funding_list(found: Sequence[FundingPicture], program: str) -> b.Block:
     """Submissions as a table, newest first."""
-    head = f"{len(found)} funding submission(s)"
+    head = b.counted(len(found), "funding submission")
     blocks = [b.header(head)]
     if found:
         rows = [

@@ -66,9 +66,8 @@ def _policy(picture: RequestPicture) -> list[str]:
     """Who has to do what by when, in the words of the state."""
     request = picture.request
     given = approvals(picture.decisions)
-    parts = [
-        f"{len(given)} of {request.approvals_needed}" + "".join(f" · {b.mention(d.actor)} ✓" for d in given)
-    ]
+    needed = b.counted(request.approvals_needed, "approval")
+    parts = [f"{len(given)} of {needed}" + "".join(f" · {b.mention(d.actor)} ✓" for d in given)]
     names = ", ".join(b.esc(n) for n in picture.approver_names)
     if request.state is State.PENDING:
         parts.append(f"needs {request.approvals_needed - len(given)} more of {names}, not the requester")
@@ -180,7 +179,7 @@ def _reminder(picture: LinePicture, missing: int) -> str:
     names = ", ".join(b.esc(n) for n in picture.approver_names)
     if request.break_glass:
         return f"◷ Still to be confirmed or undone by a second person of {names}."
-    return f"◷ Still waiting for {missing} approval(s) of {names}. Expires {b.when(request.expires_at)}."
+    return f"◷ Still waiting for {b.counted(missing, 'approval')} of {names}. Expires {b.when(request.expires_at)}."
 
 
 def _said(picture: LinePicture) -> str:
@@ -236,7 +235,7 @@ def details(picture: RequestPicture) -> list[b.Block]:
     if request.outcome_text:
         blocks.append(b.section(outcome(request, picture.decisions)))
     policy = b.esc(request.policy_version[:12])
-    sent = f" · {request.attempts} attempt(s)" if request.attempts else ""
+    sent = f" · {b.counted(request.attempts, 'attempt')}" if request.attempts else ""
     blocks.append(b.context(f"code {b.esc(short_code(request.digest))} · policy {policy}{sent}"))
     return blocks
 

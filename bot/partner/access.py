@@ -48,7 +48,7 @@ def check_access(base_url: str, key: Secret) -> httpx.URL:
     Raises AccessRefused for a sandbox key away from loopback, any other key on loopback, plain http
     away from loopback (the key would cross the network in clear), and malformed addresses or keys.
     """
-    url = _address(base_url)
+    url = public_address(base_url)
     secret = key.reveal()
     if not _HEADER_SAFE.fullmatch(secret):
         raise AccessRefused("The API key is empty or has characters that no key has. Set it again.")
@@ -68,7 +68,8 @@ def check_access(base_url: str, key: Secret) -> httpx.URL:
     return url
 
 
-def _address(base_url: str) -> httpx.URL:
+def public_address(base_url: str) -> httpx.URL:
+    """The base address, without a slash at its end. Raises AccessRefused for what is no web address."""
     try:
         url = httpx.URL(base_url.rstrip("/"))
     except httpx.InvalidURL:

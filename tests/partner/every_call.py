@@ -30,6 +30,12 @@ BODIES: dict[Endpoint, bytes] = {
     Endpoint.SET_WEBHOOK: b'{"url":"https://hooks.example.com/in","rotate":true}',
     Endpoint.QUOTE_DEPOSIT: b'{"card_id":"Ab1","anything":[1,{"deep":0.10}]}',
 }
+QUERIES = {
+    Endpoint.LEDGER: {"page": "1", "limit": "50"},
+    Endpoint.CARDS: {"limit": "100", "offset": "0"},
+    Endpoint.TRANSACTIONS: {"limit": "25", "page": "1"},
+    Endpoint.EVENTS: {"limit": "100", "page": "1"},
+}
 KEYED = (Endpoint.ORDER_CARD, Endpoint.TOP_UP, Endpoint.UNLOAD, Endpoint.CLOSE)
 """The calls that carry an idempotency key: those that move money or create a card."""
 

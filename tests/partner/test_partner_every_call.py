@@ -19,6 +19,7 @@ from tests.partner.every_call import (
     DEPOSIT,
     DETAILS_URL,
     KEYED,
+    QUERIES,
     QUOTE,
     ROW,
     SECRET,
@@ -28,13 +29,6 @@ from tests.partner.every_call import (
 )
 from tests.support.clock import FrozenClock
 from tests.support.partner_api import CannedApi, client_of, refusal, success
-
-QUERIES = {
-    Endpoint.LEDGER: {"page": "1", "limit": "50"},
-    Endpoint.CARDS: {"limit": "100", "offset": "0"},
-    Endpoint.TRANSACTIONS: {"limit": "25", "page": "1"},
-    Endpoint.EVENTS: {"limit": "100", "page": "1"},
-}
 
 
 @pytest.mark.parametrize("operation", Endpoint)

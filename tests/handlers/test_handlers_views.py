@@ -15,7 +15,9 @@ from hypothesis import strategies as st
 from slack_sdk.models.blocks import Block
 from slack_sdk.models.views import View
 
+from bot import operations
 from handlers.views import blocks as b
+from handlers.views import forms
 from sandbox.slack import limits
 from tests.handlers.every_view import MESSAGES, VIEWS
 from tests.handlers.pictures import WORDS
@@ -165,3 +167,23 @@ def test_a_mention_in_an_outcome_is_of_people_who_decided_only() -> None:
     text = b.with_mentions("By <@U0BOB>, says <@U0EVIL> <!channel>", {"U0BOB"})
 
     assert text == "By <@U0BOB>, says &lt;@U0EVIL&gt; &lt;!channel&gt;"
+
+
+def blocks_of(name: str) -> list[str]:
+    return [block["block_id"] for block in VIEWS[name](WORDS)["blocks"] if block["type"] == "input"]
+
+
+def test_the_program_is_asked_for_only_where_no_card_tells_it() -> None:
+    assert blocks_of("form-card_order")[0] == "program"
+    assert blocks_of("form-funding_submit")[0] == "program"
+    assert "program" not in blocks_of("form-card_topup")
+    one = forms.form(operations.kinds()["card_order"], forms.Filled(), programs=("main",))
+    assert "program" not in str([block.get("block_id") for block in one["blocks"]])
+
+
+def test_freeze_now_is_offered_for_a_freeze_where_the_policy_allows_it() -> None:
+    freeze = operations.kinds()["card_freeze"]
+
+    assert blocks_of("form-card_freeze") == ["card", "run_now", "reason"]
+    assert "run_now" not in blocks_of("form-card_unfreeze")
+    assert "run_now" not in str(forms.form(freeze, forms.Filled(), run_now=False))

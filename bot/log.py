@@ -56,6 +56,13 @@ _CAPPED = (
 )
 
 
+def _is_chatter(record: logging.LogRecord) -> bool:
+    """Of a capped logger. Bolt gives its own loggers the root's level, so a level on their parent is not enough."""
+    if record.levelno >= logging.WARNING:
+        return False
+    return any(record.name == name or record.name.startswith(f"{name}.") for name in _CAPPED)
+
+
 def hide(text: str) -> str:
     """The text without what looks secret or personal."""
     text = _NAMED_IN_TEXT.sub(rf"\g<1>{MASK}", text)
@@ -116,6 +123,7 @@ def configure(
         wrapper_class=structlog.stdlib.BoundLogger,
         cache_logger_on_first_use=False,
     )
+    handler.addFilter(lambda record: not _is_chatter(record))
     root = logging.getLogger()
     root.handlers[:] = [handler]
     root.setLevel(level)

@@ -114,3 +114,16 @@ def test_libraries_that_log_payloads_are_capped(log: io.StringIO) -> None:
         logging.getLogger(name).info("a header or a payload")
 
     assert log.getvalue() == ""
+
+
+def test_a_library_that_sets_its_own_level_stays_capped(log: io.StringIO) -> None:
+    bolt = logging.getLogger("slack_bolt.AsyncApp")
+    bolt.setLevel(logging.DEBUG)
+    try:
+        bolt.info("the payload of a form")
+        bolt.warning("what went wrong")
+    finally:
+        bolt.setLevel(logging.NOTSET)
+
+    assert "payload" not in log.getvalue()
+    assert "what went wrong" in log.getvalue()

@@ -9,11 +9,18 @@ from pydantic import ValidationError
 
 from bot.partner.codec import decode
 from bot.partner.models import (
+    CREDITED_REASONS,
+    FUNDING_REASONS,
+    REJECTED_REASONS,
+    REVIEW_REASONS,
+    BalanceRow,
     Card,
     CardAllowance,
     CardWithBalance,
     Float,
     LedgerEntry,
+    Limits,
+    Transaction,
     Unload,
     Unreadable,
 )
@@ -124,3 +131,106 @@ def test_a_ledger_row_of_an_unknown_kind_is_read() -> None:
     row = LedgerEntry.read({"amount_usd": 0, "kind": "novelty", "created_at": "2026-03-02T09:00:00.000Z"})
 
     assert (row.kind, row.reference, row.card_id) == ("novelty", None, None)
+
+
+# Purchases
+
+ROW: dict[str, Any] = {
+    "id": "row-1", "transaction_id": None, "partner_ref": None, "datetime": "2026-03-02T08:15:30",
+    "status": "declined", "merchant": None, "amount_usd": Decimal("12.34"),
+    "original_amount": Decimal("11.00"), "original_currency": "EUR", "fee_basis_usd": 0,
+    "exchange_rate": None, "provider_fee_usd": 0, "client_fee_usd": 0, "fee_usd": 0,
+    "fee_breakdown": {"fx_usd": Decimal("0.40"), "atm_usd": 0, "deposit_usd": 0},
+    "decline_reason": {"code": "daily_limit_exceeded", "message": "No.", "retryable": False,
+                       "card_blocked": False},
+}  # fmt: skip
+
+
+def test_a_declined_purchase_keeps_its_amount_and_has_no_fees() -> None:
+    """R036, R037, R153."""
+    row = Transaction.read(ROW)
+
+    assert (row.amount_usd, row.fee_usd, row.fee_basis_usd) == (Decimal("12.34"), Decimal(0), Decimal(0))
+    assert row.transaction_id is None
+    assert row.decline_reason is not None
+    assert row.decline_reason.retryable is False
+
+
+def test_parts_of_a_fee_that_do_not_add_up_are_no_fault() -> None:
+    """R038, R039, R040: our own markup is among them, and rounding is by part."""
+    row = Transaction.read(ROW)
+
+    assert row.fee_breakdown.fx_usd != row.provider_fee_usd
+
+
+def test_the_original_amount_keeps_its_own_currency_and_scale() -> None:
+    """R041."""
+    row = Transaction.read(ROW)
+
+    assert (str(row.original_amount), row.original_currency) == ("11.00", "EUR")
+
+
+@pytest.mark.parametrize(
+    ("text", "at"),
+    [
+        ("2026-03-02T08:15:30", datetime(2026, 3, 2, 8, 15, 30, tzinfo=UTC)),
+        ("2026-03-02T08:15:30.7", datetime(2026, 3, 2, 8, 15, 30, 700_000, tzinfo=UTC)),
+        ("2026-03-02T08:15:30Z", datetime(2026, 3, 2, 8, 15, 30, tzinfo=UTC)),
+        ("2026-03-02T09:15:30+01:00", datetime(2026, 3, 2, 8, 15, 30, tzinfo=UTC)),
+    ],
+)
+def test_the_time_of_a_purchase_is_utc_unless_it_says_otherwise(text: str, at: datetime) -> None:
+    """R024, R151."""
+    assert Transaction.read({**ROW, "datetime": text}).occurred_at == at
+
+
+@pytest.mark.parametrize("text", ["2026-03-02", "2026-03-02 08:15:30", "2026-02-30T08:15:30", "", None, 5])
+def test_a_purchase_without_a_real_time_is_unreadable(text: Any) -> None:
+    with pytest.raises(Unreadable, match="datetime"):
+        Transaction.read({**ROW, "datetime": text})
+
+
+def test_a_status_and_a_decline_code_nobody_knows_are_read() -> None:
+    """R162; U13."""
+    row = Transaction.read({**ROW, "status": "contested", "decline_reason": {"code": "mercury_retrograde"}})
+
+    assert row.status == "contested"
+    assert row.decline_reason is not None
+    assert (row.decline_reason.code, row.decline_reason.retryable) == ("mercury_retrograde", None)
+
+
+# Three nulls, none of them 0
+
+
+def test_a_limit_that_was_never_set_is_none_and_one_that_is_missing_is_unreadable() -> None:
+    """R051, R122, R125."""
+    limits = {"card_id": "a", "daily_limit": None, "weekly_limit": Decimal("0.01"), "monthly_limit": None}
+
+    found = Limits.read({**limits, "per_transaction_limit_usd": 5000})
+
+    assert (found.daily_limit, found.weekly_limit) == (None, Decimal("0.01"))
+    with pytest.raises(Unreadable, match="daily_limit: missing"):
+        Limits.read(
+            {"card_id": "a", "weekly_limit": None, "monthly_limit": None, "per_transaction_limit_usd": 1}
+        )
+
+
+def test_a_balance_not_read_yet_is_told_apart_from_one_that_failed_and_from_a_drained_card() -> None:
+    """R032, R083."""
+    rows = [
+        BalanceRow.read({"card_id": "a", "balance_usd": balance, "as_of": None, "ok": ok, "error": error})
+        for balance, ok, error in ((None, False, None), (None, False, "UNAVAILABLE"), (0, True, None))
+    ]
+
+    assert [(row.balance_usd, row.ok, row.error) for row in rows] == [
+        (None, False, None),
+        (None, False, "UNAVAILABLE"),
+        (Decimal(0), True, None),
+    ]
+
+
+def test_a_reason_of_funding_tells_no_status() -> None:
+    """R177."""
+    assert set(REJECTED_REASONS) & set(REVIEW_REASONS) == {"unregistered_sender"}
+    assert (len(REJECTED_REASONS), len(REVIEW_REASONS), len(CREDITED_REASONS)) == (12, 14, 1)
+    assert len(FUNDING_REASONS) == 26

@@ -2,11 +2,9 @@
 
 import asyncio
 from collections.abc import AsyncIterator
-from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
-import httpx
 import pytest
 
 from bot.domain.clock import SystemClock
@@ -17,62 +15,15 @@ from bot.partner.client import PartnerClient
 from bot.partner.endpoints import FACTS, Endpoint, Facts
 from bot.partner.errors import CLASSES
 from bot.partner.ratelimit import RateLimiter
-from sandbox.partner.app import Running, serve
 from tests.partner.every_call import HASH, call
+from tests.partner.simulated import World, simulated
 from tests.support.clock import FrozenClock
-
-ORDER = {
-    "card_holder_name": "José Łukasz",
-    "phone_country_code": 49,
-    "phone": "15123456789",
-    "email": "jose@example.org",
-    "partner_ref": "emp-7",
-}
-
-
-@dataclass
-class World:
-    """A running simulator and a client that speaks to it."""
-
-    running: Running
-    client: PartnerClient
-    control: httpx.AsyncClient
-
-    async def act(self, path: str, body: dict[str, Any] | None = None) -> dict[str, Any]:
-        """The tester's hand."""
-        answer = await self.control.post(f"{self.running.control_url}/{path}", json=body or {})
-        assert answer.status_code == 200, answer.text
-        done: dict[str, Any] = answer.json()
-        return done
-
-    async def fault(self, operation: str, effect: str, **fields: Any) -> None:
-        await self.act("faults", {"operation": operation, "effect": effect, **fields})
-
-    async def order(self, key: str = "order-1", **changes: Any) -> str:
-        return (await self.client.order_card(codec.encode({**ORDER, **changes}), key=key)).id
-
-    async def funded_card(self, float_usd: str = "1000") -> str:
-        await self.act("float", {"amount_usd": float_usd})
-        return await self.order()
-
-    async def top_up(self, card_id: str, amount_usd: str = "25.00", *, key: str = "k1") -> Any:
-        return await self.client.top_up(card_id, codec.encode({"amount_usd": Decimal(amount_usd)}), key=key)
-
-    def other_client(self, key: str) -> PartnerClient:
-        clock = FrozenClock()
-        return PartnerClient(self.running.base_url, key, limiter=RateLimiter(clock), clock=clock)
 
 
 @pytest.fixture
 async def world() -> AsyncIterator[World]:
-    running = await serve(port=0)
-    async with httpx.AsyncClient(trust_env=False) as control:
-        # The client's clock stands still: pauses between repeats pass at once.
-        clock = FrozenClock()
-        client = PartnerClient(running.base_url, running.key, limiter=RateLimiter(clock), clock=clock)
-        yield World(running, client, control)
-        await client.aclose()
-    await running.close()
+    async with simulated() as world:
+        yield world
 
 
 TOP_UP = "POST /cards/{cardId}/topup"
@@ -122,7 +73,7 @@ async def test_a_card_is_ordered_topped_up_frozen_and_closed(world: World) -> No
     closed = await world.client.close(card_id, key="c1")
     gone = await world.client.card(card_id)
 
-    assert (done.card_id, done.credited_usd, done.fee_usd) == (card_id, Decimal("25.50"), 0)
+    assert (done.card_id, done.credited_usd, done.fee_usd) == (card_id, Decimal("25.50"), Decimal(0))
     assert (frozen.card.status, frozen.balance_usd) == ("FROZEN", Decimal("25.50"))
     assert frozen.card.card_holder_name == "JOSE LUKASZ"
     assert [event.payload["reason"] for event in events] == ["partner_freeze"]

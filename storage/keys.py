@@ -48,7 +48,17 @@ REQUEST_PRIVATE = SealedColumn(t.request, "sealed_private", "id", "pii")
 REQUEST_BODY = SealedColumn(t.request, "sealed_body", "id", "pii")
 INBOX_PAYLOAD = SealedColumn(t.inbox, "sealed_payload", "event_id", "pii")
 DRAFT_CONTENT = SealedColumn(t.draft, "sealed_content", "id", "pii")
-SEALED_COLUMNS = (PROGRAM_KEY, REQUEST_PRIVATE, REQUEST_BODY, INBOX_PAYLOAD, DRAFT_CONTENT)
+WEBHOOK_SECRET = SealedColumn(t.webhook_secret, "sealed_secret", "program", "wh_secret", "version")
+RELAY_BODY = SealedColumn(t.relay_delivery, "sealed_body", "id", "pii")
+SEALED_COLUMNS = (
+    PROGRAM_KEY,
+    REQUEST_PRIVATE,
+    REQUEST_BODY,
+    INBOX_PAYLOAD,
+    DRAFT_CONTENT,
+    WEBHOOK_SECRET,
+    RELAY_BODY,
+)
 
 
 def _canary(kid: str) -> Ref:

@@ -259,6 +259,134 @@ class InboxRow(SQLModel, table=True):
     state: str = _text()
     processed_at: datetime | None = _maybe_when()
     attempts: int
+    retry_at: datetime | None = _maybe_when()
+
+
+class WebhookSecretRow(SQLModel, table=True):
+    """A program's signing secrets, the newest version current. `lost`: one was made that we never saw."""
+
+    __tablename__ = "webhook_secret"
+    __table_args__ = (
+        CheckConstraint(_words("state", "current", "previous", "lost"), name="ck_webhook_secret_state"),
+        CheckConstraint("(state = 'lost') = (sealed_secret IS NULL)", name="ck_webhook_secret_lost_has_none"),
+        CheckConstraint("(state = 'previous') = (until IS NOT NULL)", name="ck_webhook_secret_until"),
+        Index(
+            "uq_webhook_secret_current",
+            "program",
+            unique=True,
+            sqlite_where=sql("state = 'current'"),
+            postgresql_where=sql("state = 'current'"),
+        ),
+    )
+    program: str = _key()
+    version: int = Field(sa_column=Column("version", Integer, primary_key=True, autoincrement=False))
+    sealed_secret: str | None = Field(sa_type=cast(Any, SealedText), nullable=True)
+    state: str = _text()
+    since: datetime = _when()
+    until: datetime | None = _maybe_when()
+
+
+class PurchaseRow(SQLModel, table=True):
+    """A purchase as its events tell it; `picture` is worked out from all of them anew each time."""
+
+    __tablename__ = "purchase"
+    __table_args__ = (
+        Index("ix_purchase_card", "program", "card_id"),
+        Index("ix_purchase_state", "state"),
+    )
+    program: str = _key()
+    transaction_id: str = _key()
+    card_id: str | None = _maybe_text()
+    merchant: str | None = _maybe_text()
+    state: str = _text()
+    picture: dict[str, Any] = _json()
+    updated_at: datetime = _when()
+
+
+class PurchaseEventRow(SQLModel, table=True):
+    """One event of a purchase. `facts` are figures and codes, nothing personal."""
+
+    __tablename__ = "purchase_event"
+    __table_args__ = (Index("ix_purchase_event_transaction", "program", "transaction_id"),)
+    event_id: str = _key()
+    program: str = _text()
+    transaction_id: str = _text()
+    card_id: str | None = _maybe_text()
+    kind: str = _text()
+    occurred_at: datetime = _when()
+    facts: dict[str, Any] = _json()
+
+
+class RelayDeliveryRow(SQLModel, table=True):
+    """An event owed to another system: its bytes once made, sealed, the same at every attempt."""
+
+    __tablename__ = "relay_delivery"
+    __table_args__ = (
+        UniqueConstraint("destination", "event_id", name="uq_relay_delivery_once"),
+        CheckConstraint(_words("state", "owed", "sent", "dead"), name="ck_relay_delivery_state"),
+        Index("ix_relay_delivery_due", "destination", "state", "due_at"),
+    )
+    id: str = _key()
+    destination: str = _text()
+    event_id: str = _text()
+    sealed_body: str | None = Field(sa_type=cast(Any, SealedText), nullable=True)
+    state: str = _text()
+    attempts: int
+    due_at: datetime = _when()
+    last_error: str = _text()
+    created_at: datetime = _when()
+    sent_at: datetime | None = _maybe_when()
+
+
+class ReadingHistoryRow(SQLModel, table=True):
+    """Readings over time, for charts and for the rate at which money is spent."""
+
+    __tablename__ = "reading_history"
+    program: str = _key()
+    name: str = _key()
+    read_at: datetime = Field(sa_type=cast(Any, UtcDateTime), primary_key=True)
+    value: Any = _json()
+
+
+class CursorRow(SQLModel, table=True):
+    """How far something that is read in pieces has been read."""
+
+    __tablename__ = "cursor"
+    program: str = _key()
+    name: str = _key()
+    value: str = _text()
+    updated_at: datetime = _when()
+
+
+class AlertNoteRow(SQLModel, table=True):
+    """The history of an alert, in the order of `n`: what its thread tells."""
+
+    __tablename__ = "alert_note"
+    __table_args__ = (ForeignKeyConstraint(["alert_id"], ["alert.id"], name="fk_alert_note_alert"),)
+    alert_id: str = _key()
+    n: int = Field(sa_column=Column("n", Integer, primary_key=True, autoincrement=False))
+    at: datetime = _when()
+    actor: str = _text()
+    text: str = _text()
+
+
+class MuteRow(SQLModel, table=True):
+    """A named rule by which some alerts are not posted."""
+
+    __tablename__ = "mute"
+    name: str = _key()
+    rule: dict[str, Any] = _json()
+    by: str = _text()
+    since: datetime = _when()
+    until: datetime | None = _maybe_when()
+
+
+class PersonCardRow(SQLModel, table=True):
+    """Who in Slack gets the one-time codes of the cards with this `partner_ref`."""
+
+    __tablename__ = "person_card"
+    partner_ref: str = _key()
+    slack_id: str = _text()
 
 
 class OutboxRow(SQLModel, table=True):
@@ -416,6 +544,15 @@ draft = _table(DraftRow)
 decision = _table(DecisionRow)
 attempt = _table(AttemptRow)
 inbox = _table(InboxRow)
+webhook_secret = _table(WebhookSecretRow)
+purchase = _table(PurchaseRow)
+purchase_event = _table(PurchaseEventRow)
+relay_delivery = _table(RelayDeliveryRow)
+reading_history = _table(ReadingHistoryRow)
+cursor = _table(CursorRow)
+alert_note = _table(AlertNoteRow)
+mute = _table(MuteRow)
+person_card = _table(PersonCardRow)
 outbox = _table(OutboxRow)
 message = _table(MessageRow)
 alert = _table(AlertRow)

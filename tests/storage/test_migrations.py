@@ -20,6 +20,8 @@ from storage.migrate import head_of, migrate, newest
 from storage.tables import metadata
 from tests.storage.conftest import Databases, Opener
 
+THIS = newest()
+
 
 def test_the_revisions_make_exactly_the_declared_tables(url: str) -> None:
     engine = create_engine(Database.parse(url).url)
@@ -107,9 +109,10 @@ def next_revision(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A program one revision ahead, which adds a table; returns that revision's file."""
     folder = tmp_path / "migrations"
     shutil.copytree(migrating._FOLDER, folder)
-    revision = folder / "versions" / "0002_next.py"
+    revision = folder / "versions" / "9998_next.py"
     revision.write_text(
-        "from alembic import op\nrevision = '0002'\ndown_revision = '0001'\n"
+        "from alembic import op\n"
+        f"revision = '9998'\ndown_revision = '{THIS}'\n"
         "def upgrade():\n    op.execute('CREATE TABLE added (id TEXT PRIMARY KEY)')\n"
     )
     monkeypatch.setattr(migrating, "_FOLDER", folder)
@@ -122,7 +125,7 @@ async def test_an_older_database_is_refused_until_it_is_migrated(
     with pytest.raises(SchemaBehind, match="countersign migrate"):
         await open_store(own_url)
 
-    assert await migrate(own_url) == "0002"
+    assert await migrate(own_url) == "9998"
     await open_store(own_url)
 
 
@@ -134,10 +137,10 @@ async def test_the_sqlite_file_is_copied_before_an_upgrade(
 
     await migrate(url)
 
-    copy = path.with_name(f"{path.name}.before-upgrade-from-0001")
+    copy = path.with_name(f"{path.name}.before-upgrade-from-{THIS}")
     assert os.stat(copy).st_mode & 0o777 == 0o600
     kept = sqlite3.connect(copy)
-    assert kept.execute("SELECT version_num FROM alembic_version").fetchall() == [("0001",)]
+    assert kept.execute("SELECT version_num FROM alembic_version").fetchall() == [(THIS,)]
     assert kept.execute("SELECT count(*) FROM meta").fetchall() == [(1,)]
     kept.close()
     sqlite_files.drop(url)
@@ -151,7 +154,7 @@ async def test_a_revision_that_fails_half_way_leaves_the_old_schema(
     with pytest.raises(RuntimeError, match="half-way"):
         await migrate(own_url)
 
-    assert await head_of(own_url) == "0001"
+    assert await head_of(own_url) == THIS
     engine = create_engine(Database.parse(own_url).url)
     assert "added" not in inspect(engine).get_table_names()
     engine.dispose()
@@ -170,7 +173,7 @@ async def test_no_upgrade_beneath_a_running_process(
     with pytest.raises(DatabaseInUse, match="Stop it first"):
         await migrate(url)
 
-    assert await head_of(url) == "0001"
+    assert await head_of(url) == THIS
 
 
 def _fail_at_its_end(revision: Path) -> None:

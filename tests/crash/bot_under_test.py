@@ -7,6 +7,7 @@ signal). One bot at a time. A new process is real; only the second that imports 
 
 import asyncio
 import json
+import logging
 import os
 import signal
 import sys
@@ -73,10 +74,12 @@ async def run(order: dict[str, Any]) -> None:
 def bot(order: dict[str, Any]) -> int:
     """One life of a bot; its exit code."""
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
-    if order["bug"]:
-        BUGS[order["bug"]]()
     with Path(order["log"]).open("a", buffering=1) as stream:
+        os.dup2(stream.fileno(), 2)  # a traceback is read by whoever reads the log
+        if order["bug"]:
+            BUGS[order["bug"]]()
         log.configure("json", stream=stream, level=order["level"])
+        logging.getLogger(__name__).debug("a new life, %s", order["bug"] or "as it should be")
         try:
             asyncio.run(run(order))
         except Exception as error:

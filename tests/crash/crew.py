@@ -7,7 +7,7 @@ or with a request; they close their windows and go on, as people do.
 import asyncio
 import itertools
 import random
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from decimal import Decimal
 from functools import partial
@@ -31,10 +31,12 @@ class GaveUp(Exception):
 class Crew:
     """Two who ask and two who approve. Everything they choose follows from `rng`."""
 
-    def __init__(self, world: Outside, rng: random.Random) -> None:
+    def __init__(self, world: Outside, rng: random.Random, *, order: Mapping[str, str] | None = None) -> None:
+        """`order`: what is typed into every order of a card, instead of a new name each time."""
         self._world = world
         self._slack = world.slack.workspace
         self._rng = rng
+        self._order = order
         self._number = itertools.count(1)
         self._claimed: set[str] = set()
         self._decided_at: dict[str, float] = {}
@@ -111,6 +113,8 @@ class Crew:
         """A command and what is typed into its form. Amounts, names and hashes occur once only."""
         number = next(self._number)
         reason = {"reason": f"Crew wish {number}"}
+        if kind == "card_order" and self._order:
+            return "/card order", dict(self._order)
         if kind == "card_order":
             phone = {
                 "phone_country_code": "49",

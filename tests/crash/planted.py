@@ -1,9 +1,14 @@
 """Bugs planted on purpose, to see that the programme finds them. Nothing here runs unless it is asked for."""
 
-from collections.abc import Awaitable, Callable
+import logging
+from base64 import b64encode
+from collections.abc import Callable
+from dataclasses import replace
 from secrets import token_hex
 from typing import Any
 
+from bot.domain.secret import Secret
+from bot.operations.card_order import Order
 from bot.partner.client import PartnerClient
 from bot.services.outbox import Outbox
 from storage import requests
@@ -46,12 +51,43 @@ def forgets_what_it_claimed() -> None:
     _put(requests, "due", due)
 
 
-def _put(where: Any, name: str, what: Callable[..., Awaitable[Any]]) -> None:
+def logs_the_key() -> None:
+    """A debug line with the authorisation in a form that no masking knows."""
+    honest = PartnerClient.__init__
+
+    def init(self: PartnerClient, base_url: str, key: Any, **more: Any) -> None:
+        secret = key.reveal() if isinstance(key, Secret) else key
+        line = b64encode(f"k:{secret}".encode()).decode()
+        logging.getLogger("countersign.planted").debug("basic %s", line)
+        honest(self, base_url, key, **more)
+
+    _put(PartnerClient, "__init__", init)
+
+
+def shows_the_phone() -> None:
+    """The phone is no longer masked where terms are shown and kept."""
+    _unmask("phone")
+
+
+def keeps_the_email() -> None:
+    """The e-mail stays readable in a plain column."""
+    _unmask("email")
+
+
+def _unmask(name: str) -> None:
+    fields = tuple(replace(f, mask=str) if f.name == name else f for f in Order.fields)
+    setattr(Order, "fields", fields)  # noqa: B010 - a class variable of the type that mypy knows
+
+
+def _put(where: Any, name: str, what: Callable[..., Any]) -> None:
     setattr(where, name, what)
 
 
 BUGS: dict[str, Callable[[], None]] = {
     "new-key-on-retry": new_key_on_retry,
     "no-read-back": no_read_back,
+    "logs-the-key": logs_the_key,
+    "shows-the-phone": shows_the_phone,
+    "keeps-the-email": keeps_the_email,
     "forgets-what-it-claimed": forgets_what_it_claimed,
 }

@@ -95,11 +95,16 @@ def crash_points() -> list[str]:
 
 
 async def kill_at_points(
-    world: Outside, points: Sequence[str], *, seed: int, drain_timeout_s: float = DRAIN_TIMEOUT_S
+    world: Outside,
+    points: Sequence[str],
+    *,
+    seed: int,
+    passings: Sequence[int] = (1, 2),
+    drain_timeout_s: float = DRAIN_TIMEOUT_S,
 ) -> Figures:
     """Let the bot die at each of `points`, at its first and its second passing, with people at work."""
     figures, crew, began = Figures(seed), Crew(world, random.Random(seed)), time.monotonic()
-    for nth in (1, 2):
+    for nth in passings:
         for point in points:
             await world.bot.start(point=point, nth=nth, wait=False)
             if await world.bot.ready():

@@ -29,6 +29,7 @@ ELSEWHERE = [
 ]
 
 
+@pytest.mark.rule("R016")
 @pytest.mark.parametrize("base_url", LOOPBACK)
 def test_on_this_machine_only_a_sandbox_key_is_used(base_url: str) -> None:
     """R016."""
@@ -38,6 +39,7 @@ def test_on_this_machine_only_a_sandbox_key_is_used(base_url: str) -> None:
         check_access(base_url, LIVE)
 
 
+@pytest.mark.rule("R016")
 @pytest.mark.parametrize("base_url", ELSEWHERE)
 def test_a_sandbox_key_never_leaves_this_machine(base_url: str) -> None:
     """R016."""
@@ -80,6 +82,7 @@ def test_a_client_with_the_wrong_key_cannot_even_be_made(clock: FrozenClock) -> 
     assert not api.requests
 
 
+@pytest.mark.rule("R017")
 def test_only_the_prefix_of_a_key_is_shown() -> None:
     """R017."""
     assert key_prefix(LIVE) == "svc_live_4f5e6d7c"

@@ -25,6 +25,7 @@ values = st.recursive(
 )
 
 
+@pytest.mark.rule("R027")
 @given(amounts)
 def test_ten_decimals_behind_fifteen_digits_survive_both_ways(amount_usd: Decimal) -> None:
     """R027."""
@@ -50,6 +51,7 @@ def test_numbers_are_written_in_plain_digits(amount: Decimal) -> None:
     assert not set(encode(amount)) - set(b"-0123456789.")
 
 
+@pytest.mark.rule("R029")
 def test_a_decimal_is_written_as_a_number_with_its_scale() -> None:
     """R029: a string would be refused."""
     assert encode({"amount_usd": Decimal("25.00")}) == b'{"amount_usd":25.00}'

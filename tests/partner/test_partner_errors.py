@@ -69,6 +69,7 @@ def expected(operation: Endpoint) -> dict[tuple[int, str], Certainty]:
     return {(int(status), code): names[certainty] for status, code, certainty in words}
 
 
+@pytest.mark.rule("R003", "R004")
 def test_every_cell_of_operation_status_and_code_is_classified_as_the_document_says() -> None:
     """R003, R004; rules 2B."""
     wrong = [
@@ -85,6 +86,7 @@ def test_every_cell_of_operation_status_and_code_is_classified_as_the_document_s
 ROWS = [(operation, *cell) for operation in Endpoint for cell in expected(operation).items()]
 
 
+@pytest.mark.rule("R003", "R004", "R013", "R020")
 @pytest.mark.parametrize(
     ("operation", "answer", "certainty"),
     ROWS,
@@ -125,6 +127,7 @@ def test_no_answer_leaves_a_change_open_and_a_read_harmless(operation: Endpoint)
     assert classify(operation, 502, None) is certainty
 
 
+@pytest.mark.rule("R106", "R109", "R112", "R121")
 def test_nothing_that_may_have_moved_money_is_called_definite() -> None:
     """R106, R109, R112, R121: the answers after which a new key could pay twice."""
     for operation in (Endpoint.TOP_UP, Endpoint.UNLOAD):

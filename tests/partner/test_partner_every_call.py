@@ -31,6 +31,7 @@ from tests.support.clock import FrozenClock
 from tests.support.partner_api import CannedApi, client_of, refusal, success
 
 
+@pytest.mark.rule("R006", "R026", "R090")
 @pytest.mark.parametrize("operation", Endpoint)
 async def test_each_call_goes_out_as_the_document_writes_it(operation: Endpoint, clock: FrozenClock) -> None:
     """R006, R026, R090: the base path stays, and only calls that take a key are sent one."""
@@ -52,6 +53,7 @@ async def test_each_call_goes_out_as_the_document_writes_it(operation: Endpoint,
         assert request.content == b""
 
 
+@pytest.mark.rule("R001", "R027")
 @pytest.mark.parametrize("operation", Endpoint)
 async def test_each_answer_becomes_a_value_with_exact_numbers_and_nothing_lost(
     operation: Endpoint, clock: FrozenClock
@@ -68,6 +70,7 @@ async def test_each_answer_becomes_a_value_with_exact_numbers_and_nothing_lost(
             assert getattr(value, name) == item
 
 
+@pytest.mark.rule("R025")
 @pytest.mark.parametrize("operation", Endpoint)
 async def test_each_answer_may_grow_and_no_value_of_another_kind_is_taken(
     operation: Endpoint, clock: FrozenClock
@@ -88,6 +91,7 @@ async def test_each_answer_may_grow_and_no_value_of_another_kind_is_taken(
         assert failed.value.certainty is expected
 
 
+@pytest.mark.rule("R143", "R146", "R209")
 @pytest.mark.parametrize("operation", Endpoint)
 async def test_no_call_shows_what_is_secret_or_personal_in_log_value_or_error(
     operation: Endpoint, clock: FrozenClock, caplog: pytest.LogCaptureFixture
@@ -113,6 +117,7 @@ async def test_no_call_shows_what_is_secret_or_personal_in_log_value_or_error(
     assert operation.value in logged
 
 
+@pytest.mark.rule("R143", "R145")
 async def test_an_address_that_shows_a_card_is_there_for_whoever_asks_for_it(clock: FrozenClock) -> None:
     """R143, R145; the positive control of the test above."""
     client = client_of(CannedApi(success(ANSWERS[Endpoint.DETAILS])), clock)
@@ -128,6 +133,7 @@ async def test_an_address_that_shows_a_card_is_there_for_whoever_asks_for_it(clo
     assert models.DETAILS_SECONDS == 600
 
 
+@pytest.mark.rule("R144")
 async def test_an_expiry_may_be_unknown_and_an_address_may_not(clock: FrozenClock) -> None:
     """R144."""
     answer = {"card_id": "Ab1", "expiration_month": None, "expiration_year": None}
@@ -139,6 +145,7 @@ async def test_an_expiry_may_be_unknown_and_an_address_may_not(clock: FrozenCloc
         await client.details("Ab1")
 
 
+@pytest.mark.rule("R208", "R209")
 @pytest.mark.parametrize("secret", [SECRET, None])
 async def test_the_webhook_secret_is_held_as_a_secret_and_its_absence_is_told(
     secret: str | None, clock: FrozenClock
@@ -155,6 +162,7 @@ async def test_the_webhook_secret_is_held_as_a_secret_and_its_absence_is_told(
     assert change.raw["secret"] == (None if secret is None else "[removed]")
 
 
+@pytest.mark.rule("R255")
 async def test_before_the_first_registration_there_is_no_webhook_and_an_empty_answer_is_none_at_all(
     clock: FrozenClock,
 ) -> None:
@@ -194,6 +202,7 @@ async def history(
     return [row async for row in client.transactions("Ab1", from_date=from_date, to_date=to_date)]
 
 
+@pytest.mark.rule("R156")
 @pytest.mark.parametrize("size", [0, 1, 24, 25, 26, 50, 60])
 async def test_every_purchase_is_read_once_in_pages_of_twenty_five(size: int, clock: FrozenClock) -> None:
     """R156."""
@@ -205,6 +214,7 @@ async def test_every_purchase_is_read_once_in_pages_of_twenty_five(size: int, cl
     assert len(service.asked) == max(1, -(-size // 25))
 
 
+@pytest.mark.rule("R157")
 async def test_a_page_whose_rows_were_all_unreadable_does_not_end_the_history(clock: FrozenClock) -> None:
     """R157."""
     rows = await history(client_of(CannedApi(History(60, dropped=range(20, 50))), clock))
@@ -212,6 +222,7 @@ async def test_a_page_whose_rows_were_all_unreadable_does_not_end_the_history(cl
     assert [row.id for row in rows] == [f"row-{number}" for number in (*range(20), *range(50, 60))]
 
 
+@pytest.mark.rule("R158")
 async def test_the_days_asked_for_go_out_as_days_and_come_back_filtered(clock: FrozenClock) -> None:
     """R158; U46: whether the service counts its bounds in is not shown."""
     service = History(3)
@@ -230,6 +241,7 @@ async def test_the_days_asked_for_go_out_as_days_and_come_back_filtered(clock: F
     ]
 
 
+@pytest.mark.rule("R158")
 async def test_days_the_wrong_way_round_are_refused_before_the_call(clock: FrozenClock) -> None:
     """R158."""
     service = History(1)
@@ -245,6 +257,7 @@ async def test_days_the_wrong_way_round_are_refused_before_the_call(clock: Froze
 # Deposits
 
 
+@pytest.mark.rule("R249", "R250")
 @pytest.mark.parametrize("wrap", [lambda quote: quote, lambda quote: {"x": 1, "qzx": quote}])
 async def test_a_quote_is_found_in_any_envelope_and_its_amount_to_send_stays_a_text(
     wrap: Any, clock: FrozenClock
@@ -260,6 +273,7 @@ async def test_a_quote_is_found_in_any_envelope_and_its_amount_to_send_stays_a_t
     assert not hasattr(quote, "status")
 
 
+@pytest.mark.rule("R250")
 async def test_a_quote_whose_amount_to_send_is_a_number_is_refused_since_its_digits_are_not_sure(
     clock: FrozenClock,
 ) -> None:
@@ -268,6 +282,7 @@ async def test_a_quote_whose_amount_to_send_is_a_number_is_refused_since_its_dig
         await client_of(CannedApi(success({**QUOTE, "send_amount": 103.1})), clock).quote_deposit({})
 
 
+@pytest.mark.rule("R249", "R253")
 @pytest.mark.parametrize("data", [[DEPOSIT], {"deposits": [DEPOSIT]}, {"n": 1, "qzx": [DEPOSIT]}])
 async def test_deposits_are_found_in_any_envelope(data: Any, clock: FrozenClock) -> None:
     """R249, R253; N5."""
@@ -278,6 +293,7 @@ async def test_deposits_are_found_in_any_envelope(data: Any, clock: FrozenClock)
     ]
 
 
+@pytest.mark.rule("R034", "R035", "R151", "R152")
 async def test_what_a_transaction_says_is_kept_to_the_last_digit(clock: FrozenClock) -> None:
     """R034, R035, R151, R152: our unrounded markup among it, and a time that is UTC unsaid."""
     row = codec.encode(exact(ROW)).replace(b'"client_fee_usd":0.06', b'"client_fee_usd":0.0617283945')

@@ -29,6 +29,7 @@ CARD = {"id": "aB1", "partner_ref": None, "card_holder_name": "JOSE ÄGIR", "las
         "created_at": "2026-03-02T09:00:00.123Z"}  # fmt: skip
 
 
+@pytest.mark.rule("R025", "R055")
 def test_an_unknown_status_and_unknown_fields_are_no_error_and_stay_in_raw() -> None:
     """R025, R055."""
     card = Card.read({**CARD, "status": "HIBERNATING", "mood": {"deep": [1]}})
@@ -46,6 +47,7 @@ def test_nested_values_keep_their_own_raw() -> None:
     assert found.balance_usd is None
 
 
+@pytest.mark.rule("R027")
 def test_amounts_keep_every_digit_and_whole_numbers_are_decimals_too() -> None:
     """R027."""
     raw = b'{"funded_usd":123456789.1234567891,"spent_usd":1,"balance_usd":-0.50,'
@@ -58,6 +60,7 @@ def test_amounts_keep_every_digit_and_whole_numbers_are_decimals_too() -> None:
     assert balance.limit_usd is None
 
 
+@pytest.mark.rule("R029")
 @pytest.mark.parametrize("amount", ["25", True, None, 0.1, [], float("nan"), Decimal("NaN")])
 def test_an_amount_that_is_no_json_number_is_unreadable(amount: Any) -> None:
     """R029 for answers."""
@@ -65,6 +68,7 @@ def test_an_amount_that_is_no_json_number_is_unreadable(amount: Any) -> None:
         Unload.read({"card_id": "a", "unloaded_usd": amount, "partner_balance_usd": 1})
 
 
+@pytest.mark.rule("R051")
 def test_where_null_means_no_limit_a_missing_field_is_not_null() -> None:
     """R051."""
     assert CardAllowance.read({"total": 5, "active": 3, "limit": None}).remaining is None
@@ -72,12 +76,14 @@ def test_where_null_means_no_limit_a_missing_field_is_not_null() -> None:
         CardAllowance.read({"total": 5, "active": 3})
 
 
+@pytest.mark.rule("R069")
 def test_the_allowance_left_counts_every_card_ever_ordered() -> None:
     """R069."""
     assert CardAllowance.read({"total": 48, "active": 3, "limit": 50}).remaining == 2
     assert CardAllowance.read({"total": 51, "active": 3, "limit": 50}).remaining == 0
 
 
+@pytest.mark.rule("R024")
 @pytest.mark.parametrize(
     ("text", "at"),
     [
@@ -146,6 +152,7 @@ ROW: dict[str, Any] = {
 }  # fmt: skip
 
 
+@pytest.mark.rule("R036", "R037", "R153")
 def test_a_declined_purchase_keeps_its_amount_and_has_no_fees() -> None:
     """R036, R037, R153."""
     row = Transaction.read(ROW)
@@ -156,6 +163,7 @@ def test_a_declined_purchase_keeps_its_amount_and_has_no_fees() -> None:
     assert row.decline_reason.retryable is False
 
 
+@pytest.mark.rule("R038", "R039", "R040")
 def test_parts_of_a_fee_that_do_not_add_up_are_no_fault() -> None:
     """R038, R039, R040: our own markup is among them, and rounding is by part."""
     row = Transaction.read(ROW)
@@ -163,6 +171,7 @@ def test_parts_of_a_fee_that_do_not_add_up_are_no_fault() -> None:
     assert row.fee_breakdown.fx_usd != row.provider_fee_usd
 
 
+@pytest.mark.rule("R041")
 def test_the_original_amount_keeps_its_own_currency_and_scale() -> None:
     """R041."""
     row = Transaction.read(ROW)
@@ -170,6 +179,7 @@ def test_the_original_amount_keeps_its_own_currency_and_scale() -> None:
     assert (str(row.original_amount), row.original_currency) == ("11.00", "EUR")
 
 
+@pytest.mark.rule("R024", "R151")
 @pytest.mark.parametrize(
     ("text", "at"),
     [
@@ -190,6 +200,7 @@ def test_a_purchase_without_a_real_time_is_unreadable(text: Any) -> None:
         Transaction.read({**ROW, "datetime": text})
 
 
+@pytest.mark.rule("R162")
 def test_a_status_and_a_decline_code_nobody_knows_are_read() -> None:
     """R162; U13."""
     row = Transaction.read({**ROW, "status": "contested", "decline_reason": {"code": "mercury_retrograde"}})
@@ -202,6 +213,7 @@ def test_a_status_and_a_decline_code_nobody_knows_are_read() -> None:
 # Three nulls, none of them 0
 
 
+@pytest.mark.rule("R051", "R122", "R125")
 def test_a_limit_that_was_never_set_is_none_and_one_that_is_missing_is_unreadable() -> None:
     """R051, R122, R125."""
     limits = {"card_id": "a", "daily_limit": None, "weekly_limit": Decimal("0.01"), "monthly_limit": None}
@@ -215,6 +227,7 @@ def test_a_limit_that_was_never_set_is_none_and_one_that_is_missing_is_unreadabl
         )
 
 
+@pytest.mark.rule("R032", "R083")
 def test_a_balance_not_read_yet_is_told_apart_from_one_that_failed_and_from_a_drained_card() -> None:
     """R032, R083."""
     rows = [
@@ -229,6 +242,7 @@ def test_a_balance_not_read_yet_is_told_apart_from_one_that_failed_and_from_a_dr
     ]
 
 
+@pytest.mark.rule("R177")
 def test_a_reason_of_funding_tells_no_status() -> None:
     """R177."""
     assert set(REJECTED_REASONS) & set(REVIEW_REASONS) == {"unregistered_sender"}

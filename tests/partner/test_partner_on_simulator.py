@@ -29,6 +29,7 @@ async def world() -> AsyncIterator[World]:
 TOP_UP = "POST /cards/{cardId}/topup"
 
 
+@pytest.mark.rule("R197")
 async def test_a_day_of_reads_fits_the_models_and_the_ledger_adds_up_to_the_float(world: World) -> None:
     """R197."""
     await world.act("scenarios/happy-day")
@@ -51,6 +52,7 @@ async def test_a_day_of_reads_fits_the_models_and_the_ledger_adds_up_to_the_floa
     assert {row.card_id for row in fleet} == {card.id for card in cards}
 
 
+@pytest.mark.rule("R056")
 async def test_ids_that_differ_only_in_case_are_two_cards(world: World) -> None:
     """R056."""
     await world.act("scenarios/happy-day")
@@ -95,6 +97,7 @@ async def test_unloading_gives_back_what_was_asked(world: World) -> None:
     assert (await world.client.card(card_id)).balance_usd == Decimal("20.25")
 
 
+@pytest.mark.rule("R096", "R099")
 @pytest.mark.parametrize("effect", ["drop_after_commit", "garbage"])
 async def test_after_an_answer_lost_behind_the_commit_the_same_key_tells_and_the_debit_is_one(
     world: World, effect: str
@@ -144,6 +147,7 @@ async def test_a_server_that_hangs_is_given_up_at_the_deadline(
             await world.top_up(card_id)
 
 
+@pytest.mark.rule("R106", "R112")
 async def test_a_processor_failure_leaves_the_debit_alone_and_the_key_bound(world: World) -> None:
     """R106, R112; topup-processor-5xx-then-credited."""
     card_id = await world.funded_card()
@@ -164,6 +168,7 @@ async def test_a_processor_failure_leaves_the_debit_alone_and_the_key_bound(worl
     assert done.credited_usd == 25
 
 
+@pytest.mark.rule("R093", "R105", "R106", "R107", "R111", "R113")
 @pytest.mark.parametrize("refund_reference", ["suffixed", "same"])
 @pytest.mark.parametrize(
     ("processor", "kind", "certainty"),
@@ -194,6 +199,7 @@ async def test_a_top_up_that_came_back_shows_debit_and_refund_and_its_key_is_spe
     assert evidence.debit.amount_usd + evidence.refund.amount_usd == 0
 
 
+@pytest.mark.rule("R095", "R097")
 async def test_a_key_of_another_card_is_already_processed_and_a_wrong_card_is_not_found(world: World) -> None:
     """R095, R097."""
     card_id = await world.funded_card()
@@ -208,6 +214,7 @@ async def test_a_key_of_another_card_is_already_processed_and_a_wrong_card_is_no
     assert unknown.value.certainty is Certainty.DEFINITE
 
 
+@pytest.mark.rule("R103", "R104")
 async def test_more_than_the_float_is_refused_and_the_key_stays_unused(world: World) -> None:
     """R103, R104."""
     card_id = await world.funded_card("30")
@@ -220,6 +227,7 @@ async def test_more_than_the_float_is_refused_and_the_key_stays_unused(world: Wo
     assert (await world.top_up(card_id, "500")).credited_usd == 500
 
 
+@pytest.mark.rule("R071", "R072")
 async def test_an_order_whose_answer_was_lost_makes_no_second_card(world: World) -> None:
     """R071, R072."""
     await world.act("float", {"amount_usd": "100"})
@@ -232,6 +240,7 @@ async def test_an_order_whose_answer_was_lost_makes_no_second_card(world: World)
     assert [card.id async for card in world.client.cards()] == [again]
 
 
+@pytest.mark.rule("R061", "R065", "R067")
 @pytest.mark.parametrize(
     ("changes", "field"),
     [
@@ -252,6 +261,7 @@ async def test_a_refused_detail_of_the_holder_names_its_field_and_not_its_value(
     assert not any(value in str(vars(refused.value)) for value in changes.values())
 
 
+@pytest.mark.rule("R001", "R002", "R003", "R004")
 async def test_every_documented_error_of_every_call_arrives_as_its_class_over_http(world: World) -> None:
     """R001 to R004, for every endpoint that the simulator describes."""
     card_id = await world.funded_card()
@@ -275,6 +285,7 @@ async def test_every_documented_error_of_every_call_arrives_as_its_class_over_ht
     await client.aclose()
 
 
+@pytest.mark.rule("R018", "R022")
 async def test_a_key_over_its_rate_is_told_so_and_the_client_had_learnt_the_figure(world: World) -> None:
     """R018, R022."""
     key = (await world.act("keys", {"rate_limit_per_minute": 3}))["key"]
@@ -298,6 +309,7 @@ async def test_a_key_over_its_rate_is_told_so_and_the_client_had_learnt_the_figu
         await other.aclose()
 
 
+@pytest.mark.rule("R007", "R008", "R010")
 async def test_a_scope_that_is_missing_is_named_and_a_revoked_key_is_not_explained(world: World) -> None:
     """R007, R008, R010."""
     key = (await world.act("keys", {"scopes": ["cards:read"]}))["key"]
@@ -324,6 +336,7 @@ async def test_the_journal_shows_the_frozen_bytes_and_the_key_as_they_were_hande
     assert world.running.key not in str(journal)
 
 
+@pytest.mark.rule("R117")
 async def test_two_top_ups_at_once_under_one_key_make_one_debit(world: World) -> None:
     """R117."""
     card_id = await world.funded_card()
@@ -335,6 +348,7 @@ async def test_two_top_ups_at_once_under_one_key_make_one_debit(world: World) ->
     assert len((await world.client.find_top_up("k1")).rows) == 1
 
 
+@pytest.mark.rule("R193", "R195")
 async def test_a_ledger_of_many_pages_is_one_sum(world: World) -> None:
     """R193, R195."""
     for number in range(230):
@@ -347,6 +361,7 @@ async def test_a_ledger_of_many_pages_is_one_sum(world: World) -> None:
     assert exact_sum(entry.amount_usd for entry in entries) == me.float.balance_usd == Decimal("0.0000026565")
 
 
+@pytest.mark.rule("R165", "R166")
 @pytest.mark.parametrize("profile", ["plausible", "documented", "scrambled"])
 async def test_funding_is_submitted_listed_and_read_in_every_profile(world: World, profile: str) -> None:
     """R165, R166; N3."""

@@ -47,6 +47,7 @@ class Ledger:
         return success({"entries": rows, **counts})
 
 
+@pytest.mark.rule("R193", "R197")
 @pytest.mark.parametrize("size", [0, 1, 99, 100, 101, 200, 250])
 async def test_every_row_of_the_ledger_is_read_once(size: int, clock: FrozenClock) -> None:
     """R193, R197."""
@@ -59,6 +60,7 @@ async def test_every_row_of_the_ledger_is_read_once(size: int, clock: FrozenCloc
     assert len(ledger.pages) == max(1, -(-size // 100))
 
 
+@pytest.mark.rule("R195")
 async def test_a_row_booked_between_two_pages_makes_the_ledger_be_read_again(clock: FrozenClock) -> None:
     """R195: the pages would not fit, and one row would be counted twice."""
     ledger = Ledger([entry(number) for number in range(250)], booked_before=[2])
@@ -83,6 +85,7 @@ async def test_pages_that_do_not_add_up_to_the_total_are_no_ledger(clock: Frozen
         await client_of(CannedApi(success(one)), clock).find_top_up("k9")
 
 
+@pytest.mark.rule("R113", "R114")
 async def test_evidence_is_matched_exactly_or_up_to_a_colon(clock: FrozenClock) -> None:
     """R113, R114; U26."""
     rows = [
@@ -138,6 +141,7 @@ class Cards:
         return success({"cards": rows, "count": len(rows)})
 
 
+@pytest.mark.rule("R074", "R075")
 @pytest.mark.parametrize(("size", "requests"), [(0, 1), (99, 1), (100, 2), (101, 2), (300, 4)])
 async def test_every_card_is_read_once_and_a_full_page_is_not_the_last(
     size: int, requests: int, clock: FrozenClock
@@ -151,6 +155,7 @@ async def test_every_card_is_read_once_and_a_full_page_is_not_the_last(
     assert cards.requests == requests
 
 
+@pytest.mark.rule("R076")
 async def test_a_card_ordered_while_the_list_is_read_doubles_none(clock: FrozenClock) -> None:
     """R076."""
     cards = Cards(250, ordered_before=[2, 3])
@@ -160,6 +165,7 @@ async def test_a_card_ordered_while_the_list_is_read_doubles_none(clock: FrozenC
     assert len(found) == len(set(found)) == 250
 
 
+@pytest.mark.rule("R235")
 async def test_an_event_that_arrives_while_the_log_is_read_hides_none(clock: FrozenClock) -> None:
     """R235."""
     rows: list[dict[str, Any]] = [
@@ -185,6 +191,7 @@ async def test_an_event_that_arrives_while_the_log_is_read_hides_none(clock: Fro
     assert set(found) == {f"e{number}" for number in range(230)}
 
 
+@pytest.mark.rule("R157")
 async def test_a_short_page_is_not_the_end_of_a_list_that_counts_its_pages(clock: FrozenClock) -> None:
     """R157 for every numbered list: only the count of pages ends it."""
     row = {"balance_usd": 0, "as_of": AT, "ok": True, "error": None}
@@ -199,6 +206,7 @@ async def test_a_short_page_is_not_the_end_of_a_list_that_counts_its_pages(clock
     assert [balance.card_id for balance in found] == ["c1", "c3"]
 
 
+@pytest.mark.rule("R081")
 async def test_balances_of_named_cards_are_asked_for_in_parts_the_api_takes(clock: FrozenClock) -> None:
     """R081."""
 

@@ -146,6 +146,7 @@ async def test_a_second_refusal_never_shortens_the_pause_of_the_first(stepped: S
     await callers.stop()
 
 
+@pytest.mark.rule("R018")
 async def test_a_slot_is_free_again_only_after_a_whole_minute_and_a_little(stepped: SteppedClock) -> None:
     """R018: requests a minute apart here can be closer together there."""
     limiter = RateLimiter(stepped, per_minute=1)
@@ -173,6 +174,7 @@ async def test_a_waiter_notices_a_block_that_came_while_it_waited(stepped: Stepp
     assert len(callers.turns) == 1
 
 
+@pytest.mark.rule("R022")
 async def test_what_other_processes_sent_is_learnt_from_the_answers(stepped: SteppedClock) -> None:
     """R022."""
     limiter = RateLimiter(stepped)
@@ -210,6 +212,7 @@ async def test_an_absurd_limit_does_not_stop_everything_for_ever(stepped: Steppe
     assert limiter.per_minute == 120
 
 
+@pytest.mark.rule("R018")
 @given(
     limit=st.integers(1, 30),
     asks=st.lists(st.tuples(st.sampled_from(Lane), st.floats(0, 20), st.integers(0, 40)), max_size=80),

@@ -22,6 +22,7 @@ async def world() -> AsyncIterator[World]:
 # Fees and float
 
 
+@pytest.mark.rule("R042", "R044", "R047")
 async def test_the_markup_is_rounded_to_five_places_and_is_not_the_one_on_purchases(world: World) -> None:
     """R042, R044, R047."""
     before = await world.client.fees()
@@ -35,12 +36,14 @@ async def test_the_markup_is_rounded_to_five_places_and_is_not_the_one_on_purcha
     assert await world.client.fees() == changed
 
 
+@pytest.mark.rule("R047")
 @pytest.mark.parametrize("body", [b'{"markup_pct":0}', HALF])
 async def test_the_ends_of_the_markup_are_taken(world: World, body: bytes) -> None:
     """R047."""
     assert (await world.client.set_fees(body)).your_markup_pct == codec.decode(body)["markup_pct"]
 
 
+@pytest.mark.rule("R047")
 @pytest.mark.parametrize(
     "body", [b'{"markup_pct":"0.1"}', b'{"markup_pct":0.500001}', b'{"markup_pct":-0.1}', b"{}"]
 )
@@ -52,6 +55,7 @@ async def test_a_markup_beyond_its_ends_or_written_as_text_is_refused(world: Wor
     assert refused.value.certainty is Certainty.DEFINITE
 
 
+@pytest.mark.rule("R046")
 async def test_the_example_on_a_hundred_dollars_takes_both_fees_off(world: World) -> None:
     """R046."""
     await world.client.set_fees(HALF)
@@ -61,6 +65,7 @@ async def test_the_example_on_a_hundred_dollars_takes_both_fees_off(world: World
     assert example.lands_on_card_usd == 100 - example.svc_fee_usd - example.your_fee_usd
 
 
+@pytest.mark.rule("R049", "R051")
 async def test_a_float_below_zero_can_spend_nothing_and_no_ceiling_is_no_zero(world: World) -> None:
     """R049, R051."""
     await world.act("float", {"amount_usd": "-12.5"})
@@ -71,6 +76,7 @@ async def test_a_float_below_zero_can_spend_nothing_and_no_ceiling_is_no_zero(wo
     assert found.limit_usd is None
 
 
+@pytest.mark.rule("R051", "R068", "R069", "R137")
 async def test_no_cap_on_cards_is_told_apart_from_a_cap_that_is_used_up(world: World) -> None:
     """R051, R068, R069, R137: closing gives nothing back."""
     assert (await world.client.me()).cards.remaining is None
@@ -89,6 +95,7 @@ async def test_no_cap_on_cards_is_told_apart_from_a_cap_that_is_used_up(world: W
 # Cards
 
 
+@pytest.mark.rule("R052", "R053", "R054")
 async def test_a_new_card_is_empty_and_what_is_not_known_yet_is_none(world: World) -> None:
     """R052, R053, R054."""
     await world.act("clock", {"mode": "frozen"})
@@ -99,6 +106,7 @@ async def test_a_new_card_is_empty_and_what_is_not_known_yet_is_none(world: Worl
     assert found.balance_usd == 0
 
 
+@pytest.mark.rule("R057")
 @pytest.mark.parametrize(("sent", "stored"), [("  Emp 7 ", "  Emp 7 "), ("", None), ("é" * 128, "é" * 128)])
 async def test_the_partners_own_reference_comes_back_untouched(
     world: World, sent: str, stored: str | None
@@ -109,6 +117,7 @@ async def test_the_partners_own_reference_comes_back_untouched(
     assert card.partner_ref == stored
 
 
+@pytest.mark.rule("R078", "R136", "R138")
 async def test_a_closed_card_leaves_the_list_and_is_still_read_by_its_id(world: World) -> None:
     """R078, R136, R138: and closing it again under its key gives the amount that was returned."""
     card_id = await world.funded_card()
@@ -123,6 +132,7 @@ async def test_a_closed_card_leaves_the_list_and_is_still_read_by_its_id(world: 
     assert [event async for event in world.client.events()] == []
 
 
+@pytest.mark.rule("R032", "R079")
 async def test_a_balance_that_cannot_be_read_is_none_and_the_card_is_there(world: World) -> None:
     """R032, R079."""
     card_id = await world.funded_card()
@@ -136,6 +146,7 @@ async def test_a_balance_that_cannot_be_read_is_none_and_the_card_is_there(world
     assert (row.ok, row.error) == (False, "UNAVAILABLE")
 
 
+@pytest.mark.rule("R135")
 async def test_a_card_whose_balance_is_unreadable_stays_open_and_can_be_closed_later(world: World) -> None:
     """R135."""
     card_id = await world.funded_card()
@@ -151,6 +162,7 @@ async def test_a_card_whose_balance_is_unreadable_stays_open_and_can_be_closed_l
     assert (await world.client.close(card_id, key="c1")).returned_usd == 0
 
 
+@pytest.mark.rule("R082", "R084")
 async def test_balances_come_in_the_order_asked_for_and_a_foreign_card_is_a_row(world: World) -> None:
     """R082, R084."""
     await world.act("float", {"amount_usd": "100"})
@@ -162,6 +174,7 @@ async def test_balances_come_in_the_order_asked_for_and_a_foreign_card_is_a_row(
     assert [row.error for row in rows] == [None, "NOT_FOUND", None]
 
 
+@pytest.mark.rule("R023", "R085")
 async def test_a_thousand_balances_cost_one_call(world: World) -> None:
     """R023, R085: the fleet as cached."""
     await world.act("float", {"amount_usd": "100"})
@@ -173,6 +186,7 @@ async def test_a_thousand_balances_cost_one_call(world: World) -> None:
     assert len(await world.journal("POST", "/cards/balances")) == 1
 
 
+@pytest.mark.rule("R089", "R128")
 async def test_freezing_echoes_what_was_asked_and_the_other_value_goes_through_as_well(world: World) -> None:
     """R089, R128."""
     await world.act("account", {"first_sync": "immediate"})
@@ -187,6 +201,7 @@ async def test_freezing_echoes_what_was_asked_and_the_other_value_goes_through_a
 # Top-up and unload
 
 
+@pytest.mark.rule("R096", "R099", "R100", "R101")
 async def test_a_replay_gives_the_first_amounts_and_the_balance_of_now(world: World) -> None:
     """R096, R099, R100, R101: whatever the new body says."""
     card_id = await world.funded_card("1000")
@@ -199,6 +214,7 @@ async def test_a_replay_gives_the_first_amounts_and_the_balance_of_now(world: Wo
     assert again.partner_balance_usd == first.partner_balance_usd - 100
 
 
+@pytest.mark.rule("R113", "R114")
 async def test_money_already_off_the_float_is_no_row_of_a_key_that_begins_the_same(world: World) -> None:
     """R113, R114."""
     card_id = await world.funded_card()
@@ -208,6 +224,7 @@ async def test_money_already_off_the_float_is_no_row_of_a_key_that_begins_the_sa
     assert len((await world.client.find_top_up("k10")).rows) == 1
 
 
+@pytest.mark.rule("R118", "R119")
 async def test_an_unload_is_told_once_however_often_it_is_replayed(world: World) -> None:
     """R118, R119; U2."""
     card_id = await world.funded_card()
@@ -220,6 +237,7 @@ async def test_an_unload_is_told_once_however_often_it_is_replayed(world: World)
     assert [event.type async for event in world.client.events()] == ["card.unloaded"]
 
 
+@pytest.mark.rule("R029", "R030", "R031")
 @pytest.mark.parametrize("amount", [b'"25.00"', b"0.001", b"0", b"true", b"0.30000000000000004"])
 async def test_an_amount_that_is_no_number_of_cents_is_refused_and_the_key_given_up(
     world: World, amount: bytes
@@ -236,6 +254,7 @@ async def test_an_amount_that_is_no_number_of_cents_is_refused_and_the_key_given
 # Funding
 
 
+@pytest.mark.rule("R187")
 async def test_where_addresses_cannot_be_read_none_is_given(world: World) -> None:
     """R187."""
     await world.act("account", {"addresses_unreadable": ["POLYGON"]})
@@ -246,6 +265,7 @@ async def test_where_addresses_cannot_be_read_none_is_given(world: World) -> Non
     assert refused.value.certainty is Certainty.TRANSIENT
 
 
+@pytest.mark.rule("R167")
 async def test_a_network_that_is_not_listed_is_refused_and_nothing_stored(world: World) -> None:
     """R167."""
     await world.act("account", {"networks": ["BASE"]})
@@ -256,6 +276,7 @@ async def test_a_network_that_is_not_listed_is_refused_and_nothing_stored(world:
     assert await world.client.funding_list() == []
 
 
+@pytest.mark.rule("R173", "R175")
 @pytest.mark.parametrize("funding_id", ["8bb73fed-e2a0-4e5b-ae83-4e97c0727f82", "no-uuid-at-all"])
 async def test_a_submission_that_is_none_of_ours_is_not_found_whatever_its_id_looks_like(
     world: World, funding_id: str
@@ -265,6 +286,7 @@ async def test_a_submission_that_is_none_of_ours_is_not_found_whatever_its_id_lo
         await world.client.funding(funding_id)
 
 
+@pytest.mark.rule("R020", "R171")
 async def test_a_sixth_unverified_hash_is_too_many_and_a_repeat_of_one_is_not(world: World) -> None:
     """R020, R171."""
     await world.act("scenarios/funding-five-unverified")
@@ -278,6 +300,7 @@ async def test_a_sixth_unverified_hash_is_too_many_and_a_repeat_of_one_is_not(wo
     assert (await world.client.submit_funding(codec.encode(body))).id == mine[0].id
 
 
+@pytest.mark.rule("R183", "R184")
 async def test_credited_elsewhere_has_no_figures_and_a_reversal_keeps_its_own(world: World) -> None:
     """R183, R184: only the status tells whether it was credited."""
     apart = await world.funding_scenario("credited-credited_separately")
@@ -289,6 +312,7 @@ async def test_credited_elsewhere_has_no_figures_and_a_reversal_keeps_its_own(wo
     assert reversed_.credited_usd is not None
 
 
+@pytest.mark.rule("R177")
 @pytest.mark.parametrize("status", ["review", "rejected"])
 async def test_one_reason_comes_with_two_statuses(world: World, status: str) -> None:
     """R177."""
@@ -300,6 +324,7 @@ async def test_one_reason_comes_with_two_statuses(world: World, status: str) -> 
 # Errors
 
 
+@pytest.mark.rule("R002")
 async def test_only_the_code_decides_what_an_error_is(world: World) -> None:
     """R002: the service's sentence is shown and never read."""
     card_id = await world.funded_card("1")

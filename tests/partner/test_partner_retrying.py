@@ -63,6 +63,7 @@ MATRIX = {
 }  # fmt: skip
 
 
+@pytest.mark.rule("R020", "R071", "R072", "R107", "R108", "R109", "R129", "R144")
 @pytest.mark.parametrize("operation", Endpoint)
 async def test_a_call_that_never_succeeds_is_sent_only_as_often_as_it_may(
     operation: Endpoint, clock: FrozenClock
@@ -85,6 +86,7 @@ REFUSALS = [
 ]  # fmt: skip
 
 
+@pytest.mark.rule("R020", "R172")
 @pytest.mark.parametrize("operation", Endpoint)
 async def test_an_answer_that_would_be_the_same_again_is_never_asked_for_again(
     operation: Endpoint, clock: FrozenClock
@@ -97,6 +99,7 @@ async def test_an_answer_that_would_be_the_same_again_is_never_asked_for_again(
         assert len(api.requests) == 1, (status, code)
 
 
+@pytest.mark.rule("R107", "R129")
 async def test_an_upstream_failure_of_freeze_is_repeated_and_one_of_a_top_up_is_not(
     clock: FrozenClock,
 ) -> None:
@@ -118,6 +121,7 @@ async def test_a_read_succeeds_after_three_failures_and_has_paused_between_them(
     assert clock.monotonic() - began == 3.5
 
 
+@pytest.mark.rule("R019")
 async def test_a_read_over_the_rate_waits_a_minute_and_asks_once_more(clock: FrozenClock) -> None:
     """R019."""
     api = CannedApi(refusal(429, "RATE_LIMITED", **{"Retry-After": "60"}), success(ME))
@@ -138,6 +142,7 @@ async def test_the_keys_own_rate_is_taken_over_from_the_account(clock: FrozenClo
     assert limiter.per_minute == 7
 
 
+@pytest.mark.rule("R091", "R172")
 async def test_a_repeated_funding_submission_is_the_same_to_the_byte(clock: FrozenClock) -> None:
     """R091, R172."""
     body = b'{"tx_hash": "0xAB", "network":"bsc"}'

@@ -36,6 +36,7 @@ def raw(event_type: str, data: Any) -> bytes:
     return json.dumps({"id": "e-1", "type": event_type, "created_at": AT, "data": data}).encode()
 
 
+@pytest.mark.rule("R038", "R239", "R241")
 def test_an_authorization_keeps_its_exact_fee_and_says_when_it_took_place() -> None:
     """R038, R239, R241: the exact fee is on this event only."""
     event = unwrap(raw("card.authorized", PURCHASE))
@@ -52,6 +53,7 @@ def test_an_authorization_keeps_its_exact_fee_and_says_when_it_took_place() -> N
     assert event.data.fee_breakdown.fx_usd == Decimal("0.0042")
 
 
+@pytest.mark.rule("R025", "R240", "R241")
 @pytest.mark.parametrize("leg", ["cleared", "refund", "reversal", "novelty"])
 def test_a_later_leg_is_told_by_its_event_and_an_unknown_one_is_no_error(leg: str) -> None:
     """R025, R240, R241."""
@@ -61,6 +63,7 @@ def test_a_later_leg_is_told_by_its_event_and_an_unknown_one_is_no_error(leg: st
     assert (event.data.event, event.data.amount_usd) == (leg, Decimal(-5))
 
 
+@pytest.mark.rule("R036", "R162", "R163", "R239")
 def test_a_decline_is_told_by_its_type_and_its_flags_are_apart_from_its_code() -> None:
     """R036, R162, R163, R239."""
     event = unwrap(raw("card.declined", DECLINED))
@@ -81,6 +84,7 @@ def test_no_single_field_of_a_decline_is_needed(name: str) -> None:
     assert isinstance(unwrap(raw("card.declined", data)), models.CardDeclined)
 
 
+@pytest.mark.rule("R162")
 @pytest.mark.parametrize("name", ["code", "message", "retryable", "card_blocked"])
 def test_no_single_field_of_a_reason_is_needed_and_its_code_may_be_new(name: str) -> None:
     """R162; U13, U14."""
@@ -100,6 +104,7 @@ DESCRIPTIVE = sorted(
 )
 
 
+@pytest.mark.rule("R153")
 @pytest.mark.parametrize("name", DESCRIPTIVE)
 def test_what_only_describes_a_purchase_may_be_missing_or_null(name: str) -> None:
     """R153 for events; N and U notes: nothing is decided by these."""
@@ -107,6 +112,7 @@ def test_what_only_describes_a_purchase_may_be_missing_or_null(name: str) -> Non
         assert isinstance(unwrap(raw("card.authorized", data)), models.CardAuthorized)
 
 
+@pytest.mark.rule("R242", "R244")
 @pytest.mark.parametrize(
     "name", ["transaction_id", "amount_usd", "fee_usd", "event", "occurred_at", "card_id"]
 )
@@ -120,6 +126,7 @@ def test_a_charge_without_what_makes_it_one_is_kept_as_unknown_and_says_what_is_
     assert event.data["merchant"] == "Corner Shop"
 
 
+@pytest.mark.rule("R025", "R232")
 def test_an_event_of_a_new_type_is_kept_whole() -> None:
     """R025, R232; N11."""
     event = unwrap(raw("deposit.credited", {"x": [1, {"y": 1.10}], "phone": "15123456789"}))
@@ -147,6 +154,7 @@ def test_where_a_payload_is_not_shown_whatever_comes_is_read(
     assert changed.data.reason == "partner_freeze"
 
 
+@pytest.mark.rule("R259")
 def test_a_credit_of_the_float_names_its_submission_and_what_was_credited() -> None:
     """R259."""
     data = {"funding_id": "f-1", "fee_usd": 2, "credited_usd": 97.9999999999}
@@ -158,6 +166,7 @@ def test_a_credit_of_the_float_names_its_submission_and_what_was_credited() -> N
     assert (event.data.funding_id, event.data.credited_usd) == ("f-1", Decimal("97.9999999999"))
 
 
+@pytest.mark.rule("R235")
 def test_delivery_log_and_stored_bytes_give_the_same_event() -> None:
     """R235: the log's payload is what the delivery carries as data."""
     body = raw("card.authorized", PURCHASE)
@@ -185,6 +194,7 @@ PLACES: dict[str, tuple[dict[str, Any], tuple[str, ...]]] = {
 }
 
 
+@pytest.mark.rule("R237")
 @pytest.mark.parametrize(("data", "path"), PLACES.values(), ids=PLACES)
 def test_a_one_time_code_is_in_its_field_and_nowhere_else(
     data: dict[str, Any], path: tuple[str, ...]

@@ -29,6 +29,7 @@ def signed(body: bytes, secret: str = SECRET, timestamp: str = TIMESTAMP) -> dic
     return {"X-SVC-Timestamp": timestamp, "X-SVC-Signature": digest}
 
 
+@pytest.mark.rule("R221", "R222")
 def test_the_published_vector_is_taken_and_its_numbers_are_exact() -> None:
     """R221, R222."""
     delivery = verify(BODY, HEADERS, [Secret(SECRET)], NOW)
@@ -38,6 +39,7 @@ def test_the_published_vector_is_taken_and_its_numbers_are_exact() -> None:
     assert delivery.created_at == datetime(2026, 1, 2, 3, 4, 5, 678_000, tzinfo=UTC)
 
 
+@pytest.mark.rule("R226")
 @pytest.mark.parametrize("seconds", [-300, -1, 0, 1, 300])
 def test_up_to_five_minutes_on_either_side_are_fresh(seconds: int) -> None:
     """R226."""
@@ -52,6 +54,7 @@ def test_a_delivery_from_the_past_or_the_future_is_refused(seconds: int) -> None
     assert refused.value.status == 401
 
 
+@pytest.mark.rule("R225")
 def test_headers_count_in_any_case_and_the_unsigned_ones_not_at_all() -> None:
     """R225."""
     headers = {name.lower(): value for name, value in HEADERS.items()}
@@ -80,6 +83,7 @@ NOT_GENUINE = {
 }
 
 
+@pytest.mark.rule("R223", "R224")
 @pytest.mark.parametrize(("body", "headers"), NOT_GENUINE.values(), ids=NOT_GENUINE)
 def test_whatever_we_did_not_get_from_the_service_is_refused(body: bytes, headers: dict[str, str]) -> None:
     """R223, R224."""
@@ -127,6 +131,7 @@ def test_a_genuine_body_that_is_no_event_is_refused_as_malformed(text: str) -> N
     assert refused.value.status == 400
 
 
+@pytest.mark.rule("R025", "R232")
 def test_an_event_type_nobody_knows_yet_is_taken() -> None:
     """R025, R232."""
     body = (ENVELOPE % '{"deep":{"er":[1]}}').encode()
@@ -144,6 +149,7 @@ def test_no_bytes_at_all_end_in_anything_but_an_event_or_a_refusal(
         verify(body, headers, [Secret(SECRET)], NOW)
 
 
+@pytest.mark.rule("R237")
 def test_a_delivery_does_not_print_its_data() -> None:
     """R237: a one-time code may be in it."""
     body = (ENVELOPE % '{"code":"482913"}').encode()

@@ -53,6 +53,7 @@ NO_ANSWERS = {
 }
 
 
+@pytest.mark.rule("R005", "R108")
 @pytest.mark.parametrize("step", NO_ANSWERS.values(), ids=NO_ANSWERS)
 async def test_after_anything_but_the_services_own_words_a_top_up_is_open_and_not_repeated(
     step: httpx.Response | Exception, clock: FrozenClock
@@ -90,6 +91,7 @@ async def test_without_a_connection_nothing_was_sent(failure: Exception, clock: 
     assert lost.value.certainty is Certainty.TRANSIENT
 
 
+@pytest.mark.rule("R107", "R108")
 @pytest.mark.parametrize(
     ("status", "code", "kind"),
     [
@@ -120,6 +122,7 @@ async def test_no_refusal_of_a_top_up_is_repeated_by_the_client(
     assert len(api.requests) == 1
 
 
+@pytest.mark.rule("R006", "R088")
 async def test_a_body_goes_out_byte_for_byte_with_the_key_given(clock: FrozenClock) -> None:
     """R006, R088."""
     api = CannedApi(success(TOP_UP))
@@ -136,6 +139,7 @@ async def test_a_body_goes_out_byte_for_byte_with_the_key_given(clock: FrozenClo
     assert not {"Authorization", "Cookie"} & {name.title() for name in request.headers}
 
 
+@pytest.mark.rule("R089", "R090")
 async def test_a_call_without_a_key_sends_no_idempotency_header(clock: FrozenClock) -> None:
     """R089, R090."""
     api = CannedApi(success({"card_id": CARD, "frozen": True}))
@@ -166,6 +170,7 @@ async def test_an_id_that_is_none_is_refused_before_the_call(card_id: str, clock
     assert not api.requests
 
 
+@pytest.mark.rule("R086", "R087")
 @pytest.mark.parametrize("key", ["", "1700000000.123456", "C1:2", "a/b", "k\n", "ключ", "k" * 129])
 async def test_a_key_the_api_would_refuse_is_refused_before_the_call(key: str, clock: FrozenClock) -> None:
     """R086, R087."""
@@ -187,6 +192,7 @@ async def test_bytes_that_are_no_json_object_are_refused_before_the_call(
     assert not api.requests
 
 
+@pytest.mark.rule("R019")
 @pytest.mark.parametrize(
     ("header", "seconds"),
     [("60", 60), ("5", 5), (None, 60), ("soon", 60), ("-1", 60), ("99999", 60), ("0", 60), ("٥", 60)],
@@ -202,6 +208,7 @@ async def test_retry_after_is_read_with_care(header: str | None, seconds: float,
     assert limited.value.retry_after == seconds
 
 
+@pytest.mark.rule("R020")
 async def test_too_many_pending_has_no_time_to_wait_for_and_is_not_repeated(clock: FrozenClock) -> None:
     """R020."""
     api = CannedApi(refusal(429, "TOO_MANY_PENDING"))
@@ -226,6 +233,7 @@ WAITS = {
 }  # fmt: skip
 
 
+@pytest.mark.rule("R160")
 def test_changes_wait_longer_than_the_service_waits_and_every_call_has_a_deadline() -> None:
     """R160."""
     assert set(WAITS) < {endpoint.value for endpoint in Endpoint}
@@ -333,6 +341,7 @@ async def test_a_port_nobody_listens_on_is_not_connected(free_port: int, clock: 
             await client.top_up(CARD, BODY, key="k1")
 
 
+@pytest.mark.rule("R229")
 async def test_an_answer_that_drips_is_cut_off_at_the_deadline(
     clock: FrozenClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:

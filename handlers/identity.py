@@ -1,12 +1,13 @@
 """Who people are and what channels are called, asked of Slack at this moment.
 
-Nothing is remembered between two questions: a decision stands on what Slack says when it is made.
+A decision stands on what Slack says when it is made; only what is merely shown may be half a minute old.
 """
 
 from __future__ import annotations
 
 import asyncio
 import re
+import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
@@ -25,6 +26,8 @@ _CHANNEL_ID = re.compile(r"[CGD][A-Z0-9]{2,}")
 _PAGE = 200
 # A person waits this long for a look-up rather than doing it all again.
 _MOST_PATIENCE_S = 15.0
+# Slack allows some twenty readings of the user groups a minute; what is only shown may be this old.
+_SHOWN_FOR_S = 30.0
 # Slack's own account answers users.info like a person.
 _SLACKBOT = "USLACKBOT"
 
@@ -38,10 +41,14 @@ class SlackDirectory:
         *,
         home_team: str,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.home_team = home_team
         self._client = client
         self._sleep = sleep
+        self._clock = clock
+        self._last_groups: Mapping[str, Sequence[str]] = {}
+        self._groups_at = float("-inf")
 
     @classmethod
     async def connect(cls, client: AsyncWebClient) -> SlackDirectory:
@@ -64,7 +71,18 @@ class SlackDirectory:
         wanted = [name for name in names if name not in people]
         if not wanted:
             return frozenset(people)
-        groups = await self._groups()
+        return frozenset(people | await self._resolve(wanted, await self._groups()))
+
+    async def members_lately(self, names: Sequence[str]) -> frozenset[str]:
+        """Like `members`, from a reading at most half a minute old: for showing, never for deciding."""
+        if self._clock() - self._groups_at > _SHOWN_FOR_S:
+            return await self.members(names)
+        people = {name for name in names if _PERSON_ID.fullmatch(name)}
+        wanted = [name for name in names if name not in people]
+        return frozenset(people | await self._resolve(wanted, self._last_groups))
+
+    async def _resolve(self, wanted: Sequence[str], groups: Mapping[str, Sequence[str]]) -> set[str]:
+        people: set[str] = set()
         unknown = []
         for name in wanted:
             users = groups.get(name.removeprefix("@").lower() if not _GROUP_ID.fullmatch(name) else name)
@@ -72,7 +90,7 @@ class SlackDirectory:
                 unknown.append(name)
             else:
                 people |= set(users)
-        return frozenset(people | await self._by_name(unknown))
+        return people | await self._by_name(unknown)
 
     async def _groups(self) -> Mapping[str, Sequence[str]]:
         """Members by group id and by handle. One call, because Slack allows some twenty a minute."""
@@ -82,9 +100,17 @@ class SlackDirectory:
         by_name: dict[str, Sequence[str]] = {}
         for group in found["usergroups"]:
             if not group.get("date_delete"):
-                users = group.get("users") or []
+                users = await self._users_of(group)
                 by_name |= {str(group["id"]): users, str(group["handle"]).lower(): users}
+        self._last_groups, self._groups_at = by_name, self._clock()
         return by_name
+
+    async def _users_of(self, group: Mapping[str, Any]) -> Sequence[str]:
+        if "users" in group or not group.get("user_count", 1):
+            return group.get("users") or []
+        call = partial(self._client.usergroups_users_list, usergroup=str(group["id"]))
+        found: Sequence[str] = (await self._asked(call, f"who is in @{group['handle']}"))["users"]
+        return found
 
     async def _by_name(self, names: Sequence[str]) -> set[str]:
         missing = {name.removeprefix("@").lower(): name for name in names}

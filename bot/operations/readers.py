@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 import unicodedata
 
-from bot.domain.money import InvalidAmount, parse_usd, plain
+from bot.domain.money import InvalidAmount, parse_usd
 
 _KEPT = "äöüÄÖÜ"
 _ALLOWED = re.compile(r"[A-Za-z0-9äöüÄÖÜ /\-^.')]*")
@@ -52,7 +52,7 @@ def _refuse_invisible(text: str, what: str) -> None:
 def amount(text: str) -> str:
     """Plain dollars with at most two decimals, as canonical text ("50.00")."""
     try:
-        return f"{plain(parse_usd(text))}"
+        return f"{parse_usd(text):.2f}"
     except InvalidAmount as error:
         raise ValueError(str(error)) from None
 

@@ -30,6 +30,10 @@ class Directory(Protocol):
         """Slack ids behind ids, `@group` handles and `@user` names."""
         ...
 
+    async def members_lately(self, names: Sequence[str]) -> frozenset[str]:
+        """The same from a recent reading: for showing, never for deciding."""
+        ...
+
 
 class Carrier(Protocol):
     """Wakes the executor. Losing every wake-up costs a delay, never a request."""

@@ -154,7 +154,7 @@ async def preview(core: Core, draft_id: str) -> Preview:
     await people.require_requester(core, draft.owner, action=f"{draft.kind}.preview")
     operation = operation_of(core, draft)
     facts = dict(await operation.read(core.partners[draft.program]))
-    approvers = await people.approvers(core)
+    approvers = await people.approvers_lately(core)
     async with core.store.begin() as tx:
         facts |= await house_facts(tx, operation, draft.owner)
         draft = replace(draft, facts=facts)

@@ -247,7 +247,7 @@ async def funding_addresses(core: Core, *, program: str | None = None) -> list[A
 
 async def inbox_of(core: Core, slack_id: str) -> InboxPicture:
     """What waits for this person, what they asked for, what was decided lately; oldest waiting first."""
-    may_decide = slack_id in await people.approvers(core)
+    may_decide = slack_id in await people.approvers_lately(core)
     async with core.store.read() as tx:
         pending = await requests.find(tx, states=(State.PENDING,), limit=100, oldest_first=True)
         waiting = []
@@ -338,7 +338,7 @@ async def who(core: Core, kind: str, requester: str) -> WhoPicture:
     return WhoPicture(
         title=cls.title,
         approvals=core.policy.of(kind).approvals,
-        able=tuple(sorted(await people.approvers(core) - {requester})),
+        able=tuple(sorted(await people.approvers_lately(core) - {requester})),
         names=core.policy.people.approvers,
         requester=requester,
     )

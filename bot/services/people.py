@@ -60,6 +60,11 @@ async def approvers(core: Core) -> frozenset[str]:
     return await core.directory.members(core.policy.people.approvers)
 
 
+async def approvers_lately(core: Core) -> frozenset[str]:
+    """For showing who may decide; `approvers` is for deciding."""
+    return await core.directory.members_lately(core.policy.people.approvers)
+
+
 async def admins(core: Core) -> frozenset[str]:
     """With no admins named, approvers do what admins do."""
     return await core.directory.members(core.policy.people.admins or core.policy.people.approvers)

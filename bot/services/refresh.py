@@ -32,7 +32,7 @@ async def require_may_approve(core: Core, request_id: str, slack_id: str) -> Non
     """Tell at the click what `approvals.approve` would refuse later; raises that refusal (audited)."""
     try:
         actor = await people.member(core, slack_id)
-        approvers = await people.approvers(core)
+        approvers = await people.approvers_lately(core)
         async with core.store.read() as tx:
             request = await existing(tx, request_id)
             verdict = decide(

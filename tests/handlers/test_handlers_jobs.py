@@ -198,7 +198,7 @@ async def test_request_again_opens_the_form_with_the_public_terms(office: Office
     filled = {
         b["block_id"]: b["element"].get("initial_value") for b in form["blocks"] if b["type"] == "input"
     }
-    assert filled == {"card": office.world.cards[0]["id"], "amount_usd": "51.0", "reason": "Second try"}
+    assert filled == {"card": office.world.cards[0]["id"], "amount_usd": "51.00", "reason": "Second try"}
 
 
 async def test_only_the_requester_cancels(office: Office) -> None:

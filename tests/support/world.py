@@ -87,6 +87,9 @@ class ScriptedDirectory:
             raise LookupFailed("Slack does not answer, so nothing was decided. Try again.")
         return frozenset(m for name in names for m in self.groups.get(name, {name}))
 
+    async def members_lately(self, names: Sequence[str]) -> frozenset[str]:
+        return await self.members(names)
+
     def change(self, slack_id: str, **flags: Any) -> None:
         self.actors[slack_id] = replace(self.actors[slack_id], **flags)
 

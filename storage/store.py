@@ -3,12 +3,14 @@
 `async with store.begin() as tx:` commits when the block ends and rolls back when it raises. On SQLite
 every such transaction takes the write lock at its start, so that two of them never meet half-way; do
 nothing slow inside, and never call abroad. `store.read()` is a snapshot that waits for nobody.
+On SQLite writers of this process take turns (`write_turn`), instead of polling for the database's lock.
 """
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from datetime import datetime
 from typing import Any
 
@@ -74,6 +76,9 @@ class Store:
         self._reader = reader
         self._clock = clock
         self._lock = lock
+        self.write_turn: AbstractAsyncContextManager[object] = (
+            nullcontext() if database.path is None else asyncio.Lock()
+        )
 
     @classmethod
     async def open(cls, url: str, *, vault: Vault, clock: Clock, exclusive: bool = True) -> Store:
@@ -111,7 +116,7 @@ class Store:
 
     @asynccontextmanager
     async def begin(self) -> AsyncIterator[Tx]:
-        async with self._writer.begin() as connection:
+        async with self.write_turn, self._writer.begin() as connection:
             tx = Tx(connection, vault=self.vault, now=self._clock.now(), writes=True)
             yield tx
         tx.committed()
@@ -140,7 +145,7 @@ class Store:
             return not busy
 
         # Not inside a transaction, where SQLite would refuse it.
-        async with self._writer.connect() as connection:
+        async with self.write_turn, self._writer.connect() as connection:
             return await connection.run_sync(truncate)
 
     async def ping(self) -> None:

@@ -1,0 +1,81 @@
+"""The webhook's signing secrets of each program: sealed at once, shown never, replaced by rotation."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import delete, func, insert, or_, select, update
+
+from bot.domain.secret import Secret
+from storage import tables as t
+from storage.keys import WEBHOOK_SECRET
+from storage.store import Tx
+
+
+@dataclass(frozen=True, slots=True)
+class WebhookSecret:
+    """What may be told of a secret. `state`: current, previous (taken until `until`) or lost."""
+
+    program: str
+    version: int
+    state: str
+    since: datetime
+    until: datetime | None
+
+
+_COLUMNS = tuple(t.webhook_secret.c[name] for name in WebhookSecret.__slots__)
+
+
+async def put(tx: Tx, program: str, secret: Secret, *, previous_until: datetime) -> WebhookSecret:
+    """Make `secret` the current one; the one before is taken until `previous_until`, for what is under way."""
+    s = t.webhook_secret.c
+    await drop_old(tx)
+    current = update(t.webhook_secret).where(s.program == program, s.state == "current")
+    await tx.run(current.values(state="previous", until=previous_until))
+    version = await _next_version(tx, program)
+    sealed = tx.vault.seal(secret.reveal().encode(), WEBHOOK_SECRET.ref(program, version))
+    row = {"version": version, "sealed_secret": sealed, "state": "current", "since": tx.now}
+    await tx.run(insert(t.webhook_secret).values(program=program, **row))
+    return WebhookSecret(program, version, "current", tx.now, None)
+
+
+async def note_lost(tx: Tx, program: str) -> WebhookSecret:
+    """The service made a secret whose answer never came: only another rotation gives one we know."""
+    version = await _next_version(tx, program)
+    row = {"version": version, "sealed_secret": None, "state": "lost", "since": tx.now}
+    await tx.run(insert(t.webhook_secret).values(program=program, **row))
+    return WebhookSecret(program, version, "lost", tx.now, None)
+
+
+async def accepted(tx: Tx, program: str) -> tuple[Secret, ...]:
+    """The secrets that may sign a delivery now, the newest first. Raises `CannotOpen` when tampered with."""
+    s = t.webhook_secret.c
+    mine = select(s.version, s.sealed_secret).where(
+        s.program == program, or_(s.state == "current", (s.state == "previous") & (s.until > tx.now))
+    )
+    rows = (await tx.run(mine.order_by(s.version.desc()))).all()
+    opened = (tx.vault.open(row.sealed_secret, WEBHOOK_SECRET.ref(program, row.version)) for row in rows)
+    return tuple(Secret(value.decode()) for value in opened)
+
+
+async def newest(tx: Tx, program: str) -> WebhookSecret | None:
+    """What was heard last of this program's secret; None before the first registration."""
+    s = t.webhook_secret.c
+    asked = select(*_COLUMNS).where(s.program == program).order_by(s.version.desc()).limit(1)
+    row = (await tx.run(asked)).one_or_none()
+    return None if row is None else WebhookSecret(**row._mapping)
+
+
+async def drop_old(tx: Tx) -> int:
+    """Forget the secrets that are taken no more; returns how many."""
+    s = t.webhook_secret.c
+    over = delete(t.webhook_secret).where(s.state == "previous", s.until <= tx.now)
+    return (await tx.run(over)).rowcount
+
+
+async def _next_version(tx: Tx, program: str) -> int:
+    """Never used before while any is known: the version is bound into the sealed text."""
+    s = t.webhook_secret.c
+    found = await tx.run(select(func.coalesce(func.max(s.version), 0)).where(s.program == program))
+    return int(found.scalar_one()) + 1

@@ -1,4 +1,7 @@
-"""Single sentences of the document, as the client meets them at the simulator."""
+"""Single sentences of the document, as the client meets them at the simulator.
+
+In each of its three profiles: what the document leaves open may come in any form.
+"""
 
 from collections.abc import AsyncIterator
 from decimal import Decimal
@@ -13,9 +16,9 @@ from tests.partner.simulated import World, simulated
 HALF = b'{"markup_pct":0.5}'
 
 
-@pytest.fixture
-async def world() -> AsyncIterator[World]:
-    async with simulated() as world:
+@pytest.fixture(params=["plausible", "documented", "scrambled"])
+async def world(request: pytest.FixtureRequest) -> AsyncIterator[World]:
+    async with simulated(request.param) as world:
         yield world
 
 

@@ -169,19 +169,20 @@ def _furnish(world: Outside) -> None:
         there = workspace.store.channels[channel].members
         workspace_world.change_channel(workspace, {"id": channel, "members": [*there, "U0DAVE"]})
     for number in range(CARDS):
-        _issue(world, f"CREW {number}", f"crew-{number}")
+        issue_card(world.partner, f"CREW {number}", f"crew-{number}")
     world.tell_partner("float", {"amount_usd": str(PLENTY)})
     world.tell_partner("account", {"accept_any_wallet": True, "background_refresh_seconds": 1})
 
 
-def _issue(world: Outside, name: str, partner_ref: str) -> None:
-    """One more card, known to the service's directory at once."""
-    inner = world.partner.world
+def issue_card(simulator: Simulator, name: str, partner_ref: str) -> str:
+    """One more card of the first account, known to the service's directory at once; its id."""
+    inner = simulator.world
     account = accounts.first_account(inner)
     claimed = idempotency.claim_for(inner, account, "create", f"seed-{partner_ref}")
     card = cards.issue(inner, account, name, partner_ref, claimed)
     idempotency.settle(inner, claimed, "done", {"card": cards.shown(inner, card)})
     inner.store.update("cards", "id", card.id, synced_at=card.created_at)
+    return card.id
 
 
 def _settings(world: Outside, key: str) -> dict[str, str]:

@@ -1,0 +1,125 @@
+"""How soon Slack is answered: every listener over Socket Mode, bot and stand-in in processes of their own."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import statistics
+import sys
+import tempfile
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from benchmarks import Row
+from sandbox.slack import interactions
+from sandbox.slack.app import Running, serve
+from tests.crash.crew import Crew, GaveUp
+from tests.crash.outside import APPROVERS, ASKERS, Outside, outside
+
+ROOT = Path(__file__).parents[1]
+ROUNDS = 25
+BARE_ROUNDS = 200
+WANTED_P95_MS = 300
+TIMES_BARE = 8
+COMMANDS = (
+    "/card list",
+    "/card show crew-1",
+    "/float",
+    "/funding list",
+    "/funding addresses",
+    "/requests",
+    "/countersign help",
+    "/countersign who card_topup",
+    "/countersign policy",
+)
+Acks = dict[str, list[float]]
+
+
+def measure() -> list[Row]:
+    """Milliseconds from sending an envelope to its ack, by listener; the floor answers without a thought."""
+    with tempfile.TemporaryDirectory() as folder:
+        acks = asyncio.run(_ours(Path(folder)))
+    bare_ms = _middle(asyncio.run(_bare()))
+    rows = [Row("a bare WebSocket client, mean of the middle", f"{bare_ms:.2f} ms")]
+    for name, times in sorted(acks.items()):
+        p50, p95 = statistics.median(times), statistics.quantiles(times, n=20)[-1]
+        compared = f"{p50 / bare_ms:.1f} times bare; wanted: p95 under {WANTED_P95_MS} ms"
+        rows.append(Row(name, f"p50 {p50:.1f} ms, p95 {p95:.1f} ms, {len(times)} times", compared))
+    everything = [ms for times in acks.values() for ms in times]
+    p50, p95 = statistics.median(everything), statistics.quantiles(everything, n=20)[-1]
+    compared = (
+        f"{p50 / bare_ms:.1f} times bare; wanted: at most {TIMES_BARE} times, p95 under {WANTED_P95_MS} ms"
+    )
+    return [*rows, Row("all listeners", f"p50 {p50:.1f} ms, p95 {p95:.1f} ms", compared)]
+
+
+def _middle(times: list[float]) -> float:
+    """The mean without the tenths at both ends: times are in tenths of a millisecond, and these are few."""
+    tenth = len(times) // 10
+    return statistics.fmean(sorted(times)[tenth : len(times) - tenth])
+
+
+async def _ours(folder: Path) -> Acks:
+    async with outside(folder) as world:
+        await world.bot.start()
+        crew = Crew(world, random.Random(1))
+        for _ in range(ROUNDS):
+            await _a_round(world, crew)
+        return _by_listener(world.slack)
+
+
+async def _a_round(world: Outside, crew: Crew) -> None:
+    """Each command, a request from form to approval, Home and a direct message; limits are waited out."""
+    workspace, asker = world.slack.workspace, ASKERS[0]
+    for text in COMMANDS:
+        await interactions.command(workspace, asker, "C0OPS", text)
+        world.leap()
+    with suppress(GaveUp):  # a window that is late is no ack that is late
+        await crew.ask(asker, "card_topup")
+        while not await crew.approve_one(APPROVERS[0]):
+            world.leap()
+            await asyncio.sleep(0.02)
+    await interactions.open_home(workspace, asker, "home")
+    await interactions.write(workspace, asker, "D0ALICE", "show my cards", None)
+    for _ in range(10):  # what was started goes on before the next round
+        world.leap()
+        await asyncio.sleep(0.02)
+
+
+def _by_listener(slack: Running) -> Acks:
+    sent = {envelope["envelope_id"]: envelope for envelope in slack.workspace.delivery.payloads}
+    found: Acks = {}
+    for record in slack.workspace.delivery.records:
+        if record.ack_ms is not None:
+            found.setdefault(_listener(sent[record.id]), []).append(record.ack_ms)
+    return found
+
+
+def _listener(envelope: Any) -> str:
+    """What the app would call the listener of this envelope."""
+    payload = envelope["payload"]
+    if envelope["type"] == "slash_commands":
+        return f"{payload['command']} {payload['text'].split(' ')[0]}"
+    if envelope["type"] == "events_api":
+        return f"event {payload['event']['type']}"
+    if payload["type"] == "view_submission":
+        return f"submission {payload['view']['callback_id']}"
+    return f"button {payload['actions'][0]['action_id']}"
+
+
+async def _bare() -> list[float]:
+    """The same stand-in, answered by a client that does nothing but answer."""
+    slack = await serve(port=0, manifest_path=ROOT / "manifest.yml")
+    command = (sys.executable, "-m", "benchmarks.bare_socket", slack.api_url, slack.app_token)
+    client = await asyncio.create_subprocess_exec(*command, cwd=ROOT)
+    try:
+        while not slack.workspace.delivery.transport.connections:
+            await asyncio.sleep(0.02)
+        for _ in range(BARE_ROUNDS):
+            await interactions.command(slack.workspace, ASKERS[0], "C0OPS", "/card list")
+        return [record.ack_ms for record in slack.workspace.delivery.records if record.ack_ms is not None]
+    finally:
+        client.terminate()
+        await client.wait()
+        await slack.close()

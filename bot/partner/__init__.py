@@ -1,8 +1,10 @@
 """Typed async client of the Card Issuing Partner API; it knows nothing of requests, approvals or Slack.
 
     client      PartnerClient: one method per endpoint, in the order of the API document
+    calls       those methods, by the chapters of the document
     models      what the API answers, as frozen values with exact decimals
-    errors      the tree of what can go wrong, and how certain it is that nothing happened
+    errors      the tree of what can go wrong
+    certainty   how certain it is that nothing happened, for each call, status and code
     endpoints   the facts of each endpoint: path, who waits how long, whether it changes anything
     retrying    pure: may this call be sent again by itself, and when
     ratelimit   one rolling-minute budget for everybody who uses a key
@@ -11,7 +13,10 @@
     codec       JSON with exact numbers, both ways
     access      which key may go to which address
     redaction   what may stand in a log line or an error message
-    webhooks    is this delivery genuine; sans-I/O
+    webhooks    is this delivery genuine, and what does it say; sans-I/O
+    known       what all of the above know of the API, as data
+    described   what the service publishes of itself: fetching and reading it
+    drift       where the two part ways
 
 Source of every fact: the API document, cited in square brackets by its headings.
 """

@@ -69,7 +69,7 @@ async def _executions(world: World, cards: list[str]) -> float:
     before = time.perf_counter()
     running = asyncio.create_task(carrier.run())
     while await execution.due(world.core):
-        await asyncio.sleep(0.01)
+        await asyncio.sleep(0.05)
     await carrier.drain(10)
     took_s = time.perf_counter() - before
     running.cancel()

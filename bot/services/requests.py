@@ -44,6 +44,8 @@ async def submit(core: Core, draft_id: str, slack_id: str) -> Request:
             request = await _break_glass(tx, core, request, actor)
             tx.after_commit(lambda: core.carrier.wake(request.id))
         await owed.card(tx, core, request)
+        core.crash_point("submit.before_commit")
+    core.crash_point("submit.committed")
     return request
 
 

@@ -41,7 +41,7 @@ class Crew:
         self._claimed: set[str] = set()
         self._decided_at: dict[str, float] = {}
         self._at_work = False
-        self.asked = 0
+        self.promised: set[str] = set()  # reasons of the wishes whose submission was taken
 
     async def work(self) -> None:
         """Ask and approve until told to stop."""
@@ -82,7 +82,8 @@ class Crew:
         preview = await self._awaited(who, "draft:preview")
         outcome = await modals.submit(self._slack, who, preview.id, {})
         done = outcome.get("response_action") == "clear"
-        self.asked += done
+        if done:
+            self.promised.add(typed["reason"])
         return done
 
     async def approve_one(self, who: str) -> bool:

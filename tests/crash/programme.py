@@ -171,4 +171,6 @@ async def _finish(world: Outside, crew: Crew, figures: Figures, began: float, ti
         flying.cancel()
     if not await world.until_drained(timeout_s):
         figures.broken.append(f"not drained after {timeout_s:g} s")
+    kept = {row["reason"] for row in world.rows("SELECT reason FROM request")}
+    figures.broken += [f"“{lost}” was taken and is not there" for lost in sorted(crew.promised - kept)]
     await figures.close(world, began)

@@ -10,7 +10,7 @@ SEED = 20260302
 
 async def test_a_kill_at_any_named_point_loses_nothing_and_pays_nothing_twice(tmp_path: Path) -> None:
     points = crash_points()
-    assert len(points) >= 10
+    assert len(points) >= 12
 
     async with outside(tmp_path) as world:
         figures = await kill_at_points(world, points, seed=SEED)

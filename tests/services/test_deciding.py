@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import random
 from collections.abc import AsyncIterator
 from dataclasses import replace
@@ -40,8 +41,6 @@ async def refusals(world: World) -> list[tuple[str, str, str]]:
     lines: list[str] = []
     async with world.store.read() as tx:
         await audit.export(tx, lines.append, "jsonl")
-    import json
-
     entries = [json.loads(line) for line in "".join(lines).splitlines() if line.strip()]
     return [(e["actor"], e["action"], e["reason_code"]) for e in entries if e.get("outcome") == "refused"]
 
@@ -67,7 +66,7 @@ async def test_the_requester_cannot_approve_their_own_request(world: World) -> N
         ({"is_bot": True}, "bot", "a person has to ask"),
         ({"deleted": True}, "deactivated", "deactivated"),
     ],
-    ids=lambda value: str(value),
+    ids=str,
 )
 async def test_only_active_full_members_decide_or_ask_and_each_refusal_is_on_record_once(
     world: World, flags: dict[str, bool], reason: str, says: str

@@ -1,0 +1,153 @@
+"""Random lives of requests keep every promise; and the machine that says so finds bugs planted for it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, Phase, settings
+from hypothesis.stateful import run_state_machine_as_test
+
+from bot.domain import approvals, outcomes, planning
+from bot.domain.approvals import Reason, Verdict
+from bot.domain.outcomes import Call, Finding
+from bot.operations.card_topup import TopUp
+from bot.services import alerts, gate
+from storage import decisions
+from storage import requests as rows
+from tests.services.life import Life
+
+SOAK = bool(os.environ.get("SOAK"))
+_COMMON: dict[str, Any] = {
+    "deadline": None,
+    "database": None,
+    "suppress_health_check": list(HealthCheck),
+    "print_blob": False,
+}
+SAMPLE = settings(max_examples=400, stateful_step_count=50, **_COMMON)
+QUICK = settings(
+    max_examples=15, stateful_step_count=18, derandomize=True, phases=[Phase.generate], **_COMMON
+)
+HUNT = settings(max_examples=60, stateful_step_count=25, derandomize=True, phases=[Phase.generate], **_COMMON)
+
+
+@pytest.mark.timeout(120)
+def test_whatever_happens_every_promise_holds() -> None:
+    run_state_machine_as_test(Life, settings=QUICK)
+
+
+@pytest.mark.soak
+@pytest.mark.skipif(not SOAK, reason="the long form; set SOAK=1")
+def test_whatever_happens_every_promise_holds_in_the_long_run() -> None:
+    run_state_machine_as_test(Life, settings=SAMPLE)
+
+
+Plant = Callable[[pytest.MonkeyPatch], None]
+
+
+def a_new_key_on_every_retry(patch: pytest.MonkeyPatch) -> None:
+    send, tries = TopUp.send, iter(range(10**6))
+
+    async def again(self: TopUp, partner: Any, key: str, body: bytes) -> Any:
+        number = next(tries)
+        return await send(self, partner, f"{key}-{number}" if number else key, body)
+
+    patch.setattr(TopUp, "send", again)
+
+
+def a_4xx_is_definite_whatever_came_before(patch: pytest.MonkeyPatch) -> None:
+    patch.setitem(outcomes.AFTER_UNKNOWN, Call.TOPUP, outcomes.FIRST[Call.TOPUP])
+
+
+def a_502_is_a_failure(patch: pytest.MonkeyPatch) -> None:
+    patch.setitem(outcomes.FIRST[Call.TOPUP], (502, "UNAVAILABLE"), Finding.REFUSED)
+
+
+def no_fence(patch: pytest.MonkeyPatch) -> None:
+    finish = rows.finish
+
+    async def unfenced(tx: Any, request: Any, event: Any, **changes: Any) -> Any:
+        now = await rows.get(tx, request.id)
+        assert now is not None
+        mine = replace(request, fence=now.fence, lease_owner=now.lease_owner)
+        return await finish(tx, mine, event, **changes)
+
+    patch.setattr(rows, "finish", unfenced)
+
+
+def people_may_approve_their_own(patch: pytest.MonkeyPatch) -> None:
+    def lax(request: Any, earlier: Any, **said: Any) -> Verdict:
+        verdict = approvals.decide(request, earlier, **said)
+        return Verdict(Reason.SETTLES, 1) if verdict.reason is Reason.OWN_REQUEST else verdict
+
+    patch.setattr("bot.services.approvals.decide", lax)
+    patch.setattr(decisions, "_BY_ANOTHER", frozenset())
+
+
+def an_unresolved_outcome_is_not_alerted(patch: pytest.MonkeyPatch) -> None:
+    raise_ = alerts.raise_
+
+    async def quiet(*args: Any, kind: str, **more: Any) -> None:
+        if kind != "unresolved":
+            await raise_(*args, kind=kind, **more)
+
+    patch.setattr(alerts, "raise_", quiet)
+
+
+def approvers_are_not_looked_up_again(patch: pytest.MonkeyPatch) -> None:
+    async def stand(*_: Any) -> None:
+        return None
+
+    patch.setattr(gate, "_approvers_stand", stand)
+
+
+def absence_is_believed_at_once(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(planning.History, "is_quiet", lambda self, now: True)
+
+
+def a_debit_is_a_success(patch: pytest.MonkeyPatch) -> None:
+    settle = planning.settle
+
+    def hasty(evidence: planning.Evidence, text: str, **more: Any) -> outcomes.Outcome:
+        seen = planning.Evidence.DONE if evidence is planning.Evidence.DEBITED else evidence
+        return settle(seen, text, **more)
+
+    patch.setattr("bot.services.execution.settle", hasty)
+
+
+BUGS: tuple[Plant, ...] = (
+    a_new_key_on_every_retry,
+    a_502_is_a_failure,
+    people_may_approve_their_own,
+    a_4xx_is_definite_whatever_came_before,
+    no_fence,
+    an_unresolved_outcome_is_not_alerted,
+    approvers_are_not_looked_up_again,
+    absence_is_believed_at_once,
+    a_debit_is_a_success,
+)
+_SOON = BUGS[:3]
+
+
+def _hunt(plant: Plant, patch: pytest.MonkeyPatch, within: settings) -> None:
+    plant(patch)
+    with pytest.raises((Exception, ExceptionGroup)) as found:  # whatever it breaks, it is found
+        run_state_machine_as_test(Life, settings=within)
+    print(f"{plant.__name__}: {str(found.value).splitlines()[0][:120]}")
+
+
+@pytest.mark.timeout(120)
+@pytest.mark.parametrize("plant", _SOON, ids=lambda plant: plant.__name__)
+def test_a_planted_bug_is_found(plant: Plant, monkeypatch: pytest.MonkeyPatch) -> None:
+    _hunt(plant, monkeypatch, HUNT)
+
+
+@pytest.mark.soak
+@pytest.mark.skipif(not SOAK, reason="the long form; set SOAK=1")
+@pytest.mark.timeout(1200)
+@pytest.mark.parametrize("plant", BUGS, ids=lambda plant: plant.__name__)
+def test_every_planted_bug_is_found(plant: Plant, monkeypatch: pytest.MonkeyPatch) -> None:
+    _hunt(plant, monkeypatch, settings(HUNT, max_examples=400, stateful_step_count=40))

@@ -101,7 +101,9 @@ async def test_no_call_shows_what_is_secret_or_personal_in_log_value_or_error(
     echo = f"Refused {DETAILS_URL} {TOKEN_URL.upper()} {SECRET} alice moreau 6123 al@example.org"
 
     found = await call(client_of(CannedApi(success(ANSWERS[operation])), clock), operation)
-    shown = f"{found!r} {found}" + (str(found.raw) if hasattr(found, "hidden") and found.hidden else "")
+    shown = f"{found!r} {found}"
+    if operation in (Endpoint.DETAILS, Endpoint.DETAILS_ONCE, Endpoint.SET_WEBHOOK):
+        shown += str(found.raw) + str(found.model_dump())
     with pytest.raises(errors.PartnerError) as refused:
         await call(client_of(CannedApi(refusal(400, "BAD_REQUEST", echo)), clock), operation)
     shown += f"{refused.value} {refused.value!r} {vars(refused.value)}"

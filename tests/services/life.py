@@ -109,10 +109,12 @@ class Life(RuleBasedStateMachine):
 
     # What people do
 
-    @initialize(amount=st.sampled_from(["10", "50"]))
-    def an_approved_request(self, amount: str) -> None:
+    @initialize(amount=st.sampled_from(["10", "50"]), faults=st.lists(st.sampled_from(FAULTS), max_size=2))
+    def an_approved_request_that_may_meet_trouble(self, amount: str, faults: list[dict[str, Any]]) -> None:
         self.ask(amount, 0)
         self.approve(0, BOB, stale=False)
+        for fault in faults:
+            self.fault(fault, 1)
 
     @precondition(lambda self: len(self.ids) < 3)
     @rule(amount=st.sampled_from(["10", "50", "501"]), card=st.integers(0, 1))

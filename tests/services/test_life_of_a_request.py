@@ -31,7 +31,7 @@ SAMPLE = settings(max_examples=400, stateful_step_count=50, **_COMMON)
 QUICK = settings(
     max_examples=15, stateful_step_count=18, derandomize=True, phases=[Phase.generate], **_COMMON
 )
-HUNT = settings(max_examples=60, stateful_step_count=25, derandomize=True, phases=[Phase.generate], **_COMMON)
+HUNT = settings(max_examples=80, stateful_step_count=12, derandomize=True, phases=[Phase.generate], **_COMMON)
 
 
 @pytest.mark.timeout(120)

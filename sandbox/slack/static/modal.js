@@ -99,6 +99,9 @@ export class Modals {
     if (this.#shown.fresh) {
       this.#shown.fresh = false;
       this.#focusFirst();
+    } else if (document.activeElement === document.body) {
+      // What had the focus was redrawn or disabled; Escape and Tab are heard inside the dialog only.
+      form.focus({ preventScroll: true });
     }
   }
 
@@ -172,10 +175,13 @@ export class Modals {
 
   #answered(name, outcome) {
     if (outcome?.errors) this.#errors.set(name, { ...outcome.errors });
+    const busy = this.#busy.get(name);
     if (outcome === null || outcome.errors || !outcome.acked || outcome.refused) this.#busy.delete(name);
-    else {
-      this.#busy.get(name).settling = true;
+    else if (busy) {
+      busy.settling = true;
       setTimeout(() => {
+        // A view may be submitted again meanwhile; that one waits for its own answer.
+        if (this.#busy.get(name) !== busy) return;
         this.#busy.delete(name);
         this.render();
       }, SETTLE_MS);

@@ -1,0 +1,258 @@
+"""The job the product exists for, done by hand in a real Chromium against the real demo.
+
+One person plays the team: Alice asks, Bob and Carol read and approve, and the partner simulator's own page
+shows the card, the float and the ledger move. Each test is one job and reads the figures it starts from.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import AsyncIterator
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+from playwright.async_api import Locator, Page, async_playwright, expect
+
+from tests.support.demo import Demo, running_demo
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+CHROMIUM = Path("/usr/bin/chromium")
+ARGS = [
+    *("--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"),
+    *("--disable-sync", "--no-first-run"),
+]
+# The outcome has 5 s from the last approval to the card; reads before and after take their share.
+PATIENCE_MS = 12_000
+ALICE, BOB, CAROL = "Alice Moreau", "Bob Tanaka", "Carol Reyes"
+MARTA, SOFIA = "MARTA KOWALSKA", "SOFIA MARCHETTI"
+
+
+class Office:
+    """The Slack page and the simulator's page, with the gestures of a person."""
+
+    def __init__(self, slack: Page, partner: Page) -> None:
+        self.slack = slack
+        self.partner = partner
+
+    async def play(self, name: str, channel: str = "card-approvals") -> None:
+        await self.slack.get_by_role("radio", name=name).click()
+        await self.slack.get_by_role("button", name=channel, exact=True).click()
+        await expect(self.slack.get_by_role("heading", name=channel)).to_be_visible()
+
+    async def send(self, text: str) -> None:
+        await self.slack.get_by_label("Message", exact=True).fill(text)
+        await self.slack.keyboard.press("Enter")
+
+    def dialog(self, title: str) -> Locator:
+        return self.slack.get_by_role("dialog", name=title)
+
+    async def ask(self, command: str, title: str, fields: dict[str, str], *, now: bool = False) -> str:
+        """Fill the form, read the preview, submit; the request's id."""
+        await self.play(ALICE, "card-ops")
+        await self.send(command)
+        form = self.dialog(title)
+        for label, text in fields.items():
+            await form.get_by_label(label, exact=True).fill(text)
+        if now:
+            await form.get_by_role("checkbox", name="Freeze now").check()
+        await form.get_by_role("button", name="Preview").click()
+        await expect(form).to_contain_text("SANDBOX")
+        await form.get_by_role("button", name="Submit").click()
+        await expect(self.slack.get_by_role("dialog")).to_have_count(0)
+        told = self.slack.get_by_role("article").last
+        await expect(told).to_contain_text("Only visible to you")
+        await expect(told).to_contain_text("#card-approvals")
+        found = re.search(r"R-[A-Z0-9]{4,}", await told.inner_text())
+        assert found
+        return found[0]
+
+    def card(self, request_id: str) -> Locator:
+        """The request's own message in the approvals channel."""
+        main = self.slack.get_by_role("main")
+        return main.get_by_role("article").filter(has_text=f"{request_id} ·")
+
+    async def reads(self, request_id: str, state: str, *texts: str) -> None:
+        card = self.card(request_id)
+        await expect(card).to_have_count(1)
+        await expect(card).to_contain_text(f"{request_id} · {state}")
+        for text in texts:
+            await expect(card).to_contain_text(text)
+
+    async def approve(self, name: str, request_id: str, *terms: str, then: str) -> None:
+        """Read what will happen, approve it, read what came of it, and close with the keyboard."""
+        await self.play(name)
+        await self.card(request_id).get_by_role("button", name="Approve").click()
+        confirmation = self.dialog("Approve")
+        for text in (request_id, *terms):
+            await expect(confirmation).to_contain_text(text)
+        await confirmation.get_by_role("button", name="Approve", exact=True).click()
+        await expect(confirmation).to_contain_text(then)
+        await self.slack.keyboard.press("Escape")
+        await expect(confirmation).to_have_count(0)
+
+    async def thread(self, request_id: str) -> Locator:
+        await self.card(request_id).get_by_role("button", name=re.compile("repl(y|ies)")).click()
+        return self.slack.get_by_role("complementary", name="Thread")
+
+    async def float_usd(self) -> Decimal:
+        """What the simulator's page shows as spendable."""
+        shown = self.partner.get_by_role("region", name="Float").locator("#available_usd")
+        await expect(shown).to_have_text(re.compile(r"\d"))
+        return Decimal((await shown.inner_text()).replace(",", ""))
+
+    async def float_becomes(self, amount_usd: Decimal) -> None:
+        shown = self.partner.get_by_role("region", name="Float").locator("#available_usd")
+        await expect(shown).to_have_text(f"{amount_usd:,.2f}")
+        await expect(self.partner.get_by_text("Everything adds up")).to_be_visible()
+
+    def row(self, table: str, text: str) -> Locator:
+        """The newest row with this text in one of the simulator's tables."""
+        section = self.partner.locator("section").filter(
+            has=self.partner.get_by_role("heading", name=table, exact=True)
+        )
+        return section.get_by_role("row").filter(has_text=text).first
+
+
+@pytest_asyncio.fixture(loop_scope="module", scope="module")
+async def demo(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Demo]:
+    if not CHROMIUM.exists():  # noqa: ASYNC240 - once, before anything runs
+        pytest.skip(f"there is no {CHROMIUM}: the four jobs were not done in a browser")
+    async with running_demo(tmp_path_factory.mktemp("four-jobs")) as running:
+        yield running
+
+
+@pytest_asyncio.fixture(loop_scope="module", scope="module")
+async def office(demo: Demo) -> AsyncIterator[Office]:
+    """Both pages as a newcomer opens them; fails at the end if one of them broke."""
+    broken: list[str] = []
+    async with async_playwright() as playwright:
+        browser = await playwright.chromium.launch(
+            executable_path=CHROMIUM, args=ARGS, env={**os.environ, "LANG": "C.UTF-8"}
+        )
+        context = await browser.new_context(viewport={"width": 1400, "height": 900})
+        context.set_default_timeout(PATIENCE_MS)
+        context.on("weberror", lambda error: broken.append(str(error.error)))
+        expect.set_options(timeout=PATIENCE_MS)
+        slack = await context.new_page()
+        await slack.goto(demo.url)
+        await expect(slack.get_by_role("status").filter(has_text="Connected")).to_be_visible()
+        async with context.expect_page() as opened:
+            await slack.get_by_role("link", name="Partner simulator").click()
+        yield Office(slack, await opened.value)
+        await browser.close()
+    assert broken == []
+
+
+async def test_alice_asks_for_a_card_and_it_exists_once_bob_has_approved(office: Office) -> None:
+    before = await office.float_usd()
+    fields = {
+        "Cardholder name": "Nora Lindqvist",
+        "Country code": "46",
+        "Phone": "701234567",
+        "Email": "nora@example.com",
+        "Partner reference": "emp-1104",
+        "Reason": "New colleague in sales",
+    }
+
+    request_id = await office.ask("/card order", "Order a card", fields)
+    await office.play(BOB)
+    await office.reads(request_id, "pending", "NORA LINDQVIST", "0 of 1", "First month's fee")
+    assert "701234567" not in await office.slack.get_by_role("main").inner_text()
+    await expect(office.row("Cards", "NORA LINDQVIST")).to_have_count(0)
+    terms = ("nora@example.com", "701234567", "New colleague in sales")
+    await office.approve(BOB, request_id, *terms, then="Approved. 1 of 1")
+
+    await office.reads(request_id, "succeeded", "Card ordered for NORA LINDQVIST", "1 of 1")
+    await expect(office.row("Cards", "NORA LINDQVIST")).to_contain_text("emp-1104")
+    await expect(office.row("Ledger", "card-fee:")).to_contain_text("−1.00")
+    await office.float_becomes(before - 1)
+
+
+async def test_a_top_up_above_500_needs_bob_and_carol_and_moves_the_float_once(office: Office) -> None:
+    before = await office.float_usd()
+
+    request_id = await office.ask(
+        "/card topup Marta Kowalska 620", "Top up a card", {"Reason": "Hotel, Lisbon"}
+    )
+    await office.approve(BOB, request_id, MARTA, "620.00 USD", then="1 more needed; nothing is sent before")
+    await office.reads(request_id, "pending", "1 of 2", "@Bob Tanaka")
+    await office.float_becomes(before)
+    await office.approve(CAROL, request_id, "Hotel, Lisbon", then="Approved. 2 of 2")
+
+    await office.reads(request_id, "succeeded", "620.00 USD moved from the float onto MARTA KOWALSKA")
+    thread = await office.thread(request_id)
+    await expect(thread).to_contain_text("Approved by @Bob Tanaka: 1 of 2.")
+    await expect(thread).to_contain_text("Approved by @Carol Reyes: 2 of 2.")
+    await expect(thread.get_by_role("article").last).to_contain_text("Succeeded.")
+    await expect(office.row("Ledger", "card_topup")).to_contain_text("−620.00")
+    await expect(office.row("Idempotency keys", "620.00")).to_contain_text("done")
+    await office.float_becomes(before - 620)
+
+
+async def test_freeze_now_acts_at_once_and_a_second_person_confirms_it(office: Office) -> None:
+    reason = {"Reason": "The cardholder lost the phone"}
+
+    request_id = await office.ask("/card freeze Sofia Marchetti", "Freeze a card", reason, now=True)
+    await office.play(ALICE)
+    await office.reads(request_id, "succeeded", "Freeze now", f"{SOFIA} ••5601 is frozen")
+    await expect(office.row("Cards", SOFIA)).to_contain_text("FROZEN")
+    await office.card(request_id).get_by_role("button", name="Confirm").click()
+    told = office.slack.get_by_role("main").get_by_role("article").filter(has_text="Only visible to you")
+    await expect(told.last).to_contain_text("You asked for this")
+    await expect(office.card(request_id).get_by_role("button", name="Confirm")).to_be_visible()
+    await office.play(BOB)
+    await office.card(request_id).get_by_role("button", name="Confirm").click()
+
+    await office.reads(request_id, "succeeded", "acted at once, confirmed by @Bob Tanaka")
+    await expect(office.card(request_id).get_by_role("button", name="Confirm")).to_have_count(0)
+
+
+async def test_a_funding_submission_is_credited_after_approval(office: Office) -> None:
+    before = await office.float_usd()
+    await office.partner.get_by_label("Amount of USDC").fill("1000")
+    await office.partner.get_by_role("button", name="Send", exact=True).click()
+    notice = office.partner.get_by_role("alert")
+    await expect(notice).to_contain_text("Submit this hash: 0x")
+    tx_hash = (await notice.inner_text()).rpartition(" ")[2]
+
+    request_id = await office.ask(
+        f"/funding submit {tx_hash} POLYGON", "Submit funding", {"Reason": "Float for the week"}
+    )
+    await office.approve(BOB, request_id, tx_hash, "Float for the week", then="Approved. 1 of 1")
+
+    await office.reads(request_id, "succeeded", tx_hash)
+    await expect(office.row("Funding", f"{tx_hash[:7]}…")).to_contain_text("credited")
+    await expect(office.row("Ledger", f"funding-POLYGON-{tx_hash}")).to_be_visible()
+    await office.float_becomes(before + 990)  # less the load fee of one per cent
+    await office.play(ALICE, "card-ops")
+    await office.send(f"/funding show {tx_hash}")
+    shown = office.slack.get_by_role("article").last
+    await expect(shown).to_contain_text("Funding credited")
+    await expect(shown).to_contain_text("990.00 USD")
+
+
+async def test_alice_cannot_approve_her_own_request_and_nothing_moves(office: Office) -> None:
+    before = await office.float_usd()
+    request_id = await office.ask("/card topup Marta Kowalska 30", "Top up a card", {"Reason": "Taxi"})
+
+    await office.play(ALICE)
+    await office.card(request_id).get_by_role("button", name="Approve").click()
+    refusal = office.dialog("Approve")
+    await expect(refusal).to_contain_text("You asked for this")
+    await expect(refusal.get_by_role("button", name="Approve")).to_have_count(0)
+    await office.slack.keyboard.press("Escape")
+    await office.reads(request_id, "pending", "0 of 1")
+    await office.card(request_id).get_by_role("button", name="More actions").click()
+    await office.slack.get_by_role("menuitem", name="Cancel").click()
+    withdrawal = office.dialog("Cancel the request")
+    await withdrawal.get_by_role("button", name="Cancel request").click()
+    await expect(withdrawal).to_contain_text("is cancelled. Nothing of it was sent.")
+    await office.slack.keyboard.press("Escape")
+
+    await office.reads(request_id, "cancelled", "0 of 1")
+    await expect(office.card(request_id).get_by_role("button", name="Approve")).to_have_count(0)
+    assert await office.float_usd() == before

@@ -125,6 +125,7 @@ async def _start(
         ids=ids,
         owner=f"{socket.gethostname()}:{os.getpid()}:{ids.ulid()}",
         live=live,
+        alerting=config.alerting,
         lease_s=lease_s,
         crash_point=crash_point,
     )

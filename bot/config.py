@@ -11,13 +11,16 @@ import hashlib
 import re
 import tomllib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from datetime import timedelta
+from dataclasses import dataclass, replace
+from datetime import time, timedelta
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
+from bot.domain.alert_rules import Alerting, DeclineAlert, FloatAlert
+from bot.domain.hours import Hours
 from bot.domain.money import InvalidAmount, parse_usd
 from bot.domain.policy import KINDS, KindPolicy, Limits, People, Policy, Tier
 
@@ -25,6 +28,8 @@ _UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
 _PERSON = re.compile(r"@[a-z0-9][a-z0-9._-]*|[UWS][A-Z0-9]{2,}")
 _CHANNEL = re.compile(r"#[^\s#@A-Z]{1,80}|[CG][A-Z0-9]{2,}")
 _DESTINATION = re.compile(r"[a-z0-9][a-z0-9_-]{0,39}")
+_CLOCK = re.compile(r"([01][0-9]|2[0-3]):[0-5][0-9]")
+_QUIET = re.compile(rf"{_CLOCK.pattern}-{_CLOCK.pattern}")
 _EVENT = re.compile(r"[a-z0-9_]+(\.[a-z0-9_]+)+")
 
 
@@ -57,23 +62,6 @@ class Poll:
 
 
 @dataclass(frozen=True, slots=True)
-class FloatAlert:
-    """Raised below the floor, resolved above `clear_usd`; or when it lasts fewer hours than the runway."""
-
-    floor_usd: Decimal = Decimal(1000)
-    clear_usd: Decimal = Decimal(1200)
-    runway_hours: int = 24
-
-
-@dataclass(frozen=True, slots=True)
-class DeclineAlert:
-    """Declines of one cause within `window` share a message; at `cluster_at` they become a cluster."""
-
-    window: timedelta = timedelta(minutes=10)
-    cluster_at: int = 5
-
-
-@dataclass(frozen=True, slots=True)
 class Destination:
     """Another system that gets its copy of the named events."""
 
@@ -91,8 +79,13 @@ class Config:
     poll: Poll
     float_alert: FloatAlert
     decline_alert: DeclineAlert
+    hours: Hours
     destinations: tuple[Destination, ...]
     digest: str
+
+    @property
+    def alerting(self) -> Alerting:
+        return Alerting(self.float_alert, self.decline_alert, self.hours)
 
     @classmethod
     def load(cls, path: Path) -> Config:
@@ -225,6 +218,7 @@ def _read(root: _Table, digest: str) -> Config:
         poll=_poll(root.table("poll")),
         float_alert=_float_alert(alerts.table("float")),
         decline_alert=_decline_alert(alerts.table("declines")),
+        hours=_hours(alerts.table("hours")),
         destinations=_destinations(relay),
         digest=digest,
     )
@@ -341,6 +335,31 @@ def _decline_alert(table: _Table) -> DeclineAlert:
     alert = DeclineAlert(window, table.count("cluster_at", usual.cluster_at, least=2))
     table.refuse_the_rest()
     return alert
+
+
+def _hours(table: _Table) -> Hours:
+    """`timezone = "Europe/Berlin"`, `quiet = "22:00-07:00"`, `digest = "09:00"`; an empty text is none."""
+    usual = Hours()
+    timezone: str = table.get("timezone", str, "a time zone") or usual.timezone
+    try:
+        ZoneInfo(timezone)
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        table.problem("timezone", f'is {timezone!r}; write a name such as "Europe/Berlin" or "UTC".')
+        timezone = usual.timezone
+    quiet = table.text("quiet", _QUIET, 'hours such as "22:00-07:00"')
+    digest = table.text("digest", _CLOCK, 'an hour such as "09:00"')
+    found = Hours(timezone, usual.quiet, usual.digest)
+    if quiet and _QUIET.fullmatch(quiet):
+        begins, _, ends = quiet.partition("-")
+        if begins == ends:
+            table.problem("quiet", "must not begin and end at the same hour.")
+        found = replace(found, quiet=(time.fromisoformat(begins), time.fromisoformat(ends)))
+    if table.values.get("digest") == "":
+        found = replace(found, digest=None)
+    elif digest and _CLOCK.fullmatch(digest):
+        found = replace(found, digest=time.fromisoformat(digest))
+    table.refuse_the_rest()
+    return found
 
 
 def _destinations(relay: _Table) -> tuple[Destination, ...]:

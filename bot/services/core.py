@@ -11,11 +11,13 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from bot.domain.actors import Actor
+from bot.domain.alert_rules import Alerting
 from bot.domain.clock import Clock
 from bot.domain.ids import Ids
 from bot.domain.policy import Policy
 from bot.operations._base import Operation
 from bot.partner.client import PartnerClient
+from bot.services.codes import Codes
 from storage.store import Store
 
 
@@ -68,6 +70,8 @@ class Core:
     owner: str  # this process, as leases name it
     live: Mapping[str, bool] = field(default_factory=dict)  # program -> real money?
     outbox_bell: asyncio.Event = field(default_factory=asyncio.Event)  # rung when a message is owed
+    inbox_bell: asyncio.Event = field(default_factory=asyncio.Event)  # rung when an event was stored
+    alerting: Alerting = field(default_factory=Alerting)
     lease_s: float = 30.0
     crash_point: Callable[[str], None] = no_crash
 

@@ -1,0 +1,82 @@
+"""Causes of a decline in plain words: what happened, whether a retry can help, what to do.
+
+`retryable` and `card_blocked` of the decline decide, not its code; codes are an open list [decline_reason].
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+BLOCKED = "card_blocked"
+SEVERE = frozenset({"fraud_risk_declined", "security_check_failed", BLOCKED})
+
+
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """`what` completes "declined: …"; `next_step` is a sentence; `remedy` an operation kind or ""."""
+
+    what: str
+    next_step: str
+    remedy: str = ""
+
+
+_CAUSES: Mapping[str, Cause] = {
+    "insufficient_card_balance": Cause(
+        "the card does not hold enough", "Top up the card, then buy again.", "card_topup"
+    ),
+    "issuer_funds_unavailable": Cause(
+        "the service could not fund the purchase", "Contact the service if it goes on."
+    ),
+    "daily_limit_exceeded": Cause(
+        "the card's daily limit is used up", "Raise the limit or wait.", "card_limits"
+    ),
+    "weekly_limit_exceeded": Cause(
+        "the card's weekly limit is used up", "Raise the limit or wait.", "card_limits"
+    ),
+    "monthly_limit_exceeded": Cause(
+        "the card's monthly limit is used up", "Raise the limit or wait.", "card_limits"
+    ),
+    "single_purchase_limit_exceeded": Cause(
+        "the purchase is above what one purchase may cost",
+        "Split the purchase; this ceiling cannot be raised.",
+    ),
+    "velocity_limit_exceeded": Cause(
+        "too many purchases in a short time", "Wait. Going on can get the card blocked."
+    ),
+    BLOCKED: Cause(
+        "the card is not usable",
+        "If it is frozen, unfreeze it; if it reads BLOCKED, only the service can unblock it.",
+    ),
+    "fraud_risk_declined": Cause(
+        "the purchase looked like fraud", "Ask the cardholder whether it was theirs; freeze the card if not."
+    ),
+    "security_check_failed": Cause(
+        "a security check failed, such as a wrong CVV or expiry",
+        "Ask the cardholder to check what they typed. Repeated failures can get the card blocked.",
+    ),
+    "merchant_category_blocked": Cause(
+        "purchases at this kind of merchant are not allowed", "Buy elsewhere, or ask the service."
+    ),
+    "processing_error": Cause("the purchase could not be processed", "Contact the service if it goes on."),
+    "authorization_timeout": Cause(
+        "nobody answered the purchase in time", "Contact the service if it goes on."
+    ),
+    "unknown": Cause("the service gave no reason", "Ask the service if it goes on."),
+}
+
+
+def cause_in_words(code: str) -> Cause:
+    """The cause behind a code; one that is not known is shown as it is."""
+    return _CAUSES.get(code) or Cause(f"the service says {code}", "Ask the service what it means.")
+
+
+def retry_in_words(retryable: bool | None) -> str:
+    if retryable is None:
+        return "Whether a retry can help is not told."
+    return "A retry can help." if retryable else "A retry as it is cannot help."
+
+
+def is_severe(code: str, card_blocked: bool | None) -> bool:
+    """Worth a message for each card: fraud, security, a blocked card."""
+    return bool(card_blocked) or code in SEVERE

@@ -1,0 +1,39 @@
+"""One-time codes of 3-D Secure challenges, on their way from the event to a person: in memory only.
+
+A code is here from the moment its event is received until it is taken or too old; a process that ends
+forgets it. Nothing here is written to the database, a log or a channel.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+from bot.domain.clock import Clock
+from bot.domain.secret import Secret
+
+GOOD_FOR = timedelta(minutes=5)
+"""Older codes are not sent: the shop has given up by then."""
+
+_MOST = 10_000
+
+
+class Codes:
+    """Codes by event id. The receiver keeps them, who handles the event takes them, once."""
+
+    def __init__(self) -> None:
+        self._kept: dict[str, tuple[Secret, datetime]] = {}
+
+    def keep(self, event_id: str, code: Secret, clock: Clock) -> None:
+        self._forget_old(clock.now())
+        self._kept.setdefault(event_id, (code, clock.now() + GOOD_FOR))
+
+    def take(self, event_id: str, clock: Clock) -> Secret | None:
+        """The code, unless it was taken, is too old, or came before this process began."""
+        self._forget_old(clock.now())
+        code, _ = self._kept.pop(event_id, (None, None))
+        return code
+
+    def _forget_old(self, now: datetime) -> None:
+        self._kept = {key: kept for key, kept in self._kept.items() if kept[1] > now}
+        while len(self._kept) > _MOST:
+            del self._kept[next(iter(self._kept))]

@@ -18,8 +18,8 @@ _DIGITS = re.compile(r"[0-9]+")
 _HASH = re.compile(r"0[xX][0-9a-fA-F]{64}")
 # Without the signs by which Slack and mail headers mark up an address; anything else is the service's to judge.
 _EMAIL = re.compile(r"[^@\s<>|,;:()\[\]\\\"]+@[^@\s<>|,;:()\[\]\\\"]+\.[^@\s<>|,;:()\[\]\\\".]+")
-# Groups of digits with a space, a dot or a dash between them.
-_DIGIT_GROUPS = re.compile(r"[0-9]+(?:[ .\-–\u00a0\u202f]{1,2}[0-9]+)*")
+# Groups of digits with a space, a dot or a dash between them; after a plus they are a phone number.
+_DIGIT_GROUPS = re.compile(r"(?<![+0-9])[0-9]+(?:[ .\-–\u00a0\u202f]{1,2}[0-9]+)*")
 
 
 def refuse_card_number(text: str) -> None:

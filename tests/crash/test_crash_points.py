@@ -2,12 +2,15 @@
 
 from pathlib import Path
 
+import pytest
+
 from tests.crash.outside import outside
 from tests.crash.programme import crash_points, kill_at_points
 
 SEED = 20260302
 
 
+@pytest.mark.timeout(180)
 async def test_a_kill_at_any_named_point_loses_nothing_and_pays_nothing_twice(tmp_path: Path) -> None:
     points = crash_points()
     assert len(points) >= 12

@@ -187,6 +187,7 @@ async def _a_day(folder: Path, *, bug: str = "") -> tuple[set[Hit], Outside]:
     return day.hits, world
 
 
+@pytest.mark.timeout(120)
 async def test_a_day_of_trouble_leaves_no_secret_anywhere(tmp_path: Path) -> None:
     hits, _ = await _a_day(tmp_path)
 

@@ -1,0 +1,155 @@
+"""The composed bot: how it starts, what it refuses to start with, and Slack over signed HTTP."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from sqlalchemy import text
+
+from bot import app
+from bot.config import Config
+from bot.settings import Settings
+from sandbox.partner.app import Running as Partner
+from sandbox.partner.app import serve as serve_partner
+from sandbox.slack.app import Running as Slack
+from sandbox.slack.app import serve as serve_slack
+from sandbox.slack.workspace import Options
+from storage import audit
+from storage.migrate import migrate
+
+ROOT = Path(__file__).parents[2]
+CONFIG = b"""
+[slack]
+approvals_channel = "#card-approvals"
+alerts_channel = "#card-alerts"
+[people]
+approvers = ["@card-approvers"]
+"""
+MASTER = "lyRuFlrH8Ycz2eWVpYVS0eFBW1vKlmFXZBQuQ0ZkHbg="
+
+
+@dataclass
+class Surroundings:
+    """A stand-in, a simulator and the settings that point at them."""
+
+    slack: Slack
+    partner: Partner
+    env: dict[str, str]
+    database: Path
+
+    async def start(self, config: bytes = CONFIG, **env: str) -> app.Running:
+        await migrate(self.env["COUNTERSIGN_DATABASE_URL"])
+        return await app.start(Settings.from_env({**self.env, **env}), Config.parse(config))
+
+
+@pytest.fixture
+async def around(tmp_path: Path, free_port: int) -> AsyncIterator[Surroundings]:
+    url = f"http://127.0.0.1:{free_port}/slack/events"
+    slack = await serve_slack(port=0, manifest_path=ROOT / "manifest.yml", options=Options(request_url=url))
+    partner = await serve_partner(port=0, demo=True)
+    env = {
+        "SLACK_API_URL": slack.api_url,
+        "SLACK_BOT_TOKEN": slack.bot_token,
+        "SLACK_SIGNING_SECRET": slack.signing_secret,
+        "COUNTERSIGN_DATABASE_URL": f"sqlite:///{tmp_path / 'bot.db'}",
+        "COUNTERSIGN_MASTER_KEYS": MASTER,
+        "COUNTERSIGN_PARTNER_URL": partner.base_url,
+        "COUNTERSIGN_PARTNER_KEY": partner.key,
+        "COUNTERSIGN_HTTP_BIND": f"127.0.0.1:{free_port}",
+    }
+    yield Surroundings(slack, partner, env, tmp_path / "bot.db")
+    await partner.close()
+    await slack.close()
+
+
+async def test_slack_may_reach_the_bot_over_signed_http_instead_of_a_socket(around: Surroundings) -> None:
+    running = await around.start()
+    try:
+        async with httpx.AsyncClient(base_url=around.slack.url, trust_env=False) as page:
+            body = {"user": "U0ALICE", "channel": "C0OPS", "text": "/card topup"}
+            outcome = (await page.post("/_control/act/command", json=body)).json()["outcome"]
+            assert outcome["acked"], outcome
+
+            async def title() -> Any:
+                views = (await page.get("/_control/see?user=U0ALICE")).json()["views"]
+                return views[-1]["title"]["text"] if views else None
+
+            assert await _until(title) == "Top up a card"
+        async with httpx.AsyncClient(base_url=running.url, trust_env=False) as web:
+            forged = await web.post(
+                "/slack/events", content=b"payload={}", headers={"X-Slack-Signature": "v0=0"}
+            )
+            assert forged.status_code == 401
+            ready = (await web.get("/readyz")).json()
+            assert ready["ready"], ready
+    finally:
+        await running.stop()
+
+
+async def _until(found: Callable[[], Any]) -> Any:
+    for _ in range(100):
+        value = await found()
+        if value:
+            return value
+        await asyncio.sleep(0.05)
+    return None
+
+
+async def test_a_policy_nobody_could_meet_is_refused_at_start(around: Surroundings) -> None:
+    config = CONFIG + b"[policy.default]\napprovals = 3\n"
+
+    with pytest.raises(app.CannotStart, match="asks for 3 approval"):
+        await around.start(config)
+
+
+async def test_a_key_of_another_account_is_refused_under_the_same_program(around: Surroundings) -> None:
+    await (await around.start()).stop()
+    other = await serve_partner(port=0, demo=True, seed="another")
+    try:
+        with pytest.raises(app.CannotStart, match="another account"):
+            await around.start(COUNTERSIGN_PARTNER_URL=other.base_url, COUNTERSIGN_PARTNER_KEY=other.key)
+    finally:
+        await other.close()
+
+
+async def test_a_live_key_is_never_sent_to_this_machine(around: Surroundings) -> None:
+    with pytest.raises(app.CannotStart, match="no sandbox key"):
+        await around.start(COUNTERSIGN_PARTNER_KEY="svc_live_12345678deadbeef")
+
+
+async def test_a_restored_backup_is_refused_by_the_anchor_beside_it(around: Surroundings) -> None:
+    await (await around.start()).stop()
+    backup = around.database.read_bytes()
+    await (await around.start()).stop()
+    for file in around.database.parent.glob("bot.db-*"):
+        file.unlink()
+    around.database.write_bytes(backup)
+
+    with pytest.raises(app.CannotStart, match="older than it was"):
+        await around.start()
+
+
+async def test_a_changed_audit_entry_keeps_the_bot_from_starting(around: Surroundings) -> None:
+    running = await around.start()
+    async with running.core.store.begin() as tx:
+        for trigger in ("audit_no_update", "audit_no_delete"):
+            await tx.run(text(f"DROP TRIGGER IF EXISTS {trigger}"))
+        await tx.run(text("UPDATE audit SET actor = 'U0MALLORY' WHERE seq = 1"))
+    await running.stop()
+
+    with pytest.raises(app.CannotStart, match="audit chain is broken at entry 1"):
+        await around.start()
+
+
+async def test_the_start_is_audited_with_the_policy_in_force(around: Surroundings) -> None:
+    running = await around.start()
+    async with running.core.store.read() as tx:
+        actions = {entry.action: entry async for entry in audit.entries(tx)}
+    await running.stop()
+
+    assert actions["policy.loaded"].policy_version == running.core.policy.version
+    assert "key.set" in actions

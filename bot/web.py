@@ -1,6 +1,7 @@
-"""The bot's own web server: health for machines, and Slack's requests in HTTP mode.
+"""The bot's own web server: the partner's deliveries, health for machines, Slack's requests in HTTP mode.
 
-It knows neither Slack nor the database: what to check and who answers Slack is handed in by `bot.app`.
+It knows neither Slack nor the database: what to check, who takes deliveries and who answers Slack is
+handed in by `bot.app`.
 """
 
 from __future__ import annotations
@@ -12,15 +13,21 @@ from dataclasses import dataclass
 import structlog
 from aiohttp import web
 
+from bot.partner.webhooks import MOST_BYTES, DeliveryRefused, TooLarge
+
 #: None when all is well, else a sentence saying what is not.
 Check = Callable[[], Awaitable[str | None]]
 #: Answers one of Slack's requests; verifies its signature itself.
 SlackEvents = Callable[[web.Request], Awaitable[web.StreamResponse]]
+#: Stores the event of a delivery (program, raw body, headers), or raises `DeliveryRefused`.
+Receive = Callable[[str, bytes, Mapping[str, str]], Awaitable[bool]]
 
 # A probe that waits longer than its own interval is as good as a failing one.
 CHECK_TIMEOUT_S = 2.0
 # Slack's largest payload (a view_submission of a full modal) stays far below this.
 LARGEST_BODY_BYTES = 1024 * 1024
+# What a delivery may take to come in whole, of the 8 seconds the service gives all of it.
+READ_TIMEOUT_S = 5.0
 
 _log = structlog.get_logger(__name__)
 
@@ -44,8 +51,11 @@ class Server:
         await self._runner.cleanup()
 
 
-def build(checks: Mapping[str, Check], *, slack_events: SlackEvents | None = None) -> web.Application:
-    """The application: GET /healthz, GET /readyz, and POST /slack/events when Slack posts to us."""
+def build(
+    checks: Mapping[str, Check], *, slack_events: SlackEvents | None = None, receive: Receive | None = None
+) -> web.Application:
+    """The application: GET /healthz and /readyz, POST /webhooks/{program}, and POST /slack/events when
+    Slack posts to us."""
 
     async def healthz(_request: web.Request) -> web.Response:
         return web.json_response({"ok": True})
@@ -60,14 +70,55 @@ def build(checks: Mapping[str, Check], *, slack_events: SlackEvents | None = Non
     app = web.Application(client_max_size=LARGEST_BODY_BYTES, middlewares=[_plain_answers])
     app.router.add_get("/healthz", healthz)
     app.router.add_get("/readyz", readyz)
+    if receive is not None:
+        app.router.add_post("/webhooks/{program}", _deliveries(receive))
     if slack_events is not None:
         app.router.add_post("/slack/events", slack_events)
     return app
 
 
+def _deliveries(receive: Receive) -> Callable[[web.Request], Awaitable[web.StreamResponse]]:
+    """200 once the event is stored; else 4xx with nothing stored, and the reason for whoever debugs it."""
+
+    async def answer(request: web.Request) -> web.Response:
+        try:
+            async with asyncio.timeout(READ_TIMEOUT_S):
+                raw = await _body(request)
+            is_new = await receive(request.match_info["program"], raw, request.headers)
+        except TimeoutError:
+            return _refused(408, f"the body did not come within {READ_TIMEOUT_S:g} s")
+        except DeliveryRefused as refusal:
+            return _refused(refusal.status, str(refusal))
+        return web.json_response({"stored": True, "new": is_new})
+
+    return answer
+
+
+async def _body(request: web.Request) -> bytes:
+    """The body as it came, read no further than an event can be long. Raises TooLarge."""
+    if (request.content_length or 0) > MOST_BYTES:
+        raise TooLarge(f"more than {MOST_BYTES} bytes")
+    raw = bytearray()
+    async for chunk in request.content.iter_any():
+        raw += chunk
+        if len(raw) > MOST_BYTES:
+            raise TooLarge(f"more than {MOST_BYTES} bytes")
+    return bytes(raw)
+
+
+def _refused(status: int, why: str) -> web.Response:
+    """Closes the connection, as the rest of the body may never come."""
+    response = web.json_response({"error": why}, status=status)
+    response.force_close()
+    return response
+
+
 async def serve(app: web.Application, *, host: str, port: int) -> Server:
     """Listen; port 0 picks a free one. Raises OSError when the address is taken."""
-    runner = web.AppRunner(app, access_log=None, handle_signals=False, shutdown_timeout=3.0)
+    # Bodies are taken as they come: signatures are over these bytes, and a compressed one could be a bomb.
+    runner = web.AppRunner(
+        app, access_log=None, handle_signals=False, shutdown_timeout=3.0, auto_decompress=False
+    )
     await runner.setup()
     try:
         await web.TCPSite(runner, host, port).start()

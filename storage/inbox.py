@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import select, update
+from sqlalchemy import or_, select, update
 
 from storage import tables as t
 from storage.keys import INBOX_PAYLOAD
@@ -26,6 +26,7 @@ class InboxEvent:
     state: str
     processed_at: datetime | None
     attempts: int
+    retry_at: datetime | None
 
 
 _COLUMNS = tuple(t.inbox.c[name] for name in InboxEvent.__slots__)
@@ -53,10 +54,18 @@ async def receive(
 
 
 async def waiting(tx: Tx, *, limit: int = 50) -> list[InboxEvent]:
-    """Events not yet processed, in the order they came."""
+    """Events to be handled now, in the order they came; not those that another process has in hand."""
     i = t.inbox.c
-    asked = select(*_COLUMNS).where(i.state == "received").order_by(i.received_at, i.event_id).limit(limit)
-    return [InboxEvent(**row._mapping) for row in (await tx.run(asked)).all()]
+    due = or_(i.retry_at.is_(None), i.retry_at <= tx.now)
+    asked = select(*_COLUMNS).where(i.state == "received", due).order_by(i.received_at, i.event_id)
+    if tx.writes:
+        asked = asked.with_for_update(skip_locked=True)  # PostgreSQL only; SQLite has one writer
+    return [InboxEvent(**row._mapping) for row in (await tx.run(asked.limit(limit))).all()]
+
+
+async def get(tx: Tx, event_id: str) -> InboxEvent | None:
+    row = (await tx.run(select(*_COLUMNS).where(t.inbox.c.event_id == event_id))).one_or_none()
+    return None if row is None else InboxEvent(**row._mapping)
 
 
 async def payload(tx: Tx, event_id: str) -> bytes:
@@ -71,7 +80,8 @@ async def processed(tx: Tx, event_id: str) -> bool:
     return bool((await tx.run(mine.values(state="processed", processed_at=tx.now))).rowcount)
 
 
-async def tried(tx: Tx, event_id: str) -> int:
-    """Count a failed attempt to handle it; returns how many there were."""
-    counted = update(t.inbox).where(t.inbox.c.event_id == event_id).values(attempts=t.inbox.c.attempts + 1)
-    return int((await tx.run(counted.returning(t.inbox.c.attempts))).scalar_one())
+async def put_off(tx: Tx, event_id: str, *, until: datetime) -> int:
+    """Count a failed attempt to handle it, and leave it alone until then; returns how many there were."""
+    counted = update(t.inbox).where(t.inbox.c.event_id == event_id)
+    changed = counted.values(attempts=t.inbox.c.attempts + 1, retry_at=until)
+    return int((await tx.run(changed.returning(t.inbox.c.attempts))).scalar_one())

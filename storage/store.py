@@ -47,6 +47,17 @@ class Tx:
         result: CursorResult[Any] = await self.connection.execute(statement, *args)
         return result
 
+    @asynccontextmanager
+    async def savepoint(self) -> AsyncIterator[None]:
+        """What fails inside is undone, with what it asked for after the commit; the rest goes on."""
+        asked_before = len(self._callbacks)
+        try:
+            async with self.connection.begin_nested():
+                yield
+        except BaseException:
+            del self._callbacks[asked_before:]
+            raise
+
     def after_commit(self, callback: Callable[[], None]) -> None:
         """Run `callback` once this transaction is durable; never if it rolls back."""
         self._callbacks.append(callback)

@@ -71,6 +71,7 @@ class Core:
     live: Mapping[str, bool] = field(default_factory=dict)  # program -> real money?
     outbox_bell: asyncio.Event = field(default_factory=asyncio.Event)  # rung when a message is owed
     inbox_bell: asyncio.Event = field(default_factory=asyncio.Event)  # rung when an event was stored
+    codes: Codes = field(default_factory=Codes)  # one-time codes on their way; in memory only
     alerting: Alerting = field(default_factory=Alerting)
     lease_s: float = 30.0
     crash_point: Callable[[str], None] = no_crash

@@ -1,0 +1,19 @@
+"""What an event of the service means for people: alerts, and one-time codes on their way.
+
+Called with each event exactly once, in the transaction that marks it handled: whatever is raised here is
+there if and only if the event is done.
+"""
+
+from __future__ import annotations
+
+from bot.domain.purchases import Purchase
+from bot.services.core import Core
+from bot.services.heard import Heard
+from storage.store import Tx
+
+
+async def on_event(tx: Tx, core: Core, heard: Heard, purchase: Purchase | None) -> None:
+    """Raise what the event calls for. `purchase` is as it stands after this event, where it is of one.
+
+    An event of no rule raises nothing; it stays in the inbox for look-ups.
+    """

@@ -1,0 +1,136 @@
+"""The inbox: an event is stored once for ever before anybody is told so, and handled later, in one transaction.
+
+`accept` is the one way in, for deliveries and for what the event log tells. Handling an event and marking
+it handled are one commit, so a crash in between repeats it whole and nothing of it twice. An event that
+cannot be handled is tried again, ever more rarely, with an alert: it holds up no other and is never dropped.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Mapping
+from contextlib import suppress
+from datetime import datetime, timedelta
+from typing import Any
+
+from bot.partner import codec
+from bot.partner.models import Event
+from bot.partner.models.events import ThreeDsChallenge, TypedEvent
+from bot.partner.webhooks import CHALLENGE, Delivery, storable, unwrap
+from bot.services import alerts, event_rules
+from bot.services.core import Core
+from bot.services.heard import Heard
+from bot.services.legs import leg_of
+from storage import inbox, purchases
+from storage.inbox import InboxEvent
+from storage.ingest import Arrival, Ingest
+from storage.store import Tx
+
+log = logging.getLogger("countersign.inbox")
+
+# Few, as deliveries wait for the database meanwhile; more than one, as they share a commit.
+AT_ONCE = 10
+# How long an idle loop rests; the bell wakes it at once after an event was stored by this process.
+IDLE_S = 1.0
+_RETRIES = tuple(timedelta(seconds=s) for s in (5, 30, 120, 600, 3600))
+
+
+async def accept(core: Core, ingest: Ingest, program: str, told: Delivery | Event, source: str) -> bool:
+    """Store an event, without the code it may bring; False when it is known. Durable on return.
+
+    `source` is webhook or poll.
+    """
+    data = told.payload if isinstance(told, Event) else told.data
+    if told.type == CHALLENGE:
+        _keep_code(core, told)
+        data = storable(told.type, data)
+    core.crash_point("inbox.verified")
+    is_new = await ingest.put(
+        Arrival(told.id, program, told.type, told.created_at, source, _envelope(told, data))
+    )
+    core.crash_point("inbox.stored")
+    if is_new:
+        core.inbox_bell.set()
+    return is_new
+
+
+def _keep_code(core: Core, told: Delivery | Event) -> None:
+    event = unwrap(told)
+    if isinstance(event, ThreeDsChallenge) and event.code is not None:
+        core.codes.keep(event.id, event.code, core.clock)
+
+
+def _envelope(told: Delivery | Event, data: Mapping[str, Any]) -> bytes:
+    """The same bytes whichever way the event came."""
+    created_at: datetime = told.created_at
+    return codec.encode(
+        {"id": told.id, "type": told.type, "created_at": created_at.isoformat(), "data": data}
+    )
+
+
+async def run(core: Core) -> None:
+    """Handle what is stored, until cancelled."""
+    while True:
+        core.inbox_bell.clear()
+        while await process_next(core):
+            pass
+        # Not `wait_for`: in Python 3.11 it loses a cancellation that comes together with the bell.
+        with suppress(TimeoutError):
+            async with asyncio.timeout(IDLE_S):
+                await core.inbox_bell.wait()
+
+
+async def process_next(core: Core, *, limit: int = AT_ONCE) -> int:
+    """Handle the events that wait longest, in one commit; returns how many were taken up."""
+    async with core.store.begin() as tx:
+        waiting = await inbox.waiting(tx, limit=limit)
+        for event in waiting:
+            await _one(tx, core, event)
+        if waiting:
+            core.crash_point("inbox.handled")
+    return len(waiting)
+
+
+async def _one(tx: Tx, core: Core, event: InboxEvent) -> None:
+    try:
+        async with tx.savepoint():
+            await _handle(tx, core, event)
+    except Exception:  # whatever is wrong with this event, the others must not wait for it
+        log.exception("inbox.not_handled", extra={"event": event.event_id, "type": event.type})
+        await _put_off(tx, core, event)
+
+
+async def _handle(tx: Tx, core: Core, event: InboxEvent) -> None:
+    typed = _with_code(core, unwrap(await inbox.payload(tx, event.event_id)))
+    leg = leg_of(typed)
+    purchase = None if leg is None else await purchases.add(tx, event.program, leg)
+    heard = Heard(event.program, typed, event.source, event.received_at)
+    await event_rules.on_event(tx, core, heard, purchase)
+    await inbox.processed(tx, event.event_id)
+    if event.attempts >= len(_RETRIES):
+        await alerts.resolve(tx, core, f"event:{event.event_id}")
+
+
+def _with_code(core: Core, event: TypedEvent) -> TypedEvent:
+    if not isinstance(event, ThreeDsChallenge):
+        return event
+    return event.model_copy(update={"code": core.codes.take(event.id, core.clock)})
+
+
+async def _put_off(tx: Tx, core: Core, event: InboxEvent) -> None:
+    wait = _RETRIES[min(event.attempts, len(_RETRIES) - 1)]
+    attempts = await inbox.put_off(tx, event.event_id, until=tx.now + wait)
+    if attempts == len(_RETRIES):
+        await alerts.raise_(
+            tx,
+            core,
+            dedupe=f"event:{event.event_id}",
+            kind="event_stuck",
+            subject=event.event_id,
+            severity="warning",
+            title="An event cannot be handled",
+            text=f"Event {event.event_id} ({event.type}) of {event.program} was stored, and handling it has"
+            f" failed {attempts} times. It is kept and tried every hour; no money is moved by it. Look at the"
+            " log for the cause, and at the card or the funding it is about in the meantime.",
+        )

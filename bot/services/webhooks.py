@@ -1,0 +1,123 @@
+"""Deliveries: are they signed with this program's secret, and what is said when they are not.
+
+Nothing of a delivery that is refused is stored; only how often that happened and why is counted, as the
+service's own log does not show it to anybody here.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter, deque
+from collections.abc import Mapping
+from datetime import timedelta
+
+from bot.domain.secret import Secret
+from bot.partner.webhooks import Delivery, DeliveryRefused, Malformed, NotGenuine, Stale, TooLarge, verify
+from bot.services import alerts, inbox
+from bot.services.core import Core
+from storage import webhook_secrets
+from storage.ingest import Ingest
+
+# A rotation by another process is seen after this long; a delivery that does not verify asks again sooner.
+SECRETS_KEPT_S = 5.0
+ASKED_AGAIN_AFTER_S = 0.5
+# How many refusals in how long are worth a person's look: rotation, a wrong clock, somebody trying.
+TROUBLE_AT = 5
+TROUBLE_WINDOW_S = 300.0
+# More than that in the window says nothing new.
+_COUNTED = 1000
+# What was signed before a rotation and is still on its way is taken for this long.
+PREVIOUS_TAKEN_FOR = timedelta(minutes=10)
+
+_CAUSES: Mapping[type[DeliveryRefused], str] = {
+    NotGenuine: "not signed with our secret",
+    Stale: "a timestamp too far from our clock",
+    TooLarge: "too large",
+    Malformed: "not of an event's form",
+}
+
+
+class Webhooks:
+    """Takes deliveries for all programs. One in a process."""
+
+    def __init__(self, core: Core, ingest: Ingest) -> None:
+        self._core = core
+        self._ingest = ingest
+        self._secrets: dict[str, tuple[tuple[Secret, ...], float]] = {}
+        self._reading: dict[str, asyncio.Task[tuple[Secret, ...]]] = {}
+        self._refused: dict[str, deque[tuple[float, str]]] = {}
+
+    async def receive(self, program: str, raw: bytes, headers: Mapping[str, str]) -> bool:
+        """Store the event of this delivery; False when it was stored before. Durable on return.
+
+        Raises `DeliveryRefused`, whose `status` is the answer it gets.
+        """
+        try:
+            delivery = await self._verified(program, raw, headers)
+        except DeliveryRefused as refusal:
+            self._count(program, refusal)
+            raise
+        return await inbox.accept(self._core, self._ingest, program, delivery, "webhook")
+
+    async def _verified(self, program: str, raw: bytes, headers: Mapping[str, str]) -> Delivery:
+        now = self._core.clock.now()
+        try:
+            return verify(raw, headers, await self._accepted(program, SECRETS_KEPT_S), now)
+        except NotGenuine:
+            return verify(raw, headers, await self._accepted(program, ASKED_AGAIN_AFTER_S), now)
+
+    async def _accepted(self, program: str, at_most_s: float) -> tuple[Secret, ...]:
+        """The secrets of a program, read no longer ago than that. None for a program that is not ours."""
+        if program not in self._core.partners:
+            return ()
+        known = self._secrets.get(program)
+        if known is not None and self._core.clock.monotonic() - known[1] < at_most_s:
+            return known[0]
+        reading = self._reading.get(program)
+        if reading is None:
+            reading = self._reading[program] = asyncio.create_task(self._read(program))
+        return await asyncio.shield(reading)
+
+    async def _read(self, program: str) -> tuple[Secret, ...]:
+        """One reading for all who ask at once, as a flood of forgeries may."""
+        try:
+            began = self._core.clock.monotonic()
+            async with self._core.store.read() as tx:
+                found = await webhook_secrets.accepted(tx, program)
+            self._secrets[program] = (found, began)
+            return found
+        finally:
+            del self._reading[program]
+
+    def _count(self, program: str, refusal: DeliveryRefused) -> None:
+        if program in self._core.partners:
+            counted = self._refused.setdefault(program, deque(maxlen=_COUNTED))
+            counted.append((self._core.clock.monotonic(), _CAUSES.get(type(refusal), str(refusal))))
+
+    async def report(self) -> None:
+        """An alert for each program whose deliveries are being refused; resolved when that has stopped."""
+        since = self._core.clock.monotonic() - TROUBLE_WINDOW_S
+        for program, counted in self._refused.items():
+            while counted and counted[0][0] < since:
+                counted.popleft()
+            causes = Counter(cause for _, cause in counted)
+            async with self._core.store.begin() as tx:
+                if causes.total() >= TROUBLE_AT:
+                    await alerts.raise_(tx, self._core, **_alert(program, causes, self._core))
+                elif not causes:
+                    await alerts.resolve(tx, self._core, f"deliveries:{program}")
+
+
+def _alert(program: str, causes: Counter[str], core: Core) -> dict[str, str]:
+    said = ", ".join(f"{count} {cause}" for cause, count in causes.most_common())
+    return {
+        "dedupe": f"deliveries:{program}",
+        "kind": "deliveries_refused",
+        "subject": program,
+        "severity": "warning",
+        "title": f"Deliveries to {program} are refused",
+        "text": f"In the last five minutes: {said}. Nothing of them was stored. Our clock says"
+        f" {core.clock.now():%Y-%m-%d %H:%M:%S} UTC. The service delivers what is genuine again for two hours,"
+        " and the event log is read besides. After a rotation wait a minute; else compare the clock, or"
+        " rotate the secret with `/countersign webhook`.",
+    }

@@ -11,6 +11,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from decimal import Decimal
 from functools import partial
+from typing import Any
 
 from sandbox.slack import interactions, modals
 from sandbox.slack.views import View
@@ -110,7 +111,7 @@ class Crew:
                     await self.approve_one(APPROVERS[0])
                 await asyncio.sleep(0.01)
 
-    def _wish(self, kind: str) -> tuple[str, dict[str, str]]:
+    def _wish(self, kind: str) -> tuple[str, dict[str, Any]]:
         """A command and what is typed into its form. Amounts, names and hashes occur once only."""
         number = next(self._number)
         reason = {"reason": f"Crew wish {number}"}

@@ -36,6 +36,14 @@ FAULTS: tuple[Json, ...] = (
     {"operation": FUNDING, "effect": "drop_after_commit"},
     {"operation": FUNDING, "effect": "delay", "seconds": 0.2},
 )
+# What Slack does now and then: a post that is made and whose answer is lost must be found, not repeated.
+SLACK_FAULTS: tuple[Json, ...] = (
+    {"method": "chat.postMessage", "effect": "reset_after"},
+    {"method": "chat.postMessage", "effect": "500"},
+    {"method": "chat.postMessage", "effect": "429", "seconds": 1},
+    {"method": "chat.update", "effect": "503"},
+    {"method": "conversations.history", "effect": "500"},
+)
 WORK_S, START_S = 0.7, 0.3
 CRASH_TIMEOUT_S, DRAIN_TIMEOUT_S = 15.0, 40.0
 _DOUBTS = "SELECT id FROM attempt WHERE answered_at IS NULL AND purpose <> 'look'"
@@ -128,6 +136,7 @@ async def kill_at_random(
     figures, crew, began = Figures(seed), Crew(world, random.Random(seed + 1)), time.monotonic()
     for _ in range(kills):
         world.tell_partner("faults", rng.choice(faults))
+        world.slack.workspace.faults.add(dict(rng.choice(SLACK_FAULTS)))
         await world.bot.start(wait=False)
         if rng.random() < 0.15:
             await asyncio.sleep(rng.uniform(0, START_S))
@@ -161,6 +170,7 @@ async def people_at_work(world: Outside, crew: Crew) -> AsyncIterator[None]:
 async def _finish(world: Outside, crew: Crew, figures: Figures, began: float, timeout_s: float) -> None:
     """The faults stop, somebody approves what is pending, everything drains; then it is judged."""
     world.tell_partner("faults", method="DELETE")
+    world.slack.workspace.faults.clear()
     await world.bot.start()
     flying = asyncio.create_task(world.let_time_fly())
     try:

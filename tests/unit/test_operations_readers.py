@@ -88,7 +88,7 @@ REFUSED: list[tuple[Reader, str, str]] = [
 
 
 def _id(value: object) -> str:
-    return value.__name__ if callable(value) else ascii(str(value))[:40]
+    return str(getattr(value, "__name__", ascii(str(value))[:40]))
 
 
 @pytest.mark.parametrize(("read", "typed", "value"), TAKEN, ids=_id)

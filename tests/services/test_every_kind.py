@@ -1,0 +1,166 @@
+"""One contract for all operation kinds: what each must declare, and that it acts once and finds the truth."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from bot import operations
+from bot.domain.planning import Evidence
+from bot.domain.policy import KINDS
+from bot.domain.requests import Request, State
+from bot.operations._base import Operation
+from bot.partner.codec import decode, encode
+from storage import requests as rows
+from tests.services.acting import card_balance, execute, jump
+from tests.support.world import World
+
+HASH = "0x" + "ab" * 32
+TEXTS: dict[str, dict[str, str]] = {
+    "card_order": {
+        "card_holder_name": "Nora Quist",
+        "phone_country_code": "46",
+        "phone": "701234567",
+        "email": "nora@example.com",
+        "partner_ref": "emp-2001",
+    },
+    "card_topup": {"amount_usd": "50"},
+    "card_freeze": {},
+    "card_unfreeze": {},
+    "funding_submit": {"tx_hash": HASH, "network": "POLYGON"},
+}
+PATH = {
+    "card_order": "POST /cards",
+    "card_topup": "POST /cards/{cardId}/topup",
+    "card_freeze": "POST /cards/{cardId}/freeze",
+    "card_unfreeze": "POST /cards/{cardId}/freeze",
+    "funding_submit": "POST /funding",
+}
+EACH = pytest.mark.parametrize("kind", list(operations.kinds()))
+
+
+def kind_class(kind: str) -> type[Operation]:
+    return operations.kinds()[kind]
+
+
+async def asked(world: World, kind: str) -> Request:
+    """A request of this kind, on the first card where it names one; frozen first where it unfreezes."""
+    texts = dict(TEXTS[kind])
+    if any(field.card for field in kind_class(kind).fields):
+        texts["card"] = world.cards[0]["id"]
+    if kind == "card_unfreeze":
+        await world.tell(f"cards/{world.cards[0]['id']}", {"status": "FROZEN"})
+    return await world.ask(kind, texts)
+
+
+async def effects(world: World) -> dict[str, Any]:
+    """What the simulator holds that a kind can change."""
+    state = await world.state()
+    return {
+        "cards": {c["id"]: (c["status"], c["balance_usd"]) for c in state["cards"]},
+        "float": state["float"]["balance_usd"],
+        "funding": [f["tx_hash"] for f in state["funding"]],
+    }
+
+
+def test_every_kind_built_has_an_example_here() -> None:
+    assert set(TEXTS) == set(operations.kinds())
+
+
+@EACH
+def test_a_kind_declares_itself_within_what_slack_takes(kind: str) -> None:
+    cls = kind_class(kind)
+    assert len(cls.title) <= 24
+    assert cls.kind in KINDS, "no policy row"
+    assert cls.example.startswith(f"/{cls.command[0]} {cls.command[1]}")
+    assert cls.verb
+    assert cls.help
+    assert cls.phrases
+    assert len({f.name for f in cls.fields}) == len(cls.fields)
+    for phrase in cls.phrases:
+        for name in (f.name for f in cls.fields if f"{{{f.name}}}" in phrase):
+            assert f"{{{name}}}" in phrase
+    assert operations.by_command(*cls.command) is cls
+
+
+@EACH
+async def test_the_summary_names_every_public_field_and_no_private_one(world: World, kind: str) -> None:
+    request = await asked(world, kind)
+    cls = kind_class(kind)
+    async with world.store.read() as tx:
+        private = (await rows.frozen(tx, request.id)).private
+    for field in cls.fields:
+        shown = request.subject_label if field.card else request.terms.get(field.name, "")
+        assert shown.removesuffix(".00") in request.summary.replace(",", ""), field.name
+        if field.private:
+            assert private[field.name] not in request.summary
+            assert private[field.name] not in json.dumps(dict(request.terms))
+    assert set(private) == {f.name for f in cls.fields if f.private}
+
+
+@EACH
+async def test_the_frozen_body_is_sent_byte_for_byte(world: World, kind: str) -> None:
+    request = await asked(world, kind)
+    async with world.store.read() as tx:
+        body = (await rows.frozen(tx, request.id)).body
+    assert encode(decode(body)) == body
+    await world.approve(request)
+    await execute(world, request)
+
+    method, path = PATH[kind].split(" ")
+    sent = (await world.sent(f"{method} {path.rpartition('/')[2] and '/' + path.rpartition('/')[2]}"))[-1]
+    assert sent["body"] == json.loads(body)
+
+
+@EACH
+async def test_sent_twice_under_one_key_it_has_one_effect(world: World, kind: str) -> None:
+    request = await asked(world, kind)
+    async with world.store.read() as tx:
+        frozen = await rows.frozen(tx, request.id)
+    operation = kind_class(kind)({**request.terms, **frozen.private}, request.subject_label)
+    partner = world.core.partners["main"]
+
+    await operation.send(partner, request.key, frozen.body)
+    once = await effects(world)
+    await operation.send(partner, request.key, frozen.body)
+
+    assert await effects(world) == once
+
+
+@EACH
+async def test_after_a_lost_answer_looking_tells_the_truth_and_the_request_ends_well(world: World, kind: str) -> None:
+    before_usd = card_balance(world)
+    request = await asked(world, kind)
+    started = await effects(world)
+    operation = kind_class(kind)(request.terms, request.subject_label)
+    partner = world.core.partners["main"]
+    nothing = await operation.look(partner, request.key, world.clock.now())
+    assert nothing.evidence in (Evidence.ABSENT, Evidence.UNPROVEN), "seen before it was sent"
+
+    # The client repeats a freeze and a submission by itself; both answers are lost.
+    await world.fault("drop_after_commit", PATH[kind], times=4 if kind == "funding_submit" else 2)
+    await world.approve(request)
+    assert (await execute(world, request)).state is State.EXECUTING
+    assert await effects(world) != started
+    found = await operation.look(partner, request.key, world.clock.now())
+    assert found.evidence is (Evidence.DEBITED if kind == "card_topup" else Evidence.DONE)
+    assert found.text.endswith(".")
+
+    await world.control.delete("/_control/faults")
+    once = await effects(world)
+    assert (await jump(world, request)).state is State.SUCCEEDED
+    assert await effects(world) == once, "moved twice"
+    assert card_balance(world) == before_usd + (50 if kind == "card_topup" else 0)
+
+
+@EACH
+async def test_preview_lines_and_concerns_are_readable_from_what_was_stored(world: World, kind: str) -> None:
+    request = await asked(world, kind)
+    again = await world.request(request.id)
+    operation = kind_class(kind)(again.terms, again.subject_label)
+    lines = operation.lines(again.facts)
+    assert lines
+    assert all(label and value and "None" not in value for label, value in lines)
+    assert all(c.text.endswith(".") for c in operation.concerns(again.facts))

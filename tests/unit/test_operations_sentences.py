@@ -1,0 +1,93 @@
+"""Every code of the API document as a sentence: what happened, whether money moved, what to do next."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from bot import operations
+from bot.domain.outcomes import Call, Finding
+from bot.operations._base import Operation
+from bot.partner.certainty import Certainty, documented
+from bot.partner.endpoints import Endpoint
+from bot.partner.errors import CLASSES, NoAnswer, NotConnected, PartnerError
+
+ENDPOINT = {
+    Call.TOPUP: Endpoint.TOP_UP,
+    Call.ORDER: Endpoint.ORDER_CARD,
+    Call.FREEZE: Endpoint.FREEZE,
+    Call.FUNDING: Endpoint.SUBMIT_FUNDING,
+}
+VALUES = {
+    "card": "card1",
+    "amount_usd": "50.00",
+    "card_holder_name": "NORA QUIST",
+    "phone_country_code": "46",
+    "phone": "701234567",
+    "email": "nora@example.com",
+    "tx_hash": "0x" + "ab" * 32,
+    "network": "POLYGON",
+}
+# Never said where it is not proved, and never at all. Source: the words of the hazard list.
+_NEVER = ("revoked key", "try again", "key revoked", "funded")
+
+
+def built() -> dict[str, type[Operation]]:
+    return {kind: cls for kind, cls in operations.kinds().items() if cls.call in ENDPOINT}
+
+
+def made(cls: type[Operation]) -> Operation:
+    names = {field.name for field in cls.fields}
+    return cls({name: value for name, value in VALUES.items() if name in names}, "NORA QUIST ••4242")
+
+
+def answers(call: Call) -> Iterator[PartnerError]:
+    """Every error this call may meet: each code the document gives, no answer, no connection."""
+    endpoint = ENDPOINT[call]
+    for (status, code), certainty in documented(endpoint).items():
+        yield CLASSES[code](
+            "Because.", operation=endpoint, certainty=certainty, status=status, code=code, retry_after=None
+        )
+    yield NoAnswer("timeout", operation=endpoint, certainty=Certainty.AMBIGUOUS)
+    yield NotConnected("refused", operation=endpoint, certainty=Certainty.TRANSIENT)
+
+
+CASES = [
+    pytest.param(kind, error, unknown, id=f"{kind} {error.status or type(error).__name__} {error.code or ''} {when}")
+    for kind, cls in built().items()
+    for error in answers(cls.call)
+    for unknown, when in ((False, "first"), (True, "after unknown"))
+]
+
+
+@pytest.mark.parametrize(("kind", "error", "unknown"), CASES)
+def test_every_code_says_what_happened_whether_money_moved_and_what_comes_next(
+    kind: str, error: PartnerError, unknown: bool
+) -> None:
+    outcome = made(built()[kind]).judge(error, outcome_unknown=unknown)
+
+    said = outcome.text
+    sentences = said.count(". ") + said.endswith(".")
+    assert sentences >= 2, said
+    assert not any(word in said.lower() for word in _NEVER), said
+    assert outcome.cause
+    assert outcome.cause in said, "what happened"
+    if outcome.finding is Finding.REFUSED:
+        assert not unknown or isinstance(error, NotConnected), f"a refusal decided after an unknown attempt: {said}"
+        assert "Nothing moved." in said
+        assert said != f"{outcome.cause} Nothing moved.", f"no next step: {said}"
+    elif unknown or outcome.finding in (Finding.UNKNOWN, Finding.UNRESOLVED, Finding.EVIDENCE):
+        assert "do not repeat this" in said, said
+        assert "Nothing moved" not in said, said
+        assert "Nothing has moved" not in said, said
+    else:
+        assert outcome.finding in (Finding.WAIT, Finding.HELD, Finding.NOTHING_YET)
+        assert "Nothing" in said
+        assert "again" in said
+    assert "svc_live" not in said
+
+
+def test_the_walk_meets_every_code_of_the_document_that_a_change_of_ours_can_meet() -> None:
+    met = {error.code for cls in built().values() for error in answers(cls.call)}
+    assert met - {None} == set(CLASSES)

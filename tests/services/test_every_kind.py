@@ -130,7 +130,9 @@ async def test_sent_twice_under_one_key_it_has_one_effect(world: World, kind: st
 
 
 @EACH
-async def test_after_a_lost_answer_looking_tells_the_truth_and_the_request_ends_well(world: World, kind: str) -> None:
+async def test_after_a_lost_answer_looking_tells_the_truth_and_the_request_ends_well(
+    world: World, kind: str
+) -> None:
     before_usd = card_balance(world)
     request = await asked(world, kind)
     started = await effects(world)

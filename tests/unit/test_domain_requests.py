@@ -24,7 +24,9 @@ unresolved  succeed      succeeded
 unresolved  fail         failed
 failed      land_late    succeeded
 """
-ARROWS = {(State(a), Event(b)): State(c) for a, b, c in (line.split() for line in _ARROWS.split("\n") if line)}
+ARROWS = {
+    (State(a), Event(b)): State(c) for a, b, c in (line.split() for line in _ARROWS.split("\n") if line)
+}
 
 
 @pytest.mark.parametrize("event", Event)
@@ -44,7 +46,7 @@ def test_nothing_leaves_a_settled_state_but_a_late_landing() -> None:
 
 
 def test_each_state_is_open_or_settled_and_counts_where_money_may_have_moved() -> None:
-    assert OPEN | TERMINAL == set(State)
+    assert set(State) == OPEN | TERMINAL
     assert not OPEN & TERMINAL
     assert SENT - {State.FAILED} < COMMITTED, "what may have moved money counts towards the limits"
     assert not COMMITTED & {State.REJECTED, State.CANCELLED, State.EXPIRED, State.FAILED}

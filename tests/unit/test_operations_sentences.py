@@ -54,7 +54,9 @@ def answers(call: Call) -> Iterator[PartnerError]:
 
 
 CASES = [
-    pytest.param(kind, error, unknown, id=f"{kind} {error.status or type(error).__name__} {error.code or ''} {when}")
+    pytest.param(
+        kind, error, unknown, id=f"{kind} {error.status or type(error).__name__} {error.code or ''} {when}"
+    )
     for kind, cls in built().items()
     for error in answers(cls.call)
     for unknown, when in ((False, "first"), (True, "after unknown"))
@@ -74,7 +76,9 @@ def test_every_code_says_what_happened_whether_money_moved_and_what_comes_next(
     assert outcome.cause
     assert outcome.cause in said, "what happened"
     if outcome.finding is Finding.REFUSED:
-        assert not unknown or isinstance(error, NotConnected), f"a refusal decided after an unknown attempt: {said}"
+        assert not unknown or isinstance(error, NotConnected), (
+            f"a refusal decided after an unknown attempt: {said}"
+        )
         assert "Nothing moved." in said
         assert said != f"{outcome.cause} Nothing moved.", f"no next step: {said}"
     elif unknown or outcome.finding in (Finding.UNKNOWN, Finding.UNRESOLVED, Finding.EVIDENCE):

@@ -1,0 +1,114 @@
+"""Judging one approval, pure: the order of the checks, the quorum, and what a decision's seal covers."""
+
+from __future__ import annotations
+
+from dataclasses import fields, replace
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+
+import pytest
+
+from bot.domain.approvals import Decision, DecisionKind, Reason, Verdict, decide, decision_bytes
+from bot.domain.requests import Request, State
+
+NOW = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
+REQUEST = Request(
+    id="R-7K3M",
+    program="main",
+    kind="card_topup",
+    state=State.PENDING,
+    version=1,
+    requester="ALICE",
+    requester_name="Alice",
+    reason="because",
+    terms={"amount_usd": "50.00"},
+    subject="card1",
+    subject_label="NORA ••4242",
+    summary="Top up NORA ••4242 by 50.00 USD",
+    exposure_usd=Decimal(50),
+    digest="d1",
+    key="co-abc-1",
+    approvals_needed=2,
+    policy_version="p1",
+    created_at=NOW,
+    expires_at=NOW + timedelta(hours=8),
+)
+BY_BOB = Decision(
+    id="1",
+    request_id="R-7K3M",
+    kind=DecisionKind.APPROVE,
+    actor="BOB",
+    actor_name="Bob",
+    requester="ALICE",
+    digest="d1",
+    policy_version="p1",
+    mac="m",
+    decided_at=NOW,
+)
+GROUP = frozenset({"ALICE", "BOB", "CAROL"})
+
+
+def judged(
+    request: Request = REQUEST,
+    earlier: tuple[Decision, ...] = (),
+    *,
+    actor: str = "BOB",
+    approvers: frozenset[str] = GROUP,
+    shown: str = "d1",
+    now: datetime = NOW,
+) -> Verdict:
+    return decide(request, earlier, actor=actor, approvers=approvers, shown_digest=shown, now=now)
+
+
+@pytest.mark.parametrize("state", State)
+def test_only_a_pending_request_takes_an_approval(state: State) -> None:
+    verdict = judged(replace(REQUEST, state=state))
+    assert verdict.reason is (Reason.COUNTS if state is State.PENDING else Reason.NOT_PENDING)
+
+
+def test_the_quorum_counts_people_and_not_clicks() -> None:
+    assert judged() == Verdict(Reason.COUNTS, 1)
+    assert judged(earlier=(BY_BOB,)) == Verdict(Reason.ALREADY_DECIDED, 1)
+    assert judged(earlier=(BY_BOB,), actor="CAROL") == Verdict(Reason.SETTLES, 2)
+    assert judged(earlier=(replace(BY_BOB, kind=DecisionKind.RESOLVE),)) == Verdict(Reason.COUNTS, 1)
+
+
+@pytest.mark.parametrize(
+    ("verdict", "reason"),
+    [
+        (
+            judged(actor="ALICE", approvers=frozenset(), shown="x", now=NOW + timedelta(days=9)),
+            Reason.OWN_REQUEST,
+        ),
+        (judged(actor="MALLORY", shown="x", now=NOW + timedelta(days=9)), Reason.NOT_AN_APPROVER),
+        (judged(earlier=(BY_BOB,), shown="x", now=NOW + timedelta(days=9)), Reason.ALREADY_DECIDED),
+        (judged(shown="x", now=NOW + timedelta(hours=8)), Reason.EXPIRED),
+        (judged(shown="x"), Reason.STALE),
+    ],
+)
+def test_who_somebody_is_comes_before_what_the_request_is(verdict: Verdict, reason: Reason) -> None:
+    assert verdict.reason is reason
+    assert not verdict.counts
+
+
+def test_the_last_instant_counts_and_the_moment_of_expiry_does_not() -> None:
+    assert judged(now=REQUEST.expires_at - timedelta(microseconds=1)).counts
+    assert judged(now=REQUEST.expires_at).reason is Reason.EXPIRED
+
+
+def test_the_seal_of_a_decision_covers_every_field_that_gives_it_force() -> None:
+    shown_only = {"actor_name", "mac", "reason"}
+    for field in fields(Decision):
+        if field.name in shown_only:
+            continue
+        value = getattr(BY_BOB, field.name)
+        other = NOW + timedelta(seconds=1) if field.name == "decided_at" else "other"
+        if field.name == "kind":
+            other = DecisionKind.REJECT
+        assert decision_bytes(replace(BY_BOB, **{field.name: other})) != decision_bytes(BY_BOB), value
+
+
+def test_two_decisions_whose_fields_join_alike_are_sealed_apart() -> None:
+    one = replace(BY_BOB, id="ab", request_id="c")
+    other = replace(BY_BOB, id="a", request_id="bc")
+    assert decision_bytes(one) != decision_bytes(other)

@@ -16,7 +16,10 @@ from storage.writing import insert_new
 
 @dataclass(frozen=True, slots=True)
 class Alert:
-    """A fact someone should look at. `state`: raised, acknowledged, snoozed or resolved."""
+    """A fact someone should look at. `state`: raised, acknowledged, snoozed or resolved.
+
+    `snoozed_until` is when a snooze, or an acknowledgement, runs out.
+    """
 
     id: str
     dedupe: str
@@ -67,9 +70,9 @@ async def _new_id(tx: Tx, dedupe: str) -> str:
     return "A-" + hashlib.sha256(f"{before}:{dedupe}".encode()).hexdigest()[:12].upper()
 
 
-async def acknowledge(tx: Tx, alert_id: str, *, by: str) -> Alert | None:
-    """Somebody looks after it; None when it is not open."""
-    return await _change(tx, alert_id, state="acknowledged", acknowledged_by=by, snoozed_until=None)
+async def acknowledge(tx: Tx, alert_id: str, *, by: str, until: datetime | None = None) -> Alert | None:
+    """Somebody looks after it, `until` then unless they say so again; None when it is not open."""
+    return await _change(tx, alert_id, state="acknowledged", acknowledged_by=by, snoozed_until=until)
 
 
 async def snooze(tx: Tx, alert_id: str, *, until: datetime) -> Alert | None:
@@ -82,12 +85,17 @@ async def assign(tx: Tx, alert_id: str, *, to: str | None) -> Alert | None:
 
 
 async def wake(tx: Tx) -> list[Alert]:
-    """Snoozed alerts whose time is up are raised again."""
+    """Snoozed and acknowledged alerts whose time is up are raised again."""
     a = t.alert.c
-    over = update(t.alert).where(a.state == "snoozed", a.snoozed_until <= tx.now)
+    over = update(t.alert).where(a.state.in_(("snoozed", "acknowledged")), a.snoozed_until <= tx.now)
     values = {"state": "raised", "snoozed_until": None, "updated_at": tx.now}
     rows = (await tx.run(over.values(values).returning(t.alert))).all()
     return [Alert(**row._mapping) for row in rows]
+
+
+async def reword(tx: Tx, alert_id: str, *, severity: str, title: str, text: str) -> Alert | None:
+    """The newest words for a condition that goes on; how often it was seen stays."""
+    return await _change(tx, alert_id, severity=severity, title=title, text=text)
 
 
 async def resolve(tx: Tx, dedupe: str) -> Alert | None:
@@ -107,12 +115,58 @@ async def get(tx: Tx, alert_id: str) -> Alert | None:
     return None if row is None else Alert(**row._mapping)
 
 
+async def open_one(tx: Tx, dedupe: str) -> Alert | None:
+    """The open alert of this condition."""
+    row = (await tx.run(select(t.alert).where(t.alert.c.dedupe == dedupe, _open()))).one_or_none()
+    return None if row is None else Alert(**row._mapping)
+
+
+async def open_of(tx: Tx, kind: str) -> list[Alert]:
+    """The open alerts of a kind, the oldest first."""
+    a = t.alert.c
+    rows = (await tx.run(select(t.alert).where(a.kind == kind, _open()).order_by(a.raised_at, a.id))).all()
+    return [Alert(**row._mapping) for row in rows]
+
+
+async def raised_since(tx: Tx, since: datetime) -> list[Alert]:
+    """Everything raised since then, over or not, the oldest first."""
+    a = t.alert.c
+    rows = (await tx.run(select(t.alert).where(a.raised_at >= since).order_by(a.raised_at, a.id))).all()
+    return [Alert(**row._mapping) for row in rows]
+
+
 async def open_ones(tx: Tx) -> list[Alert]:
     """Everything not resolved, the newest first."""
     rows = (
         await tx.run(select(t.alert).where(_open()).order_by(t.alert.c.raised_at.desc(), t.alert.c.id))
     ).all()
     return [Alert(**row._mapping) for row in rows]
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """One line of an alert's history. `actor` is a Slack id or `system:…`."""
+
+    n: int
+    at: datetime
+    actor: str
+    text: str
+
+
+async def note(tx: Tx, alert_id: str, *, actor: str, text: str) -> int:
+    """Add a line to the alert's history; returns its number."""
+    n = t.alert_note.c
+    last = (await tx.run(select(func.max(n.n)).where(n.alert_id == alert_id))).scalar_one()
+    number = int(last or 0) + 1
+    row = {"alert_id": alert_id, "n": number, "at": tx.now, "actor": actor, "text": text}
+    await tx.run(t.alert_note.insert().values(row))
+    return number
+
+
+async def notes(tx: Tx, alert_id: str) -> list[Note]:
+    n = t.alert_note.c
+    asked = select(n.n, n.at, n.actor, n.text).where(n.alert_id == alert_id).order_by(n.n)
+    return [Note(**row._mapping) for row in (await tx.run(asked)).all()]
 
 
 def _open() -> Any:

@@ -13,6 +13,8 @@ from storage import tables as t
 from storage.store import Tx
 from storage.writing import insert_new, upsert
 
+_DRAWN = frozenset({"card", "alert"})
+
 
 @dataclass(frozen=True, slots=True)
 class OutboxRow:
@@ -54,11 +56,12 @@ async def put(
     user: str | None = None,
     due_at: datetime | None = None,
 ) -> bool:
-    """Owe a message; False when `dedupe` is known, or an owed card of the same subject covers it.
+    """Owe a message; False when `dedupe` is known, or an owed picture of the same subject covers it.
 
-    A card is drawn from the database when it is sent, so one that is still owed shows this change, too.
+    A card or an alert is drawn from the database when it is sent, so one that is still owed and due no
+    later shows this change, too.
     """
-    if kind == "card" and await _is_owed(tx, channel, subject):
+    if kind in _DRAWN and await _is_owed(tx, channel, subject, kind, due_at or tx.now):
         return False
     row = {
         "channel": channel,
@@ -76,14 +79,14 @@ async def put(
     return await insert_new(tx, t.outbox, row)
 
 
-async def _is_owed(tx: Tx, channel: str, subject: str) -> bool:
+async def _is_owed(tx: Tx, channel: str, subject: str, kind: str, due_at: datetime) -> bool:
     o = t.outbox.c
     same = (
         o.subject == subject,
-        o.kind == "card",
+        o.kind == kind,
         o.channel == channel,
         o.state == "owed",
-        o.due_at <= tx.now,
+        o.due_at <= due_at,
     )
     asked = select(o.id).where(*same).limit(1)
     # Locked: a sender that takes the row meanwhile might draw what was before this change.

@@ -30,3 +30,15 @@ async def get(tx: Tx, program: str, name: str) -> Reading | None:
     r = t.reading.c
     row = (await tx.run(select(r.value, r.read_at).where(r.program == program, r.name == name))).one_or_none()
     return None if row is None else Reading(row.value, row.read_at)
+
+
+async def named(tx: Tx, program: str, prefix: str) -> dict[str, Reading]:
+    """All readings whose name begins so, by the rest of the name."""
+    r = t.reading.c
+    mine = (r.program == program, r.name.startswith(prefix, autoescape=True))
+    rows = (await tx.run(select(r.name, r.value, r.read_at).where(*mine).order_by(r.name))).all()
+    return {row.name.removeprefix(prefix): Reading(row.value, row.read_at) for row in rows}
+
+
+async def drop(tx: Tx, program: str, name: str) -> None:
+    await tx.run(t.reading.delete().where(t.reading.c.program == program, t.reading.c.name == name))

@@ -1,43 +1,123 @@
-"""Conditions someone should look at: raised once, updated in place, resolved with the condition."""
+"""Conditions someone should look at: one message for each, edited in place, its thread the history.
+
+`raise_` counts an occurrence, `keep` says that a condition goes on, `tell` states a fact that is over as
+soon as it is told. Each is silent where nothing changed. What a mute rule silences is kept and audited,
+only not posted; what is no more than a note waits for the end of the quiet hours.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from datetime import timedelta
+
 from bot.services import owed
 from bot.services.core import Core
-from storage import alerts, audit
+from storage import alerts, audit, mutes
+from storage.alerts import Alert
 from storage.store import Tx
+
+# A storm redraws its message this often, whatever the number of its events.
+REDRAW_EVERY = timedelta(seconds=5)
+# Nobody may silence that an outcome is unknown, or that the bot itself cannot be trusted.
+NEVER_MUTED = frozenset({"unresolved", "landed_late", "key_trouble", "key_reused", "tampered", "policy"})
 
 
 async def raise_(
     tx: Tx, core: Core, *, dedupe: str, kind: str, subject: str, severity: str, title: str, text: str
-) -> None:
-    """Raise or update the one alert of this condition (`dedupe`); its message is owed to the alerts channel."""
+) -> Alert:
+    """Raise or count the one alert of this condition (`dedupe`); its message is owed to the alerts channel."""
     alert, is_new = await alerts.raise_(
         tx, dedupe=dedupe, kind=kind, subject=subject, severity=severity, title=title, text=text
     )
     if is_new:
-        await audit.append(
-            tx,
-            actor="system:alerts",
-            action="alert.raised",
-            subject=f"alert:{alert.id}",
-            body={"kind": kind, "about": subject, "severity": severity},
-            policy_version=core.policy.version,
+        await _audit(tx, core, "alert.raised", alert, severity=severity)
+    await _show(tx, core, alert, f"raised:{alert.count}", later=not is_new)
+    return alert
+
+
+async def keep(
+    tx: Tx, core: Core, *, dedupe: str, kind: str, subject: str, severity: str, title: str, text: str
+) -> Alert:
+    """The condition holds: raised once, then drawn again only where its words changed. Not counted."""
+    found = await alerts.open_one(tx, dedupe)
+    if found is None:
+        return await raise_(
+            tx, core, dedupe=dedupe, kind=kind, subject=subject, severity=severity, title=title, text=text
         )
-    await owed.alert(tx, core, alert.id, f"raised:{alert.count}")
+    if (found.severity, found.title, found.text) == (severity, title, text):
+        return found
+    said = await alerts.reword(tx, found.id, severity=severity, title=title, text=text)
+    await _show(tx, core, found, f"said:{core.ids.ulid()}", later=found.severity == severity)
+    if found.severity != severity:
+        await note(tx, core, said or found, "system:alerts", f"Now {severity}: {title}.")
+    return said or found
 
 
-async def resolve(tx: Tx, core: Core, dedupe: str) -> None:
+async def tell(
+    tx: Tx, core: Core, *, dedupe: str, kind: str, subject: str, title: str, text: str, severity: str = "info"
+) -> None:
+    """A fact to know, with nothing left to do. What was open for this condition ends with it."""
+    alert = await keep(
+        tx, core, dedupe=dedupe, kind=kind, subject=subject, severity=severity, title=title, text=text
+    )
+    await resolve(tx, core, alert.dedupe)
+
+
+async def resolve(tx: Tx, core: Core, dedupe: str, *, actor: str = "system:alerts") -> None:
     """The condition is over. Nothing happens where no alert of it is open."""
     alert = await alerts.resolve(tx, dedupe)
     if alert is None:
         return
+    await _audit(tx, core, "alert.resolved", alert, actor=actor)
+    await _show(tx, core, alert, "resolved")
+    if alert.raised_at != tx.now:
+        await note(tx, core, alert, actor, "Resolved.")
+
+
+async def note(
+    tx: Tx, core: Core, alert: Alert, actor: str, text: str, *, mentions: Sequence[str] = ()
+) -> None:
+    """A line of the alert's history, told in its thread. `actor` is a Slack id or `system:…`."""
+    n = await alerts.note(tx, alert.id, actor=actor, text=text)
+    if not await is_muted(tx, alert):
+        await owed.alert_line(tx, core, alert.id, n, actor=actor, text=text, mentions=mentions)
+
+
+async def redraw(tx: Tx, core: Core, alert: Alert) -> None:
+    """What people did with it is to be seen."""
+    await _show(tx, core, alert, f"done:{core.ids.ulid()}")
+
+
+async def is_muted(tx: Tx, alert: Alert) -> mutes.Mute | None:
+    """The rule that silences this alert."""
+    if alert.kind in NEVER_MUTED:
+        return None
+    rules = await mutes.in_force(tx)
+    return next((r for r in rules if r.silences(alert.kind, alert.subject, alert.title)), None)
+
+
+async def _show(tx: Tx, core: Core, alert: Alert, change: str, *, later: bool = False) -> None:
+    """Owe the picture: at once, `later` with other changes, or when the quiet hours are over."""
+    rule = await is_muted(tx, alert)
+    if rule is not None:
+        if alert.count == 1 and change == "raised:1":
+            await _audit(tx, core, "alert.muted", alert, rule=rule.name)
+            await alerts.note(tx, alert.id, actor="system:alerts", text=f"Muted by the rule {rule.name}.")
+        return
+    due_at = tx.now + REDRAW_EVERY if later else None
+    if alert.severity == "info":
+        due_at = core.alerting.hours.quiet_until(tx.now) or due_at
+    await owed.alert(tx, core, alert.id, change, due_at=due_at)
+
+
+async def _audit(
+    tx: Tx, core: Core, action: str, alert: Alert, *, actor: str = "system:alerts", **more: str
+) -> None:
     await audit.append(
         tx,
-        actor="system:alerts",
-        action="alert.resolved",
+        actor=actor,
+        action=action,
         subject=f"alert:{alert.id}",
-        body={"kind": alert.kind, "about": alert.subject},
+        body={"kind": alert.kind, "about": alert.subject, **more},
         policy_version=core.policy.version,
     )
-    await owed.alert(tx, core, alert.id, "resolved")

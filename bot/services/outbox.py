@@ -181,7 +181,7 @@ class Outbox:
             posted = await self._send(row, picture, place, key)
         except MessageGone:
             async with self._core.store.begin() as tx:
-                await outbox.forget_place(tx, row.subject, "card" if row.kind == "line" else row.kind)
+                await outbox.forget_place(tx, row.subject, _drawn_as(row))
             await self._later(row, timedelta(0), "the message was gone")
             return True
         except SlackTrouble as trouble:
@@ -238,7 +238,7 @@ class Outbox:
             await self._later(row, _BACKOFF[min(row.attempts + 2, len(_BACKOFF) - 1)], str(refusal))
 
     async def _place_of(self, row: OutboxRow) -> Place | None:
-        kind = "card" if row.kind == "line" else row.kind
+        kind = _drawn_as(row)
         if kind not in EDITED_IN_PLACE:
             return None
         async with self._core.store.read() as tx:
@@ -257,6 +257,13 @@ class Outbox:
     async def _drop(self, row: OutboxRow, error: str) -> None:
         async with self._core.store.begin() as tx:
             await outbox.drop(tx, row.id, error)
+
+
+def _drawn_as(row: OutboxRow) -> str:
+    """The kind of the message it edits or, for a line, whose thread it goes to."""
+    if row.kind != "line":
+        return row.kind
+    return "alert" if row.subject.startswith("alert:") else "card"
 
 
 def _version(picture: Picture) -> int:

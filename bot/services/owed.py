@@ -6,6 +6,8 @@ picture is drawn from the database when the row is delivered, so lost, doubled o
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from datetime import datetime
 from typing import Any
 
 from bot.domain.requests import Request
@@ -72,7 +74,7 @@ async def tell_requester(tx: Tx, core: Core, request: Request, actor: str) -> No
     )
 
 
-async def alert(tx: Tx, core: Core, alert_id: str, change: str) -> None:
+async def alert(tx: Tx, core: Core, alert_id: str, change: str, *, due_at: datetime | None = None) -> None:
     """The alert's one message, drawn as the alert is when it is delivered. `change` names this change."""
     await _put(
         tx,
@@ -82,6 +84,35 @@ async def alert(tx: Tx, core: Core, alert_id: str, change: str) -> None:
         subject=f"alert:{alert_id}",
         body={},
         dedupe=f"alert:{alert_id}:{change}",
+        due_at=due_at,
+    )
+
+
+async def alert_line(
+    tx: Tx, core: Core, alert_id: str, n: int, *, actor: str, text: str, mentions: Sequence[str] = ()
+) -> None:
+    """Note `n` of the alert's history, in its thread. `mentions` are people or groups it calls for."""
+    await _put(
+        tx,
+        core,
+        channel=core.channels.alerts,
+        kind="line",
+        subject=f"alert:{alert_id}",
+        body={"actor": actor, "text": text, "mentions": list(mentions)},
+        dedupe=f"alert:{alert_id}:note:{n}",
+    )
+
+
+async def digest(tx: Tx, core: Core, day: str) -> None:
+    """The morning's digest of this day, for the alerts channel; what it tells is kept as a reading."""
+    await _put(
+        tx,
+        core,
+        channel=core.channels.alerts,
+        kind="direct",
+        subject=f"digest:{day}",
+        body={},
+        dedupe=f"digest:{day}",
     )
 
 
@@ -91,7 +122,7 @@ async def anchor(tx: Tx, core: Core, anchor: Anchor) -> None:
         tx,
         core,
         channel=core.channels.audit,
-        kind="anchor",
+        kind="direct",
         subject=f"anchor:{anchor.seq}",
         body={"line": anchor.line(), "seq": anchor.seq},
         dedupe=f"anchor:{anchor.seq}:{anchor.at}",

@@ -1,0 +1,54 @@
+"""Mute rules: named, with who made them and until when. What they silence is kept, only not posted."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import ColumnElement, delete, or_, select
+
+from storage import tables as t
+from storage.store import Tx
+from storage.writing import upsert
+
+
+@dataclass(frozen=True, slots=True)
+class Mute:
+    """Alerts of `kind`, all of them or those whose subject or title holds `about`."""
+
+    name: str
+    kind: str
+    about: str
+    by: str
+    since: datetime
+    until: datetime | None
+
+    def silences(self, kind: str, *texts: str) -> bool:
+        return kind == self.kind and (not self.about or any(self.about in text for text in texts))
+
+
+async def put(tx: Tx, *, name: str, kind: str, about: str, by: str, until: datetime | None) -> None:
+    """Make the rule, or put it in place of the one of the same name."""
+    rule = {"kind": kind, "about": about}
+    row = {"name": name, "rule": rule, "by": by, "since": tx.now, "until": until}
+    await upsert(tx, t.mute, [row], key=("name",))
+
+
+async def drop(tx: Tx, name: str) -> bool:
+    """End the rule; False when there is none of this name."""
+    return bool((await tx.run(delete(t.mute).where(t.mute.c.name == name))).rowcount)
+
+
+async def in_force(tx: Tx) -> list[Mute]:
+    asked = select(t.mute).where(_now(tx)).order_by(t.mute.c.name)
+    return [_mute(row._mapping) for row in (await tx.run(asked)).all()]
+
+
+def _now(tx: Tx) -> ColumnElement[bool]:
+    return or_(t.mute.c.until.is_(None), t.mute.c.until > tx.now)
+
+
+def _mute(row: Any) -> Mute:
+    rule = row["rule"]
+    return Mute(row["name"], rule["kind"], rule["about"], row["by"], row["since"], row["until"])

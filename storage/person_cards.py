@@ -1,0 +1,27 @@
+"""Who in Slack gets the one-time codes of the cards with a `partner_ref`."""
+
+from __future__ import annotations
+
+from sqlalchemy import delete, select
+
+from storage import tables as t
+from storage.store import Tx
+from storage.writing import upsert
+
+
+async def person_of(tx: Tx, partner_ref: str) -> str | None:
+    """The Slack id of the person, or None where nobody is named."""
+    asked = select(t.person_card.c.slack_id).where(t.person_card.c.partner_ref == partner_ref)
+    return (await tx.run(asked)).scalar_one_or_none()
+
+
+async def put(tx: Tx, partner_ref: str, slack_id: str) -> None:
+    await upsert(
+        tx, t.person_card, [{"partner_ref": partner_ref, "slack_id": slack_id}], key=("partner_ref",)
+    )
+
+
+async def drop(tx: Tx, partner_ref: str) -> bool:
+    """False when nobody was named."""
+    mine = delete(t.person_card).where(t.person_card.c.partner_ref == partner_ref)
+    return bool((await tx.run(mine)).rowcount)

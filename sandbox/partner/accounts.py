@@ -46,6 +46,11 @@ class Account:
     paid_out_usd: Decimal
     last_payout_at: str | None
     cards_ordered: int
+    open_cards: int
+    ledger_rows: int
+    ledger_last_at: str
+    ledger_in_order: bool
+    net_topups_usd: Decimal
 
     @property
     def balance_usd(self) -> Decimal:
@@ -89,6 +94,11 @@ def _fresh() -> dict[str, Any]:
         "paid_out_usd": "0",
         "last_payout_at": None,
         "cards_ordered": 0,
+        "open_cards": 0,
+        "ledger_rows": 0,
+        "ledger_last_at": "",
+        "ledger_in_order": 1,
+        "net_topups_usd": "0",
     }
 
 
@@ -112,8 +122,9 @@ def account(world: World, account_id: str) -> Account:
     if row is None:
         raise KeyError(account_id)
     values = {name: row[name] for name in row.keys() if name != "seq"}  # noqa: SIM118 - a Row is no dict
-    for name in ("funded_usd", "spent_usd", "markup_pct", "accrued_usd", "paid_out_usd"):
+    for name in ("funded_usd", "spent_usd", "markup_pct", "accrued_usd", "paid_out_usd", "net_topups_usd"):
         values[name] = Decimal(values[name])
+    values["ledger_in_order"] = bool(values["ledger_in_order"])
     return Account(**{**values, "settings": msgspec.json.decode(row["settings"], type=Settings)})
 
 

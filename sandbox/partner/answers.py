@@ -197,6 +197,164 @@ EVENTS = shape(
 )
 ERROR = shape("Error", string("error"), string("code"))
 
+LIMIT_RULES = {"required": False, "exclusiveMinimum": 0, "x-decimals": 2}
+LIMITS_BODY = shape(
+    "LimitsBody",
+    number("daily_limit", **LIMIT_RULES),
+    number("weekly_limit", **LIMIT_RULES),
+    number("monthly_limit", **LIMIT_RULES),
+    closed=True,
+)
+LIMITS = shape(
+    "Limits",
+    string("card_id"),
+    number("daily_limit", nullable=True),
+    number("weekly_limit", nullable=True),
+    number("monthly_limit", nullable=True),
+    number("per_transaction_limit_usd"),
+)
+PHONE_BODY = shape("PhoneBody", integer("phone_country_code", exclusiveMinimum=0), string("phone"))
+PHONE = shape("Phone", string("card_id"), boolean("updated"))
+THREEDS_BODY = shape("ThreeDsBody", string("method"))
+THREEDS = shape("ThreeDs", string("card_id"), string("three_ds_method"))
+PAN = shape(
+    "CardDetails",
+    string("card_id"),
+    string("details_url", format="uri"),
+    integer("expiration_month", nullable=True, minimum=1, maximum=12),
+    integer("expiration_year", nullable=True),
+)
+PAN_TOKEN = shape("PanToken", string("url", format="uri"), number("expires_in"), boolean("single_use"))
+DECLINE_REASON = shape(
+    "DeclineReason", string("code"), string("message"), boolean("retryable"), boolean("card_blocked")
+)
+FEE_BREAKDOWN = shape("FeeBreakdown", number("fx_usd"), number("atm_usd"), number("deposit_usd"))
+EVENT_FEE_BREAKDOWN = shape("EventFeeBreakdown", number("fx_usd"), number("atm_usd"))
+TRANSACTION = shape(
+    "Transaction",
+    string("id"),
+    string("transaction_id", nullable=True),
+    string("partner_ref", nullable=True),
+    string("datetime", pattern=r"^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d{1,3})?$"),
+    string(
+        "status",
+        enum=[
+            "pending", "settled", "declined", "refunded", "partially_refunded", "reversed", "partially_reversed",
+        ],
+    ),
+    string("merchant", nullable=True),
+    number("amount_usd"),
+    number("original_amount", nullable=True),
+    string("original_currency", nullable=True),
+    number("fee_basis_usd", minimum=0),
+    number("exchange_rate", nullable=True),
+    number("provider_fee_usd"),
+    number("client_fee_usd"),
+    number("fee_usd"),
+    nested("fee_breakdown", FEE_BREAKDOWN),
+    nested("decline_reason", DECLINE_REASON, nullable=True),
+)  # fmt: skip
+TRANSACTIONS = shape(
+    "Transactions",
+    string("card_id"),
+    array("transactions", TRANSACTION),
+    integer("count"),
+    integer("page"),
+    integer("total_pages"),
+    integer("total"),
+)
+WEBHOOK_BODY = shape(
+    "WebhookBody",
+    string("url", maxLength=2000),
+    boolean("rotate", required=False, lenient=True, default=False),
+)
+WEBHOOK = shape("Webhook", string("url", format="uri"), boolean("active"), moment("updated_at"))
+WEBHOOK_ANSWER = shape("WebhookAnswer", nested("webhook", WEBHOOK, nullable=True))
+WEBHOOK_CHANGED = shape(
+    "WebhookChanged",
+    nested("webhook", shape("WebhookUrl", string("url", format="uri"))),
+    string("secret", nullable=True, pattern="^whsec_[A-Za-z0-9_-]{32}$"),
+    string("note"),
+)
+REDELIVERY = shape("Redelivery", string("event_id"), string("type"), boolean("queued"))
+DEPOSIT_BODY = shape(
+    "DepositBody",
+    string("card_id", source="invented"),
+    string("asset", source="invented"),
+    string("chain", source="invented"),
+    number("amount_usd", source="invented", exclusiveMinimum=0, maximum=10**9, **{"x-decimals": 2}),
+)
+QUOTE = shape(
+    "DepositQuote",
+    string("deposit_id", format="uuid"),
+    string("card_id"),
+    string("asset"),
+    string("chain"),
+    string("deposit_address"),
+    string("send_amount"),
+    number("rate_usd"),
+    number("fee_usd"),
+    number("svc_fee_usd"),
+    number("partner_fee_usd"),
+    number("card_credit_usd"),
+    boolean("exact_amount_required"),
+    moment("expires_at"),
+)
+DEPOSIT = shape(
+    "Deposit",
+    string("id", format="uuid"),
+    string("card_id"),
+    string("asset"),
+    string("chain"),
+    string("deposit_address"),
+    string("amount_expected"),
+    number("rate_usd"),
+    number("fee_usd"),
+    number("credit_usd"),
+    string("status", enum=["pending", "credited", "expired", "cancelled"]),
+    string("tx_hash", nullable=True),
+    moment("expires_at"),
+    moment("credited_at", nullable=True),
+    moment("created_at"),
+)
+DEPOSIT_LIST = shape(
+    "DepositList",
+    array("deposits", DEPOSIT, source="invented", kept=True),
+    integer("count", source="invented"),
+    integer("page", source="invented"),
+    integer("total", source="invented"),
+    integer("total_pages", source="invented"),
+)
+
+
+def _purchase_event(name: str) -> Shape:
+    return shape(
+        name,
+        string("card_id"),
+        string("partner_ref", nullable=True),
+        string("transaction_id"),
+        string("event"),
+        string("status"),
+        boolean("is_pending"),
+        string("delivery_status"),
+        string("merchant"),
+        string("mcc_code"),
+        string("mcc_category"),
+        string("merchant_country"),
+        number("amount_usd"),
+        number("original_amount"),
+        string("original_currency"),
+        string("bill_currency"),
+        number("exchange_rate"),
+        number("fee_usd"),
+        nested("fee_breakdown", EVENT_FEE_BREAKDOWN),
+        nested("decline_reason", DECLINE_REASON, nullable=True),
+        moment("occurred_at"),
+    )
+
+
+NEW_EVENT = "card.wallet_added"  # of a type the document does not have: `scrambled` sends it
+
 # What each event carries under data. float.credited names three fields in the document, the rest is a guess.
 PAYLOADS: dict[str, Shape] = {
     "card.status_changed": shape(
@@ -225,5 +383,31 @@ PAYLOADS: dict[str, Shape] = {
         string("token", source="invented"),
         number("amount_usd", source="invented"),
         moment("credited_at", source="invented"),
+    ),
+    "card.authorized": _purchase_event("CardAuthorized"),
+    "card.transaction": _purchase_event("CardTransaction"),
+    "card.declined": _purchase_event("CardDeclined"),
+    "card.3ds_challenge": shape(
+        "CardThreeDsChallenge",
+        string("card_id", source="invented"),
+        string("partner_ref", nullable=True, source="invented"),
+        string("transaction_id", source="invented"),
+        string("code", source="invented"),
+        string("merchant", source="invented"),
+        number("amount_usd", source="invented"),
+        number("original_amount", source="invented"),
+        string("original_currency", source="invented"),
+        moment("expires_at", source="invented"),
+    ),
+    "deposit.credited": shape(
+        "DepositCredited",
+        string("deposit_id", source="invented"),
+        string("card_id", source="invented"),
+        number("credit_usd", source="invented"),
+        string("tx_hash", source="invented"),
+        moment("credited_at", source="invented"),
+    ),
+    NEW_EVENT: shape(
+        "CardWalletAdded", string("card_id", source="invented"), string("wallet", source="invented")
     ),
 }

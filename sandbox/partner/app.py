@@ -9,14 +9,15 @@ import hashlib
 import ipaddress
 import socket
 import struct
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
+import aiohttp
 from aiohttp import web
 
-from sandbox.partner import accounts, codec, control, core, due, scenarios
+from sandbox.partner import accounts, codec, control, core, deliveries, details, due, scenarios
 from sandbox.partner.http import Answer, Request, Wire
 from sandbox.partner.ids import KEY_PREFIX
 from sandbox.partner.store import Store
@@ -60,13 +61,15 @@ class Running:
         self.control_url = address + "/_control"
         self.key = key
         self._runner = runner
-        self._ticking = asyncio.create_task(_tick(world))
+        self._working = [asyncio.create_task(_tick(world)), asyncio.create_task(_deliver(world))]
 
     async def close(self) -> None:
         """Stop serving and close the state."""
-        self._ticking.cancel()
-        with contextlib.suppress(asyncio.CancelledError):
-            await self._ticking
+        for task in self._working:
+            task.cancel()
+        for task in self._working:
+            with contextlib.suppress(asyncio.CancelledError):
+                await task
         await self._runner.cleanup()
         self.world.store.close()
 
@@ -98,8 +101,8 @@ async def serve(
         await runner.cleanup()
         world.store.close()
         raise
-    bound = runner.addresses[0][1]
-    return Running(world, runner, f"http://{host}:{bound}", key)
+    world.origin = f"http://{host}:{runner.addresses[0][1]}"
+    return Running(world, runner, world.origin, key)
 
 
 def _plant_once(world: World) -> None:
@@ -117,21 +120,69 @@ async def _tick(world: World) -> None:
         due.run_due(world)
 
 
+async def _deliver(world: World) -> None:
+    """Attempt deliveries as they fall due, at once when something was queued."""
+    while True:
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(world.stirred.wait(), _TICK_SECONDS)
+        world.stirred.clear()
+        await deliveries.catch_up(world)
+
+
+async def _courier(world: World) -> AsyncIterator[None]:
+    """One HTTP session for all deliveries, as long as the server runs."""
+    connector = aiohttp.TCPConnector(force_close=True)
+    async with aiohttp.ClientSession(connector=connector, cookie_jar=aiohttp.DummyCookieJar()) as session:
+
+        async def post(
+            method: str, address: str, headers: dict[str, str], body: bytes
+        ) -> tuple[int, str | None]:
+            try:
+                async with session.request(
+                    method, address, headers=headers, data=body, allow_redirects=False
+                ) as response:
+                    await response.read()
+                    return response.status, response.headers.get("Location")
+            except aiohttp.ClientError as error:
+                raise ConnectionError(type(error).__name__) from error
+
+        world.post = post
+        yield
+    world.post = None
+
+
 def _application(world: World) -> web.Application:
     app = web.Application(client_max_size=BODY_CAP)
+    app.cleanup_ctx.append(lambda _app: _courier(world))
 
     async def api(request: web.Request) -> web.StreamResponse:
         answer = await core.handle(world, await _request_of(request))
         return _sent(request, answer)
 
     async def controlled(request: web.Request) -> web.StreamResponse:
-        status, body = control.handle(world, request.method, request.match_info["path"], await request.read())
+        path, given = request.match_info["path"], await request.read()
+        status, body = await control.handle_and_deliver(world, request.method, path, given)
         return web.Response(status=status, body=body, content_type="application/json")
 
     async def viewer(request: web.Request) -> web.StreamResponse:
         file = Path(__file__).with_name(_VIEWER[request.path])
         return web.FileResponse(file, headers={"Cache-Control": "no-store"})
 
+    async def exchange(request: web.Request) -> web.StreamResponse:
+        status, answer = details.exchange(world, request.match_info["token"])
+        headers = {"Access-Control-Allow-Origin": "*", "Cache-Control": "no-store"}
+        body = codec.encode(answer)
+        return web.Response(status=status, body=body, headers=headers, content_type="application/json")
+
+    async def card_page(request: web.Request) -> web.StreamResponse:
+        text = details.page(world, request.match_info["token"])
+        headers = {"Cache-Control": "no-store", "Referrer-Policy": "no-referrer"}
+        if text is None:
+            return web.Response(status=404, text="This address is expired or not valid.", headers=headers)
+        return web.Response(text=text, headers=headers, content_type="text/html")
+
+    app.router.add_get(details.EXCHANGE_PATH + "{token}", exchange)  # a HEAD burns the token as well (U69)
+    app.router.add_get(details.PAGE_PATH + "{token}", card_page)
     for path in _VIEWER:
         app.router.add_get(path, for_loopback(viewer), allow_head=False)
     app.router.add_route("*", "/_control/{path:.*}", for_loopback(controlled))

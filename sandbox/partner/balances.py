@@ -32,7 +32,7 @@ async def read_balances(call: Call) -> Answer:
 
 def _fleet(call: Call, limit: int, page: int) -> Answer:
     where = "FROM cards WHERE account = ? AND status != 'DELETED'"
-    total = call.world.store.number(f"SELECT count(*) {where}", call.account_id)
+    total = call.account.open_cards
     found = call.world.store.all(
         f"SELECT id {where} ORDER BY seq DESC LIMIT ? OFFSET ?",
         call.account_id,

@@ -11,7 +11,7 @@ from sandbox.partner.accounts import Account, stamp_now
 from sandbox.partner.answers import FREEZE_BODY, ORDER_BODY
 from sandbox.partner.call import Call
 from sandbox.partner.http import Answer, Refusal, bad_request, conflict, not_found
-from sandbox.partner.shapes import read_body
+from sandbox.partner.shapes import read_body, scrambled
 from sandbox.partner.world import World
 
 FIRST_SYNC = timedelta(seconds=2)  # until the processor reports status and last four digits (U11)
@@ -34,6 +34,13 @@ class Card:
     balance_readable: bool
     cached_usd: Decimal | None
     cached_at: str | None
+    daily_limit_usd: Decimal | None
+    weekly_limit_usd: Decimal | None
+    monthly_limit_usd: Decimal | None
+    threeds: str
+    details_available: bool
+    expiry_known: bool
+    unreadable_rows: int
 
     @property
     def closed(self) -> bool:
@@ -43,8 +50,10 @@ class Card:
 def _card(row: Any) -> Card:
     values = {name: row[name] for name in Card.__dataclass_fields__}
     values["balance_usd"] = Decimal(values["balance_usd"])
-    values["balance_readable"] = bool(values["balance_readable"])
-    values["cached_usd"] = None if values["cached_usd"] is None else Decimal(values["cached_usd"])
+    for name in ("balance_readable", "details_available", "expiry_known"):
+        values[name] = bool(values[name])
+    for name in ("cached_usd", "daily_limit_usd", "weekly_limit_usd", "monthly_limit_usd"):
+        values[name] = None if values[name] is None else Decimal(values[name])
     return Card(**values)
 
 
@@ -67,14 +76,20 @@ def of_call(call: Call) -> Card:
 
 
 def shown(world: World, card: Card) -> dict[str, Any]:
-    """The Card object; status and last4 are null until the first sync."""
+    """The Card object; status and last4 are null until the first sync.
+
+    The list of statuses is open: the ``scrambled`` profile has another word for INACTIVE.
+    """
     synced = card.synced_at <= stamp_now(world)
+    status = card.status
+    if status == "INACTIVE" and accounts.account(world, card.account).settings.profile == "scrambled":
+        status = scrambled(status).upper()
     return {
         "id": card.id,
         "partner_ref": card.partner_ref,
         "card_holder_name": card.card_holder_name,
         "last4": card.last4 if synced else None,
-        "status": card.status if synced else None,
+        "status": status if synced else None,
         "created_at": card.created_at,
     }
 
@@ -164,8 +179,10 @@ def issue(
             closed_at=None,
             balance_usd="0",
             balance_readable=1,
+            threeds=owner.settings.threeds_default,
         )
-        world.store.update("accounts", "id", account_id, cards_ordered=owner.cards_ordered + 1)
+        counts = {"cards_ordered": owner.cards_ordered + 1, "open_cards": owner.open_cards + 1}
+        world.store.update("accounts", "id", account_id, **counts)
         if owner.settings.order_claim_row == "yes" and claimed:
             ledger.post(
                 world, account_id, money.ZERO, "adjustment", f"card-order:{claimed.key}", description=card_id

@@ -15,7 +15,9 @@ from sandbox.partner import (
     cards,
     codec,
     control_chain,
+    control_spending,
     control_state,
+    deliveries,
     due,
     faults,
     fees,
@@ -31,7 +33,7 @@ from sandbox.partner import (
 from sandbox.partner.control_form import ControlCall, Form, Nothing, Reply, Wrong, account_named
 from sandbox.partner.faults import Fault
 from sandbox.partner.settings import Utc
-from sandbox.partner.world import World
+from sandbox.partner.world import Snapshot, World
 
 Scope = Literal[
     "users:read",
@@ -45,6 +47,7 @@ Scope = Literal[
 
 
 _YEARS = (2000, 2199)
+_SNAPSHOTS_MOST = 20
 
 
 class Reset(Form):
@@ -75,6 +78,9 @@ class CardChange(Form):
     status: Literal["ACTIVE", "FROZEN", "BLOCKED", "INACTIVE", "EXPIRED"] | None = None
     balance_readable: bool | None = None
     last4: Annotated[str, msgspec.Meta(pattern="^[0-9]{4}$")] | None = None
+    details_available: bool | None = None
+    expiry_known: bool | None = None
+    unreadable_rows: Annotated[int, msgspec.Meta(ge=0, le=10**6)] | None = None
 
 
 class Resolution(Form):
@@ -97,7 +103,6 @@ def change_clock(world: World, form: ClockChange) -> Reply:
     world.clock.change(form.mode, form.set, by)
     if world.clock.now() < before:
         fees.start(world)
-    due.run_due(world)
     return {"clock": codec.stamp(world.clock.now()), "mode": world.clock.mode}
 
 
@@ -141,6 +146,8 @@ def change_account(world: World, form: dict[str, Any]) -> Reply:
     changes = dict(form)
     account_id = account_named(world, changes.pop("account", None))
     accounts.change_settings(world, account_id, changes)
+    if "suspended" in changes or "suspended_deliveries" in changes:
+        deliveries.make_due_now(world)
     settings = accounts.account(world, account_id).settings
     return {"account": account_id, **msgspec.to_builtins(settings)}
 
@@ -173,6 +180,10 @@ def change_card(world: World, form: CardChange, card_id: str) -> Reply:
     if form.balance_readable is not None:
         cards.refresh_cached(world, card)
         changes["balance_readable"] = int(form.balance_readable)
+    for name in ("details_available", "expiry_known", "unreadable_rows"):
+        value: int | None = getattr(form, name)
+        if value is not None:
+            changes[name] = int(value)
     if changes:
         world.store.update("cards", "id", card_id, **changes)
     return {"card": control_state.card_text(world, cards.find(world, card_id) or card)}
@@ -245,6 +256,25 @@ def play_scenario(world: World, form: Nothing, name: str) -> Reply:
     return scenarios.play(world, name)
 
 
+def take_snapshot(world: World, form: Nothing, name: str) -> Reply:
+    """Keep everything as it is now under a name, as long as the simulator runs."""
+    if len(world.snapshots) >= _SNAPSHOTS_MOST and name not in world.snapshots:
+        raise Wrong(
+            f"name: at most {_SNAPSHOTS_MOST} snapshots are kept; known: {', '.join(world.snapshots)}"
+        )
+    world.snapshots[name] = Snapshot(world.store.copy(), dict(world.bodies))
+    return {"snapshot": name, "snapshots": list(world.snapshots)}
+
+
+def restore_snapshot(world: World, form: Nothing, name: str) -> Reply:
+    """Everything as it was: accounts, API keys, clock and seed included. A snapshot can be restored often."""
+    kept = world.snapshots.get(name)
+    if kept is None:
+        raise Wrong(f"name: no snapshot {name}; known: {', '.join(world.snapshots) or 'none'}", 404)
+    world.restore(kept)
+    return {"snapshot": name, "clock": codec.stamp(world.clock.now())}
+
+
 def read_state(world: World, form: Nothing) -> Reply:
     return control_state.state(world)
 
@@ -273,13 +303,31 @@ CALLS: tuple[ControlCall, ...] = (
     ControlCall("POST", "topups/{}/resolve", Resolution, resolve_top_up),
     ControlCall("POST", "unloads/{}/resolve", Resolution, resolve_unload),
     *control_chain.CALLS,
+    *control_spending.CALLS,
+    ControlCall("POST", "snapshots/{}", Nothing, take_snapshot),
+    ControlCall("POST", "snapshots/{}/restore", Nothing, restore_snapshot),
     ControlCall("POST", "scenarios/{}", Nothing, play_scenario),
 )
 
 
-def handle(world: World, method: str, path: str, body: bytes) -> tuple[int, bytes]:
-    """Answer a control call; ``path`` is what follows ``/_control/``."""
+async def handle_and_deliver(world: World, method: str, path: str, body: bytes) -> tuple[int, bytes]:
+    """As ``handle``; when the clock was moved, what is due has been attempted before the answer."""
     due.run_due(world)
+    answer = _answer(world, method, path, body)
+    if path == "clock":
+        await deliveries.catch_up(world)
+    return answer
+
+
+def handle(world: World, method: str, path: str, body: bytes) -> tuple[int, bytes]:
+    """Answer a control call; ``path`` is what follows ``/_control/``. Nothing is delivered."""
+    due.run_due(world)
+    answer = _answer(world, method, path, body)
+    due.run_due(world)
+    return answer
+
+
+def _answer(world: World, method: str, path: str, body: bytes) -> tuple[int, bytes]:
     try:
         call, values = _find(method, path.split("/"))
         form = msgspec.convert(codec.decode(body) if body else {}, call.form)

@@ -11,6 +11,8 @@ import msgspec
 from sandbox.partner import (
     cards,
     codec,
+    deliveries,
+    deposits,
     events,
     faults,
     funding,
@@ -19,6 +21,7 @@ from sandbox.partner import (
     journal,
     ledger,
     money,
+    purchases,
 )
 from sandbox.partner.accounts import Account, account, all_accounts, first_account
 from sandbox.partner.world import World
@@ -37,9 +40,7 @@ def state(world: World) -> dict[str, Any]:
         "account": account_text(owner),
         "accounts": [{**account_text(one), "float": float_text(world, one)} for one in all_accounts(world)],
         "float": float_text(world, owner),
-        "suspense_usd": money.text(
-            invariants.suspense_usd([one for one in idempotency.all_keyed(world) if one.account == owner.id])
-        ),
+        "suspense_usd": money.text(invariants.suspense_usd(world, owner.id)),
         "ledger_sum": money.text(ledger.rows_total(world, owner.id)),
         "ledger": _ledger(world),
         "cards": [card_text(world, card) for card in cards.all_cards(world)],
@@ -48,11 +49,17 @@ def state(world: World) -> dict[str, Any]:
         "transfers": _transfers(world),
         "keys": _keys(world),
         "idempotency": [_keyed(keyed) for keyed in idempotency.all_keyed(world)],
-        "events": [
-            {**_texts(events.record(row)), "account": row["account"]}
-            for row in world.store.all("SELECT * FROM events ORDER BY seq")
+        "events": [event_text(row) for row in world.store.all("SELECT * FROM events ORDER BY seq")],
+        "deliveries": _deliveries(world),
+        "delivery_mode": deliveries.mode(world),
+        "delivery_map": deliveries.hosts(world),
+        "webhooks": _webhooks(world),
+        "purchases": [purchase_text(one) for one in purchases.all_purchases(world)],
+        "challenges": [dict(row) for row in world.store.all("SELECT * FROM challenges ORDER BY seq")],
+        "deposits": [
+            texts(deposits.shown(row)) for row in world.store.all("SELECT * FROM deposits ORDER BY seq")
         ],
-        "deliveries": [],
+        "timers": _timers(world),
         "faults": faults.all_faults(world),
         "invariants": {"ok": not wrong, "broken": wrong},
     }
@@ -68,7 +75,7 @@ def view(world: World) -> dict[str, Any]:
 
 
 def float_text(world: World, owner: Account) -> dict[str, Any]:
-    return dict(_texts(ledger.float_of(world, owner)))
+    return dict(texts(ledger.float_of(world, owner)))
 
 
 def account_text(owner: Account) -> dict[str, Any]:
@@ -95,7 +102,47 @@ def card_text(world: World, card: cards.Card) -> dict[str, Any]:
         "balance_usd": money.text(card.balance_usd),
         "balance_readable": card.balance_readable,
         "closed_at": card.closed_at,
+        "daily_limit": texts(card.daily_limit_usd),
+        "weekly_limit": texts(card.weekly_limit_usd),
+        "monthly_limit": texts(card.monthly_limit_usd),
+        "three_ds_method": card.threeds,
+        "details_available": card.details_available,
+        "expiry_known": card.expiry_known,
+        "unreadable_rows": card.unreadable_rows,
     }
+
+
+def purchase_text(purchase: purchases.Purchase) -> dict[str, Any]:
+    """A purchase with what the history does not show: what the card has paid, and what is in suspense."""
+    names = [name for name in purchase.__dataclass_fields__ if name != "id"]
+    return dict(texts({"fee_usd": purchase.fee_usd, **{name: getattr(purchase, name) for name in names}}))
+
+
+def event_text(row: Any) -> dict[str, Any]:
+    """An Event record with when it is tried next; a one-time code is masked."""
+    shown = dict(texts(events.record(row)))
+    payload = journal.masked(shown["payload"])
+    return {**shown, "payload": payload, "account": row["account"], "next_attempt_at": row["next_at"]}
+
+
+def _deliveries(world: World) -> list[dict[str, Any]]:
+    """Every attempt, oldest first: when, where to, and the status or what went wrong."""
+    rows = world.store.all(
+        "SELECT deliveries.*, events.type FROM deliveries JOIN events ON events.id = event_id"
+        " ORDER BY deliveries.seq"
+    )
+    names = ("event_id", "type", "account", "number", "at", "url", "status", "problem", "hops")
+    return [{name: row[name] for name in names} for row in rows]
+
+
+def _webhooks(world: World) -> list[dict[str, Any]]:
+    rows = world.store.all("SELECT * FROM webhooks ORDER BY account")
+    return [{name: row[name] for name in ("account", "url", "updated_at")} for row in rows]
+
+
+def _timers(world: World) -> list[dict[str, Any]]:
+    rows = world.store.all("SELECT due_at, kind, subject FROM timers ORDER BY due_at, seq")
+    return [dict(row) for row in rows]
 
 
 def _ledger(world: World) -> list[dict[str, Any]]:
@@ -106,7 +153,7 @@ def _ledger(world: World) -> list[dict[str, Any]]:
 def funding_text(submission: funding.Submission) -> dict[str, Any]:
     """A submission as the API shows it, with whose it is."""
     shown = {**funding.shown(submission), "account": submission.account}
-    return dict(_texts({**shown, "verified_at": submission.verified_at}))
+    return dict(texts({**shown, "verified_at": submission.verified_at}))
 
 
 def _transfers(world: World) -> list[dict[str, Any]]:
@@ -130,7 +177,7 @@ def _keys(world: World) -> list[dict[str, Any]]:
 
 def _keyed(keyed: idempotency.Keyed) -> dict[str, Any]:
     return dict(
-        _texts(
+        texts(
             {
                 "key": keyed.key,
                 "kind": keyed.kind,
@@ -144,10 +191,10 @@ def _keyed(keyed: idempotency.Keyed) -> dict[str, Any]:
     )
 
 
-def _texts(value: Any) -> Any:
+def texts(value: Any) -> Any:
     """The same with every Decimal as a decimal string."""
     if isinstance(value, dict):
-        return {key: _texts(item) for key, item in value.items()}
+        return {key: texts(item) for key, item in value.items()}
     if isinstance(value, list):
-        return [_texts(item) for item in value]
+        return [texts(item) for item in value]
     return money.text(value) if isinstance(value, Decimal) else value

@@ -50,6 +50,8 @@ async def _answer(world: World, request: Request, path: str, who: list[str]) -> 
     on_path = surface.at_path(path)
     if not on_path or not request.path.startswith(BASE_PATH + "/"):
         raise not_found(f"The path {request.path}")
+    if on_path[0][0].method_first:
+        _method(on_path, request.method)
     key, owner = accounts.authenticate(world, request, is_me=path == "/me")
     who.append(owner.id)
     remaining = accounts.take_slot(world, key)

@@ -7,17 +7,22 @@ from sandbox.partner import codec, pages
 from sandbox.partner.accounts import account, stamp_now
 from sandbox.partner.answers import PAYLOADS
 from sandbox.partner.call import Call
-from sandbox.partner.http import Answer, bad_request
+from sandbox.partner.http import Answer, bad_request, not_found
 from sandbox.partner.shapes import project
 from sandbox.partner.world import World
 
 
-def emit(world: World, account_id: str, kind: str, payload: dict[str, Any]) -> None:
-    """Record an event in the caller's transaction; its bytes never change afterwards."""
+def emit(world: World, account_id: str, kind: str, payload: dict[str, Any]) -> str:
+    """Record an event in the caller's transaction; its id. Its bytes never change afterwards.
+
+    With an endpoint registered the first attempt is due at once, without one the event waits (U61, U66).
+    """
     shown = project(PAYLOADS[kind], payload, account(world, account_id).settings.profile)
+    registered = world.store.one("SELECT 1 FROM webhooks WHERE account = ?", account_id)
+    event_id = world.ids.uuid("event")
     world.store.insert(
         "events",
-        id=world.ids.uuid("event"),
+        id=event_id,
         account=account_id,
         type=kind,
         payload=codec.encode(shown).decode(),
@@ -25,7 +30,34 @@ def emit(world: World, account_id: str, kind: str, payload: dict[str, Any]) -> N
         delivered=0,
         delivered_at=None,
         attempts=0,
+        next_at=stamp_now(world) if registered else None,
     )
+    world.stirred.set()
+    return event_id
+
+
+def queue_waiting(world: World, account_id: str) -> None:
+    """The first endpoint: everything that waited for one is due, oldest first (U66)."""
+    world.store.run(
+        "UPDATE events SET next_at = ? WHERE account = ? AND delivered = 0 AND attempts = 0",
+        stamp_now(world),
+        account_id,
+    )
+    world.stirred.set()
+
+
+async def redeliver(call: Call) -> Answer:
+    """POST /events/{eventId}/redeliver: the same event again, on a fresh schedule (U62)."""
+    event_id = call.path["eventId"]
+    row = call.world.store.one("SELECT * FROM events WHERE id = ? AND account = ?", event_id, call.account_id)
+    if row is None:
+        raise not_found("The event")
+    registered = call.world.store.one("SELECT 1 FROM webhooks WHERE account = ?", call.account_id)
+    next_at = stamp_now(call.world) if registered else None
+    fresh = {"delivered": 0, "delivered_at": None, "attempts": 0, "next_at": next_at}
+    call.world.store.update("events", "id", event_id, **fresh)
+    call.world.stirred.set()
+    return Answer.of({"event_id": event_id, "type": row["type"], "queued": True})
 
 
 def record(row: Any) -> dict[str, Any]:

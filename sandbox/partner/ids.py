@@ -47,9 +47,41 @@ class Ids:
         _, source = self._source("api_key")
         return KEY_PREFIX + f"{source.getrandbits(128):032x}"
 
+    def webhook_secret(self) -> str:
+        """whsec_ and 32 base64url characters."""
+        _, source = self._source("webhook_secret")
+        return "whsec_" + "".join(source.choices(_ALPHABET + "-_", k=32))
+
+    def token(self) -> str:
+        """What makes a details address unguessable to those who do not know the seed."""
+        _, source = self._source("token")
+        return f"{source.getrandbits(192):048x}"
+
+    def code(self) -> str:
+        """A one-time code of six digits."""
+        _, source = self._source("code")
+        return f"{source.randrange(1_000_000):06d}"
+
+    def transaction_hash(self) -> str:
+        _, source = self._source("transaction_hash")
+        return f"0x{source.getrandbits(256):064x}"
+
+    def pan(self, card_id: str, last4: str) -> tuple[str, str]:
+        """A card's number and CVV: always the same, stored nowhere, and the number fails Luhn (U69)."""
+        source = random.Random(hashlib.sha256(f"{self._seed}:pan:{card_id}".encode()).digest())  # noqa: S311 - must repeat
+        start = "400000" + "".join(source.choices(string.digits, k=5))
+        check = next(digit for digit in string.digits if not _passes_luhn(start + digit + last4))
+        return start + check + last4, f"{source.randrange(1000):03d}"
+
     def address(self, network: str) -> str:
         """The funding address of a network: fixed by the seed, in mixed case."""
         digits = hashlib.sha256(f"{self._seed}:address:{network}".encode()).hexdigest()[:40]
         upper = hashlib.sha256(digits.encode()).digest()
         mixed = (c.upper() if upper[i % 32] & 1 else c for i, c in enumerate(digits))
         return "0x" + "".join(mixed)
+
+
+def _passes_luhn(number: str) -> bool:
+    digits = [int(digit) for digit in reversed(number)]
+    doubled = [digit if place % 2 == 0 else sum(divmod(2 * digit, 10)) for place, digit in enumerate(digits)]
+    return sum(doubled) % 10 == 0

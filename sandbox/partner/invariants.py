@@ -6,13 +6,14 @@ The running totals of an account and the ledger are written separately, so that 
 from collections.abc import Iterator
 from decimal import Decimal
 
-from sandbox.partner import cards, funding, idempotency, ledger, money
+from sandbox.partner import cards, deposits, funding, idempotency, ledger, money, purchases
 from sandbox.partner.accounts import Account, all_accounts
+from sandbox.partner.answers import PAYLOADS
 from sandbox.partner.cards import Card
+from sandbox.partner.deliveries import ATTEMPTS_MOST
 from sandbox.partner.idempotency import Keyed
 from sandbox.partner.world import World
 
-KNOWN_EVENTS = {"card.status_changed", "card.unloaded", "float.credited"}
 _SUSPENDED = ("in_flight", "unresolved")
 
 
@@ -29,6 +30,7 @@ def broken(world: World) -> list[str]:
         found += _counts(owner, own_cards)
         found += _funding(world, owner)
         found += _fees(world, owner, own_cards)
+    found += _purchases(world)
     return found + list(_keys(world)) + list(_closed(every_card)) + list(_events(world))
 
 
@@ -73,21 +75,59 @@ def _conservation(
 ) -> Iterator[str]:
     from_float_usd = -ledger.rows_total(world, owner.id, "card_topup", "refund")
     on_cards_usd = money.total(card.balance_usd for card in own_cards)
-    suspended_usd = suspense_usd(own_keyed)
-    if from_float_usd != money.add(on_cards_usd, suspended_usd):
+    if from_float_usd != owner.net_topups_usd:
+        yield f"2: {owner.net_topups_usd} count against the limit of {owner.id}, {from_float_usd} left its float"
+    deposited_usd = deposits.credited_usd(world, owner.id)
+    suspended_usd = _unresolved_usd(own_keyed)
+    spent_usd = money.total(
+        one.taken_usd for one in purchases.all_purchases(world) if one.account == owner.id
+    )
+    if money.add(from_float_usd, deposited_usd) != money.add(on_cards_usd, suspended_usd, spent_usd):
         yield (
-            f"4: {from_float_usd} left the float of {owner.id} for cards, which hold {on_cards_usd}"
-            f" with {suspended_usd} unresolved"
+            f"4: {from_float_usd} left the float of {owner.id} for cards and {deposited_usd} was deposited; cards"
+            f" hold {on_cards_usd} and spent {spent_usd}, with {suspended_usd} unresolved"
         )
 
 
-def suspense_usd(own: list[Keyed]) -> Decimal:
-    """What is neither on the float nor on a card: calls that moved one side only."""
+def suspense_usd(world: World, account_id: str) -> Decimal:
+    """What is neither on the float nor on a card: calls that moved one side only, and what merchants gave
+    back to cards that are closed."""
+    own = [keyed for keyed in idempotency.all_keyed(world) if keyed.account == account_id]
+    rows = world.store.all("SELECT suspense_usd FROM purchases WHERE account = ?", account_id)
+    returned_usd = money.total(Decimal(row["suspense_usd"]) for row in rows)
+    return money.add(_unresolved_usd(own), returned_usd)
+
+
+def _unresolved_usd(own: list[Keyed]) -> Decimal:
     waiting = (keyed for keyed in own if keyed.kind in ("topup", "unload") and keyed.state in _SUSPENDED)
     return money.total(keyed.amount_usd or money.ZERO for keyed in waiting)
 
 
+def _purchases(world: World) -> Iterator[str]:
+    """What a purchase took from its card is what its row says, unless the card was closed meanwhile."""
+    for one in purchases.all_purchases(world):
+        if one.status == "declined":
+            if one.taken_usd or one.fee_usd or one.client_fee_usd:
+                yield f"10: declined purchase {one.transaction_id} took {one.taken_usd}"
+            continue
+        card = cards.find(world, one.card_id)
+        owed_usd = money.add(one.amount_usd, -one.refunded_usd)
+        if one.status == "pending" and one.taken_usd != one.amount_usd:
+            yield f"10: authorization {one.transaction_id} of {one.amount_usd} took {one.taken_usd}"
+        if (
+            card
+            and not card.closed
+            and not one.own_fee_usd
+            and one.taken_usd != owed_usd
+            and not one.suspense_usd
+        ):
+            yield f"10: purchase {one.transaction_id} took {one.taken_usd} where its row owes {owed_usd}"
+
+
 def _counts(owner: Account, own_cards: list[Card]) -> Iterator[str]:
+    open_cards = sum(not card.closed for card in own_cards)
+    if owner.open_cards != open_cards:
+        yield f"5: {owner.id} is said to have {owner.open_cards} open cards, {open_cards} are"
     if owner.cards_ordered != len(own_cards):
         yield f"5: {owner.id} ordered {owner.cards_ordered} cards, {len(own_cards)} exist"
 
@@ -111,10 +151,12 @@ def _closed(every_card: list[Card]) -> Iterator[str]:
 
 def _events(world: World) -> Iterator[str]:
     for row in world.store.all("SELECT DISTINCT type FROM events"):
-        if row["type"] not in KNOWN_EVENTS:
+        if row["type"] not in PAYLOADS:
             yield f"9: an event of type {row['type']}, which nothing here emits"
     for row in world.store.all("SELECT id FROM events WHERE delivered = 1 AND delivered_at IS NULL"):
         yield f"8: event {row['id']} is delivered at no time"
+    for row in world.store.all("SELECT id, attempts FROM events WHERE attempts > ?", ATTEMPTS_MOST):
+        yield f"8: event {row['id']} was tried {row['attempts']} times on one schedule"
 
 
 def _funding(world: World, owner: Account) -> Iterator[str]:

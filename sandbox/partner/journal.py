@@ -10,12 +10,14 @@ from typing import Any
 from sandbox.partner import codec
 from sandbox.partner.accounts import stamp_now
 from sandbox.partner.http import Answer, Request, Wire
+from sandbox.partner.shapes import scrambled
 from sandbox.partner.world import World
 
-_MASKED = {"email", "phone", "secret", "code", "details_url", "url", "pan", "cvv"}
+_MASKED = {"email", "phone", "secret", "details_url", "url", "pan", "cvv"}
 _MASK = "[masked]"
-# `code` is masked inside event payloads (a one-time code), but is the error code of an error body.
-_MASKED_IN_ANSWERS = _MASKED - {"code"}
+# A one-time code, also under the name the scrambled profile gives it; not the code of an error or a decline.
+_ONE_TIME = {"code", scrambled("code")}
+_NO_SECRET_BESIDE = {"error", "message"}
 
 
 def write(
@@ -32,9 +34,9 @@ def write(
         method=request.method,
         path=request.path,
         idempotency_key=key[0] if key else None,
-        body=_masked_text(body, _MASKED),
+        body=_masked_text(body),
         status=told.status or None,
-        response=_masked_text(told.body, _MASKED_IN_ANSWERS),
+        response=_masked_text(told.body),
         lost=int(answer.wire is not Wire.ANSWER),
     )
     if body:
@@ -81,21 +83,22 @@ def _parsed(raw: bytes) -> Any:
         return raw.decode("utf-8", "replace")
 
 
-def _masked_text(raw: bytes, names: set[str]) -> str | None:
+def _masked_text(raw: bytes) -> str | None:
     if not raw:
         return None
     value = _parsed(raw)
     if isinstance(value, str):
         return codec.encode("[not JSON]").decode()
-    return codec.encode(_masked(value, names)).decode()
+    return codec.encode(masked(value)).decode()
 
 
-def _masked(value: Any, names: set[str]) -> Any:
+def masked(value: Any) -> Any:
+    """The same without what nobody may read: personal details, addresses of card details, one-time codes."""
     if isinstance(value, dict):
+        hidden = _MASKED if _NO_SECRET_BESIDE & value.keys() else _MASKED | _ONE_TIME
         return {
-            key: _MASK if key in names and item is not None else _masked(item, names)
-            for key, item in value.items()
+            key: _MASK if key in hidden and item is not None else masked(item) for key, item in value.items()
         }
     if isinstance(value, list):
-        return [_masked(item, names) for item in value]
+        return [masked(item) for item in value]
     return value

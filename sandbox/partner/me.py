@@ -11,23 +11,21 @@ from sandbox.partner.http import Answer
 from sandbox.partner.shapes import read_body
 
 # The published rate card of the simulated agreement; the document gives no figures. Fractions.
-_RATES = {
+RATES = {
     "usd_purchase_pct": Decimal("0.01"),
     "fx_purchase_pct": Decimal("0.025"),
     "high_risk_surcharge_pct": Decimal("0.01"),
     "atm_pct": Decimal("0.03"),
     "visa_direct_pct": Decimal("0.02"),
 }
-_DEPOSIT_PCT = Decimal("0.015")
-_TRANSACTION_MARKUP_PCT = Decimal(0)  # set by the service, not by PUT /fees
+DEPOSIT_PCT = Decimal("0.015")
 _MARKUP_STEP = Decimal("0.00001")
 _EXAMPLE_USD = Decimal(100)
 
 
 async def read_me(call: Call) -> Answer:
     """GET /me."""
-    owner, key, store = call.account, call.api_key, call.world.store
-    active = store.number("SELECT count(*) FROM cards WHERE account = ? AND status != 'DELETED'", owner.id)
+    owner, key = call.account, call.api_key
     fees = _schedule(owner)
     summary = ("svc_pct", "your_markup_pct", "total_pct", "example_on_100_usd")
     return Answer.of(
@@ -45,7 +43,11 @@ async def read_me(call: Call) -> Answer:
                 "mode": "live",
                 "rate_limit_per_minute": key.rate_limit_per_minute,
             },
-            "cards": {"total": owner.cards_ordered, "active": active, "limit": owner.settings.cards_limit},
+            "cards": {
+                "total": owner.cards_ordered,
+                "active": owner.open_cards,
+                "limit": owner.settings.cards_limit,
+            },
             "float": ledger.float_of(call.world, owner),
             "fees": {name: fees[name] for name in summary},
             "earnings": {
@@ -77,7 +79,7 @@ def _schedule(owner: Account) -> dict[str, Any]:
     return {
         "svc_pct": load_pct,
         "load_from_float_pct": load_pct,
-        "load_from_user_deposit_pct": _DEPOSIT_PCT,
+        "load_from_user_deposit_pct": DEPOSIT_PCT,
         "your_markup_pct": markup_pct,
         "total_pct": money.add(load_pct, markup_pct),
         "example_on_100_usd": {
@@ -86,8 +88,8 @@ def _schedule(owner: Account) -> dict[str, Any]:
             "lands_on_card_usd": money.add(_EXAMPLE_USD, -svc_fee_usd, -your_fee_usd),
         },
         "transaction": {
-            **_RATES,
+            **RATES,
             "monthly_per_card_usd": owner.settings.monthly_fee_usd,
-            "your_markup_pct": _TRANSACTION_MARKUP_PCT,
+            "your_markup_pct": owner.settings.transaction_markup_pct,
         },
     }

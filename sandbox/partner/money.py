@@ -27,6 +27,11 @@ def share(amount_usd: Decimal, rate: Decimal) -> Decimal:
     return EXACT.multiply(amount_usd, rate).quantize(LEDGER_STEP, ROUND_HALF_UP, EXACT)
 
 
+def cents(amount_usd: Decimal) -> Decimal:
+    """To the cent, half up: how the processor keeps what a card is charged."""
+    return amount_usd.quantize(CENT, ROUND_HALF_UP, EXACT)
+
+
 def plain(amount: Decimal) -> Decimal:
     """The same value without an exponent or trailing zeros, so that JSON shows plain digits."""
     text = format(amount, "f")

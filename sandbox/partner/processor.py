@@ -39,6 +39,15 @@ def error_of(reply: Reply) -> Refusal:
     return unavailable(502, "The card processor is unreachable or failing.")
 
 
+def must_agree(call: Call) -> None:
+    """For calls that change or read one thing: anything but agreement ends the call, nothing changed."""
+    reply = ask(call)
+    if reply.code == "capacity":
+        raise unavailable(502, "The card processor has no capacity left.")
+    if reply.verdict != "ok":
+        raise error_of(reply)
+
+
 async def timed_out(call: Call) -> Refusal:
     """The answer to a processor timeout on a top-up, as the switch says (U28)."""
     choice = str(call.account.settings.processor_timeout)

@@ -28,8 +28,15 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
     background_refresh_seconds: Annotated[int, msgspec.Meta(ge=1)] = 300
     monthly_fee_usd: Decimal = Decimal(1)
     load_pct: Decimal = Decimal("0.01")
+    threeds_webhook_enabled: bool = False
+    deposits_enabled: bool = False
+    transaction_markup_pct: Decimal = Decimal(0)  # set by the service, not by PUT /fees
+    velocity_per_minute: Annotated[int, msgspec.Meta(ge=1)] = (
+        60  # purchases of a card; the document has no figure
+    )
     profile: Literal["plausible", "documented", "scrambled"] = "plausible"
 
+    threeds_default: Literal["sms", "webhook"] = "sms"  # U1
     unload_replay: Literal["replay", "conflict"] = "replay"  # U2
     bearer_on_me: Literal["accept", "refuse"] = "accept"  # U10
     first_sync: Literal["delayed", "immediate"] = "delayed"  # U11
@@ -48,14 +55,23 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
     topup_frozen: Literal["allow", "refuse"] = "allow"  # U34
     repeat_freeze_event: Literal["no", "yes"] = "no"  # U36
     close_again: Literal["bad_request", "conflict"] = "bad_request"  # U37
-    total_past_end: Literal["zero", "true"] = "zero"  # U45, for GET /events
+    spend_window: Literal["calendar", "rolling"] = "calendar"  # U38
+    total_past_end: Literal["zero", "true"] = "zero"  # U45, for GET /events and transactions
+    authorization_days: Annotated[int, msgspec.Meta(ge=0, le=3650)] = 7  # U48; 0 is never
     late_network_change: Literal["refuse", "stored"] = "refuse"  # U54
     outstanding: Literal["net_topups", "live_balances"] = "net_topups"  # U59
+    suspended_deliveries: Literal["stop", "continue"] = "stop"  # U67
     events_days: Count = 0  # U68; 0 is for ever
 
     def __post_init__(self) -> None:
         """Bounds of the decimal settings; the message names the field."""
-        for name, ceiling in (("float_limit_usd", 10**12), ("monthly_fee_usd", 10**6), ("load_pct", 1)):
+        ceilings = {
+            "float_limit_usd": 10**12,
+            "monthly_fee_usd": 10**6,
+            "load_pct": 1,
+            "transaction_markup_pct": 1,
+        }
+        for name, ceiling in ceilings.items():
             value: Decimal | None = getattr(self, name)
             if value is not None and not (value.is_finite() and 0 <= value < ceiling):
                 raise ValueError(f"{name}: must be from 0 to below {ceiling}")

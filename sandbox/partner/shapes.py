@@ -22,7 +22,7 @@ class Field:
     """``bounds`` holds JSON Schema keywords; those that ``_BOUNDS`` knows are enforced on requests.
 
     ``kept`` marks an invented envelope key without which an answer would be empty: the
-    ``documented`` profile leaves it in.
+    ``documented`` profile leaves it in. A ``lenient`` field is described, but any value is let in.
     """
 
     name: str
@@ -32,20 +32,24 @@ class Field:
     source: Source = "spec"
     of: "Shape | Field | None" = None
     kept: bool = False
+    lenient: bool = False
     bounds: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class Shape:
+    """``closed``: a body with a field that is not named here is refused."""
+
     name: str
     fields: tuple[Field, ...]
+    closed: bool = False
 
     def __getitem__(self, name: str) -> Field:
         return next(item for item in self.fields if item.name == name)
 
 
-def shape(name: str, *fields: Field) -> Shape:
-    return Shape(name, fields)
+def shape(name: str, *fields: Field, closed: bool = False) -> Shape:
+    return Shape(name, fields, closed)
 
 
 def string(name: str, **options: Any) -> Field:
@@ -77,7 +81,7 @@ def moment(name: str, **options: Any) -> Field:
 
 
 def _field(name: str, kind: Kind, options: dict[str, Any]) -> Field:
-    own = {"nullable", "required", "source", "of", "kept"}
+    own = {"nullable", "required", "source", "of", "kept", "lenient"}
     bounds = {key: value for key, value in options.items() if key not in own}
     return Field(name, kind, bounds=bounds, **{key: options[key] for key in own & options.keys()})
 
@@ -110,6 +114,9 @@ def check(table: Shape, value: Any) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise bad_request("The body must be a JSON object.")
     found: dict[str, Any] = {}
+    unknown = sorted(set(value) - {item.name for item in table.fields}) if table.closed else []
+    if unknown:
+        raise bad_request(f"{unknown[0]} is not a field of this body.")
     for item in table.fields:
         if item.name not in value:
             if item.required:
@@ -120,8 +127,8 @@ def check(table: Shape, value: Any) -> dict[str, Any]:
 
 
 def _checked(item: Field, value: Any) -> Any:
-    if value is None and item.nullable:
-        return None
+    if item.lenient or (value is None and item.nullable):
+        return value
     if not _is(item.kind, value):
         raise bad_request(f"{item.name} must be a JSON {item.kind}.")
     for name, bound in item.bounds.items():
@@ -179,7 +186,10 @@ def schema(table: Shape, of: Callable[[Shape], dict[str, Any]]) -> dict[str, Any
     """JSON Schema of a table; ``of`` says how another table is referred to."""
     required = [item.name for item in table.fields if item.required]
     properties = {item.name: field_schema(item, of) for item in table.fields}
-    return {"type": "object", "properties": properties, **({"required": required} if required else {})}
+    written: dict[str, Any] = {"type": "object", "properties": properties}
+    if table.closed:
+        written["additionalProperties"] = False
+    return {**written, **({"required": required} if required else {})}
 
 
 def field_schema(item: Field, of: Callable[[Shape], dict[str, Any]]) -> dict[str, Any]:

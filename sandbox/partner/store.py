@@ -7,11 +7,12 @@ was committed is there afterwards, which is what the two commits of a top-up are
 import contextlib
 import sqlite3
 from collections.abc import Iterator
+from decimal import Decimal
 from typing import Any
 
-SCHEMA_VERSION = 1
+from sandbox.partner import money
 
-_SCHEMA = """
+_FIRST = """
 CREATE TABLE notes (name TEXT PRIMARY KEY, value TEXT NOT NULL);
 CREATE TABLE accounts (
   id TEXT PRIMARY KEY, seq INTEGER UNIQUE NOT NULL, name TEXT, contact_email TEXT, created_at TEXT NOT NULL,
@@ -68,6 +69,70 @@ CREATE TABLE journal (
   idempotency_key TEXT, body TEXT, status INTEGER, response TEXT, lost INTEGER NOT NULL);
 """
 
+# Spending, deliveries and deposits; and running counts, so that no page of a list counts its table.
+_SECOND = """
+ALTER TABLE cards ADD COLUMN daily_limit_usd TEXT;
+ALTER TABLE cards ADD COLUMN weekly_limit_usd TEXT;
+ALTER TABLE cards ADD COLUMN monthly_limit_usd TEXT;
+ALTER TABLE cards ADD COLUMN threeds TEXT NOT NULL DEFAULT 'sms';
+ALTER TABLE cards ADD COLUMN details_available INTEGER NOT NULL DEFAULT 1;
+ALTER TABLE cards ADD COLUMN expiry_known INTEGER NOT NULL DEFAULT 1;
+ALTER TABLE cards ADD COLUMN unreadable_rows INTEGER NOT NULL DEFAULT 0;
+CREATE INDEX cards_open ON cards (account, seq) WHERE status != 'DELETED';
+ALTER TABLE accounts ADD COLUMN open_cards INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE accounts ADD COLUMN ledger_rows INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE accounts ADD COLUMN ledger_last_at TEXT NOT NULL DEFAULT '';
+ALTER TABLE accounts ADD COLUMN ledger_in_order INTEGER NOT NULL DEFAULT 1;
+ALTER TABLE accounts ADD COLUMN net_topups_usd TEXT NOT NULL DEFAULT '0';
+ALTER TABLE ledger ADD COLUMN number INTEGER NOT NULL DEFAULT 0;
+CREATE INDEX ledger_by_number ON ledger (account, number);
+CREATE INDEX timers_by_due ON timers (due_at, seq);
+CREATE TABLE purchases (
+  seq INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT UNIQUE NOT NULL, transaction_id TEXT UNIQUE NOT NULL,
+  account TEXT NOT NULL, card_id TEXT NOT NULL, partner_ref TEXT, at TEXT NOT NULL, status TEXT NOT NULL,
+  kind TEXT NOT NULL, merchant TEXT, mcc_code TEXT NOT NULL, original_amount TEXT NOT NULL,
+  original_currency TEXT NOT NULL, authorized_usd TEXT NOT NULL, charge_usd TEXT NOT NULL,
+  amount_usd TEXT NOT NULL, fx_fee_usd TEXT NOT NULL, atm_fee_usd TEXT NOT NULL, own_fee_usd TEXT NOT NULL,
+  client_fee_usd TEXT NOT NULL, decline_code TEXT, card_blocked INTEGER NOT NULL, taken_usd TEXT NOT NULL,
+  refunded_usd TEXT NOT NULL, suspense_usd TEXT NOT NULL);
+CREATE INDEX purchases_by_card ON purchases (card_id, at, seq);
+CREATE TABLE webhooks (account TEXT PRIMARY KEY, url TEXT NOT NULL, secret TEXT NOT NULL,
+  updated_at TEXT NOT NULL);
+ALTER TABLE events ADD COLUMN next_at TEXT;
+CREATE INDEX events_by_account ON events (account, created_at, seq);
+CREATE INDEX events_due ON events (next_at) WHERE next_at IS NOT NULL;
+CREATE TABLE deliveries (
+  seq INTEGER PRIMARY KEY AUTOINCREMENT, event_id TEXT NOT NULL, account TEXT NOT NULL,
+  number INTEGER NOT NULL, at TEXT NOT NULL, url TEXT NOT NULL, status INTEGER, problem TEXT,
+  hops INTEGER NOT NULL);
+CREATE INDEX deliveries_by_event ON deliveries (event_id, seq);
+CREATE TABLE challenges (
+  seq INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT UNIQUE NOT NULL, card_id TEXT NOT NULL, event_id TEXT,
+  amount_usd TEXT NOT NULL, merchant TEXT NOT NULL, transaction_id TEXT NOT NULL, state TEXT NOT NULL,
+  created_at TEXT NOT NULL);
+CREATE TABLE detail_links (
+  digest TEXT PRIMARY KEY, card_id TEXT NOT NULL, purpose TEXT NOT NULL, expires_at TEXT NOT NULL,
+  used INTEGER NOT NULL);
+CREATE TABLE deposits (
+  seq INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT UNIQUE NOT NULL, account TEXT NOT NULL,
+  card_id TEXT NOT NULL, asset TEXT NOT NULL, chain TEXT NOT NULL, deposit_address TEXT NOT NULL,
+  send_amount TEXT NOT NULL, rate_usd TEXT NOT NULL, svc_fee_usd TEXT NOT NULL, partner_fee_usd TEXT NOT NULL,
+  credit_usd TEXT NOT NULL, status TEXT NOT NULL, tx_hash TEXT, expires_at TEXT NOT NULL, credited_at TEXT,
+  created_at TEXT NOT NULL);
+CREATE INDEX deposits_by_account ON deposits (account, seq);
+UPDATE accounts SET
+  open_cards = (SELECT count(*) FROM cards WHERE account = accounts.id AND status != 'DELETED'),
+  ledger_rows = (SELECT count(*) FROM ledger WHERE account = accounts.id);
+UPDATE ledger SET number = (
+  SELECT count(*) FROM ledger AS older WHERE older.account = ledger.account
+  AND (older.created_at, older.seq) <= (ledger.created_at, ledger.seq));
+UPDATE accounts SET ledger_last_at =
+  coalesce((SELECT max(created_at) FROM ledger WHERE account = accounts.id), '');
+"""
+
+_STEPS = (_FIRST, _SECOND)
+SCHEMA_VERSION = len(_STEPS)
+
 # What a reset empties. Accounts, API keys and notes survive it.
 RESET_TABLES = (
     "cards",
@@ -80,7 +145,14 @@ RESET_TABLES = (
     "timers",
     "faults",
     "journal",
+    "purchases",
+    "webhooks",
+    "deliveries",
+    "challenges",
+    "detail_links",
+    "deposits",
 )
+_SURVIVING_COUNTS = "('count:api_key', 'count:account')"
 
 
 class Store:
@@ -93,10 +165,22 @@ class Store:
         self._db.execute("PRAGMA journal_mode = WAL")
         self._db.execute("PRAGMA synchronous = NORMAL")
         version = self._db.execute("PRAGMA user_version").fetchone()[0]
-        if version not in (0, SCHEMA_VERSION):
+        if version > SCHEMA_VERSION:
             raise ValueError(f"{path} holds simulator state of version {version}, this is {SCHEMA_VERSION}")
-        if version == 0:
-            self._db.executescript(f"BEGIN;{_SCHEMA}PRAGMA user_version = {SCHEMA_VERSION};COMMIT;")
+        for number in range(version, SCHEMA_VERSION):
+            self._db.executescript(f"BEGIN;{_STEPS[number]}PRAGMA user_version = {number + 1};COMMIT;")
+        if version == 1:
+            self._add_up()
+
+    def _add_up(self) -> None:
+        """What version 2 keeps as a running total and SQL must not sum: money."""
+        for row in self.all("SELECT id FROM accounts"):
+            moved = self.all(
+                "SELECT amount_usd FROM ledger WHERE account = ? AND kind IN ('card_topup', 'refund')",
+                row["id"],
+            )
+            outstanding_usd = -money.total(Decimal(one["amount_usd"]) for one in moved)
+            self.update("accounts", "id", row["id"], net_topups_usd=money.text(outstanding_usd))
 
     def close(self) -> None:
         self._db.close()
@@ -168,5 +252,20 @@ class Store:
         for table in RESET_TABLES:
             self.run(f"DELETE FROM {table}")  # noqa: S608 - one of the names above
         self.run("DELETE FROM sqlite_sequence")
-        kept = "('count:api_key', 'count:account')"
-        self.run(f"DELETE FROM notes WHERE name LIKE 'count:%' AND name NOT IN {kept}")  # noqa: S608 - as written
+        self.run("DELETE FROM notes WHERE name LIKE 'deliveries:%'")
+        self.run(f"DELETE FROM notes WHERE name LIKE 'count:%' AND name NOT IN {_SURVIVING_COUNTS}")  # noqa: S608 - as written
+
+    @property
+    def changes(self) -> int:
+        """Grows with every change: the same number, the same content."""
+        return self._db.total_changes
+
+    def copy(self) -> sqlite3.Connection:
+        """The whole content, in memory."""
+        taken = sqlite3.connect(":memory:")
+        self._db.backup(taken)
+        return taken
+
+    def put_back(self, taken: sqlite3.Connection) -> None:
+        """Replace the content with a copy taken before; outside any transaction."""
+        taken.backup(self._db)

@@ -5,7 +5,22 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from sandbox.partner import answers, balances, cards, events, funding, ledger, me, moves, returns
+from sandbox.partner import (
+    answers,
+    balances,
+    card_settings,
+    cards,
+    deposits,
+    details,
+    events,
+    funding,
+    ledger,
+    me,
+    moves,
+    returns,
+    transactions,
+    webhooks,
+)
 from sandbox.partner.call import Call
 from sandbox.partner.http import Answer
 from sandbox.partner.shapes import Field, Shape, integer, moment, string
@@ -19,7 +34,8 @@ class Operation:
     """``codes`` are the error codes beyond the common ones, by status.
 
     ``processor``: it asks the card processor. ``midway``: it has two commits with a crash point between.
-    ``waits``: an injected delay is spent inside the handler.
+    ``waits``: an injected delay is spent inside the handler. ``method_first``: a wrong method is refused
+    before the key is looked at (card-details routes).
     """
 
     method: str
@@ -33,6 +49,7 @@ class Operation:
     midway: bool = False
     processor: bool = False
     waits: bool = False
+    method_first: bool = False
     status: int = 200
     scope_source: str = "spec"
     codes: dict[int, tuple[str, ...]] = field(default_factory=dict)
@@ -50,7 +67,7 @@ _PAGED = (
     integer("limit", minimum=0, maximum=100, default=50, required=False),
     integer("page", minimum=0, default=1, required=False),
 )
-_CARD_ERRORS = {400: ("BAD_REQUEST",), 404: ("NOT_FOUND",)}
+_CARD_ERRORS: dict[int, tuple[str, ...]] = {400: ("BAD_REQUEST",), 404: ("NOT_FOUND",)}
 _PROCESSOR_ERRORS = {502: ("UNAVAILABLE",), 503: ("UPSTREAM_AUTH",)}
 
 OPERATIONS: tuple[Operation, ...] = (
@@ -230,6 +247,125 @@ OPERATIONS: tuple[Operation, ...] = (
         events.read_events,
         answers.EVENTS,
         query=(*_PAGED, string("type", required=False), moment("since", required=False)),
+        codes={400: ("BAD_REQUEST",)},
+    ),
+    Operation(
+        "GET",
+        "/cards/{cardId}/limits",
+        "cards:read",
+        card_settings.read_limits,
+        answers.LIMITS,
+        processor=True,
+        codes={**_CARD_ERRORS, **_PROCESSOR_ERRORS},
+    ),
+    Operation(
+        "PUT",
+        "/cards/{cardId}/limits",
+        "cards:write",
+        card_settings.change_limits,
+        answers.LIMITS,
+        body=answers.LIMITS_BODY,
+        processor=True,
+        codes={**_CARD_ERRORS, **_PROCESSOR_ERRORS},
+    ),
+    Operation(
+        "PUT",
+        "/cards/{cardId}/phone",
+        "cards:write",
+        card_settings.change_phone,
+        answers.PHONE,
+        body=answers.PHONE_BODY,
+        processor=True,
+        scope_source="invented",
+        codes={
+            **_CARD_ERRORS,
+            400: ("BAD_REQUEST", "INVALID_PHONE", "PHONE_COUNTRY_NOT_ALLOWED"),
+            **_PROCESSOR_ERRORS,
+        },
+    ),
+    Operation(
+        "PUT",
+        "/cards/{cardId}/3ds",
+        "cards:write",
+        card_settings.change_threeds,
+        answers.THREEDS,
+        body=answers.THREEDS_BODY,
+        keyed=True,
+        processor=True,
+        scope_source="invented",
+        codes={**_CARD_ERRORS, **_PROCESSOR_ERRORS},
+    ),
+    Operation(
+        "GET",
+        "/cards/{cardId}/transactions",
+        "cards:read",
+        transactions.read_transactions,
+        answers.TRANSACTIONS,
+        query=(
+            integer("limit", minimum=0, maximum=25, default=25, required=False),
+            integer("page", minimum=0, default=1, required=False),
+            string("from_date", format="date", required=False),
+            string("to_date", format="date", required=False),
+        ),
+        processor=True,
+        codes={**_CARD_ERRORS, 500: ("UNAVAILABLE",), **_PROCESSOR_ERRORS},
+    ),
+    Operation(
+        "GET",
+        "/cards/{cardId}/pan",
+        "cards:pan",
+        details.read_pan,
+        answers.PAN,
+        processor=True,
+        method_first=True,
+        codes={**_CARD_ERRORS, **_PROCESSOR_ERRORS},
+    ),
+    Operation(
+        "POST",
+        "/cards/{cardId}/pan-token",
+        "cards:pan",
+        details.mint_pan_token,
+        answers.PAN_TOKEN,
+        processor=True,
+        method_first=True,
+        codes={**_CARD_ERRORS, **_PROCESSOR_ERRORS},
+    ),
+    Operation("GET", "/webhook", "users:read", webhooks.read_webhook, answers.WEBHOOK_ANSWER),
+    Operation(
+        "PUT",
+        "/webhook",
+        "users:write",
+        webhooks.change_webhook,
+        answers.WEBHOOK_CHANGED,
+        body=answers.WEBHOOK_BODY,
+        codes={400: ("BAD_REQUEST",)},
+    ),
+    Operation(
+        "POST",
+        "/events/{eventId}/redeliver",
+        "users:write",
+        events.redeliver,
+        answers.REDELIVERY,
+        codes={404: ("NOT_FOUND",)},
+    ),
+    Operation(
+        "POST",
+        "/deposits",
+        "deposits:write",
+        deposits.quote,
+        answers.QUOTE,
+        body=answers.DEPOSIT_BODY,
+        scope_source="invented",
+        codes=_CARD_ERRORS,
+    ),
+    Operation(
+        "GET",
+        "/deposits",
+        "deposits:read",
+        deposits.list_deposits,
+        answers.DEPOSIT_LIST,
+        query=_PAGED,
+        scope_source="invented",
         codes={400: ("BAD_REQUEST",)},
     ),
 )

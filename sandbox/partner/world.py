@@ -1,18 +1,34 @@
 """Everything one simulator is made of, built once and handed around: no globals."""
 
+import asyncio
 import random
+import sqlite3
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 
 from sandbox.partner.clock import Clock
 from sandbox.partner.ids import Ids
 from sandbox.partner.store import Store
 
+# Sends method, address, headers and body over loopback; gives the status and the Location, if any.
+# Raises OSError when nobody answers.
+Post = Callable[[str, str, dict[str, str], bytes], Awaitable[tuple[int, str | None]]]
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """The whole content of a simulator at one moment."""
+
+    content: sqlite3.Connection
+    bodies: dict[int, bytes]
+
 
 @dataclass
 class World:
     """``recent_calls`` holds, per API key digest, the moments of the last minute's calls.
 
-    ``bodies`` holds full request bodies by journal number; on disk they are masked.
+    ``bodies`` holds full request bodies by journal number; on disk they are masked. ``origin`` is where
+    this simulator is reached, ``post`` how deliveries leave it, ``stirred`` set when one may be due.
     """
 
     store: Store
@@ -22,6 +38,11 @@ class World:
     chance: random.Random
     recent_calls: dict[str, list[float]] = field(default_factory=dict)
     bodies: dict[int, bytes] = field(default_factory=dict)
+    origin: str = "http://127.0.0.1:8401"
+    post: Post | None = None
+    stirred: asyncio.Event = field(default_factory=asyncio.Event)
+    delivering: asyncio.Lock = field(default_factory=asyncio.Lock)
+    snapshots: dict[str, Snapshot] = field(default_factory=dict)
 
     @classmethod
     def of(cls, store: Store, seed: str) -> "World":
@@ -35,3 +56,11 @@ class World:
         self.ids = Ids(self.store, seed)
         self.chance = random.Random(seed)  # noqa: S311 - chances must repeat for a seed
         self.store.keep("seed", seed)
+
+    def restore(self, snapshot: Snapshot) -> None:
+        """Go back to a snapshot: content, clock and seed."""
+        self.store.put_back(snapshot.content)
+        self.clock = Clock(self.store)
+        self.bodies = dict(snapshot.bodies)
+        self.recent_calls.clear()
+        self.reseed(self.store.note("seed") or self.seed)

@@ -9,6 +9,7 @@ import httpx
 import jsonschema
 import msgspec
 import pytest
+from aiohttp import web
 
 from sandbox.partner import openapi, surface
 from sandbox.partner.app import Running, serve
@@ -119,6 +120,29 @@ class Api:
     async def top_up(self, card_id: str, amount_usd: str = "25.00", *, idem: str = "topup-1") -> Answered:
         return await self.post(f"/cards/{card_id}/topup", {"amount_usd": Decimal(amount_usd)}, idem=idem)
 
+    async def loaded(self, hand: "Hand", amount_usd: str = "1000", idem: str = "loaded") -> str:
+        """A card that holds an amount; its id."""
+        await hand("account", monthly_fee_usd="0")
+        await hand("float", amount_usd=amount_usd)
+        card_id = await self.order(idem)
+        await hand(f"cards/{card_id}", status="ACTIVE")
+        assert (await self.top_up(card_id, amount_usd, idem=f"{idem}-topup")).status == 200
+        return card_id
+
+    async def history(self, card_id: str, query: str = "") -> list[dict[str, Any]]:
+        rows: list[dict[str, Any]] = (await self.get(f"/cards/{card_id}/transactions{query}")).data[
+            "transactions"
+        ]
+        return rows
+
+    async def balance(self, card_id: str) -> Decimal:
+        return Decimal((await self.get(f"/cards/{card_id}")).data["balance_usd"])
+
+    async def events(self, query: str = "") -> list[dict[str, Any]]:
+        """The log, oldest first."""
+        found: list[dict[str, Any]] = (await self.get(f"/events?limit=100{query}")).data["events"]
+        return found[::-1]
+
     async def ledger(self) -> list[dict[str, Any]]:
         entries: list[dict[str, Any]] = (await self.get("/ledger?limit=100")).data["entries"]
         return entries
@@ -149,8 +173,46 @@ class Hand:
         state: dict[str, Any] = (await self.http.get("state")).json()
         return state
 
+    async def buy(self, card_id: str, amount_usd: str = "10.00", **more: Any) -> Any:
+        """A purchase on a card; what the terminal was told."""
+        return await self("purchases", card_id=card_id, amount_usd=amount_usd, **more)
+
     async def fault(self, effect: str, operation: str = "POST /cards/{cardId}/topup", **more: Any) -> None:
         await self("faults", operation=operation, effect=effect, **more)
+
+
+class Receiver:
+    """A webhook endpoint: keeps what it is sent and answers what it is told to."""
+
+    def __init__(self) -> None:
+        self.got: list[tuple[str, str, dict[str, str], bytes]] = []
+        self.answers: list[web.Response] = []
+        self.status = 200
+        self.url = ""
+
+    async def __call__(self, request: web.BaseRequest) -> web.StreamResponse:
+        body = await request.read()
+        self.got.append((request.method, request.path_qs, dict(request.headers), body))
+        return self.answers.pop(0) if self.answers else web.Response(status=self.status)
+
+    @property
+    def bodies(self) -> list[Any]:
+        return [_DECODER.decode(body) for _, _, _, body in self.got if body]
+
+
+@pytest.fixture
+async def receiver(hand: "Hand") -> AsyncIterator[Receiver]:
+    """An endpoint behind https://hooks.example.com, not yet registered; the clock stands still."""
+    receiver = Receiver()
+    server = web.ServerRunner(web.Server(receiver))
+    await server.setup()
+    site = web.TCPSite(server, "127.0.0.1", 0)
+    await site.start()
+    receiver.url = f"http://127.0.0.1:{server.addresses[0][1]}"
+    await hand("clock", mode="frozen", set="2026-03-02T09:00:00Z")
+    await hand("deliveries", map={"hooks.example.com": receiver.url})
+    yield receiver
+    await server.cleanup()
 
 
 @pytest.fixture

@@ -176,10 +176,41 @@ async def _old_events(api: Api, hand: Hand, card: str) -> Any:
     return (await api.get("/events")).data["total"]
 
 
+@trial("threeds_default", "webhook", default="sms", switched="webhook")
+async def _mode_of_a_new_card(api: Api, hand: Hand, _card: str) -> Any:
+    await api.order("another")
+    return (await hand.state())["cards"][-1]["three_ds_method"]
+
+
+@trial("spend_window", "rolling", default="authorized", switched="declined")
+async def _spend_after_midnight(api: Api, hand: Hand, card: str) -> Any:
+    await hand("clock", set="2026-05-10T23:00:00Z")
+    await api.call("PUT", f"/cards/{card}/limits", {"daily_limit": 10})
+    assert (await hand.buy(card, "10"))["outcome"] == "authorized"
+    await hand("clock", advance_seconds=2 * 3600)
+    return (await hand.buy(card, "10"))["outcome"]
+
+
+@trial("authorization_days", 0, default="reversed", switched="pending")
+async def _authorization_that_never_settles(api: Api, hand: Hand, card: str) -> Any:
+    await hand.buy(card, "10")
+    await hand("clock", advance_seconds=7 * 86400)
+    return (await api.history(card))[0]["status"]
+
+
+@trial("suspended_deliveries", "continue", default=0, switched=1)
+async def _deliver_while_suspended(api: Api, hand: Hand, card: str) -> Any:
+    await api.call("PUT", "/webhook", {"url": "https://hooks.example.com/"})
+    await hand("account", suspended=True)
+    await hand.buy(card, "1")
+    await hand("clock", advance_seconds=1)
+    return len((await hand.state())["deliveries"])
+
+
 NOT_SWITCHES = {
     "cards_limit", "float_limit_usd", "accept_any_wallet", "suspended", "networks", "addresses_unreadable",
     "countries_refused", "automatic_funding_since", "background_refresh_seconds", "monthly_fee_usd", "load_pct",
-    "profile",
+    "profile", "threeds_webhook_enabled", "deposits_enabled", "transaction_markup_pct", "velocity_per_minute",
 }  # fmt: skip
 
 

@@ -1,0 +1,175 @@
+"""Deposits: an end user pays in crypto and the card is credited (Optional deposits route).
+
+The document shows neither the body of POST /deposits nor the envelope of GET /deposits (N4, N5). Here
+``amount_usd`` is what the user pays; fees come off it.
+"""
+
+from datetime import timedelta
+from decimal import Decimal
+from typing import Any
+
+from sandbox.partner import accounts, cards, codec, events, me, money, pages, timers
+from sandbox.partner.accounts import stamp_now
+from sandbox.partner.answers import DEPOSIT_BODY
+from sandbox.partner.call import Call
+from sandbox.partner.http import Answer, bad_request, not_found
+from sandbox.partner.shapes import read_body
+from sandbox.partner.world import World
+
+EXPIRY_TIMER = "deposit"
+_VALID_FOR = timedelta(hours=24)
+# Chain -> the token standard its assets are named after. Solana has no address per card.
+_STANDARDS = {"TRON": "TRC20", "ETHEREUM": "ERC20", "POLYGON": "ERC20", "SOLANA": "SPL"}
+_TOKENS = ("USDC", "USDT")
+_SHARED_ADDRESS = ("SOLANA",)
+
+
+async def quote(call: Call) -> Answer:
+    """POST /deposits: a quote at today's markup; it has no status."""
+    body = read_body(DEPOSIT_BODY, call.request.body)
+    if not call.account.settings.deposits_enabled:
+        raise bad_request("Deposits are not enabled for this account.")
+    asset, chain = _asset(body["asset"], body["chain"])
+    card = cards.find(call.world, body["card_id"], call.account_id)
+    if card is None:
+        raise not_found("The card")
+    if card.closed:
+        raise bad_request("The card is closed.")
+    row = _record(call, card.id, asset, chain, body["amount_usd"])
+    svc_usd, partner_usd = Decimal(row["svc_fee_usd"]), Decimal(row["partner_fee_usd"])
+    shown = {name: row[name] for name in ("card_id", "asset", "chain", "deposit_address", "send_amount")}
+    return Answer.of(
+        {
+            "deposit_id": row["id"],
+            **shown,
+            "rate_usd": Decimal(row["rate_usd"]),
+            "fee_usd": money.add(svc_usd, partner_usd),
+            "svc_fee_usd": svc_usd,
+            "partner_fee_usd": partner_usd,
+            "card_credit_usd": Decimal(row["credit_usd"]),
+            "exact_amount_required": chain in _SHARED_ADDRESS,
+            "expires_at": row["expires_at"],
+        }
+    )
+
+
+def _asset(asset: str, chain: str) -> tuple[str, str]:
+    chain = chain.upper()
+    standard = _STANDARDS.get(chain)
+    token = asset.upper().partition("-")[0]
+    if standard is None or token not in _TOKENS or asset.upper() not in (token, f"{token}-{standard}"):
+        raise bad_request(f"asset must be USDC or USDT, chain one of {', '.join(_STANDARDS)}.")
+    return f"{token}-{standard}", chain
+
+
+def _record(call: Call, card_id: str, asset: str, chain: str, amount_usd: Decimal) -> Any:
+    world, owner = call.world, call.account
+    svc_usd = money.share(amount_usd, me.DEPOSIT_PCT)
+    partner_usd = money.share(amount_usd, owner.markup_pct)
+    deposit_id = world.ids.uuid("deposit")
+    shared = chain in _SHARED_ADDRESS
+    expires_at = world.clock.now() + _VALID_FOR
+    # Where all cards share an address, the digits after the cents say whose payment it is.
+    mark = int(deposit_id[:4], 16) % 9999 + 1 if shared else 0
+    world.store.insert(
+        "deposits",
+        id=deposit_id,
+        account=owner.id,
+        card_id=card_id,
+        asset=asset,
+        chain=chain,
+        deposit_address=world.ids.address(chain if shared else f"{chain}:{card_id}"),
+        send_amount=f"{amount_usd:.2f}{mark:04d}" if shared else f"{amount_usd:.2f}",
+        rate_usd="1",
+        svc_fee_usd=money.text(svc_usd),
+        partner_fee_usd=money.text(partner_usd),
+        credit_usd=money.text(money.add(amount_usd, -svc_usd, -partner_usd)),
+        status="pending",
+        tx_hash=None,
+        expires_at=codec.stamp(expires_at),
+        credited_at=None,
+        created_at=stamp_now(world),
+    )
+    timers.set_timer(world, expires_at, EXPIRY_TIMER, deposit_id)
+    return find(world, deposit_id)
+
+
+def find(world: World, deposit_id: str) -> Any:
+    """The row of a deposit, or None."""
+    return world.store.one("SELECT * FROM deposits WHERE id = ?", deposit_id)
+
+
+async def list_deposits(call: Call) -> Answer:
+    """GET /deposits: newest first."""
+    page = pages.digits(call.query, default=50, most=100)
+    total = call.world.store.number("SELECT count(*) FROM deposits WHERE account = ?", call.account_id)
+    rows = call.world.store.all(
+        "SELECT * FROM deposits WHERE account = ? ORDER BY seq DESC LIMIT ? OFFSET ?",
+        call.account_id,
+        page.limit,
+        page.skipped,
+    )
+    found = pages.envelope(page, len(rows), total, zero_past_end=True)
+    return Answer.of({"deposits": [shown(row) for row in rows], **found})
+
+
+def shown(row: Any) -> dict[str, Any]:
+    """A Deposit record."""
+    plain = (
+        "id", "card_id", "asset", "chain", "deposit_address", "status", "tx_hash", "expires_at", "credited_at",
+        "created_at",
+    )  # fmt: skip
+    return {
+        **{name: row[name] for name in plain},
+        "amount_expected": row["send_amount"],
+        "rate_usd": Decimal(row["rate_usd"]),
+        "fee_usd": money.add(Decimal(row["svc_fee_usd"]), Decimal(row["partner_fee_usd"])),
+        "credit_usd": Decimal(row["credit_usd"]),
+    }
+
+
+def confirm(world: World, row: Any, amount_usd: Decimal | None) -> None:
+    """The transfer confirms: the card is credited, the markup accrues. Another amount scales all figures."""
+    figures = {name: Decimal(row[name]) for name in ("svc_fee_usd", "partner_fee_usd", "credit_usd")}
+    if amount_usd is not None:
+        quoted_usd = money.total(figures.values())
+        share = money.EXACT.divide(amount_usd, quoted_usd)
+        figures = {name: money.share(value, share) for name, value in figures.items()}
+    now, owner = stamp_now(world), accounts.account(world, row["account"])
+    card = cards.find(world, row["card_id"])
+    if card is None:
+        raise KeyError(row["card_id"])
+    told = {
+        "deposit_id": row["id"],
+        "card_id": card.id,
+        "credit_usd": figures["credit_usd"],
+        "tx_hash": world.ids.transaction_hash(),
+        "credited_at": now,
+    }
+    with world.store.transaction():
+        texts = {name: money.text(value) for name, value in figures.items()}
+        landed = {"status": "credited", "tx_hash": told["tx_hash"], "credited_at": now}
+        world.store.update("deposits", "id", row["id"], **landed, **texts)
+        cards.change_balance(world, card, figures["credit_usd"])
+        accrued_usd = money.add(owner.accrued_usd, figures["partner_fee_usd"])
+        world.store.update("accounts", "id", owner.id, accrued_usd=money.text(accrued_usd))
+        if owner.settings.profile != "documented":  # the document names no deposit event (N11)
+            events.emit(world, owner.id, "deposit.credited", told)
+
+
+def end(world: World, deposit_id: str, status: str) -> None:
+    """A pending deposit that will not come."""
+    world.store.run("UPDATE deposits SET status = ? WHERE id = ? AND status = 'pending'", status, deposit_id)
+
+
+def expire(world: World, deposit_id: str) -> None:
+    """Nothing arrived in time (N2)."""
+    end(world, deposit_id, "expired")
+
+
+def credited_usd(world: World, account_id: str) -> Decimal:
+    """What deposits have put on the account's cards."""
+    rows = world.store.all(
+        "SELECT credit_usd FROM deposits WHERE account = ? AND status = 'credited'", account_id
+    )
+    return money.total(Decimal(row["credit_usd"]) for row in rows)

@@ -1,0 +1,50 @@
+"""What a charge costs: the processor's fees, the partner's markup, the total to the cent (Fees).
+
+The rates are those of the published rate card of the simulated agreement; the real one may price
+otherwise, which is why nobody should recompute fees from it (R045).
+"""
+
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Literal
+
+from sandbox.partner import accounts, me, money
+from sandbox.partner.world import World
+
+PurchaseKind = Literal["purchase", "atm", "high_risk"]
+
+
+@dataclass(frozen=True)
+class Figures:
+    """``amount_usd`` is charge and fees, to the cent; the fees are exact, at 10 decimals."""
+
+    amount_usd: Decimal
+    fx_fee_usd: Decimal
+    atm_fee_usd: Decimal
+    client_fee_usd: Decimal
+
+    @classmethod
+    def free_of_fees(cls, charge_usd: Decimal) -> "Figures":
+        return cls(money.cents(charge_usd), money.ZERO, money.ZERO, money.ZERO)
+
+    def columns(self) -> dict[str, str]:
+        return {name: money.text(getattr(self, name)) for name in self.__dataclass_fields__}
+
+
+def figures_of(
+    world: World, account_id: str, kind: PurchaseKind, currency: str, charge_usd: Decimal
+) -> Figures:
+    """The figures of a charge at today's rates."""
+    rates = me.RATES
+    fx_pct = rates["usd_purchase_pct"] if currency == "USD" else rates["fx_purchase_pct"]
+    atm_fee_usd = money.ZERO
+    if kind == "atm":
+        atm_fee_usd = money.share(charge_usd, rates["atm_pct"])
+        fx_pct = money.ZERO if currency == "USD" else fx_pct
+    if kind == "high_risk":
+        fx_pct = money.add(fx_pct, rates["high_risk_surcharge_pct"])
+    fx_fee_usd = money.share(charge_usd, fx_pct)
+    amount_usd = money.cents(money.add(charge_usd, fx_fee_usd, atm_fee_usd))
+    basis_usd = money.add(amount_usd, -money.cents(fx_fee_usd), -money.cents(atm_fee_usd))
+    markup_pct = accounts.account(world, account_id).settings.transaction_markup_pct
+    return Figures(amount_usd, fx_fee_usd, atm_fee_usd, money.EXACT.multiply(basis_usd, markup_pct))

@@ -1,0 +1,53 @@
+"""The webhook registration of an account: GET and PUT /webhook (Webhooks and events)."""
+
+from dataclasses import dataclass
+
+from sandbox.partner import codec, events, webhook_url
+from sandbox.partner.accounts import stamp_now
+from sandbox.partner.answers import WEBHOOK_BODY
+from sandbox.partner.call import Call
+from sandbox.partner.http import Answer
+from sandbox.partner.shapes import read_body
+from sandbox.partner.world import World
+
+
+@dataclass(frozen=True)
+class Registration:
+    account: str
+    url: str
+    secret: str
+    updated_at: str
+
+
+def find(world: World, account_id: str) -> Registration | None:
+    row = world.store.one("SELECT * FROM webhooks WHERE account = ?", account_id)
+    return Registration(**dict(row)) if row else None
+
+
+async def read_webhook(call: Call) -> Answer:
+    """GET /webhook: null before the first PUT; the secret is never shown again."""
+    found = find(call.world, call.account_id)
+    shown = found and {"url": found.url, "active": True, "updated_at": found.updated_at}
+    return Answer.of({"webhook": shown})
+
+
+async def change_webhook(call: Call) -> Answer:
+    """PUT /webhook: a secret comes with the first endpoint, with another one, and with rotate: true."""
+    url = webhook_url.normalized(read_body(WEBHOOK_BODY, call.request.body)["url"])
+    rotate = codec.decode(call.request.body or b"{}").get("rotate") is True
+    earlier = find(call.world, call.account_id)
+    renewed = earlier is None or earlier.url != url or rotate
+    secret = call.world.ids.webhook_secret() if renewed or earlier is None else earlier.secret
+    with call.world.store.transaction():
+        call.world.store.run(
+            "INSERT INTO webhooks VALUES (?, ?, ?, ?) ON CONFLICT (account) DO UPDATE"
+            " SET url = excluded.url, secret = excluded.secret, updated_at = excluded.updated_at",
+            call.account_id,
+            url,
+            secret,
+            stamp_now(call.world),
+        )
+        if earlier is None:
+            events.queue_waiting(call.world, call.account_id)
+    note = "Store the secret now; it is not shown again." if renewed else "The secret is unchanged."
+    return Answer.of({"webhook": {"url": url}, "secret": secret if renewed else None, "note": note})

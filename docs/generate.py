@@ -1,7 +1,12 @@
-"""Writes docs/cli.md from the command itself; `make docs` runs it and a test says when it is due."""
+"""Writes what the code knows better than people: `make docs` runs it and a test says when it is due.
+
+docs/cli.md from the command; in other pages what stands between `<!-- made: NAME -->` and `<!-- end -->`.
+"""
 
 from __future__ import annotations
 
+import re
+from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -9,8 +14,11 @@ from typing import Any
 import typer.main
 
 from bot.cli import app
+from bot.domain.requests import TRANSITIONS, State
+from bot.operations import kinds
 
 TARGET = Path(__file__).with_name("cli.md")
+PAGES = tuple(Path(__file__).with_name(name) for name in ("approvals.md", "operations.md"))
 
 
 def cli_page() -> str:
@@ -54,5 +62,43 @@ def _row(parameter: Any) -> str:
     return f"| `{name}` | {' '.join((parameter.help or '').split())}{default} |"
 
 
+def states_diagram() -> str:
+    """The life of a request, drawn from the table that moves it."""
+    moves: dict[tuple[State, State], list[str]] = defaultdict(list)
+    for state, row in TRANSITIONS.items():
+        for event, target in row.items():
+            moves[state, target].append(event.value.replace("_", " "))
+    lines = ["```mermaid", "stateDiagram-v2", "    [*] --> pending"]
+    lines += [f"    {state} --> {target}: {', '.join(events)}" for (state, target), events in moves.items()]
+    lines += [f"    {state} --> [*]" for state, row in TRANSITIONS.items() if not row]
+    return "\n".join([*lines, "```"])
+
+
+def operations_table() -> str:
+    """A row for each operation kind there is."""
+    lines = ["| kind | command | what it does | fields |", "|---|---|---|---|"]
+    for name, kind in kinds().items():
+        fields = ", ".join(f"{f.label}{' (optional)' if f.optional else ''}" for f in kind.fields)
+        now = ", Freeze now" if kind.can_run_now else ""
+        command = " ".join(kind.command)
+        lines.append(f"| `{name}` | `/{command}` | {kind.help} | {fields}, Reason{now} |")
+    return "\n".join(lines)
+
+
+MADE = {"states": states_diagram, "operations": operations_table}
+
+
+def with_made(text: str) -> str:
+    """A page with its made parts written again; raises KeyError for a part that nothing makes."""
+    return re.sub(
+        r"(<!-- made: (\w+) -->\n).*?(<!-- end -->)",
+        lambda found: f"{found[1]}{MADE[found[2]]()}\n{found[3]}",
+        text,
+        flags=re.DOTALL,
+    )
+
+
 if __name__ == "__main__":
     TARGET.write_text(cli_page(), encoding="utf-8")
+    for page in PAGES:
+        page.write_text(with_made(page.read_text(encoding="utf-8")), encoding="utf-8")

@@ -1,0 +1,109 @@
+"""Pages that tell people what to do: they know every state, kind, alert and way to be unresolved."""
+
+from __future__ import annotations
+
+import ast
+import importlib.util
+import re
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from bot import operations
+from bot.domain.outcomes import Call
+from bot.domain.requests import State
+
+ROOT = Path(__file__).parents[1]
+DOCS = ROOT / "docs"
+# Where an unknown outcome comes from, and the heading that tells what to do about it.
+LOST_ANSWERS = {
+    Call.TOPUP: "A top-up was debited, and the card may not have the money",
+    Call.ORDER: "An order got no answer",
+    Call.FREEZE: "A freeze is not confirmed",
+    Call.FUNDING: "A funding submission got no answer",
+}
+OTHER_WAYS = {
+    "bot/domain/planning.py: def is_outdated": "The key is older than a day",
+    "bot/services/endings.py: _KEY_LOST": "The API key stopped working while a request was under way",
+    "bot/services/endings.py: _UNTRUSTED": "What is stored is not what was approved",
+    "bot/operations/card_topup.py: answered with another card or amount": "The answer named another card or amount",
+}
+
+
+def generator() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("generate", DOCS / "generate.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def headings(page: str) -> set[str]:
+    return set(re.findall(r"^#+ (.+)$", (DOCS / page).read_text(), re.MULTILINE))
+
+
+def alert_kinds() -> set[str]:
+    """The `kind` of every call of `alerts.raise_` in the services."""
+    found = set()
+    for path in sorted((ROOT / "bot" / "services").glob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Call) and ast.unparse(node.func) == "alerts.raise_":
+                given = {word.arg: word.value for word in node.keywords}
+                if isinstance(kind := given.get("kind"), ast.Constant):
+                    found.add(str(kind.value))
+    return found
+
+
+def test_made_parts_are_what_the_code_says() -> None:
+    made = generator()
+
+    for page in made.PAGES:
+        text = page.read_text()
+        assert "<!-- made: " in text, page.name
+        assert text == made.with_made(text), f"{page.name}: make docs writes it again"
+
+
+def test_every_state_is_explained() -> None:
+    rows = re.findall(r"^\| ([a-z, ]+) \|", (DOCS / "approvals.md").read_text(), re.MULTILINE)
+
+    explained = [word for row in rows for word in row.split(", ") if word != "state"]
+
+    assert sorted(explained) == sorted(State)
+
+
+def test_every_operation_kind_tells_how_its_truth_is_found() -> None:
+    assert {h.strip("`") for h in headings("operations.md") if h.startswith("`")} == set(operations.kinds())
+
+
+def test_every_alert_has_its_entry_in_the_runbook() -> None:
+    kinds = alert_kinds()
+
+    assert len(kinds) >= 6
+    assert {f"`{kind}`" for kind in kinds} <= headings("runbook.md")
+
+
+def test_every_way_to_be_unresolved_has_its_entry_in_the_runbook() -> None:
+    for kind, operation in operations.kinds().items():
+        assert LOST_ANSWERS[operation.call] in headings("runbook.md"), kind
+    for where, heading in OTHER_WAYS.items():
+        path, _, marker = where.partition(": ")
+        assert marker in (ROOT / path).read_text(), where
+        assert heading in headings("runbook.md")
+
+
+@pytest.mark.parametrize("page", sorted(DOCS.glob("*.md")), ids=lambda page: page.name)
+def test_every_link_to_a_heading_finds_it(page: Path) -> None:
+    for file, anchor in re.findall(r"\]\(([^)#\s]*)#([^)]+)\)", page.read_text()):
+        titles = headings(file or page.name)
+        anchors = {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
+        assert anchor in anchors, f"{file}#{anchor}"
+
+
+def test_the_readme_shows_the_running_page() -> None:
+    picture = DOCS / "images" / "countersign.png"
+
+    assert f"]({picture.relative_to(ROOT)})" in (ROOT / "README.md").read_text()
+    assert picture.read_bytes()[:8] == b"\x89PNG\r\n\x1a\n"
+    assert int.from_bytes(picture.read_bytes()[16:20]) == 1400, "its width"

@@ -195,7 +195,7 @@ def storable(
     if event_type != CHALLENGE:
         return data
     code = _at(data, code_path)
-    kept = {name: data[name] for name in _KEPT_OF_A_CHALLENGE if name in data and name not in code_path[:1]}
+    kept = {name: data[name] for name in _KEPT_OF_A_CHALLENGE if name in data}
     return {name: _clean(item, code) for name, item in kept.items() if not isinstance(item, (dict, list))}
 
 

@@ -164,6 +164,15 @@ async def test_the_webhook_secret_is_held_as_a_secret_and_its_absence_is_told(
     assert change.raw["secret"] == (None if secret is None else "[removed]")
 
 
+@pytest.mark.rule("R209")
+async def test_an_answer_that_says_nothing_of_a_secret_is_no_answer(clock: FrozenClock) -> None:
+    """R209: silence is not null; the only copy may be lost."""
+    api = CannedApi(success({"webhook": {"url": "https://h.example.com/"}, "note": "Kept."}))
+
+    with pytest.raises(errors.UnreadableAnswer, match="secret: missing"):
+        await client_of(api, clock).set_webhook(b'{"url":"https://h.example.com"}')
+
+
 @pytest.mark.rule("R255")
 async def test_before_the_first_registration_there_is_no_webhook_and_an_empty_answer_is_none_at_all(
     clock: FrozenClock,

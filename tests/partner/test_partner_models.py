@@ -163,6 +163,17 @@ def test_a_declined_purchase_keeps_its_amount_and_has_no_fees() -> None:
     assert row.decline_reason.retryable is False
 
 
+@pytest.mark.rule("R034", "R035")
+@pytest.mark.parametrize(
+    "name", ["amount_usd", "fee_basis_usd", "provider_fee_usd", "client_fee_usd", "fee_usd", "fee_breakdown"]
+)
+def test_a_purchase_without_one_of_its_figures_is_unreadable_and_not_taken_for_zero(name: str) -> None:
+    """R034, R035."""
+    for row in ({key: item for key, item in ROW.items() if key != name}, {**ROW, name: None}):
+        with pytest.raises(Unreadable, match=name):
+            Transaction.read(row)
+
+
 @pytest.mark.rule("R038", "R039", "R040")
 def test_parts_of_a_fee_that_do_not_add_up_are_no_fault() -> None:
     """R038, R039, R040: our own markup is among them, and rounding is by part."""

@@ -1,0 +1,88 @@
+"""Slack as the outbox sees it, by script: what it keeps, and the trouble it makes on the next calls."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from bot.services.outbox import MessageGone, Posted, SlackRefused, SlackTrouble
+from bot.services.pictures import AlertPicture, DirectPicture, LinePicture, Picture, RequestPicture
+
+Trouble = SlackTrouble | SlackRefused | MessageGone
+
+
+@dataclass
+class Message:
+    channel: str
+    ts: str
+    dedupe: str
+    shows: str
+    thread_ts: str | None = None
+    edits: int = 0
+
+
+@dataclass
+class ScriptedSlack:
+    """`next_*` are raised by the next calls, oldest first; a lost answer keeps the message all the same."""
+
+    now: list[float] = field(default_factory=list)
+    messages: list[Message] = field(default_factory=list)
+    calls: list[str] = field(default_factory=list)
+    next_post: list[Trouble] = field(default_factory=list)
+    next_update: list[Trouble] = field(default_factory=list)
+    next_find: list[Trouble] = field(default_factory=list)
+
+    async def post(
+        self, picture: Picture, *, channel: str, dedupe: str, thread_ts: str | None = None
+    ) -> Posted:
+        self.calls.append(f"post {shown(picture)}")
+        trouble = self.next_post.pop(0) if self.next_post else None
+        if trouble is not None and not (isinstance(trouble, SlackTrouble) and trouble.maybe_sent):
+            raise trouble
+        message = Message(channel, f"{len(self.messages) + 1}.0", dedupe, shown(picture), thread_ts)
+        self.messages.append(message)
+        if trouble is not None:
+            raise trouble
+        return Posted(channel, message.ts)
+
+    async def update(self, picture: Picture, *, channel: str, ts: str) -> None:
+        self.calls.append(f"update {shown(picture)}")
+        if self.next_update:
+            raise self.next_update.pop(0)
+        found = [m for m in self.messages if (m.channel, m.ts) == (channel, ts)]
+        if not found:
+            raise MessageGone("message_not_found")
+        found[0].shows = shown(picture)
+        found[0].edits += 1
+
+    async def open_direct(self, user: str) -> str:
+        return f"D-{user}"
+
+    async def find(
+        self, *, channel: str, dedupe: str, since: datetime, thread_ts: str | None = None
+    ) -> Posted | None:
+        self.calls.append("find")
+        if self.next_find:
+            raise self.next_find.pop(0)
+        for message in self.messages:
+            if (message.channel, message.dedupe, message.thread_ts) == (channel, dedupe, thread_ts):
+                return Posted(channel, message.ts)
+        return None
+
+    async def permalink(self, *, channel: str, ts: str) -> str | None:
+        return None
+
+
+def shown(picture: Picture) -> str:
+    """`card pending`, `line approval`, `direct approved`, `alert raised`."""
+    match picture:
+        case AlertPicture():
+            return f"alert {picture.state}"
+        case LinePicture():
+            return f"line {picture.line}"
+        case DirectPicture():
+            return f"direct {picture.request.state}"
+        case RequestPicture():
+            return f"card {picture.request.state}"
+        case _:
+            return type(picture).__name__

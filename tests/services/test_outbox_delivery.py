@@ -1,0 +1,274 @@
+"""What Slack is owed arrives once, in order, at Slack's pace, whatever Slack does; doubles only after a crash
+that Slack itself cannot tell us about."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import pytest
+
+from bot.services import approvals, owed
+from bot.services.outbox import MessageGone, Outbox, SlackRefused, SlackTrouble
+from storage import outbox as rows
+from tests.services.acting import Fault, execute
+from tests.services.scripted_slack import ScriptedSlack
+from tests.support.world import BOB, World, a_world
+
+APPROVALS = "C0APPROVALS"
+
+
+@dataclass
+class Post:
+    """A small world with an outbox that delivers to a scripted Slack."""
+
+    world: World
+    slack: ScriptedSlack
+    outbox: Outbox
+
+    async def deliver(self, seconds: float = 0, *, step: float = 1.0) -> None:
+        """Deliver now, and then as time passes, as the loop does between its rests."""
+        await self._turn()
+        passed = 0.0
+        while passed < seconds:
+            self.world.clock.advance(step)
+            passed += step
+            await self._turn()
+
+    async def _turn(self) -> None:
+        await self.outbox.heal()
+        for _ in range(20):
+            if not await self.outbox.deliver_due():
+                return
+        raise AssertionError("the outbox goes round and round without resting")
+
+    async def owing(self) -> int:
+        async with self.world.store.read() as tx:
+            return len(await rows.next_due(tx, limit=100)) + len(await rows.stuck(tx))
+
+    def alerts(self) -> list[str]:
+        return [shows for shows in self.in_channel("C0ALERTS") if shows.startswith("alert")]
+
+    def in_channel(self, channel: str = APPROVALS) -> list[str]:
+        return [m.shows for m in self.slack.messages if m.channel == channel]
+
+
+@pytest.fixture
+async def post(tmp_path: Path) -> AsyncIterator[Post]:
+    async with a_world(tmp_path) as world:
+        slack = ScriptedSlack()
+        yield Post(world, slack, Outbox(world.core, slack))
+
+
+async def test_a_request_is_one_card_redrawn_with_its_lines_in_the_thread_and_a_word_to_the_requester(
+    post: Post,
+) -> None:
+    request = await post.world.top_up(approved=False)
+    await post.deliver()
+    assert post.in_channel() == ["card pending"]
+    await post.world.approve(request)
+    await execute(post.world, request)
+    await post.deliver(10)
+
+    card = post.slack.messages[0]
+    assert card.shows == "card succeeded"
+    assert post.in_channel() == ["card succeeded", "line approval", "line succeeded"]
+    assert {m.thread_ts for m in post.slack.messages if m.shows.startswith("line")} == {card.ts}
+    # A direct message, like any picture, shows what is true when it is delivered.
+    assert post.in_channel("D-U0ALICE") == ["direct succeeded", "direct succeeded"]
+    assert await post.owing() == 0
+
+
+async def test_a_channel_gets_one_post_a_second_and_edits_do_not_wait(post: Post) -> None:
+    first = await post.world.top_up("10", approved=False)
+    await post.deliver()
+    for amount in ("11", "12", "13"):
+        await post.world.top_up(amount, card=1, approved=False)
+    await approvals.reject(post.world.core, first.id, BOB, reason="no")
+
+    await post.deliver()
+    assert post.slack.messages[0].shows == "card rejected", "an edit is not paced"
+    assert len(post.in_channel()) == 1
+    for posts in (2, 3, 4, 5):
+        await post.deliver(1)
+        assert len(post.in_channel()) == posts
+    assert len(post.in_channel("D-U0ALICE")) == 1, "another channel has a pace of its own"
+
+
+async def test_a_429_is_waited_out_for_its_channel_and_nothing_is_lost_or_doubled(post: Post) -> None:
+    post.slack.next_post = [SlackTrouble("ratelimited", retry_after_s=30)]
+    await post.world.top_up(approved=False)
+    await post.deliver(29)
+    assert post.in_channel() == []
+    assert post.slack.calls == ["post card pending"], "Slack said when"
+    await post.deliver(2)
+    assert post.in_channel() == ["card pending"]
+
+
+async def test_an_outage_is_waited_out_with_growing_pauses(post: Post) -> None:
+    post.slack.next_post = [SlackTrouble("503") for _ in range(4)]
+    await post.world.top_up(approved=False)
+    at = []
+    for second in range(40):
+        before = len(post.slack.calls)
+        await post.deliver(1 if second else 0)
+        if len(post.slack.calls) > before:
+            at.append(second)
+    gaps = [later - earlier for earlier, later in zip(at, at[1:], strict=False)]
+    assert gaps == [1, 2, 5, 15]
+    assert post.in_channel() == ["card pending"]
+
+
+async def test_a_lost_answer_is_read_back_before_anything_is_posted_again(post: Post) -> None:
+    post.slack.next_post = [SlackTrouble("timeout", maybe_sent=True)]
+    request = await post.world.top_up(approved=False)
+    await post.deliver(5)
+    assert post.in_channel() == ["card pending"]
+    assert post.slack.calls == ["post card pending", "find"]
+
+    await post.world.approve(request)
+    await post.deliver(3)
+    assert post.slack.messages[0].shows == "card approved", "the found message is the one that is edited"
+
+
+async def test_while_slack_cannot_be_read_back_nothing_is_posted_twice(post: Post) -> None:
+    post.slack.next_post = [SlackTrouble("timeout", maybe_sent=True)]
+    post.slack.next_find = [SlackTrouble("500") for _ in range(3)]
+    await post.world.top_up(approved=False)
+    await post.deliver(60)
+    assert post.in_channel() == ["card pending"]
+    assert post.slack.calls.count("post card pending") == 1
+    assert await post.owing() == 0
+
+
+async def test_a_lost_edit_is_drawn_again_and_does_not_hammer_slack(post: Post) -> None:
+    request = await post.world.top_up(approved=False)
+    await post.deliver()
+    post.slack.next_update = [SlackTrouble("504", maybe_sent=True), SlackTrouble("504", maybe_sent=True)]
+    await approvals.reject(post.world.core, request.id, BOB, reason="no")
+    await post.deliver()
+    assert post.slack.calls.count("update card rejected") == 1, "no second try in the same instant"
+    await post.deliver(10)
+    assert post.in_channel()[0] == "card rejected"
+    assert len([m for m in post.slack.messages if m.shows.startswith("card")]) == 1
+
+
+async def test_a_deleted_message_is_posted_anew_and_edited_there_from_then_on(post: Post) -> None:
+    request = await post.world.top_up(approved=False)
+    await post.deliver()
+    post.slack.messages.clear()
+    await post.world.approve(request)
+    await post.deliver(5)
+    cards = [m for m in post.slack.messages if m.shows.startswith("card")]
+    assert [m.shows for m in cards] == ["card approved"]
+
+    await execute(post.world, request)
+    await post.deliver(5)
+    assert cards[0].shows == "card succeeded"
+
+
+async def test_a_redraw_mends_a_card_that_somebody_edited(post: Post) -> None:
+    request = await post.world.top_up(approved=False)
+    await post.deliver()
+    post.slack.messages[0].shows = "vandalised"
+    async with post.world.store.begin() as tx:
+        await owed.redraw(tx, post.world.core, request)
+    await post.deliver()
+    assert post.in_channel() == ["card pending"]
+
+
+async def test_what_slack_refuses_for_good_is_given_up_and_holds_up_nobody(post: Post) -> None:
+    post.slack.next_post = [SlackRefused("invalid_blocks") for _ in range(5)]
+    await post.world.top_up("10", approved=False)
+    await post.deliver(600, step=5)
+    await post.world.top_up("11", card=1, approved=False)
+    await post.deliver(5)
+    assert post.in_channel() == ["card pending"]
+    assert post.slack.calls.count("post card pending") == 6
+    assert await post.owing() == 0
+
+
+async def test_an_edit_that_slack_refuses_for_good_is_given_up_as_well(post: Post) -> None:
+    request = await post.world.top_up(approved=False)
+    await post.deliver()
+    post.slack.next_update = [SlackRefused("cant_update_message") for _ in range(50)]
+    await approvals.reject(post.world.core, request.id, BOB, reason="no")
+    await post.deliver(3600, step=30)
+    assert post.slack.calls.count("update card rejected") == 5
+    assert await post.owing() == 0
+
+
+async def test_an_alert_is_one_message_that_changes(post: Post) -> None:
+    await Fault("processor", {"processor": "5xx"}).set(post.world, "POST /cards/{cardId}/topup")
+    request = await post.world.top_up()
+    await execute(post.world, request)
+    await post.deliver(5)
+    assert post.alerts() == ["alert raised"]
+    await post.world.tell(f"topups/{request.key}/resolve", {"as": "credited"})
+    await post.world.run(10)
+    await post.deliver(5)
+    assert post.alerts() == ["alert resolved"]
+
+
+class Killed(BaseException):
+    """The process dies here."""
+
+
+@pytest.mark.parametrize(("point", "posted_before"), [("outbox.sending", 0), ("outbox.sent", 1)])
+async def test_a_crash_between_send_and_mark_is_healed_by_reading_back(
+    post: Post, point: str, posted_before: int
+) -> None:
+    def kill(reached: str) -> None:
+        if reached == point:
+            raise Killed
+
+    request = await post.world.top_up(approved=False)
+    dying = Outbox(replace(post.world.core, crash_point=kill), post.slack)
+    with pytest.raises(Killed):
+        await dying.deliver_due()
+    assert len(post.slack.messages) == posted_before
+
+    await post.deliver(3)
+    assert post.in_channel() == ["card pending"]
+    await approvals.reject(post.world.core, request.id, BOB, reason="no")
+    await post.deliver(3)
+    assert post.slack.messages[0].shows == "card rejected"
+
+
+async def test_a_double_comes_only_of_a_crash_that_slack_cannot_tell_us_about(post: Post) -> None:
+    def kill(reached: str) -> None:
+        if reached == "outbox.sent":
+            raise Killed
+
+    await post.world.top_up(approved=False)
+    dying = Outbox(replace(post.world.core, crash_point=kill), post.slack)
+    with pytest.raises(Killed):
+        await dying.deliver_due()
+    post.slack.next_find = [SlackRefused("missing_scope")]
+
+    await post.deliver(400, step=20)
+
+    assert post.in_channel() == ["card pending", "card pending"]
+
+
+async def test_a_line_waits_for_its_card(post: Post) -> None:
+    post.slack.next_post = [SlackTrouble("503"), SlackTrouble("503")]
+    request = await post.world.top_up(approved=False)
+    await post.world.approve(request)
+    await post.deliver(20)
+    assert post.in_channel()[:2] == ["card approved", "line approval"]
+
+
+async def test_a_thread_whose_card_was_deleted_goes_on_under_the_new_card(post: Post) -> None:
+    request = await post.world.top_up(approved=False)
+    await post.deliver()
+    post.slack.messages.clear()
+    post.slack.next_post = [MessageGone("thread_not_found")]
+    async with post.world.store.begin() as tx:
+        await owed.line(tx, post.world.core, request, "reminder", tag="x")
+    await post.deliver(2)
+    async with post.world.store.begin() as tx:
+        await owed.redraw(tx, post.world.core, request)
+    await post.deliver(10)
+    assert sorted(post.in_channel()) == ["card pending", "line reminder"]

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bot.partner import described, known
+from bot.partner import described, known, models
 from bot.partner.access import AccessRefused
 from bot.partner.certainty import documented
 from bot.partner.described import NoDescription
@@ -123,6 +123,24 @@ def test_the_answers_of_the_document_have_the_form_that_is_said_to_be_needed(end
                 check(shape.items, item, f"{place}[]")
 
     check(known.answers()[endpoint], ANSWERS[endpoint], endpoint.value)
+
+
+@pytest.mark.rule("R025", "R055", "R162")
+def test_the_values_of_every_open_list_of_the_document_are_known() -> None:
+    """R025, R055, R162: known, so that a new one is told; never closed."""
+    lists: list[tuple[type[models.Answer], str, int]] = [
+        (models.Card, "status", 6), (models.BalanceRow, "error", 2), (models.Funding, "network", 3),
+        (models.Funding, "status", 4), (models.Funding, "reason", 26), (models.Funding, "token", 2),
+        (models.FundingAddress, "tokens", 2), (models.LedgerEntry, "kind", 5),
+        (models.Transaction, "status", 7), (models.DeclineReason, "code", 14),
+        (models.Event, "type", 7), (models.Redelivery, "type", 7), (models.Deposit, "status", 4),
+        (models.ThreeDsMethod, "three_ds_method", 2),
+    ]  # fmt: skip
+
+    for model, name, count in lists:
+        shape = (known.shape_of(model).fields or {})[name]
+        values = shape.values or (shape.items.values if shape.items else ())
+        assert len(set(values)) == count, (model, name)
 
 
 # Planted differences

@@ -10,7 +10,7 @@ from bot.partner import errors
 from bot.partner.client import PartnerClient
 from bot.partner.ratelimit import RateLimiter
 from bot.partner.redaction import REMOVED, private_values, redact
-from bot.partner.wire import quiet_loggers
+from bot.partner.wire import Received, quiet_loggers
 from tests.support.clock import FrozenClock
 from tests.support.partner_api import KEY, CannedApi, Step, client_of, refusal, success
 
@@ -133,3 +133,9 @@ def test_private_values_are_read_from_a_body_of_any_quality() -> None:
     assert private_values(ORDER) == {"Alice Moreau", "6123", "al@example.org"}
     assert private_values(b"[1]") == private_values(b"\xff") == private_values(None) == frozenset()
     assert private_values(b'{"phone":5,"email":""}') == frozenset()
+
+
+@pytest.mark.rule("R143")
+def test_an_answer_on_its_way_does_not_print_its_payload() -> None:
+    """R143: whoever logs it while hunting a bug shows no address of a card."""
+    assert "c0ffee" not in repr(Received(200, {"details_url": "https://frame.example.com/?t=c0ffee"}))

@@ -38,14 +38,18 @@ from bot.partner.access import AccessRefused, check_access, is_loopback
 from bot.partner.client import PartnerClient
 from bot.partner.errors import PartnerError
 from bot.partner.ratelimit import RateLimiter
-from bot.services import anchors, execution, health, people, upkeep
+from bot.services import anchors, execution, health, inbox, people, upkeep
+from bot.services.backfill import Backfill
 from bot.services.core import Channels, Core, no_crash
+from bot.services.intake import Intake
 from bot.services.outbox import Outbox
+from bot.services.webhooks import Webhooks
 from bot.settings import Settings
 from handlers.after import AfterAck
 from handlers.identity import SlackDirectory
 from handlers.publish import SlackPublisher
 from storage import audit, programs
+from storage.ingest import Ingest
 from storage.store import Store, Tx
 from storage.vault import Keyring, Vault
 
@@ -136,9 +140,11 @@ async def _start(
     _loop(stack, "outbox", outbox.run)
     _loop(stack, "engine", carrier.run)
     stack.push_async_callback(carrier.drain, DRAIN_S)
-    await _first_readings(core)
-    _timers(core, config, stack)
-    server = await _let_people_in(settings, config, core, slack, stack)
+    intake = await _intake(core, stack)
+    webhooks, backfill = Webhooks(core, intake), Backfill(core, intake)
+    await _first_readings(core, backfill)
+    _timers(core, config, webhooks, backfill, stack)
+    server = await _let_people_in(settings, config, core, webhooks, slack, stack)
     return core, outbox, server.url
 
 
@@ -292,18 +298,36 @@ async def _note_start(core: Core) -> None:
         )
 
 
-async def _first_readings(core: Core) -> None:
-    """People can name cards from the first command on, if the API answers within a moment."""
+async def _intake(core: Core, stack: AsyncExitStack) -> Intake:
+    """The way into the inbox, and the loop that handles what is in it."""
+    ingest = await Ingest.open(core.store, core.clock)
+    stack.push_async_callback(ingest.close)
+    _loop(stack, "inbox", lambda: inbox.run(core))
+    return Intake(ingest, core.codes, core.clock, core.inbox_bell.set, core.crash_point)
+
+
+async def _first_readings(core: Core, backfill: Backfill) -> None:
+    """People can name cards from the first command on, and hear of what happened while the bot was away, if
+    the API answers within a moment."""
     with suppress(TimeoutError):
         async with asyncio.timeout(2):
             await upkeep.read_accounts(core)
             await upkeep.sync_cards(core)
+            await backfill.run_once()
 
 
-def _timers(core: Core, config: Config, stack: AsyncExitStack) -> None:
+def _timers(
+    core: Core, config: Config, webhooks: Webhooks, backfill: Backfill, stack: AsyncExitStack
+) -> None:
     timers = Timers()
     for job in jobs.table(
-        core, account=config.poll.account, cards=config.poll.cards, anchor_file=_anchor_file(core.store)
+        core,
+        account=config.poll.account,
+        cards=config.poll.cards,
+        events=config.poll.events,
+        webhooks=webhooks,
+        backfill=backfill,
+        anchor_file=_anchor_file(core.store),
     ):
         timers.every(job.name, job.seconds, job.run)
     timers.start()
@@ -311,7 +335,12 @@ def _timers(core: Core, config: Config, stack: AsyncExitStack) -> None:
 
 
 async def _let_people_in(
-    settings: Settings, config: Config, core: Core, slack: AsyncWebClient, stack: AsyncExitStack
+    settings: Settings,
+    config: Config,
+    core: Core,
+    webhooks: Webhooks,
+    slack: AsyncWebClient,
+    stack: AsyncExitStack,
 ) -> web.Server:
     """Web server and Slack connection; people can act from here on."""
     secret = settings.slack_signing_secret
@@ -342,7 +371,9 @@ async def _let_people_in(
         "slack": lambda: _slack_answers(slack),
     }
     server = await web.serve(
-        web.build(checks, slack_events=events), host=settings.http_bind.host, port=settings.http_bind.port
+        web.build(checks, slack_events=events, receive=webhooks.receive),
+        host=settings.http_bind.host,
+        port=settings.http_bind.port,
     )
     stack.push_async_callback(server.stop)
     if settings.slack_app_token is not None:

@@ -8,7 +8,9 @@ from datetime import timedelta
 from pathlib import Path
 
 from bot.services import anchors, programs, reminders, requests, upkeep
+from bot.services.backfill import Backfill
 from bot.services.core import Core
+from bot.services.webhooks import Webhooks
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,8 +22,17 @@ class Job:
     run: Callable[[], Awaitable[None]]
 
 
-def table(core: Core, *, account: timedelta, cards: timedelta, anchor_file: Path | None) -> list[Job]:
-    """All jobs. `account` and `cards` are the cadences of `[poll]`."""
+def table(
+    core: Core,
+    *,
+    account: timedelta,
+    cards: timedelta,
+    events: timedelta,
+    webhooks: Webhooks,
+    backfill: Backfill,
+    anchor_file: Path | None,
+) -> list[Job]:
+    """All jobs. `account`, `cards` and `events` are the cadences of `[poll]`."""
 
     async def expire() -> None:
         await requests.expire_due(core)
@@ -33,6 +44,8 @@ def table(core: Core, *, account: timedelta, cards: timedelta, anchor_file: Path
         Job("purge", 60, lambda: upkeep.purge(core)),
         Job("account", account.total_seconds(), lambda: upkeep.read_accounts(core)),
         Job("cards", cards.total_seconds(), lambda: upkeep.sync_cards(core)),
+        Job("events", events.total_seconds(), backfill.run_once),
+        Job("deliveries", 30, webhooks.report),
         Job("late-landings", 900, lambda: upkeep.sweep_late_landings(core)),
         Job("anchor", 900, lambda: anchors.drop(core, anchor_file)),
         Job("policy", 600, lambda: upkeep.check_policy(core)),

@@ -116,8 +116,14 @@ def _refused(status: int, why: str) -> web.Response:
 async def serve(app: web.Application, *, host: str, port: int) -> Server:
     """Listen; port 0 picks a free one. Raises OSError when the address is taken."""
     # Bodies are taken as they come: signatures are over these bytes, and a compressed one could be a bomb.
+    # What is refused early may be still coming in: it is read away for a moment, so that the answer arrives.
     runner = web.AppRunner(
-        app, access_log=None, handle_signals=False, shutdown_timeout=3.0, auto_decompress=False
+        app,
+        access_log=None,
+        handle_signals=False,
+        shutdown_timeout=3.0,
+        auto_decompress=False,
+        lingering_time=2.0,
     )
     await runner.setup()
     try:

@@ -1,30 +1,24 @@
-"""The inbox: an event is stored once for ever before anybody is told so, and handled later, in one transaction.
+"""Handling the events of the inbox, each in the transaction that marks it handled.
 
-`accept` is the one way in, for deliveries and for what the event log tells. Handling an event and marking
-it handled are one commit, so a crash in between repeats it whole and nothing of it twice. An event that
-cannot be handled is tried again, ever more rarely, with an alert: it holds up no other and is never dropped.
+So a crash in between repeats it whole, and nothing of it twice. An event that cannot be handled is tried
+again, ever more rarely, with an alert: it holds up no other and is never dropped.
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Mapping
 from contextlib import suppress
-from datetime import datetime, timedelta
-from typing import Any
+from datetime import timedelta
 
-from bot.partner import codec
-from bot.partner.models import Event
 from bot.partner.models.events import ThreeDsChallenge, TypedEvent
-from bot.partner.webhooks import CHALLENGE, Delivery, storable, unwrap
+from bot.partner.webhooks import unwrap
 from bot.services import alerts, event_rules
 from bot.services.core import Core
 from bot.services.heard import Heard
 from bot.services.legs import leg_of
 from storage import inbox, purchases
 from storage.inbox import InboxEvent
-from storage.ingest import Arrival, Ingest
 from storage.store import Tx
 
 log = logging.getLogger("countersign.inbox")
@@ -34,39 +28,6 @@ AT_ONCE = 10
 # How long an idle loop rests; the bell wakes it at once after an event was stored by this process.
 IDLE_S = 1.0
 _RETRIES = tuple(timedelta(seconds=s) for s in (5, 30, 120, 600, 3600))
-
-
-async def accept(core: Core, ingest: Ingest, program: str, told: Delivery | Event, source: str) -> bool:
-    """Store an event, without the code it may bring; False when it is known. Durable on return.
-
-    `source` is webhook or poll.
-    """
-    data = told.payload if isinstance(told, Event) else told.data
-    if told.type == CHALLENGE:
-        _keep_code(core, told)
-        data = storable(told.type, data)
-    core.crash_point("inbox.verified")
-    is_new = await ingest.put(
-        Arrival(told.id, program, told.type, told.created_at, source, _envelope(told, data))
-    )
-    core.crash_point("inbox.stored")
-    if is_new:
-        core.inbox_bell.set()
-    return is_new
-
-
-def _keep_code(core: Core, told: Delivery | Event) -> None:
-    event = unwrap(told)
-    if isinstance(event, ThreeDsChallenge) and event.code is not None:
-        core.codes.keep(event.id, event.code, core.clock)
-
-
-def _envelope(told: Delivery | Event, data: Mapping[str, Any]) -> bytes:
-    """The same bytes whichever way the event came."""
-    created_at: datetime = told.created_at
-    return codec.encode(
-        {"id": told.id, "type": told.type, "created_at": created_at.isoformat(), "data": data}
-    )
 
 
 async def run(core: Core) -> None:

@@ -13,10 +13,10 @@ from datetime import timedelta
 
 from bot.domain.secret import Secret
 from bot.partner.webhooks import Delivery, DeliveryRefused, Malformed, NotGenuine, Stale, TooLarge, verify
-from bot.services import alerts, inbox
+from bot.services import alerts
 from bot.services.core import Core
+from bot.services.intake import Intake
 from storage import webhook_secrets
-from storage.ingest import Ingest
 
 # A rotation by another process is seen after this long; a delivery that does not verify asks again sooner.
 SECRETS_KEPT_S = 5.0
@@ -40,9 +40,9 @@ _CAUSES: Mapping[type[DeliveryRefused], str] = {
 class Webhooks:
     """Takes deliveries for all programs. One in a process."""
 
-    def __init__(self, core: Core, ingest: Ingest) -> None:
+    def __init__(self, core: Core, intake: Intake) -> None:
         self._core = core
-        self._ingest = ingest
+        self._intake = intake
         self._secrets: dict[str, tuple[tuple[Secret, ...], float]] = {}
         self._reading: dict[str, asyncio.Task[tuple[Secret, ...]]] = {}
         self._refused: dict[str, deque[tuple[float, str]]] = {}
@@ -57,7 +57,7 @@ class Webhooks:
         except DeliveryRefused as refusal:
             self._count(program, refusal)
             raise
-        return await inbox.accept(self._core, self._ingest, program, delivery, "webhook")
+        return await self._intake.accept(program, delivery, "webhook")
 
     async def _verified(self, program: str, raw: bytes, headers: Mapping[str, str]) -> Delivery:
         now = self._core.clock.now()

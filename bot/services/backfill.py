@@ -1,0 +1,89 @@
+"""Events from the event log into the inbox, for those that no delivery brought.
+
+The log holds every event, delivered or not [GET /events]. It is read from where the last reading ended,
+less an overlap, on a cadence and at every start; what is known already changes nothing. The cursor moves
+when a reading was stored whole, so one that breaks off is done again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from bot.partner.client import PartnerClient
+from bot.partner.errors import PartnerError
+from bot.partner.models import Event
+from bot.partner.pages import PAGE
+from bot.services.core import Core
+from bot.services.intake import Intake
+from storage import cursors
+
+log = logging.getLogger("countersign.backfill")
+
+CURSOR = "events"
+# Events are listed by the time they were made and may become visible a little out of that order.
+OVERLAP = timedelta(minutes=2)
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What one reading brought. `undelivered`: the service tried to deliver them and could not."""
+
+    seen: int = 0
+    new: int = 0
+    undelivered: int = 0
+    newest_at: datetime | None = None
+
+
+class Backfill:
+    """Reads the log of every program on a cadence. One in a process."""
+
+    def __init__(self, core: Core, intake: Intake) -> None:
+        self._core = core
+        self._intake = intake
+
+    async def run_once(self) -> None:
+        """One reading of each program's log; an unreadable one is read from the same place next time."""
+        for program, client in self._core.partners.items():
+            try:
+                await self._read(program, client)
+            except PartnerError as error:
+                log.warning("backfill.not_read", extra={"program": program, "error": str(error)})
+
+    async def _read(self, program: str, client: PartnerClient) -> None:
+        async with self._core.store.read() as tx:
+            kept = await cursors.get(tx, program, CURSOR)
+        # The first reading ever begins now: what happened before is for `countersign backfill`.
+        since = (datetime.fromisoformat(kept) if kept else self._core.clock.now()) - OVERLAP
+        found = await read_log(self._intake, program, client, since)
+        if found.new:
+            log.info("backfill.found", extra={"program": program, "seen": found.seen, "new": found.new})
+        reached = max(since + OVERLAP, found.newest_at or since)
+        async with self._core.store.begin() as tx:
+            await cursors.put(tx, program, CURSOR, reached.isoformat())
+
+
+async def read_log(intake: Intake, program: str, client: PartnerClient, since: datetime) -> Found:
+    """Store every event of the log since then, page by page, the newest first. Raises PartnerError."""
+    found, page = Found(), list[Event]()
+    async for event in client.events(since=since):
+        page.append(event)
+        if len(page) == PAGE:
+            found = await _store(intake, program, page, found)
+            page = []
+    return await _store(intake, program, page, found)
+
+
+async def _store(intake: Intake, program: str, page: Sequence[Event], before: Found) -> Found:
+    """A page at once, as its events share a commit."""
+    new = await asyncio.gather(*(intake.accept(program, event, "poll") for event in page))
+    times = [event.created_at for event in page]
+    return Found(
+        seen=before.seen + len(page),
+        new=before.new + sum(new),
+        undelivered=before.undelivered + sum(not event.delivered and event.attempts > 0 for event in page),
+        newest_at=max([*times, *([before.newest_at] if before.newest_at else [])], default=None),
+    )

@@ -1,0 +1,20 @@
+"""How far something that is read in pieces has been read: a value for each program and name."""
+
+from __future__ import annotations
+
+from sqlalchemy import select
+
+from storage import tables as t
+from storage.store import Tx
+from storage.writing import upsert
+
+
+async def get(tx: Tx, program: str, name: str) -> str | None:
+    c = t.cursor.c
+    asked = select(c.value).where(c.program == program, c.name == name)
+    return (await tx.run(asked)).scalar_one_or_none()
+
+
+async def put(tx: Tx, program: str, name: str, value: str) -> None:
+    row = {"program": program, "name": name, "value": value, "updated_at": tx.now}
+    await upsert(tx, t.cursor, [row], key=("program", "name"))

@@ -1,0 +1,151 @@
+"""A bot that takes deliveries: the small world's core behind a real web server, and a signer for the service."""
+
+import hashlib
+import hmac
+import json
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, field
+from datetime import timedelta
+from itertools import count
+from typing import Any
+
+import aiohttp
+from sqlalchemy import text
+
+from bot import web
+from bot.domain.purchases import Purchase
+from bot.domain.secret import Secret
+from bot.services import inbox
+from bot.services.backfill import Backfill
+from bot.services.intake import Intake
+from bot.services.webhooks import Webhooks
+from storage import alerts, purchases, webhook_secrets
+from storage import inbox as inbox_rows
+from storage.alerts import Alert
+from storage.ingest import Ingest
+from tests.support.world import World
+
+SECRET = "whsec_" + "k" * 32
+Json = dict[str, Any]
+
+
+@dataclass
+class Bot:
+    """What a test does with the receiver, and how it looks at what came of it."""
+
+    world: World
+    intake: Intake
+    webhooks: Webhooks
+    backfill: Backfill
+    client: aiohttp.ClientSession
+    numbers: Iterator[int] = field(default_factory=count)
+
+    def signed(
+        self,
+        raw: bytes,
+        *,
+        secret: str = SECRET,
+        seconds: float = 0,
+        more: Mapping[str, str] | None = None,
+    ) -> dict[str, str]:
+        """The service's headers for these bytes, its clock `seconds` ahead of ours."""
+        stamp = str(int(self.world.clock.now().timestamp() + seconds))
+        return {
+            "Content-Type": "application/json",
+            "X-SVC-Timestamp": stamp,
+            "X-SVC-Signature": signature(secret, stamp, raw),
+            **(more or {}),
+        }
+
+    async def post(
+        self, raw: bytes, headers: Mapping[str, str] | None = None, *, program: str = "main"
+    ) -> int:
+        sent = headers if headers is not None else self.signed(raw)
+        async with self.client.post(f"/webhooks/{program}", data=raw, headers=sent) as answer:
+            await answer.read()
+            return answer.status
+
+    async def deliver(self, event: Json) -> int:
+        return await self.post(json.dumps(event).encode())
+
+    def event(self, kind: str, data: Json, *, event_id: str = "", minutes_ago: float = 0) -> Json:
+        at = self.world.clock.now() - timedelta(minutes=minutes_ago)
+        number = next(self.numbers)
+        stamp = at.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+        return {"id": event_id or f"evt-{number:04}", "type": kind, "created_at": stamp, "data": data}
+
+    async def stored(self) -> list[str]:
+        """The ids in the inbox, handled or not."""
+        return [row[0] for row in await self._rows("SELECT event_id FROM inbox ORDER BY event_id")]
+
+    async def unhandled(self) -> list[str]:
+        return [row[0] for row in await self._rows("SELECT event_id FROM inbox WHERE state = 'received'")]
+
+    async def _rows(self, sql: str) -> list[Any]:
+        async with self.world.store.read() as tx:
+            return list((await tx.run(text(sql))).all())
+
+    async def payload(self, event_id: str) -> Any:
+        async with self.world.store.read() as tx:
+            return json.loads(await inbox_rows.payload(tx, event_id))
+
+    async def handle(self) -> None:
+        """Handle whatever waits."""
+        while await inbox.process_next(self.world.core):
+            pass
+
+    async def purchase(self, transaction_id: str) -> Purchase | None:
+        async with self.world.store.read() as tx:
+            return await purchases.get(tx, "main", transaction_id)
+
+    async def open_alerts(self) -> list[Alert]:
+        async with self.world.store.read() as tx:
+            return await alerts.open_ones(tx)
+
+    async def keep_secret(self, secret: str) -> None:
+        async with self.world.store.begin() as tx:
+            until = tx.now + timedelta(minutes=10)
+            await webhook_secrets.put(tx, "main", Secret(secret), previous_until=until)
+
+
+def signature(secret: str, stamp: str, raw: bytes) -> str:
+    """As the document says it, with the standard library alone."""
+    return hmac.new(secret.encode(), stamp.encode() + b"." + raw, hashlib.sha256).hexdigest()
+
+
+def authorized(transaction_id: str = "tx-1", **more: Any) -> Json:
+    """The data of a purchase's authorization."""
+    return {
+        "card_id": "card-1",
+        "partner_ref": "emp-1",
+        "transaction_id": transaction_id,
+        "event": "authorized",
+        "status": "pending",
+        "is_pending": True,
+        "merchant": "ACME STORE",
+        "amount_usd": 12.34,
+        "fee_usd": 0.34,
+        "original_amount": 11.1,
+        "original_currency": "EUR",
+        "decline_reason": None,
+        "occurred_at": "2026-03-02T08:59:00.000Z",
+        **more,
+    }
+
+
+@asynccontextmanager
+async def a_bot(world: World) -> AsyncIterator[Bot]:
+    """The receiver of this world, listening on loopback, with its first secret stored."""
+    core = world.core
+    async with AsyncExitStack() as stack:
+        ingest = await Ingest.open(world.store, world.clock)
+        stack.push_async_callback(ingest.close)
+        intake = Intake(ingest, core.codes, core.clock, core.inbox_bell.set, core.crash_point)
+        webhooks = Webhooks(core, intake)
+        server = await web.serve(web.build({}, receive=webhooks.receive), host="127.0.0.1", port=0)
+        stack.push_async_callback(server.stop)
+        client = await stack.enter_async_context(aiohttp.ClientSession(server.url))
+        bot = Bot(world, intake, webhooks, Backfill(core, intake), client)
+        await bot.keep_secret(SECRET)
+        yield bot

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import httpx
+import msgspec
 
-from bot.partner import codec
 from bot.partner.access import is_loopback, public_address
 from bot.partner.endpoints import RECORD_READ_SECONDS
 
@@ -51,9 +51,10 @@ async def fetch(base_url: str, *, transport: httpx.AsyncBaseTransport | None = N
 
 
 def _object(raw: bytes) -> dict[str, Any]:
+    # Not the codec of answers: no amounts are in here, and a pattern may well name the NUL it forbids.
     try:
-        value = codec.decode(raw)
-    except codec.BadJson:
+        value = msgspec.json.decode(raw)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         value = None
     if not isinstance(value, dict):
         raise NoDescription("What the service gives as its description is no JSON object.")

@@ -438,6 +438,12 @@ async def test_a_description_of_any_size_is_not_taken() -> None:
         await described.fetch(BASE_URL, transport=CannedApi(too_large))
 
 
+async def test_a_pattern_that_names_the_nul_is_no_reason_to_refuse_a_description() -> None:
+    api = CannedApi(httpx.Response(200, content=b'{"pattern":"[^\\u0000]*","maximum":0.5}'))
+
+    assert await described.fetch(BASE_URL, transport=api) == {"pattern": "[^\0]*", "maximum": 0.5}
+
+
 async def test_a_redirect_is_not_followed() -> None:
     api = CannedApi(httpx.Response(302, headers={"Location": "/elsewhere"}), httpx.Response(200, json=FULL))
 

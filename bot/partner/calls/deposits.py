@@ -18,7 +18,8 @@ class DepositCalls(Calls):
         """An address and an amount for the end user to pay.
 
         The fields of the body are not shown in the document: what the agreement says goes in as it is,
-        either as values (amounts as Decimal) or as the bytes frozen with a request.
+        either as values (amounts as Decimal; a float is refused with BadJson) or as the bytes frozen with
+        a request.
         """
         frozen = body if isinstance(body, bytes) else codec.encode(body)
         out = change(Endpoint.QUOTE_DEPOSIT, body=frozen)

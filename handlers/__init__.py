@@ -10,7 +10,7 @@ import re
 
 from slack_bolt.app.async_app import AsyncApp
 
-from handlers import buttons, commands, home, messages, modals
+from handlers import alert_buttons, buttons, commands, home, messages, modals
 from handlers.deps import Deps
 from handlers.guard import Seen, guarded
 from handlers.views import ids
@@ -28,6 +28,7 @@ def register(app: AsyncApp, deps: Deps) -> None:
         app.command(name)(guard(commands.command))
 
     app.action(re.compile("^request:"))(guard(buttons.request))
+    app.action(re.compile("^alert:"))(guard(alert_buttons.pressed))
     app.action(re.compile(f"^{ids.OPEN_FORM}"))(guard(buttons.open_form))
     app.action(ids.EDIT)(guard(buttons.edit))
     app.action(ids.SHARE)(guard(buttons.share))
@@ -39,6 +40,7 @@ def register(app: AsyncApp, deps: Deps) -> None:
     app.view(ids.REJECT)(guard(modals.reject))
     app.view(ids.CANCEL)(guard(modals.cancel))
     app.view(ids.RESOLVE)(guard(modals.resolve))
+    app.view(ids.SNOOZE_FORM)(guard(alert_buttons.snooze))
 
     app.event("app_mention")(guard(messages.mention))
     app.event("message")(guard(messages.direct_message))

@@ -6,6 +6,7 @@ from bot.domain.errors import NotFound
 from bot.operations._base import Operation
 from bot.services import lookups, people, requests
 from bot.services.core import Core
+from handlers import alert_answers
 from handlers.grammar import Command
 from handlers.views import guidance, replies
 from handlers.views.blocks import Block
@@ -121,6 +122,8 @@ async def _requests(core: Core, slack_id: str, asked: Command) -> Block:
 async def _countersign(core: Core, slack_id: str, asked: Command) -> Block:
     if asked.subcommand == "policy":
         return guidance.policy(lookups.policy_picture(core))
+    if asked.subcommand == "alerts":
+        return await alert_answers.answer(core, slack_id, asked.rest)
     if asked.subcommand == "who":
         return guidance.who(await lookups.who(core, _kind_named(core, asked.rest).kind, slack_id))
     return await _help(core, slack_id, Command("countersign", "help", ""))

@@ -18,7 +18,7 @@ WORDS: Mapping[str, frozenset[str]] = {
     "float": frozenset({""}),
     "funding": frozenset({"list", "show", "addresses"}),
     "requests": frozenset({"", "show", "cancel"}),
-    "countersign": frozenset({"help", "who", "policy"}),
+    "countersign": frozenset({"help", "who", "policy", "alerts"}),
 }
 _TOP_UP = re.compile(r"\btop[ _-]up\b", re.IGNORECASE)
 _QUOTES = str.maketrans({"“": '"', "”": '"', "„": '"', "‘": "'", "’": "'"})

@@ -49,6 +49,7 @@ class SlackDirectory:
         self._clock = clock
         self._last_groups: Mapping[str, Sequence[str]] = {}
         self._groups_at = float("-inf")
+        self._group_ids: dict[str, str] = {}
 
     @classmethod
     async def connect(cls, client: AsyncWebClient) -> SlackDirectory:
@@ -81,6 +82,15 @@ class SlackDirectory:
         wanted = [name for name in names if name not in people]
         return frozenset(people | await self._resolve(wanted, self._last_groups))
 
+    async def called(self, names: Sequence[str]) -> Sequence[str]:
+        """What a mention of these names holds: the ids of groups, of people where a name is no group."""
+        if self._clock() - self._groups_at > _SHOWN_FOR_S:
+            await self._groups()
+        handles = [name.removeprefix("@").lower() for name in names]
+        groups = {h: self._group_ids[h] for h in handles if h in self._group_ids}
+        others = [name for name, handle in zip(names, handles, strict=True) if handle not in groups]
+        return [*groups.values(), *sorted(await self.members_lately(others))]
+
     async def _resolve(self, wanted: Sequence[str], groups: Mapping[str, Sequence[str]]) -> set[str]:
         people: set[str] = set()
         unknown = []
@@ -101,6 +111,7 @@ class SlackDirectory:
         for group in found["usergroups"]:
             if not group.get("date_delete"):
                 users = await self._users_of(group)
+                self._group_ids[str(group["handle"]).lower()] = str(group["id"])
                 by_name |= {str(group["id"]): users, str(group["handle"]).lower(): users}
         self._last_groups, self._groups_at = by_name, self._clock()
         return by_name

@@ -16,8 +16,10 @@ from slack_sdk.web.async_slack_response import AsyncSlackResponse
 
 from bot.services.outbox import MessageGone, Posted, SlackRefused, SlackTrouble
 from bot.services.pictures import (
+    AlertLinePicture,
     AlertPicture,
     AnchorPicture,
+    DigestPicture,
     DirectPicture,
     LinePicture,
     Picture,
@@ -46,6 +48,10 @@ def draw(picture: Picture) -> Block:
             return request.direct(picture)
         case AlertPicture():
             return alerts.alert(picture)
+        case AlertLinePicture():
+            return alerts.line(picture)
+        case DigestPicture():
+            return alerts.digest(picture)
         case AnchorPicture():
             return alerts.anchor(picture)
         case RequestPicture():

@@ -11,8 +11,9 @@ from datetime import datetime, timedelta
 
 from bot.domain.errors import NotAllowed, NotFound
 from bot.services import alerts as conditions
-from bot.services import people
+from bot.services import people, pictures_of
 from bot.services.core import Core
+from bot.services.pictures import AlertsPicture, MutePicture
 from storage import alerts, audit, mutes
 from storage.alerts import Alert
 from storage.store import Tx
@@ -21,6 +22,17 @@ ACKNOWLEDGED_FOR = timedelta(hours=4)
 LONGEST_SNOOZE = timedelta(days=14)
 _NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,39}")
 _GONE = "This alert is over already. Nothing was changed."
+
+
+async def shown(core: Core) -> AlertsPicture:
+    """What is open, the newest first, and the mute rules in force."""
+    async with core.store.read() as tx:
+        found = await alerts.open_ones(tx)
+        rules = await mutes.in_force(tx)
+    return AlertsPicture(
+        tuple(pictures_of.alert_picture(core, alert) for alert in found),
+        tuple(MutePicture(r.name, r.kind, r.about, r.by, r.until) for r in rules),
+    )
 
 
 async def acknowledge(core: Core, alert_id: str, slack_id: str) -> Alert:

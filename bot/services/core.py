@@ -36,6 +36,10 @@ class Directory(Protocol):
         """The same from a recent reading: for showing, never for deciding."""
         ...
 
+    async def called(self, names: Sequence[str]) -> Sequence[str]:
+        """Ids of the groups and people behind these names, as a mention holds them."""
+        ...
+
 
 class Carrier(Protocol):
     """Wakes the executor. Losing every wake-up costs a delay, never a request."""

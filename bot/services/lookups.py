@@ -36,7 +36,7 @@ from bot.services.pictures import (
     WhoPicture,
 )
 from bot.services.requests import existing
-from storage import cards, decisions, readings, requests
+from storage import cards, decisions, history, readings, requests
 from storage.errors import Purged
 
 FLOAT_FRESH_FOR = timedelta(seconds=15)
@@ -76,9 +76,9 @@ def _moves_float(core: Core, request: Request) -> bool:
     return cls is not None and cls.moves_float
 
 
-async def read_account(core: Core, program: str) -> readings.Reading:
-    """GET /me, kept as the program's last reading. Raises PartnerError."""
-    me = await core.partners[program].me()
+async def read_account(core: Core, program: str, *, lane: Lane = Lane.PEOPLE) -> readings.Reading:
+    """GET /me, kept as the program's last reading and in its history. Raises PartnerError."""
+    me = await core.partners[program].me(lane=lane)
     value: dict[str, Any] = {
         "balance_usd": str(me.float.balance_usd),
         "available_usd": str(me.float.available_usd),
@@ -91,6 +91,7 @@ async def read_account(core: Core, program: str) -> readings.Reading:
     }
     async with core.store.begin() as tx:
         await readings.put(tx, program, "me", value)
+        await history.put(tx, program, "me", value)
         return readings.Reading(value, tx.now)
 
 

@@ -67,6 +67,46 @@ class AlertPicture:
     updated_at: datetime
     resolved_at: datetime | None
     live: bool
+    acknowledged_by: str = ""
+    held_until: datetime | None = None  # of the acknowledgement or the snooze
+    assigned_to: str = ""
+    is_mutable: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class AlertLinePicture:
+    """One line of an alert's thread. `mentions` are Slack ids of people, or of groups."""
+
+    actor: str
+    text: str
+    mentions: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class DigestPicture:
+    """What happened since the digest before: `lines` and `still_open` as they are written."""
+
+    day: str
+    lines: tuple[Line, ...]
+    still_open: tuple[str, ...]
+    live: bool
+
+
+@dataclass(frozen=True, slots=True)
+class AlertsPicture:
+    """`/countersign alerts`: what is open, and the mute rules in force."""
+
+    alerts: tuple[AlertPicture, ...]
+    mutes: tuple[MutePicture, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class MutePicture:
+    name: str
+    kind: str
+    about: str
+    by: str
+    until: datetime | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +117,15 @@ class AnchorPicture:
     line: str
 
 
-Picture = RequestPicture | LinePicture | DirectPicture | AlertPicture | AnchorPicture
+Picture = (
+    RequestPicture
+    | LinePicture
+    | DirectPicture
+    | AlertPicture
+    | AlertLinePicture
+    | DigestPicture
+    | AnchorPicture
+)
 
 
 @dataclass(frozen=True, slots=True)

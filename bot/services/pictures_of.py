@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+from bot.domain.errors import LookupFailed
 from bot.domain.ids import short_code
 from bot.domain.requests import Request, State
 from bot.operations._base import Concern, Line
+from bot.services.alerts import NEVER_MUTED
 from bot.services.core import Core
 from bot.services.drafts import house_concerns
 from bot.services.pictures import (
+    AlertLinePicture,
     AlertPicture,
     AnchorPicture,
+    DigestPicture,
     DirectPicture,
     LinePicture,
     Picture,
     RequestPicture,
 )
-from storage import alerts, decisions, outbox, requests
+from storage import alerts, decisions, outbox, readings, requests
 from storage.outbox import OutboxRow
 from storage.store import Tx
 
@@ -25,7 +29,11 @@ async def row(core: Core, owed: OutboxRow) -> Picture | None:
     subject_kind, _, subject_id = owed.subject.partition(":")
     if subject_kind == "anchor":
         return AnchorPicture(int(owed.body["seq"]), str(owed.body["line"]))
+    if subject_kind == "alert" and owed.kind == "line":
+        return await _alert_line(core, owed)
     async with core.store.read() as tx:
+        if subject_kind == "digest":
+            return await digest(tx, core, subject_id)
         if subject_kind == "alert":
             return await alert(tx, core, subject_id)
         found = await requests.get(tx, subject_id)
@@ -74,10 +82,30 @@ async def _line(tx: Tx, core: Core, found: Request, owed: OutboxRow) -> LinePict
     )
 
 
+async def _alert_line(core: Core, owed: OutboxRow) -> AlertLinePicture:
+    body = owed.body
+    names = [str(name) for name in body["mentions"] if name]
+    try:
+        called = await core.directory.called(names) if names else ()
+    except LookupFailed:
+        called = ()  # the line matters more than who it calls for
+    return AlertLinePicture(str(body["actor"]), str(body["text"]), tuple(called))
+
+
+async def digest(tx: Tx, core: Core, day: str) -> DigestPicture | None:
+    kept = await readings.get(tx, "", f"digest:{day}")
+    if kept is None:
+        return None
+    lines = tuple((str(label), str(text)) for label, text in kept.value["lines"])
+    return DigestPicture(day, lines, tuple(kept.value["still_open"]), all(core.live.values()))
+
+
 async def alert(tx: Tx, core: Core, alert_id: str) -> AlertPicture | None:
     found = await alerts.get(tx, alert_id)
-    if found is None:
-        return None
+    return None if found is None else alert_picture(core, found)
+
+
+def alert_picture(core: Core, found: alerts.Alert) -> AlertPicture:
     return AlertPicture(
         id=found.id,
         kind=found.kind,
@@ -91,6 +119,10 @@ async def alert(tx: Tx, core: Core, alert_id: str) -> AlertPicture | None:
         updated_at=found.updated_at,
         resolved_at=found.resolved_at,
         live=all(core.live.values()),
+        acknowledged_by=(found.acknowledged_by or "") if found.state == "acknowledged" else "",
+        held_until=found.snoozed_until,
+        assigned_to=found.assigned_to or "",
+        is_mutable=found.kind not in NEVER_MUTED,
     )
 
 

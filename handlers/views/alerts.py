@@ -2,27 +2,137 @@
 
 from __future__ import annotations
 
-from bot.services.pictures import AlertPicture, AnchorPicture
+from bot.services.pictures import (
+    AlertLinePicture,
+    AlertPicture,
+    AlertsPicture,
+    AnchorPicture,
+    DigestPicture,
+    MutePicture,
+)
 from handlers.views import blocks as b
+from handlers.views import ids
 
 _SEVERITY = {"info": "○ Note", "warning": "▲ Warning", "critical": "✗ Critical"}
+SNOOZES = {"1h": "1 hour", "4h": "4 hours", "workday": "Until the next workday, 9:00", "7d": "7 days"}
+# Three blocks each, of fifty that a message has.
+_SHOWN = 12
 
 
 def alert(picture: AlertPicture) -> b.Block:
-    """What is wrong, since when, how often; or that it is over, and how long it lasted."""
+    """What is wrong, since when, how often, who looks after it; or that it is over, and how long it lasted."""
     over = picture.state == "resolved"
-    head = "✓ Resolved" if over else _SEVERITY.get(picture.severity, "▲ Warning")
+    head = _SEVERITY.get(picture.severity, "▲ Warning")
+    if over and picture.resolved_at != picture.raised_at:
+        head = "✓ Resolved"
     blocks = [b.header(f"{head}: {picture.title}"), b.section(b.esc(b.cut(picture.text, 2500)))]
-    parts = [f"since {b.when(picture.raised_at)}"]
+    blocks.append(b.context(" · ".join(_facts(picture))))
+    if not over:
+        blocks.append(b.actions(_buttons(picture), f"alert:{picture.id}"))
+    return b.message(f"{head}: {b.esc(picture.title)}", blocks)
+
+
+def _facts(picture: AlertPicture) -> list[str]:
+    is_note = picture.resolved_at == picture.raised_at
+    parts = [b.when(picture.raised_at) if is_note else f"since {b.when(picture.raised_at)}"]
     if picture.count > 1:
-        parts.append(f"seen {picture.count} times, last {b.when(picture.updated_at)}")
-    if over and picture.resolved_at:
+        parts.append(f"seen {picture.count:,} times, last {b.when(picture.updated_at)}")
+    if picture.state == "acknowledged":
+        until = f" until {b.when(picture.held_until)}" if picture.held_until else ""
+        parts.append(f"acknowledged by {b.mention(picture.acknowledged_by)}{until}")
+    if picture.state == "snoozed" and picture.held_until:
+        parts.append(f"snoozed until {b.when(picture.held_until)}")
+    if picture.assigned_to:
+        parts.append(f"with {b.mention(picture.assigned_to)}")
+    if picture.state == "resolved" and picture.resolved_at and not is_note:
         lasted = int((picture.resolved_at - picture.raised_at).total_seconds())
         parts.append(f"over {b.when(picture.resolved_at)} after {duration(lasted)}")
     if not picture.live:
         parts.append("SANDBOX")
-    blocks.append(b.context(" · ".join(parts)))
-    return b.message(f"{head}: {b.esc(picture.title)}", blocks)
+    return parts
+
+
+def _buttons(picture: AlertPicture) -> list[b.Block]:
+    """At most three buttons, and the rest under the dots."""
+    entries = [b.option("Assign to me", f"assign:{picture.id}")]
+    if picture.is_mutable:
+        entries.append(b.option("Resolve", f"resolve:{picture.id}"))
+    return [
+        b.button("Ack", ids.ALERT_ACK, picture.id),
+        b.button("Snooze", ids.ALERT_SNOOZE, picture.id),
+        b.button("Draft remedy", ids.ALERT_REMEDY, picture.id),
+        b.overflow(ids.ALERT_MORE, entries),
+    ]
+
+
+def line(picture: AlertLinePicture) -> b.Block:
+    """One line of the alert's thread."""
+    called = " ".join(b.calling(m) for m in picture.mentions if m)
+    who = "" if picture.actor.startswith("system:") else f"{b.mention(picture.actor)}: "
+    text = f"{who}{b.esc(picture.text)}{' ' + called if called else ''}"
+    return b.message(text, [b.section(text)])
+
+
+def digest(picture: DigestPicture) -> b.Block:
+    """The morning's digest."""
+    money = "" if picture.live else " · SANDBOX"
+    blocks = [b.header(f"Digest of {picture.day}"), *b.pairs(picture.lines)]
+    if picture.still_open:
+        shown = "\n".join(f"• {b.esc(title)}" for title in picture.still_open[:20])
+        more = len(picture.still_open) - 20
+        blocks.append(b.section(f"*Still open*\n{shown}" + (f"\n… and {more} more" if more > 0 else "")))
+    blocks.append(b.context(f"Since the digest before{money}. `/countersign alerts` shows what is open."))
+    return b.message(f"Digest of {b.esc(picture.day)}", blocks)
+
+
+def open_alerts(picture: AlertsPicture) -> b.Block:
+    """`/countersign alerts`: the open ones with their buttons, the mute rules in words."""
+    blocks: list[b.Block] = []
+    for found in picture.alerts[:_SHOWN]:
+        state = "" if found.state == "raised" else f" · {found.state}"
+        severity = _SEVERITY.get(found.severity, "▲ Warning")
+        blocks.append(
+            b.section(f"*{severity}: {b.esc(found.title)}*{state}\n{b.esc(b.cut(found.text, 300))}")
+        )
+        blocks.append(b.context(" · ".join(_facts(found))))
+        blocks.append(b.actions(_buttons(found), f"alert:{found.id}"))
+    more = len(picture.alerts) - _SHOWN
+    if more > 0:
+        blocks.append(b.context(f"{b.counted(more, 'more alert')} in the alerts channel."))
+    blocks += [b.context(_rule(rule)) for rule in picture.mutes]
+    text = f"{b.counted(len(picture.alerts), 'open alert')}" if picture.alerts else "No alert is open."
+    return b.message(text, [b.section(f"*{text}*"), *blocks])
+
+
+def _rule(rule: MutePicture) -> str:
+    about = f" about “{b.esc(rule.about)}”" if rule.about else ""
+    until = f" until {b.when(rule.until)}" if rule.until else ", with no end"
+    return (
+        f"Muted by rule *{b.esc(rule.name)}*: {b.esc(rule.kind)}{about}{until}, made by {b.mention(rule.by)}."
+    )
+
+
+def snooze(alert_id: str, title: str) -> b.Block:
+    """How long to keep quiet about it."""
+    choice: b.Block = {
+        "type": "static_select",
+        "options": [b.option(text, value) for value, text in SNOOZES.items()],
+        "initial_option": b.option(SNOOZES["1h"], "1h"),
+    }
+    blocks = [
+        b.plain_section(title),
+        b.field("for", "Snooze", choice),
+        b.field("until", "Until this moment instead", {"type": "datetimepicker"}, optional=True),
+    ]
+    return b.modal(
+        ids.SNOOZE_FORM, "Snooze", blocks, submit="Snooze", close="Back", meta=ids.pack(alert=alert_id)
+    )
+
+
+def support(title: str, text: str) -> b.Block:
+    """A text to copy to the service: no form of ours mends this."""
+    blocks = [b.context("No form here mends this. Copy this to the service:"), b.plain_section(text)]
+    return b.modal(ids.NOTICE, "Draft remedy", [b.plain_section(title), *blocks])
 
 
 def duration(seconds: int) -> str:

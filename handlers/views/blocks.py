@@ -35,7 +35,8 @@ CELL: Final = 120
 PAIRS_IN_A_SECTION: Final = 5
 
 _SLACK_ID = re.compile(r"[UW][A-Z0-9]{3,20}")
-_LINK_DOTS = re.compile(r"(?<=[^\W_])\.(?=[^\W\d_]{2,})")
+_GROUP_ID = re.compile(r"S[A-Z0-9]{3,20}")
+_LINK_DOTS = re.compile(r"(?<=[^\W_])\.(?=[^\W\d_]{2,})|(?<=\bwww)\.(?=[^\W\d_])", re.IGNORECASE)
 _WORD_JOINER = "\N{WORD JOINER}"
 
 
@@ -66,6 +67,11 @@ def counted(number: int, word: str) -> str:
 def mention(slack_id: str) -> str:
     """`<@U…>`; anything that is no Slack id is shown as text."""
     return f"<@{slack_id}>" if _SLACK_ID.fullmatch(slack_id) else esc(slack_id)
+
+
+def calling(slack_id: str) -> str:
+    """A mention that calls: of a group by its id, else of a person."""
+    return f"<!subteam^{slack_id}>" if _GROUP_ID.fullmatch(slack_id) else mention(slack_id)
 
 
 def with_mentions(text: str, allowed: Iterable[str]) -> str:

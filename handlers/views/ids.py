@@ -17,6 +17,13 @@ AGAIN: Final = "request:again"
 DETAILS: Final = "request:details"
 CANCEL: Final = "request:cancel"
 
+# Buttons of an alert; their value is its id.
+ALERT_ACK: Final = "alert:ack"
+ALERT_SNOOZE: Final = "alert:snooze"
+ALERT_REMEDY: Final = "alert:remedy"
+ALERT_MORE: Final = "alert:more"
+SNOOZE_FORM: Final = "alert:snooze_form"
+
 # Buttons that open a form or share an answer; their value is the command as typed.
 OPEN_FORM: Final = "form:open"
 EDIT: Final = "draft:edit"

@@ -90,6 +90,15 @@ MESSAGES: Mapping[str, Draw] = {
     ),
     "alert-raised": lambda text: alerts.alert(given.an_alert(text=text)),
     "alert-resolved": lambda text: alerts.alert(given.an_alert("resolved", text)),
+    "alert-line": lambda text: alerts.line(p.AlertLinePicture("U0BOB", text, ("S0APPROVERS", "U0CAROL"))),
+    "alerts": lambda text: alerts.open_alerts(
+        p.AlertsPicture(
+            (given.an_alert(text=text),), (p.MutePicture("quiet", "decline", text, "U0BOB", None),)
+        )
+    ),
+    "digest": lambda text: alerts.digest(
+        p.DigestPicture("2026-03-02", (("Float", text),), (text,), live=False)
+    ),
     "anchor": lambda text: alerts.anchor(p.AnchorPicture(7, text)),
     "float": lambda text: replies.with_share(replies.float_answer(given.a_float()), f"float {text}"),
     "card-show": lambda text: replies.shared_by(replies.card_answer(given.a_plastic(text)), "U0ALICE"),
@@ -116,6 +125,8 @@ MESSAGES: Mapping[str, Draw] = {
 }
 
 VIEWS: Mapping[str, Draw] = {
+    "alert-snooze": lambda text: alerts.snooze("A-0123456789AB", text),
+    "alert-support": lambda text: alerts.support(text, text),
     **{f"form-{kind}": _form(kind) for kind in _KINDS},
     "preview": _preview,
     "loading": lambda text: forms.loading("Top up a card", text),

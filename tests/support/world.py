@@ -90,6 +90,9 @@ class ScriptedDirectory:
     async def members_lately(self, names: Sequence[str]) -> frozenset[str]:
         return await self.members(names)
 
+    async def called(self, names: Sequence[str]) -> Sequence[str]:
+        return sorted(await self.members(names))
+
     def change(self, slack_id: str, **flags: Any) -> None:
         self.actors[slack_id] = replace(self.actors[slack_id], **flags)
 

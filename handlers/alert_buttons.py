@@ -1,0 +1,84 @@
+"""The buttons of an alert, and the modal of its snooze. Their value is the alert's id."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+from bot.domain.errors import NotFound
+from bot.services import alert_life, people, remedies
+from handlers import opening
+from handlers.guard import Turn
+from handlers.views import alerts, ids, replies
+from handlers.views.forms import Filled
+
+_FIRST_STEPS = {"1h": timedelta(hours=1), "4h": timedelta(hours=4), "7d": timedelta(days=7)}
+
+
+async def pressed(turn: Turn) -> None:
+    """`alert:ack` and its kin, and the entries under the dots."""
+    verb, alert_id = turn.action["action_id"].partition(":")[2], str(turn.action.get("value") or "")
+    if verb == "more":
+        verb, _, alert_id = str(turn.action["selected_option"]["value"]).partition(":")
+    await turn.ack()
+    if verb not in _WORK or not alert_id.startswith("A-"):
+        raise NotFound("This button is of no alert. Look at /countersign alerts.")
+    turn.after(_WORK[verb](turn, alert_id))
+
+
+async def _ack(turn: Turn, alert_id: str) -> None:
+    alert = await alert_life.acknowledge(turn.core, alert_id, turn.user)
+    await turn.tell(replies.said(f"✓ Acknowledged by you for 4 hours: {alert.title}"))
+
+
+async def _snooze(turn: Turn, alert_id: str) -> None:
+    await turn.client.views_open(
+        trigger_id=turn.trigger, view=alerts.snooze(alert_id, "Until then its message stays as it is.")
+    )
+
+
+async def _assign(turn: Turn, alert_id: str) -> None:
+    alert = await alert_life.assign(turn.core, alert_id, turn.user)
+    await turn.tell(replies.said(f"✓ It is yours: {alert.title}"))
+
+
+async def _resolve(turn: Turn, alert_id: str) -> None:
+    alert = await alert_life.end(turn.core, alert_id, turn.user)
+    await turn.tell(replies.said(f"✓ Resolved by you: {alert.title}"))
+
+
+async def _remedy(turn: Turn, alert_id: str) -> None:
+    """The form that mends it, filled; or a text for the service."""
+    found = await remedies.of(turn.core, alert_id)
+    cls = turn.core.kinds.get(found.kind)
+    if cls is not None:
+        filled = Filled(dict(found.texts), reason=found.reason, program=found.program)
+        note = f"Drafted for “{found.title}”. Check it before you submit."
+        await opening.open_form(turn, cls, filled, note=note)
+        return
+    await people.require_member(turn.core, turn.user, action="alert.remedy")
+    await turn.client.views_open(trigger_id=turn.trigger, view=alerts.support(found.title, found.text))
+
+
+_WORK = {"ack": _ack, "snooze": _snooze, "assign": _assign, "resolve": _resolve, "remedy": _remedy}
+
+
+async def snooze(turn: Turn) -> None:
+    """The modal of the snooze; a time of no use is told on the field."""
+    meta = ids.unpack(turn.view["private_metadata"])
+    values = turn.view["state"]["values"]
+    moment = values["until"]["value"].get("selected_date_time")
+    chosen = str(values["for"]["value"]["selected_option"]["value"])
+    until = datetime.fromtimestamp(int(moment), UTC) if moment else _until(turn, chosen)
+    try:
+        await alert_life.snooze(turn.core, meta["alert"], turn.user, until)
+    except ValueError as wrong:
+        await turn.ack(response_action="errors", errors={"until": str(wrong)})
+        return
+    await turn.ack()
+
+
+def _until(turn: Turn, chosen: str) -> datetime:
+    now = turn.core.clock.now()
+    if chosen == "workday":
+        return turn.core.alerting.hours.next_workday(now)
+    return now + _FIRST_STEPS[chosen]

@@ -86,6 +86,10 @@ class Bot:
         async with self.world.store.read() as tx:
             return list((await tx.run(text(sql))).all())
 
+    async def rows(self, *queries: str) -> str:
+        """All that these queries find, as one text."""
+        return "\n".join([str(row) for query in queries for row in await self._rows(query)])
+
     async def payload(self, event_id: str) -> Any:
         async with self.world.store.read() as tx:
             return json.loads(await inbox_rows.payload(tx, event_id))

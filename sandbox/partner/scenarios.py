@@ -14,6 +14,7 @@ from sandbox.partner import accounts, faults, fees, ledger, money, seeds
 from sandbox.partner.chain import Payment
 from sandbox.partner.faults import Fault
 from sandbox.partner.scenarios_funding import FUNDING
+from sandbox.partner.scenarios_spending import SPENDING, buy, spend_a_little
 from sandbox.partner.world import World
 
 TOP_UP = "POST /cards/{cardId}/topup"
@@ -43,8 +44,9 @@ def _settings(world: World, **changes: Any) -> None:
     accounts.change_settings(world, accounts.first_account(world), changes)
 
 
-def _happy_day(world: World, _cards: list[str]) -> dict[str, Any]:
-    """Everything works; one more transfer waits on the chain for its submission."""
+def _happy_day(world: World, cards: list[str]) -> dict[str, Any]:
+    """Everything works: some purchases, one of them refunded; a transfer waits on the chain to be submitted."""
+    spend_a_little(world, cards)
     transaction = seeds.tx_hash(2)
     seeds.send(world, [Payment(seeds.WALLET, "USDC", Decimal(750))], transaction)
     return {"submit": {"network": "POLYGON", "tx_hash": transaction}}
@@ -133,8 +135,10 @@ def _storm(world: World, _cards: list[str]) -> dict[str, Any]:
 
 
 def _odd_shapes(world: World, cards: list[str]) -> dict[str, Any]:
-    """Invented keys under other names, and a status nobody has heard of."""
+    """Invented keys under other names, and a status, an event type and a decline code nobody has heard of."""
     _settings(world, profile="scrambled")
+    buy(world, cards[1], "9", "Corner Coffee")
+    buy(world, cards[1], "9", "Corner Coffee", decline_code="unknown")
     world.store.update("cards", "id", cards[0], status="UNDER_OBSERVATION")
     return {}
 
@@ -160,5 +164,6 @@ SCENARIOS: dict[str, Setup] = {
     "storm-429": _storm,
     "month-end": _month_end,
     "odd-shapes": _odd_shapes,
+    **SPENDING,
     **FUNDING,
 }

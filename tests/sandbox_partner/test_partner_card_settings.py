@@ -44,8 +44,12 @@ async def test_a_limit_cannot_be_removed_zero_or_unheard_of(api: Api, body: Any)
 
 @pytest.mark.parametrize(
     ("path", "body"),
-    [("limits", {"daily_limit": 5}), ("phone", {"phone_country_code": 49, "phone": "15123456"}), ("3ds", {"method": "webhook"})],
-)  # fmt: skip
+    [
+        ("limits", {"daily_limit": 5}),
+        ("phone", {"phone_country_code": 49, "phone": "15123456"}),
+        ("3ds", {"method": "webhook"}),
+    ],
+)
 async def test_nothing_can_be_set_on_a_closed_or_unknown_card(api: Api, path: str, body: Any) -> None:
     """U35; GET limits still answers."""
     card = await api.order()
@@ -58,7 +62,8 @@ async def test_nothing_can_be_set_on_a_closed_or_unknown_card(api: Api, path: st
 
 BAD_PHONES: list[tuple[Any, str]] = [
     ({}, "BAD_REQUEST"), ({"phone_country_code": "49", "phone": "15123456"}, "BAD_REQUEST"),
-    ({"phone_country_code": 49, "phone": 15123456}, "BAD_REQUEST"), ({"phone_country_code": 49, "phone": "12"}, "INVALID_PHONE"),
+    ({"phone_country_code": 49, "phone": 15123456}, "BAD_REQUEST"),
+    ({"phone_country_code": 49, "phone": "12"}, "INVALID_PHONE"),
     ({"phone_country_code": 49, "phone": "7777777"}, "INVALID_PHONE"),
     ({"phone_country_code": 850, "phone": "15123456"}, "PHONE_COUNTRY_NOT_ALLOWED"),
 ]  # fmt: skip

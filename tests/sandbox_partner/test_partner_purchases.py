@@ -354,7 +354,8 @@ async def test_scrambled_gives_unknown_declines_event_types_and_signs(api: Api, 
 REFUSED_PURCHASES: list[tuple[dict[str, Any], str]] = [
     ({"amount_usd": "0"}, "amount_usd"), ({"amount_usd": "1.001"}, "amount_usd"), ({"amount_usd": "NaN"}, "amount_usd"),
     ({"amount_usd": "1", "original_currency": "EUR"}, "original_amount"), ({"amount_usd": "1", "kind": "gift"}, "kind"),
-    ({"amount_usd": "1", "decline_code": "because"}, "decline_code"), ({"amount_usd": "1", "mcc_code": "x"}, "mcc_code"),
+    ({"amount_usd": "1", "decline_code": "because"}, "decline_code"),
+    ({"amount_usd": "1", "mcc_code": "x"}, "mcc_code"),
 ]  # fmt: skip
 
 

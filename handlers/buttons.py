@@ -62,6 +62,9 @@ async def _confirm_terms(turn: Turn, view_id: str, request_id: str) -> None:
 
 
 async def _reject(turn: Turn, request_id: str, version: int) -> None:
+    # Before a reason is typed for nothing; who may reject is asked of Slack when it is submitted.
+    found = await lookups.request_picture(turn.core, request_id)
+    approvals.require_rejectable(found.request, turn.user)
     await turn.client.views_open(trigger_id=turn.trigger, view=deciding.reject(request_id, version))
 
 

@@ -33,7 +33,9 @@ class NotAllowed(CountersignError):
 
 class OwnRequest(NotAllowed):
     def __init__(self) -> None:
-        super().__init__("You asked for this, so somebody else has to decide.", "own_request")
+        super().__init__(
+            "You asked for this, so somebody else has to decide. Nothing has changed.", "own_request"
+        )
 
 
 class AlreadyDecided(CountersignError):

@@ -159,18 +159,24 @@ async def reject(core: Core, request_id: str, slack_id: str, *, reason: str) -> 
         approvers = await people.approvers(core)
         async with core.store.begin() as tx:
             request = await existing(tx, request_id)
-            if actor.id == request.requester:
-                raise NotAllowed("You asked for this: cancel it instead of rejecting it.", "own_request")
+            require_rejectable(request, actor.id)
             if actor.id not in approvers:
                 raise NotAllowed(people.not_an_approver(core), "not_an_approver")
-            if request.state is not State.PENDING:
-                raise Stale(f"{request.id} is {request.state} already.")
             await decisions.insert(tx, signed(tx, core, request, DecisionKind.REJECT, actor, reason=reason))
-            text = f"Rejected: {reason} Nothing was sent."
+            said = reason if reason.endswith((".", "!", "?", "…")) else f"{reason}."
+            text = f"The reason given: {said} Nothing was sent."
             return await close(tx, core, request, Event.REJECT, actor.id, text)
     except CountersignError as refusal:
         await people.refused(core, slack_id, "request.reject", f"request:{request_id}", refusal.reason)
         raise
+
+
+def require_rejectable(request: Request, slack_id: str) -> None:
+    """What is known without asking Slack. Raises NotAllowed, Stale."""
+    if slack_id == request.requester:
+        raise NotAllowed("You asked for this: cancel it instead of rejecting it.", "own_request")
+    if request.state is not State.PENDING:
+        raise Stale(f"{request.id} is {request.state} already.")
 
 
 def _words_of(field: str, text: str) -> str:

@@ -167,7 +167,10 @@ async def test_a_rejection_ends_it_with_its_reason(world: World) -> None:
 
     ended = await approvals.reject(world.core, request.id, BOB, reason="Wrong card")
 
-    assert (ended.state, ended.outcome_text) == (State.REJECTED, "Rejected: Wrong card Nothing was sent.")
+    assert (ended.state, ended.outcome_text) == (
+        State.REJECTED,
+        "The reason given: Wrong card. Nothing was sent.",
+    )
     with pytest.raises(Stale, match="is rejected already"):
         await world.approve(request, by=CAROL)
 

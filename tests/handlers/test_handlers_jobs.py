@@ -243,7 +243,7 @@ async def test_edit_goes_back_to_the_fields_as_they_were(office: Office) -> None
     filled = {
         b["block_id"]: b["element"].get("initial_value") for b in form["blocks"] if b["type"] == "input"
     }
-    assert filled == {"card": card, "amount_usd": "50.0", "reason": "Team lunch"}
+    assert filled == {"card": card, "amount_usd": "50.00", "reason": "Team lunch"}
     await office.submit(ALICE, {"amount_usd": "60"})
     await office.submit(ALICE)
     assert "60" in (await office.newest()).terms["amount_usd"]

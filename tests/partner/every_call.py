@@ -1,6 +1,7 @@
 """Each endpoint once: how it is called, and a full answer as the document writes it."""
 
-from collections.abc import AsyncIterator, Awaitable, Callable
+import logging
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from decimal import Decimal
 from typing import Any
 
@@ -186,3 +187,17 @@ def exact(value: Any) -> Any:
     if isinstance(value, dict):
         return {name: exact(item) for name, item in value.items()}
     return [exact(item) for item in value] if isinstance(value, list) else value
+
+
+def logged(records: Sequence[logging.LogRecord]) -> str:
+    """All that log records carry but for times and counters, whose digits may be anything."""
+    counters = {"taskName", "threadName", "processName"}
+    kept = [
+        {
+            name: item
+            for name, item in vars(record).items()
+            if name not in counters and type(item) not in (int, float)
+        }
+        for record in records
+    ]
+    return f"{kept} {[record.getMessage() for record in records]}"

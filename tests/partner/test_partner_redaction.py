@@ -11,6 +11,7 @@ from bot.partner.client import PartnerClient
 from bot.partner.ratelimit import RateLimiter
 from bot.partner.redaction import REMOVED, private_values, redact
 from bot.partner.wire import Received, quiet_loggers
+from tests.partner.every_call import logged
 from tests.support.clock import FrozenClock
 from tests.support.partner_api import KEY, CannedApi, Step, client_of, refusal, success
 
@@ -55,7 +56,7 @@ async def test_neither_log_nor_error_repeats_what_was_private(
         assert leaks(f"{failed.value} {failed.value!r} {vars(failed.value)}") == []
 
     assert len(caplog.records) == len(steps)
-    assert leaks(caplog.text + str([vars(record) for record in caplog.records])) == []
+    assert leaks(logged(caplog.records)) == []
 
 
 @pytest.mark.usefixtures("_loud")
@@ -63,7 +64,7 @@ async def test_the_scan_above_would_find_a_leak(caplog: pytest.LogCaptureFixture
     """The planted positive control."""
     logging.getLogger("countersign.partner").debug("sending %r with %s", ORDER, KEY)
 
-    assert {"Alice", "6123", "al@example.org", KEY} <= set(leaks(caplog.text))
+    assert {"Alice", "6123", "al@example.org", KEY} <= set(leaks(logged(caplog.records)))
 
 
 async def test_a_call_leaves_one_line_with_what_support_needs(

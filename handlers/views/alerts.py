@@ -53,15 +53,16 @@ def _facts(picture: AlertPicture) -> list[str]:
 
 
 def _buttons(picture: AlertPicture) -> list[b.Block]:
-    """At most three buttons, and the rest under the dots."""
-    entries = [b.option("Assign to me", f"assign:{picture.id}")]
+    """Three buttons, and the rest under the dots; a menu of one entry is refused, so that one is a button."""
+    more = b.button("Assign to me", ids.ALERT_ASSIGN, picture.id)
     if picture.is_mutable:
-        entries.append(b.option("Resolve", f"resolve:{picture.id}"))
+        entries = (("Assign to me", "assign"), ("Resolve", "resolve"))
+        more = b.overflow(ids.ALERT_MORE, [b.option(text, f"{verb}:{picture.id}") for text, verb in entries])
     return [
         b.button("Ack", ids.ALERT_ACK, picture.id),
         b.button("Snooze", ids.ALERT_SNOOZE, picture.id),
         b.button("Draft remedy", ids.ALERT_REMEDY, picture.id),
-        b.overflow(ids.ALERT_MORE, entries),
+        more,
     ]
 
 

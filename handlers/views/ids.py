@@ -22,6 +22,7 @@ ALERT_ACK: Final = "alert:ack"
 ALERT_SNOOZE: Final = "alert:snooze"
 ALERT_REMEDY: Final = "alert:remedy"
 ALERT_MORE: Final = "alert:more"
+ALERT_ASSIGN: Final = "alert:assign"
 SNOOZE_FORM: Final = "alert:snooze_form"
 
 # Buttons that open a form or share an answer; their value is the command as typed.

@@ -113,3 +113,21 @@ def migrate() -> None:
 
     revision = asyncio.run(upgrade(settings().database_url))
     typer.echo(f"The database is at revision {revision}.")
+
+
+@app.command()
+@in_sentences
+def backfill(
+    since: Annotated[
+        str, typer.Option(help="The first moment that counts, as ISO time; UTC unless it says otherwise.")
+    ],
+) -> None:
+    """Pull the event log of every program into the inbox. Works beside a running bot.
+
+    Events that are there already change nothing, so it may be stopped and run again.
+    """
+    import asyncio
+
+    from bot.cli.backfill import pull
+
+    asyncio.run(pull(since))

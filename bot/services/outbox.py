@@ -10,13 +10,13 @@ from __future__ import annotations
 import asyncio
 import logging
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Protocol
 
 from bot.services import pictures_of
 from bot.services.core import Core
-from bot.services.pictures import Picture, RequestPicture
+from bot.services.pictures import DirectPicture, Picture, RequestPicture
 from storage import outbox
 from storage.outbox import OutboxRow, Place
 
@@ -209,9 +209,17 @@ class Outbox:
             await self._publisher.update(picture, channel=place.channel, ts=place.ts)
             return Posted(place.channel, place.ts)
         self._free_at[key] = self._core.clock.monotonic() + self._spacing_s
+        if isinstance(picture, DirectPicture):
+            picture = replace(picture, link=await self._card_link(row))
         channel = row.channel or await self._publisher.open_direct(row.user or "")
         thread = place.ts if place and row.kind == "line" else None
         return await self._publisher.post(picture, channel=channel, dedupe=row.dedupe, thread_ts=thread)
+
+    async def _card_link(self, row: OutboxRow) -> str | None:
+        """Where the request's card is, for the person who is told of it elsewhere."""
+        async with self._core.store.read() as tx:
+            place = await outbox.place(tx, row.subject, "card")
+        return None if place is None else await self._publisher.permalink(channel=place.channel, ts=place.ts)
 
     async def _after_trouble(self, row: OutboxRow, key: str, trouble: SlackTrouble) -> None:
         if trouble.retry_after_s is not None:

@@ -49,6 +49,7 @@ class DirectPicture:
     code: str
     actor: str
     link: str | None  # permalink of the card, where there is one
+    deciders: tuple[str, ...] = ()  # who decided on it, as the outcome may name them
 
 
 @dataclass(frozen=True, slots=True)

@@ -42,7 +42,9 @@ async def row(core: Core, owed: OutboxRow) -> Picture | None:
         if owed.kind == "line":
             return await _line(tx, core, found, owed)
         if owed.kind == "direct":
-            return DirectPicture(found, short_code(found.digest), str(owed.body.get("actor", "")), None)
+            actor = str(owed.body.get("actor", ""))
+            deciders = tuple(d.actor for d in await decisions.of(tx, found.id))
+            return DirectPicture(found, short_code(found.digest), actor, None, deciders)
         return await request(tx, core, found)
 
 

@@ -207,7 +207,8 @@ def direct(picture: DirectPicture) -> b.Block:
     blocks = [b.section(f"*{states.heading(request.state)}:* your request *{b.esc(request.id)}*")]
     blocks.append(b.plain_section(request.summary))
     if request.outcome_text:
-        blocks.append(b.plain_section(b.cut(request.outcome_text, 2000)))
+        allowed = {request.requester, *picture.deciders}
+        blocks.append(b.section(b.with_mentions(b.cut(request.outcome_text, 2000), allowed)))
     elif request.state is State.APPROVED:
         by = b.mention(picture.actor)
         blocks.append(b.section(f"{by} gave the last approval. It is being sent; the outcome follows."))

@@ -64,6 +64,7 @@ async def test_a_top_up_is_asked_for_approved_and_executed(office: Office) -> No
     assert any("Succeeded" in line for line in thread)
     directs = [m["text"] for m in await office.messages(ALICE, "D0ALICE")]
     assert any(f"{request.id} succeeded" in text for text in directs)
+    assert "|open the request>" in str((await office.messages(ALICE, "D0ALICE"))[-1]["blocks"])
 
 
 async def test_a_card_is_ordered_and_no_channel_ever_shows_phone_or_email(office: Office) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -115,7 +116,7 @@ async def test_an_outage_is_waited_out_with_growing_pauses(post: Post) -> None:
         await post.deliver(1 if second else 0)
         if len(post.slack.calls) > before:
             at.append(second)
-    gaps = [later - earlier for earlier, later in zip(at, at[1:], strict=False)]
+    gaps = [later - earlier for earlier, later in pairwise(at)]
     assert gaps == [1, 2, 5, 15]
     assert post.in_channel() == ["card pending"]
 

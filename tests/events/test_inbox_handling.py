@@ -1,0 +1,146 @@
+"""Each stored event is handled once, whole; one that cannot be handled is kept, tried again and told of."""
+
+import asyncio
+from collections import Counter
+
+import pytest
+
+from bot.domain.purchases import Purchase
+from bot.services import event_rules, inbox
+from bot.services.core import Core
+from bot.services.heard import Heard
+from storage import alerts
+from storage.store import Tx
+from tests.events.receiving import Bot, authorized
+
+
+class Rules:
+    """Stands in for the rules: counts what they are told, fails for the events it is asked to."""
+
+    def __init__(self) -> None:
+        self.told: Counter[str] = Counter()
+        self.failing: set[str] = set()
+        self.after_commit: list[str] = []
+
+    async def on_event(self, tx: Tx, core: Core, heard: Heard, purchase: Purchase | None) -> None:
+        self.told[heard.event.id] += 1
+        event_id = heard.event.id
+        tx.after_commit(lambda: self.after_commit.append(event_id))
+        await alerts.raise_(tx, dedupe=event_id, kind="test", subject="", severity="info", title="", text="")
+        if event_id in self.failing:
+            raise RuntimeError("a rule that has a fault")
+
+
+@pytest.fixture
+def rules(monkeypatch: pytest.MonkeyPatch) -> Rules:
+    made = Rules()
+    monkeypatch.setattr(event_rules, "on_event", made.on_event)
+    return made
+
+
+async def deliver(bot: Bot, *event_ids: str) -> None:
+    for event_id in event_ids:
+        event = bot.event("card.authorized", authorized(f"tx-{event_id}"), event_id=event_id)
+        assert await bot.deliver(event) == 200
+
+
+async def raised(bot: Bot) -> set[str]:
+    return {alert.dedupe for alert in await bot.open_alerts()}
+
+
+async def test_an_event_that_fails_holds_up_no_other_and_leaves_nothing_half_done(
+    bot: Bot, rules: Rules
+) -> None:
+    rules.failing = {"b"}
+    await deliver(bot, "a", "b", "c")
+
+    await bot.handle()
+
+    assert await bot.unhandled() == ["b"]
+    assert await bot.purchase("tx-a") is not None
+    assert await bot.purchase("tx-b") is None, "undone with the rest of it"
+    assert await raised(bot) == {"a", "c"}
+    assert rules.after_commit == ["a", "c"]
+
+
+async def test_a_failed_event_is_tried_ever_more_rarely_then_told_of_and_never_dropped(
+    bot: Bot, rules: Rules
+) -> None:
+    rules.failing = {"b"}
+    await deliver(bot, "b")
+    waits = []
+    for _ in range(6):
+        await bot.handle()
+        tries = rules.told["b"]
+        waited = 0
+        while rules.told["b"] == tries:
+            bot.world.clock.advance(5)
+            waited += 5
+            await bot.handle()
+        waits.append(waited)
+
+    assert waits == [5, 30, 120, 600, 3600, 3600]
+    (alert,) = await bot.open_alerts()
+    assert (alert.kind, alert.subject) == ("event_stuck", "b")
+    assert "no money is moved by it" in alert.text
+
+    rules.failing = set()
+    bot.world.clock.advance(3600)
+    await bot.handle()
+
+    assert await bot.unhandled() == []
+    assert await raised(bot) == {"b"}, "its own alert; the one about it is resolved"
+
+
+async def test_a_rule_is_told_of_each_event_once_whichever_way_it_came(bot: Bot, rules: Rules) -> None:
+    await deliver(bot, *(f"e{n}" for n in range(25)))
+    await asyncio.gather(*(inbox.process_next(bot.world.core) for _ in range(5)))
+    await deliver(bot, *(f"e{n}" for n in range(25)))
+    await bot.handle()
+
+    assert set(rules.told.values()) == {1}
+    assert len(rules.told) == 25
+
+
+async def test_what_is_read_of_an_event_says_when_it_happened_and_that_it_is_late(
+    bot: Bot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    heard: list[Heard] = []
+
+    async def on_event(tx: Tx, core: Core, one: Heard, purchase: Purchase | None) -> None:
+        heard.append(one)
+
+    monkeypatch.setattr(event_rules, "on_event", on_event)
+    await bot.deliver(bot.event("card.unloaded", {}, event_id="fresh", minutes_ago=15))
+    await bot.deliver(bot.event("card.unloaded", {}, event_id="late", minutes_ago=16))
+    await bot.handle()
+
+    assert {one.event.id: one.is_late for one in heard} == {"fresh": False, "late": True}
+
+
+async def test_the_loop_handles_what_comes_at_once_and_what_is_left_from_before(
+    bot: Bot, rules: Rules
+) -> None:
+    await deliver(bot, "before")
+    running = asyncio.create_task(inbox.run(bot.world.core))
+    try:
+        async with asyncio.timeout(5):
+            while not rules.told:
+                await asyncio.sleep(0.01)
+            await deliver(bot, "now")
+            began = asyncio.get_running_loop().time()
+            while rules.told["now"] == 0:
+                await asyncio.sleep(0.005)
+        assert asyncio.get_running_loop().time() - began < inbox.IDLE_S / 2, "woken by the bell"
+    finally:
+        running.cancel()
+        await asyncio.wait({running})
+
+
+async def test_an_event_not_of_the_documented_form_is_kept_and_shown_as_it_is(bot: Bot) -> None:
+    await bot.deliver(bot.event("card.authorized", {"transaction_id": 7}, event_id="odd"))
+
+    await bot.handle()
+
+    assert await bot.unhandled() == []
+    assert (await bot.payload("odd"))["data"] == {"transaction_id": 7}

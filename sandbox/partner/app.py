@@ -28,7 +28,10 @@ DEFAULT_SEED = "countersign"
 BODY_CAP = 256 * 1024  # a thousand card ids take 40 KB
 _TICK_SECONDS = 0.25  # how late a timer may run on a real clock
 _RESET_ON_CLOSE = struct.pack("ii", 1, 0)
-_VIEWER = {"/": "viewer.html", "/viewer.js": "viewer.js", "/viewer.css": "viewer.css"}
+_VIEWER = {
+    "/": "viewer.html",
+    **{f"/{name}": name for name in ("viewer.js", "viewer_dom.js", "viewer_tables.js", "viewer.css")},
+}
 
 
 def build_world(state_path: str = ":memory:", seed: str | None = None) -> World:

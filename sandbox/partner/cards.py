@@ -47,7 +47,8 @@ class Card:
         return self.status == "DELETED"
 
 
-def _card(row: Any) -> Card:
+def of_row(row: Any) -> Card:
+    """A card as its row holds it."""
     values = {name: row[name] for name in Card.__dataclass_fields__}
     values["balance_usd"] = Decimal(values["balance_usd"])
     for name in ("balance_readable", "details_available", "expiry_known"):
@@ -60,11 +61,11 @@ def _card(row: Any) -> Card:
 def find(world: World, card_id: str, account_id: str | None = None) -> Card | None:
     """A card by its exact id, of one account or of any."""
     row = world.store.one("SELECT * FROM cards WHERE id = ?", card_id)
-    return _card(row) if row and account_id in (None, row["account"]) else None
+    return of_row(row) if row and account_id in (None, row["account"]) else None
 
 
 def all_cards(world: World) -> list[Card]:
-    return [_card(row) for row in world.store.all("SELECT * FROM cards ORDER BY seq")]
+    return [of_row(row) for row in world.store.all("SELECT * FROM cards ORDER BY seq")]
 
 
 def of_call(call: Call) -> Card:
@@ -188,7 +189,7 @@ def issue(
                 world, account_id, money.ZERO, "adjustment", f"card-order:{claimed.key}", description=card_id
             )
         fees.charge_month(world, owner, card_id, now)
-    return _card(world.store.one("SELECT * FROM cards WHERE id = ?", card_id))
+    return of_row(world.store.one("SELECT * FROM cards WHERE id = ?", card_id))
 
 
 async def list_cards(call: Call) -> Answer:
@@ -201,7 +202,7 @@ async def list_cards(call: Call) -> Answer:
         limit,
         offset,
     )
-    return Answer.of({"cards": [shown(call.world, _card(row)) for row in rows], "count": len(rows)})
+    return Answer.of({"cards": [shown(call.world, of_row(row)) for row in rows], "count": len(rows)})
 
 
 def _truncated(text: str | None, default: int) -> int:
@@ -277,4 +278,4 @@ def refresh_cached(world: World, card: Card) -> Card:
     if not card.balance_readable or last < card.created_at or (card.cached_at and last <= card.cached_at):
         return card
     world.store.update("cards", "id", card.id, cached_usd=money.text(card.balance_usd), cached_at=last)
-    return _card(world.store.one("SELECT * FROM cards WHERE id = ?", card.id))
+    return of_row(world.store.one("SELECT * FROM cards WHERE id = ?", card.id))

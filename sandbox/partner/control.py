@@ -17,6 +17,7 @@ from sandbox.partner import (
     control_chain,
     control_spending,
     control_state,
+    control_view,
     deliveries,
     due,
     faults,
@@ -280,7 +281,7 @@ def read_state(world: World, form: Nothing) -> Reply:
 
 
 def read_view(world: World, form: Nothing) -> Reply:
-    return {**control_state.view(world), "scenarios": list(scenarios.SCENARIOS)}
+    return {**control_view.view(world), "scenarios": list(scenarios.SCENARIOS)}
 
 
 def read_journal(world: World, form: Nothing) -> Reply:

@@ -26,8 +26,6 @@ from sandbox.partner import (
 from sandbox.partner.accounts import Account, account, all_accounts, first_account
 from sandbox.partner.world import World
 
-_VIEWED = 60  # rows of a list that the viewer shows
-
 
 def state(world: World) -> dict[str, Any]:
     """Figures of the first account stand at the top; ``accounts`` has every account's."""
@@ -47,31 +45,22 @@ def state(world: World) -> dict[str, Any]:
         "funding": [funding_text(one) for one in funding.all_submissions(world)],
         "wallets": [dict(row) for row in world.store.all("SELECT * FROM wallets ORDER BY registered_at")],
         "transfers": _transfers(world),
-        "keys": _keys(world),
-        "idempotency": [_keyed(keyed) for keyed in idempotency.all_keyed(world)],
+        "keys": keys(world),
+        "idempotency": [keyed_text(keyed) for keyed in idempotency.all_keyed(world)],
         "events": [event_text(row) for row in world.store.all("SELECT * FROM events ORDER BY seq")],
         "deliveries": _deliveries(world),
         "delivery_mode": deliveries.mode(world),
         "delivery_map": deliveries.hosts(world),
-        "webhooks": _webhooks(world),
+        "webhooks": webhooks(world),
         "purchases": [purchase_text(one) for one in purchases.all_purchases(world)],
         "challenges": [dict(row) for row in world.store.all("SELECT * FROM challenges ORDER BY seq")],
         "deposits": [
             texts(deposits.shown(row)) for row in world.store.all("SELECT * FROM deposits ORDER BY seq")
         ],
-        "timers": _timers(world),
+        "timers": timers(world),
         "faults": faults.all_faults(world),
         "invariants": {"ok": not wrong, "broken": wrong},
     }
-
-
-def view(world: World) -> dict[str, Any]:
-    """What the viewer page draws: the state with the long lists cut to their newest, and a masked journal."""
-    whole = state(world)
-    newest = {
-        name: whole[name][: -_VIEWED - 1 : -1] for name in ("ledger", "events", "idempotency", "funding")
-    }
-    return {**whole, **newest, "journal": journal.read_masked(world, _VIEWED)}
 
 
 def float_text(world: World, owner: Account) -> dict[str, Any]:
@@ -135,12 +124,12 @@ def _deliveries(world: World) -> list[dict[str, Any]]:
     return [{name: row[name] for name in names} for row in rows]
 
 
-def _webhooks(world: World) -> list[dict[str, Any]]:
+def webhooks(world: World) -> list[dict[str, Any]]:
     rows = world.store.all("SELECT * FROM webhooks ORDER BY account")
     return [{name: row[name] for name in ("account", "url", "updated_at")} for row in rows]
 
 
-def _timers(world: World) -> list[dict[str, Any]]:
+def timers(world: World) -> list[dict[str, Any]]:
     rows = world.store.all("SELECT due_at, kind, subject FROM timers ORDER BY due_at, seq")
     return [dict(row) for row in rows]
 
@@ -161,7 +150,7 @@ def _transfers(world: World) -> list[dict[str, Any]]:
     return [{**dict(row), "payments": msgspec.json.decode(row["payments"])} for row in rows]
 
 
-def _keys(world: World) -> list[dict[str, Any]]:
+def keys(world: World) -> list[dict[str, Any]]:
     rows = world.store.all("SELECT * FROM api_keys ORDER BY rowid")
     return [
         {
@@ -175,7 +164,7 @@ def _keys(world: World) -> list[dict[str, Any]]:
     ]
 
 
-def _keyed(keyed: idempotency.Keyed) -> dict[str, Any]:
+def keyed_text(keyed: idempotency.Keyed) -> dict[str, Any]:
     return dict(
         texts(
             {

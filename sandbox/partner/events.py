@@ -79,7 +79,8 @@ async def read_events(call: Call) -> Answer:
     where, values = _filter(call)
     store = call.world.store
     total = store.number("SELECT count(*) FROM events WHERE " + where, *values)  # noqa: S608 - fixed terms
-    newest_first = "SELECT * FROM events WHERE " + where + " ORDER BY seq DESC LIMIT ? OFFSET ?"  # noqa: S608 - fixed terms
+    which = "SELECT * FROM events WHERE " + where  # noqa: S608 - fixed terms
+    newest_first = which + " ORDER BY created_at DESC, seq DESC LIMIT ? OFFSET ?"
     rows = store.all(newest_first, *values, page.limit, page.skipped)
     zero = call.account.settings.total_past_end == "zero"
     found = pages.envelope(page, len(rows), total, zero_past_end=zero)

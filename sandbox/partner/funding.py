@@ -58,7 +58,8 @@ class Submission:
         return self.credited_at is not None
 
 
-def _submission(row: Any) -> Submission:
+def of_row(row: Any) -> Submission:
+    """A submission as its row holds it."""
     values = {name: row[name] for name in Submission.__dataclass_fields__}
     for name in ("amount_usd", "fee_usd", "credited_usd"):
         values[name] = None if values[name] is None else Decimal(values[name])
@@ -67,11 +68,11 @@ def _submission(row: Any) -> Submission:
 
 def find(world: World, funding_id: str) -> Submission | None:
     row = world.store.one("SELECT * FROM funding WHERE id = ?", funding_id)
-    return _submission(row) if row else None
+    return of_row(row) if row else None
 
 
 def all_submissions(world: World) -> list[Submission]:
-    return [_submission(row) for row in world.store.all("SELECT * FROM funding ORDER BY seq")]
+    return [of_row(row) for row in world.store.all("SELECT * FROM funding ORDER BY seq")]
 
 
 def shown(submission: Submission) -> dict[str, Any]:
@@ -110,7 +111,7 @@ async def list_funding(call: Call) -> Answer:
         page.limit,
         page.skipped,
     )
-    entries = [shown(_submission(row)) for row in rows]
+    entries = [shown(of_row(row)) for row in rows]
     return Answer.of({"funding": entries, **pages.envelope(page, len(rows), total, zero_past_end=True)})
 
 
@@ -140,7 +141,7 @@ def _network(text: str) -> str:
 
 def _of_account(world: World, account_id: str, tx_hash: str) -> Submission | None:
     row = world.store.one("SELECT * FROM funding WHERE account = ? AND tx_hash = ?", account_id, tx_hash)
-    return _submission(row) if row else None
+    return of_row(row) if row else None
 
 
 def _check_network(settings: Settings, network: str) -> None:
@@ -180,7 +181,7 @@ def _recorded(call: Call, network: str, tx_hash: str) -> str:
     if transfer and transfer.credited_elsewhere:
         raise Refusal(409, "ALREADY_CREDITED", "This transaction was already credited by other means.")
     for row in world.store.all("SELECT * FROM funding WHERE tx_hash = ?", tx_hash):
-        _displace(call, _submission(row), network, transfer)
+        _displace(call, of_row(row), network, transfer)
     waiting = world.store.number(
         "SELECT count(*) FROM funding WHERE account = ? AND status = 'pending' AND verified_at IS NULL",
         call.account_id,

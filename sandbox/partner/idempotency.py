@@ -69,7 +69,7 @@ def find(call: Call, kind: Kind, key: str | None) -> Keyed | None:
     )
     for row in rows:
         if row["kind"] == kind:
-            return _keyed(row)
+            return of_row(row)
     if rows and call.account.settings.key_scope == "account":
         raise conflict(OTHER_USE)
     return None
@@ -140,7 +140,7 @@ def by_id(world: World, number: int) -> Keyed:
     row = world.store.one("SELECT * FROM keyed WHERE id = ?", number)
     if row is None:
         raise KeyError(number)
-    return _keyed(row)
+    return of_row(row)
 
 
 def after_waiting(world: World, keyed: Keyed) -> Keyed:
@@ -151,7 +151,7 @@ def after_waiting(world: World, keyed: Keyed) -> Keyed:
     row = world.store.one("SELECT * FROM keyed WHERE id = ?", keyed.id)
     if row is None or (row["key"], row["created_at"]) != (keyed.key, keyed.created_at):
         raise Lost(Wire.DROP)
-    return _keyed(row)
+    return of_row(row)
 
 
 def unsettled(world: World, kind: Kind, key: str) -> Keyed | None:
@@ -159,14 +159,15 @@ def unsettled(world: World, kind: Kind, key: str) -> Keyed | None:
     row = world.store.one(
         "SELECT * FROM keyed WHERE kind = ? AND key = ? AND retired = 0 ORDER BY id DESC LIMIT 1", kind, key
     )
-    return _keyed(row) if row else None
+    return of_row(row) if row else None
 
 
 def all_keyed(world: World) -> list[Keyed]:
-    return [_keyed(row) for row in world.store.all("SELECT * FROM keyed ORDER BY id")]
+    return [of_row(row) for row in world.store.all("SELECT * FROM keyed ORDER BY id")]
 
 
-def _keyed(row: Any) -> Keyed:
+def of_row(row: Any) -> Keyed:
+    """A keyed call as its row holds it."""
     return Keyed(
         row["id"],
         row["account"],

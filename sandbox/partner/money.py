@@ -9,6 +9,11 @@ LEDGER_STEP = Decimal("0.0000000001")  # the ledger keeps 10 decimal places
 ZERO = Decimal(0)
 
 
+def of(stored: str) -> Decimal:
+    """An amount as it is stored."""
+    return Decimal(stored)
+
+
 def add(*amounts_usd: Decimal) -> Decimal:
     """Exact sum of the arguments."""
     return total(amounts_usd)

@@ -3,9 +3,10 @@
 Each field says where it comes from: ``x-source: spec`` or ``invented``.
 """
 
+import functools
 from typing import Any
 
-from sandbox.partner import answers, shapes, surface
+from sandbox.partner import answers, codec, examples, shapes, surface
 from sandbox.partner.shapes import Field, Shape
 from sandbox.partner.surface import BASE_PATH, Operation
 
@@ -16,7 +17,33 @@ _COMMON_ERRORS = {
     429: ("RATE_LIMITED",),
     500: ("UNAVAILABLE",),
 }
+_RATE_HEADERS = {
+    name: {"schema": {"type": "integer"}} for name in ("X-RateLimit-Limit", "X-RateLimit-Remaining")
+}
+_PARAMETERS: dict[str, Any] = {
+    "cardId": "Vx3kQ0aZr8LmN2pTtYw7Bc9HdJfGs5Ue",
+    "Idempotency-Key": "R-7K3M",
+    "limit": 25,
+    "page": 1,
+    "offset": "0",
+    "type": "card.authorized",
+    "from_date": "2026-03-01",
+    "to_date": "2026-03-31",
+}
+_TAGS = {
+    "me": "Account",
+    "fees": "Account",
+    "ledger": "Account",
+    "funding": "Account",
+    "deposits": "Deposits",
+}
 _KEY_PATTERN = "^[A-Za-z0-9_-]{1,128}$"
+
+
+@functools.cache
+def served() -> bytes:
+    """The description as it is sent; it depends on nothing that changes."""
+    return codec.encode(document())
 
 
 def document() -> dict[str, Any]:
@@ -30,10 +57,15 @@ def document() -> dict[str, Any]:
         schemas[payload.name]["x-event-type"] = kind
     return {
         "openapi": "3.1.0",
-        "info": {"title": "Card Issuing Partner API (simulated)", "version": "1.0.0"},
+        "info": {
+            "title": "Card Issuing Partner API (simulated)",
+            "version": "1.0.0",
+            "description": "Each field says in x-source whether the service documents it or this simulator made it up.",
+        },
         "servers": [{"url": BASE_PATH}],
         "security": [{"key": []}, {"bearer": []}],
         "paths": paths,
+        "webhooks": {kind: _webhook(kind, payload, schemas) for kind, payload in answers.PAYLOADS.items()},
         "components": {
             "schemas": schemas,
             "securitySchemes": {
@@ -48,6 +80,8 @@ def _reference(table: Shape, schemas: dict[str, Any]) -> dict[str, Any]:
     if table.name not in schemas:
         schemas[table.name] = {}  # named before its fields, so that a table may refer to itself
         schemas[table.name].update(shapes.schema(table, lambda inner: _reference(inner, schemas)))
+        if table.fields:
+            schemas[table.name]["examples"] = [examples.example(table)]
     return {"$ref": f"#/components/schemas/{table.name}"}
 
 
@@ -62,8 +96,12 @@ def _operation(operation: Operation, schemas: dict[str, Any]) -> dict[str, Any]:
         "summary": (operation.handler.__doc__ or operation.name).partition("\n")[0],
         "x-scope": operation.scope,
         "x-scope-source": operation.scope_source,
+        "tags": [_tag(operation)],
         "responses": {str(operation.status): _content("Success", wrapped)},
     }
+    success = described["responses"][str(operation.status)]
+    success["content"]["application/json"]["example"] = {"data": examples.example(operation.answer)}
+    success["headers"] = _RATE_HEADERS
     parameters = _parameters(operation)
     if parameters:
         described["parameters"] = parameters
@@ -72,6 +110,39 @@ def _operation(operation: Operation, schemas: dict[str, Any]) -> dict[str, Any]:
     for status, codes in sorted({**_COMMON_ERRORS, **operation.codes}.items()):
         described["responses"][str(status)] = _error(codes + _COMMON_ERRORS.get(status, ()), schemas)
     return described
+
+
+def _tag(operation: Operation) -> str:
+    first = operation.path.split("/")[1]
+    if operation.method_first:
+        return "Card details"
+    return _TAGS.get(first, "Cards" if first == "cards" else "Webhooks and events")
+
+
+def _webhook(kind: str, payload: Shape, schemas: dict[str, Any]) -> dict[str, Any]:
+    """A delivery: the envelope around one event's payload, and the headers that sign it."""
+    envelope = {
+        "type": "object",
+        "properties": {
+            "id": {"type": "string"},
+            "type": {"const": kind},
+            "created_at": {"type": "string", "format": "date-time"},
+            "data": _reference(payload, schemas),
+        },
+        "required": ["id", "type", "created_at", "data"],
+    }
+    names = ("X-SVC-Event", "X-SVC-Delivery", "X-SVC-Timestamp", "X-SVC-Signature")
+    headers = [
+        {"name": name, "in": "header", "required": True, "schema": {"type": "string"}} for name in names
+    ]
+    told = {"200": {"description": "Any 2xx within 8 seconds"}}
+    return {
+        "post": {
+            "parameters": headers,
+            "requestBody": {"required": True, **_json(envelope)},
+            "responses": told,
+        }
+    }
 
 
 def _parameters(operation: Operation) -> list[dict[str, Any]]:
@@ -87,6 +158,8 @@ def _parameters(operation: Operation) -> list[dict[str, Any]]:
 def _parameter(place: str, item: Field) -> dict[str, Any]:
     schema = shapes.field_schema(item, lambda table: {"$ref": table.name})
     source = schema.pop("x-source")
+    shown = _PARAMETERS.get(item.name) or examples.value(item)
+    schema["examples"] = [str(shown) if item.kind == "string" else shown]
     return {"name": item.name, "in": place, "required": item.required, "schema": schema, "x-source": source}
 
 

@@ -72,6 +72,7 @@ class Purchase:
 
 
 def of_row(row: Any) -> Purchase:
+    """A purchase as its row holds it."""
     values: dict[str, Any] = {
         name: Decimal(row[name]) if name.endswith("_usd") or name == "original_amount" else row[name]
         for name in Purchase.__dataclass_fields__

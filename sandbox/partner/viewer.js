@@ -1,181 +1,16 @@
-// Draws /_control/view once a second and sends control calls. All text enters as text nodes.
+// Draws /_control/view once a second and sends control calls.
 
-const $ = (id) => document.getElementById(id);
-const GOOD = new Set(["ACTIVE", "done", "credited"]);
-const BAD = new Set(["BLOCKED", "DELETED", "EXPIRED", "rejected", "refunded"]);
-const drawn = new Map();
-
-function element(tag, properties = {}, ...children) {
-  const node = Object.assign(document.createElement(tag), properties);
-  node.append(...children.filter((child) => child !== null && child !== undefined));
-  return node;
-}
-
-function badge(text) {
-  const tone = GOOD.has(text) ? "good" : BAD.has(text) ? "bad" : "wait";
-  return element("span", { className: `badge ${tone}` }, text ?? "not yet known");
-}
-
-function money(text) {
-  if (text === null || text === undefined) return "–";
-  const [whole, part = ""] = String(text).replace("-", "").split(".");
-  const grouped = whole.replace(/\B(?=(\d{3})+(?!\d))/g, ",");
-  return `${String(text).startsWith("-") ? "−" : ""}${grouped}.${part.padEnd(2, "0")}`;
-}
-
-// Exact sums of decimal strings: as integers of 10^-10.
-const units = (text) => {
-  const [whole, part = ""] = String(text).replace("-", "").split(".");
-  const value = BigInt(whole + part.padEnd(10, "0").slice(0, 10));
-  return String(text).startsWith("-") ? -value : value;
-};
-const total = (texts) => {
-  const sum = texts.map(units).reduce((left, right) => left + right, 0n);
-  const digits = (sum < 0n ? -sum : sum).toString().padStart(11, "0");
-  const text = `${digits.slice(0, -10)}.${digits.slice(-10).replace(/0+$/, "")}`.replace(/\.$/, "");
-  return (sum < 0n ? "-" : "") + text;
-};
-
-const time = (stamp) => (stamp ? stamp.replace("T", " ").slice(5, 19) : "–");
-const short = (text) => (text && text.length > 18 ? `${text.slice(0, 7)}…${text.slice(-4)}` : text ?? "–");
-
-function notice(text, bad = false) {
-  const box = $("notice");
-  box.hidden = !text;
-  box.className = bad ? "bad" : "";
-  box.textContent = text;
-}
-
-async function send(path, body, method = "POST") {
-  const response = await fetch(`/_control/${path}`, { method, body: body ? JSON.stringify(body) : undefined });
-  const answer = await response.json();
-  if (!response.ok) {
-    notice(answer.error, true);
-    return null;
-  }
-  await refresh();
-  return answer;
-}
-
-const act = (label, name, path, body) =>
-  element("button", { type: "button", ariaLabel: name, onclick: () => send(path, body) }, label);
-
-// columns: [title, value(row) -> node or text, class]. Redrawn only when its rows changed, so that
-// focus and open details survive a refresh.
-function table(id, rows, columns, empty) {
-  const now = JSON.stringify(rows);
-  if (drawn.get(id) === now) return;
-  drawn.set(id, now);
-  if (!rows.length) {
-    $(id).replaceChildren(element("p", { className: "empty" }, empty));
-    return;
-  }
-  const head = element("tr", {}, ...columns.map(([title, , kind]) => element("th", { scope: "col", className: kind ?? "" }, title)));
-  const body = rows.map((row) => element("tr", {}, ...columns.map(([, value, kind]) => {
-    const shown = value(row);
-    const sign = kind === "number signed" ? (String(shown).startsWith("−") ? " minus" : " plus") : "";
-    return element("td", { className: (kind ?? "") + sign }, shown ?? "–");
-  })));
-  $(id).replaceChildren(element("table", {}, element("thead", {}, head), element("tbody", {}, ...body)));
-}
-
-function copyable(text) {
-  const copy = async () => {
-    await navigator.clipboard.writeText(text);
-    notice(`Copied ${text}`);
-  };
-  return element("button", { type: "button", title: text, ariaLabel: `Copy ${text}`, onclick: copy }, short(text));
-}
-
-function buttons(...nodes) {
-  const shown = nodes.filter(Boolean);
-  return shown.length ? element("span", {}, ...shown) : "";
-}
-
-function decisions(row) {
-  const at = `funding/${row.id}/decide`;
-  const button = (label, decision) => act(label, `${label} funding ${row.id}`, at, { decision });
-  if (row.status === "review") return buttons(button("Credit", "credit"), button("Reject", "reject"));
-  if (row.status === "credited" && row.credited_usd) return buttons(button("Reverse", "reverse"));
-  if (row.status === "pending") return buttons(button("Hold", "hold"));
-  return "";
-}
-
-function resolutions(row) {
-  const waiting = row.state === "in_flight" || row.state === "unresolved";
-  if (!waiting || !["topup", "unload"].includes(row.kind)) return "";
-  const button = (label, as) => act(label, `Settle ${row.kind} ${row.key} as ${as}`, `${row.kind}s/${row.key}/resolve`, { as });
-  return buttons(button("Credited", "credited"), button("Refunded", "refunded"));
-}
-
-function cardActions(row) {
-  if (row.status === "DELETED") return "";
-  const blocked = row.status === "BLOCKED";
-  const toggle = act(blocked ? "Unblock" : "Block", `${blocked ? "Unblock" : "Block"} card ${row.last4}`,
-    `cards/${row.id}`, { status: blocked ? "ACTIVE" : "BLOCKED" });
-  const readable = act(row.balance_readable ? "Hide balance" : "Show balance", `Balance of card ${row.last4} readable or not`,
-    `cards/${row.id}`, { balance_readable: !row.balance_readable });
-  return buttons(toggle, readable);
-}
-
-const arrived = (row) => (row.arrived_at ? (row.final_at ? "arrived" : "arrived, not final") : "on its way");
-
-function chainActions(row) {
-  if (row.arrived_at && row.final_at) return "";
-  return act(row.arrived_at ? "Finalize" : "Arrive", `Let ${row.tx_hash} ${row.arrived_at ? "become final" : "arrive"}`,
-    `chain/transfers/${row.tx_hash}/${row.arrived_at ? "finalize" : "arrive"}`);
-}
-
-function exchange(row) {
-  const detail = element("pre", {}, JSON.stringify({ body: row.body, response: row.response }, null, 1));
-  return element("details", {}, element("summary", {}, row.path.replace("/api/partner/v1", "").split("/").map(short).join("/")), detail);
-}
-
-function drawTables(view) {
-  table("cards", [...view.cards].reverse(), [
-    ["Holder", (row) => element("span", {}, row.card_holder_name, element("small", {}, row.partner_ref))], ["Card", (row) => `•• ${row.last4}`, "code"],
-    ["Status", (row) => badge(row.status)],
-    ["Balance", (row) => (row.balance_readable ? money(row.balance_usd) : "unreadable"), "number"],
-    ["Id", (row) => copyable(row.id)], ["", cardActions],
-  ], "No card was ordered yet.");
-  table("funding", view.funding, [
-    ["Submitted", (row) => time(row.created_at), "code"], ["Network", (row) => row.network],
-    ["Status", (row) => element("span", {}, badge(row.status), element("small", {}, row.reason ?? ""))], ["Sent", (row) => money(row.amount_usd), "number"], ["Credited", (row) => money(row.credited_usd), "number"],
-    ["Hash", (row) => copyable(row.tx_hash)], ["", decisions],
-  ], "Nothing was submitted yet.");
-  table("transfers", [...view.transfers].reverse(), [
-    ["Sent", (row) => time(row.sent_at), "code"], ["Network", (row) => row.network],
-    ["Paid", (row) => row.payments.map((paid) => `${money(paid.amount)} ${paid.token}`).join(" + "), "number"],
-    ["State", arrived], ["Hash to submit", (row) => copyable(row.tx_hash)], ["", chainActions],
-  ], "No transfer yet. Send one above, then submit its hash.");
-  table("ledger", view.ledger, [
-    ["At", (row) => time(row.created_at), "code"], ["Kind", (row) => row.kind], ["USD", (row) => money(row.amount_usd), "number signed"],
-    ["Reference", (row) => row.reference ?? row.description, "code wrap"],
-  ], "The float has not moved yet.");
-  table("idempotency", view.idempotency, [
-    ["At", (row) => time(row.created_at), "code"], ["Call", (row) => row.kind], ["State", (row) => badge(row.state)],
-    ["USD", (row) => money(row.amount_usd), "number"], ["Key", (row) => row.key, "code wrap"], ["", resolutions],
-  ], "No keyed call yet.");
-  table("journal", view.journal, [
-    ["At", (row) => time(row.at), "code"], ["Method", (row) => row.method, "code"], ["Request", exchange, "wrap"],
-    ["Answer", (row) => (row.lost ? `${row.status ?? "none"}, lost` : String(row.status)), "code"], ["Key", (row) => row.idempotency_key, "code wrap"],
-  ], "No request yet.");
-  table("events", view.events, [
-    ["At", (row) => time(row.created_at), "code"], ["Type", (row) => row.type],
-    ["Payload", (row) => element("details", {}, element("summary", {}, short(row.id)), element("pre", {}, JSON.stringify(row.payload, null, 1))), "wrap"],
-  ], "Nothing happened yet that the service tells of.");
-}
+import { $, element, money, notice, refreshWith, send } from "./viewer_dom.js";
+import { drawTables } from "./viewer_tables.js";
 
 function drawFigures(view) {
-  const own = view.account.id;
-  const cards = view.cards.filter((card) => card.account === own);
   const figures = {
     available_usd: view.float.available_usd, balance_usd: view.float.balance_usd, ledger_sum: view.ledger_sum,
-    on_cards_usd: total(cards.map((card) => card.balance_usd)), suspense_usd: view.suspense_usd,
+    on_cards_usd: view.on_cards_usd, suspense_usd: view.suspense_usd,
   };
   for (const [id, value] of Object.entries(figures)) $(id).textContent = money(value);
   $("suspense_usd").parentElement.classList.toggle("alarm", view.suspense_usd !== "0");
-  $("card-count").textContent = `${cards.filter((card) => card.status !== "DELETED").length} open cards`;
+  $("card-count").textContent = `${view.open_cards} open cards`;
   $("clock").textContent = view.clock.replace("T", " ").slice(0, 19) + " UTC";
   $("clock-mode").textContent = view.clock_mode === "frozen" ? "frozen" : "";
   $("freeze-clock").textContent = view.clock_mode === "frozen" ? "Run" : "Freeze";
@@ -186,6 +21,25 @@ function drawFigures(view) {
   $("armed-field").hidden = !view.faults.some((fault) => fault.fired < (fault.times ?? 1));
   $("armed").textContent = view.faults.filter((fault) => fault.fired < (fault.times ?? 1))
     .map((fault) => `${fault.operation.split("/").pop()}: ${fault.processor ?? fault.effect}`).join(", ");
+}
+
+function drawEndpoint(view) {
+  const [hook] = view.webhooks;
+  const way = { normal: "", pause: " Deliveries wait.", duplicate: " Each arrives twice.", reorder: " The newest arrives first.", drop: " All get lost." };
+  const host = hook ? new URL(hook.url).hostname : "";
+  const leads = hook ? view.delivery_map[host] ?? "nowhere on this machine (map it with the deliveries call)" : "";
+  $("endpoint").textContent = (hook ? `${hook.url} leads to ${leads}.` : "No endpoint is registered.") + way[view.delivery_mode];
+}
+
+function offerCards(cards) {
+  const select = $("purchase").elements.card_id;
+  const open = cards.filter((card) => card.status !== "DELETED").reverse();
+  const wanted = open.map((card) => card.id).join();
+  if (select.dataset.offered === wanted) return;
+  const before = select.value;
+  select.dataset.offered = wanted;
+  select.replaceChildren(...open.map((card) => element("option", { value: card.id }, `${card.card_holder_name} •• ${card.last4}`)));
+  if (open.some((card) => card.id === before)) select.value = before;
 }
 
 function offerScenarios(names) {
@@ -201,6 +55,8 @@ async function refresh() {
     const view = await (await fetch("/_control/view")).json();
     drawFigures(view);
     drawTables(view);
+    drawEndpoint(view);
+    offerCards(view.cards);
     offerScenarios(view.scenarios);
     badgeNode.textContent = "live";
     badgeNode.className = "badge good";
@@ -233,6 +89,17 @@ onSubmit("transfer", async (form) => {
   const sent = await send("chain/transfers", { network: form.get("network"), tx_hash: hash, senders: [sender], token: "USDC", amount: form.get("amount").trim() });
   if (sent) notice(`Sent. Submit this hash: ${hash}`);
 });
+onSubmit("purchase", async (form) => {
+  const [card, amount, merchant, kind] = ["card_id", "amount_usd", "merchant", "kind"].map((name) => form.get(name)?.trim() ?? "");
+  if (!card) { notice("Order a card first.", true); return; }
+  if (kind === "3ds") {
+    if (await send(`cards/${card}/3ds`, { amount_usd: amount, merchant })) notice("The cardholder is asked for a one-time code.");
+    return;
+  }
+  const made = await send("purchases", { card_id: card, amount_usd: amount, merchant, kind });
+  if (made) notice(made.outcome === "declined" ? `Declined: ${made.decline_code}` : `Authorized: ${money(made.amount_usd)} with a fee of ${money(made.fee_usd)}`);
+});
+onSubmit("way", (form) => send("deliveries", { mode: form.get("mode") }));
 onSubmit("scenario", async (form) => {
   const name = form.get("name");
   if (!confirm(`Start over with ${name || "an empty account"}? Cards, float and journal are emptied; API keys stay.`)) return;
@@ -247,5 +114,6 @@ for (const button of document.querySelectorAll("[data-advance]")) {
 $("freeze-clock").addEventListener("click", () => send("clock", { mode: $("freeze-clock").textContent === "Run" ? "realtime" : "frozen" }));
 $("disarm").addEventListener("click", () => send("faults", null, "DELETE"));
 
+refreshWith(refresh);
 await refresh();
 setInterval(refresh, 1000);

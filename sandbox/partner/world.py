@@ -5,6 +5,7 @@ import random
 import sqlite3
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
+from typing import Any
 
 from sandbox.partner.clock import Clock
 from sandbox.partner.ids import Ids
@@ -21,6 +22,15 @@ class Snapshot:
 
     content: sqlite3.Connection
     bodies: dict[int, bytes]
+
+
+@dataclass(frozen=True)
+class Summed:
+    """Figures over every row, with the state of the store they belong to."""
+
+    figures: dict[str, Any]
+    changes: int
+    rests_until: float
 
 
 @dataclass
@@ -42,6 +52,7 @@ class World:
     post: Post | None = None
     stirred: asyncio.Event = field(default_factory=asyncio.Event)
     delivering: asyncio.Lock = field(default_factory=asyncio.Lock)
+    summed: Summed | None = None
     snapshots: dict[str, Snapshot] = field(default_factory=dict)
 
     @classmethod
@@ -49,6 +60,10 @@ class World:
         """A world on this store, drawing from this seed."""
         chance = random.Random(seed)  # noqa: S311 - chances must repeat for a seed
         return cls(store, Clock(store), Ids(store, seed), seed, chance)
+
+    def remember(self, figures: dict[str, Any], rests_until: float) -> None:
+        """Keep sums for the viewer until something changes and the moment (monotonic) has passed."""
+        self.summed = Summed(figures, self.store.changes, rests_until)
 
     def reseed(self, seed: str) -> None:
         """Draw ids and chances from this seed from now on; kept for a restart."""
@@ -62,5 +77,6 @@ class World:
         self.store.put_back(snapshot.content)
         self.clock = Clock(self.store)
         self.bodies = dict(snapshot.bodies)
+        self.summed = None
         self.recent_calls.clear()
         self.reseed(self.store.note("seed") or self.seed)

@@ -1,9 +1,12 @@
 """The served OpenAPI, and the answers under each profile."""
 
+import json
+
 import httpx
 import jsonschema
 import pytest
 
+from sandbox.partner import openapi
 from sandbox.partner.app import Running
 from sandbox.partner.surface import OPERATIONS
 from tests.sandbox_partner.conftest import Api, Hand
@@ -25,6 +28,31 @@ async def test_the_description_is_served_without_a_key_and_covers_every_operatio
         jsonschema.Draft202012Validator.check_schema(schema)
         for field in schema.get("properties", {}).values():
             assert field["x-source"] in ("spec", "invented")
+
+
+def test_every_example_of_the_description_is_valid() -> None:
+    document = json.loads(openapi.served())
+    components = {"components": document["components"]}
+    tried = 0
+    for name, schema in document["components"]["schemas"].items():
+        for example in schema.get("examples", []):
+            jsonschema.Draft202012Validator({"$ref": f"#/components/schemas/{name}", **components}).validate(
+                example
+            )
+            tried += 1
+    for methods in document["paths"].values():
+        for described in methods.values():
+            for parameter in described.get("parameters", []):
+                [example] = parameter["schema"]["examples"]
+                jsonschema.Draft202012Validator(parameter["schema"]).validate(example)
+            for status, response in described["responses"].items():
+                content = response["content"]["application/json"]
+                if status < "300":
+                    jsonschema.Draft202012Validator({**content["schema"], **components}).validate(
+                        content["example"]
+                    )
+                    tried += 1
+    assert tried > 90
 
 
 async def test_the_documented_profile_leaves_invented_keys_out(api: Api, hand: Hand) -> None:

@@ -7,7 +7,7 @@ import pytest
 from playwright.async_api import Page, async_playwright, expect
 
 from sandbox.partner.app import Running
-from tests.sandbox_partner.conftest import Api, Hand
+from tests.sandbox_partner.conftest import Api, Hand, Receiver
 
 CHROMIUM = Path("/usr/bin/chromium")
 ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update",
@@ -59,6 +59,36 @@ async def test_the_page_shows_what_moves_and_lets_a_tester_act(page: Page, api: 
         "status"
     ] == "credited"
     await expect(page.locator("#funding tbody tr").first).to_contain_text("500.00")
+
+
+async def test_a_purchase_made_on_the_page_is_seen_settled_delivered_and_refunded(
+    page: Page, api: Api, hand: Hand, receiver: Receiver
+) -> None:
+    await api.call("PUT", "/webhook", {"url": "https://hooks.example.com/"})
+    await page.get_by_label("Price in USD").fill("33.30")
+    await page.get_by_label("Merchant", exact=True).fill("Kite Shop")
+    await page.get_by_role("button", name="Buy").click()
+    first = page.locator("#purchases tbody tr").first
+    await expect(first).to_contain_text("Kite Shop")
+    await expect(first).to_contain_text("pending")
+    await page.get_by_role("button", name="Settle the purchase at Kite Shop").click()
+    await expect(first).to_contain_text("settled")
+    await page.get_by_role("button", name="Refund the purchase at Kite Shop").click()
+    await expect(first).to_contain_text("refunded")
+
+    await page.get_by_label("Merchant", exact=True).fill("DECLINE fraud_risk_declined")
+    await page.get_by_role("button", name="Buy").click()
+    await expect(page.get_by_role("alert")).to_contain_text("Declined: fraud_risk_declined")
+
+    await page.get_by_role("button", name="+1 min").click()
+    event = page.locator("#events tbody tr").first
+    await expect(event).to_contain_text("delivered")
+    await event.locator("summary").click()
+    await expect(event).to_contain_text("attempt 1 · 200")
+    await expect(page.locator("#endpoint")).to_contain_text(
+        "https://hooks.example.com/ leads to http://127.0.0.1"
+    )
+    await expect(page.locator("#timers")).to_contain_text("an authorization runs out")
 
 
 async def test_every_control_of_the_page_has_a_name(page: Page) -> None:

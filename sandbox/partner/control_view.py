@@ -1,0 +1,96 @@
+"""What the viewer page draws: the newest of everything, and totals that cost little to ask for again.
+
+Sums over every row are worked out again only when something changed, and never so often that a large
+simulator spends its time on being watched.
+"""
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+
+from sandbox.partner import (
+    accounts,
+    cards,
+    codec,
+    control_state,
+    deliveries,
+    faults,
+    funding,
+    idempotency,
+    invariants,
+    journal,
+    ledger,
+    money,
+    purchases,
+)
+from sandbox.partner.world import World
+
+_SHOWN = 60  # rows of a list
+_REST = 20  # after summing for a second, no sums for this many
+
+
+def view(world: World) -> dict[str, Any]:
+    """Newest rows first; a masked journal."""
+    owner = accounts.account(world, accounts.first_account(world))
+    return {
+        "clock": codec.stamp(world.clock.now()),
+        "clock_mode": world.clock.mode,
+        "account": control_state.account_text(owner),
+        "float": control_state.float_text(world, owner),
+        "open_cards": owner.open_cards,
+        "keys": control_state.keys(world),
+        **_lists(world),
+        **_sums(world, owner),
+        "faults": faults.all_faults(world),
+        "timers": control_state.timers(world)[:_SHOWN],
+        "webhooks": control_state.webhooks(world),
+        "delivery_mode": deliveries.mode(world),
+        "delivery_map": deliveries.hosts(world),
+        "journal": journal.read_masked(world, _SHOWN),
+    }
+
+
+def _lists(world: World) -> dict[str, Any]:
+    def newest(table: str, shown: Callable[[Any], Any]) -> list[Any]:
+        sql = f"SELECT * FROM {table} ORDER BY seq DESC LIMIT {_SHOWN}"  # noqa: S608 - names of this function
+        return [shown(row) for row in world.store.all(sql)]
+
+    keyed = world.store.all(f"SELECT * FROM keyed ORDER BY id DESC LIMIT {_SHOWN}")  # noqa: S608 - a number
+    sent = world.store.all(f"SELECT * FROM transfers ORDER BY sent_at DESC LIMIT {_SHOWN}")  # noqa: S608 - a number
+    return {
+        "cards": newest("cards", lambda row: control_state.card_text(world, cards.of_row(row))),
+        "ledger": newest("ledger", ledger.entry),
+        "purchases": newest("purchases", lambda row: control_state.purchase_text(purchases.of_row(row))),
+        "funding": newest("funding", lambda row: control_state.funding_text(funding.of_row(row))),
+        "events": newest("events", lambda row: _event(world, row)),
+        "idempotency": [control_state.keyed_text(idempotency.of_row(row)) for row in keyed],
+        "transfers": [{**dict(row), "payments": msgspec.json.decode(row["payments"])} for row in sent],
+    }
+
+
+def _event(world: World, row: Any) -> dict[str, Any]:
+    """An event with every attempt to deliver it."""
+    attempts = world.store.all("SELECT * FROM deliveries WHERE event_id = ? ORDER BY seq", row["id"])
+    names = ("number", "at", "url", "status", "problem", "hops")
+    tried = [{name: one[name] for name in names} for one in attempts]
+    return {**control_state.event_text(row), "deliveries": tried}
+
+
+def _sums(world: World, owner: accounts.Account) -> dict[str, Any]:
+    known = world.summed
+    if known and (known.changes == world.store.changes or time.monotonic() < known.rests_until):
+        return known.figures
+    began = time.monotonic()
+    wrong = invariants.broken(world)
+    held = world.store.all("SELECT balance_usd FROM cards WHERE account = ?", owner.id)
+    figures = {
+        "suspense_usd": money.text(invariants.suspense_usd(world, owner.id)),
+        "ledger_sum": money.text(ledger.rows_total(world, owner.id)),
+        "on_cards_usd": money.text(money.total(money.of(row["balance_usd"]) for row in held)),
+        "invariants": {"ok": not wrong, "broken": wrong},
+    }
+    ended = time.monotonic()
+    world.remember(figures, rests_until=ended + _REST * (ended - began))
+    return figures

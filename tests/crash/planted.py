@@ -1,5 +1,6 @@
 """Bugs planted on purpose, to see that the programme finds them. Nothing here runs unless it is asked for."""
 
+import asyncio
 import logging
 from base64 import b64encode
 from collections.abc import Callable
@@ -10,8 +11,14 @@ from typing import Any
 from bot.domain.secret import Secret
 from bot.operations.card_order import Order
 from bot.partner.client import PartnerClient
+from bot.services import inbox
+from bot.services.intake import Intake
 from bot.services.outbox import Outbox
+from storage import inbox as inbox_rows
 from storage import requests
+
+_UNDER_WAY: set[asyncio.Task[None]] = set()
+_TAKEN: list[Any] = []
 
 
 def new_key_on_retry() -> None:
@@ -74,6 +81,40 @@ def keeps_the_email() -> None:
     _unmask("email")
 
 
+def answers_before_storing() -> None:
+    """A delivery is answered at once and stored a moment later: quicker, until the power goes."""
+    honest = Intake.accept
+
+    async def accept(self: Intake, *told: Any) -> bool:
+        async def later() -> None:
+            await asyncio.sleep(0.05)
+            await honest(self, *told)
+
+        _UNDER_WAY.add(asyncio.create_task(later()))
+        return True
+
+    _put(Intake, "accept", accept)
+
+
+def marks_handled_first() -> None:
+    """Events are marked handled in a commit of their own, before what they cause."""
+    honest = inbox_rows.waiting
+
+    async def waiting(tx: Any, **more: Any) -> list[Any]:
+        return _TAKEN or await honest(tx, **more)
+
+    async def process_next(core: Any, **more: Any) -> int:
+        async with core.store.begin() as tx:
+            _TAKEN[:] = await honest(tx)
+            for event in _TAKEN:
+                await inbox_rows.processed(tx, event.event_id)
+        return await handle(core, **more)
+
+    handle = inbox.process_next
+    _put(inbox_rows, "waiting", waiting)
+    _put(inbox, "process_next", process_next)
+
+
 def _unmask(name: str) -> None:
     fields = tuple(replace(f, mask=str) if f.name == name else f for f in Order.fields)
     setattr(Order, "fields", fields)  # noqa: B010 - a class variable of the type that mypy knows
@@ -90,4 +131,6 @@ BUGS: dict[str, Callable[[], None]] = {
     "shows-the-phone": shows_the_phone,
     "keeps-the-email": keeps_the_email,
     "forgets-what-it-claimed": forgets_what_it_claimed,
+    "answers-before-storing": answers_before_storing,
+    "marks-handled-first": marks_handled_first,
 }

@@ -56,6 +56,11 @@ class BotProcess:
         return ready in done
 
     @property
+    def url(self) -> str:
+        """Where the web server of the bot that is ready answers."""
+        return str(self._news["ready"].result())
+
+    @property
     def is_up(self) -> bool:
         """Started, and not known to have ended."""
         return self._pid is not None and not self._news["ended"].done()

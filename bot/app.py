@@ -38,11 +38,12 @@ from bot.partner.access import AccessRefused, check_access, is_loopback
 from bot.partner.client import PartnerClient
 from bot.partner.errors import PartnerError
 from bot.partner.ratelimit import RateLimiter
-from bot.services import anchors, execution, health, inbox, people, upkeep
+from bot.services import anchors, execution, health, inbox, people
 from bot.services.backfill import Backfill
 from bot.services.core import Channels, Core, no_crash
 from bot.services.intake import Intake
 from bot.services.outbox import Outbox
+from bot.services.polling import Poller
 from bot.services.webhooks import Webhooks
 from bot.settings import Settings
 from handlers.after import AfterAck
@@ -113,7 +114,7 @@ async def _start(
     store = await _open_store(settings, clock, stack)
     await _check_audit(store)
     partners, live = await _partners(store, settings, clock, stack)
-    slack = await _slack_client(settings, stack)
+    slack = slack_client(settings)
     directory = await SlackDirectory.connect(slack)
     ids = Ids(store.instance, system_random(), clock.now)
     carrier = Embedded(due=lambda: execution.due(core), execute=lambda r: execution.execute(core, r))
@@ -142,8 +143,9 @@ async def _start(
     stack.push_async_callback(carrier.drain, DRAIN_S)
     intake = await _intake(core, stack)
     webhooks, backfill = Webhooks(core, intake), Backfill(core, intake)
-    await _first_readings(core, backfill)
-    _timers(core, config, webhooks, backfill, stack)
+    poller = Poller(core, account_every=config.poll.account)
+    await _first_readings(poller, backfill)
+    _timers(core, config, poller, webhooks, backfill, stack)
     server = await _let_people_in(settings, config, core, webhooks, slack, stack)
     return core, outbox, server.url
 
@@ -252,7 +254,8 @@ async def _same_partner(store: Store, program: str, client: PartnerClient) -> No
             )
 
 
-async def _slack_client(settings: Settings, stack: AsyncExitStack) -> AsyncWebClient:
+def slack_client(settings: Settings) -> AsyncWebClient:
+    """The Web API client of the settings, without retries: a repeated post would be a double one."""
     if settings.slack_bot_token is None:
         raise CannotStart("SLACK_BOT_TOKEN is not set.")
     _ignore_proxies_for_loopback(settings.slack_api_url)
@@ -306,25 +309,34 @@ async def _intake(core: Core, stack: AsyncExitStack) -> Intake:
     return Intake(ingest, core.codes, core.clock, core.inbox_bell.set, core.crash_point)
 
 
-async def _first_readings(core: Core, backfill: Backfill) -> None:
+async def _first_readings(poller: Poller, backfill: Backfill) -> None:
     """People can name cards from the first command on, and hear of what happened while the bot was away, if
     the API answers within a moment."""
     with suppress(TimeoutError):
         async with asyncio.timeout(2):
-            await upkeep.read_accounts(core)
-            await upkeep.sync_cards(core)
+            await poller.account()
+            await poller.cards()
             await backfill.run_once()
+            await poller.funding()
 
 
 def _timers(
-    core: Core, config: Config, webhooks: Webhooks, backfill: Backfill, stack: AsyncExitStack
+    core: Core,
+    config: Config,
+    poller: Poller,
+    webhooks: Webhooks,
+    backfill: Backfill,
+    stack: AsyncExitStack,
 ) -> None:
     timers = Timers()
     for job in jobs.table(
         core,
         account=config.poll.account,
-        cards=config.poll.cards,
+        funding=config.poll.funding,
         events=config.poll.events,
+        cards=config.poll.cards,
+        ledger=config.poll.ledger,
+        poller=poller,
         webhooks=webhooks,
         backfill=backfill,
         anchor_file=_anchor_file(core.store),

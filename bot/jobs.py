@@ -7,32 +7,41 @@ from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 
-from bot.services import anchors, programs, reminders, requests, upkeep
+from bot.services import alert_life, anchors, programs, reminders, requests, upkeep
 from bot.services.backfill import Backfill
 from bot.services.core import Core
+from bot.services.polling import Poller
 from bot.services.webhooks import Webhooks
 
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """One thing done on a cadence. Every job is idempotent and asks the database what there is to do."""
+    """One thing done on a cadence. Every job is idempotent and asks the database what there is to do.
+
+    `calls` is its usual share of the rate limit: calls to the API a run makes for each program, of an
+    account of some hundred cards. The background lane holds it to that lane's share whatever it is.
+    """
 
     name: str
     seconds: float
     run: Callable[[], Awaitable[None]]
+    calls: int = 0
 
 
 def table(
     core: Core,
     *,
     account: timedelta,
-    cards: timedelta,
+    funding: timedelta,
     events: timedelta,
+    cards: timedelta,
+    ledger: timedelta,
+    poller: Poller,
     webhooks: Webhooks,
     backfill: Backfill,
     anchor_file: Path | None,
 ) -> list[Job]:
-    """All jobs. `account`, `cards` and `events` are the cadences of `[poll]`."""
+    """All jobs. `account` to `ledger` are the cadences of `[poll]`."""
 
     async def expire() -> None:
         await requests.expire_due(core)
@@ -42,9 +51,15 @@ def table(
         Job("remind", 30, lambda: reminders.remind(core)),
         Job("probe-paused", 30, lambda: programs.probe_paused(core)),
         Job("purge", 60, lambda: upkeep.purge(core)),
-        Job("account", account.total_seconds(), lambda: upkeep.read_accounts(core)),
-        Job("cards", cards.total_seconds(), lambda: upkeep.sync_cards(core)),
-        Job("events", events.total_seconds(), backfill.run_once),
+        Job("account", account.total_seconds(), poller.account, calls=1),
+        Job("funding", funding.total_seconds(), poller.funding, calls=1),
+        Job("events", events.total_seconds(), backfill.run_once, calls=1),
+        Job("cards", cards.total_seconds(), poller.cards, calls=5),
+        Job("ledger", ledger.total_seconds(), poller.ledger, calls=10),
+        Job("webhook", 300, poller.webhook, calls=2),
+        Job("runway", 600, poller.runway),
+        Job("watch", 30, poller.watch),
+        Job("alerts", 30, lambda: alert_life.tend(core)),
         Job("deliveries", 30, webhooks.report),
         Job("late-landings", 900, lambda: upkeep.sweep_late_landings(core)),
         Job("anchor", 900, lambda: anchors.drop(core, anchor_file)),

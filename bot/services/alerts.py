@@ -7,14 +7,16 @@ only not posted; what is no more than a note waits for the end of the quiet hour
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
 
 from bot.services import owed
 from bot.services.core import Core
-from storage import alerts, audit, mutes
+from storage import alerts, audit, mutes, readings
 from storage.alerts import Alert
 from storage.store import Tx
+
+Facts = Mapping[str, str]
 
 # A storm redraws its message this often, whatever the number of its events.
 REDRAW_EVERY = timedelta(seconds=5)
@@ -23,7 +25,15 @@ NEVER_MUTED = frozenset({"unresolved", "landed_late", "key_trouble", "key_reused
 
 
 async def raise_(
-    tx: Tx, core: Core, *, dedupe: str, kind: str, subject: str, severity: str, title: str, text: str
+    tx: Tx,
+    core: Core,
+    *,
+    dedupe: str,
+    kind: str,
+    subject: str,
+    severity: str,
+    title: str,
+    text: str,
 ) -> Alert:
     """Raise or count the one alert of this condition (`dedupe`); its message is owed to the alerts channel."""
     alert, is_new = await alerts.raise_(
@@ -36,9 +46,23 @@ async def raise_(
 
 
 async def keep(
-    tx: Tx, core: Core, *, dedupe: str, kind: str, subject: str, severity: str, title: str, text: str
+    tx: Tx,
+    core: Core,
+    *,
+    dedupe: str,
+    kind: str,
+    subject: str,
+    severity: str,
+    title: str,
+    text: str,
+    facts: Facts | None = None,
 ) -> Alert:
-    """The condition holds: raised once, then drawn again only where its words changed. Not counted."""
+    """The condition holds: raised once, then drawn again only where its words changed. Not counted.
+
+    `facts` (program, card_id, code, …) are what a remedy is drafted from; they go with the alert.
+    """
+    if facts is not None:
+        await remember(tx, dedupe, facts)
     found = await alerts.open_one(tx, dedupe)
     if found is None:
         return await raise_(
@@ -68,10 +92,26 @@ async def resolve(tx: Tx, core: Core, dedupe: str, *, actor: str = "system:alert
     alert = await alerts.resolve(tx, dedupe)
     if alert is None:
         return
+    await readings.drop(tx, "", _facts_of(dedupe))
     await _audit(tx, core, "alert.resolved", alert, actor=actor)
     await _show(tx, core, alert, "resolved")
     if alert.raised_at != tx.now:
         await note(tx, core, alert, actor, "Resolved.")
+
+
+async def remember(tx: Tx, dedupe: str, facts: Facts) -> None:
+    """What a remedy of this condition is drafted from, until it is over."""
+    await readings.put(tx, "", _facts_of(dedupe), dict(facts))
+
+
+async def facts_of(tx: Tx, alert: Alert) -> Facts:
+    """What its remedy is drafted from; empty where nothing was said."""
+    kept = await readings.get(tx, "", _facts_of(alert.dedupe))
+    return {} if kept is None else dict(kept.value)
+
+
+def _facts_of(dedupe: str) -> str:
+    return f"alert:{dedupe}"
 
 
 async def note(

@@ -10,8 +10,10 @@ from dataclasses import dataclass, field
 
 from bot.domain import decline_words
 from bot.domain.errors import NotFound
+from bot.services import alerts
 from bot.services.core import Core
-from storage import alerts, cards, readings
+from storage import alerts as alert_rows
+from storage import cards
 from storage.alerts import Alert
 from storage.store import Tx
 
@@ -31,38 +33,37 @@ class Remedy:
 async def of(core: Core, alert_id: str) -> Remedy:
     """Raises NotFound when there is no such alert."""
     async with core.store.read() as tx:
-        alert = await alerts.get(tx, alert_id)
+        alert = await alert_rows.get(tx, alert_id)
         if alert is None:
             raise NotFound("There is no such alert any more.")
-        facts = await readings.get(tx, "", f"alert:{alert.dedupe}")
-        known = dict(facts.value) if facts else {}
+        known = await alerts.facts_of(tx, alert)
         kind, texts = await _form(tx, core, alert, known)
     if kind in core.kinds:
-        program = str(known.get("program") or core.default_program)
+        program = known.get("program") or core.default_program
         return Remedy(alert.title, kind, texts, program, reason=alert.title)
     return Remedy(alert.title, text=_for_the_service(core, alert, known))
 
 
-async def _form(tx: Tx, core: Core, alert: Alert, known: Mapping[str, object]) -> tuple[str, dict[str, str]]:
+async def _form(tx: Tx, core: Core, alert: Alert, known: Mapping[str, str]) -> tuple[str, dict[str, str]]:
     """The operation kind that mends it and what its form holds; "" where none does."""
-    card_id = str(known.get("card_id") or "")
+    card_id = known.get("card_id", "")
     card = await cards.get(tx, card_id) if card_id else None
     if card is not None and card.status == "FROZEN":
         return "card_unfreeze", {"card": card_id}
     if alert.kind == "decline":
-        kind = decline_words.cause_in_words(str(known.get("code", ""))).remedy
+        kind = decline_words.cause_in_words(known.get("code", "")).remedy
         return kind, {"card": card_id} if card_id else {}
     if alert.kind in ("float_low", "runway"):
         return "funding_submit", {}
     if alert.kind == "funding" and known.get("reason") in ("not_found", "transaction_failed"):
         again = known.get("reason") == "not_found"
-        return "funding_submit", {"tx_hash": str(known["tx_hash"])} if again else {}
+        return "funding_submit", {"tx_hash": known["tx_hash"]} if again else {}
     return "", {}
 
 
-def _for_the_service(core: Core, alert: Alert, known: Mapping[str, object]) -> str:
+def _for_the_service(core: Core, alert: Alert, known: Mapping[str, str]) -> str:
     """Facts the service needs: no key beyond its prefix, no personal detail."""
-    program = str(known.get("program") or core.default_program)
+    program = known.get("program") or core.default_program
     lines = [alert.title, alert.text, f"Program {program}, key prefix {core.partners[program].key_prefix}"]
     shown = {"card_id": "Card", "funding_id": "Funding", "tx_hash": "Hash", "network": "Network"}
     lines += [f"{label} {known[name]}" for name, label in shown.items() if known.get(name)]

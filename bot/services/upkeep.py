@@ -1,4 +1,4 @@
-"""Work that no person asks for: the card directory, the float, purging, late landings, anchors."""
+"""Work that no person asks for: purging, late landings, the policy that nobody can meet."""
 
 from __future__ import annotations
 
@@ -10,30 +10,13 @@ from bot.domain.outcomes import LATE_LANDING_FOR, PRIVATE_KEPT_FOR
 from bot.domain.planning import Evidence
 from bot.domain.requests import Event, Request, State
 from bot.partner.errors import PartnerError
-from bot.services import alerts, gate, lookups, owed, people
+from bot.services import alerts, gate, owed, people
 from bot.services.core import Core
 from bot.services.requests import note
 from storage import drafts, requests
 
 log = logging.getLogger("countersign.upkeep")
 DRAFTS_KEPT_FOR = timedelta(hours=1)
-
-
-async def sync_cards(core: Core) -> None:
-    """The card directory of every program; an unreadable API leaves the old one, with its age."""
-    for program in core.partners:
-        try:
-            await lookups.sync_cards(core, program)
-        except PartnerError as error:
-            log.warning("upkeep.cards_not_read", extra={"program": program, "error": str(error)})
-
-
-async def read_accounts(core: Core) -> None:
-    for program in core.partners:
-        try:
-            await lookups.read_account(core, program)
-        except PartnerError as error:
-            log.warning("upkeep.account_not_read", extra={"program": program, "error": str(error)})
 
 
 async def purge(core: Core) -> None:

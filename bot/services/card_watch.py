@@ -1,0 +1,100 @@
+"""Cards whose status the service changed. No event tells of a block, an expiry or a freeze by others [Event
+types], so what the sweep read is compared with what was known."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from bot.domain.cards import CardEntry
+from bot.domain.requests import State
+from bot.services import alerts
+from bot.services.core import Core
+from storage import alerts as alert_rows
+from storage import cards, readings, requests
+from storage.store import Tx
+
+_KNOWN = "card_watch"
+_WATCHED = ("BLOCKED", "EXPIRED", "INACTIVE", "FROZEN")
+_MOST = 100_000
+_OURS = (State.EXECUTING, State.UNRESOLVED, State.SUCCEEDED)
+
+
+async def compare(core: Core, program: str, read_at: datetime) -> None:
+    """After a sweep that began at `read_at`. The first one only takes note of how things are."""
+    async with core.store.begin() as tx:
+        kept = await readings.get(tx, program, _KNOWN)
+        known: dict[str, str] = kept.value if kept else {}
+        now: dict[str, CardEntry] = {}
+        for status in _WATCHED:
+            found = await cards.all(tx, status=status, program=program, limit=_MOST)
+            now |= {entry.id: entry for entry in found}
+        statuses = {card_id: str(entry.status) for card_id, entry in now.items()}
+        if kept is None or statuses != known:
+            await readings.put(tx, program, _KNOWN, statuses)
+        if kept is not None:
+            for card_id, entry in now.items():
+                if known.get(card_id) != entry.status:
+                    await _changed(tx, core, entry)
+        await _over(tx, core, program, statuses, read_at)
+
+
+async def _changed(tx: Tx, core: Core, entry: CardEntry) -> None:
+    if entry.status == "BLOCKED":
+        await blocked(tx, core, entry.program, entry.id, entry.label, "The card reads BLOCKED.")
+        return
+    if entry.status == "FROZEN" and await _frozen_here(tx, entry.id):
+        return
+    words = {
+        "FROZEN": "No request here froze it: the service did, or another holder of the key. Find out who before you"
+        " unfreeze it.",
+        "EXPIRED": "Purchases fail. The balance stays on it; order a new card, and ask the service what is left.",
+        "INACTIVE": "Purchases fail. What this status means is not documented; ask the service.",
+    }
+    await alerts.keep(
+        tx,
+        core,
+        dedupe=f"status:{entry.program}:{entry.id}",
+        kind="card_status",
+        subject=entry.id,
+        severity="warning",
+        title=f"{entry.label} reads {entry.status}",
+        text=words[str(entry.status)],
+        facts={"program": entry.program, "card_id": entry.id},
+    )
+
+
+async def _frozen_here(tx: Tx, card_id: str) -> bool:
+    """Was a freeze the last thing that requests of ours did to it?"""
+    acts = await requests.find(tx, subject=card_id, states=_OURS, limit=20)
+    switches = [r for r in acts if r.kind in ("card_freeze", "card_unfreeze")]
+    return bool(switches) and max(switches, key=lambda r: r.created_at).kind == "card_freeze"
+
+
+async def blocked(tx: Tx, core: Core, program: str, card_id: str, label: str, how: str) -> None:
+    """One alert for each blocked card, whether a decline or the sweep told."""
+    dedupe = f"blocked:{program}:{card_id}"
+    if await alert_rows.open_one(tx, dedupe):
+        return
+    await alerts.keep(
+        tx,
+        core,
+        dedupe=dedupe,
+        kind="card_blocked",
+        subject=card_id,
+        severity="critical",
+        title=f"{label} is blocked by the service",
+        text=f"{how} Every purchase with it fails until the service unblocks it; nobody here can. Contact the"
+        " service. Usual causes are repeated attempts in a short time, wrong security details or failed 3-D"
+        " Secure checks.",
+        facts={"program": program, "card_id": card_id},
+    )
+
+
+async def _over(tx: Tx, core: Core, program: str, statuses: dict[str, str], read_at: datetime) -> None:
+    """Alerts whose card reads otherwise now, by a reading that began after they were raised."""
+    for kind in ("card_blocked", "card_status"):
+        for alert in await alert_rows.open_of(tx, kind):
+            mine = alert.dedupe.split(":")[1] == program
+            wanted = {"BLOCKED"} if kind == "card_blocked" else set(_WATCHED) - {"BLOCKED"}
+            if mine and alert.updated_at < read_at and statuses.get(alert.subject) not in wanted:
+                await alerts.resolve(tx, core, alert.dedupe)

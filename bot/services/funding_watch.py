@@ -1,0 +1,287 @@
+"""Funding submissions: in review, rejected, late, credited, taken back; each told once, however we heard.
+
+No event exists for a review, a rejection or a reversal [Event types], so the submissions are read until
+they are final, and those credited for thirty days more. What was last known is kept for each, and both
+the reading and the event `float.credited` go by it: whichever comes second finds nothing new.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from decimal import Decimal
+from typing import Any
+
+from bot.domain.alert_rules import UNSEEN_AFTER, overdue_mark, usual_time
+from bot.domain.money import exact_sum, format_usd
+from bot.domain.requests import State
+from bot.operations.funding_words import reason_in_words
+from bot.partner.errors import NotFound
+from bot.partner.models import Funding
+from bot.partner.models.events import FloatCredit
+from bot.partner.ratelimit import Lane
+from bot.services import alerts
+from bot.services.core import Core
+from storage import readings, requests
+from storage.readings import Reading
+from storage.store import Tx
+
+_KEPT = "funding:"
+_BEGUN = "funding_watch"
+CREDITED_WATCHED_FOR = timedelta(days=30)
+_CREDITED_READ_EVERY = timedelta(days=1)
+_READ_SINGLY = 20
+UNVERIFIED_LIMIT = 5
+_FINAL = frozenset({"credited", "rejected"})
+_GONE = "gone"  # a word of ours: the service answers that there is no such submission
+
+Known = dict[str, Any]
+
+
+async def read(core: Core, program: str) -> None:
+    """Read what is not final, and tell what changed. Raises PartnerError."""
+    partner = core.partners[program]
+    found = {f.id: f for f in await partner.funding_list(lane=Lane.BACKGROUND)}
+    async with core.store.read() as tx:
+        known = await readings.named(tx, program, _KEPT)
+        begun = await readings.get(tx, program, _BEGUN)
+        ours = await _submitted_here(tx, program)
+        now = tx.now
+    for funding_id in _to_read_singly({**dict.fromkeys(ours), **known}, found, now):
+        try:
+            found[funding_id] = await partner.funding(funding_id, lane=Lane.BACKGROUND)
+        except NotFound:
+            await _gone(core, program, funding_id, known.get(funding_id))
+    usual = _usual(known)
+    async with core.store.begin() as tx:
+        for funding in found.values():
+            await _judge(tx, core, program, funding, usual, is_first=begun is None)
+        await _count_unverified(tx, core, program, found)
+        if begun is None:
+            await readings.put(tx, program, _BEGUN, {})
+
+
+async def _submitted_here(tx: Tx, program: str) -> list[str]:
+    """Ids of submissions that requests of ours made, should the list not show them."""
+    made = await requests.find(
+        tx, kind="funding_submit", states=(State.SUCCEEDED,), since=tx.now - CREDITED_WATCHED_FOR, limit=100
+    )
+    ids = [str((r.outcome or {}).get("funding_id") or "") for r in made if r.program == program]
+    return [funding_id for funding_id in ids if funding_id]
+
+
+def _to_read_singly(
+    known: Mapping[str, Reading | None], found: Mapping[str, Funding], now: datetime
+) -> list[str]:
+    """What the list did not show and may still change, those read longest ago first."""
+    due = []
+    for funding_id, kept in known.items():
+        if funding_id in found:
+            continue
+        if kept is None or kept.value["status"] not in (*_FINAL, _GONE):
+            due.append((kept.read_at if kept else datetime.min.replace(tzinfo=now.tzinfo), funding_id))
+        elif kept.value["status"] == "credited" and kept.value["credited_at"]:
+            age = now - datetime.fromisoformat(kept.value["credited_at"])
+            if age < CREDITED_WATCHED_FOR and now - kept.read_at > _CREDITED_READ_EVERY:
+                due.append((kept.read_at, funding_id))
+    return [funding_id for _, funding_id in sorted(due)[:_READ_SINGLY]]
+
+
+def _usual(known: Mapping[str, Reading]) -> dict[str, list[timedelta]]:
+    """How long credited submissions took, by network."""
+    took: dict[str, list[timedelta]] = {}
+    for kept in known.values():
+        value = kept.value
+        if value["status"] == "credited" and value["credited_at"] and value["created_at"]:
+            ages = took.setdefault(value["network"], [])
+            ages.append(
+                datetime.fromisoformat(value["credited_at"]) - datetime.fromisoformat(value["created_at"])
+            )
+    return took
+
+
+async def _judge(
+    tx: Tx,
+    core: Core,
+    program: str,
+    funding: Funding,
+    took: Mapping[str, list[timedelta]],
+    *,
+    is_first: bool,
+) -> None:
+    """Compare with what was last told of it. The first reading of all tells nothing of what is final."""
+    kept = await readings.get(tx, program, f"{_KEPT}{funding.id}")
+    before: Known = kept.value if kept else {}
+    age = tx.now - funding.created_at
+    usual = usual_time(funding.network, took.get(funding.network, ()))
+    mark = overdue_mark(age, usual) if funding.status == "pending" else ""
+    if not mark and funding.status == "pending" and funding.amount_usd is None and age > UNSEEN_AFTER:
+        mark = "unseen"
+    now_known = _known(funding, mark)
+    if before == now_known:
+        return
+    await readings.put(tx, program, f"{_KEPT}{funding.id}", now_known)
+    is_told = (before.get("status"), before.get("reason"), before.get("mark")) == (
+        funding.status,
+        funding.reason,
+        mark,
+    )
+    if is_told or (is_first and funding.status in _FINAL):
+        return
+    await _tell(tx, core, program, funding.id, now_known)
+
+
+def _known(funding: Funding, mark: str) -> Known:
+    return {
+        "status": funding.status,
+        "reason": funding.reason,
+        "network": funding.network,
+        "tx_hash": funding.tx_hash,
+        "amount_usd": _text(funding.amount_usd),
+        "fee_usd": _text(funding.fee_usd),
+        "credited_usd": _text(funding.credited_usd),
+        "created_at": funding.created_at.isoformat(),
+        "credited_at": funding.credited_at.isoformat() if funding.credited_at else None,
+        "mark": mark,
+    }
+
+
+def _text(amount: Decimal | None) -> str | None:
+    return None if amount is None else str(amount)
+
+
+async def credited(tx: Tx, core: Core, program: str, data: FloatCredit, created_at: datetime) -> None:
+    """`float.credited` came; nothing is told where the poller was first."""
+    name = f"{_KEPT}{data.funding_id}"
+    kept = await readings.get(tx, program, name)
+    unknown: Known = {"network": "", "tx_hash": "", "amount_usd": None, "created_at": ""}
+    known: Known = {**unknown, **(kept.value if kept else {})}
+    if known.get("status") == "credited" or known.get("reason") == "reversed_by_operator":
+        return
+    known |= {
+        "status": "credited",
+        "reason": None,
+        "mark": "",
+        "fee_usd": str(data.fee_usd),
+        "credited_usd": str(data.credited_usd),
+        "credited_at": created_at.isoformat(),
+    }
+    await readings.put(tx, program, name, known)
+    await _tell(tx, core, program, data.funding_id, known)
+
+
+async def _tell(tx: Tx, core: Core, program: str, funding_id: str, known: Known) -> None:
+    """One alert for each submission, redrawn as it goes on; credited ends it."""
+    status, reason = str(known["status"]), str(known["reason"] or "")
+    name = _named(funding_id, known)
+    words = reason_in_words(status, reason)
+    about = _about(funding_id, known)
+    common = {"dedupe": f"funding:{program}:{funding_id}", "kind": "funding", "subject": funding_id}
+    facts = {"program": program, "funding_id": funding_id, "reason": reason}
+    facts |= {key: known[key] for key in ("tx_hash", "network") if known[key]}
+    if status == "credited":
+        title = f"{name} was credited separately" if reason else f"{name} is credited{_amount(known)}"
+        await alerts.tell(tx, core, **common, title=title, text=" ".join(filter(None, (words, about))))
+    elif status == "rejected":
+        reversed_ = reason == "reversed_by_operator"
+        title = f"{name} was taken back" if reversed_ else f"{name} is rejected"
+        severity = "critical" if reversed_ else "warning"
+        text = f"{words} {about}"
+        await alerts.keep(tx, core, **common, severity=severity, title=title, text=text, facts=facts)
+    elif status == "review":
+        text = f"{words} {about}"
+        title = f"{name} is in review"
+        await alerts.keep(tx, core, **common, severity="warning", title=title, text=text, facts=facts)
+    elif status == "pending" and not known["mark"]:
+        await alerts.resolve(tx, core, common["dedupe"])
+    else:
+        title, text = _late(name, status, known)
+        text = f"{text} {about}"
+        await alerts.keep(tx, core, **common, severity="warning", title=title, text=text, facts=facts)
+
+
+def _late(name: str, status: str, known: Known) -> tuple[str, str]:
+    if status != "pending":
+        return f"{name} reads {status}", "That status is not known here. Ask the service what it means."
+    if known["mark"] == "unseen":
+        return (
+            f"{name} is not seen on {known['network']} yet",
+            "If it was sent on another network, submit the same hash again with the right one; else wait.",
+        )
+    return (
+        f"{name} is overdue: pending for {known['mark']}",
+        "That is longer than it usually takes on this network. Check the transfer in the explorer; contact the"
+        " service if it is final there.",
+    )
+
+
+def _named(funding_id: str, known: Known) -> str:
+    tx_hash = known["tx_hash"]
+    return f"Funding {tx_hash[:8]}…{tx_hash[-4:]}" if tx_hash else f"Funding {funding_id}"
+
+
+def _amount(known: Known) -> str:
+    credited_usd = Decimal(known["credited_usd"] or 0)
+    said = f": {format_usd(credited_usd)}"
+    if known["amount_usd"] is None:
+        return said
+    short = credited_usd + Decimal(known["fee_usd"] or 0) < Decimal(known["amount_usd"])
+    return f"{said}, less than was sent" if short else said
+
+
+def _about(funding_id: str, known: Known) -> str:
+    said = [f"Submission {funding_id}"]
+    if known["tx_hash"]:
+        said.append(f"hash {known['tx_hash']} on {known['network']}")
+    shown = {"amount_usd": "sent", "fee_usd": "fee", "credited_usd": "credited"}
+    said += [f"{label} {format_usd(Decimal(known[key]))}" for key, label in shown.items() if known.get(key)]
+    return ", ".join(said) + "."
+
+
+async def _gone(core: Core, program: str, funding_id: str, kept: Reading | None) -> None:
+    """Not there any more: another account's claim of the same transfer took its place [GET /funding/{id}]."""
+    if kept is None or kept.value["status"] == _GONE:
+        return
+    async with core.store.begin() as tx:
+        known: Known = {**kept.value, "status": _GONE}
+        await readings.put(tx, program, f"{_KEPT}{funding_id}", known)
+        await alerts.keep(
+            tx,
+            core,
+            dedupe=f"funding:{program}:{funding_id}",
+            kind="funding",
+            subject=funding_id,
+            severity="warning",
+            title=f"{_named(funding_id, known)} is not there any more",
+            text="The service does not know this submission now; another account may have claimed the transfer."
+            f" Contact the service. {_about(funding_id, known)}",
+            facts={"program": program, "funding_id": funding_id},
+        )
+
+
+async def _count_unverified(tx: Tx, core: Core, program: str, found: Mapping[str, Funding]) -> None:
+    """Five unverified submissions block all funding [POST /funding]: said at the fourth."""
+    waiting = [f for f in found.values() if f.status == "pending" and f.amount_usd is None]
+    dedupe = f"unverified:{program}"
+    if len(waiting) < UNVERIFIED_LIMIT - 1:
+        await alerts.resolve(tx, core, dedupe)
+        return
+    hashes = ", ".join(f"{f.tx_hash[:8]}…{f.tx_hash[-4:]}" for f in waiting)
+    await alerts.keep(
+        tx,
+        core,
+        dedupe=dedupe,
+        kind="funding_unverified",
+        subject=program,
+        severity="warning",
+        title=f"{len(waiting)} of {UNVERIFIED_LIMIT} unverified submissions of {program} are used",
+        text=f"At {UNVERIFIED_LIMIT} the service takes no more funding until one is verified or rejected. Check"
+        f" hash and network of {hashes}.",
+    )
+
+
+async def on_its_way(tx: Tx, program: str) -> Decimal:
+    """What verified submissions will bring before the fee, as last read; unverified ones count nothing."""
+    known = (await readings.named(tx, program, _KEPT)).values()
+    coming = (k.value for k in known if k.value["status"] in ("pending", "review"))
+    return exact_sum(Decimal(value["amount_usd"]) for value in coming if value["amount_usd"])

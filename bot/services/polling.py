@@ -1,0 +1,159 @@
+"""The poller: what no event tells is read on a cadence, for every program, in the background lane.
+
+A job that fails for a program rests longer each time, up to ten minutes, and the others go on. People's
+calls always have room: background reads wait for their share of the rate limit (`bot.partner.ratelimit`).
+That the account could not be read for a while is an alert itself, as nobody is watching then.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+from datetime import timedelta
+
+from bot.partner.errors import Forbidden, PartnerError, Unauthorized
+from bot.partner.ratelimit import Lane
+from bot.services import (
+    alerts,
+    card_watch,
+    float_watch,
+    funding_watch,
+    ledger_watch,
+    lookups,
+    programs,
+    webhook_watch,
+)
+from bot.services.core import Core
+from storage import programs as program_rows
+from storage import readings
+
+log = logging.getLogger("countersign.polling")
+
+_FIRST_REST_S = 30.0
+_LONGEST_REST_S = 600.0
+_SILENT_AFTER = timedelta(minutes=3)
+_MISSED_POLLS = 3
+
+Work = Callable[[str], Awaitable[None]]
+
+
+class Poller:
+    """One in a process. Each public method is one job of `bot.jobs`; `account_every` is its cadence."""
+
+    def __init__(self, core: Core, *, account_every: timedelta) -> None:
+        self._core = core
+        self._silent_after = max(_SILENT_AFTER, account_every * _MISSED_POLLS)
+        self._begun_at = core.clock.now()
+        self._failures: dict[tuple[str, str], int] = {}
+        self._rests_until: dict[tuple[str, str], float] = {}
+        self._last_error: dict[str, str] = {}
+
+    async def account(self) -> None:
+        """GET /me: float and allowance."""
+        await self._each("account", self._read_account)
+
+    async def runway(self) -> None:
+        """No call: the readings of the last days say how long the float lasts."""
+        for program in self._core.partners:
+            await float_watch.look_ahead(self._core, program)
+
+    async def funding(self) -> None:
+        """Submissions that are not final, and credited ones for thirty days."""
+        await self._each("funding", lambda program: funding_watch.read(self._core, program))
+
+    async def cards(self) -> None:
+        """Every card, a hundred a call: directory and statuses."""
+        await self._each("cards", self._sweep_cards)
+
+    async def ledger(self) -> None:
+        """The ledger adds up to the float."""
+        await self._each("ledger", lambda program: ledger_watch.compare(self._core, program))
+
+    async def webhook(self) -> None:
+        """Deliveries arrive."""
+        await self._each("webhook", lambda program: webhook_watch.look(self._core, program))
+
+    async def _read_account(self, program: str) -> None:
+        reading = await lookups.read_account(self._core, program, lane=Lane.BACKGROUND)
+        await float_watch.look(self._core, program, reading)
+
+    async def _sweep_cards(self, program: str) -> None:
+        begun_at = self._core.clock.now()
+        await lookups.sync_cards(self._core, program)
+        await card_watch.compare(self._core, program, begun_at)
+
+    async def _each(self, job: str, work: Work) -> None:
+        await asyncio.gather(*(self._one(job, program, work) for program in self._core.partners))
+
+    async def _one(self, job: str, program: str, work: Work) -> None:
+        """Run it unless it rests; a PartnerError is counted and logged, never lost on the way."""
+        key = (job, program)
+        if self._core.clock.monotonic() < self._rests_until.get(key, float("-inf")):
+            return
+        try:
+            await work(program)
+        except PartnerError as error:
+            await self._after(key, error)
+            return
+        if self._failures.pop(key, 0):
+            async with self._core.store.begin() as tx:
+                await alerts.resolve(tx, self._core, f"scope:{program}:{job}")
+        self._rests_until.pop(key, None)
+
+    async def _after(self, key: tuple[str, str], error: PartnerError) -> None:
+        job, program = key
+        failures = self._failures[key] = self._failures.get(key, 0) + 1
+        rest_s = min(_LONGEST_REST_S, _FIRST_REST_S * 2 ** (failures - 1))
+        self._rests_until[key] = self._core.clock.monotonic() + rest_s
+        self._last_error[program] = str(error)
+        log.warning(
+            "poll.failed",
+            extra={"job": job, "program": program, "error": str(error), "again_in_s": rest_s},
+        )
+        if isinstance(error, Unauthorized):
+            await programs.pause(self._core, program, error)
+        elif isinstance(error, Forbidden):
+            await self._tell_scope(job, program, error)
+
+    async def _tell_scope(self, job: str, program: str, error: Forbidden) -> None:
+        async with self._core.store.begin() as tx:
+            await alerts.keep(
+                tx,
+                self._core,
+                dedupe=f"scope:{program}:{job}",
+                kind="scope",
+                subject=program,
+                severity="warning",
+                title=f"The key of {program} may not read: {job}",
+                text=f"The service said: {error.message} What this reading would tell is not seen until the key has"
+                " the scope. Ask the service to add it.",
+                facts={"program": program},
+            )
+
+    async def watch(self) -> None:
+        """Is anybody watching? Told for each program whose account could not be read for a while."""
+        async with self._core.store.begin() as tx:
+            paused = {p.name for p in await program_rows.all(tx) if p.paused_reason}
+            for program in self._core.partners:
+                last = await readings.get(tx, program, "me")
+                # What a process before this one read says nothing of this one.
+                seen_at = max(self._begun_at, last.read_at) if last else self._begun_at
+                dedupe = f"poller:{program}"
+                if tx.now - seen_at <= self._silent_after or program in paused:
+                    await alerts.resolve(tx, self._core, dedupe)
+                    continue
+                said = self._last_error.get(program, "it did not answer in time")
+                since = f"since {last.read_at:%Y-%m-%d %H:%M} UTC" if last else "yet"
+                await alerts.keep(
+                    tx,
+                    self._core,
+                    dedupe=dedupe,
+                    kind="poller_silent",
+                    subject=program,
+                    severity="critical",
+                    title=f"The account of {program} cannot be read",
+                    text=f"Nothing was read {since}; the last try said: {said}. Float, funding, blocked cards and"
+                    " missed events go unseen until it answers. It is tried on.",
+                    facts={"program": program},
+                )

@@ -1,0 +1,96 @@
+"""Do deliveries reach us? The event log says what the service tried, the inbox what came.
+
+With no endpoint registered there is nothing to miss: the event log is read besides, and tells it all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
+from datetime import datetime, timedelta
+from typing import cast
+
+from bot.partner.models import Event
+from bot.partner.ratelimit import Lane
+from bot.services import alerts
+from bot.services.core import Core
+from storage import inbox
+from storage.store import Tx
+
+# The first retries are done by then [Delivery rules]; what waits longer is not a hiccup.
+_DELIVERED_WITHIN = timedelta(minutes=5)
+_LOOKED_BACK = timedelta(hours=6)
+_MOST = 300
+# So many in a row that the service calls delivered and that did not come by a delivery.
+_SILENT_AT = 3
+
+
+async def look(core: Core, program: str) -> None:
+    """Raise or resolve by the newest events of the log. Raises PartnerError."""
+    partner = core.partners[program]
+    hook = await partner.webhook(lane=Lane.BACKGROUND)
+    if hook is None:
+        async with core.store.begin() as tx:
+            await alerts.resolve(tx, core, f"webhook_failing:{program}")
+            await alerts.resolve(tx, core, f"webhook_silent:{program}")
+        return
+    now = core.clock.now()
+    found: list[Event] = []
+    since = max(now - _LOOKED_BACK, hook.updated_at)
+    log = cast(AsyncGenerator[Event, None], partner.events(since=since, lane=Lane.BACKGROUND))
+    async with aclosing(log) as events:  # left before its end, so it has to be closed
+        async for event in events:
+            found.append(event)
+            if len(found) == _MOST:
+                break
+    old = [event for event in found if event.created_at < now - _DELIVERED_WITHIN]
+    async with core.store.begin() as tx:
+        await _failing(tx, core, program, [event for event in old if not event.delivered], now)
+        await _silent(tx, core, program, [event for event in old if event.delivered])
+
+
+async def _failing(tx: Tx, core: Core, program: str, undelivered: Sequence[Event], now: datetime) -> None:
+    dedupe = f"webhook_failing:{program}"
+    if not undelivered:
+        await alerts.resolve(tx, core, dedupe)
+        return
+    first = min(event.created_at for event in undelivered)
+    await alerts.keep(
+        tx,
+        core,
+        dedupe=dedupe,
+        kind="webhook_failing",
+        subject=program,
+        severity="warning",
+        title=f"Deliveries to {program} fail",
+        text=f"The service could not deliver {len(undelivered)} of the newest events, the first of"
+        f" {first:%Y-%m-%d %H:%M} UTC. They are read from the event log instead, later than they would come. It gives"
+        " an event up after two hours. 3-D Secure purchases of cards in webhook mode cannot complete meanwhile."
+        " Check that the public address reaches this bot.",
+        facts={"program": program},
+    )
+
+
+async def _silent(tx: Tx, core: Core, program: str, delivered: Sequence[Event]) -> None:
+    """Delivered, says the service, yet we know them from the log alone: they go somewhere else."""
+    dedupe = f"webhook_silent:{program}"
+    newest = sorted(delivered, key=lambda event: event.created_at)[-_SILENT_AT:]
+    if len(newest) < _SILENT_AT:
+        return
+    came = [await inbox.get(tx, event.id) for event in newest]
+    if any(event is not None and event.source == "webhook" for event in came):
+        await alerts.resolve(tx, core, dedupe)
+        return
+    await alerts.keep(
+        tx,
+        core,
+        dedupe=dedupe,
+        kind="webhook_silent",
+        subject=program,
+        severity="warning",
+        title=f"No delivery of {program} reaches this bot",
+        text="The service says that it delivered its newest events, and none of them came here: the registered"
+        " address is another system's, or something in between answers for us. They are read from the event log"
+        " instead. Look at `/countersign webhook` and at the address.",
+        facts={"program": program},
+    )

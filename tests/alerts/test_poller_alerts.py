@@ -1,0 +1,110 @@
+"""What the poller alone finds: from a control call of the simulator to the words in the channel."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+from tests.alerts.conftest import Desk
+
+
+async def balance_at(desk: Desk, amount_usd: str) -> None:
+    now_usd = Decimal((await desk.office.world.state())["float"]["balance_usd"])
+    await desk.tell("float", {"amount_usd": str(Decimal(amount_usd) - now_usd)})
+
+
+async def test_a_float_below_its_floor_is_one_alert_however_it_swings(desk: Desk) -> None:
+    for balance in ("1500", "900", "1100", "950", "1150", "980", "1190", "999.99"):
+        await balance_at(desk, balance)
+        await desk.poll("account")
+
+    told = await desk.only()
+    assert "Float of main is low: 999.99 USD, floor 1,000.00 USD" in told
+    assert "this ends at 1,200.00 USD" in told
+    assert "seen" not in told
+
+
+async def test_a_low_float_ends_with_the_second_clean_reading_in_a_row(desk: Desk) -> None:
+    await balance_at(desk, "900")
+    await desk.poll("account")
+    await balance_at(desk, "1200")
+    await desk.poll("account")
+    assert "▲ Warning" in await desk.only()
+    await desk.poll("account")
+
+    told = await desk.only()
+    assert "✓ Resolved: Float of main is low" in told
+    assert "after 2 min" in told
+    assert await desk.thread() == ["Resolved."]
+
+
+async def test_a_float_low_again_after_it_was_resolved_is_a_new_alert(desk: Desk) -> None:
+    for balance in ("900", "1300", "1300", "800"):
+        await balance_at(desk, balance)
+        await desk.poll("account")
+
+    assert [w.split(" | ")[0].split(":")[0] for w in await desk.seen()] == ["✓ Resolved", "▲ Warning"]
+
+
+async def test_a_ceiling_of_the_service_is_named_as_the_reason(desk: Desk) -> None:
+    await balance_at(desk, "5000")
+    await desk.tell("account", {"float_limit_usd": "300"})
+    await desk.poll("account")
+
+    told = await desk.only()
+    assert "Balance 5,000.00 USD" in told
+    assert "caps what may be on cards" in told
+
+
+async def test_a_card_blocked_by_the_service_is_told_with_what_nobody_here_can_do(desk: Desk) -> None:
+    card = desk.office.world.cards[0]
+    await desk.poll("cards")
+    assert await desk.seen() == []
+    await desk.tell(f"cards/{card['id']}", {"status": "BLOCKED"})
+    await desk.poll("cards")
+    await desk.poll("cards")
+
+    told = await desk.only()
+    assert f"••{card['last4']} is blocked by the service" in told
+    assert "nobody here can" in told
+
+    await desk.tell(f"cards/{card['id']}", {"status": "ACTIVE"})
+    await desk.poll("cards")
+    assert "✓ Resolved" in await desk.only()
+
+
+async def test_a_nearly_used_allowance_grows_more_severe_in_one_message(desk: Desk) -> None:
+    total = (await desk.office.core.partners["main"].me()).cards.total
+    for limit, head in ((total + 1, "○ Note"), (total, "✗ Critical")):
+        await desk.tell("account", {"cards_limit": limit})
+        await desk.poll("account")
+        assert head in await desk.only()
+
+    assert f"Card allowance of main: 0 of {total} left" in await desk.only()
+
+
+async def test_a_dead_api_is_told_once_and_its_end_too(desk: Desk) -> None:
+    await desk.poll("account", "watch")
+    await desk.tell(
+        "faults", {"operation": "GET /me", "effect": "status", "status": 500, "code": "UNAVAILABLE", "times": 99}
+    )
+    for _ in range(6):
+        await desk.poll("account", "watch")
+
+    assert "The account of main cannot be read" in await desk.only()
+    calls = len(await desk.office.world.sent("GET /me"))
+
+    await desk.office.world.control.delete("/_control/faults")
+    for _ in range(10):
+        await desk.poll("account", "watch")
+    assert "✓ Resolved" in await desk.only()
+    assert len(await desk.office.world.sent("GET /me")) < calls + 12
+
+
+async def test_a_key_without_a_scope_is_named(desk: Desk) -> None:
+    fault = {"operation": "GET /funding", "effect": "status", "status": 403, "code": "FORBIDDEN"}
+    await desk.tell("faults", fault)
+    await desk.poll("funding")
+    assert "The key of main may not read: funding" in await desk.only()
+
+    await desk.poll("funding", seconds=600)
+    assert "✓ Resolved" in await desk.only()

@@ -101,6 +101,18 @@ def sandbox(
 
 @app.command()
 @in_sentences
+def doctor() -> None:
+    """Test every token, scope, key, address, clock and schema, and say what to mend. Changes nothing.
+
+    Works beside a running bot. Exits 0 when nothing is wrong, 1 otherwise.
+    """
+    from bot.cli.doctor import doctor_command
+
+    doctor_command()
+
+
+@app.command()
+@in_sentences
 def migrate() -> None:
     """Upgrade the database to this version, making it first if there is none.
 

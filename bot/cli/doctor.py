@@ -1,0 +1,301 @@
+"""`countersign doctor`: try everything the bot needs, and say what to mend. It changes nothing.
+
+Each check is one finding: well, worth knowing, or wrong with its mend. Checks that need an earlier one
+are left out when that one fails, so the list names causes, not consequences.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from email.utils import parsedate_to_datetime
+from enum import StrEnum
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from bot.cli.errors import ExitCode, explain
+
+if TYPE_CHECKING:
+    from slack_sdk.web.async_client import AsyncWebClient
+
+    from bot.config import Config
+    from bot.partner.models import Me
+    from bot.settings import Settings
+    from storage.store import Store
+
+MANIFEST = Path(__file__).with_name("manifest.yml")
+# What this version calls [Authentication 5]; and scopes that nothing here uses yet.
+NEEDED_SCOPES = ("cards:read", "cards:write", "users:read", "users:write")
+UNUSED_SCOPES = ("cards:pan", "deposits:read", "deposits:write")
+# Slack refuses signatures, and we refuse deliveries, that are 300 s off.
+CLOCK_TOLERANCE = timedelta(seconds=60)
+
+
+class Level(StrEnum):
+    WELL = "✓"
+    KNOW = "!"
+    WRONG = "✗"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One check's result; `text` says what is so and, where it is wrong, what to do."""
+
+    level: Level
+    text: str
+
+
+async def run_doctor() -> bool:
+    """Print every finding as it comes; True when nothing is wrong."""
+    worst_is_wrong = False
+    async for finding in examine():
+        typer.echo(f"{finding.level} {finding.text}")
+        worst_is_wrong |= finding.level is Level.WRONG
+    return not worst_is_wrong
+
+
+async def examine() -> AsyncIterator[Finding]:
+    """All findings, in the order in which things depend on each other."""
+    from bot.config import Config
+    from bot.settings import Need, Settings
+
+    try:
+        settings = Settings.from_env(os.environ, need=(Need.SLACK, Need.MASTER_KEY))
+        yield Finding(Level.WELL, "The settings are complete.")
+        config = Config.load(settings.config_path)
+        yield Finding(Level.WELL, f"{settings.config_path} is valid; policy version {config.digest[:12]}.")
+    except Exception as error:  # noqa: BLE001  told below, or raised again where it is our own fault
+        for finding in _wrong(error):
+            yield finding
+        return
+    async with AsyncExitStack() as stack:
+        async for finding in _slack(settings, config):
+            yield finding
+        async for finding in _database(settings, stack):
+            yield finding
+
+
+def _wrong(error: Exception) -> list[Finding]:
+    """What a person can mend, in its own words; anything else is a bug and is raised."""
+    told = explain(error)
+    if told is None:
+        raise error
+    return [Finding(Level.WRONG, sentence) for sentence in told[0]]
+
+
+async def _slack(settings: Settings, config: Config) -> AsyncIterator[Finding]:
+    from bot.app import slack_client
+    from bot.domain.errors import CountersignError
+    from handlers.identity import SlackDirectory
+
+    client = slack_client(settings)
+    try:
+        directory = await SlackDirectory.connect(client)
+    except CountersignError as error:
+        yield Finding(Level.WRONG, f"SLACK_BOT_TOKEN: {error}")
+        return
+    answer = await client.auth_test()
+    yield Finding(Level.WELL, f"Slack takes the bot token: {answer['user']} in {answer['team']}.")
+    headers = {name.lower(): value for name, value in (answer.headers or {}).items()}
+    yield _scopes_at_slack(headers.get("x-oauth-scopes"))
+    if "date" in headers:
+        yield _clock("Slack", parsedate_to_datetime(headers["date"]))
+    if settings.slack_app_token is not None:
+        yield await _app_token(client, settings.slack_app_token.reveal())
+    channels = [config.channels.approvals, config.channels.alerts, config.channels.audit]
+    for name in filter(None, channels):
+        yield await _found(f"Channel {name}", partial(directory.channel, name))
+    groups = {*config.policy.people.requesters, *config.policy.people.approvers, *config.policy.people.admins}
+    for name in sorted(groups):
+        yield await _found(f"{name}", partial(directory.members, [name]))
+    async for finding in _policy(config, directory):
+        yield finding
+
+
+async def _found(what: str, look: Callable[[], Awaitable[object]]) -> Finding:
+    from bot.domain.errors import LookupFailed
+
+    try:
+        found = await look()
+    except LookupFailed as error:
+        return Finding(Level.WRONG, f"{what}: {error}")
+    people = f" ({len(found)} people)" if isinstance(found, frozenset) else ""
+    return Finding(Level.WELL, f"{what} is there{people}.")
+
+
+async def _policy(config: Config, directory: object) -> AsyncIterator[Finding]:
+    from bot.domain.errors import LookupFailed
+    from bot.domain.policy import never_met
+    from handlers.identity import SlackDirectory
+
+    assert isinstance(directory, SlackDirectory)  # noqa: S101 - for the type checker
+    people = config.policy.people
+    try:
+        requesters = await directory.members(people.requesters) if people.requesters else None
+        problems = never_met(config.policy, requesters, await directory.members(people.approvers))
+    except LookupFailed:
+        return  # the name that is not there has its own finding
+    for problem in problems:
+        yield Finding(Level.WRONG, problem)
+    if not problems:
+        yield Finding(Level.WELL, "Every policy can be met by its approvers.")
+
+
+def _scopes_at_slack(given: str | None) -> Finding:
+    import yaml
+
+    if given is None:
+        return Finding(Level.KNOW, "Slack did not say which scopes the token has; compare with manifest.yml.")
+    manifest = yaml.safe_load(MANIFEST.read_text())
+    missing = set(manifest["oauth_config"]["scopes"]["bot"]) - {scope.strip() for scope in given.split(",")}
+    if missing:
+        return Finding(
+            Level.WRONG,
+            f"The Slack app lacks the scopes {', '.join(sorted(missing))}: update it from manifest.yml and install"
+            " it again.",
+        )
+    return Finding(Level.WELL, "The Slack app has every scope of manifest.yml.")
+
+
+async def _app_token(client: AsyncWebClient, token: str) -> Finding:
+    from slack_sdk.errors import SlackApiError
+
+    try:
+        await client.apps_connections_open(app_token=token)
+    except SlackApiError as error:
+        return Finding(
+            Level.WRONG,
+            f"SLACK_APP_TOKEN: Slack answers {error.response['error']}. Make one with the scope connections:write.",
+        )
+    return Finding(Level.WELL, "Slack takes the app token: Socket Mode can connect.")
+
+
+def _clock(whose: str, theirs: datetime) -> Finding:
+    off = abs(datetime.now(UTC) - theirs)  # noqa: TID251 - the clock itself is what is examined
+    if off > CLOCK_TOLERANCE:
+        return Finding(
+            Level.WRONG,
+            f"This machine's clock is {off.total_seconds():.0f} s away from {whose}'s. Set it right: signatures and"
+            " approvals depend on it.",
+        )
+    return Finding(Level.WELL, f"This machine's clock agrees with {whose}'s.")
+
+
+async def _database(settings: Settings, stack: AsyncExitStack) -> AsyncIterator[Finding]:
+    from bot.cli.environment import open_store
+    from storage import audit
+
+    try:
+        store = await stack.enter_async_context(open_store(beside_the_bot=True))
+        async with store.read() as tx:
+            report = await audit.verify(tx)
+    except Exception as error:  # noqa: BLE001  told in a sentence, or raised again where it is our own fault
+        for finding in _wrong(error):
+            yield finding
+        return
+    yield Finding(Level.WELL, "The database is at this version, and the master key fits it.")
+    if report.ok:
+        yield Finding(Level.WELL, f"The audit chain is whole: {report.count} entries.")
+    else:
+        yield Finding(
+            Level.WRONG,
+            f"The audit chain is broken at entry {report.first_bad} ({report.kind}). Keep the file.",
+        )
+    async for finding in _partners(store, settings):
+        yield finding
+
+
+async def _partners(store: Store, settings: Settings) -> AsyncIterator[Finding]:
+    from storage import programs
+
+    async with store.read() as tx:
+        known = {p.name: (p.base_url, await programs.key(tx, p.name)) for p in await programs.all(tx)}
+    if settings.partner_url and settings.partner_key:
+        known["main"] = (settings.partner_url, settings.partner_key)
+    if not known:
+        yield Finding(Level.WRONG, "No program has an API key: run `countersign keys set main`.")
+    for name, (url, key) in sorted(known.items()):
+        async for finding in _partner(name, url, key.reveal()):
+            yield finding
+
+
+async def _partner(name: str, url: str, key: str) -> AsyncIterator[Finding]:
+    from bot.domain.clock import SystemClock
+    from bot.partner.access import AccessRefused
+    from bot.partner.client import PartnerClient
+    from bot.partner.errors import PartnerError
+    from bot.partner.ratelimit import RateLimiter
+
+    clock = SystemClock()
+    try:
+        client = PartnerClient(url, key, limiter=RateLimiter(clock), clock=clock)
+    except AccessRefused as refusal:
+        yield Finding(Level.WRONG, f"Program {name}: {refusal}")
+        return
+    try:
+        me = await client.me()
+    except PartnerError as error:
+        yield Finding(
+            Level.WRONG,
+            f"Program {name}: {error.message} Check the address {url}, and the key with `countersign keys set {name}`.",
+        )
+        return
+    finally:
+        await client.aclose()
+    yield Finding(
+        Level.WELL, f"Program {name}: the API takes the key {client.key_prefix}… of {me.partner.name}."
+    )
+    for finding in _scopes_at_partner(name, me):
+        yield finding
+    async for finding in _drift(name, url):
+        yield finding
+
+
+def _scopes_at_partner(name: str, me: Me) -> list[Finding]:
+    given = set(me.key.scopes)
+    missing = [scope for scope in NEEDED_SCOPES if scope not in given]
+    unused = [scope for scope in UNUSED_SCOPES if scope in given]
+    found = []
+    if missing:
+        found.append(
+            Finding(
+                Level.WRONG,
+                f"Program {name}: the key lacks {', '.join(missing)}; ask the service to grant it.",
+            )
+        )
+    else:
+        found.append(Finding(Level.WELL, f"Program {name}: the key has every scope that is used."))
+    if unused:
+        found.append(
+            Finding(Level.KNOW, f"Program {name}: the key may do more than is used ({', '.join(unused)}).")
+        )
+    return found
+
+
+async def _drift(name: str, url: str) -> AsyncIterator[Finding]:
+    """How the service describes itself today, against what this client knows."""
+    from bot.partner import described, drift
+
+    try:
+        differences = drift.compare(await described.fetch(url))
+    except described.NoDescription as error:
+        yield Finding(Level.KNOW, f"Program {name}: {error}")
+        return
+    if not differences:
+        yield Finding(Level.WELL, f"Program {name}: the API describes itself as this client knows it.")
+    for one in differences:
+        level = Level.WRONG if one.weight is drift.Weight.BREAKS else Level.KNOW
+        yield Finding(level, f"Program {name}, {one.place}: {one.says}")
+
+
+def doctor_command() -> None:
+    """Run and exit 0 when nothing is wrong, 1 otherwise."""
+    if not asyncio.run(run_doctor()):
+        raise typer.Exit(ExitCode.NOT_WELL)

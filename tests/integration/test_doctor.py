@@ -1,0 +1,105 @@
+"""`countersign doctor` says what is well and what to mend, as a real command beside the real surroundings."""
+
+import asyncio
+import os
+import sys
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import httpx
+import pytest
+
+from sandbox.partner.app import Running as Partner
+from sandbox.partner.app import serve as serve_partner
+from sandbox.slack.app import Running as Slack
+from sandbox.slack.app import serve as serve_slack
+from storage.migrate import migrate
+
+ROOT = Path(__file__).parents[2]
+MASTER = "lyRuFlrH8Ycz2eWVpYVS0eFBW1vKlmFXZBQuQ0ZkHbg="
+
+
+class Patient:
+    """Surroundings and the environment of a bot that is well."""
+
+    def __init__(self, slack: Slack, partner: Partner, folder: Path) -> None:
+        self.slack, self.partner = slack, partner
+        (folder / "countersign.toml").write_bytes((ROOT / "countersign.toml").read_bytes())
+        self.env = {
+            "PATH": os.environ["PATH"],
+            "SLACK_API_URL": slack.api_url,
+            "SLACK_BOT_TOKEN": slack.bot_token,
+            "SLACK_APP_TOKEN": slack.app_token,
+            "COUNTERSIGN_CONFIG": str(folder / "countersign.toml"),
+            "COUNTERSIGN_DATABASE_URL": f"sqlite:///{folder / 'bot.db'}",
+            "COUNTERSIGN_MASTER_KEYS": MASTER,
+            "COUNTERSIGN_PARTNER_URL": partner.base_url,
+            "COUNTERSIGN_PARTNER_KEY": partner.key,
+        }
+
+    async def examined(self, **env: str) -> tuple[int, str]:
+        """Exit code and output of the command."""
+        process = await asyncio.create_subprocess_exec(
+            sys.executable, "-m", "bot", "doctor", env={**self.env, **env}, cwd=ROOT,
+            stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.STDOUT,
+        )  # fmt: skip
+        output, _ = await process.communicate()
+        return process.returncode or 0, output.decode()
+
+
+@pytest.fixture
+async def patient(tmp_path: Path) -> AsyncIterator[Patient]:
+    slack = await serve_slack(port=0, manifest_path=ROOT / "manifest.yml")
+    partner = await serve_partner(port=0, demo=True)
+    found = Patient(slack, partner, tmp_path)
+    await migrate(found.env["COUNTERSIGN_DATABASE_URL"])
+    yield found
+    await partner.close()
+    await slack.close()
+
+
+async def test_everything_well_ends_with_0_and_names_what_was_tried(patient: Patient) -> None:
+    code, output = await patient.examined()
+
+    assert code == 0, output
+    for said in (
+        "takes the bot token",
+        "app token",
+        "#card-approvals is there",
+        "policy can be met",
+        "audit chain",
+    ):
+        assert said in output, output
+    assert "✗" not in output
+    assert patient.partner.key not in output
+    assert patient.slack.bot_token not in output
+
+
+async def test_each_wrong_thing_is_named_with_its_mend(patient: Patient) -> None:
+    async with httpx.AsyncClient(base_url=patient.partner.url, trust_env=False) as control:
+        narrow = await control.post(
+            "/_control/keys", json={"scopes": ["users:read", "cards:read", "cards:pan"]}
+        )
+    toml = Path(patient.env["COUNTERSIGN_CONFIG"])
+    toml.write_text(toml.read_text().replace("#card-alerts", "#no-such-channel"))
+
+    code, output = await patient.examined(
+        COUNTERSIGN_PARTNER_KEY=narrow.json()["key"], SLACK_APP_TOKEN="xapp-wrong"
+    )
+
+    assert code == 1
+    for said in (
+        "no channel #no-such-channel",
+        "SLACK_APP_TOKEN",
+        "lacks cards:write, users:write",
+        "cards:pan",
+    ):
+        assert said in output, output
+
+
+async def test_a_setting_that_is_missing_is_the_only_finding(patient: Patient) -> None:
+    code, output = await patient.examined(SLACK_BOT_TOKEN="")
+
+    assert code == 1
+    assert "SLACK_BOT_TOKEN is needed" in output
+    assert "channel" not in output

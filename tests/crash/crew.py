@@ -168,6 +168,8 @@ class Crew:
     ) -> View:
         """Do what opens a window, and wait until it is there; no leap of time in between."""
         self._slack.views.stacks.pop(who, None)
+        # A bot may be ready a moment before the other end has noticed its connection.
+        await self._until(lambda: self._slack.delivery.transport.connections > 0, PATIENCE_S)
         async with self._world.hands:
             outcome = await act()
             if not outcome["acked"]:

@@ -122,6 +122,19 @@ async def kill(process: Process) -> None:
         await process.communicate()
 
 
+async def refused(folder: Path, *words: str) -> str:
+    """What a demo says that does not start, which must be an error a person can read, and soon."""
+    process = await spawn(folder, *words)
+    try:
+        async with asyncio.timeout(PATIENCE_S):
+            said, complaint = await process.communicate()
+    finally:
+        await kill(process)
+    assert (process.returncode, said) == (2, b""), complaint.decode()
+    assert b"Traceback" not in complaint
+    return complaint.decode()
+
+
 @asynccontextmanager
 async def running_demo(folder: Path, port: int | None = None) -> AsyncIterator[Demo]:
     """A demo of its own under `folder`, gone at the end however the test went."""

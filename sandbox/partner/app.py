@@ -188,8 +188,9 @@ def _application(world: World) -> web.Application:
     app.router.add_get(details.PAGE_PATH + "{token}", card_page)
     for path in _VIEWER:
         app.router.add_get(path, for_loopback(viewer), allow_head=False)
-    app.router.add_route("*", "/_control/{path:.*}", for_loopback(controlled))
-    app.router.add_route("*", "/{path:.*}", api)
+    anything = r"{path:[\s\S]*}"  # a decoded path may hold a line break
+    app.router.add_route("*", "/_control/" + anything, for_loopback(controlled))
+    app.router.add_route("*", "/" + anything, api)
     return app
 
 

@@ -16,6 +16,7 @@ async def put(api: Api, path: str, body: Any, idem: str | None = None) -> Any:
     return await api.call("PUT", path, body, idem=idem)
 
 
+@pytest.mark.rule("R051", "R122", "R123", "R124", "R125")
 async def test_limits_start_unset_and_what_is_not_named_keeps_its_value(api: Api) -> None:
     """R051, R122, R123, R124, R125."""
     card = await api.order()
@@ -34,6 +35,7 @@ BAD_LIMITS: list[Any] = [
 
 
 @pytest.mark.parametrize("body", BAD_LIMITS)
+@pytest.mark.rule("R029", "R030", "R122", "R123")
 async def test_a_limit_cannot_be_removed_zero_or_unheard_of(api: Api, body: Any) -> None:
     """R029, R030, R122, R123."""
     card = await api.order()
@@ -70,6 +72,7 @@ BAD_PHONES: list[tuple[Any, str]] = [
 
 
 @pytest.mark.parametrize(("body", "code"), BAD_PHONES)
+@pytest.mark.rule("R064", "R065", "R067")
 async def test_a_phone_is_held_to_the_rules_of_an_order(api: Api, hand: Hand, body: Any, code: str) -> None:
     """R064, R065, R067."""
     await hand("account", countries_refused=[850])
@@ -77,6 +80,7 @@ async def test_a_phone_is_held_to_the_rules_of_an_order(api: Api, hand: Hand, bo
     assert (await put(api, f"/cards/{card}/phone", body)).refusal == (400, code)
 
 
+@pytest.mark.rule("R133")
 async def test_a_phone_is_neither_echoed_nor_readable(api: Api, hand: Hand) -> None:
     """R133."""
     card = await api.order()
@@ -85,6 +89,7 @@ async def test_a_phone_is_neither_echoed_nor_readable(api: Api, hand: Hand) -> N
     assert "15198761234" not in str([await hand.state(), (await api.get(f"/cards/{card}")).body])
 
 
+@pytest.mark.rule("R139", "R140", "R141", "R142")
 async def test_webhook_mode_needs_an_endpoint_and_is_a_one_way_door(api: Api, hand: Hand) -> None:
     """R139, R140, R141, R142, U31, U52: an unready program is not refused, and no endpoint tells the mode."""
     card = await api.order()
@@ -125,6 +130,7 @@ async def test_a_processor_that_does_not_agree_changes_nothing(
     assert (await hand.state())["cards"] == before
 
 
+@pytest.mark.rule("R143", "R144")
 async def test_each_pan_call_mints_an_address_and_the_json_holds_no_card_number(api: Api, hand: Hand) -> None:
     """R143, R144."""
     await hand("clock", mode="frozen", set="2026-03-02T09:00:00Z")
@@ -139,6 +145,7 @@ async def test_each_pan_call_mints_an_address_and_the_json_holds_no_card_number(
     assert first["details_url"] not in journal + str(await hand.state())
 
 
+@pytest.mark.rule("R144", "R147")
 async def test_details_that_are_not_there(api: Api, hand: Hand) -> None:
     """R144, R147: no address from the processor is a 502; an unknown expiry is null."""
     card = await api.order()
@@ -152,6 +159,7 @@ async def test_details_that_are_not_there(api: Api, hand: Hand) -> None:
         assert [(await device.get(url)).status_code for _ in range(2)] == [502, 404]
 
 
+@pytest.mark.rule("R011", "R013", "R014", "R015")
 async def test_card_details_need_their_own_scope_and_the_method_is_checked_before_the_key(
     api: Api, hand: Hand
 ) -> None:
@@ -169,6 +177,7 @@ async def test_card_details_need_their_own_scope_and_the_method_is_checked_befor
     assert (await plain.call("DELETE", f"/cards/{card}/limits")).refusal == (405, "BAD_REQUEST")
 
 
+@pytest.mark.rule("R143", "R149")
 async def test_a_details_page_lives_for_600_seconds_and_then_is_plain_text(api: Api, hand: Hand) -> None:
     """R143, R149."""
     await hand("clock", mode="frozen")
@@ -186,6 +195,7 @@ async def test_a_details_page_lives_for_600_seconds_and_then_is_plain_text(api: 
             assert "<" not in page.text
 
 
+@pytest.mark.rule("R145", "R147", "R148")
 async def test_a_token_is_exchanged_once_by_a_device_without_a_key(api: Api, hand: Hand) -> None:
     """R145, R147, R148, U69: readable across origins, kept by no cache, and never a real number."""
     await hand("clock", mode="frozen")
@@ -221,6 +231,7 @@ def _luhn(number: str) -> int:
     return total % 10
 
 
+@pytest.mark.rule("R145")
 async def test_two_devices_cannot_both_exchange_one_token(api: Api, simulator: Running) -> None:
     """R145."""
     card = await api.order()

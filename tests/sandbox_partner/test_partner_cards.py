@@ -13,6 +13,7 @@ async def order(api: Api, idem: str | None = "order-1", **changes: Any) -> Any:
     return await api.post("/cards", {**ORDER, **changes}, idem=idem)
 
 
+@pytest.mark.rule("R052", "R053", "R054")
 async def test_a_new_card_is_201_with_a_zero_balance_and_a_status_that_comes_later(
     api: Api, hand: Hand
 ) -> None:
@@ -36,6 +37,7 @@ NAMES = [
 
 
 @pytest.mark.parametrize(("given", "stored"), NAMES)
+@pytest.mark.rule("R059", "R060", "R062")
 async def test_names_are_stored_in_their_normal_form(api: Api, given: str, stored: str) -> None:
     """R059, R060, R062, U40."""
     assert (await order(api, card_holder_name=given)).data["card"]["card_holder_name"] == stored
@@ -48,6 +50,7 @@ BAD_NAMES = [
 
 
 @pytest.mark.parametrize("name", BAD_NAMES)
+@pytest.mark.rule("R059", "R060", "R061", "R062", "R067")
 async def test_names_that_cannot_be_printed_are_refused(api: Api, name: str) -> None:
     """R059 to R062, R067, U39."""
     assert (await order(api, card_holder_name=name)).refusal == (400, "INVALID_NAME")
@@ -67,6 +70,7 @@ DETAILS: list[tuple[dict[str, Any], str]] = [
 
 
 @pytest.mark.parametrize(("changes", "code"), DETAILS)
+@pytest.mark.rule("R064", "R065", "R067")
 async def test_a_wrong_type_is_bad_request_and_a_wrong_value_has_its_own_code(
     api: Api, hand: Hand, changes: dict[str, Any], code: str
 ) -> None:
@@ -79,6 +83,7 @@ async def test_a_wrong_type_is_bad_request_and_a_wrong_value_has_its_own_code(
 @pytest.mark.parametrize(
     ("given", "echoed"), [(" Emp 1 ", " Emp 1 "), ("", None), (None, None), ("x" * 128, "x" * 128)]
 )
+@pytest.mark.rule("R057")
 async def test_partner_ref_is_echoed_untouched(api: Api, given: Any, echoed: Any) -> None:
     """R057, U39."""
     assert (await order(api, partner_ref=given)).data["card"]["partner_ref"] == echoed
@@ -99,6 +104,7 @@ async def test_an_oversize_body_is_a_flat_error(api: Api) -> None:
     )
 
 
+@pytest.mark.rule("R072")
 async def test_the_same_key_creates_one_card(api: Api, hand: Hand) -> None:
     """R072, U17: the first answer comes back, or by the switch the card as it is now."""
     first = (await order(api)).data["card"]
@@ -111,6 +117,7 @@ async def test_the_same_key_creates_one_card(api: Api, hand: Hand) -> None:
     assert (await order(api)).data["card"]["status"] == "BLOCKED"
 
 
+@pytest.mark.rule("R072", "R088")
 async def test_without_a_key_a_retry_makes_a_second_card(api: Api) -> None:
     """R072, R088."""
     for _ in range(2):
@@ -125,6 +132,7 @@ async def test_without_a_key_a_retry_makes_a_second_card(api: Api) -> None:
         ("400", (400, "BAD_REQUEST")), ("capacity", (409, "QUOTA")),
     ],
 )  # fmt: skip
+@pytest.mark.rule("R068", "R071", "R256")
 async def test_a_processor_failure_creates_nothing_and_releases_the_key(
     api: Api, hand: Hand, processor: str, refusal: tuple[int, str]
 ) -> None:
@@ -135,6 +143,7 @@ async def test_a_processor_failure_creates_nothing_and_releases_the_key(
     assert (await order(api)).status == 201
 
 
+@pytest.mark.rule("R092")
 async def test_an_order_in_flight_is_409(api: Api, hand: Hand) -> None:
     """R092."""
     await hand.fault("delay", "POST /cards", seconds=0.3)
@@ -152,6 +161,7 @@ async def test_an_order_that_died_midway_is_claimed_without_a_card(api: Api, han
     assert (await api.get("/cards")).data["count"] == 0
 
 
+@pytest.mark.rule("R068", "R069", "R137")
 async def test_the_allowance_is_for_life(api: Api, hand: Hand) -> None:
     """R068, R069, R137: closing gives nothing back."""
     await hand("account", cards_limit=1)
@@ -164,6 +174,7 @@ async def test_the_allowance_is_for_life(api: Api, hand: Hand) -> None:
     assert (await order(api, "order-2")).status == 201
 
 
+@pytest.mark.rule("R199", "R200", "R204")
 async def test_an_order_bills_the_first_month_and_leaves_a_claim_row(api: Api, hand: Hand) -> None:
     """R199, R200, R204, U15, U33."""
     await hand("clock", mode="frozen", set="2026-01-31T23:00:00Z")
@@ -177,6 +188,7 @@ async def test_an_order_bills_the_first_month_and_leaves_a_claim_row(api: Api, h
     assert rows["adjustment"]["description"] == card
 
 
+@pytest.mark.rule("R204", "R205")
 async def test_each_month_is_billed_once_frozen_or_not_until_the_card_is_closed(api: Api, hand: Hand) -> None:
     """R204, R205."""
     await hand("clock", mode="frozen", set="2026-01-31T23:00:00Z")
@@ -195,6 +207,7 @@ async def test_each_month_is_billed_once_frozen_or_not_until_the_card_is_closed(
     assert february["created_at"] == "2026-02-01T00:00:00.000Z"
 
 
+@pytest.mark.rule("R206")
 async def test_a_fee_settled_by_invoice_leaves_no_row(api: Api, hand: Hand) -> None:
     """R206."""
     await hand("account", monthly_fee="invoice")
@@ -208,6 +221,7 @@ LISTS = {
 }  # fmt: skip
 
 
+@pytest.mark.rule("R073", "R075", "R077")
 async def test_the_list_of_cards_clamps_and_never_refuses(api: Api) -> None:
     """R073, R075, R077, U44."""
     for number in range(60):
@@ -222,6 +236,7 @@ async def test_the_list_of_cards_clamps_and_never_refuses(api: Api) -> None:
     assert counts == LISTS
 
 
+@pytest.mark.rule("R078")
 async def test_cards_come_newest_first_without_closed_ones(api: Api) -> None:
     """R078."""
     ids = [await api.order(f"order-{number}") for number in range(3)]
@@ -230,6 +245,7 @@ async def test_cards_come_newest_first_without_closed_ones(api: Api) -> None:
     assert (await api.get(f"/cards/{ids[1]}")).data["card"]["status"] == "DELETED"
 
 
+@pytest.mark.rule("R056")
 async def test_ids_are_case_sensitive(api: Api, hand: Hand) -> None:
     """R056: two cards whose ids differ in case only are two cards."""
     ids = (await hand("scenarios/happy-day"))["cards"]
@@ -241,6 +257,7 @@ async def test_ids_are_case_sensitive(api: Api, hand: Hand) -> None:
     assert (await api.get(f"/cards/{single.swapcase()}")).refusal == (404, "NOT_FOUND")
 
 
+@pytest.mark.rule("R079")
 async def test_an_unreadable_balance_is_null_and_not_an_error(api: Api, hand: Hand) -> None:
     """R079, U7: a failed look-up of the card is another matter."""
     card = await api.order()
@@ -250,6 +267,7 @@ async def test_an_unreadable_balance_is_null_and_not_an_error(api: Api, hand: Ha
     assert (await api.get(f"/cards/{card}")).refusal == (502, "UNAVAILABLE")
 
 
+@pytest.mark.rule("R089", "R128")
 async def test_freezing_echoes_and_tells_by_event_once(api: Api, hand: Hand) -> None:
     """R089, R128, U36: the same key with the other value is executed."""
     card = await api.order()
@@ -265,6 +283,7 @@ async def test_freezing_echoes_and_tells_by_event_once(api: Api, hand: Hand) -> 
 
 
 @pytest.mark.parametrize("body", [{"frozen": "true"}, {"frozen": 1}, {"frozen": None}, {}, [True]])
+@pytest.mark.rule("R126", "R127")
 async def test_frozen_must_be_a_json_boolean_and_a_bad_card_wins_over_it(api: Api, body: Any) -> None:
     """R126, R127."""
     card = await api.order()
@@ -275,6 +294,7 @@ async def test_frozen_must_be_a_json_boolean_and_a_bad_card_wins_over_it(api: Ap
 @pytest.mark.parametrize(
     ("processor", "refusal"), [("5xx", (502, "UNAVAILABLE")), ("401", (503, "UPSTREAM_AUTH"))]
 )
+@pytest.mark.rule("R129")
 async def test_a_failed_freeze_changes_nothing(
     api: Api, hand: Hand, processor: str, refusal: tuple[int, str]
 ) -> None:
@@ -286,6 +306,7 @@ async def test_a_failed_freeze_changes_nothing(
 
 
 @pytest.mark.parametrize("status", ["BLOCKED", "EXPIRED"])
+@pytest.mark.rule("R132")
 async def test_only_the_service_leads_a_card_out_of_blocked(api: Api, hand: Hand, status: str) -> None:
     """R132, U36."""
     card = await api.order()
@@ -293,6 +314,7 @@ async def test_only_the_service_leads_a_card_out_of_blocked(api: Api, hand: Hand
     assert (await api.post(f"/cards/{card}/freeze", {"frozen": False})).refusal == (400, "BAD_REQUEST")
 
 
+@pytest.mark.rule("R083", "R085")
 async def test_cached_balances_lag_and_say_since_when(api: Api, hand: Hand) -> None:
     """R083, R085, U43: null until the background refresh reached the card, then as of that refresh."""
     await hand("clock", mode="frozen", set="2026-01-01T00:00:30Z")
@@ -317,6 +339,7 @@ async def test_cached_balances_lag_and_say_since_when(api: Api, hand: Hand) -> N
     assert (live["balance_usd"], live["as_of"]) == (15, "2026-01-01T00:01:15.000Z")
 
 
+@pytest.mark.rule("R082", "R084")
 async def test_balance_rows_keep_the_order_and_name_what_is_not_there(api: Api, hand: Hand) -> None:
     """R082, R084, U43."""
     first, second = await api.order("a"), await api.order("b")
@@ -338,6 +361,7 @@ async def test_balance_rows_keep_the_order_and_name_what_is_not_there(api: Api, 
         {"refresh": "yes"},
     ],
 )  # fmt: skip
+@pytest.mark.rule("R081")
 async def test_balances_refuse_what_they_cannot_serve(api: Api, body: Any) -> None:
     """R081."""
     assert (await api.post("/cards/balances", body)).refusal == (400, "BAD_REQUEST")

@@ -204,6 +204,7 @@ async def test_each_invariant_convicts_a_planted_break(simulator: Running, sql: 
     assert any(sentence.startswith(number) for sentence in found), found
 
 
+@pytest.mark.rule("R008")
 async def test_a_second_account_sees_nothing_of_the_first(api: Api, hand: Hand) -> None:
     """R008."""
     card = await api.order()
@@ -259,6 +260,7 @@ async def start_process(state: Path) -> tuple[asyncio.subprocess.Process, list[s
     return process, (await process.stdout.readline()).decode().split()
 
 
+@pytest.mark.rule("R102")
 async def test_a_kill_between_the_two_commits_leaves_a_debit_that_support_can_settle(tmp_path: Path) -> None:
     """R102, U30: kill -9 while the processor is asked; the same key is in flight, then settled by hand."""
     state = tmp_path / "partner.db"

@@ -22,6 +22,7 @@ async def quote(api: Api, card: str, **more: Any) -> Any:
     )
 
 
+@pytest.mark.rule("R249", "R251")
 async def test_a_quote_has_no_status_and_its_fee_is_both_shares(api: Api, card: str) -> None:
     """R249, R251, N4."""
     told = (await quote(api, card)).data
@@ -33,6 +34,7 @@ async def test_a_quote_has_no_status_and_its_fee_is_both_shares(api: Api, card: 
     assert (record["tx_hash"], record["credited_at"], record["amount_expected"]) == (None, None, "200.00")
 
 
+@pytest.mark.rule("R250")
 async def test_on_a_shared_address_the_amount_must_match_to_the_digit(api: Api, card: str) -> None:
     """R250."""
     solana = [(await quote(api, card, chain="SOLANA")).data for _ in range(2)]
@@ -43,6 +45,7 @@ async def test_on_a_shared_address_the_amount_must_match_to_the_digit(api: Api, 
     assert all(isinstance(told["send_amount"], str) and len(told["send_amount"]) == 10 for told in solana)
 
 
+@pytest.mark.rule("R207", "R251", "R253", "R254")
 async def test_a_deposit_credits_the_card_and_the_markup_becomes_commission_when_it_lands(
     api: Api, hand: Hand, card: str
 ) -> None:
@@ -72,6 +75,7 @@ async def test_a_deposit_credits_the_card_and_the_markup_becomes_commission_when
     assert (await hand("payouts"))["owed_usd"] == "0"
 
 
+@pytest.mark.rule("R048")
 async def test_pending_deposits_keep_the_markup_they_were_quoted_at(api: Api, hand: Hand, card: str) -> None:
     """R048."""
     first = (await quote(api, card)).data
@@ -109,6 +113,7 @@ async def test_a_bad_deposit_is_refused(api: Api, card: str, change: dict[str, A
     assert (await api.get("/deposits")).data["total"] == 0
 
 
+@pytest.mark.rule("R008", "R252")
 async def test_deposits_need_an_agreement_and_an_own_open_card(api: Api, hand: Hand, card: str) -> None:
     """R252, R008."""
     assert (await quote(api, "z" * 32)).refusal == (404, "NOT_FOUND")

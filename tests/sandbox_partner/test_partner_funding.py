@@ -33,6 +33,7 @@ async def now_reads(api: Api, submission: dict[str, Any]) -> tuple[str, str | No
     return data["status"], data["reason"]
 
 
+@pytest.mark.rule("R165", "R166", "R192", "R198", "R260")
 async def test_a_direct_transfer_from_a_registered_wallet_is_credited_inside_the_post(
     api: Api, hand: Hand
 ) -> None:
@@ -57,6 +58,7 @@ async def test_a_direct_transfer_from_a_registered_wallet_is_credited_inside_the
     assert event["payload"]["credited_usd"] == Decimal("247.5")
 
 
+@pytest.mark.rule("R027", "R197")
 async def test_ledger_amounts_keep_ten_decimals_exactly(api: Api, hand: Hand) -> None:
     """R027, R197."""
     await hand("account", load_pct="0.0123")
@@ -87,6 +89,7 @@ CASES: list[tuple[str, str, dict[str, Any], dict[str, Any]]] = [
 
 
 @pytest.mark.parametrize(("status", "reason", "transfer", "account"), CASES)
+@pytest.mark.rule("R176", "R177", "R178", "R179", "R180", "R181")
 async def test_each_verified_transfer_is_decided_for_its_reason(
     api: Api, hand: Hand, status: str, reason: str, transfer: dict[str, Any], account: dict[str, Any]
 ) -> None:
@@ -104,6 +107,7 @@ async def test_each_verified_transfer_is_decided_for_its_reason(
     ("owner", "expected"),
     [("other", ("rejected", "unregistered_sender")), ("operator", ("review", "operator_sender"))],
 )
+@pytest.mark.rule("R177", "R178")
 async def test_accept_any_wallet_saves_no_payment_of_another_owner(
     api: Api, hand: Hand, owner: str, expected: tuple[str, str]
 ) -> None:
@@ -116,6 +120,7 @@ async def test_accept_any_wallet_saves_no_payment_of_another_owner(
     assert (data["status"], data["reason"]) == expected
 
 
+@pytest.mark.rule("R176")
 async def test_whose_money_it_is_comes_before_the_amount(api: Api, hand: Hand) -> None:
     """R176: 5 USD from nobody's wallet is a review."""
     await send(hand, "5", senders=["0x" + "b2" * 20])
@@ -123,6 +128,7 @@ async def test_whose_money_it_is_comes_before_the_amount(api: Api, hand: Hand) -
     assert (data["status"], data["reason"], data["amount_usd"]) == ("review", "unregistered_sender", 5)
 
 
+@pytest.mark.rule("R181")
 async def test_payments_of_one_token_are_summed_and_two_tokens_are_refused(api: Api, hand: Hand) -> None:
     """R181."""
 
@@ -144,6 +150,7 @@ async def test_a_payment_to_another_address_is_no_funding_transfer(api: Api, han
     assert (await submit(api))["reason"] == "not_a_funding_transfer"
 
 
+@pytest.mark.rule("R169", "R170")
 async def test_a_hash_that_is_never_found_is_rejected_after_24_hours_and_can_be_revived(
     api: Api, hand: Hand
 ) -> None:
@@ -169,6 +176,7 @@ async def test_a_hash_that_is_never_found_is_rejected_after_24_hours_and_can_be_
     assert await now_reads(api, first) == ("credited", None)
 
 
+@pytest.mark.rule("R168")
 async def test_a_verified_network_cannot_be_corrected(api: Api, hand: Hand) -> None:
     """R168, U54."""
     await send(hand, network="BASE")
@@ -181,6 +189,7 @@ async def test_a_verified_network_cannot_be_corrected(api: Api, hand: Hand) -> N
     assert (await submit(api))["network"] == "BASE"
 
 
+@pytest.mark.rule("R191")
 async def test_base_is_credited_only_once_final(api: Api, hand: Hand) -> None:
     """R191."""
     await send(hand, network="BASE")
@@ -202,6 +211,7 @@ LATE: list[tuple[str, str, list[str], float, str]] = [
 
 
 @pytest.mark.parametrize(("network", "arrives", "changes", "hours", "reason"), LATE)
+@pytest.mark.rule("R191")
 async def test_what_goes_wrong_after_verification_ends_in_review(
     api: Api, hand: Hand, network: str, arrives: str, changes: list[str], hours: float, reason: str
 ) -> None:
@@ -227,6 +237,7 @@ async def test_an_arrival_that_differs_from_the_chain_is_a_mismatch(api: Api, ha
     assert await now_reads(api, data) == ("review", "amount_mismatch")
 
 
+@pytest.mark.rule("R182", "R259")
 async def test_a_review_may_credit_less_than_was_sent(api: Api, hand: Hand) -> None:
     """R182, R259."""
     await send(hand, route="routed")
@@ -243,6 +254,7 @@ async def test_a_review_may_credit_less_than_was_sent(api: Api, hand: Hand) -> N
     assert (await api.get("/events?type=float.credited")).data["count"] == 1
 
 
+@pytest.mark.rule("R049", "R184", "R186")
 async def test_a_reversal_keeps_its_figures_and_takes_the_credit_back_in_silence(
     api: Api, hand: Hand
 ) -> None:
@@ -265,6 +277,7 @@ async def test_a_reversal_keeps_its_figures_and_takes_the_credit_back_in_silence
     assert (await submit(api))["status"] == "rejected"
 
 
+@pytest.mark.rule("R183")
 async def test_funds_credited_by_other_means_leave_no_figures_and_no_event(api: Api, hand: Hand) -> None:
     """R183."""
     await send(hand, route="routed")
@@ -294,6 +307,7 @@ async def test_a_held_submission_waits_for_the_operator(api: Api, hand: Hand) ->
     assert await now_reads(api, data) == ("review", "held_by_operator")
 
 
+@pytest.mark.rule("R020", "R171")
 async def test_five_unverified_submissions_block_a_sixth_but_not_a_repeat(api: Api) -> None:
     """R020, R171."""
     hashes = ["0x" + f"{n:064x}" for n in range(6)]
@@ -320,6 +334,7 @@ async def test_a_malformed_hash_or_network_is_a_400_and_stores_nothing(
     assert (await api.get("/funding")).data["funding"] == []
 
 
+@pytest.mark.rule("R167", "R187")
 async def test_an_unlisted_network_is_400_and_an_unreadable_address_503(api: Api, hand: Hand) -> None:
     """R167, R187; Polygon goes on when only the others are unreadable."""
     await hand("account", networks=["POLYGON", "BNB"], addresses_unreadable=["BNB"])
@@ -339,6 +354,7 @@ async def second_account(api: Api, hand: Hand) -> tuple[Api, str]:
     return Api(api.http, (await hand("keys", account=account))["key"]), account
 
 
+@pytest.mark.rule("R173", "R174")
 async def test_the_account_whose_registered_wallet_paid_replaces_an_unpaid_claim(
     api: Api, hand: Hand
 ) -> None:
@@ -361,6 +377,7 @@ async def test_the_account_whose_registered_wallet_paid_replaces_an_unpaid_claim
     assert answer.refusal == (409, "ALREADY_SUBMITTED")
 
 
+@pytest.mark.rule("R174")
 async def test_a_paid_claim_is_never_displaced(api: Api, hand: Hand) -> None:
     """R174."""
     other, account = await second_account(api, hand)
@@ -375,6 +392,7 @@ async def test_a_paid_claim_is_never_displaced(api: Api, hand: Hand) -> None:
     )  # fmt: skip
 
 
+@pytest.mark.rule("R172")
 async def test_a_transaction_credited_by_other_means_cannot_be_submitted(api: Api, hand: Hand) -> None:
     """R172."""
     await send(hand)
@@ -384,6 +402,7 @@ async def test_a_transaction_credited_by_other_means_cannot_be_submitted(api: Ap
 
 
 @pytest.mark.parametrize("funding_id", ["nonsense", "00000000-0000-4000-8000-000000000000"])
+@pytest.mark.rule("R175")
 async def test_anything_but_an_own_submission_is_404(api: Api, funding_id: str) -> None:
     """R175."""
     assert (await api.get(f"/funding/{funding_id}")).refusal == (404, "NOT_FOUND")

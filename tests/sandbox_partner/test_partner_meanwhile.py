@@ -54,6 +54,7 @@ async def test_an_unload_settled_by_support_meanwhile_moves_once(api: Api, hand:
     assert (await api.get(f"/cards/{card}")).data["balance_usd"] == 30
 
 
+@pytest.mark.rule("R068", "R069")
 async def test_two_orders_at_once_cannot_share_the_last_allowance(api: Api, hand: Hand, card: str) -> None:
     """R068, R069."""
     await hand("account", cards_limit=2)

@@ -11,6 +11,7 @@ from tests.sandbox_partner.conftest import Api, Hand
 NOTHING = Decimal(0)
 
 
+@pytest.mark.rule("R034", "R035", "R038", "R152", "R202")
 async def test_an_authorization_takes_charge_and_fee_and_the_exact_fee_is_on_its_event(
     api: Api, hand: Hand
 ) -> None:
@@ -39,6 +40,7 @@ async def test_an_authorization_takes_charge_and_fee_and_the_exact_fee_is_on_its
     assert "purchase" not in {entry["kind"] for entry in await api.ledger()}
 
 
+@pytest.mark.rule("R038", "R040")
 async def test_a_fee_under_half_a_cent_reads_zero_on_the_row(api: Api, hand: Hand) -> None:
     """R038, R040: and USD pricing shows in fx_usd without any conversion."""
     card = await api.loaded(hand)
@@ -59,6 +61,7 @@ KINDS: list[tuple[dict[str, Any], str, str]] = [
 
 
 @pytest.mark.parametrize(("how", "fx_usd", "atm_usd"), KINDS)
+@pytest.mark.rule("R037", "R039", "R041")
 async def test_fees_come_by_kind_and_currency(
     api: Api, hand: Hand, how: dict[str, Any], fx_usd: str, atm_usd: str
 ) -> None:
@@ -78,6 +81,7 @@ async def test_fees_come_by_kind_and_currency(
     assert abs(row["exchange_rate"] * original - row["amount_usd"]) < Decimal("0.001")
 
 
+@pytest.mark.rule("R240", "R242")
 async def test_settling_the_same_amount_moves_nothing_and_does_not_repeat_the_fee(
     api: Api, hand: Hand
 ) -> None:
@@ -96,6 +100,7 @@ async def test_settling_the_same_amount_moves_nothing_and_does_not_repeat_the_fe
     assert (row["status"], row["amount_usd"]) == ("settled", Decimal("50.5"))
 
 
+@pytest.mark.rule("R243", "R247")
 async def test_settling_another_amount_prices_it_anew_and_neither_event_says_the_total(
     api: Api, hand: Hand
 ) -> None:
@@ -112,6 +117,7 @@ async def test_settling_another_amount_prices_it_anew_and_neither_event_says_the
     assert await api.balance(card) == 1000 - Decimal("40.4")
 
 
+@pytest.mark.rule("R154", "R155", "R246")
 async def test_a_partial_reversal_then_a_settlement_makes_three_events_and_one_row(
     api: Api, hand: Hand
 ) -> None:
@@ -133,6 +139,7 @@ async def test_a_partial_reversal_then_a_settlement_makes_three_events_and_one_r
     assert await api.balance(card) == 1000 - Decimal("40.9")
 
 
+@pytest.mark.rule("R155")
 async def test_a_full_reversal_gives_everything_back(api: Api, hand: Hand) -> None:
     """R155, U47."""
     card = await api.loaded(hand)
@@ -143,6 +150,7 @@ async def test_a_full_reversal_gives_everything_back(api: Api, hand: Hand) -> No
     assert await api.balance(card) == 1000
 
 
+@pytest.mark.rule("R154", "R201", "R240", "R241")
 async def test_refunds_change_the_row_and_never_its_amount(api: Api, hand: Hand) -> None:
     """R154, R201, R240, R241, U47: partial, then the rest; direction is in the event, not in a sign."""
     card = await api.loaded(hand)
@@ -165,6 +173,7 @@ async def test_refunds_change_the_row_and_never_its_amount(api: Api, hand: Hand)
 
 
 @pytest.mark.parametrize("code", CODES)
+@pytest.mark.rule("R036", "R164", "R239", "R245")
 async def test_every_decline_code_can_be_brought_about(api: Api, hand: Hand, code: str) -> None:
     """R036, R164, R239, R245: fees are zero, the amount is not, the card keeps its money."""
     card = await api.loaded(hand)
@@ -187,6 +196,7 @@ async def test_every_decline_code_can_be_brought_about(api: Api, hand: Hand, cod
     assert (await hand.http.post(f"purchases/{told['transaction_id']}/settle", json={})).status_code == 409
 
 
+@pytest.mark.rule("R164", "R258")
 async def test_five_thousand_passes_and_a_cent_more_does_not(api: Api, hand: Hand) -> None:
     """R164, R258: the cap is on one purchase; the card may hold more."""
     card = await api.loaded(hand, "12000")
@@ -204,6 +214,7 @@ async def test_a_card_that_holds_too_little_declines(api: Api, hand: Hand) -> No
 
 
 @pytest.mark.parametrize("status", ["FROZEN", "BLOCKED", "EXPIRED", "INACTIVE"])
+@pytest.mark.rule("R055", "R163")
 async def test_a_card_that_is_not_active_cannot_spend(api: Api, hand: Hand, status: str) -> None:
     """R055, R163, N1."""
     card = await api.loaded(hand)
@@ -213,6 +224,7 @@ async def test_a_card_that_is_not_active_cannot_spend(api: Api, hand: Hand, stat
 
 
 @pytest.mark.parametrize(("period", "days"), [("daily", 1), ("weekly", 7), ("monthly", 31)])
+@pytest.mark.rule("R122")
 async def test_a_spending_limit_counts_pending_purchases_of_its_period(
     api: Api, hand: Hand, period: str, days: int
 ) -> None:
@@ -227,6 +239,7 @@ async def test_a_spending_limit_counts_pending_purchases_of_its_period(
     assert (await hand.buy(card, "60"))["outcome"] == "authorized"
 
 
+@pytest.mark.rule("R132", "R163", "R248")
 async def test_velocity_declines_and_repeated_breaches_block_the_card(api: Api, hand: Hand) -> None:
     """R132, R163, R248: no event says so; the decline's card_blocked does."""
     await hand("clock", mode="frozen")
@@ -252,6 +265,7 @@ async def test_an_authorization_that_nobody_settles_is_reversed_after_a_week(api
     assert (await api.events())[-1]["payload"]["occurred_at"] == "2026-03-09T09:00:00.000Z"
 
 
+@pytest.mark.rule("R159")
 async def test_what_follows_a_close_never_reaches_the_closed_card(api: Api, hand: Hand) -> None:
     """R159, U37: a late settlement changes only the row, a late refund goes to suspense."""
     card = await api.loaded(hand, "100")
@@ -267,6 +281,7 @@ async def test_what_follows_a_close_never_reaches_the_closed_card(api: Api, hand
     assert (await hand.state())["suspense_usd"] == "20"
 
 
+@pytest.mark.rule("R024", "R151", "R156", "R157")
 async def test_rows_are_utc_without_a_zone_and_come_in_pages(api: Api, hand: Hand) -> None:
     """R024, R151, R156, R157: an unreadable row is missing from its page and still counted."""
     await hand("clock", mode="frozen", set="2026-03-02T09:00:00.250Z")
@@ -293,12 +308,14 @@ BAD_QUERIES = [
 
 
 @pytest.mark.parametrize("query", BAD_QUERIES)
+@pytest.mark.rule("R156", "R158")
 async def test_a_bad_history_query_is_refused_and_never_clamped(api: Api, query: str) -> None:
     """R156, R158."""
     card = await api.order()
     assert (await api.get(f"/cards/{card}/transactions?{query}")).refusal == (400, "BAD_REQUEST")
 
 
+@pytest.mark.rule("R158")
 async def test_dates_bound_the_history_inclusively_by_utc_day(api: Api, hand: Hand) -> None:
     """R158, U46."""
     card = await api.loaded(hand)
@@ -327,6 +344,7 @@ HISTORY_ERRORS = {
 
 
 @pytest.mark.parametrize(("processor", "refusal"), HISTORY_ERRORS.items())
+@pytest.mark.rule("R161")
 async def test_a_processor_that_fails_a_search_is_told_apart(
     api: Api, hand: Hand, processor: str, refusal: tuple[int, str]
 ) -> None:
@@ -336,6 +354,7 @@ async def test_a_processor_that_fails_a_search_is_told_apart(
     assert (await api.get(f"/cards/{card}/transactions")).refusal == refusal
 
 
+@pytest.mark.rule("R025")
 async def test_scrambled_gives_unknown_declines_event_types_and_signs(api: Api, hand: Hand) -> None:
     """R025, U13, U14."""
     await hand("account", profile="scrambled")

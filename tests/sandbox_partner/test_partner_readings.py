@@ -14,6 +14,7 @@ from tests.sandbox_partner.conftest import Api, Hand
 STAMP = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
 
 
+@pytest.mark.rule("R024")
 async def test_every_timestamp_is_utc_with_milliseconds_and_z(api: Api, hand: Hand) -> None:
     """R024, U77."""
     left = await hand("scenarios/happy-day")
@@ -37,6 +38,7 @@ async def test_every_timestamp_is_utc_with_milliseconds_and_z(api: Api, hand: Ha
     assert all(STAMP.fullmatch(stamp) for stamp in stamps)
 
 
+@pytest.mark.rule("R055", "R070")
 async def test_active_counts_frozen_and_blocked_cards(api: Api, hand: Hand) -> None:
     """R055, R070: any status may come, and only DELETED is not active."""
     ids = [await api.order(f"o{number}") for number in range(3)]
@@ -46,6 +48,7 @@ async def test_active_counts_frozen_and_blocked_cards(api: Api, hand: Hand) -> N
     assert (await api.get("/me")).data["cards"] == {"total": 3, "active": 2, "limit": None}
 
 
+@pytest.mark.rule("R202", "R203")
 async def test_spent_falls_when_money_comes_back_from_a_card(api: Api, hand: Hand) -> None:
     """R203, R202: spent is net of unloads and closes."""
     await hand("account", monthly_fee_usd="1.5")
@@ -60,6 +63,7 @@ async def test_spent_falls_when_money_comes_back_from_a_card(api: Api, hand: Han
     assert (figures["spent_usd"], figures["funded_usd"], figures["balance_usd"]) == (1.5, 100, 98.5)
 
 
+@pytest.mark.rule("R032")
 async def test_a_drained_card_reads_zero_and_an_unread_one_null(api: Api, hand: Hand) -> None:
     """R032."""
     card = await api.order()
@@ -68,6 +72,7 @@ async def test_a_drained_card_reads_zero_and_an_unread_one_null(api: Api, hand: 
     assert (await api.get(f"/cards/{card}")).data["balance_usd"] is None
 
 
+@pytest.mark.rule("R100")
 async def test_a_replay_rebuilds_the_requested_amount_from_credit_and_fee(api: Api, hand: Hand) -> None:
     """R100."""
     await hand("float", amount_usd="100")
@@ -77,6 +82,7 @@ async def test_a_replay_rebuilds_the_requested_amount_from_credit_and_fee(api: A
     assert again["amount_requested_usd"] == again["credited_usd"] + again["fee_usd"] == 25
 
 
+@pytest.mark.rule("R090", "R091")
 async def test_funding_takes_no_idempotency_key_and_is_idempotent_on_the_hash(api: Api) -> None:
     """R090, R091: the header is not even looked at."""
     body = {"tx_hash": "0x" + "7" * 64, "network": "polygon"}
@@ -87,6 +93,7 @@ async def test_funding_takes_no_idempotency_key_and_is_idempotent_on_the_hash(ap
 
 
 @pytest.mark.parametrize("key", ["abc\n", "\u0661", "é", "a b", "a\x00", " abc"])
+@pytest.mark.rule("R087")
 def test_a_key_is_matched_whole_and_in_ascii(key: str) -> None:
     """R087: what no HTTP library would send, sent past it."""
     world = build_world()

@@ -29,6 +29,7 @@ async def balances(api: Api, card: str) -> tuple[Any, Any]:
     return (await api.float())["balance_usd"], (await api.get(f"/cards/{card}")).data["balance_usd"]
 
 
+@pytest.mark.rule("R119")
 async def test_an_unload_moves_money_back_once_and_tells_by_event_once(api: Api, card: str) -> None:
     """R119, U2, U15."""
     for _ in range(2):
@@ -51,6 +52,7 @@ async def test_the_replay_of_an_unload_is_a_conflict_under_the_switch(
     assert (await unload(api, card)).refusal == (409, "ALREADY_PROCESSED")
 
 
+@pytest.mark.rule("R118")
 async def test_402_on_an_unload_is_about_the_card(api: Api, card: str) -> None:
     """R118; the key stays unused."""
     assert (await unload(api, card, "40.01")).refusal == (402, "INSUFFICIENT_FUNDS")
@@ -58,12 +60,14 @@ async def test_402_on_an_unload_is_about_the_card(api: Api, card: str) -> None:
 
 
 @pytest.mark.parametrize("amount", ["0", "-1", "1.005"])
+@pytest.mark.rule("R030", "R031")
 async def test_an_unload_takes_cents_above_zero(api: Api, card: str, amount: str) -> None:
     """R030, R031."""
     assert (await unload(api, card, amount)).refusal == (400, "BAD_REQUEST")
 
 
 @pytest.mark.parametrize(("settled", "expected"), [("credited", (75, 25)), ("refunded", (60, 40))])
+@pytest.mark.rule("R120", "R121")
 async def test_an_unload_that_died_midway_is_on_neither_side_until_settled(
     api: Api, card: str, hand: Hand, settled: str, expected: tuple[int, int]
 ) -> None:
@@ -87,6 +91,7 @@ async def test_a_processor_that_refuses_an_unload_moves_nothing(api: Api, card: 
     assert (await unload(api, card)).status == 200
 
 
+@pytest.mark.rule("R135", "R136", "R138", "R201")
 async def test_closing_sweeps_the_balance_and_replays(api: Api, card: str) -> None:
     """R135, R136, R138, R201: no event, a refund row with the card's id."""
     for _ in range(2):
@@ -108,6 +113,7 @@ async def test_a_closed_card_cannot_be_closed_again(
     assert (await api.post(f"/cards/{card}/close", idem="later")).status == refusal
 
 
+@pytest.mark.rule("R135")
 async def test_an_unreadable_balance_keeps_the_card_open(api: Api, card: str, hand: Hand) -> None:
     """R135."""
     await hand(f"cards/{card}", balance_readable=False)
@@ -118,6 +124,7 @@ async def test_an_unreadable_balance_keeps_the_card_open(api: Api, card: str, ha
     assert (await api.post(f"/cards/{card}/close", idem="close-1")).data["returned_usd"] == 40
 
 
+@pytest.mark.rule("R098", "R131")
 async def test_a_closed_card_takes_no_new_top_up_but_replays_a_done_one(api: Api, card: str) -> None:
     """R098, R131, U35."""
     await api.post(f"/cards/{card}/close")

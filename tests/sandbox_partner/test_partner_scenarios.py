@@ -21,6 +21,24 @@ async def play(hand: Hand, name: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("name", REASONS)
+@pytest.mark.rule(
+    "R176",
+    "R177",
+    "R178",
+    "R179",
+    "R180",
+    "R181",
+    "R182",
+    "R183",
+    "R184",
+    "R185",
+    "R186",
+    "R187",
+    "R188",
+    "R189",
+    "R190",
+    "R191",
+)
 async def test_a_funding_scenario_ends_in_its_status_and_reason(api: Api, hand: Hand, name: str) -> None:
     """R176 to R191: all 27 reasons can be brought about."""
     _, status, reason = name.split("-")
@@ -70,6 +88,7 @@ async def test_the_allowance_ends_in_the_middle_of_a_batch(api: Api, hand: Hand)
     assert statuses == [201, 201, 201, 409, 409]
 
 
+@pytest.mark.rule("R204", "R205")
 async def test_a_month_ends_between_an_order_and_a_close(api: Api, hand: Hand) -> None:
     """R204, R205: two months in two hours for the one, the whole new month for the other."""
     await hand("clock", mode="frozen", set="2026-08-11T12:00:00Z")
@@ -132,6 +151,7 @@ async def test_a_close_with_a_pending_purchase_is_followed_by_its_settlement(api
     assert swept == Decimal(320) - Decimal("35.35")
 
 
+@pytest.mark.rule("R228")
 async def test_an_outage_of_three_hours_ends_in_eight_attempts_and_nothing_is_lost(
     api: Api, hand: Hand, receiver: Receiver
 ) -> None:
@@ -159,6 +179,7 @@ async def test_a_rotation_in_the_middle_of_a_backlog_signs_all_of_it(
         assert headers["X-SVC-Signature"] == signature(told["secret"], headers["X-SVC-Timestamp"], body)
 
 
+@pytest.mark.rule("R208", "R209")
 async def test_a_secret_that_was_lost_can_only_be_rotated(api: Api, hand: Hand) -> None:
     """R208, R209."""
     left = await play(hand, "secret-lost")
@@ -168,6 +189,7 @@ async def test_a_secret_that_was_lost_can_only_be_rotated(api: Api, hand: Hand) 
     assert (await api.call("PUT", "/webhook", {"url": left["webhook"], "rotate": True})).data["secret"]
 
 
+@pytest.mark.rule("R231", "R244")
 async def test_a_settlement_can_arrive_before_its_authorization(
     api: Api, hand: Hand, receiver: Receiver
 ) -> None:

@@ -21,6 +21,7 @@ async def rows_of(api: Api, key: str) -> list[tuple[str, Decimal]]:
     return [(row["kind"], row["amount_usd"]) for row in reversed(found)]
 
 
+@pytest.mark.rule("R101", "R113")
 async def test_a_top_up_moves_float_to_the_card_one_to_one(api: Api, card: str) -> None:
     """R101, R113."""
     data = (await api.top_up(card, "25.50")).data
@@ -33,6 +34,7 @@ async def test_a_top_up_moves_float_to_the_card_one_to_one(api: Api, card: str) 
     assert await rows_of(api, "topup-1") == [("card_topup", Decimal("-25.5"))]
 
 
+@pytest.mark.rule("R096", "R099")
 async def test_a_replay_returns_the_original_amounts_with_the_float_of_now(api: Api, card: str) -> None:
     """R096, R099."""
     await api.top_up(card, "25")
@@ -44,12 +46,14 @@ async def test_a_replay_returns_the_original_amounts_with_the_float_of_now(api: 
     assert again["partner_balance_usd"] == 70
 
 
+@pytest.mark.rule("R097")
 async def test_a_used_key_with_an_unknown_card_is_404_before_it_is_a_replay(api: Api, card: str) -> None:
     """R097."""
     await api.top_up(card)
     assert (await api.top_up("A" * 32)).refusal == (404, "NOT_FOUND")
 
 
+@pytest.mark.rule("R095")
 async def test_a_key_is_bound_to_its_card(api: Api, card: str) -> None:
     """R095."""
     other = await api.order("order-2")
@@ -57,6 +61,7 @@ async def test_a_key_is_bound_to_its_card(api: Api, card: str) -> None:
     assert (await api.top_up(other)).refusal == (409, "ALREADY_PROCESSED")
 
 
+@pytest.mark.rule("R104")
 async def test_402_writes_nothing_and_leaves_the_key_unused(api: Api, card: str, hand: Hand) -> None:
     """R104."""
     assert (await api.top_up(card, "100.01")).refusal == (402, "INSUFFICIENT_FUNDS")
@@ -66,6 +71,7 @@ async def test_402_writes_nothing_and_leaves_the_key_unused(api: Api, card: str,
     assert (await api.top_up(card, "100.01")).status == 200
 
 
+@pytest.mark.rule("R050", "R103")
 async def test_402_counts_the_limit_headroom_and_not_the_balance_alone(
     api: Api, card: str, hand: Hand
 ) -> None:
@@ -81,6 +87,7 @@ async def test_402_counts_the_limit_headroom_and_not_the_balance_alone(
     "amount",
     ["0", "-1", "0.001", "0.30000000000000004", '"25.00"', "true", "null", "NaN", "1e400", "[1]", "0.009"],
 )
+@pytest.mark.rule("R029", "R030", "R031")
 async def test_an_amount_that_is_no_plain_number_of_cents_moves_nothing(
     api: Api, card: str, amount: str
 ) -> None:
@@ -110,6 +117,7 @@ async def test_the_value_of_an_amount_counts_and_not_its_spelling(api: Api, card
         ("429", (502, "UNAVAILABLE")), ("capacity", (409, "QUOTA")),
     ],
 )  # fmt: skip
+@pytest.mark.rule("R093", "R105", "R106", "R107", "R111", "R113")
 async def test_a_definite_rejection_refunds_and_spends_the_key(
     api: Api, card: str, hand: Hand, processor: str, refusal: tuple[int, str]
 ) -> None:
@@ -125,6 +133,7 @@ async def test_a_definite_rejection_refunds_and_spends_the_key(
 
 @pytest.mark.parametrize("processor", ["5xx", "timeout"])
 @pytest.mark.parametrize("settled", ["credited", "refunded"])
+@pytest.mark.rule("R106", "R110", "R112")
 async def test_an_unknown_processor_outcome_keeps_the_debit_until_support_settles_it(
     api: Api, card: str, hand: Hand, processor: str, settled: str
 ) -> None:
@@ -147,6 +156,7 @@ async def test_an_unknown_processor_outcome_keeps_the_debit_until_support_settle
 @pytest.mark.parametrize(
     ("effect", "debits"), [("drop_before_commit", 0), ("drop_after_commit", 1), ("reset", 0)]
 )
+@pytest.mark.rule("R109")
 async def test_after_a_lost_answer_the_same_key_moves_money_once(
     api: Api, card: str, hand: Hand, effect: str, debits: int
 ) -> None:
@@ -160,6 +170,7 @@ async def test_after_a_lost_answer_the_same_key_moves_money_once(
     assert await rows_of(api, "topup-1") == [("card_topup", Decimal(-25))]
 
 
+@pytest.mark.rule("R005")
 async def test_a_garbled_answer_hides_work_that_was_done(api: Api, card: str, hand: Hand) -> None:
     """R005."""
     await hand.fault("garbage")
@@ -169,6 +180,7 @@ async def test_a_garbled_answer_hides_work_that_was_done(api: Api, card: str, ha
     assert await rows_of(api, "topup-1") == [("card_topup", Decimal(-25))]
 
 
+@pytest.mark.rule("R102", "R112")
 async def test_a_call_that_died_midway_is_a_debit_without_an_outcome(api: Api, card: str, hand: Hand) -> None:
     """R102, R112."""
     await hand.fault("drop_midway")
@@ -179,6 +191,7 @@ async def test_a_call_that_died_midway_is_a_debit_without_an_outcome(api: Api, c
     assert (await api.get(f"/cards/{card}")).data["balance_usd"] == 0
 
 
+@pytest.mark.rule("R092", "R117")
 async def test_of_two_calls_with_one_key_one_executes_and_the_other_is_409(
     api: Api, card: str, hand: Hand
 ) -> None:
@@ -192,6 +205,7 @@ async def test_of_two_calls_with_one_key_one_executes_and_the_other_is_409(
     assert await rows_of(api, "topup-1") == [("card_topup", Decimal(-25))]
 
 
+@pytest.mark.rule("R116")
 async def test_concurrent_top_ups_cannot_both_pass_the_check_of_available(
     api: Api, card: str, hand: Hand
 ) -> None:
@@ -201,6 +215,7 @@ async def test_concurrent_top_ups_cannot_both_pass_the_check_of_available(
     assert sorted(answer.status for answer in answers) == [200, 402]
 
 
+@pytest.mark.rule("R097")
 async def test_an_answer_is_forced_before_anything_happens(api: Api, card: str, hand: Hand) -> None:
     """R097: a 404 on a re-send hides the replay."""
     await api.top_up(card)
@@ -210,6 +225,7 @@ async def test_an_answer_is_forced_before_anything_happens(api: Api, card: str, 
 
 
 @pytest.mark.parametrize("key", ["", "a:b", "a.b", "x" * 129, "a b"])
+@pytest.mark.rule("R086")
 async def test_a_malformed_idempotency_key_is_refused(api: Api, card: str, key: str) -> None:
     """R086, U23."""
     answer = await api.call(
@@ -222,6 +238,7 @@ async def test_a_malformed_idempotency_key_is_refused(api: Api, card: str, key: 
     assert (await api.float())["balance_usd"] == 100
 
 
+@pytest.mark.rule("R088")
 async def test_without_a_key_each_call_debits(api: Api, card: str) -> None:
     """R088, U24."""
     for _ in range(2):

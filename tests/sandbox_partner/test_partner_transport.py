@@ -13,6 +13,7 @@ EVERY = [(operation.method, operation.path.replace("{cardId}", "x").replace("{fu
          for operation in OPERATIONS]  # fmt: skip
 
 
+@pytest.mark.rule("R007")
 async def test_the_four_causes_of_401_cannot_be_told_apart(api: Api, hand: Hand) -> None:
     """R007."""
     revoked = (await hand("keys"))["key"]
@@ -27,6 +28,7 @@ async def test_the_four_causes_of_401_cannot_be_told_apart(api: Api, hand: Hand)
     assert all(body == bodies[0] for body in bodies)
 
 
+@pytest.mark.rule("R006")
 async def test_a_bearer_token_works_everywhere_but_by_a_switch_on_me(api: Api, hand: Hand) -> None:
     """R006, U10."""
     headers = {"Authorization": f"Bearer {api.key}"}
@@ -39,6 +41,7 @@ async def test_a_bearer_token_works_everywhere_but_by_a_switch_on_me(api: Api, h
 
 
 @pytest.mark.parametrize(("method", "path"), EVERY)
+@pytest.mark.rule("R008", "R009", "R010")
 async def test_each_operation_needs_its_own_scope_and_names_it(
     api: Api, hand: Hand, method: str, path: str
 ) -> None:
@@ -53,6 +56,7 @@ async def test_each_operation_needs_its_own_scope_and_names_it(
     assert operation.scope in answer.body["error"]
 
 
+@pytest.mark.rule("R018", "R019", "R021")
 async def test_the_limit_is_a_rolling_minute_of_the_simulators_clock(api: Api, hand: Hand) -> None:
     """R018, R019, R021, U53."""
     await hand("clock", mode="frozen")
@@ -74,6 +78,7 @@ async def test_the_limit_is_a_rolling_minute_of_the_simulators_clock(api: Api, h
     ("method", "path"),
     [("DELETE", "/me"), ("PUT", "/cards"), ("GET", "/cards/x/topup"), ("HEAD", "/me"), ("OPTIONS", "/me")],
 )
+@pytest.mark.rule("R013", "R015")
 async def test_a_wrong_method_is_405_bad_request_after_the_key(api: Api, method: str, path: str) -> None:
     """R013, R015, U73."""
     response = await api.http.request(method, path, headers={"X-API-Key": api.key})
@@ -84,11 +89,13 @@ async def test_a_wrong_method_is_405_bad_request_after_the_key(api: Api, method:
 
 
 @pytest.mark.parametrize("path", ["/nothing", "/me/", "/cards/a/b/c", "/cards/a%2Fb", "//me"])
+@pytest.mark.rule("R001")
 async def test_an_unknown_path_is_a_flat_404(api: Api, path: str) -> None:
     """R001, U72, U74."""
     assert (await api.get(path)).refusal == (404, "NOT_FOUND")
 
 
+@pytest.mark.rule("R016", "R017", "R044", "R046", "R051")
 async def test_me_shows_the_account_and_never_the_key(api: Api, hand: Hand) -> None:
     """R016, R017, R044, R046, R051."""
     await hand("account", load_pct="0.025")
@@ -104,6 +111,7 @@ async def test_me_shows_the_account_and_never_the_key(api: Api, hand: Hand) -> N
 
 
 @pytest.mark.parametrize(("given", "stored"), [("0", "0"), ("0.5", "0.5"), ("0.0123456", "0.01235")])
+@pytest.mark.rule("R047")
 async def test_the_markup_is_stored_at_five_decimals(api: Api, given: str, stored: str) -> None:
     """R047."""
     data = (await api.call("PUT", "/fees", {"markup_pct": Decimal(given)})).data
@@ -112,6 +120,7 @@ async def test_the_markup_is_stored_at_five_decimals(api: Api, given: str, store
 
 
 @pytest.mark.parametrize("given", [-0.01, 0.50001, "0.1", None, True, []])
+@pytest.mark.rule("R047")
 async def test_a_markup_outside_its_range_is_refused(api: Api, given: Any) -> None:
     """R047."""
     raw = b'{"markup_pct": %s}' % json.dumps(given).encode()
@@ -122,11 +131,13 @@ async def test_a_markup_outside_its_range_is_refused(api: Api, given: Any) -> No
 @pytest.mark.parametrize(
     "query", ["limit=101", "limit=abc", "limit=-1", "limit=1.5", "page=x", "page=-1", "limit=%D9%A1"]
 )
+@pytest.mark.rule("R073", "R193", "R235")
 async def test_ledger_and_events_refuse_bad_pages(api: Api, path: str, query: str) -> None:
     """R073, R193, R235, U44."""
     assert (await api.get(f"{path}?{query}")).refusal == (400, "BAD_REQUEST")
 
 
+@pytest.mark.rule("R193", "R194", "R196", "R197")
 async def test_the_ledger_pages_and_reads_total_zero_past_its_end(api: Api, hand: Hand) -> None:
     """R193, R194, R196, R197."""
     for number in range(1, 6):
@@ -140,6 +151,7 @@ async def test_the_ledger_pages_and_reads_total_zero_past_its_end(api: Api, hand
     assert len((await api.get("/ledger?limit=0&page=0")).data["entries"]) == 1
 
 
+@pytest.mark.rule("R235", "R236")
 async def test_events_are_filtered_by_type_and_from_an_inclusive_moment(api: Api, hand: Hand) -> None:
     """R235, R236, U76."""
     await hand("clock", mode="frozen", set="2026-01-01T00:00:00Z")
@@ -155,6 +167,7 @@ async def test_events_are_filtered_by_type_and_from_an_inclusive_moment(api: Api
     assert (await api.get("/events?since=yesterday")).refusal == (400, "BAD_REQUEST")
 
 
+@pytest.mark.rule("R027")
 async def test_money_is_never_rounded_on_its_way_through_json(api: Api, hand: Hand) -> None:
     """R027: a value that a double cannot hold."""
     await hand("float", amount_usd="123456789.1234567891")

@@ -33,6 +33,7 @@ async def deliver(hand: Hand) -> None:
     await hand("clock", advance_seconds=0)
 
 
+@pytest.mark.rule("R208", "R209", "R219", "R220", "R255")
 async def test_there_is_no_webhook_before_the_first_put_and_its_secret_is_told_once(
     api: Api, hand: Hand
 ) -> None:
@@ -50,6 +51,7 @@ async def test_there_is_no_webhook_before_the_first_put_and_its_secret_is_told_o
     assert (await api.call("DELETE", "/webhook")).refusal == (405, "BAD_REQUEST")
 
 
+@pytest.mark.rule("R210", "R211")
 async def test_a_secret_is_renewed_by_another_address_and_by_rotate_true_alone(api: Api) -> None:
     """R210, R211: and changing the address back makes a third one."""
     first = (await register(api)).data["secret"]
@@ -73,6 +75,7 @@ SAME = [
 
 
 @pytest.mark.parametrize(("given", "stored"), SAME)
+@pytest.mark.rule("R212")
 async def test_an_address_is_stored_in_its_normal_form_and_compared_in_it(
     api: Api, given: str, stored: str
 ) -> None:
@@ -96,6 +99,7 @@ REFUSED = [
 
 
 @pytest.mark.parametrize("url", REFUSED)
+@pytest.mark.rule("R217", "R218")
 async def test_an_address_that_is_not_a_public_https_name_is_refused(api: Api, url: str) -> None:
     """R217, R218."""
     assert (await register(api, url)).refusal == (400, "BAD_REQUEST")
@@ -109,6 +113,7 @@ async def test_a_registration_that_is_not_an_object_with_a_url_is_refused(api: A
     assert (await api.call("PUT", "/webhook", raw=body)).refusal == (400, "BAD_REQUEST")
 
 
+@pytest.mark.rule("R009", "R234")
 async def test_scopes_are_per_endpoint_and_not_per_prefix(api: Api, hand: Hand) -> None:
     """R009, R234."""
     event = await an_event(api, hand)
@@ -124,6 +129,7 @@ async def test_scopes_are_per_endpoint_and_not_per_prefix(api: Api, hand: Hand) 
             assert (answer.status == 403) == (scope != needed), (method, path, scope)
 
 
+@pytest.mark.rule("R221", "R222")
 def test_the_signature_is_the_documented_one() -> None:
     """R221, R222: the written test vector."""
     body = (
@@ -134,6 +140,7 @@ def test_the_signature_is_the_documented_one() -> None:
     assert signature("whsec_" + "A" * 32, "1767323045", body) == expected
 
 
+@pytest.mark.rule("R221", "R222", "R227", "R235")
 async def test_a_delivery_is_signed_and_carries_what_the_log_shows(
     api: Api, hand: Hand, receiver: Receiver
 ) -> None:
@@ -161,6 +168,7 @@ async def test_a_delivery_is_signed_and_carries_what_the_log_shows(
     assert record["delivered_at"] == "2026-03-02T09:00:00.000Z"
 
 
+@pytest.mark.rule("R227", "R228")
 async def test_eight_attempts_are_made_with_doubling_waits_and_then_no_more(
     api: Api, hand: Hand, receiver: Receiver
 ) -> None:
@@ -189,6 +197,7 @@ async def test_eight_attempts_are_made_with_doubling_waits_and_then_no_more(
     assert [(one["attempts"], one["delivered"]) for one in await api.events()] == [(1, True)]
 
 
+@pytest.mark.rule("R231", "R234")
 async def test_a_delivered_event_can_be_sent_again_under_its_own_id(
     api: Api, hand: Hand, receiver: Receiver
 ) -> None:
@@ -204,6 +213,7 @@ async def test_a_delivered_event_can_be_sent_again_under_its_own_id(
         assert (await client.post(f"/events/{unknown}/redeliver")).refusal == (404, "NOT_FOUND")
 
 
+@pytest.mark.rule("R214", "R215", "R236")
 async def test_events_wait_without_an_endpoint_and_the_first_registration_sends_them_oldest_first(
     api: Api, hand: Hand, receiver: Receiver
 ) -> None:
@@ -218,6 +228,7 @@ async def test_events_wait_without_an_endpoint_and_the_first_registration_sends_
     assert receiver.bodies[0]["created_at"] == "2026-03-02T09:00:00.000Z"
 
 
+@pytest.mark.rule("R213")
 async def test_rotation_signs_the_backlog_with_the_new_secret(
     api: Api, hand: Hand, receiver: Receiver
 ) -> None:
@@ -241,6 +252,7 @@ def elsewhere(status: int, location: str) -> web.Response:
     ("status", "method", "size"),
     [(301, "GET", 0), (302, "GET", 0), (303, "GET", 0), (307, "POST", 1), (308, "POST", 1)],
 )
+@pytest.mark.rule("R230")
 async def test_redirects_are_followed_and_the_last_hop_counts(
     api: Api, hand: Hand, receiver: Receiver, status: int, method: str, size: int
 ) -> None:
@@ -269,6 +281,7 @@ async def test_a_redirect_that_leaves_https_or_the_map_or_goes_in_circles_fails(
     assert (await hand.state())["deliveries"][0]["problem"]
 
 
+@pytest.mark.rule("R228", "R229")
 async def test_an_attempt_is_given_up_after_eight_seconds_in_all(
     api: Api, hand: Hand, receiver: Receiver, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -315,6 +328,7 @@ async def test_no_delivery_leaves_this_machine(api: Api, hand: Hand) -> None:
         assert "map" in await hand.refused("deliveries", map={"example.com": address})
 
 
+@pytest.mark.rule("R231")
 async def test_delivery_modes(api: Api, hand: Hand, receiver: Receiver) -> None:
     """R231: duplicates, reordering and loss, as a real network has them."""
     await register(api)
@@ -342,6 +356,7 @@ async def test_delivery_modes(api: Api, hand: Hand, receiver: Receiver) -> None:
     assert (await api.events())[-1]["delivered"] is True
 
 
+@pytest.mark.rule("R007")
 async def test_a_suspended_account_gets_nothing_until_it_is_back(
     api: Api, hand: Hand, receiver: Receiver
 ) -> None:
@@ -407,6 +422,7 @@ async def in_webhook_mode(api: Api, hand: Hand) -> str:
     return card
 
 
+@pytest.mark.rule("R140", "R237")
 async def test_a_code_that_arrives_lets_the_purchase_go_on(api: Api, hand: Hand, receiver: Receiver) -> None:
     """R140, R237, N9: the code is in the delivery and in GET /events, and nowhere else."""
     card = await in_webhook_mode(api, hand)
@@ -422,6 +438,7 @@ async def test_a_code_that_arrives_lets_the_purchase_go_on(api: Api, hand: Hand,
 
 
 @pytest.mark.parametrize("down", ["endpoint", "program"])
+@pytest.mark.rule("R140", "R141")
 async def test_without_its_code_the_purchase_is_declined_after_five_minutes(
     api: Api, hand: Hand, receiver: Receiver, down: str
 ) -> None:
@@ -440,6 +457,7 @@ async def test_without_its_code_the_purchase_is_declined_after_five_minutes(
     assert sent == (["card.3ds_challenge"] if down == "endpoint" else []) + ["card.declined"]
 
 
+@pytest.mark.rule("R134")
 async def test_in_sms_mode_no_challenge_reaches_the_partner(api: Api, hand: Hand) -> None:
     """R134."""
     card = await api.loaded(hand, "100")
@@ -447,6 +465,7 @@ async def test_in_sms_mode_no_challenge_reaches_the_partner(api: Api, hand: Hand
     assert [event["type"] for event in await api.events()] == ["card.authorized"]
 
 
+@pytest.mark.rule("R138", "R185", "R248")
 async def test_only_the_documented_calls_tell_anybody(api: Api, hand: Hand) -> None:
     """R138, R185, R248: nothing is said of orders, top-ups, limits, phones, modes, blocks, fees and closes."""
     await register(api)

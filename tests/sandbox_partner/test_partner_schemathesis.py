@@ -1,0 +1,104 @@
+"""Schemathesis on the served description: no server error, and every answer is one that is described."""
+
+import asyncio
+import os
+import threading
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import httpx
+import pytest
+import schemathesis
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+from schemathesis.checks import not_a_server_error
+from schemathesis.specs.openapi.checks import (
+    content_type_conformance,
+    response_headers_conformance,
+    response_schema_conformance,
+    status_code_conformance,
+)
+
+from sandbox.partner.app import serve
+from sandbox.partner.surface import OPERATIONS
+
+CHECKS = (
+    not_a_server_error, status_code_conformance, content_type_conformance, response_headers_conformance,
+    response_schema_conformance,
+)  # fmt: skip
+EXAMPLES = 300 if os.environ.get("SOAK") == "1" else 6
+
+
+class Target(NamedTuple):
+    schema: Any
+    base_url: str
+    control_url: str
+    key: str
+    ids: dict[str, list[str]]
+
+
+def _start(started: threading.Event, told: dict[str, Any]) -> None:
+    async def main() -> None:
+        running = await serve(port=0, demo=True)
+        told.update(base=running.base_url, control=running.control_url, loop=asyncio.get_running_loop())
+        told["stop"] = stop = asyncio.Event()
+        started.set()
+        await stop.wait()
+        await running.close()
+
+    asyncio.run(main())
+
+
+@pytest.fixture(scope="module")
+def target() -> Iterator[Target]:
+    """A simulator on a happy day, in a thread: Schemathesis calls it from outside, and waits for answers."""
+    started, told = threading.Event(), dict[str, Any]()
+    thread = threading.Thread(target=_start, args=(started, told))
+    thread.start()
+    assert started.wait(10)
+    with httpx.Client(base_url=told["control"] + "/") as control:
+        control.post("account", json={"deposits_enabled": True}).raise_for_status()
+        key = control.post("keys", json={"rate_limit_per_minute": 10**6}).json()["key"]
+        state = control.get("state").json()
+        ids = {
+            "cardId": [card["id"] for card in state["cards"]],
+            "fundingId": [one["id"] for one in state["funding"]],
+            "eventId": [one["id"] for one in state["events"]],
+        }
+        document = httpx.get(told["base"] + "/openapi.json").json()
+    yield Target(schemathesis.openapi.from_dict(document), told["base"], told["control"], key, ids)
+    told["loop"].call_soon_threadsafe(told["stop"].set)
+    thread.join(10)
+
+
+@pytest.mark.parametrize("name", [operation.name for operation in OPERATIONS])
+@pytest.mark.rule("R001")
+def test_no_generated_request_gets_a_server_error_or_an_undescribed_answer(target: Target, name: str) -> None:
+    """R001: sampled here, at length in the soak."""
+    method, path = name.split()
+    operation = target.schema[path][method]
+
+    @settings(
+        max_examples=EXAMPLES, deadline=None, phases=[Phase.explicit, Phase.generate],
+        suppress_health_check=list(HealthCheck),
+    )  # fmt: skip
+    @given(case=operation.as_strategy(), real=st.booleans(), number=st.integers(0, 50))
+    def run(case: Any, real: bool, number: int) -> None:
+        if real:
+            known = {
+                where: ids[number % len(ids)]
+                for where, ids in target.ids.items()
+                if where in case.path_parameters
+            }
+            case.path_parameters = {**case.path_parameters, **known}
+        case.call_and_validate(
+            base_url=target.base_url, headers={"X-API-Key": target.key}, checks=list(CHECKS), timeout=10
+        )
+
+    run()
+
+
+def test_the_ledger_still_adds_up_after_all_that(target: Target) -> None:
+    state = httpx.get(f"{target.control_url}/state").json()
+    assert state["invariants"] == {"ok": True, "broken": []}
+    assert state["ledger_sum"] == state["float"]["balance_usd"]

@@ -56,8 +56,9 @@ async def _confirm_terms(turn: Turn, view_id: str, request_id: str) -> None:
     await refresh.require_may_approve(turn.core, request_id, turn.user)
     found = await lookups.confirmation(turn.core, request_id)
     private = await lookups.private_of(turn.core, request_id)
-    labels = {f.name: f.label for f in turn.core.kinds[found.picture.request.kind].fields}
-    lines = tuple((labels.get(name, name), text) for name, text in private.items())
+    values = {**found.picture.request.terms, **private} if private else {}
+    fields = turn.core.kinds[found.picture.request.kind].fields
+    lines = tuple((f.label, values[f.name]) for f in fields if f.name in values and not f.card)
     await turn.client.views_update(view_id=view_id, view=deciding.confirmation(found, lines))
 
 

@@ -38,7 +38,7 @@ from bot.partner.access import AccessRefused, check_access, is_loopback
 from bot.partner.client import PartnerClient
 from bot.partner.errors import PartnerError
 from bot.partner.ratelimit import RateLimiter
-from bot.services import anchors, execution, health, inbox, people
+from bot.services import anchors, execution, health, inbox, people, threeds
 from bot.services.backfill import Backfill
 from bot.services.core import Channels, Core, no_crash
 from bot.services.intake import Intake
@@ -137,8 +137,10 @@ async def _start(
     await _check_policy(core)
     await _note_start(core)
     stack.push_async_callback(anchors.drop, core, _anchor_file(store))
-    outbox = Outbox(core, SlackPublisher(slack))
+    publisher = SlackPublisher(slack)
+    outbox = Outbox(core, publisher)
     _loop(stack, "outbox", outbox.run)
+    _loop(stack, "codes", threeds.Sender(core, publisher).run)
     _loop(stack, "engine", carrier.run)
     stack.push_async_callback(carrier.drain, DRAIN_S)
     intake = await _intake(core, stack)

@@ -19,6 +19,7 @@ from bot.services.pictures import (
     AlertLinePicture,
     AlertPicture,
     AnchorPicture,
+    CodePicture,
     DigestPicture,
     DirectPicture,
     LinePicture,
@@ -50,6 +51,8 @@ def draw(picture: Picture) -> Block:
             return alerts.alert(picture)
         case AlertLinePicture():
             return alerts.line(picture)
+        case CodePicture():
+            return alerts.code(picture)
         case DigestPicture():
             return alerts.digest(picture)
         case AnchorPicture():

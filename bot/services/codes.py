@@ -6,6 +6,8 @@ forgets it. Nothing here is written to the database, a log or a channel.
 
 from __future__ import annotations
 
+import asyncio
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from bot.domain.clock import Clock
@@ -17,10 +19,23 @@ GOOD_FOR = timedelta(minutes=5)
 _MOST = 10_000
 
 
+@dataclass(frozen=True, slots=True)
+class Outgoing:
+    """A code on its way to a person (a Slack id). `label` is the card, `where` the purchase in words."""
+
+    event_id: str
+    person: str
+    code: Secret = field(repr=False)
+    label: str
+    where: str
+    good_until: datetime
+
+
 class Codes:
     """Codes by event id. The receiver keeps them, who handles the event takes them, once."""
 
     def __init__(self) -> None:
+        self.outgoing: asyncio.Queue[Outgoing] = asyncio.Queue()
         self._kept: dict[str, tuple[Secret, datetime]] = {}
 
     def keep(self, event_id: str, code: Secret, clock: Clock) -> None:

@@ -7,6 +7,8 @@ there if and only if the event is done.
 from __future__ import annotations
 
 from bot.domain.purchases import Purchase
+from bot.partner.models.events import CardDeclined, FloatCredited, ThreeDsChallenge
+from bot.services import decline_watch, funding_watch, threeds
 from bot.services.core import Core
 from bot.services.heard import Heard
 from storage.store import Tx
@@ -17,3 +19,10 @@ async def on_event(tx: Tx, core: Core, heard: Heard, purchase: Purchase | None) 
 
     An event of no rule raises nothing; it stays in the inbox for look-ups.
     """
+    match heard.event:
+        case CardDeclined() as declined:
+            await decline_watch.on_decline(tx, core, heard, declined)
+        case FloatCredited(data=data, created_at=created_at):
+            await funding_watch.credited(tx, core, heard.program, data, created_at)
+        case ThreeDsChallenge() as challenge:
+            await threeds.on_challenge(tx, core, heard, challenge)

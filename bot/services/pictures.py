@@ -6,11 +6,12 @@ be pure functions of it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 
 from bot.domain.approvals import Decision
 from bot.domain.requests import Request
+from bot.domain.secret import Secret
 from bot.operations._base import Concern, Line
 
 
@@ -84,6 +85,16 @@ class AlertLinePicture:
 
 
 @dataclass(frozen=True, slots=True)
+class CodePicture:
+    """The one-time code of a purchase, for the one person who gets it. Never stored, never in a channel."""
+
+    label: str
+    where: str
+    code: Secret = field(repr=False)
+    good_until: datetime
+
+
+@dataclass(frozen=True, slots=True)
 class DigestPicture:
     """What happened since the digest before: `lines` and `still_open` as they are written."""
 
@@ -124,6 +135,7 @@ Picture = (
     | DirectPicture
     | AlertPicture
     | AlertLinePicture
+    | CodePicture
     | DigestPicture
     | AnchorPicture
 )

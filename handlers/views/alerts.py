@@ -7,6 +7,7 @@ from bot.services.pictures import (
     AlertPicture,
     AlertsPicture,
     AnchorPicture,
+    CodePicture,
     DigestPicture,
     MutePicture,
 )
@@ -72,6 +73,20 @@ def line(picture: AlertLinePicture) -> b.Block:
     who = "" if picture.actor.startswith("system:") else f"{b.mention(picture.actor)}: "
     text = f"{who}{b.esc(picture.text)}{' ' + called if called else ''}"
     return b.message(text, [b.section(text)])
+
+
+def code(picture: CodePicture) -> b.Block:
+    """The direct message with a one-time code. Its fallback text has none: that is what phones show."""
+    head = f"A code for {b.esc(picture.label)}"
+    until = (
+        f"Good until {b.when(picture.good_until)}. If this purchase is not yours, freeze the card at once."
+    )
+    blocks = [
+        b.header(f"Code {picture.code.reveal()}"),
+        b.section(f"{head}: {b.esc(picture.where)}."),
+        b.context(until),
+    ]
+    return b.message(head, blocks)
 
 
 def digest(picture: DigestPicture) -> b.Block:

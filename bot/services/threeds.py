@@ -1,0 +1,194 @@
+"""3-D Secure challenges: the one-time code to the person mapped to the card's `partner_ref`, and to nobody else.
+
+The code goes from memory straight into a direct message. The alert of a challenge never has it; it says
+where it went, or why nobody got it and what to do.
+"""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from bot.domain.errors import NotAllowed
+from bot.domain.money import format_usd
+from bot.domain.secret import Secret
+from bot.partner.models.events import ThreeDsChallenge
+from bot.services import alerts, people
+from bot.services.codes import GOOD_FOR, Outgoing
+from bot.services.core import Core
+from bot.services.heard import Heard
+from bot.services.outbox import MessageGone, Publisher, SlackRefused, SlackTrouble
+from bot.services.pictures import CodePicture
+from storage import audit, cards, person_cards
+from storage.store import Tx
+
+log = logging.getLogger("countersign.threeds")
+
+_KIND = "3ds"
+_TRY_AGAIN_S = 2.0
+
+
+@dataclass(frozen=True, slots=True)
+class _Challenge:
+    """What may be said of it anywhere."""
+
+    event_id: str
+    label: str
+    partner_ref: str | None
+    where: str
+    good_until: datetime
+    code: Secret | None = field(repr=False)
+
+
+async def on_challenge(tx: Tx, core: Core, heard: Heard, event: ThreeDsChallenge) -> None:
+    """Hand the code to the sender once this is committed, or say why nobody gets it."""
+    challenge = await _read(tx, event)
+    person = await person_cards.person_of(tx, challenge.partner_ref) if challenge.partner_ref else None
+    if tx.now >= challenge.good_until or challenge.code is None:
+        why = "Its code came too late, or the bot was restarted in between, and is gone. Buy again."
+        await _tell(tx, core, challenge, "warning", f"No code for {challenge.label}: it expired", why)
+    elif person is None:
+        ref = (
+            f"the reference {challenge.partner_ref}"
+            if challenge.partner_ref
+            else "a card without a reference"
+        )
+        why = (
+            f"Nobody is named for {ref}, so its code was shown to nobody and is gone. An admin names somebody with"
+            " `/countersign alerts code REFERENCE @person`; then buy again."
+        )
+        await _tell(tx, core, challenge, "warning", f"No one to send the code of {challenge.label} to", why)
+    else:
+        why = "Its code goes to the person named for this card, and nowhere else. If nothing came, buy again."
+        await _tell(tx, core, challenge, "info", f"A code is needed for {challenge.label}", why)
+        going = Outgoing(
+            event.id, person, challenge.code, challenge.label, challenge.where, challenge.good_until
+        )
+        tx.after_commit(lambda: core.codes.outgoing.put_nowait(going))
+
+
+async def _read(tx: Tx, event: ThreeDsChallenge) -> _Challenge:
+    data = event.data
+    entry = await cards.get(tx, data.card_id) if data.card_id else None
+    good_until = event.created_at + GOOD_FOR
+    amount = "A purchase" if data.amount_usd is None else f"A purchase of {format_usd(data.amount_usd)}"
+    return _Challenge(
+        event_id=event.id,
+        label=entry.label if entry else "a card",
+        partner_ref=data.partner_ref or (entry.partner_ref if entry else None),
+        where=f"{amount} at {data.merchant or 'an unnamed merchant'}",
+        good_until=min(good_until, data.expires_at) if data.expires_at else good_until,
+        code=event.code,
+    )
+
+
+async def _tell(tx: Tx, core: Core, challenge: _Challenge, severity: str, title: str, text: str) -> None:
+    said = f"{challenge.where} waits for a 3-D Secure code. {text}"
+    dedupe = f"{_KIND}:{challenge.event_id}"
+    await alerts.keep(
+        tx,
+        core,
+        dedupe=dedupe,
+        kind=_KIND,
+        subject=challenge.event_id,
+        severity=severity,
+        title=title,
+        text=said,
+    )
+    if severity == "warning":  # nothing is left to wait for
+        await alerts.resolve(tx, core, dedupe)
+
+
+class Sender:
+    """Sends codes, one at a time, as long as they are good. One in a process."""
+
+    def __init__(self, core: Core, publisher: Publisher) -> None:
+        self._core = core
+        self._publisher = publisher
+
+    async def run(self) -> None:
+        while True:
+            await self.send(await self._core.codes.outgoing.get())
+
+    async def send_waiting(self) -> None:
+        """Everything that waits now."""
+        while not self._core.codes.outgoing.empty():
+            await self.send(self._core.codes.outgoing.get_nowait())
+
+    async def send(self, going: Outgoing) -> None:
+        """Into a direct message, tried again while the code is good."""
+        picture = CodePicture(going.label, going.where, going.code, going.good_until)
+        while self._core.clock.now() < going.good_until:
+            try:
+                channel = await self._publisher.open_direct(going.person)
+                await self._publisher.post(picture, channel=channel, dedupe=f"{_KIND}:{going.event_id}")
+            except (SlackTrouble, SlackRefused, MessageGone) as error:
+                log.warning("code.not_sent", extra={"event": going.event_id, "error": str(error)})
+                if isinstance(error, SlackRefused):
+                    break
+                await self._core.clock.sleep(getattr(error, "retry_after_s", None) or _TRY_AGAIN_S)
+            else:
+                await self._sent(going)
+                return
+        await self._not_sent(going)
+
+    async def _sent(self, going: Outgoing) -> None:
+        async with self._core.store.begin() as tx:
+            await _audit(tx, self._core, "system:codes", "code.sent", going.event_id, going.person)
+            await alerts.resolve(tx, self._core, f"{_KIND}:{going.event_id}")
+
+    async def _not_sent(self, going: Outgoing) -> None:
+        async with self._core.store.begin() as tx:
+            await alerts.tell(
+                tx,
+                self._core,
+                dedupe=f"{_KIND}:{going.event_id}",
+                kind=_KIND,
+                subject=going.event_id,
+                severity="warning",
+                title=f"The code of {going.label} was not delivered",
+                text=f"{going.where} waited for a 3-D Secure code. Slack did not take the message to the person named"
+                " for this card, and the code is gone. Buy again.",
+            )
+
+
+async def name_person(core: Core, slack_id: str, partner_ref: str, person: str | None) -> None:
+    """An admin names who gets the codes of a reference, or nobody; audited, and told in the channel.
+
+    Raises NotAllowed for all but admins, and for a person who is no full member here.
+    """
+    await people.require_member(core, slack_id, action="code.name_person")
+    if slack_id not in await people.admins(core):
+        await people.refused(core, slack_id, "code.name_person", partner_ref, "not_an_admin")
+        raise NotAllowed("Only admins may say who gets one-time codes.", "not_an_admin")
+    named = "nobody" if person is None else f"{(await people.member(core, person)).name} ({person})"
+    by = (await people.member(core, slack_id)).name
+    async with core.store.begin() as tx:
+        if person is None:
+            await person_cards.drop(tx, partner_ref)
+        else:
+            await person_cards.put(tx, partner_ref, person)
+        await _audit(tx, core, slack_id, "code.name_person", partner_ref, person or "")
+        await alerts.tell(
+            tx,
+            core,
+            dedupe=f"code_person:{partner_ref}:{core.ids.ulid()}",
+            kind="code_person",
+            subject=partner_ref,
+            severity="warning",
+            title=f"One-time codes of {partner_ref} go to {named} now",
+            text=f"{by} ({slack_id}) changed it. Whoever gets these codes can complete purchases with the card: if"
+            " this is not as it should be, freeze the card.",
+        )
+
+
+async def _audit(tx: Tx, core: Core, actor: str, action: str, subject: str, person: str) -> None:
+    await audit.append(
+        tx,
+        actor=actor,
+        action=action,
+        subject=f"code:{subject}",
+        body={"person": person},
+        policy_version=core.policy.version,
+    )

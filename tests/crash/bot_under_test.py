@@ -86,7 +86,9 @@ def bot(order: dict[str, Any]) -> int:
             told = explain(error)
             if told is None:
                 raise
-            say(refused=" ".join(told[0]))
+            sentence = " ".join(told[0])
+            say(refused=sentence)
+            stream.write(f"{sentence}\n")
             return int(told[1])
     return 0
 

@@ -93,6 +93,10 @@ class Outside:
         held = self.slack.workspace.store.messages.values()
         return [message for channel in held for message in channel if message.get("bot_id")]
 
+    def last_words(self) -> str:
+        """The end of the bot's log, tracebacks included."""
+        return (self.folder / "bot.log").read_text()[-3000:]
+
     def leap(self, seconds: float = LEAP_S) -> None:
         """Time goes on, for the others first: a limit must not seem over to the bot before it is."""
         self.slack.workspace.clock.advance(seconds)

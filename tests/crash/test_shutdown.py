@@ -43,7 +43,7 @@ async def test_sigterm_in_mid_call_ends_in_time_and_pays_once(tmp_path: Path, ap
         code = await world.bot.terminate()
         took_s = time.monotonic() - began
 
-        assert code == 0
+        assert code == 0, world.last_words()
         assert took_s < LIMIT_S
         (state,) = world.rows("SELECT state FROM request")[0]
         assert state == ("succeeded" if in_time else "executing"), "what ends in time is recorded"
@@ -69,7 +69,7 @@ async def test_sigterm_while_people_work_loses_nothing(tmp_path: Path) -> None:
             while not await crew.approve_one("U0BOB"):
                 await asyncio.sleep(0.02)
             began = time.monotonic()
-            assert await world.bot.terminate() == 0
+            assert await world.bot.terminate() == 0, world.last_words()
             assert time.monotonic() - began < LIMIT_S
             crew.go_home()
 

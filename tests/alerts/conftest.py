@@ -2,27 +2,76 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 
+from bot.services import threeds
 from bot.services.polling import Poller
+from handlers.publish import SlackPublisher
+from tests.events.receiving import Bot, a_bot
 from tests.handlers.office import BOB, Office, an_office
 
 ALERTS = "C0ALERTS"
 Json = dict[str, Any]
 
 
+HOST = "bot.example.com"
+
+
 @dataclass
 class Desk:
-    """The office, its poller, and the alerts channel as people see it."""
+    """The office, its receiver and poller, and the alerts channel as people see it."""
 
     office: Office
     poller: Poller
+    bot: Bot
+    codes: threeds.Sender
+
+    async def api(self, method: str, path: str, body: Json) -> Json:
+        """A call of the API with the program's key, past the bot."""
+        simulator = self.office.world.simulator
+        async with httpx.AsyncClient(trust_env=False) as client:
+            answer = await client.request(
+                method, f"{simulator.base_url}{path}", json=body, headers={"X-API-Key": simulator.key}
+            )
+        assert answer.status_code == 200, answer.text
+        found: Json = answer.json()["data"]
+        return found
+
+    async def register(self) -> None:
+        """The service delivers to this bot from now on, and its secret is known here."""
+        url = str(self.bot.client._base_url).rstrip("/")
+        await self.tell("deliveries", {"mode": "pause", "map": {HOST: url}})
+        made = await self.api("PUT", "/webhook", {"url": f"https://{HOST}/webhooks/main"})
+        await self.bot.keep_secret(made["secret"])
+        await self.tell("deliveries", {"mode": "normal"})
+        await self.handled()
+
+    async def log(self) -> None:
+        """The event log is read, as on every cadence."""
+        await self.bot.backfill.run_once()
+
+    async def handled(self) -> None:
+        """What is due was delivered, what is in the inbox handled, its codes sent, its messages posted."""
+        for _ in range(3):  # deliveries leave a few at a time
+            await self.office.world.advance(1)
+            await self.bot.handle()
+        await self.codes.send_waiting()
+        await self.posted()
+
+    async def buy(self, merchant: str, amount_usd: str = "45", *, card: int = 0, **more: Any) -> Json:
+        body = {
+            "card_id": self.office.world.cards[card]["id"],
+            "amount_usd": amount_usd,
+            "merchant": merchant,
+        }
+        return await self.tell("purchases", {**body, **more})
 
     async def poll(self, *jobs: str, seconds: float = 60) -> None:
         """Time passes, these jobs run once, and everything that is owed is posted."""
@@ -84,6 +133,25 @@ def _no_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 async def desk(tmp_path: Path) -> AsyncIterator[Desk]:
-    async with an_office(tmp_path) as office:
+    async with an_office(tmp_path) as office, a_bot(office.world) as bot:
         poller = Poller(office.core, account_every=timedelta(seconds=60))
-        yield Desk(office, poller)
+        await bot.backfill.run_once()  # the log is read from here on
+        await poller.funding()  # and what was final before is no news
+        yield Desk(office, poller, bot, threeds.Sender(office.core, SlackPublisher(office.client)))
+
+
+@pytest.fixture(params=["webhook alone", "event log alone", "both"])
+async def hearing(request: pytest.FixtureRequest, desk: Desk) -> Callable[[], Awaitable[None]]:
+    """Events reach the bot in each way there is; what it returns lets them be heard and handled."""
+    if request.param != "event log alone":
+        await desk.register()
+
+    async def hear() -> None:
+        if request.param != "webhook alone":
+            await desk.log()
+        await desk.handled()
+        if request.param == "both":
+            await desk.log()
+            await desk.handled()
+
+    return hear

@@ -85,7 +85,8 @@ async def test_a_nearly_used_allowance_grows_more_severe_in_one_message(desk: De
 async def test_a_dead_api_is_told_once_and_its_end_too(desk: Desk) -> None:
     await desk.poll("account", "watch")
     await desk.tell(
-        "faults", {"operation": "GET /me", "effect": "status", "status": 500, "code": "UNAVAILABLE", "times": 99}
+        "faults",
+        {"operation": "GET /me", "effect": "status", "status": 500, "code": "UNAVAILABLE", "times": 99},
     )
     for _ in range(6):
         await desk.poll("account", "watch")

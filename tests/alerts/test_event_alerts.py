@@ -1,0 +1,187 @@
+"""What events mean for people, through the webhook alone, the event log alone, and both: told once."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import pytest
+
+from bot.services import decline_watch, inbox
+from handlers.publish import SlackPublisher
+from storage import person_cards
+from tests.alerts.conftest import ALERTS, Desk
+from tests.handlers.office import CAROL
+
+Hear = Callable[[], Awaitable[None]]
+
+
+async def test_a_decline_names_merchant_card_cause_and_what_to_do(desk: Desk, hearing: Hear) -> None:
+    last4 = desk.office.world.cards[0]["last4"]
+    await desk.buy("DECLINE insufficient_card_balance")
+    await hearing()
+
+    told = await desk.only()
+    assert f"••{last4} declined at DECLINE insufficient_card_balance" in told
+    assert "the card does not hold enough" in told
+    assert "A retry as it is cannot help. Top up the card" in told
+
+
+async def test_declines_of_one_cause_share_a_message_and_call_the_group_once(
+    desk: Desk, hearing: Hear
+) -> None:
+    for n in range(7):
+        await desk.buy("ACME", card=n % 3, decline_code="processing_error")
+    await desk.buy("ACME", decline_code="merchant_category_blocked")
+    await hearing()
+
+    clustered = [w for w in await desk.seen() if "Cluster" in w]
+    assert len(await desk.seen()) == 2
+    assert "Cluster: 7 purchases declined: the purchase could not be processed" in clustered[0]
+    assert "A retry can help." in clustered[0]
+    assert "ACME (7)" in clustered[0]
+    calls = [m["text"] for m in await desk.everything() if "<!subteam^" in m["text"]]
+    assert len(calls) == 1
+
+
+async def test_a_severe_decline_has_a_message_for_each_card(desk: Desk, hearing: Hear) -> None:
+    for card in (0, 1, 0):
+        await desk.buy("SHADY LTD", card=card, decline_code="fraud_risk_declined")
+    await hearing()
+
+    told = await desk.seen()
+    assert len(told) == 2
+    assert all("✗ Critical" in words and "looked like fraud" in words for words in told)
+
+
+async def test_a_blocked_card_is_one_alert_whether_declined_or_swept(desk: Desk, hearing: Hear) -> None:
+    card = desk.office.world.cards[0]
+    await desk.poll("cards")
+    await desk.tell(f"cards/{card['id']}", {"status": "BLOCKED"})
+    await desk.buy("ACME")
+    await hearing()
+    await desk.poll("cards")
+    await desk.buy("ACME")
+    await hearing()
+
+    assert f"••{card['last4']} is blocked by the service" in await desk.only()
+
+
+async def test_a_credit_is_told_once(desk: Desk, hearing: Hear) -> None:
+    await desk.poll("funding")
+    submit = (await desk.tell("scenarios/happy-day", {}))["submit"]
+    await desk.register()
+    await desk.poll("funding")
+    await desk.api("POST", "/funding", submit)
+    for _ in range(3):
+        await hearing()
+        await desk.poll("funding", seconds=300)
+
+    told = [words for words in await desk.seen() if submit["tx_hash"][-4:] in words or "credited" in words]
+    assert len(told) == 1, told
+    assert "USD" in told[0]
+    assert "is credited" in told[0]
+
+
+@pytest.fixture
+async def challenged(desk: Desk) -> str:
+    """A card in webhook mode, with a reference; its id."""
+    await desk.register()
+    await desk.tell("account", {"threeds_webhook_enabled": True})
+    card = next(c for c in desk.office.world.cards if c["partner_ref"])
+    await desk.api("PUT", f"/cards/{card['id']}/3ds", {"method": "webhook"})
+    async with desk.office.world.store.begin() as tx:
+        await person_cards.put(tx, card["partner_ref"], CAROL)
+    return str(card["id"])
+
+
+async def code_of(desk: Desk) -> str:
+    (event,) = [e async for e in desk.office.core.partners["main"].events(event_type="card.3ds_challenge")]
+    return str(event.payload["code"])
+
+
+async def test_a_one_time_code_reaches_the_person_named_and_no_other_place(
+    desk: Desk, challenged: str
+) -> None:
+    await desk.tell(f"cards/{challenged}/3ds", {"amount_usd": "30", "merchant": "WEB SHOP"})
+    await desk.handled()
+
+    code = await code_of(desk)
+    seen_by_carol = await desk.office.see(CAROL)
+    direct = [c for c in seen_by_carol["channels"] if code in str(c)]
+    assert [c["id"][0] for c in direct] == ["D"]
+    assert "WEB SHOP" in str(direct)
+    channel = str(await desk.office.messages(CAROL, ALERTS))
+    assert code not in channel
+    assert "A code is needed" in channel
+    assert code not in await desk.bot.rows(
+        "SELECT * FROM outbox", "SELECT * FROM alert", "SELECT * FROM audit"
+    )
+
+
+async def test_without_a_person_a_code_is_shown_to_nobody_and_that_is_said(
+    desk: Desk, challenged: str
+) -> None:
+    async with desk.office.world.store.begin() as tx:
+        for card in desk.office.world.cards:
+            await person_cards.drop(tx, card["partner_ref"] or "")
+    await desk.tell(f"cards/{challenged}/3ds", {"amount_usd": "30", "merchant": "WEB SHOP"})
+    await desk.handled()
+
+    assert "No one to send the code of" in await desk.only()
+    code = await code_of(desk)
+    assert code not in str(await desk.office.see(CAROL))
+
+
+async def test_a_code_that_waited_too_long_is_not_sent(desk: Desk, challenged: str) -> None:
+    await desk.tell(f"cards/{challenged}/3ds", {"amount_usd": "30", "merchant": "WEB SHOP"})
+    await desk.office.world.advance(301)
+    await desk.handled()
+
+    assert len([words for words in await desk.seen() if "it expired" in words]) == 1
+    assert await code_of(desk) not in str(await desk.office.see(CAROL))
+
+
+async def test_a_storm_is_one_message_with_true_counts_and_few_edits(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    card = desk.office.world.cards[0]["id"]
+    for _ in range(300):
+        await desk.tell("purchases", {"card_id": card, "amount_usd": "1", "decline_code": "processing_error"})
+    await desk.log()
+    sent: list[str] = []
+    for name in ("post", "update"):
+        original = getattr(SlackPublisher, name)
+
+        async def counted(*args: Any, _original: Any = original, **more: Any) -> Any:
+            sent.append(type(args[1]).__name__)
+            return await _original(*args, **more)
+
+        monkeypatch.setattr(SlackPublisher, name, counted)
+    while await inbox.process_next(desk.office.core):
+        await desk.office.outbox.deliver_due()
+    await desk.posted()
+
+    assert "declined 300 times" in await desk.only()
+    assert 2 <= sent.count("AlertPicture") <= 5
+
+
+async def test_a_new_window_is_a_new_message(desk: Desk) -> None:
+    await desk.register()
+    for _ in range(2):
+        await desk.buy("ACME", decline_code="processing_error")
+        await desk.handled()
+        await desk.office.world.advance(601)
+        await decline_watch.settle(desk.office.core)
+        await desk.handled()
+
+    assert len(await desk.seen()) == 2
+
+
+async def test_what_comes_late_is_told_as_late(desk: Desk) -> None:
+    await desk.buy("ACME", decline_code="processing_error")
+    await desk.office.world.advance(3 * 3600)
+    await desk.log()
+    await desk.handled()
+
+    assert "We heard late of 1 of 1" in await desk.only()

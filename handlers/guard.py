@@ -132,10 +132,18 @@ class Turn:
         self, view_id: str, title: str, work: Coroutine[Any, Any, None], back: Mapping[str, str]
     ) -> None:
         try:
-            await work
-        except Exception as error:  # noqa: BLE001  as above: the modal must not go on saying "Reading…"
-            sentence = self.sentence(error)
-            await self.client.views_update(view_id=view_id, view=trouble(title, sentence, **back))
+            try:
+                await work
+            except Exception as error:
+                if _is_closed_view(error):
+                    raise
+                sentence = self.sentence(error)
+                await self.client.views_update(view_id=view_id, view=trouble(title, sentence, **back))
+        except SlackApiError as error:
+            if not _is_closed_view(error):
+                raise
+            # They closed the window: what was recorded stands, and the request's card shows it.
+            log.info("handlers.window_closed", extra={"view": view_id})
 
     async def tell(self, answer: Block) -> None:
         """Say something to this person alone, where they acted; else in a direct message."""
@@ -203,6 +211,10 @@ class Turn:
         reference = self.core.ids.ulid()[-6:]
         log.error("handlers.failed", extra={"reference": reference, "detail": detail}, exc_info=error)
         return reference
+
+
+def _is_closed_view(error: Exception) -> bool:
+    return isinstance(error, SlackApiError) and code_of(error) == "not_found"
 
 
 Guarded = Callable[..., Awaitable[None]]

@@ -260,3 +260,15 @@ async def test_a_private_note_reaches_who_asked_where_the_app_is_not(office: Off
     request = await office.newest()
     assert any(request.id in m["text"] for m in await office.messages(ALICE, "D0ALICE"))
     assert not [m for m in await office.messages(BOB, OPS) if request.id in m["text"]]
+
+
+async def test_a_window_closed_too_early_is_no_fault_of_ours(
+    office: Office, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("INFO")
+    await office.tell("faults", {"method": "views.update", "effect": "error", "error": "not_found", "times": 3})
+    await office.command(ALICE, "/card topup")
+    await office.submit(ALICE, {"card": "3205", "amount_usd": "50", "reason": "Lunch"})
+
+    assert "handlers.window_closed" in caplog.text
+    assert "handlers.failed" not in caplog.text

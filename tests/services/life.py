@@ -220,13 +220,15 @@ class Life(RuleBasedStateMachine):
         self.restarts += 1
         self.world.core = replace(whole, owner=f"process-{self.restarts}")
 
-    @rule(which=st.integers(0, 2))
-    def stall_past_the_lease(self, which: int) -> None:
+    @rule(which=st.integers(0, 2), both_lost=st.booleans())
+    def stall_past_the_lease(self, which: int, both_lost: bool) -> None:
         """I-18: what a worker brings back after its lease is over changes nothing."""
         request = self._pick(which)
         if request is None:
             return
         left: list[Request] = []
+        if both_lost:
+            self.fault({"effect": "drop_before_commit"}, 2)
 
         async def meanwhile() -> None:
             await self.world.advance(self.world.core.lease_s + 1)

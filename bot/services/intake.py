@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
 from bot.domain.clock import Clock
 from bot.partner import codec
@@ -26,14 +25,16 @@ class Intake:
     stored: Callable[[], None]
     crash_point: Callable[[str], None]
 
-    async def accept(self, program: str, told: Delivery | Event, source: str) -> bool:
-        """Store an event; False when it is known. Durable on return. `source` is webhook or poll."""
-        data = told.payload if isinstance(told, Event) else told.data
+    async def accept(self, program: str, told: Delivery | Event, source: str, raw: bytes = b"") -> bool:
+        """Store an event; False when it is known. Durable on return.
+
+        `source` is webhook or poll; `raw` the bytes as delivered, kept as they are unless they hold a code.
+        """
         if told.type == CHALLENGE:
             self._keep_code(told)
-            data = storable(told.type, data)
+            raw = b""
         self.crash_point("inbox.verified")
-        payload = _envelope(told, data)
+        payload = raw or _envelope(told)
         is_new = await self.ingest.put(Arrival(told.id, program, told.type, told.created_at, source, payload))
         self.crash_point("inbox.stored")
         if is_new:
@@ -46,9 +47,15 @@ class Intake:
             self.codes.keep(event.id, event.code, self.clock)
 
 
-def _envelope(told: Delivery | Event, data: Mapping[str, Any]) -> bytes:
-    """The same bytes whichever way the event came."""
+def _envelope(told: Delivery | Event) -> bytes:
+    """The event as it may be written down, in the form of a delivery."""
+    data = told.payload if isinstance(told, Event) else told.data
     created_at: datetime = told.created_at
     return codec.encode(
-        {"id": told.id, "type": told.type, "created_at": created_at.isoformat(), "data": data}
+        {
+            "id": told.id,
+            "type": told.type,
+            "created_at": created_at.isoformat(),
+            "data": storable(told.type, data),
+        }
     )

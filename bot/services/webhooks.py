@@ -57,7 +57,7 @@ class Webhooks:
         except DeliveryRefused as refusal:
             self._count(program, refusal)
             raise
-        return await self._intake.accept(program, delivery, "webhook")
+        return await self._intake.accept(program, delivery, "webhook", raw)
 
     async def _verified(self, program: str, raw: bytes, headers: Mapping[str, str]) -> Delivery:
         now = self._core.clock.now()

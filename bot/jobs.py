@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 
-from bot.services import alert_life, anchors, decline_watch, programs, reminders, requests, upkeep
+from bot.services import alert_life, anchors, decline_watch, digest, programs, reminders, requests, upkeep
 from bot.services.backfill import Backfill
 from bot.services.core import Core
 from bot.services.polling import Poller
@@ -60,6 +60,7 @@ def table(
         Job("runway", 600, poller.runway),
         Job("watch", 30, poller.watch),
         Job("alerts", 30, lambda: alert_life.tend(core)),
+        Job("digest", 60, lambda: digest.post(core)),
         Job("declines", 30, lambda: decline_watch.settle(core)),
         Job("deliveries", 30, webhooks.report),
         Job("late-landings", 900, lambda: upkeep.sweep_late_landings(core)),

@@ -91,7 +91,7 @@ class Desk:
         return found
 
     async def everything(self) -> list[Json]:
-        return await self.office.messages(BOB, ALERTS)
+        return [m for m in await self.office.messages(BOB, ALERTS) if not m["ephemeral"]]
 
     async def seen(self) -> list[str]:
         """The messages of the channel itself, each with its header, text and facts in one line."""

@@ -1,0 +1,98 @@
+"""The morning's digest: what happened since the one before, posted only when something did."""
+
+from __future__ import annotations
+
+from collections import Counter
+from datetime import datetime, timedelta
+from decimal import Decimal
+
+from bot.domain.money import format_usd
+from bot.domain.requests import State
+from bot.services import owed
+from bot.services.core import Core
+from storage import alerts, history, readings, requests
+from storage.alerts import Alert
+from storage.store import Tx
+
+_LAST = "digest"
+_KEPT_FOR = timedelta(days=14)
+_MOST = 5000
+
+_KINDS = {
+    "allowance": "card allowance nearly used",
+    "card_blocked": "card blocked by the service",
+    "card_status": "card status changed",
+    "decline": "declines of one cause",
+    "float_low": "float low",
+    "funding": "funding",
+    "runway": "float not lasting",
+    "unresolved": "outcome not known",
+    "3ds": "3-D Secure code",
+}
+
+Line = tuple[str, str]
+
+
+async def post(core: Core) -> None:
+    """Owe today's digest once it is due. Of the first day ever there is nothing before to tell."""
+    day = core.alerting.hours.digest_due(core.clock.now())
+    if day is None:
+        return
+    async with core.store.begin() as tx:
+        kept = await readings.get(tx, "", _LAST)
+        if kept is not None and kept.value["day"] >= day.isoformat():
+            return
+        await readings.put(tx, "", _LAST, {"day": day.isoformat()})
+        await _forget_old(tx)
+        if kept is None:
+            return
+        lines = await _happened(tx, core, kept.read_at)
+        if not lines:
+            return
+        still_open = [alert.title for alert in await alerts.open_ones(tx)]
+        value = {"lines": [*await _floats(tx, core), *lines], "still_open": still_open}
+        await readings.put(tx, "", f"{_LAST}:{day}", value)
+        await owed.digest(tx, core, day.isoformat())
+
+
+async def _happened(tx: Tx, core: Core, since: datetime) -> list[Line]:
+    """Alerts and requests since then; empty when there were none."""
+    raised = await alerts.raised_since(tx, since)
+    made = await requests.find(tx, since=since, limit=_MOST)
+    lines = []
+    if raised:
+        lines.append(("Alerts", _counted(Counter(_KINDS.get(a.kind, a.kind) for a in raised))))
+    declined = _declined(raised)
+    if declined:
+        lines.append(("Purchases declined", f"{declined:,}"))
+    if made:
+        lines.append(("Requests made", _counted(Counter(str(r.state) for r in made))))
+        waiting = await requests.find(tx, states=(State.PENDING,), limit=_MOST)
+        lines.append(("Waiting for a decision", f"{len(waiting)}"))
+    return lines
+
+
+def _counted(counter: Counter[str]) -> str:
+    return ", ".join(f"{count:,} {word}" for word, count in sorted(counter.items()))
+
+
+def _declined(raised: list[Alert]) -> int:
+    return sum(alert.count for alert in raised if alert.kind == "decline")
+
+
+async def _floats(tx: Tx, core: Core) -> list[Line]:
+    lines = []
+    for program in sorted(core.partners):
+        last = await readings.get(tx, program, "me")
+        if last is not None:
+            available = format_usd(Decimal(last.value["available_usd"]))
+            lines.append((f"Float of {program}", f"{available} available at {last.read_at:%H:%M} UTC"))
+    return lines
+
+
+async def _forget_old(tx: Tx) -> None:
+    """Once a day: digests of long ago, and readings older than their charts go back."""
+    for day, kept in (await readings.named(tx, "", f"{_LAST}:")).items():
+        if tx.now - kept.read_at > _KEPT_FOR:
+            await readings.drop(tx, "", f"{_LAST}:{day}")
+    await history.drop_old(tx)

@@ -1,0 +1,173 @@
+"""What people and time do with an alert: seen through the buttons, the thread and the digest."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime, time, timedelta
+from decimal import Decimal
+
+from bot.domain.alert_rules import Alerting
+from bot.domain.hours import Hours
+from bot.services import alert_life, digest
+from tests.alerts.conftest import Desk
+from tests.handlers.office import ALICE, BOB, CAROL
+
+
+async def low_float(desk: Desk, balance_usd: str = "900") -> None:
+    now_usd = Decimal((await desk.office.world.state())["float"]["balance_usd"])
+    await desk.tell("float", {"amount_usd": str(Decimal(balance_usd) - now_usd)})
+    await desk.poll("account")
+
+
+async def audited(desk: Desk, action: str) -> str:
+    return await desk.bot.rows(f"SELECT actor, action, body FROM audit WHERE action = '{action}'")
+
+
+async def test_an_acknowledgement_is_shown_and_comes_back_unless_said_again(desk: Desk) -> None:
+    await low_float(desk)
+    await desk.press(BOB, "alert:ack")
+    assert "acknowledged by <@U0BOB> until" in await desk.only()
+
+    await desk.poll("account", seconds=4 * 3600 - 600)
+    await desk.press(BOB, "alert:ack")
+    await desk.poll("account", seconds=3600)
+    await alert_life.tend(desk.office.core)
+    await desk.posted()
+    assert "acknowledged by" in await desk.only()
+
+    await desk.poll("account", seconds=4 * 3600)
+    await alert_life.tend(desk.office.core)
+    await desk.posted()
+    assert "acknowledged by" not in await desk.only()
+    assert (await desk.thread())[-1] == "Raised again: it is still so. <@U0BOB>"
+    assert "U0BOB" in await audited(desk, "alert.acknowledged")
+
+
+async def test_a_snooze_is_chosen_in_a_modal_and_ends_by_itself(desk: Desk) -> None:
+    await low_float(desk)
+    await desk.press(ALICE, "alert:snooze")
+    modal = await desk.office.modal(ALICE)
+    assert modal["title"]["text"] == "Snooze"
+    await desk.office.submit(ALICE)
+    await desk.posted()
+    assert "snoozed until" in await desk.only()
+
+    await desk.poll("account", seconds=3601)
+    await alert_life.tend(desk.office.core)
+    await desk.posted()
+    assert "snoozed until" not in await desk.only()
+    assert any("Snoozed until" in line for line in await desk.thread())
+
+
+async def test_somebody_takes_it_over_and_somebody_ends_it(desk: Desk) -> None:
+    await desk.buy("ACME", decline_code="processing_error")
+    await desk.log()
+    await desk.handled()
+    alert_id = (await desk.bot.open_alerts())[0].id
+    await desk.press(CAROL, "alert:more", value=f"assign:{alert_id}")
+    await desk.posted()
+    assert "with <@U0CAROL>" in await desk.only()
+
+    await desk.press(CAROL, "alert:more", value=f"resolve:{alert_id}")
+    await desk.posted()
+    told = await desk.only()
+    assert "✓ Resolved" in told
+    assert "U0CAROL" in await audited(desk, "alert.resolved")
+
+
+async def test_the_remedy_of_an_empty_card_is_a_filled_top_up_and_only_a_draft(desk: Desk) -> None:
+    await desk.buy("DECLINE insufficient_card_balance")
+    await desk.log()
+    await desk.handled()
+    await desk.press(ALICE, "alert:remedy")
+
+    modal = str(await desk.office.modal(ALICE))
+    assert "Top up" in modal
+    assert desk.office.world.cards[0]["id"] in modal
+    assert await desk.office.requests() == []
+
+
+async def test_the_remedy_of_a_blocked_card_is_a_text_for_the_service(desk: Desk) -> None:
+    card = desk.office.world.cards[0]
+    await desk.poll("cards")
+    await desk.tell(f"cards/{card['id']}", {"status": "BLOCKED"})
+    await desk.poll("cards")
+    await desk.press(ALICE, "alert:remedy")
+
+    modal = str(await desk.office.modal(ALICE))
+    assert "Copy this to the service" in modal
+    assert card["id"] in modal
+    assert desk.office.world.simulator.key not in modal
+
+
+async def test_only_admins_mute_and_what_is_muted_is_kept_under_the_rules_name(desk: Desk) -> None:
+    await desk.office.command(BOB, "/countersign alerts mute quiet-float float_low 7d")
+    assert "Only admins" in (await desk.office.told(BOB))["text"]
+    await desk.office.command(CAROL, "/countersign alerts mute quiet-float float_low 7d")
+    await low_float(desk)
+    assert await desk.seen() == []
+    assert "quiet-float" in await audited(desk, "alert.muted")
+
+    await desk.office.command(CAROL, "/countersign alerts")
+    assert "quiet-float" in str((await desk.office.told(CAROL))["blocks"])
+    await desk.office.command(CAROL, "/countersign alerts unmute quiet-float")
+    await desk.posted()
+    assert "Float of main is low" in await desk.only()
+
+
+async def test_the_open_alerts_are_listed_for_whoever_asks(desk: Desk) -> None:
+    await low_float(desk)
+    await desk.office.command(ALICE, "/countersign alerts")
+
+    told = await desk.office.told(ALICE)
+    assert "1 open alert" in told["text"]
+    assert "alert:ack" in str(told["blocks"])
+
+
+async def test_a_note_waits_for_the_end_of_the_quiet_hours_and_a_warning_does_not(desk: Desk) -> None:
+    hours = Hours(quiet=(time(22), time(7)))
+    object.__setattr__(desk.office.core, "alerting", Alerting(hours=hours))
+    await desk.office.world.advance(13 * 3600)  # 23:00 and a little
+    await desk.buy("ACME", decline_code="processing_error")
+    await desk.log()
+    await desk.handled()
+    assert await desk.seen() == []
+    await low_float(desk)
+    assert len(await desk.seen()) == 1
+
+    await desk.office.world.advance(8 * 3600)
+    await desk.posted()
+    assert len(await desk.seen()) == 2
+
+
+async def test_the_digest_comes_in_the_morning_and_only_when_something_happened(desk: Desk) -> None:
+    core = desk.office.core
+    await digest.post(core)
+    await desk.office.world.advance(24 * 3600)
+    await digest.post(core)
+    await desk.posted()
+    assert await desk.seen() == []
+
+    await low_float(desk)
+    request = await desk.office.ask_top_up()
+    await desk.office.world.advance(24 * 3600)
+    for _ in range(3):
+        await digest.post(core)
+        await desk.posted()
+    told = [words for words in await desk.seen() if "Digest" in words]
+    assert len(told) == 1
+    assert "1 float low" in told[0]
+    assert "1 pending" in told[0]
+    assert "Still open" in told[0]
+    assert request.id
+
+
+def test_quiet_hours_go_over_midnight_and_workdays_over_the_weekend() -> None:
+    hours = Hours("Europe/Berlin", (time(22), time(7)), None)
+    friday = datetime(2026, 3, 6, 22, 30, tzinfo=UTC)
+
+    assert hours.quiet_until(friday) == datetime(2026, 3, 7, 6, tzinfo=UTC)
+    assert hours.quiet_until(friday + timedelta(hours=8)) is None
+    assert hours.next_workday(friday) == datetime(2026, 3, 9, 8, tzinfo=UTC)
+    assert replace(hours, digest=time(9)).digest_due(friday) is not None
+    assert hours.digest_due(friday) is None

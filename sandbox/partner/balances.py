@@ -31,15 +31,10 @@ async def read_balances(call: Call) -> Answer:
 
 
 def _fleet(call: Call, limit: int, page: int) -> Answer:
-    where = "FROM cards WHERE account = ? AND status != 'DELETED'"
     total = call.account.open_cards
-    found = call.world.store.all(
-        f"SELECT id {where} ORDER BY seq DESC LIMIT ? OFFSET ?",
-        call.account_id,
-        limit,
-        min(limit * (page - 1), total),
-    )
-    rows = [_row_of(call, row["id"], refresh=False) for row in found]
+    found = cards.open_page(call.world, call.account_id, limit, min(limit * (page - 1), total))
+    with call.world.store.transaction():
+        rows = [_cached(call, card) for card in found]
     total_pages = max(1, -(-total // limit))
     shown = {"count": len(rows), "page": page, "total": total, "total_pages": total_pages}
     return Answer.of({"balances": rows, **shown})
@@ -51,6 +46,10 @@ def _row_of(call: Call, card_id: str, refresh: bool) -> dict[str, Any]:
         return _row(card_id, None, None, error="NOT_FOUND")
     if refresh:
         return _live(call, card)
+    return _cached(call, card)
+
+
+def _cached(call: Call, card: Card) -> dict[str, Any]:
     card = cards.refresh_cached(call.world, card)
     return _row(card.id, card.cached_usd, card.cached_at)
 

@@ -12,6 +12,7 @@ from sandbox.partner.answers import FREEZE_BODY, ORDER_BODY
 from sandbox.partner.call import Call
 from sandbox.partner.http import Answer, Refusal, bad_request, conflict, not_found
 from sandbox.partner.shapes import read_body, scrambled
+from sandbox.partner.store import CARD_BLOCK
 from sandbox.partner.world import World
 
 FIRST_SYNC = timedelta(seconds=2)  # until the processor reports status and last four digits (U11)
@@ -182,8 +183,8 @@ def issue(
             balance_readable=1,
             threeds=owner.settings.threeds_default,
         )
-        counts = {"cards_ordered": owner.cards_ordered + 1, "open_cards": owner.open_cards + 1}
-        world.store.update("accounts", "id", account_id, **counts)
+        world.store.update("accounts", "id", account_id, cards_ordered=owner.cards_ordered + 1)
+        count_open(world, account_id, card_id, 1)
         if owner.settings.order_claim_row == "yes" and claimed:
             ledger.post(
                 world, account_id, money.ZERO, "adjustment", f"card-order:{claimed.key}", description=card_id
@@ -196,13 +197,41 @@ async def list_cards(call: Call) -> Answer:
     """GET /cards: newest first without closed cards; limit clamped, never refused."""
     limit = max(1, min(100, _truncated(call.query.get("limit"), 50)))
     offset = max(0, min(_truncated(call.query.get("offset"), 0), 2**62))
-    rows = call.world.store.all(
-        "SELECT * FROM cards WHERE account = ? AND status != 'DELETED' ORDER BY seq DESC LIMIT ? OFFSET ?",
-        call.account_id,
+    cards = open_page(call.world, call.account_id, limit, offset)
+    return Answer.of({"cards": [shown(call.world, card) for card in cards], "count": len(cards)})
+
+
+def open_page(world: World, account_id: str, limit: int, offset: int) -> list[Card]:
+    """Open cards, newest first. Whole blocks are skipped by their counts, so depth costs next to nothing."""
+    blocks = world.store.all(
+        "SELECT block, open FROM card_blocks WHERE account = ? ORDER BY block DESC", account_id
+    )
+    below = 2**62
+    for block in blocks:
+        if offset < block["open"]:
+            break
+        offset -= block["open"]
+        below = block["block"] * CARD_BLOCK
+    rows = world.store.all(
+        "SELECT * FROM cards WHERE account = ? AND status != 'DELETED' AND seq < ? ORDER BY seq DESC LIMIT ? OFFSET ?",
+        account_id,
+        below,
         limit,
         offset,
     )
-    return Answer.of({"cards": [shown(call.world, of_row(row)) for row in rows], "count": len(rows)})
+    return [of_row(row) for row in rows]
+
+
+def count_open(world: World, account_id: str, card_id: str, by: int) -> None:
+    """One open card more or less, in the caller's transaction."""
+    world.store.run("UPDATE accounts SET open_cards = open_cards + ? WHERE id = ?", by, account_id)
+    world.store.run(
+        "INSERT INTO card_blocks SELECT account, seq / ?, ? FROM cards WHERE id = ?"
+        " ON CONFLICT (account, block) DO UPDATE SET open = open + excluded.open",
+        CARD_BLOCK,
+        by,
+        card_id,
+    )
 
 
 def _truncated(text: str | None, default: int) -> int:

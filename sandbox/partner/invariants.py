@@ -27,7 +27,7 @@ def broken(world: World) -> list[str]:
         found += _float(world, owner)
         found += _top_ups(world, own_keyed)
         found += _conservation(world, owner, own_cards, own_keyed)
-        found += _counts(owner, own_cards)
+        found += _counts(world, owner, own_cards)
         found += _funding(world, owner)
         found += _fees(world, owner, own_cards)
     found += _purchases(world, every_card)
@@ -121,9 +121,10 @@ def _purchases(world: World, every_card: list[Card]) -> Iterator[str]:
             yield f"10: purchase {one.transaction_id} took {one.taken_usd} where its row owes {owed_usd}"
 
 
-def _counts(owner: Account, own_cards: list[Card]) -> Iterator[str]:
+def _counts(world: World, owner: Account, own_cards: list[Card]) -> Iterator[str]:
     open_cards = sum(not card.closed for card in own_cards)
-    if owner.open_cards != open_cards:
+    in_blocks = world.store.number("SELECT sum(open) FROM card_blocks WHERE account = ?", owner.id)
+    if not owner.open_cards == in_blocks == open_cards:
         yield f"5: {owner.id} is said to have {owner.open_cards} open cards, {open_cards} are"
     if owner.cards_ordered != len(own_cards):
         yield f"5: {owner.id} ordered {owner.cards_ordered} cards, {len(own_cards)} exist"

@@ -129,7 +129,7 @@ def _sweep(call: Call, card: cards.Card, key: str | None) -> dict[str, Any]:
         synced_at = min(card.synced_at, closed_at)  # the processor has just spoken of the card
         closed = {"status": "DELETED", "closed_at": closed_at, "synced_at": synced_at}
         call.world.store.update("cards", "id", card.id, **closed)
-        call.world.store.update("accounts", "id", call.account_id, open_cards=call.account.open_cards - 1)
+        cards.count_open(call.world, call.account_id, card.id, -1)
         answer = {
             "card_id": card.id,
             "returned_usd": card.balance_usd,

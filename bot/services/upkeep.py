@@ -85,7 +85,7 @@ async def check_policy(core: Core) -> None:
         if not problems:
             await alerts.resolve(tx, core, "policy")
             return
-        await alerts.raise_(
+        await alerts.keep(
             tx,
             core,
             dedupe="policy",

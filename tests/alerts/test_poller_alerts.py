@@ -109,3 +109,20 @@ async def test_a_key_without_a_scope_is_named(desk: Desk) -> None:
 
     await desk.poll("funding", seconds=600)
     assert "✓ Resolved" in await desk.only()
+
+
+async def test_a_float_that_will_not_last_is_told_in_time_with_what_waits(desk: Desk) -> None:
+    await balance_at(desk, "5000")
+    card = desk.office.world.cards[0]["id"]
+    for n in range(4):
+        await desk.poll("account", seconds=3600)
+        await desk.api("POST", f"/cards/{card}/topup", {"amount_usd": 400}, key=f"spend-{n}")
+    await desk.poll("account", "runway")
+
+    told = await desk.only()
+    assert "Float of main lasts about" in told
+    assert "reaches its floor of 1,000.00 USD around" in told
+
+    await desk.tell("float", {"amount_usd": "500000"})
+    await desk.poll("account", "runway")
+    assert "✓ Resolved" in await desk.only()

@@ -46,9 +46,10 @@ async def _lock(tx: Tx, program: str, leg: Leg) -> None:
             "updated_at": tx.now,
         },
     )
-    p = t.purchase.c
-    mine = select(p.state).where(p.program == program, p.transaction_id == leg.transaction_id)
-    await tx.run(mine.with_for_update())
+    if tx.is_postgres:
+        p = t.purchase.c
+        mine = select(p.state).where(p.program == program, p.transaction_id == leg.transaction_id)
+        await tx.run(mine.with_for_update())
 
 
 def _columns(found: Purchase) -> dict[str, object]:

@@ -6,7 +6,7 @@ the API refuses [POST topup: strings rejected].
 """
 
 from collections.abc import Mapping, Sequence
-from decimal import Decimal
+from decimal import Decimal, InvalidOperation
 from typing import Any
 
 import msgspec
@@ -57,7 +57,10 @@ def encode(value: Any) -> bytes:
 
 
 def _number(text: str) -> Decimal:
-    number = Decimal(text)
+    try:
+        number = Decimal(text)
+    except InvalidOperation:  # an exponent of more digits than an exponent can have
+        raise BadJson("a number out of all proportion") from None
     _, digits, exponent = number.as_tuple()
     if len(digits) > _MOST_DIGITS or not isinstance(exponent, int) or abs(exponent) > _MOST_EXPONENT:
         raise BadJson("a number out of all proportion")

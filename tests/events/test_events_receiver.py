@@ -166,6 +166,8 @@ MALFORMED = {
     "so deep that a parser gives up": ENVELOPE % (b"[" * 30_000 + b"]" * 30_000),
     "4,300 digits": ENVELOPE % (b'{"a":' + b"9" * 4_301 + b"}"),
     "60,000 digits": ENVELOPE % (b'{"a":' + b"9" * 60_000 + b"}"),
+    "an exponent of 30 digits": ENVELOPE % b'{"a":1e999999999999999999999999999999}',
+    "a small exponent of 30 digits": ENVELOPE % b'{"a":0.7e-999999999999999999999999999999}',
     "60,000 places": ENVELOPE % (b'{"a":0.' + b"9" * 60_000 + b"}"),
 }
 

@@ -46,7 +46,11 @@ async def raise_(
     An open one takes the newest words; what people did with it (acknowledged, snoozed) stands.
     """
     said = {"severity": severity, "title": title, "text": text, "updated_at": tx.now}
+    known = await _count(tx, dedupe, said)
+    if known is not None:
+        return known, False
     row = {
+        "id": await _new_id(tx, dedupe),
         "dedupe": dedupe,
         "kind": kind,
         "subject": subject,
@@ -54,12 +58,20 @@ async def raise_(
         "count": 1,
         "raised_at": tx.now,
     }
-    is_new = await insert_new(tx, t.alert, {"id": await _new_id(tx, dedupe), **row, **said})
-    if not is_new:
-        a = t.alert.c
-        await tx.run(update(t.alert).where(a.dedupe == dedupe, _open()).values(count=a.count + 1, **said))
+    if not await insert_new(tx, t.alert, {**row, **said}):  # another process was first
+        known = await _count(tx, dedupe, said)
+        if known is not None:
+            return known, False
     found = (await tx.run(select(t.alert).where(t.alert.c.dedupe == dedupe, _open()))).one()
-    return Alert(**found._mapping), is_new
+    return Alert(**found._mapping), True
+
+
+async def _count(tx: Tx, dedupe: str, said: dict[str, Any]) -> Alert | None:
+    """One more occurrence of what is open; None when nothing is."""
+    a = t.alert.c
+    counted = update(t.alert).where(a.dedupe == dedupe, _open()).values(count=a.count + 1, **said)
+    row = (await tx.run(counted.returning(t.alert))).one_or_none()
+    return None if row is None else Alert(**row._mapping)
 
 
 async def _new_id(tx: Tx, dedupe: str) -> str:

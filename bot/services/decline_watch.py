@@ -49,7 +49,9 @@ async def on_decline(tx: Tx, core: Core, heard: Heard, event: CardDeclined) -> N
     before = await _seen(tx, core, dedupe, severe=severe)
     seen = _count(before, tx.now, heard, data, label, code)
     await readings.put(tx, "", f"seen:{dedupe}", seen)
-    await alerts.remember(tx, dedupe, {"program": heard.program, "card_id": data.card_id or "", "code": code})
+    if before is None:  # the remedy of a cluster is drafted for its first card
+        facts = {"program": heard.program, "card_id": data.card_id or "", "code": code}
+        await alerts.remember(tx, dedupe, facts)
     rule = core.alerting.declines
     is_cluster = seen["count"] >= rule.cluster_at
     single = f"{label} declined at {data.merchant or 'an unnamed merchant'}"

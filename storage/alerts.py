@@ -105,9 +105,15 @@ async def wake(tx: Tx) -> list[Alert]:
     return [Alert(**row._mapping) for row in rows]
 
 
-async def reword(tx: Tx, alert_id: str, *, severity: str, title: str, text: str) -> Alert | None:
-    """The newest words for a condition that goes on; how often it was seen stays."""
-    return await _change(tx, alert_id, severity=severity, title=title, text=text)
+async def reword(
+    tx: Tx, alert_id: str, *, severity: str, title: str, text: str, again: bool = False
+) -> Alert | None:
+    """The newest words for a condition that goes on; how often it was seen stays.
+
+    `again`: what people did with it (acknowledged, snoozed) was about the old words, and ends.
+    """
+    raised = {"state": "raised", "snoozed_until": None} if again else {}
+    return await _change(tx, alert_id, severity=severity, title=title, text=text, **raised)
 
 
 async def resolve(tx: Tx, dedupe: str) -> Alert | None:

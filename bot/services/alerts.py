@@ -20,6 +20,7 @@ Facts = Mapping[str, str]
 
 # A storm redraws its message this often, whatever the number of its events.
 REDRAW_EVERY = timedelta(seconds=5)
+_SEVERITIES = ("info", "warning", "critical")
 # Nobody may silence that an outcome is unknown, or that the bot itself cannot be trusted.
 NEVER_MUTED = frozenset({"unresolved", "landed_late", "key_trouble", "key_reused", "tampered", "policy"})
 
@@ -56,10 +57,12 @@ async def keep(
     title: str,
     text: str,
     facts: Facts | None = None,
+    is_news: bool = False,
 ) -> Alert:
     """The condition holds: raised once, then drawn again only where its words changed. Not counted.
 
-    `facts` (program, card_id, code, …) are what a remedy is drafted from; they go with the alert.
+    `facts` (program, card_id, code, …) are what a remedy is drafted from; they go with the alert. News,
+    and a higher severity, raise again what somebody had acknowledged or snoozed as it was before.
     """
     if facts is not None:
         await remember(tx, dedupe, facts)
@@ -70,11 +73,16 @@ async def keep(
         )
     if (found.severity, found.title, found.text) == (severity, title, text):
         return found
-    said = await alerts.reword(tx, found.id, severity=severity, title=title, text=text)
-    await _show(tx, core, found, f"said:{core.ids.ulid()}", later=found.severity == severity)
-    if found.severity != severity:
-        await note(tx, core, said or found, "system:alerts", f"Now {severity}: {title}.")
-    return said or found
+    worse = _SEVERITIES.index(severity) > _SEVERITIES.index(found.severity)
+    said = await alerts.reword(
+        tx, found.id, severity=severity, title=title, text=text, again=worse or is_news
+    )
+    alert = said or found
+    await _show(tx, core, alert, f"said:{core.ids.ulid()}", later=not (worse or is_news))
+    if worse or is_news:
+        called = core.policy.people.approvers if worse and severity == "critical" else ()
+        await note(tx, core, alert, "system:alerts", f"Now: {title}.", mentions=called)
+    return alert
 
 
 async def tell(

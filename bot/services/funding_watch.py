@@ -187,17 +187,23 @@ async def _tell(tx: Tx, core: Core, program: str, funding_id: str, known: Known)
         title = f"{name} was taken back" if reversed_ else f"{name} is rejected"
         severity = "critical" if reversed_ else "warning"
         text = f"{words} {about}"
-        await alerts.keep(tx, core, **common, severity=severity, title=title, text=text, facts=facts)
+        await alerts.keep(
+            tx, core, **common, severity=severity, title=title, text=text, facts=facts, is_news=True
+        )
     elif status == "review":
         text = f"{words} {about}"
         title = f"{name} is in review"
-        await alerts.keep(tx, core, **common, severity="warning", title=title, text=text, facts=facts)
+        await alerts.keep(
+            tx, core, **common, severity="warning", title=title, text=text, facts=facts, is_news=True
+        )
     elif status == "pending" and not known["mark"]:
         await alerts.resolve(tx, core, common["dedupe"])
     else:
         title, text = _late(name, status, known)
         text = f"{text} {about}"
-        await alerts.keep(tx, core, **common, severity="warning", title=title, text=text, facts=facts)
+        await alerts.keep(
+            tx, core, **common, severity="warning", title=title, text=text, facts=facts, is_news=True
+        )
 
 
 def _late(name: str, status: str, known: Known) -> tuple[str, str]:

@@ -55,6 +55,8 @@ async def _form(tx: Tx, core: Core, alert: Alert, known: Mapping[str, str]) -> t
         return kind, {"card": card_id} if card_id else {}
     if alert.kind in ("float_low", "runway"):
         return "funding_submit", {}
+    if alert.kind == "webhook_secret":
+        return "webhook_rotate", {}
     if alert.kind == "funding" and known.get("reason") in ("not_found", "transaction_failed"):
         again = known.get("reason") == "not_found"
         return "funding_submit", {"tx_hash": known["tx_hash"]} if again else {}
@@ -63,8 +65,10 @@ async def _form(tx: Tx, core: Core, alert: Alert, known: Mapping[str, str]) -> t
 
 def _for_the_service(core: Core, alert: Alert, known: Mapping[str, str]) -> str:
     """Facts the service needs: no key beyond its prefix, no personal detail."""
-    program = known.get("program") or core.default_program
-    lines = [alert.title, alert.text, f"Program {program}, key prefix {core.partners[program].key_prefix}"]
+    lines = [alert.title, alert.text]
+    program = known.get("program", "")
+    if program in core.partners:
+        lines.append(f"Program {program}, key prefix {core.partners[program].key_prefix}")
     shown = {"card_id": "Card", "funding_id": "Funding", "tx_hash": "Hash", "network": "Network"}
     lines += [f"{label} {known[name]}" for name, label in shown.items() if known.get(name)]
     lines.append(f"First seen {alert.raised_at:%Y-%m-%d %H:%M:%S} UTC, seen {alert.count} times")

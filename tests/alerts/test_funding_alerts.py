@@ -10,6 +10,7 @@ from bot.partner.models.funding import CREDITED_REASONS, REJECTED_REASONS, REVIE
 from bot.services import funding_watch
 from storage import alerts
 from tests.alerts.conftest import Desk
+from tests.handlers.office import BOB
 
 HASH = "0x" + "5e" * 32
 
@@ -54,6 +55,20 @@ async def test_a_rejection_says_why_and_what_to_do_and_stays_open(desk: Desk) ->
     told = await desk.only()
     assert "▲ Warning: Funding 0x5e5e5e…5e5e is rejected" in told
     assert "reviewed and refused it. Contact the service." in told
+
+
+async def test_news_of_a_submission_raise_again_what_was_acknowledged(desk: Desk) -> None:
+    funding_id = await submitted(desk)
+    await decide(desk, funding_id, "hold")
+    await desk.poll("funding")
+    await desk.press(BOB, "alert:ack")
+    await desk.poll("funding")
+    assert "acknowledged by" in await desk.only()
+    await decide(desk, funding_id, "reject")
+    await desk.poll("funding")
+
+    assert "acknowledged by" not in await desk.only()
+    assert (await desk.thread())[-1] == "Now: Funding 0x5e5e5e…5e5e is rejected."
 
 
 async def test_a_credit_taken_back_weeks_later_is_critical_though_no_event_came(desk: Desk) -> None:

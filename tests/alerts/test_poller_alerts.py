@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 from decimal import Decimal
 
+from bot import jobs
+from bot.config import Poll
+from bot.partner.ratelimit import DEFAULT_PER_MINUTE, Lane
 from tests.alerts.conftest import Desk
 
 
@@ -126,3 +130,39 @@ async def test_a_float_that_will_not_last_is_told_in_time_with_what_waits(desk: 
     await desk.tell("float", {"amount_usd": "500000"})
     await desk.poll("account", "runway")
     assert "✓ Resolved" in await desk.only()
+
+
+async def test_the_jobs_together_leave_most_of_the_rate_limit_to_people(desk: Desk) -> None:
+    poll = Poll()
+    table = jobs.table(
+        desk.office.core,
+        account=poll.account,
+        funding=poll.funding,
+        events=poll.events,
+        cards=poll.cards,
+        ledger=poll.ledger,
+        poller=desk.poller,
+        webhooks=desk.bot.webhooks,
+        backfill=desk.bot.backfill,
+        anchor_file=None,
+    )
+
+    assert sum(job.calls * 60 / job.seconds for job in table) < 0.1 * DEFAULT_PER_MINUTE
+    before = len((await desk.office.world.control.get("/_control/journal")).json()["requests"])
+    for job in table:
+        await job.run()
+    after = len((await desk.office.world.control.get("/_control/journal")).json()["requests"])
+    assert after - before <= sum(job.calls for job in table)
+
+
+async def test_people_have_room_while_the_poller_waits_for_its_share(desk: Desk) -> None:
+    partner = desk.office.core.partners["main"]
+    polls = [asyncio.create_task(partner.me(lane=Lane.BACKGROUND)) for _ in range(200)]
+    await asyncio.sleep(0.3)
+
+    for _ in range(10):
+        await asyncio.wait_for(partner.me(), 5)
+    assert sum(task.done() for task in polls) < DEFAULT_PER_MINUTE * 0.6 + 1
+    for task in polls:
+        task.cancel()
+    await asyncio.gather(*polls, return_exceptions=True)

@@ -9,10 +9,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from alembic import command
 from alembic.autogenerate import compare_metadata
+from alembic.config import Config
 from alembic.runtime.migration import MigrationContext
 from sqlalchemy import Connection, create_engine, inspect, text
 
+from storage import inbox
 from storage import migrate as migrating
 from storage.database import Database
 from storage.errors import DatabaseInUse, SchemaBehind, SchemaTooNew
@@ -184,4 +187,38 @@ def _set_revision(url: str, revision: str) -> None:
     engine = create_engine(Database.parse(url).url)
     with engine.begin() as connection:
         connection.execute(text("UPDATE alembic_version SET version_num = :to"), {"to": revision})
+    engine.dispose()
+
+
+async def test_what_the_first_schema_held_is_there_after_the_upgrade(
+    empty_url: str, open_store: Opener
+) -> None:
+    _make_first_schema(empty_url)
+
+    assert await migrate(empty_url) == THIS
+
+    store = await open_store(empty_url)
+    async with store.read() as tx:
+        (event,) = await inbox.waiting(tx)
+        assert (event.event_id, event.attempts, event.retry_at) == ("e1", 2, None)
+
+
+def _make_first_schema(url: str) -> None:
+    """A database as revision 0001 left it, with an event waiting."""
+    database = Database.parse(url)
+    database.create_file()
+    engine = create_engine(database.url)
+    config = Config()
+    config.set_main_option("script_location", str(migrating._FOLDER))
+    with engine.begin() as connection:
+        config.attributes["connection"] = connection
+        command.upgrade(config, "0001")
+        connection.execute(text("INSERT INTO meta (name, value) VALUES ('instance', 'abc123')"))
+        connection.execute(
+            text(
+                "INSERT INTO inbox (event_id, program, type, created_at, received_at, source, sealed_payload,"
+                " state, attempts) VALUES ('e1', 'main', 't', :at, :at, 'webhook', 'v1.x.y', 'received', 2)"
+            ),
+            {"at": "2026-03-02T09:00:00.000000Z"},
+        )
     engine.dispose()

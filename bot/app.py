@@ -131,6 +131,7 @@ async def _start(
         owner=f"{socket.gethostname()}:{os.getpid()}:{ids.ulid()}",
         live=live,
         alerting=config.alerting,
+        public_url=settings.public_url or "",
         lease_s=lease_s,
         crash_point=crash_point,
     )

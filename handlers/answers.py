@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from bot.domain.errors import NotFound
 from bot.operations._base import Operation
-from bot.services import lookups, people, requests
+from bot.services import lookups, people, registration, requests
 from bot.services.core import Core
 from handlers import alert_answers
 from handlers.grammar import Command
-from handlers.views import guidance, replies
+from handlers.views import guidance, replies, webhook
 from handlers.views.blocks import Block
 
 _STATUSES = ("ACTIVE", "FROZEN", "BLOCKED")
@@ -124,6 +124,8 @@ async def _countersign(core: Core, slack_id: str, asked: Command) -> Block:
         return guidance.policy(lookups.policy_picture(core))
     if asked.subcommand == "alerts":
         return await alert_answers.answer(core, slack_id, asked.rest)
+    if asked.subcommand == "webhook":
+        return webhook.answer(await registration.look(core, slack_id, _program(core, asked)))
     if asked.subcommand == "who":
         return guidance.who(await lookups.who(core, _kind_named(core, asked.rest).kind, slack_id))
     return await _help(core, slack_id, Command("countersign", "help", ""))

@@ -18,9 +18,10 @@ WORDS: Mapping[str, frozenset[str]] = {
     "float": frozenset({""}),
     "funding": frozenset({"list", "show", "addresses"}),
     "requests": frozenset({"", "show", "cancel"}),
-    "countersign": frozenset({"help", "who", "policy", "alerts"}),
+    "countersign": frozenset({"help", "who", "policy", "alerts", "webhook"}),
 }
 _TOP_UP = re.compile(r"\btop[ _-]up\b", re.IGNORECASE)
+_WEBHOOK = re.compile(r"webhook\s+(register|rotate)\b(.*)", re.IGNORECASE | re.DOTALL)
 _QUOTES = str.maketrans({"“": '"', "”": '"', "„": '"', "‘": "'", "’": "'"})
 _QUOTED = re.compile(r"""(["'])(?P<inside>.+?)\1(?:\s+(?P<rest>.*))?""")
 _LAST_FOUR = re.compile(r"[•*x]*[0-9]{4}")
@@ -62,6 +63,9 @@ def from_slash(command: str, text: str) -> Command:
         return Command(name, "show", subcommand)
     if name == "float":
         return Command(name, "", text)
+    wish = _WEBHOOK.fullmatch(text) if name == "countersign" else None
+    if wish:
+        return Command(name, f"webhook {wish[1].lower()}", wish[2].strip())
     return Command(name, subcommand.lower(), rest.strip())
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bot.operations._base import Operation
-from bot.services import lookups, people, refresh
+from bot.services import lookups, people, refresh, registration
 from handlers import grammar
 from handlers.guard import Turn
 from handlers.views import forms
@@ -26,12 +26,24 @@ def form_of(turn: Turn, cls: type[Operation], filled: Filled, *, note: str = "",
 
 async def open_form(turn: Turn, cls: type[Operation], filled: Filled, *, note: str = "") -> None:
     """For those who may ask; a trigger lives three seconds, so nothing slow stands before the window."""
-    await people.require_requester(turn.core, turn.user, action=f"{cls.kind}.open")
+    await people.require_may_ask(turn.core, turn.user, cls, action=f"{cls.kind}.open")
     await turn.client.views_open(trigger_id=turn.trigger, view=form_of(turn, cls, filled, note=note))
 
 
 async def open_from_command(turn: Turn, cls: type[Operation], rest: str) -> None:
-    await open_form(turn, cls, Filled(grammar.prefill(cls, rest)))
+    await open_form(turn, cls, _about_webhook(turn, rest) if cls.asked_by_admins else _typed(cls, rest))
+
+
+def _typed(cls: type[Operation], rest: str) -> Filled:
+    return Filled(grammar.prefill(cls, rest))
+
+
+def _about_webhook(turn: Turn, rest: str) -> Filled:
+    """A program or an address; with neither, the address of this bot for the default program."""
+    core = turn.core
+    program = rest if rest in core.partners else core.default_program
+    url = rest if rest and rest not in core.partners else registration.our_url(core, program)
+    return Filled({"url": url} if url else {}, program=program)
 
 
 async def open_from_request(turn: Turn, request_id: str, *, undo: bool = False) -> None:

@@ -68,6 +68,13 @@ async def get(tx: Tx, event_id: str) -> InboxEvent | None:
     return None if row is None else InboxEvent(**row._mapping)
 
 
+async def last_received(tx: Tx, program: str, source: str) -> datetime | None:
+    """When the newest event came by this way; None before the first."""
+    i = t.inbox.c
+    asked = select(i.received_at).where(i.program == program, i.source == source)
+    return (await tx.run(asked.order_by(i.received_at.desc()).limit(1))).scalar_one_or_none()
+
+
 async def payload(tx: Tx, event_id: str) -> bytes:
     """The event's body; raises `CannotOpen` when it was tampered with."""
     asked = select(t.inbox.c.sealed_payload).where(t.inbox.c.event_id == event_id)

@@ -22,6 +22,7 @@ LOST_ANSWERS = {
     Call.ORDER: "An order got no answer",
     Call.FREEZE: "A freeze is not confirmed",
     Call.FUNDING: "A funding submission got no answer",
+    Call.WEBHOOK: "A webhook registration or rotation got no answer",
 }
 OTHER_WAYS = {
     "bot/domain/planning.py: def is_outdated": "The key is older than a day",

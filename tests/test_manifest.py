@@ -124,7 +124,7 @@ def test_the_usage_hints_name_the_subcommands_there_are(manifest: dict[str, Any]
 
         hinted = {part.split()[0] for part in declared["usage_hint"].split("|") if part.strip()[0] != "("}
 
-        there_are = (WORDS[name] - {""}) | {subcommand for command, subcommand in kinds if command == name}
+        there_are = (WORDS[name] - {""}) | {sub.split()[0] for command, sub in kinds if command == name}
         assert hinted == there_are, declared["command"]
 
 

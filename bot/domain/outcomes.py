@@ -17,6 +17,8 @@ from datetime import timedelta
 from enum import StrEnum
 from typing import Any
 
+from bot.domain.secret import Secret
+
 
 class Finding(StrEnum):
     """What to make of an answer, or of evidence."""
@@ -38,6 +40,7 @@ class Call(StrEnum):
     TOPUP = "topup"
     FREEZE = "freeze"
     FUNDING = "funding"
+    WEBHOOK = "webhook"
 
 
 ANY = "*"
@@ -81,6 +84,8 @@ FIRST: Mapping[Call, _Table] = {
         (429, "TOO_MANY_PENDING"): Finding.REFUSED,
         (503, "UNAVAILABLE"): Finding.NOTHING_YET,
     },
+    # It may be a save that failed; either way the registration is as it was.
+    Call.WEBHOOK: {(400, "BAD_REQUEST"): Finding.REFUSED},
 }
 
 AFTER_UNKNOWN: Mapping[Call, _Table] = {
@@ -115,6 +120,7 @@ AFTER_UNKNOWN: Mapping[Call, _Table] = {
         (400, "BAD_REQUEST"): Finding.EVIDENCE,
         (503, "UNAVAILABLE"): Finding.UNKNOWN,
     },
+    Call.WEBHOOK: {(400, "BAD_REQUEST"): Finding.EVIDENCE},
 }
 
 
@@ -149,6 +155,7 @@ class Outcome:
     alarm: str = ""  # a top-severity alert is due, for this reason
     cause: str = ""  # what the API said, in words, without what follows from it
     pauses: tuple[timedelta, ...] = RETRY_PAUSES  # before each repeat while nobody knows
+    secret: Secret | None = None  # given this once: sealed in the transaction that records the outcome
 
 
 RECONCILE_EVERY = timedelta(minutes=15)  # to 24 h after the first send

@@ -83,6 +83,10 @@ class Operation(ABC):
     must_recheck: ClassVar[bool] = True
     moves_float: ClassVar[bool] = False
     can_run_now: ClassVar[bool] = False  # has the Freeze now checkbox
+    asked_by_admins: ClassVar[bool] = False
+    # False where the same call again would not do the same: after a doubt it is only looked at.
+    repeats: ClassVar[bool] = True
+    alone: ClassVar[bool] = False  # one at a time for a program, among all kinds with the same subject
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -130,6 +134,10 @@ class Operation(ABC):
     @property
     def has_card(self) -> bool:
         return any(f.card for f in self.fields)
+
+    def learned(self, facts: Facts) -> dict[str, str]:
+        """Values that nobody types: taken from what the preview read, then shown, approved and frozen."""
+        return {}
 
     def exposure_usd(self) -> Decimal:
         """What policy tiers and rolling limits count, in USD."""

@@ -6,7 +6,9 @@ Rules: POST /cards (names, phones, e-mail, partner_ref), POST /funding (hash, ne
 from __future__ import annotations
 
 import re
+import socket
 import unicodedata
+from urllib.parse import urlsplit
 
 from bot.domain.money import InvalidAmount, parse_usd
 
@@ -130,3 +132,39 @@ def network(text: str) -> str:
     if name not in ("POLYGON", "BNB", "BASE"):
         raise ValueError("Choose POLYGON, BNB or BASE: the network the transfer was really sent on.")
     return name
+
+
+_URL_LIMIT = 2000
+_NOT_PUBLIC = (".localhost", ".local", ".internal")
+
+
+def public_url(text: str) -> str:
+    """An https address with a public name, its host in small letters [PUT /webhook]."""
+    text = text.strip()
+    if len(text) > _URL_LIMIT:
+        raise ValueError(f"The address has {len(text)} characters; at most {_URL_LIMIT} are taken.")
+    try:
+        parts = urlsplit(text)
+        host, port = parts.hostname or "", parts.port
+        name = host.encode("idna").decode().rstrip(".") if host else ""
+    except (ValueError, UnicodeError):
+        raise ValueError("This is not an address of the form https://host/path.") from None
+    if parts.scheme != "https" or not name or not text.isprintable() or " " in text:
+        raise ValueError("This is not an address of the form https://host/path.")
+    if "@" in parts.netloc or parts.fragment:
+        raise ValueError("Leave out names, passwords and what follows a #.")
+    if f".{name}".endswith(_NOT_PUBLIC) or _is_address(name):
+        raise ValueError("The service delivers to public names only, not to addresses or names of a network.")
+    where = name if port in (None, 443) else f"{name}:{port}"
+    return parts._replace(netloc=where).geturl()
+
+
+def _is_address(name: str) -> bool:
+    """An IP address in any of its spellings: `127.1`, `0x7f.1` and `2130706433` are 127.0.0.1."""
+    if ":" in name or name.isdigit():
+        return True
+    try:
+        socket.inet_aton(name)
+    except OSError:
+        return False
+    return True

@@ -77,6 +77,7 @@ class Core:
     inbox_bell: asyncio.Event = field(default_factory=asyncio.Event)  # rung when an event was stored
     codes: Codes = field(default_factory=Codes)  # one-time codes on their way; in memory only
     alerting: Alerting = field(default_factory=Alerting)
+    public_url: str = ""  # where the web server is reached from outside; empty = nowhere
     lease_s: float = 30.0
     crash_point: Callable[[str], None] = no_crash
 

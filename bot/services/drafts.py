@@ -151,10 +151,12 @@ async def preview(core: Core, draft_id: str) -> Preview:
         draft = await drafts.get(tx, draft_id)
     if draft is None:
         raise NotFound("This draft is gone. Start again; nothing was recorded.")
-    await people.require_requester(core, draft.owner, action=f"{draft.kind}.preview")
+    await people.require_may_ask(core, draft.owner, core.kinds[draft.kind], action=f"{draft.kind}.preview")
     operation = operation_of(core, draft)
     facts = dict(await operation.read(core.partners[draft.program]))
     approvers = await people.approvers_lately(core)
+    draft = replace(draft, values={**draft.values, **operation.learned(facts)})
+    operation = operation_of(core, draft)
     async with core.store.begin() as tx:
         facts |= await house_facts(tx, operation, draft.owner)
         draft = replace(draft, facts=facts)
@@ -196,8 +198,10 @@ def _similar(other: Request, operation: Operation, tx: Tx) -> bool:
 
 def house_concerns(operation: Operation, facts: Facts) -> list[Concern]:
     found = []
-    if facts.get("unresolved"):
-        ids = ", ".join(facts["unresolved"])
+    ids = ", ".join(facts.get("unresolved") or ())
+    if ids and operation.alone:
+        found.append(Concern(f"{ids} is under way: this one waits for it."))
+    elif ids:
         found.append(
             Concern(f"{ids} on the same card has no known outcome yet. Approving this one too may pay twice.")
         )

@@ -22,7 +22,7 @@ from bot.domain.planning import History, Step, after, is_outdated, next_step, se
 from bot.domain.requests import Attempt, Event, Request, State
 from bot.operations._base import Operation
 from bot.partner.errors import PartnerError
-from bot.services import alerts, endings, gate, lookups, owed, programs
+from bot.services import alerts, endings, gate, lookups, owed, programs, webhook_change
 from bot.services.core import Core
 from bot.services.requests import close, note
 from storage import attempts, requests
@@ -134,6 +134,8 @@ async def _hold_back(core: Core, request: Request, answer: gate.Stop | gate.Late
 async def _claim(core: Core, request_id: str, *, approval_holds: bool) -> _Work | None:
     async with core.store.begin() as tx:
         before = await requests.get(tx, request_id)
+        if before is not None and await _waits_its_turn(tx, core, before):
+            return None
         request = await requests.claim(tx, request_id, owner=core.owner, lease_s=core.lease_s)
         if request is None or before is None:
             return None
@@ -141,6 +143,8 @@ async def _claim(core: Core, request_id: str, *, approval_holds: bool) -> _Work 
         history = History.of(await attempts.of(tx, request_id), operation.spends_key)
         if history.last_doubt_at is not None and not request.outcome_unknown:
             request = await requests.touch(tx, request, outcome_unknown=True)
+        # What may not be repeated is only looked at as soon as anybody could doubt what the call did.
+        approval_holds = approval_holds and (operation.repeats or history.last_doubt_at is None)
         step = next_step(request, history, tx.now, approval_holds=approval_holds)
         attempt = await attempts.start(tx, request, step.value)
         await note(
@@ -154,6 +158,18 @@ async def _claim(core: Core, request_id: str, *, approval_holds: bool) -> _Work 
         if before.state is State.APPROVED:
             await owed.card(tx, core, request)
     return _Work(request, operation, attempt, history, approval_holds)
+
+
+async def _waits_its_turn(tx: Tx, core: Core, request: Request) -> bool:
+    """Of a kind that goes alone, and another one is under way: put off until that one is settled."""
+    if request.state is not State.APPROVED or not core.kinds[request.kind].alone:
+        return False
+    under_way = await requests.find(tx, states=(State.EXECUTING, State.UNRESOLVED), subject=request.subject)
+    others = [other.id for other in under_way if other.program == request.program]
+    if others:
+        text = f"It waits for {', '.join(others)}, which is under way."
+        await requests.touch(tx, request, due_at=tx.now + gate.RETRY_AFTER, outcome_text=text)
+    return bool(others)
 
 
 async def _call(core: Core, work: _Work) -> _Answered:
@@ -248,6 +264,8 @@ async def _finish(core: Core, work: _Work, answered: _Answered) -> None:
             finding=answered.finding,
             detail=outcome.text[:500],
         )
+        if outcome.secret is not None or "signing" in outcome.facts:
+            await webhook_change.record(tx, core, request, outcome)
         await _tell(tx, core, work, request, change.event, outcome)
         core.crash_point("execution.finishing")
 

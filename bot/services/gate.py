@@ -133,11 +133,14 @@ def _quorum(core: Core, request: Request, genuine: list[Decision]) -> Stop | Non
 
 
 async def _approvers_stand(core: Core, request: Request) -> Stop | None:
-    """Those who approved are still active approvers; raises LookupFailed."""
+    """Those who approved are still active approvers, and who asked may ask; raises LookupFailed."""
     if request.break_glass:
         return None
     async with core.store.read() as tx:
         approved = [d for d in await decisions.of(tx, request.id) if d.kind is DecisionKind.APPROVE]
+    if core.kinds[request.kind].asked_by_admins and request.requester not in await people.admins(core):
+        text = f"{request.requester_name} is no longer an admin. Nothing was sent; ask again."
+        return Stop(Event.CANCEL, text)
     allowed = await people.approvers(core)
     for decision in approved:
         actor = await core.directory.actor(decision.actor)

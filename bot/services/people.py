@@ -7,6 +7,7 @@ from datetime import timedelta
 from bot.domain.actors import Actor, require_full_member
 from bot.domain.errors import LookupFailed, NotAllowed
 from bot.domain.policy import never_met
+from bot.operations._base import Operation
 from bot.services.core import Core
 from storage import audit, people
 
@@ -42,6 +43,22 @@ async def require_requester(core: Core, slack_id: str, *, action: str) -> Actor:
             f"Requests may be made by {', '.join(names)} only. Ask one of them.", "not_a_requester"
         )
     return actor
+
+
+async def require_may_ask(core: Core, slack_id: str, cls: type[Operation], *, action: str) -> Actor:
+    """As `require_requester`; a kind for admins may be asked for by admins only, requesters or not."""
+    if not cls.asked_by_admins:
+        return await require_requester(core, slack_id, action=action)
+    actor = await require_member(core, slack_id, action=action)
+    if slack_id not in await admins(core):
+        await refused(core, slack_id, action, "", "not_an_admin")
+        raise NotAllowed(not_an_admin(core), "not_an_admin")
+    return actor
+
+
+def not_an_admin(core: Core) -> str:
+    names = core.policy.people.admins or core.policy.people.approvers
+    return f"This may be asked for by admins only: {', '.join(names)}. Ask one of them."
 
 
 async def checked_lately(core: Core, slack_id: str) -> Actor:

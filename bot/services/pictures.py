@@ -175,6 +175,21 @@ class FloatPicture:
 
 
 @dataclass(frozen=True, slots=True)
+class WebhookPicture:
+    """`/countersign webhook`. `url` None = nothing registered; `signing`: current, lost or none."""
+
+    program: str
+    url: str | None
+    updated_at: datetime | None
+    our_url: str
+    signing: str
+    secret_since: datetime | None
+    last_delivery_at: datetime | None
+    may_change: bool
+    live: bool
+
+
+@dataclass(frozen=True, slots=True)
 class CardPicture:
     """One card. `balance_usd` None = unknown, never zero; amounts as exact text."""
 

@@ -73,6 +73,8 @@ _READS: Mapping[str, tuple[tuple[str, str], ...]] = {
         ("/countersign help", "this"),
         ("/countersign who OPERATION", "who could approve it, were you to ask"),
         ("/countersign policy", "the policy in words"),
+        ("/countersign alerts", "what is open"),
+        ("/countersign webhook", "where events go, and whether they can be verified"),
     ),
 }
 

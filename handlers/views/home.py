@@ -35,6 +35,7 @@ def home(
         buttons = [
             b.button(cls.verb, f"{ids.OPEN_FORM}:{kind}", " ".join(cls.command))
             for kind, cls in kinds.items()
+            if not cls.asked_by_admins
         ]
         blocks += [b.header("Ask for"), b.actions(buttons[:25])]
     return {"type": "home", "blocks": b.fit(blocks, b.VIEW_BLOCKS)}

@@ -10,7 +10,7 @@ from bot.domain.errors import NotAllowed
 from bot.domain.requests import State
 from bot.operations._base import Concern
 from bot.services import pictures as p
-from handlers.views import alerts, deciding, forms, guidance, home, replies, request
+from handlers.views import alerts, deciding, forms, guidance, home, replies, request, webhook
 from tests.handlers import pictures as given
 
 View = dict[str, Any]
@@ -101,6 +101,19 @@ MESSAGES: Mapping[str, Draw] = {
     ),
     "anchor": lambda text: alerts.anchor(p.AnchorPicture(7, text)),
     "float": lambda text: replies.with_share(replies.float_answer(given.a_float()), f"float {text}"),
+    "webhook": lambda text: webhook.answer(
+        p.WebhookPicture(
+            text,
+            text,
+            given.NOW,
+            "https://countersign.example.com/webhooks/main",
+            "current",
+            given.NOW,
+            given.NOW,
+            may_change=True,
+            live=True,
+        )
+    ),
     "card-show": lambda text: replies.shared_by(replies.card_answer(given.a_plastic(text)), "U0ALICE"),
     "card-list": lambda text: replies.card_list(
         p.CardListPicture(tuple(given.a_plastic(text, n) for n in range(25)), 60, "ACTIVE", 1, 3, given.NOW)

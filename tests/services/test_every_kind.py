@@ -15,7 +15,7 @@ from bot.operations._base import Operation
 from bot.partner.codec import decode, encode
 from storage import requests as rows
 from tests.services.acting import card_balance, execute, jump
-from tests.support.world import World
+from tests.support.world import ALICE, CAROL, World
 
 HASH = "0x" + "ab" * 32
 TEXTS: dict[str, dict[str, str]] = {
@@ -30,6 +30,8 @@ TEXTS: dict[str, dict[str, str]] = {
     "card_freeze": {},
     "card_unfreeze": {},
     "funding_submit": {"tx_hash": HASH, "network": "POLYGON"},
+    "webhook_register": {"url": "https://countersign.example.com/webhooks/main"},
+    "webhook_rotate": {},
 }
 PATH = {
     "card_order": "POST /cards",
@@ -37,6 +39,14 @@ PATH = {
     "card_freeze": "POST /cards/{cardId}/freeze",
     "card_unfreeze": "POST /cards/{cardId}/freeze",
     "funding_submit": "POST /funding",
+    "webhook_register": "PUT /webhook",
+    "webhook_rotate": "PUT /webhook",
+}
+# What a look shows after the call went through and its answer was lost: a secret is then lost for good.
+LOST = {
+    "card_topup": Evidence.DEBITED,
+    "webhook_register": Evidence.UNDONE,
+    "webhook_rotate": Evidence.UNDONE,
 }
 EACH = pytest.mark.parametrize("kind", list(operations.kinds()))
 
@@ -52,13 +62,19 @@ async def asked(world: World, kind: str) -> Request:
         texts["card"] = world.cards[0]["id"]
     if kind == "card_unfreeze":
         await world.tell(f"cards/{world.cards[0]['id']}", {"status": "FROZEN"})
-    return await world.ask(kind, texts)
+    if kind == "webhook_rotate":
+        registered = encode({"url": "https://countersign.example.com/webhooks/main"})
+        await world.core.partners["main"].set_webhook(registered)
+        await world.advance(600)
+    return await world.ask(kind, texts, by=CAROL if kind_class(kind).asked_by_admins else ALICE)
 
 
 async def effects(world: World) -> dict[str, Any]:
     """What the simulator holds that a kind can change."""
     state = await world.state()
+    hook = await world.core.partners["main"].webhook()
     return {
+        "webhook": hook and (hook.url, hook.updated_at),
         "cards": {c["id"]: (c["status"], c["balance_usd"]) for c in state["cards"]},
         "float": state["float"]["balance_usd"],
         "funding": [f["tx_hash"] for f in state["funding"]],
@@ -147,12 +163,13 @@ async def test_after_a_lost_answer_looking_tells_the_truth_and_the_request_ends_
     assert (await execute(world, request)).state is State.EXECUTING
     assert await effects(world) != started
     found = await operation.look(partner, request.key, world.clock.now())
-    assert found.evidence is (Evidence.DEBITED if kind == "card_topup" else Evidence.DONE)
+    assert found.evidence is LOST.get(kind, Evidence.DONE)
     assert found.text.endswith(".")
 
     await world.control.delete("/_control/faults")
     once = await effects(world)
-    assert (await jump(world, request)).state is State.SUCCEEDED
+    told = State.FAILED if LOST.get(kind) is Evidence.UNDONE else State.SUCCEEDED
+    assert (await jump(world, request)).state is told
     assert await effects(world) == once, "moved twice"
     assert card_balance(world) == before_usd + (50 if kind == "card_topup" else 0)
 

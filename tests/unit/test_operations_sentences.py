@@ -18,6 +18,7 @@ ENDPOINT = {
     Call.ORDER: Endpoint.ORDER_CARD,
     Call.FREEZE: Endpoint.FREEZE,
     Call.FUNDING: Endpoint.SUBMIT_FUNDING,
+    Call.WEBHOOK: Endpoint.SET_WEBHOOK,
 }
 VALUES = {
     "card": "card1",
@@ -28,6 +29,7 @@ VALUES = {
     "email": "nora@example.com",
     "tx_hash": "0x" + "ab" * 32,
     "network": "POLYGON",
+    "url": "https://countersign.example.com/webhooks/main",
 }
 # Never said where it is not proved, and never at all. Source: the words of the hazard list.
 _NEVER = ("revoked key", "try again", "key revoked", "funded")

@@ -1,0 +1,77 @@
+"""What registering and rotating the webhook share: one call, never repeated, whose secret is told once.
+
+The answer of PUT /webhook holds the only copy of a secret, so a lost answer cannot be mended by the same
+call: a repeat gives none, or makes yet another. Whether the call was carried out can be seen from the
+registration's `updated_at`; then nobody has the secret, and only another rotation gives one [PUT /webhook].
+"""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import Any
+
+from bot.domain.outcomes import Call, Finding, Outcome
+from bot.domain.planning import Evidence
+from bot.operations._base import Facts, Line, Look, Operation
+from bot.partner.client import PartnerClient
+from bot.partner.errors import PartnerError
+from bot.partner.models import WebhookChange
+
+# How far the service's clock may be behind ours. A change by somebody else in that time is taken for ours,
+# and the answer to that is harmless: rotate once more.
+_CLOCKS_DIFFER = timedelta(minutes=2)
+ROTATE_AGAIN = (
+    "The service made a new secret and its answer was lost, so nobody has that secret and deliveries cannot be"
+    " verified. No money moved. Rotate the secret again with /countersign webhook; events are read from the log"
+    " meanwhile."
+)
+
+
+class WebhookOperation(Operation):
+    call = Call.WEBHOOK
+    asked_by_admins = True
+    repeats = False
+    alone = True
+
+    @property
+    def subject(self) -> str:
+        return "webhook"
+
+    async def read(self, partner: PartnerClient) -> Facts:
+        found = await partner.webhook()
+        return {"url": found and found.url, "updated_at": found and found.updated_at.isoformat()}
+
+    def lines(self, facts: Facts) -> list[Line]:
+        return [
+            ("Registered now", facts["url"] or "nothing"),
+            ("Secret", "replaced at once, for events not yet delivered too, and sealed here"),
+        ]
+
+    async def send(self, partner: PartnerClient, key: str, body: bytes) -> Outcome:
+        return self.of(await partner.set_webhook(body))
+
+    def of(self, change: WebhookChange) -> Outcome:
+        """What an answer means. The secret goes with the outcome and is sealed in its transaction."""
+        url = change.webhook.url
+        if change.secret is None:
+            text = f"{url} was registered already, and its secret goes on as it is."
+            return Outcome(Finding.SUCCEEDED, text, {"url": url, "signing": "kept"})
+        text = f"Events go to {url}. Its new secret is sealed here and verifies them from now on."
+        return Outcome(Finding.SUCCEEDED, text, {"url": url, "signing": "replaced"}, secret=change.secret)
+
+    def judge(self, error: PartnerError, *, outcome_unknown: bool) -> Outcome:
+        outcome = super().judge(error, outcome_unknown=outcome_unknown)
+        if outcome.finding is not Finding.UNKNOWN:
+            return outcome
+        text = (
+            f"{outcome.cause} Whether the secret was replaced is not known yet; do not repeat this. The"
+            " registration is read shortly, and the call is not made again."
+        )
+        return Outcome(Finding.UNKNOWN, text, outcome.facts, cause=outcome.cause)
+
+    async def look(self, partner: PartnerClient, key: str, since: datetime) -> Look:
+        found = await partner.webhook()
+        facts: dict[str, Any] = {"url": found and found.url}
+        if found is not None and found.updated_at >= since - _CLOCKS_DIFFER:
+            return Look(Evidence.UNDONE, ROTATE_AGAIN, {**facts, "signing": "lost"})
+        return Look(Evidence.ABSENT, "The registration is as it was before.", facts)

@@ -1,0 +1,46 @@
+"""Register the address at which this bot takes events [PUT /webhook]; another address makes another secret."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bot.operations import readers
+from bot.operations._base import Concern, Facts, Field
+from bot.operations._webhook import WebhookOperation
+
+
+class RegisterWebhook(WebhookOperation):
+    kind = "webhook_register"
+    title = "Register the webhook"
+    verb = "Register the webhook"
+    command = ("countersign", "webhook register")
+    example = "/countersign webhook register"
+    help = "have the service deliver its events to an address (admins)"
+    phrases = ("register the webhook at {url}",)
+    fields = (
+        Field(
+            "url",
+            "Public URL",
+            readers.public_url,
+            placeholder="https://countersign.example.com/webhooks/main",
+            hint="Ends in /webhooks/ and the name of the program.",
+        ),
+    )
+
+    def summary(self) -> str:
+        return f"Register {self.values['url']} for the service's events"
+
+    def body(self) -> dict[str, Any]:
+        return {"url": self.values["url"]}
+
+    def concerns(self, facts: Facts) -> list[Concern]:
+        if not facts["url"]:
+            return [Concern("Events queued until now are delivered in one go: expect old ones.")]
+        if facts["url"] == self.values["url"]:
+            return [Concern("This address is registered already: nothing changes, and no secret is given.")]
+        return [
+            Concern(
+                f"Events stop going to {facts['url']}, and the secret changes with the address: whatever"
+                " receives them there has to be told."
+            )
+        ]

@@ -1,0 +1,42 @@
+"""Replace the secret that signs the service's deliveries [PUT /webhook with rotate]."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bot.domain.errors import Stale
+from bot.operations._base import Concern, Facts
+from bot.operations._webhook import WebhookOperation
+
+
+class RotateWebhook(WebhookOperation):
+    """The address is no field: it is the registered one, fixed when the preview reads it."""
+
+    kind = "webhook_rotate"
+    title = "Rotate the secret"
+    verb = "Rotate the secret"
+    command = ("countersign", "webhook rotate")
+    example = "/countersign webhook rotate"
+    help = "replace the secret that signs the service's events (admins)"
+    phrases = ("rotate the webhook secret",)
+    fields = ()
+
+    def learned(self, facts: Facts) -> dict[str, str]:
+        return {"url": facts["url"]} if facts["url"] else {}
+
+    def summary(self) -> str:
+        return f"Rotate the webhook secret of {self.values.get('url', 'an address that is not registered')}"
+
+    def body(self) -> dict[str, Any]:
+        if "url" not in self.values:
+            raise Stale("No address is registered, so there is no secret to rotate. Nothing was recorded.")
+        return {"url": self.values["url"], "rotate": True}
+
+    def concerns(self, facts: Facts) -> list[Concern]:
+        if not facts["url"]:
+            text = "No address is registered, so there is no secret to rotate: register one first."
+            return [Concern(text, stops=True)]
+        if self.values.get("url") not in (None, facts["url"]):
+            text = f"The registered address is {facts['url']} now, and rotating would put the old one back."
+            return [Concern(text, stops=True)]
+        return [Concern("Other systems that verify with the old secret refuse deliveries from then on.")]

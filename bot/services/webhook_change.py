@@ -1,0 +1,56 @@
+"""What an execution did to the webhook's secret: sealed with the outcome, or known to be lost."""
+
+from __future__ import annotations
+
+from bot.domain.outcomes import Outcome
+from bot.domain.requests import Request
+from bot.services import alerts
+from bot.services.core import Core
+from bot.services.webhooks import PREVIOUS_TAKEN_FOR
+from storage import audit, webhook_secrets
+from storage.store import Tx
+
+
+async def record(tx: Tx, core: Core, request: Request, outcome: Outcome) -> None:
+    """In the transaction of the outcome, so that there is no moment with the one and without the other.
+
+    Ends the alert of a lost secret where there is a new one, raises it where nobody has the current one.
+    """
+    program = request.program
+    if outcome.secret is not None:
+        kept = await webhook_secrets.put(
+            tx, program, outcome.secret, previous_until=tx.now + PREVIOUS_TAKEN_FOR
+        )
+    elif outcome.facts["signing"] == "lost":
+        kept = await webhook_secrets.note_lost(tx, program)
+    else:
+        found = await webhook_secrets.newest(tx, program)
+        kept = found or await webhook_secrets.note_lost(tx, program)
+    await audit.append(
+        tx,
+        actor="system:execution",
+        action="webhook.secret",
+        subject=f"program:{program}",
+        body={"request": request.id, "version": kept.version, "state": kept.state},
+        policy_version=core.policy.version,
+    )
+    if kept.state == "lost":
+        await _lost(tx, core, program, request)
+    else:
+        await alerts.resolve(tx, core, f"webhook_secret:{program}")
+
+
+async def _lost(tx: Tx, core: Core, program: str, request: Request) -> None:
+    await alerts.keep(
+        tx,
+        core,
+        dedupe=f"webhook_secret:{program}",
+        kind="webhook_secret",
+        subject=program,
+        severity="warning",
+        title=f"Nobody has the webhook secret of {program}",
+        text=f"After {request.id} the service signs with a secret that never reached this bot: the answer with its"
+        " only copy was lost, or it was made elsewhere. Deliveries are refused, and events are read from the log"
+        " instead, later than they would come. Rotate the secret with `/countersign webhook`.",
+        facts={"program": program},
+    )

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.crash.outside import Outside, outside
+from tests.crash.outside import LEASE_S, Outside, outside
 from tests.crash.programme import crash_points
 from tests.events.deliverer import Deliverer, keep_secret, violations
 
@@ -45,6 +45,7 @@ async def kill_at_random(world: Outside, deliverer: Deliverer, kills: int, rng: 
         async with delivering(world, deliverer):
             await asyncio.sleep(rng.uniform(0.02, 0.4))
             await world.bot.kill()
+        world.leap(LEASE_S)  # so many starts in a minute would be refused by Slack
 
 
 async def test_a_kill_at_any_point_of_an_events_way_loses_and_doubles_nothing(tmp_path: Path) -> None:

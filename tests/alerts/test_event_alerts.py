@@ -11,7 +11,7 @@ from bot.services import decline_watch, inbox
 from handlers.publish import SlackPublisher
 from storage import person_cards
 from tests.alerts.conftest import ALERTS, Desk
-from tests.handlers.office import CAROL
+from tests.handlers.office import BOB, CAROL
 
 Hear = Callable[[], Awaitable[None]]
 
@@ -185,3 +185,58 @@ async def test_what_comes_late_is_told_as_late(desk: Desk) -> None:
     await desk.handled()
 
     assert "We heard late of 1 of 1" in await desk.only()
+
+
+async def test_after_three_hours_without_deliveries_everything_is_told_once_and_as_late(desk: Desk) -> None:
+    codes = ("insufficient_card_balance", "processing_error", "fraud_risk_declined", "daily_limit_exceeded")
+    await desk.register()
+    await desk.tell("deliveries", {"mode": "drop"})
+    for code in codes:
+        await desk.buy("ACME", decline_code=code)
+        await desk.office.world.advance(2700)
+    assert await desk.seen() == []
+
+    await desk.tell("deliveries", {"mode": "normal"})
+    await desk.log()
+    await desk.handled()
+    for _ in range(6):  # the service repeats what it could not deliver
+        await desk.office.world.advance(1800)
+        await desk.handled()
+
+    told = await desk.seen()
+    assert len(told) == len(codes)
+    assert all("We heard late of 1 of 1" in words for words in told)
+    assert not any("seen" in words for words in told)
+
+
+async def test_an_admin_names_who_gets_codes_and_everybody_is_told(desk: Desk) -> None:
+    await desk.office.command(BOB, "/countersign alerts code emp-1042 @bob")
+    assert "Only admins" in (await desk.office.told(BOB))["text"]
+    assert await desk.bot.rows("SELECT * FROM person_card") == ""
+
+    await desk.office.command(CAROL, "/countersign alerts code emp-1042 @bob")
+    await desk.posted()
+    assert await desk.bot.rows("SELECT * FROM person_card") == "('emp-1042', 'U0BOB')"
+    told = await desk.only()
+    assert "One-time codes of emp-1042 go to" in told
+    assert "U0BOB" in told
+    assert "U0CAROL" in await desk.bot.rows("SELECT actor FROM audit WHERE action = 'code.name_person'")
+
+    await desk.office.command(CAROL, "/countersign alerts code emp-1042 none")
+    assert await desk.bot.rows("SELECT * FROM person_card") == ""
+
+
+async def test_a_code_that_slack_refuses_is_told_as_not_delivered(
+    desk: Desk, challenged: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    await desk.office.tell(
+        "faults", {"method": "chat.postMessage", "effect": "error", "error": "channel_is_archived"}
+    )
+    await desk.tell(f"cards/{challenged}/3ds", {"amount_usd": "30", "merchant": "WEB SHOP"})
+    await desk.office.world.advance(1)
+    await desk.bot.handle()
+    await desk.codes.send_waiting()
+    await desk.posted()
+
+    assert "was not delivered" in await desk.only()
+    assert await code_of(desk) not in caplog.text

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections import Counter, deque
 from collections.abc import Mapping
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from bot.domain.secret import Secret
 from bot.partner.webhooks import Delivery, DeliveryRefused, Malformed, NotGenuine, Stale, TooLarge, verify
@@ -103,21 +103,25 @@ class Webhooks:
             causes = Counter(cause for _, cause in counted)
             async with self._core.store.begin() as tx:
                 if causes.total() >= TROUBLE_AT:
-                    await alerts.raise_(tx, self._core, **_alert(program, causes, self._core))
+                    await alerts.raise_(
+                        tx,
+                        self._core,
+                        dedupe=f"deliveries:{program}",
+                        kind="deliveries_refused",
+                        subject=program,
+                        severity="warning",
+                        title=f"Deliveries to {program} are refused",
+                        text=_said(causes, self._core.clock.now()),
+                    )
                 elif not causes:
                     await alerts.resolve(tx, self._core, f"deliveries:{program}")
 
 
-def _alert(program: str, causes: Counter[str], core: Core) -> dict[str, str]:
-    said = ", ".join(f"{count} {cause}" for cause, count in causes.most_common())
-    return {
-        "dedupe": f"deliveries:{program}",
-        "kind": "deliveries_refused",
-        "subject": program,
-        "severity": "warning",
-        "title": f"Deliveries to {program} are refused",
-        "text": f"In the last five minutes: {said}. Nothing of them was stored. Our clock says"
-        f" {core.clock.now():%Y-%m-%d %H:%M:%S} UTC. The service delivers what is genuine again for two hours,"
-        " and the event log is read besides. After a rotation wait a minute; else compare the clock, or"
-        " rotate the secret with `/countersign webhook`.",
-    }
+def _said(causes: Counter[str], now: datetime) -> str:
+    told = ", ".join(f"{count} {cause}" for cause, count in causes.most_common())
+    return (
+        f"In the last five minutes: {told}. Nothing of them was stored. Our clock says"
+        f" {now:%Y-%m-%d %H:%M:%S} UTC. The service delivers what is genuine again for two hours, and the event"
+        " log is read besides. After a rotation wait a minute; else compare the clock, or rotate the secret with"
+        " `/countersign webhook`."
+    )

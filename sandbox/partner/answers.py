@@ -197,7 +197,7 @@ EVENTS = shape(
 )
 ERROR = shape("Error", string("error"), string("code"))
 
-LIMIT_RULES = {"required": False, "exclusiveMinimum": 0, "x-decimals": 2}
+LIMIT_RULES = {"required": False, "exclusiveMinimum": 0, "maximum": 10**12, "x-decimals": 2}
 LIMITS_BODY = shape(
     "LimitsBody",
     number("daily_limit", **LIMIT_RULES),

@@ -163,7 +163,10 @@ def _application(world: World) -> web.Application:
         return _sent(request, answer)
 
     async def controlled(request: web.Request) -> web.StreamResponse:
-        path, given = request.match_info["path"], await request.read()
+        path, given = request.match_info["path"], (await _request_of(request)).body
+        if given is None:
+            refused = {"error": f"The body is not readable or above {BODY_CAP} bytes."}
+            return web.Response(status=413, body=codec.encode(refused), content_type="application/json")
         status, body = await control.handle_and_deliver(world, request.method, path, given)
         return web.Response(status=status, body=body, content_type="application/json")
 
@@ -211,11 +214,11 @@ def for_loopback(handler: Serve) -> Serve:
 
 
 async def _request_of(request: web.Request) -> Request:
-    """The request as the core takes it; the path is decoded once, a body over the cap is None."""
+    """The request as the core takes it; the path is decoded once, a body over the cap or unreadable is None."""
     body: bytes | None
     try:
         body = await request.read()
-    except web.HTTPRequestEntityTooLarge:
+    except (web.HTTPRequestEntityTooLarge, web.RequestPayloadError, aiohttp.ClientPayloadError):
         body = None
     raw_path, _, query = request.raw_path.partition("?")
     return Request(request.method, unquote(raw_path), query, tuple(request.headers.items()), body)

@@ -8,7 +8,17 @@ import msgspec
 
 from sandbox.partner.money import plain
 
-_DECODER = msgspec.json.Decoder(float_hook=Decimal)
+_LARGEST_EXPONENT = 400  # a little beyond a double; larger numbers cannot be written out
+
+
+def _number(text: str) -> Decimal:
+    value = Decimal(text)
+    if abs(value.adjusted()) > _LARGEST_EXPONENT:
+        raise ValueError("a number is out of range")
+    return value
+
+
+_DECODER = msgspec.json.Decoder(float_hook=_number)
 _ENCODER = msgspec.json.Encoder(decimal_format="number")
 
 

@@ -12,6 +12,7 @@ from sandbox.partner.control_form import ControlCall, Form, Nothing, Reply, Wron
 from sandbox.partner.settings import Network, Utc
 from sandbox.partner.world import World
 
+_DECIMALS = 40  # more than any token has
 Hash = Annotated[str, msgspec.Meta(pattern="^0x[0-9a-fA-F]{64}$")]
 
 
@@ -82,8 +83,13 @@ def _payments(form: TransferOrder) -> list[Payment]:
         if form.senders is None or form.token is None or form.amount is None:
             raise Wrong("payments: give either payments, or senders with token and amount")
         payments = _split(form.senders, form.token, form.amount)
-    if any(not paid.amount.is_finite() or not 0 <= paid.amount < 10**12 for paid in payments):
-        raise Wrong("amount: a number from 0 to below 10^12")
+    for paid in payments:
+        if (
+            not paid.amount.is_finite()
+            or not 0 <= paid.amount < 10**12
+            or money.decimals(paid.amount) > _DECIMALS
+        ):
+            raise Wrong(f"amount: a number from 0 to below 10^12 with at most {_DECIMALS} decimals")
     return payments
 
 

@@ -20,8 +20,12 @@ class Request:
     body: bytes | None = b""
 
     def header(self, name: str) -> list[str]:
-        """Every value of a header, in order."""
-        return [value for key, value in self.headers if key.lower() == name.lower()]
+        """Every value of a header, in order; bytes that are no UTF-8 become question marks."""
+        return [
+            value.encode("utf-8", "replace").decode()
+            for key, value in self.headers
+            if key.lower() == name.lower()
+        ]
 
     def parameters(self) -> dict[str, str]:
         """Query parameters; the last of a repeated name counts."""

@@ -51,6 +51,12 @@ def text(amount: Decimal) -> str:
 
 
 def decimals(amount: Decimal) -> int:
-    """How many decimal places the value needs; 25.000 needs none (the value counts, U42)."""
-    exponent = plain(amount).as_tuple().exponent
-    return max(0, -exponent) if isinstance(exponent, int) else 0
+    """How many decimal places the value needs; 25.000 needs none (the value counts, U42).
+
+    Works on the digits, never on the written-out number: 1e1000000000 is short to send and long to write.
+    """
+    _, digits, exponent = amount.as_tuple()
+    if not isinstance(exponent, int) or not amount:
+        return 0
+    zeros = next((place for place, digit in enumerate(reversed(digits)) if digit), 0)
+    return max(0, -exponent - zeros)

@@ -144,7 +144,7 @@ def _checked(item: Field, value: Any) -> Any:
 def read_body(table: Shape, raw: bytes | None) -> dict[str, Any]:
     """Decode and check a request body; every failure is a 400 BAD_REQUEST."""
     if raw is None:
-        raise bad_request("The body is too large.")
+        raise bad_request("The body is too large, or not what its headers say.")
     try:
         value = codec.decode(raw)
     except codec.Malformed as error:

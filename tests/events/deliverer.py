@@ -7,6 +7,7 @@ import json
 import random
 import time
 from collections import Counter
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -19,10 +20,12 @@ from bot.domain.secret import Secret
 from storage import webhook_secrets
 from storage.store import Store
 from storage.vault import Keyring, Vault
+from tests.crash.judge import dedupe_of
 from tests.crash.outside import MASTER, Outside
 
 SECRET = "whsec_" + "d" * 32
 LEGS = ("authorized", "cleared", "refund", "reversal")
+_TYPES = {"authorized": "card.authorized", "declined": "card.declined"}
 AT_ONCE = 6
 
 
@@ -47,8 +50,14 @@ class Deliverer:
     answers: Counter[str] = field(default_factory=Counter)
 
     def purchase(self) -> None:
-        """The events of one more purchase, to be delivered in any order."""
+        """The events of one more purchase, to be delivered in any order; every third is declined for fraud,
+        each on a card of its own, so that each is an alert of its own."""
         name = f"purchase-{len(self.made)}"
+        if self.rng.random() < 0.33:
+            self.made[f"{name}-declined"] = json.dumps(
+                self._event(f"{name}-declined", name, "declined")
+            ).encode()
+            return
         for kind in LEGS[: self.rng.randint(1, len(LEGS))]:
             event_id = f"{name}-{kind}"
             self.made[event_id] = json.dumps(self._event(event_id, name, kind)).encode()
@@ -65,7 +74,15 @@ class Deliverer:
             "original_currency": "EUR",
             "occurred_at": stamp,
         }
-        kind_of_event = "card.authorized" if kind == "authorized" else "card.transaction"
+        kind_of_event = _TYPES.get(kind, "card.transaction")
+        if kind == "declined":
+            why = {
+                "code": "fraud_risk_declined",
+                "message": "No",
+                "retryable": False,
+                "card_blocked": False,
+            }
+            data |= {"card_id": f"card-{name}", "decline_reason": why}
         return {"id": event_id, "type": kind_of_event, "created_at": stamp, "data": data}
 
     def _now(self) -> datetime:
@@ -122,4 +139,21 @@ def violations(world: Outside, deliverer: Deliverer) -> list[str]:
         legs = json.loads(drawn[0]["picture"])["legs"] if drawn else 0
         if legs != len(events):
             found.append(f"{name} is drawn from {legs} of its {len(events)} events")
-    return found
+    return [*found, *_alerts(world, {name for name in stored if name.endswith("-declined")})]
+
+
+def _alerts(world: Outside, declines: set[str]) -> Iterator[str]:
+    """Each of these declines is told of once, by a message of its own."""
+    posted = Counter(
+        dedupe_of(message).split(":")[1]
+        for message in world.posts()
+        if dedupe_of(message).startswith("alert:") and message.get("thread_ts") in (None, message["ts"])
+    )
+    for event_id in declines:
+        card = f"card-{event_id.removesuffix('-declined')}"
+        raised = world.rows("SELECT id, count FROM alert WHERE kind = 'decline' AND subject = ?", card)
+        if [row["count"] for row in raised] != [1]:
+            yield f"{event_id} was counted in {[tuple(row) for row in raised]}"
+        for row in raised:
+            if posted[row["id"]] != 1:
+                yield f"the alert of {event_id} was posted {posted[row['id']]} times"

@@ -1,4 +1,4 @@
-"""`kill -9` on the way of an event, from receipt to its handling: none accepted is lost, none is there twice."""
+"""`kill -9` on the way of an event, from receipt to its alert: none accepted is lost, stored or told of twice."""
 
 import asyncio
 import random
@@ -35,6 +35,7 @@ async def judged(world: Outside, deliverer: Deliverer) -> list[str]:
     async with asyncio.timeout(30):
         while world.rows("SELECT 1 FROM inbox WHERE state = 'received'"):
             await asyncio.sleep(0.05)
+    assert await world.until_drained(40), "some message is still owed"
     await world.bot.kill()
     return violations(world, deliverer)
 
@@ -97,6 +98,8 @@ async def _random_kills(folder: Path, kills: int, seed: int) -> None:
         await keep_secret(world)
         await kill_at_random(world, deliverer, kills, random.Random(seed + 1))
         assert await judged(world, deliverer) == []
+    declines = [name for name in deliverer.accepted if name.endswith("-declined")]
+    assert len(declines) >= kills // 2, "each of them had to be told of"
     print(f"\nseed {seed}: {kills} kills, {len(deliverer.accepted)} events, {deliverer.answers}")
 
 

@@ -97,7 +97,7 @@ class Webhooks:
     async def report(self) -> None:
         """An alert for each program whose deliveries are being refused; resolved when that has stopped."""
         since = self._core.clock.monotonic() - TROUBLE_WINDOW_S
-        for program, counted in self._refused.items():
+        for program, counted in list(self._refused.items()):
             while counted and counted[0][0] < since:
                 counted.popleft()
             causes = Counter(cause for _, cause in counted)

@@ -139,3 +139,28 @@ async def test_hostile_ids_are_only_ids(store: Store, clock: FrozenClock, event_
     async with store.read() as tx:
         assert [event.event_id for event in await inbox.waiting(tx)] == [event_id]
     await ingest.close()
+
+
+async def test_two_processes_share_the_inbox_and_handle_each_event_once(
+    url: str, open_store: Opener, clock: FrozenClock
+) -> None:
+    stores = [await open_store(url), await open_store(url, exclusive=False)]
+    ingest = await Ingest.open(stores[0], clock)
+    await asyncio.gather(*(ingest.put(an_arrival(f"e{n}")) for n in range(40)))
+    await ingest.close()
+    handled: list[str] = []
+
+    async def work(store: Store) -> None:
+        while True:
+            async with store.begin() as tx:
+                mine = await inbox.waiting(tx, limit=5)
+                await asyncio.sleep(0.01)
+                for event in mine:
+                    assert await inbox.processed(tx, event.event_id), "another had it in hand"
+            if not mine:
+                return
+            handled.extend(event.event_id for event in mine)
+
+    await asyncio.gather(*(work(store) for store in stores))
+
+    assert sorted(handled) == sorted(f"e{n}" for n in range(40))

@@ -50,6 +50,13 @@ FAULTS: tuple[dict[str, Any], ...] = (
     {"effect": "status", "status": 429, "code": "RATE_LIMITED"},
     {"effect": "status", "status": 401, "code": "UNAUTHORIZED"},
 )
+# After these nobody knows what became of the money.
+MONEY_FAULTS: tuple[dict[str, Any], ...] = (
+    {"effect": "processor", "processor": "5xx"},
+    {"effect": "drop_after_commit"},
+    {"effect": "drop_midway"},
+    {"effect": "drop_before_commit"},
+)
 CRASH_POINTS = ("execution.before_claim", "execution.claimed", "execution.answered", "execution.finishing")
 # A request outlives its client by no more than the client's longest timeout.
 ZOMBIE_FOR = timedelta(seconds=75)
@@ -365,7 +372,17 @@ class Life(RuleBasedStateMachine):
         assert report.ok, "I-17: the audit chain is broken"
 
 
-class BriefLife(Life):
-    """Without the calm at the end: for bugs that show at once."""
+class TroubledLife(Life):
+    """One that always begins with an attempt gone wrong, and stops without a calm: for hunting bugs."""
 
     to_the_end = False
+
+    @initialize(amount=st.just("50"), fault=st.sampled_from(MONEY_FAULTS), at_once=st.just(True))
+    def an_approved_request_that_may_meet_trouble(
+        self, amount: str, fault: dict[str, Any], at_once: bool
+    ) -> None:
+        self.ask(amount, 0)
+        self.ask("10", 1)
+        self.approve(0, BOB, stale=False)
+        self.fault(fault, 1)
+        self.run()

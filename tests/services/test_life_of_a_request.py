@@ -20,7 +20,7 @@ from bot.operations.card_topup import TopUp
 from bot.services import alerts, gate
 from storage import decisions
 from storage import requests as rows
-from tests.services.life import BriefLife, Life
+from tests.services.life import Life, TroubledLife
 
 SOAK = bool(os.environ.get("SOAK"))
 _COMMON: dict[str, Any] = {
@@ -107,10 +107,6 @@ def approvers_are_not_looked_up_again(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(gate, "_approvers_stand", stand)
 
 
-def absence_is_believed_at_once(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(planning.History, "is_quiet", lambda self, now: True)
-
-
 def a_debit_is_a_success(patch: pytest.MonkeyPatch) -> None:
     settle = planning.settle
 
@@ -129,9 +125,9 @@ BUGS: tuple[Plant, ...] = (
     no_fence,
     an_unresolved_outcome_is_not_alerted,
     approvers_are_not_looked_up_again,
-    absence_is_believed_at_once,
     a_debit_is_a_success,
 )
+_NEED_ALL_OF_LIFE = (no_fence, approvers_are_not_looked_up_again)
 # Those that a short hunt is sure to find; the others are left to the long form.
 _SOON = (a_new_key_on_every_retry, a_502_is_a_failure, an_unresolved_outcome_is_not_alerted)
 
@@ -147,7 +143,7 @@ def _hunt(plant: Plant, patch: pytest.MonkeyPatch, life: type[Life], within: set
 @pytest.mark.timeout(120)
 @pytest.mark.parametrize("plant", _SOON, ids=lambda plant: plant.__name__)
 def test_a_planted_bug_is_found(plant: Plant, monkeypatch: pytest.MonkeyPatch) -> None:
-    _hunt(plant, monkeypatch, BriefLife, HUNT)
+    _hunt(plant, monkeypatch, TroubledLife, HUNT)
 
 
 @pytest.mark.soak
@@ -155,4 +151,5 @@ def test_a_planted_bug_is_found(plant: Plant, monkeypatch: pytest.MonkeyPatch) -
 @pytest.mark.timeout(1200)
 @pytest.mark.parametrize("plant", BUGS, ids=lambda plant: plant.__name__)
 def test_every_planted_bug_is_found(plant: Plant, monkeypatch: pytest.MonkeyPatch) -> None:
-    _hunt(plant, monkeypatch, Life, settings(HUNT, max_examples=400, stateful_step_count=30))
+    life = Life if plant in _NEED_ALL_OF_LIFE else TroubledLife
+    _hunt(plant, monkeypatch, life, settings(HUNT, max_examples=400, stateful_step_count=20))

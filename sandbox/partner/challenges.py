@@ -85,4 +85,5 @@ def _finish(world: World, challenge_id: str, *, passed: bool) -> None:
     )
     with world.store.transaction():
         world.store.update("challenges", "id", challenge_id, state="passed" if passed else "failed")
+        timers.clear_timer(world, CHALLENGE_TIMER, challenge_id)
         purchases.authorize(world, card, order, row["transaction_id"])

@@ -150,6 +150,7 @@ def confirm(world: World, row: Any, amount_usd: Decimal | None) -> None:
         texts = {name: money.text(value) for name, value in figures.items()}
         landed = {"status": "credited", "tx_hash": told["tx_hash"], "credited_at": now}
         world.store.update("deposits", "id", row["id"], **landed, **texts)
+        timers.clear_timer(world, EXPIRY_TIMER, row["id"])
         cards.change_balance(world, card, figures["credit_usd"])
         accrued_usd = money.add(owner.accrued_usd, figures["partner_fee_usd"])
         world.store.update("accounts", "id", owner.id, accrued_usd=money.text(accrued_usd))
@@ -160,6 +161,7 @@ def confirm(world: World, row: Any, amount_usd: Decimal | None) -> None:
 def end(world: World, deposit_id: str, status: str) -> None:
     """A pending deposit that will not come."""
     world.store.run("UPDATE deposits SET status = ? WHERE id = ? AND status = 'pending'", status, deposit_id)
+    timers.clear_timer(world, EXPIRY_TIMER, deposit_id)
 
 
 def expire(world: World, deposit_id: str) -> None:

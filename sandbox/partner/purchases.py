@@ -157,6 +157,12 @@ def _await_expiry(world: World, purchase: Purchase) -> None:
         timers.set_timer(world, due_at, AUTHORIZATION_TIMER, purchase.transaction_id)
 
 
+def _end_waiting(world: World, purchase: Purchase, status: str) -> None:
+    """A purchase that no merchant can settle any more does not run out."""
+    if status not in OPEN:
+        timers.clear_timer(world, AUTHORIZATION_TIMER, purchase.transaction_id)
+
+
 def expire(world: World, transaction_id: str) -> None:
     """An authorization that no merchant settled is reversed (U48)."""
     purchase = find(world, transaction_id)
@@ -193,6 +199,7 @@ def refund(world: World, purchase: Purchase, charge_usd: Decimal, own_fee_usd: D
         leg = Leg("refund", charge_usd, _part(purchase, charge_usd), own_fee_usd)
         changed = {"status": status, "refunded_usd": money.text(refunded_usd)}
         world.store.update("purchases", "transaction_id", purchase.transaction_id, **changed)
+        _end_waiting(world, purchase, status)
         _pay_back(world, purchase, money.add(charge_usd, -own_fee_usd))
         purchase_events.tell_leg(world, purchase, leg)
     return _stored(world, purchase.transaction_id)
@@ -219,6 +226,7 @@ def _reprice(
     amount_usd = money.add(amount_usd, own_fee_usd)
     columns["amount_usd"] = money.text(amount_usd)
     columns["own_fee_usd"] = money.text(money.add(purchase.own_fee_usd, own_fee_usd))
+    _end_waiting(world, purchase, status)
     world.store.update("purchases", "transaction_id", purchase.transaction_id, **columns)
     back_usd = money.add(purchase.amount_usd, -amount_usd)
     settles_late = status == "settled" and _card(world, purchase).closed  # changes only the row (U37)

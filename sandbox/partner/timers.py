@@ -15,3 +15,8 @@ def set_timer(world: World, due_at: datetime, kind: str, subject: str) -> None:
         kind,
         subject,
     )
+
+
+def clear_timer(world: World, kind: str, subject: str) -> None:
+    """There is nothing left to wait for."""
+    world.store.run("DELETE FROM timers WHERE kind = ? AND subject = ?", kind, subject)

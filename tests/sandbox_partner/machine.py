@@ -34,7 +34,8 @@ SWITCHES: st.SearchStrategy[dict[str, Any]] = st.sampled_from(
         {"order_claim_row": "no"}, {"create_400_key": "spent"}, {"first_sync": "immediate"}, {"monthly_fee": "invoice"},
         {"spend_window": "rolling"}, {"authorization_days": 1}, {"suspended_deliveries": "continue"},
         {"threeds_webhook_enabled": True}, {"transaction_markup_pct": "0.0125"}, {"close_again": "conflict"},
-        {"velocity_per_minute": 2}, {"threeds_default": "webhook"}, {"float_limit_usd": None},
+        {"velocity_per_minute": 2},
+        {"profile": "scrambled"}, {"profile": "documented"}, {"threeds_default": "webhook"}, {"float_limit_usd": None},
     ]
 )  # fmt: skip
 

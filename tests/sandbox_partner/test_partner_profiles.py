@@ -81,6 +81,27 @@ async def test_the_scrambled_profile_renames_invented_keys_and_no_others(api: Ap
     assert [] in listed.values()
 
 
+@pytest.mark.rule("R198", "R199")
+async def test_the_scrambled_profile_writes_open_references_otherwise_and_shown_ones_not(
+    api: Api, hand: Hand
+) -> None:
+    """R198, R199, U15, U33, U60: a monthly fee still carries its card's id."""
+    left = await hand("scenarios/reversal-negative-float")
+    await hand(left["after"][0]["path"], decision="reverse")
+    await api.post(f"/cards/{left['cards'][1]}/close")
+    plain = [row["reference"] for row in (await api.ledger())]
+    await hand("account", profile="scrambled")
+    other = [row["reference"] for row in (await api.ledger())]
+    assert len(plain) == len(other)
+    for before, after in zip(plain, other, strict=True):
+        shown = before.startswith(("topup:", "funding-")) and not before.startswith("funding-reversal")
+        assert (before == after) == (
+            shown or (before.startswith("funding-reversal") and not before.endswith(":fee"))
+        )
+        if before.startswith("card-fee:"):
+            assert before.split(":")[1] in after
+
+
 @pytest.mark.parametrize("profile", ["documented", "scrambled"])
 async def test_documented_answers_are_the_same_in_every_profile(api: Api, hand: Hand, profile: str) -> None:
     await hand("float", amount_usd="12.5")

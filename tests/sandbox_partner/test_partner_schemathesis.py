@@ -1,7 +1,6 @@
 """Schemathesis on the served description: no server error, and every answer is one that is described."""
 
 import asyncio
-import os
 import threading
 from collections.abc import Iterator
 from typing import Any, NamedTuple
@@ -26,7 +25,7 @@ CHECKS = (
     not_a_server_error, status_code_conformance, content_type_conformance, response_headers_conformance,
     response_schema_conformance,
 )  # fmt: skip
-EXAMPLES = 300 if os.environ.get("SOAK") == "1" else 6
+NAMES = [operation.name for operation in OPERATIONS]
 
 
 class Target(NamedTuple):
@@ -71,15 +70,26 @@ def target() -> Iterator[Target]:
     thread.join(10)
 
 
-@pytest.mark.parametrize("name", [operation.name for operation in OPERATIONS])
+@pytest.mark.parametrize("name", NAMES)
 @pytest.mark.rule("R001")
 def test_no_generated_request_gets_a_server_error_or_an_undescribed_answer(target: Target, name: str) -> None:
-    """R001: sampled here, at length in the soak."""
+    """R001."""
+    attack(target, name, examples=6)
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("name", NAMES)
+def test_hundreds_of_generated_requests_get_no_undescribed_answer(target: Target, name: str) -> None:
+    attack(target, name, examples=300)
+
+
+def attack(target: Target, name: str, examples: int) -> None:
+    """Call an operation with generated requests; every answer must be one that is described."""
     method, path = name.split()
     operation = target.schema[path][method]
 
     @settings(
-        max_examples=EXAMPLES, deadline=None, phases=[Phase.explicit, Phase.generate],
+        max_examples=examples, deadline=None, phases=[Phase.explicit, Phase.generate],
         suppress_health_check=list(HealthCheck),
     )  # fmt: skip
     @given(case=operation.as_strategy(), real=st.booleans(), number=st.integers(0, 50))

@@ -23,6 +23,7 @@ SCHEMAS = ROOT.parent / "shared" / "data" / "slack-manifest-schema"
 #: Web API method -> the bot scopes it needs, from Slack's reference.
 METHOD_SCOPES: dict[str, set[str]] = {
     "auth.test": set(),
+    "apps.connections.open": set(),  # with the app token, whose one scope is connections:write
     "views.open": set(),
     "views.push": set(),
     "views.update": set(),

@@ -12,7 +12,6 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from email.utils import parsedate_to_datetime
 from enum import StrEnum
 from functools import partial
 from pathlib import Path
@@ -23,10 +22,9 @@ import typer
 from bot.cli.errors import ExitCode, explain
 
 if TYPE_CHECKING:
-    from slack_sdk.web.async_client import AsyncWebClient
-
     from bot.config import Config
     from bot.partner.models import Me
+    from bot.services.core import Directory
     from bot.settings import Settings
     from storage.store import Store
 
@@ -93,6 +91,7 @@ def _wrong(error: Exception) -> list[Finding]:
 async def _slack(settings: Settings, config: Config) -> AsyncIterator[Finding]:
     from bot.app import slack_client
     from bot.domain.errors import CountersignError
+    from handlers import tokens
     from handlers.identity import SlackDirectory
 
     client = slack_client(settings)
@@ -101,14 +100,16 @@ async def _slack(settings: Settings, config: Config) -> AsyncIterator[Finding]:
     except CountersignError as error:
         yield Finding(Level.WRONG, f"SLACK_BOT_TOKEN: {error}")
         return
-    answer = await client.auth_test()
-    yield Finding(Level.WELL, f"Slack takes the bot token: {answer['user']} in {answer['team']}.")
-    headers = {name.lower(): value for name, value in (answer.headers or {}).items()}
-    yield _scopes_at_slack(headers.get("x-oauth-scopes"))
-    if "date" in headers:
-        yield _clock("Slack", parsedate_to_datetime(headers["date"]))
+    token = await tokens.bot_token(client)
+    if isinstance(token, str):
+        yield Finding(Level.WRONG, f"SLACK_BOT_TOKEN: Slack answers {token}.")
+        return
+    yield Finding(Level.WELL, f"Slack takes the bot token: {token.user} in {token.team}.")
+    yield _scopes_at_slack(token.scopes)
+    if token.slack_time is not None:
+        yield _clock("Slack", token.slack_time)
     if settings.slack_app_token is not None:
-        yield await _app_token(client, settings.slack_app_token.reveal())
+        yield _app_token(await tokens.app_token_fault(client, settings.slack_app_token.reveal()))
     channels = [config.channels.approvals, config.channels.alerts, config.channels.audit]
     for name in filter(None, channels):
         yield await _found(f"Channel {name}", partial(directory.channel, name))
@@ -130,12 +131,10 @@ async def _found(what: str, look: Callable[[], Awaitable[object]]) -> Finding:
     return Finding(Level.WELL, f"{what} is there{people}.")
 
 
-async def _policy(config: Config, directory: object) -> AsyncIterator[Finding]:
+async def _policy(config: Config, directory: Directory) -> AsyncIterator[Finding]:
     from bot.domain.errors import LookupFailed
     from bot.domain.policy import never_met
-    from handlers.identity import SlackDirectory
 
-    assert isinstance(directory, SlackDirectory)  # noqa: S101 - for the type checker
     people = config.policy.people
     try:
         requesters = await directory.members(people.requesters) if people.requesters else None
@@ -148,13 +147,13 @@ async def _policy(config: Config, directory: object) -> AsyncIterator[Finding]:
         yield Finding(Level.WELL, "Every policy can be met by its approvers.")
 
 
-def _scopes_at_slack(given: str | None) -> Finding:
+def _scopes_at_slack(given: frozenset[str] | None) -> Finding:
     import yaml
 
     if given is None:
         return Finding(Level.KNOW, "Slack did not say which scopes the token has; compare with manifest.yml.")
     manifest = yaml.safe_load(MANIFEST.read_text())
-    missing = set(manifest["oauth_config"]["scopes"]["bot"]) - {scope.strip() for scope in given.split(",")}
+    missing = set(manifest["oauth_config"]["scopes"]["bot"]) - given
     if missing:
         return Finding(
             Level.WRONG,
@@ -164,17 +163,12 @@ def _scopes_at_slack(given: str | None) -> Finding:
     return Finding(Level.WELL, "The Slack app has every scope of manifest.yml.")
 
 
-async def _app_token(client: AsyncWebClient, token: str) -> Finding:
-    from slack_sdk.errors import SlackApiError
-
-    try:
-        await client.apps_connections_open(app_token=token)
-    except SlackApiError as error:
-        return Finding(
-            Level.WRONG,
-            f"SLACK_APP_TOKEN: Slack answers {error.response['error']}. Make one with the scope connections:write.",
-        )
-    return Finding(Level.WELL, "Slack takes the app token: Socket Mode can connect.")
+def _app_token(fault: str | None) -> Finding:
+    if fault is None:
+        return Finding(Level.WELL, "Slack takes the app token: Socket Mode can connect.")
+    return Finding(
+        Level.WRONG, f"SLACK_APP_TOKEN: Slack answers {fault}. Make one with the scope connections:write."
+    )
 
 
 def _clock(whose: str, theirs: datetime) -> Finding:

@@ -266,7 +266,9 @@ async def test_a_window_closed_too_early_is_no_fault_of_ours(
     office: Office, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level("INFO")
-    await office.tell("faults", {"method": "views.update", "effect": "error", "error": "not_found", "times": 3})
+    await office.tell(
+        "faults", {"method": "views.update", "effect": "error", "error": "not_found", "times": 3}
+    )
     await office.command(ALICE, "/card topup")
     await office.submit(ALICE, {"card": "3205", "amount_usd": "50", "reason": "Lunch"})
 

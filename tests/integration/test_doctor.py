@@ -37,6 +37,11 @@ class Patient:
             "COUNTERSIGN_PARTNER_KEY": partner.key,
         }
 
+    def rename_channel(self, name: str, other: str) -> None:
+        """Name another channel in countersign.toml."""
+        toml = Path(self.env["COUNTERSIGN_CONFIG"])
+        toml.write_text(toml.read_text().replace(name, other))
+
     async def examined(self, **env: str) -> tuple[int, str]:
         """Exit code and output of the command."""
         process = await asyncio.create_subprocess_exec(
@@ -80,8 +85,7 @@ async def test_each_wrong_thing_is_named_with_its_mend(patient: Patient) -> None
         narrow = await control.post(
             "/_control/keys", json={"scopes": ["users:read", "cards:read", "cards:pan"]}
         )
-    toml = Path(patient.env["COUNTERSIGN_CONFIG"])
-    toml.write_text(toml.read_text().replace("#card-alerts", "#no-such-channel"))
+    patient.rename_channel("#card-alerts", "#no-such-channel")
 
     code, output = await patient.examined(
         COUNTERSIGN_PARTNER_KEY=narrow.json()["key"], SLACK_APP_TOKEN="xapp-wrong"

@@ -123,6 +123,11 @@ async def mark_gone(tx: Tx, program: str, *, seen_before: datetime) -> list[str]
     return sorted((await tx.run(changed)).scalars())
 
 
+async def gone_after(tx: Tx, program: str, at: datetime) -> list[CardEntry]:
+    """Cards that a whole listing since then no longer showed."""
+    return await _all(tx, t.card.c.program == program, t.card.c.gone_at > at)
+
+
 async def set_status(tx: Tx, card_id: str, status: str) -> None:
     await tx.run(update(t.card).where(t.card.c.id == card_id).values(status=status))
 

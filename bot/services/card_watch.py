@@ -29,9 +29,10 @@ async def compare(core: Core, program: str, read_at: datetime) -> None:
             found = await cards.all(tx, status=status, program=program, limit=_MOST)
             now |= {entry.id: entry for entry in found}
         statuses = {card_id: str(entry.status) for card_id, entry in now.items()}
-        if kept is None or statuses != known:
-            await readings.put(tx, program, _KNOWN, statuses)
+        await readings.put(tx, program, _KNOWN, statuses)
         if kept is not None:
+            for entry in await cards.gone_after(tx, program, kept.read_at):
+                await _closed(tx, core, entry)
             for card_id, entry in now.items():
                 if known.get(card_id) != entry.status:
                     await _changed(tx, core, entry)
@@ -60,6 +61,23 @@ async def _changed(tx: Tx, core: Core, entry: CardEntry) -> None:
         title=f"{entry.label} reads {entry.status}",
         text=words[str(entry.status)],
         facts={"program": entry.program, "card_id": entry.id},
+    )
+
+
+async def _closed(tx: Tx, core: Core, entry: CardEntry) -> None:
+    """Told when no request here closed it: its balance is on the float now, and nobody asked for that."""
+    if await requests.find(tx, subject=entry.id, kind="card_close", states=_OURS, limit=1):
+        return
+    await alerts.tell(
+        tx,
+        core,
+        dedupe=f"closed:{entry.program}:{entry.id}",
+        kind="card_status",
+        subject=entry.id,
+        severity="warning",
+        title=f"{entry.label} is closed, by no request here",
+        text="The service closed it, or another holder of the key did. Closing is final; what was on it goes back to"
+        " the float, where the ledger shows it. Find out who, and exchange the key if nobody knows.",
     )
 
 

@@ -64,7 +64,9 @@ async def test_a_blocked_card_is_one_alert_whether_declined_or_swept(desk: Desk,
     await desk.buy("ACME")
     await hearing()
 
-    assert f"••{card['last4']} is blocked by the service" in await desk.only()
+    told = await desk.only()
+    assert f"••{card['last4']} is blocked by the service" in told
+    assert "A purchase of 45.00 USD at ACME was declined" in told
 
 
 async def test_a_credit_is_told_once(desk: Desk, hearing: Hear) -> None:

@@ -76,6 +76,27 @@ async def test_a_card_blocked_by_the_service_is_told_with_what_nobody_here_can_d
     assert "✓ Resolved" in await desk.only()
 
 
+async def test_a_card_closed_or_frozen_past_the_bot_is_told(desk: Desk) -> None:
+    closed, frozen, ours = desk.office.world.cards[:3]
+    await desk.poll("cards")
+    await desk.api("POST", f"/cards/{closed['id']}/close", {}, key="past-the-bot")
+    await desk.api("POST", f"/cards/{frozen['id']}/freeze", {"frozen": True})
+    request = await desk.office.world.ask("card_freeze", {"card": ours["id"]}, now=True)
+    await desk.office.world.run_due()
+    await desk.poll("cards")
+    await desk.poll("cards")
+
+    told = await desk.seen()
+    assert len(told) == 2, told
+    assert any(f"••{closed['last4']} is closed, by no request here" in words for words in told)
+    assert any(f"••{frozen['last4']} reads FROZEN" in words for words in told)
+    assert (await desk.office.world.request(request.id)).state != "failed"
+
+    await desk.api("POST", f"/cards/{frozen['id']}/freeze", {"frozen": False})
+    await desk.poll("cards")
+    assert any("✓ Resolved" in words and "FROZEN" in words for words in await desk.seen())
+
+
 async def test_a_nearly_used_allowance_grows_more_severe_in_one_message(desk: Desk) -> None:
     total = (await desk.office.core.partners["main"].me()).cards.total
     for limit, head in ((total + 1, "○ Note"), (total, "✗ Critical")):

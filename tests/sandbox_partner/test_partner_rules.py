@@ -13,6 +13,9 @@ import pytest
 from aiohttp import web
 from playwright.async_api import Page, async_playwright
 
+from sandbox.partner.control import CALLS
+from sandbox.partner.scenarios import SCENARIOS
+from sandbox.partner.settings import Settings
 from tests.sandbox_partner.conftest import ORDER, Api, Hand
 
 ROOT = Path(__file__).parents[2]
@@ -215,3 +218,14 @@ async def test_the_embedded_page_tells_its_parent_of_a_copy_and_without_leave_do
     wanted = [{"data": {"type": "svc-card-copy-result", "ok": True}, "origin": origin}]
     assert told == (wanted if allow else [])
     await server.cleanup()
+
+
+def test_the_page_of_the_simulator_names_every_control_call_setting_and_scenario() -> None:
+    page = (ROOT / "docs" / "simulator.md").read_text(encoding="utf-8")
+    for name in (*Settings.__struct_fields__, *SCENARIOS):
+        assert f"`{name}`" in page, name
+    for call in CALLS:
+        last = call.path.rpartition("/")[2]
+        assert (
+            f"`{call.method} {call.path}`" in page or f"`{last}`" in page or f"`{call.method} {last}`" in page
+        ), call

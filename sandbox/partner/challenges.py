@@ -33,7 +33,7 @@ def open_challenge(world: World, card: Card, amount_usd: Decimal, merchant: str)
             state="open",
             created_at=stamp_now(world),
         )
-        if card.threeds == "sms":
+        if card.threeds == "sms" or card.status != "ACTIVE":  # refused before anybody is asked for a code
             _finish(world, challenge_id, passed=True)
             return challenge_id
         enabled = account(world, card.account).settings.threeds_webhook_enabled

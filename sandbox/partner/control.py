@@ -171,7 +171,7 @@ def change_card(world: World, form: CardChange, card_id: str) -> Reply:
     card = cards.find(world, card_id)
     if card is None:
         raise Wrong(f"id: card {card_id} is not here", 404)
-    if card.closed:
+    if card.closed and (form.status or form.last4 or form.balance_readable is not None):
         raise Wrong(f"id: card {card_id} is closed, and closing is final")
     changes: dict[str, Any] = {}
     if form.status is not None:

@@ -72,10 +72,10 @@ def _positive(name: str, amount_usd: Decimal, places: int = 2) -> Decimal:
     return amount_usd
 
 
-def _card(world: World, card_id: str) -> cards.Card:
+def _card(world: World, card_id: str, status: int) -> cards.Card:
     card = cards.find(world, card_id)
     if card is None:
-        raise Wrong(f"card_id: card {card_id} is not here", 404)
+        raise Wrong(f"card_id: card {card_id} is not here", status)
     return card
 
 
@@ -87,7 +87,7 @@ def purchase(world: World, form: Terminal) -> Reply:
     if form.original_amount is not None:
         _positive("original_amount", form.original_amount)
     order = Order(**{name: getattr(form, name) for name in Order.__dataclass_fields__})
-    made = purchases.authorize(world, _card(world, form.card_id), order)
+    made = purchases.authorize(world, _card(world, form.card_id, 400), order)
     return {
         "transaction_id": made.transaction_id,
         "outcome": "declined" if made.decline_code else "authorized",
@@ -124,7 +124,9 @@ def challenge(world: World, form: Challenge, card_id: str) -> Reply:
     """A 3-D Secure purchase on a card."""
     amount_usd = _positive("amount_usd", form.amount_usd)
     return {
-        "challenge_id": challenges.open_challenge(world, _card(world, card_id), amount_usd, form.merchant)
+        "challenge_id": challenges.open_challenge(
+            world, _card(world, card_id, 404), amount_usd, form.merchant
+        )
     }
 
 
@@ -141,7 +143,7 @@ def end_deposit(name: str) -> Any:
             raise Wrong("amount_usd: only a confirmation takes an amount")
         if name != "confirm":
             deposits.end(world, deposit_id, {"expire": "expired", "cancel": "cancelled"}[name])
-        elif _card(world, row["card_id"]).closed:
+        elif _card(world, row["card_id"], 404).closed:
             raise Wrong("id: the card is closed; there is nothing to credit", 409)
         else:
             arrived_usd = form.amount_usd

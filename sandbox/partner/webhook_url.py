@@ -24,7 +24,7 @@ def normalized(url: str) -> str:
         port = parts.port
     except ValueError as error:
         raise _refused("is not an absolute https address") from error
-    if parts.scheme != "https" or not parts.hostname:
+    if parts.scheme != "https" or not parts.hostname or port == 0:
         raise _refused("is not an absolute https address")
     if "@" in parts.netloc:
         raise _refused("must not hold a user name or password")

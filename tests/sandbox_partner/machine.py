@@ -166,7 +166,7 @@ class Machine(RuleBasedStateMachine):
         card = self.card(number)
         held_usd, before = self.held_usd(card), self.spent_today_usd(card)
         status, told = self.control("purchases", card_id=card, amount_usd=str(amount_usd), kind=kind)
-        if status == 404:
+        if status == 400:  # no card yet
             return
         taken_usd = held_usd - self.held_usd(card)
         if told["outcome"] == "declined":

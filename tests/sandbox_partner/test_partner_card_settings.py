@@ -150,6 +150,7 @@ async def test_details_that_are_not_there(api: Api, hand: Hand) -> None:
     """R144, R147: no address from the processor is a 502; an unknown expiry is null."""
     card = await api.order()
     await hand(f"cards/{card}", expiry_known=False)
+    await hand(f"cards/{await api.order('closed')}", expiry_known=False)
     found = (await api.get(f"/cards/{card}/pan")).data
     assert (found["expiration_month"], found["expiration_year"]) == (None, None)
     url = (await api.post(f"/cards/{card}/pan-token")).data["url"]

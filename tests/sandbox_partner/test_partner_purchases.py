@@ -385,3 +385,7 @@ async def test_a_purchase_call_names_what_it_refuses(
     card = await api.order()
     assert named in await hand.refused("purchases", card_id=card, **body)
     assert (await hand.state())["purchases"] == []
+
+
+async def test_a_purchase_on_a_card_that_is_not_there_names_the_card(hand: Hand) -> None:
+    assert "card_id" in await hand.refused("purchases", card_id="nobody", amount_usd="1")

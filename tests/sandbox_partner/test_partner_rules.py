@@ -13,6 +13,8 @@ import pytest
 from aiohttp import web
 from playwright.async_api import Page, async_playwright
 
+from sandbox.partner import openapi
+from sandbox.partner.answers import PAYLOADS
 from sandbox.partner.control import CALLS
 from sandbox.partner.scenarios import SCENARIOS
 from sandbox.partner.settings import Settings
@@ -229,3 +231,87 @@ def test_the_page_of_the_simulator_names_every_control_call_setting_and_scenario
         assert (
             f"`{call.method} {call.path}`" in page or f"`{last}`" in page or f"`{call.method} {last}`" in page
         ), call
+
+
+def codes_described() -> set[str]:
+    document = openapi.document()
+    found = set()
+    for methods in document["paths"].values():
+        for described in methods.values():
+            for status, response in described["responses"].items():
+                if status >= "300":
+                    schema = response["content"]["application/json"]["schema"]
+                    found |= set(schema["allOf"][1]["properties"]["code"]["enum"])
+    return found
+
+
+@pytest.mark.rule("R001", "R003")
+async def test_every_error_code_comes_about_without_being_forced(api: Api, hand: Hand) -> None:
+    """R001, R003: all seventeen, each from its own cause."""
+    await hand("clock", mode="frozen")
+    await hand("account", countries_refused=[850], monthly_fee_usd="0")
+    card = await api.order()
+    orders = [
+        {"card_holder_name": "ß"},
+        {"email": "x"},
+        {"phone": "1"},
+        {"phone_country_code": 850},
+        {"phone": 1},
+    ]
+    seen = [await api.post("/cards", {**ORDER, **change}) for change in orders]
+    narrow = Api(api.http, (await hand("keys", scopes=["users:read"]))["key"])
+    seen += [await narrow.get("/cards"), await Api(api.http, "").get("/me"), await api.get("/cards/x")]
+    seen.append(await api.top_up(card, "1"))  # an empty float
+    await hand("float", amount_usd="10")
+    await hand.fault("processor", processor="401")
+    seen += [await api.top_up(card, "1", idem="spent"), await api.top_up(card, "1", idem="spent")]
+    await hand.fault("processor", processor="5xx")
+    seen.append(await api.top_up(card, "1", idem="open"))
+    await hand("account", cards_limit=1)
+    seen.append(await api.post("/cards", ORDER, idem="o2"))
+
+    hashes = [f"0x{number:064x}" for number in range(8)]
+    sent = {"network": "POLYGON", "senders": ["0xBB"], "token": "USDC", "amount": "20"}
+    for tx_hash in hashes[6:]:
+        await hand("chain/transfers", tx_hash=tx_hash, **sent)
+    await hand(f"chain/transfers/{hashes[7]}/credited_elsewhere")
+    other = Api(api.http, (await hand("keys", account=(await hand("accounts"))["account"]))["key"])
+    assert (await other.post("/funding", {"tx_hash": hashes[6], "network": "POLYGON"})).status == 200
+    seen += [await api.post("/funding", {"tx_hash": tx_hash, "network": "POLYGON"}) for tx_hash in hashes[6:]]
+    seen += [await api.post("/funding", {"tx_hash": tx_hash, "network": "POLYGON"}) for tx_hash in hashes[:6]]
+    slow = Api(api.http, (await hand("keys", rate_limit_per_minute=1))["key"])
+    seen += [await slow.get("/fees"), await slow.get("/fees")]
+
+    codes = {answer.body["code"] for answer in seen if answer.status >= 300}
+    assert codes == codes_described()
+    assert len(codes) == 17
+
+
+async def test_every_event_type_comes_about(api: Api, hand: Hand) -> None:
+    await hand("account", threeds_webhook_enabled=True, deposits_enabled=True)
+    card = await api.loaded(hand, "100")
+    await api.call("PUT", "/webhook", {"url": "https://hooks.example.com/"})
+    await api.call("PUT", f"/cards/{card}/3ds", {"method": "webhook"})
+    bought = await hand.buy(card, "5")
+    await hand(f"purchases/{bought['transaction_id']}/settle")
+    await hand.buy(card, "5", decline_code="unknown")
+    await hand(f"cards/{card}/3ds", amount_usd="5", merchant="Web Shop")
+    await api.post(f"/cards/{card}/unload", {"amount_usd": 1}, idem="u")
+    await api.post(f"/cards/{card}/freeze", {"frozen": True})
+    body = {"card_id": card, "asset": "USDC", "chain": "TRON", "amount_usd": 5}
+    await hand(f"deposits/{(await api.post('/deposits', body)).data['deposit_id']}/confirm")
+    await hand("wallets", address="0xaa", owner="self")
+    sent = {
+        "network": "POLYGON",
+        "tx_hash": "0x" + "7" * 64,
+        "senders": ["0xAA"],
+        "token": "USDC",
+        "amount": "100",
+    }
+    await hand("chain/transfers", **sent)
+    await api.post("/funding", {"tx_hash": sent["tx_hash"], "network": "POLYGON"})
+    await hand("account", profile="scrambled")
+    await hand(f"cards/{card}", status="ACTIVE")
+    await hand.buy(card, "1")
+    types = {event["type"] for event in (await hand.state())["events"]}
+    assert types == set(PAYLOADS)

@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cache
 from pathlib import Path
 from typing import Protocol
 
@@ -116,12 +117,10 @@ class Ingest:
 
 
 class SqliteWriter:
-    """A bare connection in a thread of its own: an ORM would cost more than the insert."""
+    """A bare connection in a thread of its own: an ORM would cost more than the insert.
 
-    _INSERT = (
-        "INSERT INTO inbox (event_id, program, type, created_at, received_at, source, sealed_payload, state,"
-        " attempts) VALUES (?, ?, ?, ?, ?, ?, ?, 'received', 0) ON CONFLICT (event_id) DO NOTHING"
-    )
+    A batch is one statement, as the thread gives up the interpreter at each and has to get it back.
+    """
 
     def __init__(self, connection: sqlite3.Connection, thread: ThreadPoolExecutor) -> None:
         self._connection = connection
@@ -139,13 +138,20 @@ class SqliteWriter:
         run = self._connection.execute
         run("BEGIN IMMEDIATE")
         try:
-            found = [run(self._INSERT, _values(row)).rowcount == 1 for row in rows]
+            written = run(_insert(len(rows)), [value for row in rows for value in _values(row)]).rowcount
+            found = [True] * len(rows) if written == len(rows) else [self._is_ours(row) for row in rows]
             run("COMMIT")
         except BaseException:
             if self._connection.in_transaction:
                 run("ROLLBACK")
             raise
         return found
+
+    def _is_ours(self, row: Row) -> bool:
+        """Is what is stored of this event this row? No two sealed texts are alike."""
+        asked = "SELECT sealed_payload FROM inbox WHERE event_id = ?"
+        kept: tuple[str] = self._connection.execute(asked, (row.arrival.event_id,)).fetchone()
+        return kept[0] == row.sealed
 
     async def close(self) -> None:
         await asyncio.get_running_loop().run_in_executor(self._thread, self._connection.close)
@@ -159,6 +165,19 @@ def _connect(path: Path) -> sqlite3.Connection:
     # commits of those who work on the inbox do it.
     connection.execute("PRAGMA wal_autocheckpoint=0")
     return connection
+
+
+_INTO = (
+    "INSERT INTO inbox (event_id, program, type, created_at, received_at, source, sealed_payload, state,"
+    " attempts) VALUES "
+)
+_ROW = "(?, ?, ?, ?, ?, ?, ?, 'received', 0)"
+_ONCE = " ON CONFLICT (event_id) DO NOTHING"
+
+
+@cache
+def _insert(rows: int) -> str:
+    return _INTO + ", ".join([_ROW] * rows) + _ONCE
 
 
 def _values(row: Row) -> tuple[str, ...]:

@@ -251,7 +251,7 @@ async def test_every_error_code_comes_about_without_being_forced(api: Api, hand:
     await hand("clock", mode="frozen")
     await hand("account", countries_refused=[850], monthly_fee_usd="0")
     card = await api.order()
-    orders = [
+    orders: list[dict[str, Any]] = [
         {"card_holder_name": "ß"},
         {"email": "x"},
         {"phone": "1"},

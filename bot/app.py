@@ -44,6 +44,7 @@ from bot.services.core import Channels, Core, no_crash
 from bot.services.intake import Intake
 from bot.services.outbox import Outbox
 from bot.services.polling import Poller
+from bot.services.relay import Relay, note_destinations
 from bot.services.webhooks import Webhooks
 from bot.settings import Settings
 from handlers.after import AfterAck
@@ -131,18 +132,22 @@ async def _start(
         owner=f"{socket.gethostname()}:{os.getpid()}:{ids.ulid()}",
         live=live,
         alerting=config.alerting,
+        destinations=config.destinations,
         public_url=settings.public_url or "",
         lease_s=lease_s,
         crash_point=crash_point,
     )
     await _check_policy(core)
     await _note_start(core)
+    await note_destinations(core)
     stack.push_async_callback(anchors.drop, core, _anchor_file(store))
     publisher = SlackPublisher(slack)
     outbox = Outbox(core, publisher)
     _loop(stack, "outbox", outbox.run)
     _loop(stack, "codes", threeds.Sender(core, publisher).run)
     _loop(stack, "engine", carrier.run)
+    if config.destinations:
+        _loop(stack, "relay", Relay(core).run)
     stack.push_async_callback(carrier.drain, DRAIN_S)
     intake = await _intake(core, stack)
     webhooks, backfill = Webhooks(core, intake), Backfill(core, intake)

@@ -19,10 +19,12 @@ from typing import Any
 from urllib.parse import urlsplit
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
+from bot.domain.addresses import is_address
 from bot.domain.alert_rules import Alerting, DeclineAlert, FloatAlert
 from bot.domain.hours import Hours
 from bot.domain.money import InvalidAmount, parse_usd
 from bot.domain.policy import KINDS, KindPolicy, Limits, People, Policy, Tier
+from bot.domain.relaying import NEVER, Destination
 
 _UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
 _PERSON = re.compile(r"@[a-z0-9][a-z0-9._-]*|[UWS][A-Z0-9]{2,}")
@@ -59,15 +61,6 @@ class Poll:
     events: timedelta = timedelta(seconds=60)
     cards: timedelta = timedelta(minutes=10)
     ledger: timedelta = timedelta(minutes=15)
-
-
-@dataclass(frozen=True, slots=True)
-class Destination:
-    """Another system that gets its copy of the named events."""
-
-    name: str
-    url: str
-    events: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -374,9 +367,13 @@ def _destinations(relay: _Table) -> tuple[Destination, ...]:
         elif name in (other.name for other in found):
             row.problem("name", f"is {name!r} a second time.")
         if not _is_https(url):
-            row.problem("url", "must be an address of the form https://host/path.")
+            row.problem(
+                "url", "must be an address of the form https://host/path, with a name and the usual port."
+            )
         if not events:
             row.problem("events", "must name at least one event type.")
+        for event in NEVER.intersection(events):
+            row.problem("events", f"names {event}, which is never relayed: it holds a one-time code.")
         found.append(Destination(name, url, events))
     return tuple(found)
 
@@ -384,6 +381,8 @@ def _destinations(relay: _Table) -> tuple[Destination, ...]:
 def _is_https(url: str) -> bool:
     try:
         parts = urlsplit(url)
-        return parts.scheme == "https" and bool(parts.hostname) and not parts.username
+        host = parts.hostname or ""
+        named = bool(host) and host.isascii() and not is_address(host)
+        return parts.scheme == "https" and named and "@" not in parts.netloc and parts.port in (None, 443)
     except ValueError:
         return False

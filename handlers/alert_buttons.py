@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 
 from bot.domain.errors import NotFound
-from bot.services import alert_life, people, remedies
+from bot.services import alert_life, people, relay, remedies
 from handlers import opening
 from handlers.guard import Turn
 from handlers.views import alerts, ids, replies
@@ -59,7 +59,19 @@ async def _remedy(turn: Turn, alert_id: str) -> None:
     await turn.client.views_open(trigger_id=turn.trigger, view=alerts.support(found.title, found.text))
 
 
-_WORK = {"ack": _ack, "snooze": _snooze, "assign": _assign, "resolve": _resolve, "remedy": _remedy}
+async def _redeliver(turn: Turn, alert_id: str) -> None:
+    count = await relay.redeliver(turn.core, alert_id, turn.user)
+    await turn.tell(replies.said(f"✓ {count} events are sent again, with the ids and bytes they had."))
+
+
+_WORK = {
+    "ack": _ack,
+    "snooze": _snooze,
+    "assign": _assign,
+    "resolve": _resolve,
+    "remedy": _remedy,
+    "redeliver": _redeliver,
+}
 
 
 async def snooze(turn: Turn) -> None:

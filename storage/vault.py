@@ -191,6 +191,15 @@ class Vault:
             return False
         return hmac.compare_digest(self._mac(kid, purpose, data).encode(), mac.encode())
 
+    def derived(self, purpose: str, name: str) -> tuple[bytes, ...]:
+        """A secret of this installation for `name`, by each master key: the primary's first.
+
+        Never stored. It goes with the master key it comes from, so while two are in the keyring there are
+        two, and whoever verifies may know either.
+        """
+        data = length_prefixed(self._instance.encode(), name.encode())
+        return tuple(hmac.digest(self._subkey(kid, purpose), data, "sha256") for kid in self.kids)
+
     def _mac(self, kid: str, purpose: str, data: bytes) -> str:
         return kid + hmac.digest(self._subkey(kid, purpose), data, "sha256").hex()
 

@@ -70,6 +70,19 @@ def verify() -> None:
     asyncio.run(_verify())
 
 
+@app.command()
+@in_sentences
+def relay(
+    destination: Annotated[str, typer.Argument(help="A name of [[relay.destinations]].")],
+) -> None:
+    """Print the secret with which a destination of the relay verifies what it gets. Audited.
+
+    It is made from the master key and stored nowhere: give it to the other system and forget it. With two
+    master keys in the keyring there are two, and messages are signed with both. Works beside a running bot.
+    """
+    asyncio.run(_relay(destination))
+
+
 def _read_key() -> Secret:
     """The key from standard input, unseen when typed: an argument would stay in the shell's history."""
     from getpass import getpass
@@ -124,6 +137,22 @@ async def _list() -> None:
         typer.echo(f"{program.name}  {key}  {program.base_url}{paused}")
     if not found:
         typer.echo("No program has a key yet: countersign keys set main --url https://host/api/partner/v1")
+
+
+async def _relay(name: str) -> None:
+    from bot.cli.environment import open_store, operator, settings
+    from bot.config import Config
+    from bot.domain.relaying import secret_text
+    from storage import audit
+
+    known = [destination.name for destination in Config.load(settings().config_path).destinations]
+    if name not in known:
+        raise Mistake(f"There is no destination {name}. There are: {', '.join(known) or 'none'}.")
+    async with open_store(beside_the_bot=True) as store:
+        async with store.begin() as tx:
+            await audit.append(tx, actor=operator(), action="relay.secret_shown", subject=f"relay:{name}")
+        for key in store.vault.derived("relay_secret", name):
+            typer.echo(secret_text(key))
 
 
 async def _rewrap() -> None:

@@ -6,10 +6,10 @@ Rules: POST /cards (names, phones, e-mail, partner_ref), POST /funding (hash, ne
 from __future__ import annotations
 
 import re
-import socket
 import unicodedata
 from urllib.parse import urlsplit
 
+from bot.domain.addresses import is_address
 from bot.domain.money import InvalidAmount, parse_usd
 
 _KEPT = "äöüÄÖÜ"
@@ -153,18 +153,7 @@ def public_url(text: str) -> str:
         raise ValueError("This is not an address of the form https://host/path.")
     if "@" in parts.netloc or parts.fragment:
         raise ValueError("Leave out names, passwords and what follows a #.")
-    if f".{name}".endswith(_NOT_PUBLIC) or _is_address(name):
+    if f".{name}".endswith(_NOT_PUBLIC) or is_address(name):
         raise ValueError("The service delivers to public names only, not to addresses or names of a network.")
     where = name if port in (None, 443) else f"{name}:{port}"
     return parts._replace(netloc=where).geturl()
-
-
-def _is_address(name: str) -> bool:
-    """An IP address in any of its spellings: `127.1`, `0x7f.1` and `2130706433` are 127.0.0.1."""
-    if ":" in name or name.isdigit():
-        return True
-    try:
-        socket.inet_aton(name)
-    except OSError:
-        return False
-    return True

@@ -15,6 +15,7 @@ from bot.domain.alert_rules import Alerting
 from bot.domain.clock import Clock
 from bot.domain.ids import Ids
 from bot.domain.policy import Policy
+from bot.domain.relaying import Destination
 from bot.operations._base import Operation
 from bot.partner.client import PartnerClient
 from bot.services.codes import Codes
@@ -77,6 +78,7 @@ class Core:
     inbox_bell: asyncio.Event = field(default_factory=asyncio.Event)  # rung when an event was stored
     codes: Codes = field(default_factory=Codes)  # one-time codes on their way; in memory only
     alerting: Alerting = field(default_factory=Alerting)
+    destinations: tuple[Destination, ...] = ()  # of the relay
     public_url: str = ""  # where the web server is reached from outside; empty = nowhere
     lease_s: float = 30.0
     crash_point: Callable[[str], None] = no_crash

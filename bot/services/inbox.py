@@ -13,7 +13,7 @@ from datetime import timedelta
 
 from bot.partner.models.events import ThreeDsChallenge, TypedEvent
 from bot.partner.webhooks import unwrap
-from bot.services import alerts, event_rules
+from bot.services import alerts, event_rules, relay
 from bot.services.core import Core
 from bot.services.heard import Heard
 from bot.services.legs import leg_of
@@ -68,6 +68,7 @@ async def _handle(tx: Tx, core: Core, event: InboxEvent) -> None:
     purchase = None if leg is None else await purchases.add(tx, event.program, leg)
     heard = Heard(event.program, typed, event.source, event.received_at)
     await event_rules.on_event(tx, core, heard, purchase)
+    await relay.owe(tx, core, heard)
     await inbox.processed(tx, event.event_id)
     if event.attempts >= len(_RETRIES):
         await alerts.resolve(tx, core, f"event:{event.event_id}")

@@ -13,7 +13,7 @@ from bot.partner.errors import PartnerError
 from bot.services import alerts, gate, owed, people
 from bot.services.core import Core
 from bot.services.requests import note
-from storage import drafts, requests, webhook_secrets
+from storage import drafts, relay, requests, webhook_secrets
 
 log = logging.getLogger("countersign.upkeep")
 DRAFTS_KEPT_FOR = timedelta(hours=1)
@@ -31,6 +31,7 @@ async def purge(core: Core) -> None:
                 await owed.card(tx, core, request)
         dropped = await drafts.drop_old(tx, older_than=DRAFTS_KEPT_FOR)
         dropped += await webhook_secrets.drop_old(tx)
+        dropped += await relay.drop_old(tx)
     if ids or dropped:
         await core.store.checkpoint()
 

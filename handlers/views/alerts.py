@@ -59,10 +59,13 @@ def _buttons(picture: AlertPicture) -> list[b.Block]:
     if picture.is_mutable:
         entries = (("Assign to me", "assign"), ("Resolve", "resolve"))
         more = b.overflow(ids.ALERT_MORE, [b.option(text, f"{verb}:{picture.id}") for text, verb in entries])
+    remedy = b.button("Draft remedy", ids.ALERT_REMEDY, picture.id)
+    if picture.kind == "relay_dead":
+        remedy = b.button("Redeliver", ids.ALERT_REDELIVER, picture.id)
     return [
         b.button("Ack", ids.ALERT_ACK, picture.id),
         b.button("Snooze", ids.ALERT_SNOOZE, picture.id),
-        b.button("Draft remedy", ids.ALERT_REMEDY, picture.id),
+        remedy,
         more,
     ]
 

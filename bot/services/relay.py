@@ -1,0 +1,208 @@
+"""Copies of events for other systems: owed with the event, signed, tried for a day, never to where they must not.
+
+Each destination has a loop, a client and a lane of its own, so that a slow one holds up neither the others
+nor the receiver. A message keeps its id and its bytes at every attempt, so a receiver knows a repeat: there
+is one whenever this process dies between sending and marking.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from bot.domain import relaying
+from bot.domain.errors import NotFound
+from bot.domain.relaying import Destination
+from bot.partner.codec import encode
+from bot.services import alerts, people
+from bot.services.core import Core
+from bot.services.heard import Heard
+from bot.services.ssrf import AT_ONCE, NotDelivered, Sender
+from storage import alerts as alert_rows
+from storage import audit, readings
+from storage import relay as rows
+from storage.relay import Failed, Owed
+from storage.store import Tx
+
+log = logging.getLogger("countersign.relay")
+
+IDLE_S = 0.5
+# Sent and marked in one go; what is lost by a crash between is sent again under the same ids.
+BATCH = 128
+# Longer than a batch of timeouts takes.
+LEASE = timedelta(seconds=90)
+_DESTINATIONS = "relay_destinations"
+
+
+async def owe(tx: Tx, core: Core, heard: Heard) -> None:
+    """In the transaction that handles the event: each destination that named its type is owed a copy."""
+    event = heard.event
+    wanted = [d for d in core.destinations if event.type in d.events and event.type not in relaying.NEVER]
+    if not wanted:
+        return
+    told = relaying.content(event.type, event.created_at, heard.program, event.raw.get("data"))
+    body = encode(told)
+    for destination in wanted:
+        row_id = hashlib.sha256(f"{destination.name} {event.id}".encode()).hexdigest()[:32]
+        await rows.put(tx, row_id=row_id, destination=destination.name, event_id=event.id, body=body)
+
+
+async def note_destinations(core: Core) -> None:
+    """At the start: a changed list of destinations is audited and told, and what is owed to none is dropped."""
+    now = {d.name: {"url": d.url, "events": sorted(d.events)} for d in core.destinations}
+    async with core.store.begin() as tx:
+        kept = await readings.get(tx, "", _DESTINATIONS)
+        before: Mapping[str, object] = kept.value if kept else {}
+        if before == now:
+            return
+        await readings.put(tx, "", _DESTINATIONS, now)
+        dropped = await rows.drop_destinations(tx, list(now))
+        for name in set(before) - set(now):
+            await alerts.resolve(tx, core, f"relay:{name}")
+        await audit.append(
+            tx,
+            actor="system:app",
+            action="relay.destinations",
+            subject="relay",
+            body={"before": dict(before), "now": now, "dropped": dropped},
+            policy_version=core.policy.version,
+        )
+        await alerts.tell(
+            tx,
+            core,
+            dedupe=f"relay_destinations:{core.ids.ulid()}",
+            kind="relay_destinations",
+            subject="relay",
+            title="The destinations of the relay have changed",
+            text=" ".join(
+                [*_changes(before, now), *([f"{dropped} messages were dropped."] if dropped else [])]
+            ),
+            severity="warning",
+        )
+
+
+def _changes(before: Mapping[str, object], now: Mapping[str, Mapping[str, object]]) -> list[str]:
+    said = [f"{name} gets no events any more." for name in sorted(set(before) - set(now))]
+    for name, given in sorted(now.items()):
+        if before.get(name) != given:
+            events = ", ".join(map(str, given["events"] if isinstance(given["events"], list) else ()))
+            word = "now gets" if name in before else "is new and gets"
+            said.append(f"{name} {word} {events} at {given['url']}.")
+    return said
+
+
+async def redeliver(core: Core, alert_id: str, slack_id: str) -> int:
+    """One click: owe what was given up anew. Returns how many. Raises NotFound and NotAllowed."""
+    await people.require_member(core, slack_id, action="relay.redeliver")
+    async with core.store.begin() as tx:
+        alert = await alert_rows.get(tx, alert_id)
+        if alert is None or alert.subject not in {d.name for d in core.destinations}:
+            raise NotFound("There is no such destination any more. Nothing was sent.")
+        count = await rows.revive(tx, alert.subject)
+        await audit.append(
+            tx,
+            actor=slack_id,
+            action="relay.redelivered",
+            subject=f"relay:{alert.subject}",
+            body={"count": count},
+            policy_version=core.policy.version,
+        )
+        await alerts.note(tx, core, alert, slack_id, f"{count} messages are sent again.")
+        await alerts.resolve(tx, core, alert.dedupe, actor=slack_id)
+    return count
+
+
+@dataclass(slots=True)
+class Relay:
+    """Delivers for all destinations; `run` until cancelled."""
+
+    core: Core
+    sender: Callable[[], Sender] = Sender
+
+    async def run(self) -> None:
+        """A loop for each destination, side by side; one that breaks goes on after a rest."""
+        async with asyncio.TaskGroup() as group:
+            for destination in self.core.destinations:
+                group.create_task(self._serve(destination), name=f"relay {destination.name}")
+
+    async def _serve(self, destination: Destination) -> None:
+        sender = self.sender()
+        try:
+            while True:
+                try:
+                    busy = await self.deliver(destination, sender)
+                except Exception:  # the database was away; nothing is lost, and the others must go on
+                    log.exception("relay.failed", extra={"destination": destination.name})
+                    busy = False
+                if not busy:
+                    await asyncio.sleep(IDLE_S)
+        finally:
+            await sender.close()
+
+    async def deliver(self, destination: Destination, sender: Sender) -> bool:
+        """Send what is due to one destination; False when nothing was."""
+        async with self.core.store.read() as tx:
+            if not await rows.is_due(tx, destination.name):
+                return False
+        async with self.core.store.begin() as tx:
+            owed = await rows.take(tx, destination.name, limit=BATCH, lease=LEASE)
+            keys = tx.vault.derived("relay_secret", destination.name)
+        lanes = asyncio.Semaphore(AT_ONCE)
+
+        async def one(message: Owed) -> NotDelivered | None:
+            async with lanes:
+                return await self._send(destination, sender, message, keys)
+
+        answers = await asyncio.gather(*map(one, owed))
+        self.core.crash_point("relay.sent")
+        await self._mark(destination, owed, answers)
+        return bool(owed)
+
+    async def _send(
+        self, destination: Destination, sender: Sender, message: Owed, keys: Sequence[bytes]
+    ) -> NotDelivered | None:
+        signed = relaying.headers(message.event_id, message.body, self.core.clock.now(), keys)
+        try:
+            await sender.post(destination.url, message.body, signed)
+        except NotDelivered as failure:
+            return failure
+        return None
+
+    async def _mark(
+        self, destination: Destination, owed: Sequence[Owed], answers: Sequence[NotDelivered | None]
+    ) -> None:
+        results = list(zip(owed, answers, strict=True))
+        async with self.core.store.begin() as tx:
+            await rows.sent(tx, [message.id for message, failure in results if failure is None])
+            failures = [
+                Failed(message.id, str(failure), self._again(message, failure, tx))
+                for message, failure in results
+                if failure is not None
+            ]
+            await rows.failed(tx, failures)
+            if any(failed.due_at is None for failed in failures):
+                await self._give_up(tx, destination, next(f.error for f in failures if f.due_at is None))
+
+    def _again(self, message: Owed, failure: NotDelivered, tx: Tx) -> datetime | None:
+        if failure.status == 410:  # the receiver says that it wants no more of this
+            return None
+        return relaying.next_attempt(message.event_id, message.attempts, message.created_at, tx.now)
+
+    async def _give_up(self, tx: Tx, destination: Destination, error: str) -> None:
+        count = await rows.dead(tx, destination.name)
+        await alerts.keep(
+            tx,
+            self.core,
+            dedupe=f"relay:{destination.name}",
+            kind="relay_dead",
+            subject=destination.name,
+            severity="warning",
+            title=f"{destination.name} does not get its events: {count} given up",
+            text=f"They were tried for a day, and the last answer was: {error}. They are kept. When {destination.name}"
+            " works again, press Redeliver: each is sent with its id and its bytes as before.",
+            facts={},
+        )

@@ -1,0 +1,143 @@
+"""Events owed to other systems: each once for a destination, its bytes sealed until they were taken."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from sqlalchemy import bindparam, delete, func, select, update
+
+from storage import tables as t
+from storage.keys import RELAY_BODY
+from storage.store import Tx
+from storage.writing import insert_new
+
+SENT_KEPT_FOR = timedelta(days=30)
+
+
+@dataclass(frozen=True, slots=True)
+class Owed:
+    """A message to be sent now. `body` is the same at every attempt; `attempts` counts this one."""
+
+    id: str
+    destination: str
+    event_id: str
+    body: bytes
+    attempts: int
+    created_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """What became of an attempt that was not taken; `due_at` None = given up."""
+
+    id: str
+    error: str
+    due_at: datetime | None
+
+
+async def put(tx: Tx, *, row_id: str, destination: str, event_id: str, body: bytes) -> bool:
+    """Owe an event to a destination; False when it is owed or was sent."""
+    row = {
+        "id": row_id,
+        "destination": destination,
+        "event_id": event_id,
+        "sealed_body": tx.vault.seal(body, RELAY_BODY.ref(row_id)),
+        "state": "owed",
+        "attempts": 0,
+        "due_at": tx.now,
+        "last_error": "",
+        "created_at": tx.now,
+    }
+    return await insert_new(tx, t.relay_delivery, row)
+
+
+async def take(tx: Tx, destination: str, *, limit: int, lease: timedelta) -> list[Owed]:
+    """What is due, the oldest first, each counted as tried and left alone by others for `lease`.
+
+    Commit before sending: what a dead process has taken is due again after the lease.
+    """
+    r = t.relay_delivery.c
+    asked = select(r.id, r.event_id, r.sealed_body, r.attempts, r.created_at).where(
+        r.destination == destination, r.state == "owed", r.due_at <= tx.now
+    )
+    asked = asked.order_by(r.due_at, r.id).limit(limit).with_for_update(skip_locked=True)
+    rows = (await tx.run(asked)).all()
+    if rows:
+        mine = update(t.relay_delivery).where(r.id.in_([row.id for row in rows]))
+        await tx.run(mine.values(attempts=r.attempts + 1, due_at=tx.now + lease))
+    return [
+        Owed(
+            row.id,
+            destination,
+            row.event_id,
+            tx.vault.open(row.sealed_body, RELAY_BODY.ref(row.id)),
+            row.attempts + 1,
+            row.created_at,
+        )
+        for row in rows
+    ]
+
+
+async def is_due(tx: Tx, destination: str) -> bool:
+    """Is there anything to take? For a look without the write lock."""
+    r = t.relay_delivery.c
+    asked = select(r.id).where(r.destination == destination, r.state == "owed", r.due_at <= tx.now)
+    return (await tx.run(asked.limit(1))).first() is not None
+
+
+async def sent(tx: Tx, ids: Collection[str]) -> None:
+    """Taken by the destination: the bytes are not needed any more."""
+    if ids:
+        done = update(t.relay_delivery).where(t.relay_delivery.c.id.in_(ids))
+        await tx.run(done.values(state="sent", sent_at=tx.now, sealed_body=None, last_error=""))
+
+
+async def failed(tx: Tx, failures: Iterable[Failed]) -> None:
+    """Due again later, or dead."""
+    rows = [
+        {
+            "row": one.id,
+            "now_state": "dead" if one.due_at is None else "owed",
+            "error": one.error[:300],
+            "due": one.due_at or tx.now,
+        }
+        for one in failures
+    ]
+    if rows:
+        r = t.relay_delivery.c
+        changed = update(t.relay_delivery).where(r.id == bindparam("row"), r.state == "owed")
+        changed = changed.values(
+            state=bindparam("now_state"), last_error=bindparam("error"), due_at=bindparam("due")
+        )
+        await tx.run(changed, rows)
+
+
+async def dead(tx: Tx, destination: str) -> int:
+    """How many were given up and not sent again since."""
+    r = t.relay_delivery.c
+    asked = select(func.count()).where(r.destination == destination, r.state == "dead")
+    return int((await tx.run(asked)).scalar_one())
+
+
+async def revive(tx: Tx, destination: str) -> int:
+    """Owe the dead ones anew, with the same ids and bytes and all their attempts; returns how many."""
+    r = t.relay_delivery.c
+    mine = update(t.relay_delivery).where(r.destination == destination, r.state == "dead")
+    again = mine.values(state="owed", attempts=0, due_at=tx.now, created_at=tx.now)
+    return int((await tx.run(again)).rowcount)
+
+
+async def drop_destinations(tx: Tx, known: Collection[str]) -> int:
+    """Nothing is owed to a destination that is one no more; returns how many messages were dropped."""
+    r = t.relay_delivery.c
+    gone = delete(t.relay_delivery).where(r.destination.not_in(known), r.state != "sent")
+    return int((await tx.run(gone)).rowcount)
+
+
+async def drop_old(tx: Tx) -> int:
+    """Forget what was sent long ago; returns how many rows."""
+    r = t.relay_delivery.c
+    old = delete(t.relay_delivery).where(r.state == "sent", r.sent_at < tx.now - SENT_KEPT_FOR)
+    return int((await tx.run(old)).rowcount)

@@ -1,0 +1,34 @@
+"""Redeliver: one click on the alert of a destination that did not take its events."""
+
+from sqlalchemy import text
+
+from bot.domain.relaying import Destination
+from bot.services import alerts
+from storage import relay
+from storage.relay import Failed
+from tests.handlers.office import ALICE, Office
+
+
+async def test_one_click_on_the_alert_sends_what_was_given_up_again(office: Office) -> None:
+    destination = Destination("core-ledger", "https://hooks.example.com/in", ("card.authorized",))
+    object.__setattr__(office.core, "destinations", (destination,))
+    async with office.core.store.begin() as tx:
+        await relay.put(tx, row_id="one", destination="core-ledger", event_id="evt-1", body=b"{}")
+        await relay.failed(tx, [Failed("one", "answered 503", None)])
+        await alerts.raise_(
+            tx, office.core, dedupe="relay:core-ledger", kind="relay_dead", subject="core-ledger",
+            severity="warning", title="core-ledger does not get its events: 1 given up", text="They were tried.",
+        )  # fmt: skip
+    await office.settle()
+    channel = office.core.channels.alerts
+    (message,) = [m for m in await office.messages(ALICE, channel) if "core-ledger" in m["text"]]
+    assert "Redeliver" in str(message)
+    assert "Draft remedy" not in str(message)
+
+    await office.press(ALICE, message, "alert:redeliver", channel=channel)
+
+    async with office.core.store.read() as tx:
+        rows = (await tx.run(text("SELECT state, attempts FROM relay_delivery"))).all()
+    assert [tuple(row) for row in rows] == [("owed", 0)]
+    (after,) = [m for m in await office.messages(ALICE, channel) if m["ts"] == message["ts"]]
+    assert "Resolved" in after["text"]

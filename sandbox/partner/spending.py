@@ -34,9 +34,11 @@ def refusal(world: World, card: Card, order: "Order", amount_usd: Decimal) -> st
 
 
 def _magic(merchant: str) -> str | None:
-    """A merchant named ``DECLINE <code>`` declines with that code."""
-    code = merchant.removeprefix(_MAGIC) if merchant.startswith(_MAGIC) else ""
-    return code if code in CODES else None
+    """A merchant named ``DECLINE <code>`` declines with that code, or with ``unknown`` when it is none."""
+    if not merchant.startswith(_MAGIC):
+        return None
+    code = merchant.removeprefix(_MAGIC).strip()
+    return code if code in CODES else "unknown"
 
 
 def _limit(world: World, card: Card, charge_usd: Decimal) -> str | None:

@@ -196,6 +196,12 @@ async def test_every_decline_code_can_be_brought_about(api: Api, hand: Hand, cod
     assert (await hand.http.post(f"purchases/{told['transaction_id']}/settle", json={})).status_code == 409
 
 
+async def test_a_merchant_who_declines_with_no_known_code_declines_with_unknown(api: Api, hand: Hand) -> None:
+    card = await api.loaded(hand)
+    assert (await hand.buy(card, merchant="DECLINE because"))["decline_code"] == "unknown"
+    assert (await hand.buy(card, merchant="DECLINED GOODS"))["outcome"] == "authorized"
+
+
 @pytest.mark.rule("R164", "R258")
 async def test_five_thousand_passes_and_a_cent_more_does_not(api: Api, hand: Hand) -> None:
     """R164, R258: the cap is on one purchase; the card may hold more."""

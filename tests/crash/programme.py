@@ -97,11 +97,13 @@ class Figures:
 def crash_points(*, of_events: bool = False) -> list[str]:
     """Every point that production code names, read from its source: a new one is tried by itself.
 
-    Those on the way of an event (`inbox.…`) are passed when events come, not when people work.
+    Those on the way of an event (`inbox.…`) are passed when events come, not when people work. Those of the
+    relay are passed by nobody here, where there is no destination: tests/relay dies at them.
     """
     found: set[str] = set()
     for path in (ROOT / "bot").rglob("*.py"):
         found |= set(re.findall(r'crash_point\("([a-z_.]+)"\)', path.read_text()))
+    found = {point for point in found if not point.startswith("relay.")}
     return sorted(point for point in found if point.startswith("inbox.") == of_events)
 
 

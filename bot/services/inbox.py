@@ -24,7 +24,7 @@ from storage.store import Tx
 log = logging.getLogger("countersign.inbox")
 
 # Few, as deliveries wait for the database meanwhile; more than one, as they share a commit.
-AT_ONCE = 10
+AT_ONCE = 5
 # How long an idle loop rests; the bell wakes it at once after an event was stored by this process.
 IDLE_S = 1.0
 _RETRIES = tuple(timedelta(seconds=s) for s in (5, 30, 120, 600, 3600))

@@ -5,7 +5,7 @@
 
 from decimal import Decimal
 
-from sandbox.partner.shapes import Shape, array, boolean, integer, moment, nested, number, shape, string
+from sandbox.partner.shapes import array, boolean, integer, moment, nested, number, shape, string
 
 PARTNER = shape(
     "Partner",
@@ -229,7 +229,6 @@ DECLINE_REASON = shape(
     "DeclineReason", string("code"), string("message"), boolean("retryable"), boolean("card_blocked")
 )
 FEE_BREAKDOWN = shape("FeeBreakdown", number("fx_usd"), number("atm_usd"), number("deposit_usd"))
-EVENT_FEE_BREAKDOWN = shape("EventFeeBreakdown", number("fx_usd"), number("atm_usd"))
 TRANSACTION = shape(
     "Transaction",
     string("id"),
@@ -325,89 +324,3 @@ DEPOSIT_LIST = shape(
     integer("total", source="invented"),
     integer("total_pages", source="invented"),
 )
-
-
-def _purchase_event(name: str) -> Shape:
-    return shape(
-        name,
-        string("card_id"),
-        string("partner_ref", nullable=True),
-        string("transaction_id"),
-        string("event"),
-        string("status"),
-        boolean("is_pending"),
-        string("delivery_status"),
-        string("merchant"),
-        string("mcc_code"),
-        string("mcc_category"),
-        string("merchant_country"),
-        number("amount_usd"),
-        number("original_amount"),
-        string("original_currency"),
-        string("bill_currency"),
-        number("exchange_rate"),
-        number("fee_usd"),
-        nested("fee_breakdown", EVENT_FEE_BREAKDOWN),
-        nested("decline_reason", DECLINE_REASON, nullable=True),
-        moment("occurred_at"),
-    )
-
-
-NEW_EVENT = "card.wallet_added"  # of a type the document does not have: `scrambled` sends it
-
-# What each event carries under data. float.credited names three fields in the document, the rest is a guess.
-PAYLOADS: dict[str, Shape] = {
-    "card.status_changed": shape(
-        "CardStatusChanged",
-        string("reason"),
-        string("card_id", source="invented"),
-        string("partner_ref", nullable=True, source="invented"),
-        string("status", source="invented"),
-        moment("occurred_at", source="invented"),
-    ),
-    "card.unloaded": shape(
-        "CardUnloaded",
-        string("card_id", source="invented"),
-        string("partner_ref", nullable=True, source="invented"),
-        number("unloaded_usd", source="invented"),
-        number("partner_balance_usd", source="invented"),
-        moment("occurred_at", source="invented"),
-    ),
-    "float.credited": shape(
-        "FloatCredited",
-        string("funding_id"),
-        number("fee_usd"),
-        number("credited_usd"),
-        string("network", source="invented"),
-        string("tx_hash", source="invented"),
-        string("token", source="invented"),
-        number("amount_usd", source="invented"),
-        moment("credited_at", source="invented"),
-    ),
-    "card.authorized": _purchase_event("CardAuthorized"),
-    "card.transaction": _purchase_event("CardTransaction"),
-    "card.declined": _purchase_event("CardDeclined"),
-    "card.3ds_challenge": shape(
-        "CardThreeDsChallenge",
-        string("card_id", source="invented"),
-        string("partner_ref", nullable=True, source="invented"),
-        string("transaction_id", source="invented"),
-        string("code", source="invented"),
-        string("merchant", source="invented"),
-        number("amount_usd", source="invented"),
-        number("original_amount", source="invented"),
-        string("original_currency", source="invented"),
-        moment("expires_at", source="invented"),
-    ),
-    "deposit.credited": shape(
-        "DepositCredited",
-        string("deposit_id", source="invented"),
-        string("card_id", source="invented"),
-        number("credit_usd", source="invented"),
-        string("tx_hash", source="invented"),
-        moment("credited_at", source="invented"),
-    ),
-    NEW_EVENT: shape(
-        "CardWalletAdded", string("card_id", source="invented"), string("wallet", source="invented")
-    ),
-}

@@ -174,6 +174,18 @@ def _application(world: World) -> web.Application:
         file = Path(__file__).with_name(_VIEWER[request.path])
         return web.FileResponse(file, headers={"Cache-Control": "no-store"})
 
+    _offer_details(app, world)
+    for path in _VIEWER:
+        app.router.add_get(path, for_loopback(viewer), allow_head=False)
+    anything = r"{path:[\s\S]*}"  # a decoded path may hold a line break
+    app.router.add_route("*", "/_control/" + anything, for_loopback(controlled))
+    app.router.add_route("*", "/" + anything, api)
+    return app
+
+
+def _offer_details(app: web.Application, world: World) -> None:
+    """The addresses that pan and pan-token hand out: for cardholders' devices, without a key."""
+
     async def exchange(request: web.Request) -> web.StreamResponse:
         status, answer = details.exchange(world, request.match_info["token"])
         headers = {"Access-Control-Allow-Origin": "*", "Cache-Control": "no-store"}
@@ -189,12 +201,6 @@ def _application(world: World) -> web.Application:
 
     app.router.add_get(details.EXCHANGE_PATH + "{token}", exchange)  # a HEAD burns the token as well (U69)
     app.router.add_get(details.PAGE_PATH + "{token}", card_page)
-    for path in _VIEWER:
-        app.router.add_get(path, for_loopback(viewer), allow_head=False)
-    anything = r"{path:[\s\S]*}"  # a decoded path may hold a line break
-    app.router.add_route("*", "/_control/" + anything, for_loopback(controlled))
-    app.router.add_route("*", "/" + anything, api)
-    return app
 
 
 Serve = Callable[[web.Request], Awaitable[web.StreamResponse]]

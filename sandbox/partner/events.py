@@ -5,9 +5,9 @@ from typing import Any
 
 from sandbox.partner import codec, pages
 from sandbox.partner.accounts import account, stamp_now
-from sandbox.partner.answers import PAYLOADS
 from sandbox.partner.call import Call
 from sandbox.partner.http import Answer, bad_request, not_found
+from sandbox.partner.payloads import PAYLOADS
 from sandbox.partner.shapes import project
 from sandbox.partner.world import World
 

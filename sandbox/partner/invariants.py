@@ -8,10 +8,10 @@ from decimal import Decimal
 
 from sandbox.partner import cards, deposits, funding, idempotency, ledger, money, purchases
 from sandbox.partner.accounts import Account, all_accounts
-from sandbox.partner.answers import PAYLOADS
 from sandbox.partner.cards import Card
 from sandbox.partner.deliveries import ATTEMPTS_MOST
 from sandbox.partner.idempotency import Keyed
+from sandbox.partner.payloads import PAYLOADS
 from sandbox.partner.world import World
 
 _SUSPENDED = ("in_flight", "unresolved")

@@ -6,7 +6,7 @@ Each field says where it comes from: ``x-source: spec`` or ``invented``.
 import functools
 from typing import Any
 
-from sandbox.partner import answers, codec, examples, shapes, surface
+from sandbox.partner import answers, codec, examples, payloads, shapes, surface
 from sandbox.partner.shapes import Field, Shape
 from sandbox.partner.surface import BASE_PATH, Operation
 
@@ -52,7 +52,7 @@ def document() -> dict[str, Any]:
     paths: dict[str, Any] = {}
     for operation in surface.OPERATIONS:
         paths.setdefault(operation.path, {})[operation.method.lower()] = _operation(operation, schemas)
-    for kind, payload in answers.PAYLOADS.items():
+    for kind, payload in payloads.PAYLOADS.items():
         _reference(payload, schemas)
         schemas[payload.name]["x-event-type"] = kind
     return {
@@ -65,7 +65,7 @@ def document() -> dict[str, Any]:
         "servers": [{"url": BASE_PATH}],
         "security": [{"key": []}, {"bearer": []}],
         "paths": paths,
-        "webhooks": {kind: _webhook(kind, payload, schemas) for kind, payload in answers.PAYLOADS.items()},
+        "webhooks": {kind: _webhook(kind, payload, schemas) for kind, payload in payloads.PAYLOADS.items()},
         "components": {
             "schemas": schemas,
             "securitySchemes": {

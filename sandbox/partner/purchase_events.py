@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Literal
 
-from sandbox.partner import answers, declines, events, money
+from sandbox.partner import declines, events, money, payloads
 from sandbox.partner.accounts import account, stamp_now
 from sandbox.partner.world import World
 
@@ -42,7 +42,7 @@ def tell_authorization(world: World, purchase: "Purchase") -> None:
     """card.authorized, with the exact fee; in ``scrambled`` an event of an unknown type before it."""
     if account(world, purchase.account).settings.profile == "scrambled":
         events.emit(
-            world, purchase.account, answers.NEW_EVENT, {"card_id": purchase.card_id, "wallet": "other"}
+            world, purchase.account, payloads.NEW_EVENT, {"card_id": purchase.card_id, "wallet": "other"}
         )
     told = {
         **_common(world, purchase),

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 FOLDER = Path("var/demo")
 CONFIG = Path(__file__).with_name("demo.toml")
+# Where the service would find the bot; a name that leads nowhere else.
+PUBLIC_HOST = "countersign.example.com"
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,10 +67,19 @@ async def run_demo(port: int, *, fresh: bool) -> None:
         _prepare(places, fresh=fresh)
         slack = await start_slack(stack, port, option="--port", state=places.slack)
         partner = await start_partner(stack, port + 1, option="--port", state=places.partner, demo=True)
+        _lead_deliveries(partner, port + 2)
         await _start_bot(stack, _settings(places, slack, partner, port + 2), places)
         _greet(slack, partner)
 
     await until_signalled(start)
+
+
+def _lead_deliveries(partner: Partner, port: int) -> None:
+    """The API registers public addresses only: the simulator finds this one on this machine."""
+    from sandbox.partner import deliveries
+
+    known = deliveries.hosts(partner.world)
+    deliveries.change(partner.world, None, {**known, PUBLIC_HOST: f"http://{HOST}:{port}"})
 
 
 def _lock(stack: AsyncExitStack, places: Places, port: int) -> None:
@@ -127,6 +138,7 @@ def _settings(places: Places, slack: Slack, partner: Partner, port: int) -> Sett
             "COUNTERSIGN_PARTNER_URL": partner.base_url,
             "COUNTERSIGN_PARTNER_KEY": partner.key,
             "COUNTERSIGN_HTTP_BIND": f"{HOST}:{port}",
+            "COUNTERSIGN_PUBLIC_URL": f"https://{PUBLIC_HOST}",
             "COUNTERSIGN_LOG": "json",
         }
     )

@@ -10,6 +10,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 
 from tests.support.demo import Demo, refused, running_demo
@@ -144,6 +145,21 @@ async def test_a_killed_demo_starts_again_where_it_was(tmp_path: Path) -> None:
 
     async with running_demo(tmp_path, port) as after:
         await Team(after).card("pending", "12.00")
+
+
+async def test_what_the_simulator_delivers_reaches_the_bot(demo: Demo) -> None:
+    key = (await demo.partner("keys", {}))["key"]
+    async with httpx.AsyncClient(base_url=f"{demo.partner_url}/api/partner/v1/", trust_env=False) as api:
+        url = "https://countersign.example.com/webhooks/main"
+        answer = await api.put("webhook", json={"url": url}, headers={"Authorization": f"Bearer {key}"})
+    assert answer.status_code == 200, answer.text
+
+    async with asyncio.timeout(SOON_S):
+        while not (deliveries := (await demo.partner("state"))["deliveries"]):
+            await asyncio.sleep(0.05)
+
+    # The bot was not told the secret, as nobody approved this: it takes none of it, and it was asked.
+    assert {delivery["status"] for delivery in deliveries} == {401}, deliveries
 
 
 async def test_a_second_demo_is_told_that_the_first_runs_and_leaves_it_alone(

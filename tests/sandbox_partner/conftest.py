@@ -63,6 +63,13 @@ class Description:
         whole = {**_strict(schema), "components": _strict(self._document["components"])}
         jsonschema.Draft202012Validator(whole).validate(body)
 
+    def check_event(self, kind: str, payload: Any) -> None:
+        """Fail on a payload that the described delivery of its type does not allow."""
+        content = self._document["webhooks"][kind]["post"]["requestBody"]["content"]["application/json"]
+        data = _strict(content["schema"]["properties"]["data"])
+        whole = {**data, "components": _strict(self._document["components"])}
+        jsonschema.Draft202012Validator(whole).validate(payload)
+
     def _operation(self, method: str, path: str) -> dict[str, Any] | None:
         at_path = surface.at_path(unquote(path))
         for operation, _ in at_path:

@@ -206,6 +206,13 @@ class Machine(RuleBasedStateMachine):
     def limit(self, number: int, limit_usd: Decimal, period: str) -> None:
         self.call(f"/cards/{self.card(number)}/limits", {f"{period}_limit": limit_usd}, method="PUT")
 
+    @rule(number=st.integers(0, 3))
+    def spend_past_a_limit(self, number: int) -> None:
+        self.top_up(f"spend-{number}", number, Decimal(30))
+        self.limit(number, Decimal(7), "daily")
+        for _ in range(2):
+            self.buy(number, Decimal(5), "purchase")
+
     @rule(host=st.sampled_from(["hooks", "other"]), rotate=st.booleans())
     def register(self, host: str, rotate: bool) -> None:
         body = {"url": f"https://{host}.example.com/", "rotate": rotate}

@@ -189,7 +189,7 @@ def an_event_nobody_documented_is_sent(patch: Patch) -> None:
 
 QUICK: tuple[Plant, ...] = (
     a_refused_top_up_keeps_the_money,
-    a_close_keeps_the_balance,
+    spending_limits_are_ignored,
     a_decline_costs_a_fee,
 )
 SLOW: tuple[Plant, ...] = (
@@ -203,7 +203,7 @@ SLOW: tuple[Plant, ...] = (
     the_monthly_fee_comes_again,
     funding_is_credited_at_every_look,
     a_reversal_gives_nothing_back,
-    spending_limits_are_ignored,
+    a_close_keeps_the_balance,
     an_authorization_takes_the_charge_without_its_fee,
     a_ninth_attempt_is_made,
     a_delivery_carries_something_else_than_the_log,

@@ -310,6 +310,8 @@ async def test_every_event_type_comes_about(api: Api, hand: Hand) -> None:
     }
     await hand("chain/transfers", **sent)
     await api.post("/funding", {"tx_hash": sent["tx_hash"], "network": "POLYGON"})
+    for event in await api.events():
+        api.description.check_event(event["type"], event["payload"])
     await hand("account", profile="scrambled")
     await hand(f"cards/{card}", status="ACTIVE")
     await hand.buy(card, "1")

@@ -12,7 +12,7 @@ import httpx
 import pytest
 
 from sandbox.partner import accounts, cards, invariants, store
-from sandbox.partner.app import Running, build_world
+from sandbox.partner.app import Running, build_world, serve
 from tests.sandbox_partner.conftest import Api, Hand
 
 
@@ -142,3 +142,23 @@ async def test_everything_answered_is_there_after_kill_9(tmp_path: Path) -> None
             process.send_signal(signal.SIGKILL)
             await process.wait()
     assert [event["attempts"] for event in seen[-1]["events"]] == [3, 3, 2]
+
+
+async def test_a_snapshot_restored_into_a_file_is_there_after_a_restart(tmp_path: Path) -> None:
+    path = str(tmp_path / "partner.db")
+    running = await serve(port=0, state_path=path)
+    async with httpx.AsyncClient(base_url=running.control_url + "/") as control:
+        hand = Hand(control)
+        await hand("clock", mode="frozen", set="2026-03-02T09:00:00Z")
+        await hand("float", amount_usd="7")
+        await hand("snapshots/seven")
+        await hand("float", amount_usd="1")
+        await hand("clock", advance_seconds=3600)
+        await hand("snapshots/seven/restore")
+        before = await hand.state()
+    await running.close()
+    running = await serve(port=0, state_path=path)
+    async with httpx.AsyncClient(base_url=running.control_url + "/") as control:
+        assert await Hand(control).state() == before
+    assert before["float"]["balance_usd"] == "7"
+    await running.close()

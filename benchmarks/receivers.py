@@ -35,6 +35,10 @@ class NotMeasured(RuntimeError):
     """The run does not measure what it says; the text tells why."""
 
 
+class NoSlowDisk(NotMeasured):
+    """This machine cannot make the slow disk: no compiler, no memory file system."""
+
+
 class Receivers:
     """Receivers of several modes, one process each, all behind the same slow disk."""
 
@@ -74,6 +78,8 @@ class Receivers:
 @contextmanager
 def receivers(*modes: str, fsync_ms: float) -> Iterator[Receivers]:
     """Receivers of these modes; `fsync_ms` is added to each flush. Raises NotMeasured where that is not so."""
+    if not TMPFS.is_dir():
+        raise NoSlowDisk(f"there is no {TMPFS}, a disk that takes no time of its own")
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(dir=TMPFS)))
         env = _slow_disk(folder, fsync_ms)
@@ -85,7 +91,7 @@ def _slow_disk(folder: Path, fsync_ms: float) -> dict[str, str]:
     """The environment in which every flush takes that long, proved by a commit in it."""
     compiler = shutil.which("gcc") or shutil.which("cc")
     if compiler is None:
-        raise NotMeasured("no C compiler is there to build the slow disk with")
+        raise NoSlowDisk("no C compiler is there to build the slow disk with")
     library = folder / "slowsync.so"
     source = str(FOLDER / "slowsync.c")
     subprocess.run([compiler, "-shared", "-fPIC", "-O2", "-o", str(library), source, "-ldl"], check=True)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from slack_sdk.errors import SlackApiError
+
 from bot.domain.errors import NotFound
 from bot.services import approvals, lookups, people, refresh
 from handlers import answers, grammar, opening
 from handlers.guard import Turn
-from handlers.views import blocks, deciding, forms, ids, replies
+from handlers.slack_errors import code_of
+from handlers.views import blocks, charts, deciding, forms, ids, replies
 from handlers.views import request as request_views
 
 _REQUEST_GONE = "This button is of no request. Look at /requests."
@@ -150,6 +153,15 @@ async def share(turn: Turn) -> None:
 async def _share(turn: Turn, asked: grammar.Command) -> None:
     answer = await answers.shared(turn.core, turn.user, asked)
     thread = (turn.body.get("container") or {}).get("thread_ts")
+    try:
+        await _post(turn, thread, answer)
+    except SlackApiError as error:
+        if not charts.has_chart(answer) or code_of(error) != "invalid_blocks":
+            raise
+        await _post(turn, thread, charts.without_chart(answer))
+
+
+async def _post(turn: Turn, thread: str | None, answer: blocks.Block) -> None:
     await turn.client.chat_postMessage(
         channel=turn.channel, thread_ts=thread, unfurl_links=False, unfurl_media=False, **answer
     )

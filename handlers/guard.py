@@ -24,7 +24,7 @@ from bot.partner.errors import PartnerError
 from bot.services.core import Core
 from handlers.deps import Deps
 from handlers.slack_errors import code_of
-from handlers.views import replies
+from handlers.views import charts, replies
 from handlers.views.blocks import Block
 from handlers.views.forms import trouble
 
@@ -146,19 +146,34 @@ class Turn:
             log.info("handlers.window_closed", extra={"view": view_id})
 
     async def tell(self, answer: Block) -> None:
-        """Say something to this person alone, where they acted; else in a direct message."""
+        """Say something to this person alone, where they acted; else in a direct message.
+
+        What Slack refuses for its chart is said in words.
+        """
+        try:
+            taken = await self._tell(answer)
+        except SlackApiError as error:
+            if not charts.has_chart(answer) or code_of(error) != "invalid_blocks":
+                raise
+            taken = False
+        if not taken and charts.has_chart(answer):
+            await self._tell(charts.without_chart(answer))
+
+    async def _tell(self, answer: Block) -> bool:
+        """False where Slack answered a response URL that it does not take this."""
         if self._on_channel_message and await self.whisper(self.channel, answer):
-            return
+            return True
         if self.respond is not None and self.body.get("response_url"):
-            await self.respond(**answer, response_type="ephemeral", replace_original=False)
-            return
+            said = await self.respond(**answer, response_type="ephemeral", replace_original=False)
+            return said.status_code < 400
         thread = self.event.get("thread_ts")
         if self.channel and not self.channel.startswith("D"):
             await self.client.chat_postEphemeral(
                 channel=self.channel, user=self.user, thread_ts=thread, **answer
             )
-            return
+            return True
         await self.tell_directly(answer)
+        return True
 
     @property
     def _on_channel_message(self) -> bool:

@@ -6,7 +6,7 @@ whether it was posted. The client must have no retry handlers: one that repeats 
 
 from __future__ import annotations
 
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -27,7 +27,7 @@ from bot.services.pictures import (
     RequestPicture,
 )
 from handlers.slack_errors import body_of, code_of, retry_after_s, status_of
-from handlers.views import alerts, request
+from handlers.views import alerts, charts, request
 from handlers.views.blocks import Block
 
 EVENT_TYPE = "countersign_picture"
@@ -72,20 +72,28 @@ class SlackPublisher:
         self, picture: Picture, *, channel: str, dedupe: str, thread_ts: str | None = None
     ) -> Posted:
         """Post the picture, in a thread where `thread_ts` is given."""
-        call = self._client.chat_postMessage(
-            channel=channel,
-            thread_ts=thread_ts,
-            metadata={"event_type": EVENT_TYPE, "event_payload": {"dedupe": dedupe}},
-            unfurl_links=False,
-            unfurl_media=False,
-            **draw(picture),
-        )
-        found = await _asked(call, posts=True)
+
+        async def send(drawn: Block) -> AsyncSlackResponse:
+            call = self._client.chat_postMessage(
+                channel=channel,
+                thread_ts=thread_ts,
+                metadata={"event_type": EVENT_TYPE, "event_payload": {"dedupe": dedupe}},
+                unfurl_links=False,
+                unfurl_media=False,
+                **drawn,
+            )
+            return await _asked(call, posts=True)
+
+        found = await _with_or_without_chart(send, draw(picture))
         return Posted(str(found["channel"]), str(found["ts"]))
 
     async def update(self, picture: Picture, *, channel: str, ts: str) -> None:
         """Draw the picture over the message at `ts`."""
-        await _asked(self._client.chat_update(channel=channel, ts=ts, **draw(picture)), edits=True)
+
+        async def send(drawn: Block) -> AsyncSlackResponse:
+            return await _asked(self._client.chat_update(channel=channel, ts=ts, **drawn), edits=True)
+
+        await _with_or_without_chart(send, draw(picture))
 
     async def open_direct(self, user: str) -> str:
         """The id of our conversation with this person; asked once."""
@@ -132,6 +140,18 @@ class SlackPublisher:
         except (SlackRefused, SlackTrouble):
             return None
         return str(found["permalink"])
+
+
+async def _with_or_without_chart(
+    send: Callable[[Block], Awaitable[AsyncSlackResponse]], drawn: Block
+) -> AsyncSlackResponse:
+    """A Slack that does not take charts yet gets the same in words. A refusal was not posted."""
+    try:
+        return await send(drawn)
+    except SlackRefused as refusal:
+        if not charts.has_chart(drawn) or not str(refusal).startswith("invalid_blocks"):
+            raise
+    return await send(charts.without_chart(drawn))
 
 
 async def _asked(

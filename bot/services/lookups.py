@@ -19,7 +19,7 @@ from bot.operations.funding_words import reason_in_words
 from bot.partner.errors import PartnerError
 from bot.partner.models import Card, CardWithBalance, Funding
 from bot.partner.ratelimit import Lane
-from bot.services import people, pictures_of
+from bot.services import float_history, people, pictures_of
 from bot.services.core import Core
 from bot.services.drafts import house_concerns, resolve_card
 from bot.services.pictures import (
@@ -52,6 +52,7 @@ async def float_now(core: Core, *, program: str | None = None) -> FloatPicture:
         kept = await read_account(core, program)
     async with core.store.read() as tx:
         waiting = await requests.find(tx, states=(State.PENDING, State.APPROVED), limit=1000)
+        past = await float_history.of(tx, core, program)
     moving = [r for r in waiting if r.program == program and _moves_float(core, r)]
     value = kept.value
     return FloatPicture(
@@ -68,6 +69,7 @@ async def float_now(core: Core, *, program: str | None = None) -> FloatPicture:
         cards_limit=value["cards_limit"],
         read_at=kept.read_at,
         live=core.live.get(program, True),
+        history=past,
     )
 
 

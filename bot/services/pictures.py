@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from datetime import datetime
+from decimal import Decimal
 
 from bot.domain.approvals import Decision
 from bot.domain.requests import Request
@@ -54,6 +55,25 @@ class DirectPicture:
 
 
 @dataclass(frozen=True, slots=True)
+class FloatPoint:
+    """The float at a moment, in USD, and what came in and went out since the moment before."""
+
+    at: datetime
+    balance_usd: Decimal
+    funded_usd: Decimal
+    spent_usd: Decimal
+
+
+@dataclass(frozen=True, slots=True)
+class FloatHistory:
+    """What a chart of the float shows; at least two points, the oldest first."""
+
+    program: str
+    floor_usd: Decimal
+    points: tuple[FloatPoint, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class AlertPicture:
     """One condition someone should look at. `state`: raised, acknowledged, snoozed, resolved."""
 
@@ -73,6 +93,7 @@ class AlertPicture:
     held_until: datetime | None = None  # of the acknowledgement or the snooze
     assigned_to: str = ""
     is_mutable: bool = True
+    history: FloatHistory | None = None  # of the float, where it is what the alert is about
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,6 +193,7 @@ class FloatPicture:
     cards_limit: int | None
     read_at: datetime
     live: bool
+    history: FloatHistory | None = None
 
 
 @dataclass(frozen=True, slots=True)

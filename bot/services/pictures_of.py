@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from bot.domain.errors import LookupFailed
 from bot.domain.ids import short_code
 from bot.domain.requests import Request, State
 from bot.operations._base import Concern, Line
+from bot.services import float_history
 from bot.services.alerts import NEVER_MUTED
 from bot.services.core import Core
 from bot.services.drafts import house_concerns
@@ -104,7 +107,12 @@ async def digest(tx: Tx, core: Core, day: str) -> DigestPicture | None:
 
 async def alert(tx: Tx, core: Core, alert_id: str) -> AlertPicture | None:
     found = await alerts.get(tx, alert_id)
-    return None if found is None else alert_picture(core, found)
+    if found is None:
+        return None
+    picture = alert_picture(core, found)
+    if found.kind not in ("float_low", "runway"):
+        return picture
+    return replace(picture, history=await float_history.of(tx, core, found.subject))
 
 
 def alert_picture(core: Core, found: alerts.Alert) -> AlertPicture:

@@ -12,7 +12,7 @@ from bot.services.pictures import (
     MutePicture,
 )
 from handlers.views import blocks as b
-from handlers.views import ids
+from handlers.views import charts, ids
 
 _SEVERITY = {"info": "○ Note", "warning": "▲ Warning", "critical": "✗ Critical"}
 SNOOZES = {"1h": "1 hour", "4h": "4 hours", "workday": "Until the next workday, 9:00", "7d": "7 days"}
@@ -27,6 +27,8 @@ def alert(picture: AlertPicture) -> b.Block:
     if over and picture.resolved_at != picture.raised_at:
         head = "✓ Resolved"
     blocks = [b.header(f"{head}: {picture.title}"), b.section(b.esc(b.cut(picture.text, 2500)))]
+    if picture.history is not None:
+        blocks += charts.float_chart(picture.history)
     blocks.append(b.context(" · ".join(_facts(picture))))
     if not over:
         blocks.append(b.actions(_buttons(picture), f"alert:{picture.id}"))

@@ -19,7 +19,7 @@ from bot.services.pictures import (
     RequestPicture,
 )
 from handlers.views import blocks as b
-from handlers.views import ids, request, states
+from handlers.views import charts, ids, request, states
 from handlers.views.sentences import explain, explain_slack, is_said
 
 __all__ = ["explain", "explain_slack", "is_said"]
@@ -75,6 +75,8 @@ def float_answer(found: FloatPicture) -> b.Block:
         blocks.append(
             b.section("*▲ The pending requests do not all fit.* Fund the float before they are approved.")
         )
+    if found.history is not None:
+        blocks += charts.float_chart(found.history)
     blocks.append(b.context(f"{_money(found.program, live=found.live)} · {age(found.read_at)}"))
     text = f"Float {usd(found.balance_usd)}, available {usd(found.available_usd)}"
     return b.message(text, blocks)

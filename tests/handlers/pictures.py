@@ -94,10 +94,35 @@ def an_alert(state: str = "raised", text: str = WORDS) -> p.AlertPicture:
     )
 
 
+def an_alert_of_the_float() -> p.AlertPicture:
+    return replace(an_alert(), kind="float_low", subject="main", history=a_history())
+
+
 def a_float() -> p.FloatPicture:
     return p.FloatPicture(
-        "main", "1000.00", "990.5", "5000", "4000", None, "1200", 2, 7, 5, None, read_at=NOW, live=True
+        "main",
+        "1000.00",
+        "990.5",
+        "5000",
+        "4000",
+        None,
+        "1200",
+        2,
+        7,
+        5,
+        None,
+        read_at=NOW,
+        live=True,
+        history=a_history(),
     )
+
+
+def a_history() -> p.FloatHistory:
+    points = [
+        p.FloatPoint(NOW - timedelta(hours=12 * n), Decimal(1000 + 50 * n), Decimal(0), Decimal(50))
+        for n in range(13, -1, -1)
+    ]
+    return p.FloatHistory("main", Decimal(1000), tuple(points))
 
 
 def a_plastic(text: str = WORDS, number: int = 0) -> p.CardPicture:

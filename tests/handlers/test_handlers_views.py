@@ -97,6 +97,8 @@ def test_every_view_keeps_slacks_limits(name: str, text: str) -> None:
         assert len(json.dumps(drawn)) < 250_000
         View(**drawn).to_dict()
     for block in drawn["blocks"]:
+        if block["type"] == "data_visualization":
+            continue  # Slack's SDK knows no charts; their form is checked by test_handlers_charts.py
         parsed = Block.parse(block)
         assert parsed is not None, block["type"]
         parsed.to_dict()

@@ -1,0 +1,63 @@
+"""The float as a chart: Slack's own block, with its figures in words below; words alone where it takes no chart."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+from bot.domain.money import exact_sum, format_usd
+from bot.services.pictures import FloatHistory, FloatPoint
+from handlers.views import blocks as b
+
+_CHART = "data_visualization"
+_BARS = "▁▂▃▄▅▆▇█"
+
+
+def float_chart(found: FloatHistory) -> list[b.Block]:
+    """Balance with the floor, what funding brought and what cards took; the sentence tells the same."""
+    labels = [_label(point) for point in found.points]
+    series = [
+        _series("Balance", labels, [point.balance_usd for point in found.points]),
+        _series("Floor", labels, [found.floor_usd] * len(labels)),
+        _series("Funding in", labels, [point.funded_usd for point in found.points]),
+        _series("Top-ups and fees", labels, [point.spent_usd for point in found.points]),
+    ]
+    axes = {"categories": labels, "x_label": "UTC", "y_label": "USD"}
+    chart = {"type": "line", "series": series, "axis_config": axes}
+    title = b.cut(f"Float of {b.clean(found.program)}", 50)
+    return [{"type": _CHART, "title": title, "chart": chart}, b.context(_in_words(found))]
+
+
+def _label(point: FloatPoint) -> str:
+    return f"{point.at:%d %b %H:%M}"
+
+
+def _series(name: str, labels: list[str], amounts_usd: list[Decimal]) -> b.Block:
+    # Numbers to draw, not to reckon with: cents are exact enough for a line.
+    points = zip(labels, amounts_usd, strict=True)
+    return {"name": name, "data": [{"label": label, "value": round(float(usd), 2)} for label, usd in points]}
+
+
+def _in_words(found: FloatHistory) -> str:
+    balances = [point.balance_usd for point in found.points]
+    funded_usd = exact_sum(point.funded_usd for point in found.points)
+    spent_usd = exact_sum(point.spent_usd for point in found.points)
+    return (
+        f"{_line(balances)} since {b.when(found.points[0].at)}: lowest {format_usd(min(balances))}, highest"
+        f" {format_usd(max(balances))}, now {format_usd(balances[-1])}, floor {format_usd(found.floor_usd)} ·"
+        f" funding in {format_usd(funded_usd)}, top-ups and fees {format_usd(spent_usd)}"
+    )
+
+
+def _line(values: list[Decimal]) -> str:
+    low, high = min(values), max(values)
+    steps = (int((value - low) * 7 / (high - low)) if high > low else 0 for value in values)
+    return "".join(_BARS[step] for step in steps)
+
+
+def has_chart(message: b.Block) -> bool:
+    return any(block["type"] == _CHART for block in message.get("blocks", ()))
+
+
+def without_chart(message: b.Block) -> b.Block:
+    """The same message for a Slack that takes no charts; the figures stand in the words."""
+    return {**message, "blocks": [block for block in message["blocks"] if block["type"] != _CHART]}

@@ -395,3 +395,30 @@ async def test_a_purchase_call_names_what_it_refuses(
 
 async def test_a_purchase_on_a_card_that_is_not_there_names_the_card(hand: Hand) -> None:
     assert "card_id" in await hand.refused("purchases", card_id="nobody", amount_usd="1")
+
+
+@pytest.mark.rule("R135", "R247")
+async def test_a_settlement_above_the_balance_leaves_a_debt_and_the_card_open(api: Api, hand: Hand) -> None:
+    """R135, R247, U37: a card that owes money cannot be swept."""
+    card = await api.loaded(hand, "20")
+    bought = await hand.buy(card, "10")
+    await hand(f"purchases/{bought['transaction_id']}/settle", amount_usd="50")
+    assert await api.balance(card) == Decimal("-30.5")
+    assert (await api.post(f"/cards/{card}/close", idem="c")).refusal == (503, "UNAVAILABLE")
+    assert (await api.get(f"/cards/{card}")).data["card"]["status"] == "ACTIVE"
+    await hand(f"purchases/{bought['transaction_id']}/refund", amount_usd="40")
+    assert (await api.post(f"/cards/{card}/close", idem="c")).data["returned_usd"] == Decimal("9.5")
+
+
+@pytest.mark.rule("R130", "R204")
+async def test_freezing_keeps_the_balance_stops_spending_and_not_the_fee(api: Api, hand: Hand) -> None:
+    """R130, R204."""
+    await hand("clock", mode="frozen", set="2026-03-20T09:00:00Z")
+    card = await api.loaded(hand, "20")
+    await hand("account", monthly_fee_usd="1")
+    await hand("float", amount_usd="5")
+    await api.post(f"/cards/{card}/freeze", {"frozen": True})
+    assert (await hand.buy(card, "1"))["decline_code"] == "card_blocked"
+    await hand("clock", set="2026-04-02T09:00:00Z")
+    assert await api.balance(card) == 20
+    assert [row["amount_usd"] for row in await api.ledger() if row["kind"] == "fee"] == [-1]

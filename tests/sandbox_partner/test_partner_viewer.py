@@ -13,6 +13,9 @@ CHROMIUM = Path("/usr/bin/chromium")
 ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update",
              "--disable-sync", "--no-first-run"]  # fmt: skip
 
+PATIENCE_MS = 15_000  # a busy machine draws late
+expect.set_options(timeout=PATIENCE_MS)
+
 pytestmark = pytest.mark.skipif(
     not CHROMIUM.exists(), reason="Chromium is not installed: the simulator's page was not tried"
 )

@@ -1,8 +1,9 @@
 """Events from the event log into the inbox, for those that no delivery brought.
 
-The log holds every event, delivered or not [GET /events]. It is read from where the last reading ended,
-less an overlap, on a cadence and at every start; what is known already changes nothing. The cursor moves
-when a reading was stored whole, so one that breaks off is done again.
+The log holds every event, delivered or not [GET /events]. It is read from the newest event of the last
+reading, less an overlap, on a cadence and at every start; what is known already changes nothing. The cursor
+moves when a reading was stored whole, so one that breaks off is done again. It is a time of the service's
+clock alone: ours may differ.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from storage import cursors
 log = logging.getLogger("countersign.backfill")
 
 CURSOR = "events"
+_EMPTY = ""  # the cursor of a log that had no event yet
 # Events are listed by the time they were made and may become visible a little out of that order.
 OVERLAP = timedelta(minutes=2)
 
@@ -56,18 +58,34 @@ class Backfill:
     async def _read(self, program: str, client: PartnerClient) -> None:
         async with self._core.store.read() as tx:
             kept = await cursors.get(tx, program, CURSOR)
-        # The first reading ever begins now: what happened before is for `countersign backfill`.
-        since = (datetime.fromisoformat(kept) if kept else self._core.clock.now()) - OVERLAP
-        found = await read_log(self._intake, program, client, since)
+        if kept is None:
+            # The first reading ever begins at the end: what was before is for `countersign backfill`.
+            found = Found(newest_at=await _newest(client))
+        else:
+            found = await self._since(program, client, datetime.fromisoformat(kept) if kept else None)
         if found.new:
             log.info("backfill.found", extra={"program": program, "seen": found.seen, "new": found.new})
-        reached = max(since + OVERLAP, found.newest_at or since)
         async with self._core.store.begin() as tx:
-            await cursors.put(tx, program, CURSOR, reached.isoformat())
+            reached = found.newest_at.isoformat() if found.newest_at else kept or _EMPTY
+            await cursors.put(tx, program, CURSOR, reached)
+
+    async def _since(self, program: str, client: PartnerClient, reached: datetime | None) -> Found:
+        since = None if reached is None else reached - OVERLAP
+        found = await read_log(self._intake, program, client, since)
+        if found.seen or since is None:
+            return found
+        # Not even the event that the cursor stands on: the log was emptied, or is another one.
+        return await read_log(self._intake, program, client, None)
 
 
-async def read_log(intake: Intake, program: str, client: PartnerClient, since: datetime) -> Found:
-    """Store every event of the log since then, page by page, the newest first. Raises PartnerError."""
+async def _newest(client: PartnerClient) -> datetime | None:
+    """The time of the newest event; None when there is none."""
+    newest = await anext(client.events(), None)
+    return None if newest is None else newest.created_at
+
+
+async def read_log(intake: Intake, program: str, client: PartnerClient, since: datetime | None) -> Found:
+    """Store every event of the log since then, or all, page by page, the newest first. Raises PartnerError."""
     found, page = Found(), list[Event]()
     async for event in client.events(since=since):
         page.append(event)

@@ -14,7 +14,8 @@ import pytest
 from bot.cli.backfill import moment
 from bot.cli.errors import Mistake
 from bot.domain.purchases import State
-from storage import inbox, webhook_secrets
+from bot.services.backfill import CURSOR
+from storage import cursors, inbox, webhook_secrets
 from tests.events.receiving import Bot, Json
 from tests.support.world import MASTER, World
 
@@ -155,6 +156,42 @@ async def test_a_reading_that_breaks_off_is_done_again_from_the_same_place(bot: 
     await bot.backfill.run_once()
 
     assert len(await bot.stored()) >= 150
+
+
+@pytest.mark.parametrize("days", [-100, 100])
+async def test_a_clock_of_ours_that_is_wrong_hides_no_event(bot: Bot, days: int) -> None:
+    bot.world.clock.advance(days * 86_400)
+    await bot.backfill.run_once()
+    done = await buy(bot)
+    await bot.world.tell("clock", {"advance_seconds": 1})
+
+    await bot.backfill.run_once()
+    await bot.handle()
+
+    assert await bot.purchase(done["transaction_id"]) is not None
+
+
+async def test_a_log_that_had_nothing_yet_is_read_from_its_first_event(bot: Bot) -> None:
+    await bot.world.tell("reset", {})
+    await bot.backfill.run_once()
+    await bot.world.tell("scenarios/happy-day", {})
+    assert await at_the_service(bot)
+
+    await bot.backfill.run_once()
+
+    assert set(await bot.stored()) == await at_the_service(bot)
+
+
+async def test_a_log_older_than_what_was_read_of_it_is_read_whole(bot: Bot) -> None:
+    async with bot.world.store.begin() as tx:
+        await cursors.put(tx, "main", CURSOR, "2031-01-01T00:00:00+00:00")
+
+    await bot.backfill.run_once()
+
+    assert set(await bot.stored()) == await at_the_service(bot)
+    calls = len(await bot.world.sent("GET /events"))
+    await bot.backfill.run_once()
+    assert len(await bot.world.sent("GET /events")) == calls + 1, "and from there on as ever"
 
 
 async def test_a_code_of_a_challenge_is_not_stored_by_either_way(bot: Bot) -> None:

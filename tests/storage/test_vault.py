@@ -151,8 +151,8 @@ def test_a_misspelt_purpose_is_our_bug_and_says_so() -> None:
         (base64.b64encode(bytes(range(64, 0, -2))).decode(), "not random"),
         (base64.b64encode(b"\xaa\x55" * 16).decode(), "not random"),
         (base64.b64encode(b"correct horse battery staple 123").decode(), "not random"),
-        (f"{A}\n{base64.b64encode(bytes(32)).decode()}", "Line 2"),
-        (f"{A}\n{A}", "twice"),
+        pytest.param(f"{A}\n{base64.b64encode(bytes(32)).decode()}", "Line 2", id="second line"),
+        pytest.param(f"{A}\n{A}", "twice", id="twice"),
     ],
 )
 def test_a_keyring_that_is_no_keyring_is_refused_without_showing_it(text: str, why: str) -> None:

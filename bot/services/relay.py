@@ -32,10 +32,11 @@ log = logging.getLogger("countersign.relay")
 
 IDLE_S = 0.5
 # Sent and marked in one go; what is lost by a crash between is sent again under the same ids.
-BATCH = 128
-# Longer than a batch of timeouts takes.
-LEASE = timedelta(seconds=90)
+BATCH = 256
+# Longer than two batches of timeouts take: one is taken while the one before it is sent.
+LEASE = timedelta(minutes=3)
 _DESTINATIONS = "relay_destinations"
+_Answered = tuple[Owed, NotDelivered | None]
 
 
 async def owe(tx: Tx, core: Core, heard: Heard) -> None:
@@ -144,23 +145,37 @@ class Relay:
             await sender.close()
 
     async def deliver(self, destination: Destination, sender: Sender) -> bool:
-        """Send what is due to one destination; False when nothing was."""
+        """Send all that is due to one destination; False when nothing was.
+
+        While a batch is being sent the one before it is marked and the next one taken, in one commit.
+        """
         async with self.core.store.read() as tx:
             if not await rows.is_due(tx, destination.name):
                 return False
-        async with self.core.store.begin() as tx:
-            owed = await rows.take(tx, destination.name, limit=BATCH, lease=LEASE)
             keys = tx.vault.derived("relay_secret", destination.name)
-        lanes = asyncio.Semaphore(AT_ONCE)
+        answered: list[_Answered] = []
+        owed = await self._turn(destination, answered)
+        while owed or answered:
+            async with asyncio.TaskGroup() as group:
+                sending = group.create_task(self._send_all(destination, sender, owed, keys))
+                following = group.create_task(self._turn(destination, answered))
+            self.core.crash_point("relay.sent")
+            answered, owed = sending.result(), following.result()
+        return True
 
-        async def one(message: Owed) -> NotDelivered | None:
-            async with lanes:
-                return await self._send(destination, sender, message, keys)
+    async def _send_all(
+        self, destination: Destination, sender: Sender, owed: Sequence[Owed], keys: Sequence[bytes]
+    ) -> list[_Answered]:
+        answered: list[_Answered] = []
+        left = iter(owed)
 
-        answers = await asyncio.gather(*map(one, owed))
-        self.core.crash_point("relay.sent")
-        await self._mark(destination, owed, answers)
-        return bool(owed)
+        async def lane() -> None:
+            for message in left:
+                failure = await self._send(destination, sender, message, keys)
+                answered.append((message, failure))
+
+        await asyncio.gather(*(lane() for _ in range(min(AT_ONCE, len(owed)))))
+        return answered
 
     async def _send(
         self, destination: Destination, sender: Sender, message: Owed, keys: Sequence[bytes]
@@ -172,20 +187,20 @@ class Relay:
             return failure
         return None
 
-    async def _mark(
-        self, destination: Destination, owed: Sequence[Owed], answers: Sequence[NotDelivered | None]
-    ) -> None:
-        results = list(zip(owed, answers, strict=True))
+    async def _turn(self, destination: Destination, answered: Sequence[_Answered]) -> list[Owed]:
+        """Write down what became of one batch, and take the next."""
         async with self.core.store.begin() as tx:
-            await rows.sent(tx, [message.id for message, failure in results if failure is None])
+            await rows.sent(tx, [message.id for message, failure in answered if failure is None])
             failures = [
                 Failed(message.id, str(failure), self._again(message, failure, tx))
-                for message, failure in results
+                for message, failure in answered
                 if failure is not None
             ]
             await rows.failed(tx, failures)
-            if any(failed.due_at is None for failed in failures):
-                await self._give_up(tx, destination, next(f.error for f in failures if f.due_at is None))
+            given_up = [failure.error for failure in failures if failure.due_at is None]
+            if given_up:
+                await self._give_up(tx, destination, given_up[-1])
+            return await rows.take(tx, destination.name, limit=BATCH, lease=LEASE)
 
     def _again(self, message: Owed, failure: NotDelivered, tx: Tx) -> datetime | None:
         if failure.status == 410:  # the receiver says that it wants no more of this

@@ -35,7 +35,7 @@ SWITCHES: st.SearchStrategy[dict[str, Any]] = st.sampled_from(
         {"spend_window": "rolling"}, {"authorization_days": 1}, {"suspended_deliveries": "continue"},
         {"threeds_webhook_enabled": True}, {"transaction_markup_pct": "0.0125"}, {"close_again": "conflict"},
         {"velocity_per_minute": 2},
-        {"profile": "scrambled"}, {"profile": "documented"}, {"threeds_default": "webhook"}, {"float_limit_usd": None},
+        {"profile": "scrambled"}, {"profile": "documented"}, {"threeds_default": "webhook"}, {"float_limit_usd": None}, {"float_limit_usd": "40"}, {"float_limit_usd": "90.5"},
     ]
 )  # fmt: skip
 
@@ -316,6 +316,10 @@ class Machine(RuleBasedStateMachine):
         }
         assert self.control("chain/transfers", **sent)[0] == 200
         assert self.call("/funding", {"tx_hash": tx_hash, "network": network}).status in (200, 429)
+
+    @rule(number=st.integers(0, 2), network=st.sampled_from(["POLYGON", "BASE"]))
+    def submit_again(self, number: int, network: str) -> None:
+        self.call("/funding", {"tx_hash": f"0x{number:064x}", "network": network})
 
     @rule(
         number=st.integers(0, 2),

@@ -32,7 +32,7 @@ from tests.sandbox_partner.machine import Machine
 Patch = pytest.MonkeyPatch
 Plant = Callable[[Patch], None]
 SEARCH = settings(
-    max_examples=2000, stateful_step_count=50, deadline=None, phases=[Phase.generate], database=None,
+    max_examples=5000, stateful_step_count=50, deadline=None, phases=[Phase.generate], database=None,
     report_multiple_bugs=False, suppress_health_check=list(HealthCheck),
 )  # fmt: skip
 
@@ -216,9 +216,11 @@ def hunt(plant: Plant) -> int:
     before = Machine.steps
     with pytest.MonkeyPatch.context() as patch:
         plant(patch)
-        with pytest.raises((AssertionError, ArithmeticError, LookupError, ValueError)):
+        try:
             run_state_machine_as_test(Machine, settings=SEARCH)
-    return Machine.steps - before
+        except (AssertionError, ArithmeticError, LookupError, ValueError):
+            return Machine.steps - before
+    pytest.fail(f"{plant.__name__} was not found in {Machine.steps - before} steps")
 
 
 @pytest.mark.parametrize("plant", QUICK, ids=lambda plant: plant.__name__)

@@ -35,7 +35,8 @@ SWITCHES: st.SearchStrategy[dict[str, Any]] = st.sampled_from(
         {"spend_window": "rolling"}, {"authorization_days": 1}, {"suspended_deliveries": "continue"},
         {"threeds_webhook_enabled": True}, {"transaction_markup_pct": "0.0125"}, {"close_again": "conflict"},
         {"velocity_per_minute": 2},
-        {"profile": "scrambled"}, {"profile": "documented"}, {"threeds_default": "webhook"}, {"float_limit_usd": None}, {"float_limit_usd": "40"}, {"float_limit_usd": "90.5"},
+        {"profile": "scrambled"}, {"profile": "documented"}, {"threeds_default": "webhook"},
+        {"float_limit_usd": None}, {"float_limit_usd": "40"}, {"float_limit_usd": "90.5"},
     ]
 )  # fmt: skip
 

@@ -4,6 +4,9 @@ BIN := .venv/bin
 LOCK := uv pip compile pyproject.toml --no-config --quiet --universal --python-version 3.11 \
 	--generate-hashes --no-emit-index-url --custom-compile-command "make lock" --extra postgres --group build
 
+# Two processes, as the smallest machine has two cores; the tests of a file stay together, with what they started.
+WORKERS := -n 2 --dist loadfile
+
 .PHONY: help setup demo test soak lint format bench docs lock clean
 
 help:  ## list these commands
@@ -18,7 +21,7 @@ demo: setup  ## the whole product on this machine, no account anywhere
 test:  ## everything: lint, types, import contracts, tests
 	@$(PYTHON) .ci/setup.py test
 	@$(MAKE) --no-print-directory lint
-	$(BIN)/python -m pytest $(PYTEST_ARGS)
+	$(BIN)/python -m pytest $(WORKERS) $(PYTEST_ARGS)
 
 soak:  ## the long programmes at full size
 	@$(PYTHON) .ci/setup.py test

@@ -215,8 +215,10 @@ async def test_deliveries_that_go_elsewhere_are_told_as_silence(desk: Desk) -> N
     await desk.poll("webhook", seconds=400)
     assert await desk.seen() == []
     for _ in range(3):
+        await desk.tell("deliveries", {"mode": "pause"})
         await desk.buy("ACME", "1")
         await desk.log()  # known from the log before the delivery comes
+        await desk.tell("deliveries", {"mode": "normal"})
         await desk.handled()
     await desk.poll("webhook", seconds=400)
 

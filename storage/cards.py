@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
-from sqlalchemy import ColumnElement, Row, func, or_, select, update
+from sqlalchemy import ColumnElement, Row, bindparam, func, or_, select, update
 
 from bot.domain.cards import DELETED, CardEntry
 from storage import tables as t
@@ -137,6 +137,19 @@ async def set_balance(tx: Tx, card_id: str, balance_usd: Decimal | None, at: dat
     if balance_usd is not None:
         changed = update(t.card).where(t.card.c.id == card_id)
         await tx.run(changed.values(balance_usd=balance_usd, balance_at=at))
+
+
+async def set_balances(tx: Tx, read: Sequence[tuple[str, Decimal, datetime]]) -> None:
+    """Many balances with the time each was read at; cards the directory does not know are left out."""
+    if not read:
+        return
+    changed = update(t.card).where(t.card.c.id == bindparam("card"))
+    rows = [
+        {"card": card_id, "balance_usd": balance_usd, "balance_at": at} for card_id, balance_usd, at in read
+    ]
+    await tx.run(
+        changed.values(balance_usd=bindparam("balance_usd"), balance_at=bindparam("balance_at")), rows
+    )
 
 
 def _is_open() -> ColumnElement[bool]:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
 from bot.domain.approvals import DecisionKind
-from bot.domain.cards import CardEntry
+from bot.domain.cards import DELETED, CardEntry
 from bot.domain.errors import NotFound
 from bot.domain.money import exact_sum, format_usd
 from bot.domain.policy import KINDS
@@ -41,6 +41,7 @@ from storage.errors import Purged
 
 FLOAT_FRESH_FOR = timedelta(seconds=15)
 PAGE = 25
+SWEEP_BATCH = 500
 
 
 async def float_now(core: Core, *, program: str | None = None) -> FloatPicture:
@@ -98,19 +99,57 @@ async def read_account(core: Core, program: str, *, lane: Lane = Lane.PEOPLE) ->
 
 
 async def sync_cards(core: Core, program: str) -> int:
-    """Read every open card into the directory; cards gone from the list are read singly [GET /cards]."""
+    """Read every open card into the directory; cards gone from the list are read singly [GET /cards].
+
+    Written in batches, so that a large fleet neither fills the memory nor holds the database for long.
+    """
     partner = core.partners[program]
     begun_at = core.clock.now()
-    entries = {card.id: _entry(program, card) async for card in partner.cards(lane=Lane.BACKGROUND)}
+    count, batch = 0, []
+    async for card in partner.cards(lane=Lane.BACKGROUND):
+        batch.append(_entry(program, card))
+        if len(batch) == SWEEP_BATCH:
+            count += await _keep_cards(core, program, batch)
+            batch = []
+    count += await _keep_cards(core, program, batch)
     async with core.store.begin() as tx:
-        await cards.put_many(tx, program, entries.values())
         gone = await cards.mark_gone(tx, program, seen_before=begun_at)
-        await cards.mark_synced(tx, program, len(entries))
+        await cards.mark_synced(tx, program, count)
     for card_id in gone:
         found = await partner.card(card_id, lane=Lane.BACKGROUND)
         async with core.store.begin() as tx:
-            await cards.set_status(tx, card_id, found.card.status or "DELETED")
-    return len(entries)
+            if found.card.status == DELETED:
+                await cards.set_status(tx, card_id, DELETED)
+            else:  # a page that shifted had hidden it
+                await cards.put_many(tx, program, [_entry(program, found.card)])
+    return count
+
+
+async def _keep_cards(core: Core, program: str, batch: list[CardEntry]) -> int:
+    async with core.store.begin() as tx:
+        await cards.put_many(tx, program, batch)
+    return len(batch)
+
+
+async def sweep_balances(core: Core, program: str) -> int:
+    """The balances of the whole fleet as the service last read them, a thousand a call [POST /cards/balances].
+
+    A card without a reading keeps the figure it had, with its own time.
+    """
+    count, batch = 0, []
+    async for row in core.partners[program].fleet_balances(lane=Lane.BACKGROUND):
+        if row.balance_usd is not None and row.as_of is not None:
+            batch.append((row.card_id, row.balance_usd, row.as_of))
+        if len(batch) == SWEEP_BATCH:
+            count += await _keep_balances(core, batch)
+            batch = []
+    return count + await _keep_balances(core, batch)
+
+
+async def _keep_balances(core: Core, batch: list[tuple[str, Decimal, datetime]]) -> int:
+    async with core.store.begin() as tx:
+        await cards.set_balances(tx, batch)
+    return len(batch)
 
 
 async def refresh_card(core: Core, program: str, card_id: str) -> CardWithBalance:

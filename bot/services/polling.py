@@ -63,7 +63,7 @@ class Poller:
         await self._each("funding", lambda program: funding_watch.read(self._core, program))
 
     async def cards(self) -> None:
-        """Every card, a hundred a call: directory and statuses."""
+        """Every card, a hundred a call: directory and statuses; then the balances, a thousand a call."""
         await self._each("cards", self._sweep_cards)
 
     async def ledger(self) -> None:
@@ -82,6 +82,7 @@ class Poller:
         begun_at = self._core.clock.now()
         await lookups.sync_cards(self._core, program)
         await card_watch.compare(self._core, program, begun_at)
+        await lookups.sweep_balances(self._core, program)
 
     async def _each(self, job: str, work: Work) -> None:
         await asyncio.gather(*(self._one(job, program, work) for program in self._core.partners))

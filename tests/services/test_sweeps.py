@@ -1,0 +1,101 @@
+"""Sweeps of a large fleet: as few calls as the API allows, little memory, every figure with its time."""
+
+import json
+import tracemalloc
+from dataclasses import replace
+from decimal import Decimal
+
+import httpx
+import pytest
+
+from bot.services import lookups
+from storage import cards
+from tests.support.partner_api import CannedApi, client_of, success
+from tests.support.world import World
+
+_PAGE = 1000
+_READ_AT = "2026-03-02T08:00:00.000Z"
+
+
+def _fleet(size: int) -> CannedApi:
+    """POST /cards/balances of a fleet, page by page; each tenth card has no reading yet."""
+
+    def page(request: httpx.Request) -> httpx.Response:
+        asked = json.loads(request.content)
+        first = (asked["page"] - 1) * asked["limit"]
+        rows = [
+            {
+                "card_id": f"card{n:06}",
+                "balance_usd": None if n % 10 == 0 else n / 100,
+                "as_of": None if n % 10 == 0 else _READ_AT,
+                "ok": n % 10 != 0,
+                "error": None,
+            }
+            for n in range(first, min(first + asked["limit"], size))
+        ]
+        more = {"count": len(rows), "page": asked["page"], "total": size, "total_pages": -(-size // _PAGE)}
+        return success({"balances": rows, **more})
+
+    return CannedApi(page)
+
+
+async def _swept(world: World, size: int) -> CannedApi:
+    fleet = _fleet(size)
+    client = client_of(fleet, world.clock)
+    client._limiter.set_limit(10_000)  # the budget has tests of its own
+    await lookups.sweep_balances(replace(world.core, partners={"main": client}), "main")
+    await client.aclose()
+    return fleet
+
+
+async def test_a_balance_sweep_costs_one_call_for_each_thousand_cards(world: World) -> None:
+    fleet = await _swept(world, 2500)
+
+    assert len(fleet.requests) == 3
+
+
+async def test_swept_balances_stand_in_the_directory_with_the_time_they_were_read_at(world: World) -> None:
+    known = world.cards[0]["id"]
+    await lookups.sweep_balances(world.core, "main")
+
+    async with world.store.read() as tx:
+        entry = await cards.get(tx, known)
+    assert entry is not None
+    assert entry.balance_usd == Decimal(str(world.cards[0]["balance_usd"]))
+    assert entry.balance_at is not None
+    assert entry.balance_at <= world.clock.now()
+
+
+async def test_a_card_hidden_by_a_shifted_page_is_not_taken_for_closed(world: World) -> None:
+    known = world.cards[0]["id"]
+    await world.advance(60)
+    # The list shows every card but one that only GET /cards/{cardId} knows.
+    client = world.core.partners["main"]
+    listed = [card async for card in client.cards() if card.id != known]
+
+    class Shifted:
+        def __getattr__(self, name: str) -> object:
+            return getattr(client, name)
+
+        async def cards(self, **_: object) -> object:
+            for card in listed:
+                yield card
+
+    await lookups.sync_cards(replace(world.core, partners={"main": Shifted()}), "main")  # type: ignore[dict-item]
+
+    async with world.store.read() as tx:
+        entry = await cards.get(tx, known)
+    assert entry is not None
+    assert not entry.is_closed
+
+
+@pytest.mark.soak
+async def test_a_hundred_thousand_cards_cost_a_hundred_calls_and_little_memory(world: World) -> None:
+    tracemalloc.start()
+    fleet = await _swept(world, 100_000)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+
+    print(f"100,000 cards: {len(fleet.requests)} calls, {peak / 2**20:.0f} MiB at most")
+    assert len(fleet.requests) == 100
+    assert peak < 200 * 2**20

@@ -238,8 +238,8 @@ async def test_every_listener_acks_at_once_and_calls_nothing_before(office: Offi
 
 async def test_a_slow_slack_and_a_slow_api_delay_no_ack(office: Office) -> None:
     for method in ("users.info", "views.open", "usergroups.list", "views.update"):
-        await office.tell("faults", {"method": method, "effect": "delay", "seconds": 0.5, "times": 50})
-    await office.world.fault("delay", "GET /me", seconds=0.5, times=50)
+        await office.tell("faults", {"method": method, "effect": "delay", "seconds": 0.8, "times": 50})
+    await office.world.fault("delay", "GET /me", seconds=0.8, times=50)
 
     times = [(await office.command(ALICE, f"/card topup {office.world.cards[0]['id']} 5"))["ack_ms"]]
     times.append((await office.submit(ALICE, {"reason": "Lunch"}))["ack_ms"])
@@ -248,7 +248,8 @@ async def test_a_slow_slack_and_a_slow_api_delay_no_ack(office: Office) -> None:
     times.append((await office.press(BOB, await office.card(request.id), "request:approve"))["ack_ms"])
     times.append((await office.submit(BOB))["ack_ms"])
 
-    assert max(times) < 400, times
+    # Whoever waited for one of those calls would need 800 ms; a stalled disk may cost some.
+    assert max(times) < 700, times
     assert (await office.newest()).state is State.APPROVED
 
 

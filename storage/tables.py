@@ -389,6 +389,25 @@ class PersonCardRow(SQLModel, table=True):
     slack_id: str = _text()
 
 
+class DialogRow(SQLModel, table=True):
+    """What a person and the bot are talking about in one thread: ids and typed values, never raw text."""
+
+    __tablename__ = "dialog"
+    team_id: str = _key()
+    channel_id: str = _key()
+    thread_ts: str = _key()
+    user_id: str = _key()
+    intent: str = _text()
+    slots: dict[str, Any] = _json()
+    asked_slot: str = _text()  # empty = nothing is asked
+    candidates: list[Any] = _json()
+    last_card_id: str = _text()
+    misses: int
+    version: int
+    created_at: datetime = _when()
+    expires_at: datetime = _when()
+
+
 class OutboxRow(SQLModel, table=True):
     """A Slack message owed. `body` holds ids and plain facts, nothing personal. Ids give the order."""
 

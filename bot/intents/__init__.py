@@ -1,0 +1,7 @@
+"""From a text to an intent or a question. Pure: text and facts in, a reading out.
+
+A wrong read costs a message, a wrong action costs money. So reads are understood generously, and an action
+only where the whole text says it, once and without doubt; even then all that follows is a form to check.
+"""
+
+from __future__ import annotations

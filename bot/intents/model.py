@@ -1,0 +1,130 @@
+"""What goes into a reading and what comes out of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Final
+
+READS: Final = frozenset(
+    {
+        "float_status",
+        "card_list",
+        "card_show",
+        "card_balance",
+        "card_transactions",
+        "decline_explain",
+        "funding_list",
+        "funding_show",
+        "funding_addresses",
+        "fees_show",
+        "ledger_show",
+        "pending_approvals",
+        "alerts_show",
+    }
+)
+#: Action -> the operation kind whose form it opens.
+ACTIONS: Final[Mapping[str, str]] = {
+    "order_card": "card_order",
+    "topup_card": "card_topup",
+    "unload_card": "card_unload",
+    "freeze_card": "card_freeze",
+    "unfreeze_card": "card_unfreeze",
+    "close_card": "card_close",
+    "set_limits": "card_limits",
+    "submit_funding": "funding_submit",
+    "set_markup": "fees_markup",
+    "change_phone": "card_phone",
+    "set_3ds": "card_3ds",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class KnownCard:
+    """A card of the directory. `id` and `status` may be empty where only words are compared."""
+
+    last4: str
+    holder: str
+    partner_ref: str = ""
+    id: str = ""
+    status: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What a text is read against. `now` is aware; `tz` an IANA name, the asking person's."""
+
+    now: datetime
+    tz: str = "UTC"
+    week_starts: str = "monday"
+    cards: Sequence[KnownCard] = ()
+    networks: tuple[str, ...] = ("POLYGON", "BNB", "BASE")
+    our_id: str = ""  # the app's own Slack id: its mention is no person
+    people: Mapping[str, str] = field(default_factory=dict)  # Slack id -> partner_ref, where mapped
+    most_usd: str = "100000"  # an amount above is asked to be typed again
+
+
+@dataclass(frozen=True, slots=True)
+class Thread:
+    """What this person and the bot were at in this thread, if anything, at most 30 minutes ago."""
+
+    intent: str = ""
+    slots: Mapping[str, Any] = field(default_factory=dict)
+    asked_slot: str = ""
+    last_card: KnownCard | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """An answer to choose. `value` is what a person would have typed for it."""
+
+    value: str
+    label: str
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """The one thing asked next. No options = to be typed."""
+
+    slot: str
+    question: str
+    options: tuple[Option, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """One wish of a text. `opened` = a filled form may be shown without a further question.
+
+    `slots` as `countersign parse` prints them: card (as written), amount, network, tx_hash, since, until,
+    name, phone, email, partner_ref, limits {daily, weekly, monthly}. `card` is the one card meant, where it is known. `notes`
+    are sentences the person should read beside the answer or in the form.
+    """
+
+    intent: str
+    slots: Mapping[str, Any] = field(default_factory=dict)
+    opened: bool = False
+    ask: Ask | None = None
+    card: KnownCard | None = None
+    wanted: str = ""  # behind `ambiguous`: the intent that waits for the answer
+    notes: tuple[str, ...] = ()
+
+    @property
+    def is_action(self) -> bool:
+        return self.intent in ACTIONS
+
+
+@dataclass(frozen=True, slots=True)
+class Parsed:
+    """All wishes of a text, in its order; never empty. `guarded` = it held a card number, which nobody keeps.
+
+    With more than one action, none of them is `opened`.
+    """
+
+    readings: tuple[Reading, ...]
+    guarded: bool = False
+
+    @property
+    def first(self) -> Reading:
+        """What `countersign parse` prints: the action where there is one, else the first read."""
+        return next((r for r in self.readings if r.is_action or r.intent == "ambiguous"), self.readings[0])

@@ -97,8 +97,8 @@ class Reading:
     """One wish of a text. `opened` = a filled form may be shown without a further question.
 
     `slots` as `countersign parse` prints them: card (as written), amount, network, tx_hash, since, until,
-    name, phone, email, partner_ref, limits {daily, weekly, monthly}. `card` is the one card meant, where it is known. `notes`
-    are sentences the person should read beside the answer or in the form.
+    name, phone, email, partner_ref, limits {daily, weekly, monthly}. `card` is the one card meant, where it is
+    known. `notes` are sentences the person should read beside the answer or in the form.
     """
 
     intent: str

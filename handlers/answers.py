@@ -1,42 +1,55 @@
-"""Look-ups: a command in, a message out. Used by slash commands, mentions, direct messages and sharing."""
+"""Look-ups: a command in, a message out. Used by slash commands, mentions, messages, pages and sharing.
+
+The table is made of the rows of each command's module; `handlers.looking` says what a row is.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from bot.domain.errors import NotFound
-from bot.operations._base import Operation
-from bot.services import lookups, people, registration, requests
+from bot.services import lookups, people
 from bot.services.core import Core
-from handlers import alert_answers
+from handlers import card_answers, float_answers, funding_answers, house_answers, request_answers
 from handlers.grammar import Command
-from handlers.views import guidance, replies, webhook
+from handlers.guard import Turn
+from handlers.looking import Asking, LookUp, NotUnderstood
+from handlers.views import guidance, replies
 from handlers.views.blocks import Block
 
-_STATUSES = ("ACTIVE", "FROZEN", "BLOCKED")
-# Answers that may be shown to a channel; the others are about the person who asked.
-_SHARED = frozenset(
-    {("card", "list"), ("card", "show"), ("float", ""), ("requests", "show"), ("countersign", "policy")}
-)
+_HELP = ("countersign", "help")
+_MODULES = (card_answers, float_answers, funding_answers, request_answers, house_answers)
+LOOK_UPS: Mapping[tuple[str, str], LookUp] = {
+    look_up.name: look_up for module in _MODULES for look_up in module.LOOK_UPS
+}
+COMMANDS = tuple(dict.fromkeys(command for command, _ in LOOK_UPS))
 
 
-async def answer(core: Core, slack_id: str, asked: Command) -> Block:
+def subcommands(command: str) -> frozenset[str]:
+    """The words after a command that are look-ups, `help` among them."""
+    return frozenset(sub for name, sub in (*LOOK_UPS, _HELP) if name == command and sub)
+
+
+async def answer(turn: Turn, asked: Command) -> Block:
     """The answer to a look-up, or help. Raises NotAllowed for those who may use nothing."""
-    await people.require_member(core, slack_id, action="lookup")
-    if not asked.is_look_up or (asked.command == "float" and asked.rest not in ("", *core.partners)):
-        return await _help(core, slack_id, asked)
-    found = await _LOOK_UPS[asked.command](core, slack_id, asked)
-    return replies.with_share(found, asked.text) if _is_shareable(asked) else found
+    actor = await people.require_member(turn.core, turn.user, action="lookup")
+    look_up = LOOK_UPS.get((asked.command, asked.subcommand))
+    if look_up is None:
+        return await _help(turn.core, turn.user, asked)
+    try:
+        found = await look_up.answer(Asking.of(turn, actor, asked))
+    except NotUnderstood:
+        return await _help(turn.core, turn.user, asked)
+    return replies.with_share(found, asked.text) if look_up.shared else found
 
 
-def _is_shareable(asked: Command) -> bool:
-    return (asked.command, asked.subcommand) in _SHARED
-
-
-async def shared(core: Core, slack_id: str, asked: Command) -> Block:
+async def shared(turn: Turn, asked: Command) -> Block:
     """The same look-up for a channel, asked again now, with the name of who shares it."""
-    await people.require_member(core, slack_id, action="lookup.share")
-    if not _is_shareable(asked):
+    actor = await people.require_member(turn.core, turn.user, action="lookup.share")
+    look_up = LOOK_UPS.get((asked.command, asked.subcommand))
+    if look_up is None or not look_up.shared:
         raise NotFound("This answer is for you alone and cannot be shared.")
-    return replies.shared_by(await _LOOK_UPS[asked.command](core, slack_id, asked), slack_id)
+    return replies.shared_by(await look_up.answer(Asking.of(turn, actor, asked)), turn.user)
 
 
 async def require_asker(core: Core, slack_id: str) -> None:
@@ -58,100 +71,24 @@ async def roles(core: Core, slack_id: str) -> tuple[bool, bool]:
 
 async def _help(core: Core, slack_id: str, asked: Command) -> Block:
     may_ask, may_decide = await roles(core, slack_id)
-    is_help = asked.subcommand == "help" or not (asked.subcommand or asked.rest)
+    is_help = "help" in (asked.subcommand, asked.rest.lower()) or not (asked.subcommand or asked.rest)
     note = (
         ""
         if is_help or not asked.command
         else f"“{asked.text[:80]}” is not understood. This is what you may do:"
     )
-    only = asked.command if asked.command in _LOOK_UPS and asked.command != "countersign" else ""
+    only = asked.command if asked.command in COMMANDS and asked.command != "countersign" else ""
     return guidance.help_answer(
         core.kinds,
+        {command: reads_of(command) for command in COMMANDS if only in ("", command)},
         may_ask=may_ask,
         may_decide=may_decide,
         note=note,
-        only=only,
         programs=sorted(core.partners),
     )
 
 
-async def _card(core: Core, slack_id: str, asked: Command) -> Block:
-    if asked.subcommand == "show":
-        if not asked.rest:
-            raise NotFound("Name the card: /card show 4242, or a name, reference or id.")
-        return replies.card_answer(await lookups.card_now(core, asked.rest))
-    words = asked.rest.upper().split()
-    status = next((s for s in _STATUSES if s in words), None)
-    page = next((int(w) for w in words if w.isascii() and w.isdigit() and len(w) < 6), 1)
-    return replies.card_list(await lookups.card_list(core, status=status, page=page))
-
-
-async def _float(core: Core, slack_id: str, asked: Command) -> Block:
-    return replies.float_answer(await lookups.float_now(core, program=_program(core, asked)))
-
-
-def _program(core: Core, asked: Command) -> str:
-    """The program named last (`/float other`), where there are several; else the default one."""
-    word = asked.rest.rpartition(" ")[2]
-    return word if word in core.partners else core.default_program
-
-
-async def _funding(core: Core, slack_id: str, asked: Command) -> Block:
-    program = _program(core, asked)
-    if asked.subcommand == "addresses":
-        return replies.addresses(await lookups.funding_addresses(core, program=program), program)
-    if asked.subcommand == "show":
-        if not asked.rest:
-            raise NotFound("Name the submission: /funding show ID-OR-HASH. /funding list shows them.")
-        wanted = asked.rest.split()[0]
-        return replies.funding_answer(await lookups.funding_show(core, wanted, program=program))
-    return replies.funding_list(await lookups.funding_list(core, program=program), program)
-
-
-async def _requests(core: Core, slack_id: str, asked: Command) -> Block:
-    if not asked.subcommand:
-        return replies.inbox(await lookups.inbox_of(core, slack_id))
-    if not asked.rest:
-        raise NotFound(f"Name the request: /requests {asked.subcommand} R-XXXX.")
-    if asked.subcommand == "show":
-        return replies.request_answer(await lookups.request_picture(core, asked.rest))
-    cancelled = await requests.cancel(core, asked.rest, slack_id)
-    return replies.said(f"{cancelled.id} is cancelled. Nothing of it was sent.")
-
-
-async def _countersign(core: Core, slack_id: str, asked: Command) -> Block:
-    if asked.subcommand == "policy":
-        return guidance.policy(lookups.policy_picture(core))
-    if asked.subcommand == "alerts":
-        return await alert_answers.answer(core, slack_id, asked.rest)
-    if asked.subcommand == "webhook":
-        return webhook.answer(await registration.look(core, slack_id, _program(core, asked)))
-    if asked.subcommand == "who":
-        return guidance.who(await lookups.who(core, _kind_named(core, asked.rest).kind, slack_id))
-    return await _help(core, slack_id, Command("countersign", "help", ""))
-
-
-def _kind_named(core: Core, text: str) -> type[Operation]:
-    """`topup`, `card topup`, `card_topup` or `Top up a card`; raises NotFound with what there is."""
-    wanted = text.strip().lower().lstrip("/").replace("_", " ")
-    for kind, cls in core.kinds.items():
-        named = {
-            kind.replace("_", " "),
-            " ".join(cls.command),
-            cls.command[1],
-            cls.title.lower(),
-            cls.verb.lower(),
-        }
-        if wanted in named:
-            return cls
-    names = ", ".join(" ".join(cls.command) for cls in core.kinds.values())
-    raise NotFound(f"Name an operation: /countersign who topup. There are: {names}.")
-
-
-_LOOK_UPS = {
-    "card": _card,
-    "float": _float,
-    "funding": _funding,
-    "requests": _requests,
-    "countersign": _countersign,
-}
+def reads_of(command: str) -> list[tuple[str, str]]:
+    """What may be looked up by a command: how it is typed, and what it says."""
+    own = [("/countersign help", "this")] if command == "countersign" else []
+    return own + [(row.usage, row.help) for row in LOOK_UPS.values() if row.name[0] == command and row.usage]

@@ -151,7 +151,7 @@ async def share(turn: Turn) -> None:
 
 
 async def _share(turn: Turn, asked: grammar.Command) -> None:
-    answer = await answers.shared(turn.core, turn.user, asked)
+    answer = await answers.shared(turn, asked)
     thread = (turn.body.get("container") or {}).get("thread_ts")
     try:
         await _post(turn, thread, answer)

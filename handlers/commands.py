@@ -15,4 +15,4 @@ async def command(turn: Turn) -> None:
 
 
 async def _answer(turn: Turn, asked: grammar.Command) -> None:
-    await turn.tell(await answers.answer(turn.core, turn.user, asked))
+    await turn.tell(await answers.answer(turn, asked))

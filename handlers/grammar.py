@@ -12,14 +12,10 @@ from dataclasses import dataclass
 
 from bot.operations._base import Operation
 
-# Look-ups and acts that are no operation kind, by command; "" = the command alone.
-WORDS: Mapping[str, frozenset[str]] = {
-    "card": frozenset({"list", "show"}),
-    "float": frozenset({""}),
-    "funding": frozenset({"list", "show", "addresses"}),
-    "requests": frozenset({"", "show", "cancel"}),
-    "countersign": frozenset({"help", "who", "policy", "alerts", "webhook"}),
-}
+# Words after a command that may also stand alone with arguments: anything else there is an argument.
+_FLOAT = frozenset({"ledger", "fees", "markup", "earnings"})
+_REQUESTS = frozenset({"show", "cancel", "verify"})
+_ALONE: Mapping[str, frozenset[str]] = {"float": _FLOAT, "requests": _REQUESTS}
 _TOP_UP = re.compile(r"\btop[ _-]up\b", re.IGNORECASE)
 _WEBHOOK = re.compile(r"webhook\s+(register|rotate)\b(.*)", re.IGNORECASE | re.DOTALL)
 _QUOTES = str.maketrans({"“": '"', "”": '"', "„": '"', "‘": "'", "’": "'"})
@@ -49,10 +45,6 @@ class Command:
         """The operation kind this asks for, if it asks for one."""
         return next((k for k in kinds.values() if k.command == (self.command, self.subcommand)), None)
 
-    @property
-    def is_look_up(self) -> bool:
-        return self.subcommand in WORDS.get(self.command, ())
-
 
 def from_slash(command: str, text: str) -> Command:
     """A slash command: `/card`, `topup 4242 50`."""
@@ -61,7 +53,7 @@ def from_slash(command: str, text: str) -> Command:
     name = command.lstrip("/").lower()
     if name == "requests" and subcommand.upper().startswith("R-"):
         return Command(name, "show", subcommand)
-    if name == "float":
+    if subcommand.lower() not in _ALONE.get(name, (subcommand.lower(),)):
         return Command(name, "", text)
     wish = _WEBHOOK.fullmatch(text) if name == "countersign" else None
     if wish:

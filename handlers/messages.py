@@ -33,4 +33,4 @@ async def _answer(turn: Turn) -> None:
     elif (asked.command, asked.subcommand) == ("requests", "cancel"):
         await turn.tell(await answers.cancel_button(turn.core, turn.user, asked.rest))
     else:
-        await turn.tell(await answers.answer(turn.core, turn.user, asked))
+        await turn.tell(await answers.answer(turn, asked))

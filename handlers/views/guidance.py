@@ -53,50 +53,23 @@ def who(found: WhoPicture) -> b.Block:
     )
 
 
-_READS: Mapping[str, tuple[tuple[str, str], ...]] = {
-    "card": (
-        ("/card list [active|frozen|blocked]", "the cards, with balances"),
-        ("/card show CARD", "one card: status, balance, requests"),
-    ),
-    "float": (("/float", "balance, available, and what pending requests will take"),),
-    "funding": (
-        ("/funding list", "submissions and where they stand"),
-        ("/funding show ID-OR-HASH", "one submission, its reason in plain words"),
-        ("/funding addresses", "where to send, read live"),
-    ),
-    "requests": (
-        ("/requests", "yours, and those that wait for you"),
-        ("/requests show R-XXXX", "one request with everything decided about it"),
-        ("/requests cancel R-XXXX", "withdraw one of yours"),
-    ),
-    "countersign": (
-        ("/countersign help", "this"),
-        ("/countersign who OPERATION", "who could approve it, were you to ask"),
-        ("/countersign policy", "the policy in words"),
-        ("/countersign alerts", "what is open"),
-        ("/countersign webhook", "where events go, and whether they can be verified"),
-    ),
-}
-
-
 def help_answer(
     kinds: Mapping[str, type[Operation]],
+    reads: Mapping[str, Sequence[tuple[str, str]]],
     *,
     may_ask: bool,
     may_decide: bool,
     note: str = "",
-    only: str = "",
     programs: Sequence[str] = (),
 ) -> b.Block:
-    """What this person may do. `only` = of one command; `note` = what was not understood."""
+    """What this person may do. `reads` = look-ups by command, as typed and what they say; `note` = what was not
+    understood."""
     role = "You may ask for operations" if may_ask else "You may look things up, but not ask for operations"
     role += " and decide on those of others." if may_decide else "."
     blocks = [b.section(b.esc(note))] if note else []
     blocks.append(b.section(role))
-    for command, reads in _READS.items():
-        if only and command != only:
-            continue
-        lines = [(example, text) for example, text in reads]
+    for command, rows in reads.items():
+        lines = list(rows)
         if may_ask:
             lines = [(k.example, k.help) for k in kinds.values() if k.command[0] == command] + lines
         blocks.append(b.section("\n".join(f"`{b.esc(example)}` {b.esc(text)}" for example, text in lines)))

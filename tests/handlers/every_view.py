@@ -10,6 +10,7 @@ from bot.domain.errors import NotAllowed
 from bot.domain.requests import State
 from bot.operations._base import Concern
 from bot.services import pictures as p
+from handlers import answers
 from handlers.views import alerts, deciding, forms, guidance, home, replies, request, webhook
 from tests.handlers import pictures as given
 
@@ -129,7 +130,12 @@ MESSAGES: Mapping[str, Draw] = {
     "policy": _policy,
     "who": lambda text: guidance.who(p.WhoPicture(text, 1, ("U0BOB",), (text,), "U0ALICE")),
     "help": lambda text: guidance.help_answer(
-        _KINDS, may_ask=True, may_decide=True, note=text, programs=(text, text)
+        _KINDS,
+        {c: answers.reads_of(c) for c in answers.COMMANDS},
+        may_ask=True,
+        may_decide=True,
+        note=text,
+        programs=(text, text),
     ),
     "review": lambda text: replies.review(_TOPUP, f"card topup {text}"),
     "cancel": lambda text: replies.cancel(given.a_request(text=text)),

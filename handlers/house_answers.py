@@ -1,0 +1,64 @@
+"""`/countersign`: the look-ups about this house itself: who decides, what is open, where events go."""
+
+from __future__ import annotations
+
+from bot.domain.errors import NotFound
+from bot.operations._base import Operation
+from bot.services import lookups, registration
+from bot.services.core import Core
+from handlers import alert_answers
+from handlers.looking import Asking, LookUp
+from handlers.views import guidance, webhook
+from handlers.views.blocks import Block
+
+
+async def _who(asked: Asking) -> Block:
+    kind = _kind_named(asked.core, asked.rest).kind
+    return guidance.who(await lookups.who(asked.core, kind, asked.slack_id))
+
+
+def _kind_named(core: Core, text: str) -> type[Operation]:
+    """`topup`, `card topup`, `card_topup` or `Top up a card`; raises NotFound with what there is."""
+    wanted = text.strip().lower().lstrip("/").replace("_", " ")
+    for kind, cls in core.kinds.items():
+        named = {
+            kind.replace("_", " "),
+            " ".join(cls.command),
+            cls.command[1],
+            cls.title.lower(),
+            cls.verb.lower(),
+        }
+        if wanted in named:
+            return cls
+    names = ", ".join(" ".join(cls.command) for cls in core.kinds.values())
+    raise NotFound(f"Name an operation: /countersign who topup. There are: {names}.")
+
+
+async def _policy(asked: Asking) -> Block:
+    return guidance.policy(lookups.policy_picture(asked.core))
+
+
+async def _alerts(asked: Asking) -> Block:
+    return await alert_answers.answer(asked.core, asked.slack_id, asked.command.rest)
+
+
+async def _webhook(asked: Asking) -> Block:
+    return webhook.answer(await registration.look(asked.core, asked.slack_id, asked.program))
+
+
+LOOK_UPS = (
+    LookUp(
+        ("countersign", "who"),
+        _who,
+        "/countersign who OPERATION",
+        "who could approve it, were you to ask",
+    ),
+    LookUp(("countersign", "policy"), _policy, "/countersign policy", "the policy in words", shared=True),
+    LookUp(("countersign", "alerts"), _alerts, "/countersign alerts", "what is open"),
+    LookUp(
+        ("countersign", "webhook"),
+        _webhook,
+        "/countersign webhook",
+        "where events go, and whether they can be verified",
+    ),
+)

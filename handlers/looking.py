@@ -1,0 +1,96 @@
+"""What a look-up is: the words that ask for it, what it answers, and what help says about it.
+
+A command's look-ups are a tuple of `LookUp` in a module of their own; `handlers.answers` puts them into one
+table. A new one is a function and a row.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, replace
+from zoneinfo import ZoneInfo
+
+from bot.domain.actors import Actor
+from bot.services.core import Core
+from handlers.grammar import Command
+from handlers.guard import Turn
+from handlers.views.blocks import Block
+
+_PAGE = re.compile(r"(?:^|\s)page\s+([1-9][0-9]{0,4})\s*$", re.IGNORECASE)
+
+
+class NotUnderstood(Exception):
+    """The arguments are none of this look-up: the person is shown what there is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """One look-up on its way: who asks what, and through which turn. `page` counts from 1."""
+
+    turn: Turn
+    actor: Actor
+    command: Command
+    page: int = 1
+
+    @classmethod
+    def of(cls, turn: Turn, actor: Actor, command: Command) -> Asking:
+        """`page 3` at the end is the page; the rest is the look-up's own."""
+        found = _PAGE.search(command.rest)
+        if found is None:
+            return cls(turn, actor, command)
+        return cls(turn, actor, replace(command, rest=command.rest[: found.start()].strip()), int(found[1]))
+
+    @property
+    def core(self) -> Core:
+        return self.turn.core
+
+    @property
+    def slack_id(self) -> str:
+        return self.actor.id
+
+    @property
+    def rest(self) -> str:
+        """The arguments as typed, without the page and without a program named last."""
+        head, _, last = self.command.rest.rpartition(" ")
+        return head.strip() if last in self.core.partners else self.command.rest
+
+    @property
+    def program(self) -> str:
+        """The program named last (`/float other`), where there are several; else the default one."""
+        last = self.command.rest.rpartition(" ")[2]
+        return last if last in self.core.partners else self.core.default_program
+
+    @property
+    def zone(self) -> ZoneInfo:
+        """The time zone of the person's Slack profile; UTC where it is none that we know."""
+        try:
+            return ZoneInfo(self.actor.tz)
+        except (
+            LookupError,
+            ValueError,
+            OSError,
+        ):  # an unknown name, a malformed one, one that names a folder
+            return ZoneInfo("UTC")
+
+    def on_page(self, page: int) -> str:
+        """The same look-up on another page, as a button carries it."""
+        return f"{self.command.text} page {page}"
+
+
+Answer = Callable[[Asking], Awaitable[Block]]
+
+
+@dataclass(frozen=True, slots=True)
+class LookUp:
+    """One look-up. `name` is command and subcommand, "" where the command stands alone.
+
+    `usage` and `help` are what help shows, empty where another row tells it. `shared`: its answer may be shown
+    to a channel; the others are about the person who asked.
+    """
+
+    name: tuple[str, str]
+    answer: Answer
+    usage: str = ""
+    help: str = ""
+    shared: bool = False

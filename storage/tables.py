@@ -389,6 +389,57 @@ class PersonCardRow(SQLModel, table=True):
     slack_id: str = _text()
 
 
+class PauseRow(SQLModel, table=True):
+    """Somebody has stopped sending to a program. What the API does not take of a key is in `program`."""
+
+    __tablename__ = "pause"
+    program: str = _key()
+    by: str = _text()
+    by_name: str = _text()
+    reason: str = _text()
+    since: datetime = _when()
+
+
+class ConsentRow(SQLModel, table=True):
+    """What one person asked for and a second one has to say yes to, other than an operation at the API."""
+
+    __tablename__ = "consent"
+    __table_args__ = (
+        CheckConstraint(_words("state", "open", "given", "declined", "expired"), name="ck_consent_state"),
+        CheckConstraint("state <> 'given' OR answered_by <> asked_by", name="ck_consent_not_own"),
+        CheckConstraint("state <> 'given' OR answered_by IS NOT NULL", name="ck_consent_answered"),
+        Index(
+            "uq_consent_open",
+            "kind",
+            "subject",
+            unique=True,
+            sqlite_where=sql("state = 'open'"),
+            postgresql_where=sql("state = 'open'"),
+        ),
+    )
+    id: str = _key()
+    kind: str = _text()
+    subject: str = _text()
+    terms: dict[str, Any] = _json()
+    asked_by: str = _text()
+    asked_by_name: str = _text()
+    asked_at: datetime = _when()
+    expires_at: datetime = _when()
+    state: str = _text()
+    answered_by: str | None = _maybe_text()
+    answered_at: datetime | None = _maybe_when()
+
+
+class HomeViewRow(SQLModel, table=True):
+    """Who opened the Home tab when, and what was shown there last: its fingerprint, not its content."""
+
+    __tablename__ = "home_view"
+    slack_id: str = _key()
+    opened_at: datetime = _when()
+    published_at: datetime | None = _maybe_when()
+    fingerprint: str = _text()
+
+
 class DialogRow(SQLModel, table=True):
     """What a person and the bot are talking about in one thread: ids and typed values, never raw text."""
 
@@ -572,6 +623,9 @@ cursor = _table(CursorRow)
 alert_note = _table(AlertNoteRow)
 mute = _table(MuteRow)
 person_card = _table(PersonCardRow)
+pause = _table(PauseRow)
+consent = _table(ConsentRow)
+home_view = _table(HomeViewRow)
 outbox = _table(OutboxRow)
 message = _table(MessageRow)
 alert = _table(AlertRow)

@@ -18,6 +18,7 @@ WHEN = sa.Text().with_variant(sa.DateTime(timezone=True), "postgresql")
 
 def upgrade() -> None:
     _conversation()
+    _people()
 
 
 def _conversation() -> None:
@@ -37,4 +38,50 @@ def _conversation() -> None:
         sa.Column("created_at", WHEN, nullable=False),
         sa.Column("expires_at", WHEN, nullable=False),
         sa.PrimaryKeyConstraint("team_id", "channel_id", "thread_ts", "user_id"),
+    )
+
+
+def _people() -> None:
+    op.create_table(
+        "pause",
+        sa.Column("program", sa.Text(), nullable=False),
+        sa.Column("by", sa.Text(), nullable=False),
+        sa.Column("by_name", sa.Text(), nullable=False),
+        sa.Column("reason", sa.Text(), nullable=False),
+        sa.Column("since", WHEN, nullable=False),
+        sa.PrimaryKeyConstraint("program"),
+    )
+    op.create_table(
+        "consent",
+        sa.Column("id", sa.Text(), nullable=False),
+        sa.Column("kind", sa.Text(), nullable=False),
+        sa.Column("subject", sa.Text(), nullable=False),
+        sa.Column("terms", sa.Text(), nullable=False),
+        sa.Column("asked_by", sa.Text(), nullable=False),
+        sa.Column("asked_by_name", sa.Text(), nullable=False),
+        sa.Column("asked_at", WHEN, nullable=False),
+        sa.Column("expires_at", WHEN, nullable=False),
+        sa.Column("state", sa.Text(), nullable=False),
+        sa.Column("answered_by", sa.Text(), nullable=True),
+        sa.Column("answered_at", WHEN, nullable=True),
+        sa.CheckConstraint("state IN ('open', 'given', 'declined', 'expired')", name="ck_consent_state"),
+        sa.CheckConstraint("state <> 'given' OR answered_by <> asked_by", name="ck_consent_not_own"),
+        sa.CheckConstraint("state <> 'given' OR answered_by IS NOT NULL", name="ck_consent_answered"),
+        sa.PrimaryKeyConstraint("id"),
+    )
+    op.create_index(
+        "uq_consent_open",
+        "consent",
+        ["kind", "subject"],
+        unique=True,
+        sqlite_where=sa.text("state = 'open'"),
+        postgresql_where=sa.text("state = 'open'"),
+    )
+    op.create_table(
+        "home_view",
+        sa.Column("slack_id", sa.Text(), nullable=False),
+        sa.Column("opened_at", WHEN, nullable=False),
+        sa.Column("published_at", WHEN, nullable=True),
+        sa.Column("fingerprint", sa.Text(), nullable=False),
+        sa.PrimaryKeyConstraint("slack_id"),
     )

@@ -459,6 +459,28 @@ class DialogRow(SQLModel, table=True):
     expires_at: datetime = _when()
 
 
+class CardRevealRow(SQLModel, table=True):
+    """The one-time link of an approved card_reveal: of its token only the digest is kept.
+
+    `spent_at`: the link was used; `state` tells whether details were given for it.
+    """
+
+    __tablename__ = "card_reveal"
+    __table_args__ = (
+        ForeignKeyConstraint(["request_id"], ["request.id"], name="fk_card_reveal_request"),
+        UniqueConstraint("token_digest", name="uq_card_reveal_token_digest"),
+        CheckConstraint(_words("state", "owed", "sent", "opened", "over"), name="ck_card_reveal_state"),
+        Index("ix_card_reveal_state_valid_until", "state", "valid_until"),
+    )
+    request_id: str = _key()
+    state: str = _text()
+    valid_until: datetime = _when()  # of the approval: no link is made later
+    links: int
+    token_digest: str | None = _maybe_text()
+    expires_at: datetime | None = _maybe_when()
+    spent_at: datetime | None = _maybe_when()
+
+
 class OutboxRow(SQLModel, table=True):
     """A Slack message owed. `body` holds ids and plain facts, nothing personal. Ids give the order."""
 
@@ -626,6 +648,7 @@ person_card = _table(PersonCardRow)
 pause = _table(PauseRow)
 consent = _table(ConsentRow)
 home_view = _table(HomeViewRow)
+card_reveal = _table(CardRevealRow)
 outbox = _table(OutboxRow)
 message = _table(MessageRow)
 alert = _table(AlertRow)

@@ -18,6 +18,7 @@ WHEN = sa.Text().with_variant(sa.DateTime(timezone=True), "postgresql")
 
 def upgrade() -> None:
     _conversation()
+    _card_reveal()
     _people()
 
 
@@ -85,3 +86,21 @@ def _people() -> None:
         sa.Column("fingerprint", sa.Text(), nullable=False),
         sa.PrimaryKeyConstraint("slack_id"),
     )
+
+
+def _card_reveal() -> None:
+    op.create_table(
+        "card_reveal",
+        sa.Column("request_id", sa.Text(), nullable=False),
+        sa.Column("state", sa.Text(), nullable=False),
+        sa.Column("valid_until", WHEN, nullable=False),
+        sa.Column("links", sa.Integer(), nullable=False),
+        sa.Column("token_digest", sa.Text(), nullable=True),
+        sa.Column("expires_at", WHEN, nullable=True),
+        sa.Column("spent_at", WHEN, nullable=True),
+        sa.CheckConstraint("state IN ('owed', 'sent', 'opened', 'over')", name="ck_card_reveal_state"),
+        sa.ForeignKeyConstraint(["request_id"], ["request.id"], name="fk_card_reveal_request"),
+        sa.PrimaryKeyConstraint("request_id"),
+        sa.UniqueConstraint("token_digest", name="uq_card_reveal_token_digest"),
+    )
+    op.create_index("ix_card_reveal_state_valid_until", "card_reveal", ["state", "valid_until"])

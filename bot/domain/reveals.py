@@ -1,0 +1,78 @@
+"""Showing card details: how long a link is good, where its page is, and whose pages it may embed. Pure."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import timedelta
+from enum import StrEnum
+from ipaddress import ip_address
+from urllib.parse import urlsplit
+
+from bot.domain.secret import Secret
+
+LINK_GOOD_FOR = timedelta(seconds=120)
+"""From the making of a link to its last moment: long enough to find a message, too short to pass it on."""
+
+PAGE_GOOD_FOR_S = 600
+"""The service's page is valid this long from its answer [GET pan]."""
+
+
+class Manner(StrEnum):
+    """How the details are shown: in the service's own page, or as text that the browser itself fetches."""
+
+    FRAME = "frame"
+    TEXT = "text"
+
+
+@dataclass(frozen=True, slots=True)
+class Reveals:
+    """`base_url` is where browsers reach this bot, empty = nowhere; `origins` serve card details."""
+
+    base_url: str = ""
+    origins: frozenset[str] = frozenset()
+
+    def link(self, token: Secret) -> str:
+        """The token stands in the fragment, which no browser sends and no crawler fetches."""
+        return f"{self.base_url}/details#{token.reveal()}"
+
+    def may_show(self, url: Secret) -> bool:
+        """Is it an address of a host that card details are expected from?"""
+        return origin_of(url.reveal()) in self.origins
+
+
+def origin_of(url: str) -> str | None:
+    """`https://host[:port]`; None for anything a page may not embed. http is for this machine alone."""
+    try:
+        parts = urlsplit(url)
+        host, port = (parts.hostname or "").lower(), parts.port
+    except ValueError:
+        return None
+    if not host or "@" in parts.netloc or any(c in host for c in " ;,'\"*"):
+        return None
+    if parts.scheme != "https" and not (parts.scheme == "http" and _is_this_machine(host)):
+        return None
+    name = f"[{host}]" if ":" in host else host
+    usual = {"https": 443, "http": 80}[parts.scheme]
+    return f"{parts.scheme}://{name}" + ("" if port in (None, usual) else f":{port}")
+
+
+def _is_this_machine(host: str) -> bool:
+    if host == "localhost":
+        return True
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def origins(addresses: Iterable[str], hosts: Iterable[str]) -> frozenset[str]:
+    """Of the API's addresses, and of further hosts as `countersign.toml` names them."""
+    found = (origin_of(url) for url in (*addresses, *(f"https://{host}" for host in hosts)))
+    return frozenset(origin for origin in found if origin)
+
+
+def digest_of(token: Secret) -> str:
+    """What is kept of a token. It has 256 random bits, so its plain digest cannot be guessed back."""
+    return hashlib.sha256(token.reveal().encode()).hexdigest()

@@ -1,0 +1,113 @@
+"""One-time links to card details: one row for each approved request, and of its token only the digest.
+
+A newer link takes the place of the one before, so at most one is alive; spending it is one UPDATE.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Update, insert, select, update
+
+from storage import tables as t
+from storage.store import Tx
+
+_ALIVE = ("owed", "sent")
+
+
+@dataclass(frozen=True, slots=True)
+class Reveal:
+    """`state`: owed (no link reached the person), sent, opened (details were given) or over.
+
+    `valid_until` is the approval's; `expires_at` and `spent_at` are of the newest link, `links` counts them.
+    """
+
+    request_id: str
+    state: str
+    valid_until: datetime
+    links: int
+    token_digest: str | None
+    expires_at: datetime | None
+    spent_at: datetime | None
+
+    @property
+    def is_alive(self) -> bool:
+        """May another link be made for it, as far as its state tells?"""
+        return self.state in _ALIVE
+
+
+_COLUMNS = tuple(t.card_reveal.c[name] for name in Reveal.__slots__)
+
+
+async def grant(tx: Tx, request_id: str, valid_until: datetime) -> None:
+    """Links may be made for this request until then."""
+    row = {"request_id": request_id, "state": "owed", "valid_until": valid_until, "links": 0}
+    await tx.run(insert(t.card_reveal).values(**row, token_digest=None, expires_at=None, spent_at=None))
+
+
+async def get(tx: Tx, request_id: str) -> Reveal | None:
+    return await _one(tx, t.card_reveal.c.request_id == request_id)
+
+
+async def of_token(tx: Tx, digest: str) -> Reveal | None:
+    """The request whose newest link this is."""
+    return await _one(tx, t.card_reveal.c.token_digest == digest)
+
+
+async def _one(tx: Tx, condition: Any) -> Reveal | None:
+    row = (await tx.run(select(*_COLUMNS).where(condition))).one_or_none()
+    return None if row is None else Reveal(**row._mapping)
+
+
+async def make_link(tx: Tx, request_id: str, digest: str, expires_at: datetime) -> Reveal | None:
+    """Put a new link in the place of the last; None when none may be made any more."""
+    r = t.card_reveal.c
+    mine = update(t.card_reveal).where(
+        r.request_id == request_id, r.state.in_(_ALIVE), r.valid_until > tx.now
+    )
+    made = {"token_digest": digest, "expires_at": expires_at, "spent_at": None, "links": r.links + 1}
+    return await _changed(tx, mine.values(**made))
+
+
+async def spend(tx: Tx, digest: str) -> Reveal | None:
+    """Use the link up; None for whoever comes second, too late, or with another token."""
+    r = t.card_reveal.c
+    mine = update(t.card_reveal).where(
+        r.token_digest == digest, r.spent_at.is_(None), r.expires_at > tx.now, r.state.in_(_ALIVE)
+    )
+    return await _changed(tx, mine.values(spent_at=tx.now))
+
+
+async def mark_sent(tx: Tx, request_id: str) -> Reveal | None:
+    """A link reached the person; None when that was known, or it has been opened already."""
+    r = t.card_reveal.c
+    mine = update(t.card_reveal).where(r.request_id == request_id, r.state.in_(_ALIVE))
+    return await _changed(tx, mine.values(state="sent"))
+
+
+async def mark_opened(tx: Tx, digest: str) -> Reveal | None:
+    """Details are given for this spent link; None when a newer link took its place meanwhile."""
+    r = t.card_reveal.c
+    mine = update(t.card_reveal).where(r.token_digest == digest, r.state.in_(_ALIVE))
+    return await _changed(tx, mine.where(r.spent_at.is_not(None)).values(state="opened"))
+
+
+async def lapsed(tx: Tx, before: datetime) -> list[str]:
+    """Requests whose approval ended before this without details given."""
+    r = t.card_reveal.c
+    asked = select(r.request_id).where(r.state.in_(_ALIVE), r.valid_until <= before)
+    return list((await tx.run(asked.order_by(r.request_id))).scalars())
+
+
+async def end(tx: Tx, request_id: str) -> Reveal | None:
+    """No link of it works any more; None when it had ended."""
+    r = t.card_reveal.c
+    mine = update(t.card_reveal).where(r.request_id == request_id, r.state.in_(_ALIVE))
+    return await _changed(tx, mine.values(state="over"))
+
+
+async def _changed(tx: Tx, statement: Update) -> Reveal | None:
+    row = (await tx.run(statement.returning(*_COLUMNS))).one_or_none()
+    return None if row is None else Reveal(**row._mapping)

@@ -1,0 +1,85 @@
+"""Looking at cards: one of them, and the directory page by page."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from decimal import Decimal
+from typing import Any
+
+from bot.domain.cards import CardEntry
+from bot.domain.requests import OPEN
+from bot.partner.errors import PartnerError
+from bot.services.card_reading import refresh_card
+from bot.services.core import Core
+from bot.services.drafts import resolve_card
+from bot.services.pictures import (
+    CardListPicture,
+    CardPicture,
+)
+from storage import cards, requests
+
+PAGE = 25
+
+
+async def card_now(core: Core, text: str) -> CardPicture:
+    """The card that `text` names, with its live status and balance. Raises NotFound, PartnerError."""
+    async with core.store.read() as tx:
+        entry = await resolve_card(tx, text)
+    found = await refresh_card(core, entry.program, entry.id)
+    async with core.store.read() as tx:
+        history = await requests.find(tx, subject=entry.id, limit=10)
+        read_at = tx.now
+    return replace(
+        _card(entry),
+        status=found.card.status,
+        last4=found.card.last4 or entry.last4,
+        balance_usd=None if found.balance_usd is None else str(found.balance_usd),
+        read_at=read_at,
+        open_requests=tuple(r for r in history if r.state in OPEN),
+        history=tuple(r for r in history if r.state not in OPEN),
+    )
+
+
+def _card(entry: CardEntry) -> CardPicture:
+    return CardPicture(
+        id=entry.id,
+        holder=entry.holder,
+        last4=entry.last4,
+        partner_ref=entry.partner_ref,
+        status=entry.status,
+        balance_usd=None if entry.balance_usd is None else str(entry.balance_usd),
+        read_at=entry.balance_at,
+        program=entry.program,
+    )
+
+
+async def card_list(core: Core, *, status: str | None = None, page: int = 1) -> CardListPicture:
+    """One page of the directory with balances from POST /cards/balances (cached there, with their age)."""
+    async with core.store.read() as tx:
+        total = await cards.count(tx, status=status)
+        pages = max(1, math.ceil(total / PAGE))
+        page = min(max(page, 1), pages)
+        rows = await cards.all(tx, status=status, limit=PAGE, offset=(page - 1) * PAGE)
+        synced_at = await cards.synced_at(tx, core.default_program)
+    shown = tuple(await _with_balances(core, rows))
+    return CardListPicture(shown, total, status, page, pages, synced_at)
+
+
+async def _with_balances(core: Core, rows: list[CardEntry]) -> list[CardPicture]:
+    """Balances of these cards; where they cannot be read they stay what we last knew."""
+    found: dict[str, tuple[Decimal | None, Any]] = {}
+    for program in {row.program for row in rows}:
+        try:
+            answers = await core.partners[program].balances([r.id for r in rows if r.program == program])
+        except PartnerError:
+            continue
+        found |= {a.card_id: (a.balance_usd, a.as_of) for a in answers}
+    pictures = []
+    for row in rows:
+        picture = _card(row)
+        if row.id in found:
+            balance, as_of = found[row.id]
+            picture = replace(picture, balance_usd=None if balance is None else str(balance), read_at=as_of)
+        pictures.append(picture)
+    return pictures

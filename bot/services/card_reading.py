@@ -1,0 +1,94 @@
+"""Reading cards from the API into the directory: one, all of them, and what they hold."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import datetime
+from decimal import Decimal
+
+from bot.domain.cards import DELETED, CardEntry
+from bot.partner.models import Card, CardWithBalance
+from bot.partner.ratelimit import Lane
+from bot.services.core import Core
+from storage import cards
+
+SWEEP_BATCH = 500
+
+
+async def sync_cards(core: Core, program: str) -> int:
+    """Read every open card into the directory; cards gone from the list are read singly [GET /cards].
+
+    Written in batches, so that a large fleet neither fills the memory nor holds the database for long.
+    """
+    partner = core.partners[program]
+    begun_at = core.clock.now()
+    count, batch = 0, []
+    async for card in partner.cards(lane=Lane.BACKGROUND):
+        batch.append(_entry(program, card))
+        if len(batch) == SWEEP_BATCH:
+            count += await _keep_cards(core, program, batch)
+            batch = []
+    count += await _keep_cards(core, program, batch)
+    async with core.store.begin() as tx:
+        gone = await cards.mark_gone(tx, program, seen_before=begun_at)
+        await cards.mark_synced(tx, program, count)
+    for card_id in gone:
+        found = await partner.card(card_id, lane=Lane.BACKGROUND)
+        async with core.store.begin() as tx:
+            if found.card.status == DELETED:
+                await cards.set_status(tx, card_id, DELETED)
+            else:  # a page that shifted had hidden it
+                await cards.put_many(tx, program, [_entry(program, found.card)])
+    return count
+
+
+async def _keep_cards(core: Core, program: str, batch: list[CardEntry]) -> int:
+    async with core.store.begin() as tx:
+        await cards.put_many(tx, program, batch)
+    return len(batch)
+
+
+async def sweep_balances(core: Core, program: str) -> int:
+    """The balances of the whole fleet as the service last read them, a thousand a call [POST /cards/balances].
+
+    A card without a reading keeps the figure it had, with its own time.
+    """
+    count, batch = 0, []
+    async for row in core.partners[program].fleet_balances(lane=Lane.BACKGROUND):
+        if row.balance_usd is not None and row.as_of is not None:
+            batch.append((row.card_id, row.balance_usd, row.as_of))
+        if len(batch) == SWEEP_BATCH:
+            count += await _keep_balances(core, batch)
+            batch = []
+    return count + await _keep_balances(core, batch)
+
+
+async def _keep_balances(core: Core, batch: list[tuple[str, Decimal, datetime]]) -> int:
+    async with core.store.begin() as tx:
+        await cards.set_balances(tx, batch)
+    return len(batch)
+
+
+async def refresh_card(core: Core, program: str, card_id: str) -> CardWithBalance:
+    """Read one card live and keep it in the directory. Raises PartnerError."""
+    found = await core.partners[program].card(card_id)
+    async with core.store.begin() as tx:
+        entry = replace(
+            _entry(program, found.card),
+            balance_usd=found.balance_usd,
+            balance_at=None if found.balance_usd is None else tx.now,
+        )
+        await cards.put_many(tx, program, [entry])
+    return found
+
+
+def _entry(program: str, card: Card) -> CardEntry:
+    return CardEntry(
+        id=card.id,
+        program=program,
+        holder=card.card_holder_name,
+        last4=card.last4,
+        partner_ref=card.partner_ref,
+        status=card.status,
+        created_at=card.created_at,
+    )

@@ -1,0 +1,72 @@
+"""Looking at the float: what there is, since when, and what requests will take."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+from bot.domain.money import exact_sum
+from bot.domain.requests import Request, State
+from bot.partner.ratelimit import Lane
+from bot.services import float_history
+from bot.services.core import Core
+from bot.services.pictures import (
+    FloatPicture,
+)
+from storage import history, readings, requests
+
+FLOAT_FRESH_FOR = timedelta(seconds=15)
+
+
+async def float_now(core: Core, *, program: str | None = None) -> FloatPicture:
+    """The float, read live when the last reading is older than 15 s. Raises PartnerError."""
+    program = program or core.default_program
+    async with core.store.read() as tx:
+        kept = await readings.get(tx, program, "me")
+    if kept is None or kept.read_at < core.clock.now() - FLOAT_FRESH_FOR:
+        kept = await read_account(core, program)
+    async with core.store.read() as tx:
+        waiting = await requests.find(tx, states=(State.PENDING, State.APPROVED), limit=1000)
+        past = await float_history.of(tx, core, program)
+    moving = [r for r in waiting if r.program == program and _moves_float(core, r)]
+    value = kept.value
+    return FloatPicture(
+        program=program,
+        balance_usd=value["balance_usd"],
+        available_usd=value["available_usd"],
+        funded_usd=value["funded_usd"],
+        spent_usd=value["spent_usd"],
+        limit_usd=value["limit_usd"],
+        pending_usd=str(exact_sum(r.exposure_usd for r in moving)),
+        pending_count=len(moving),
+        cards_total=value["cards_total"],
+        cards_active=value["cards_active"],
+        cards_limit=value["cards_limit"],
+        read_at=kept.read_at,
+        live=core.live.get(program, True),
+        history=past,
+    )
+
+
+def _moves_float(core: Core, request: Request) -> bool:
+    cls = core.kinds.get(request.kind)
+    return cls is not None and cls.moves_float
+
+
+async def read_account(core: Core, program: str, *, lane: Lane = Lane.PEOPLE) -> readings.Reading:
+    """GET /me, kept as the program's last reading and in its history. Raises PartnerError."""
+    me = await core.partners[program].me(lane=lane)
+    value: dict[str, Any] = {
+        "balance_usd": str(me.float.balance_usd),
+        "available_usd": str(me.float.available_usd),
+        "funded_usd": str(me.float.funded_usd),
+        "spent_usd": str(me.float.spent_usd),
+        "limit_usd": None if me.float.limit_usd is None else str(me.float.limit_usd),
+        "cards_total": me.cards.total,
+        "cards_active": me.cards.active,
+        "cards_limit": me.cards.limit,
+    }
+    async with core.store.begin() as tx:
+        await readings.put(tx, program, "me", value)
+        await history.put(tx, program, "me", value)
+        return readings.Reading(value, tx.now)

@@ -1,0 +1,67 @@
+"""Looking at the house itself: its policy in words, and who may approve what now."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from bot.domain.money import format_usd
+from bot.domain.policy import KINDS
+from bot.services import people
+from bot.services.core import Core
+from bot.services.pictures import (
+    PolicyPicture,
+    PolicyRow,
+    WhoPicture,
+)
+
+
+def policy_picture(core: Core) -> PolicyPicture:
+    limits = core.policy.limits
+    shown = [
+        (label, format_usd(value))
+        for label, value in (
+            ("For each requester", limits.per_requester_usd),
+            ("For each pair of requester and approver", limits.per_pair_usd),
+            ("In all", limits.total_usd),
+        )
+        if value is not None
+    ]
+    rows = []
+    for kind in KINDS:
+        of = core.policy.of(kind)
+        cls = core.kinds.get(kind)
+        rows.append(
+            PolicyRow(
+                kind=kind,
+                title=cls.title if cls else kind.replace("_", " "),
+                approvals=of.approvals,
+                tiers=tuple((str(t.above_usd), t.approvals) for t in of.tiers),
+                expires=_duration(of.expires),
+                run_now=kind == "card_freeze" and of.now,
+                built=cls is not None,
+            )
+        )
+    who = core.policy.people
+    return PolicyPicture(
+        tuple(rows), who.requesters, who.approvers, who.admins, tuple(shown), core.policy.version
+    )
+
+
+def _duration(span: timedelta) -> str:
+    seconds = int(span.total_seconds())
+    for unit, name in ((86400, "d"), (3600, "h"), (60, "min")):
+        if seconds % unit == 0 and seconds >= unit:
+            return f"{seconds // unit} {name}"
+    return f"{seconds} s"
+
+
+async def who(core: Core, kind: str, requester: str) -> WhoPicture:
+    """Who may approve this kind now, were `requester` to ask."""
+    cls = core.kinds[kind]
+    return WhoPicture(
+        title=cls.title,
+        approvals=core.policy.of(kind).approvals,
+        able=tuple(sorted(await people.approvers_lately(core) - {requester})),
+        names=core.policy.people.approvers,
+        requester=requester,
+    )

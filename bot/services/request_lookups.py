@@ -1,0 +1,67 @@
+"""Looking at requests: who waits for whom, one in all its detail, what an approver is shown."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from bot.domain.approvals import DecisionKind
+from bot.domain.requests import OPEN, State
+from bot.partner.errors import PartnerError
+from bot.services import people, pictures_of
+from bot.services.core import Core
+from bot.services.drafts import house_concerns
+from bot.services.pictures import (
+    Confirmation,
+    InboxPicture,
+    RequestPicture,
+)
+from bot.services.requests import existing
+from storage import decisions, requests
+from storage.errors import Purged
+
+
+async def inbox_of(core: Core, slack_id: str) -> InboxPicture:
+    """What waits for this person, what they asked for, what was decided lately; oldest waiting first."""
+    may_decide = slack_id in await people.approvers_lately(core)
+    async with core.store.read() as tx:
+        pending = await requests.find(tx, states=(State.PENDING,), limit=100, oldest_first=True)
+        waiting = []
+        for request in pending if may_decide else ():
+            voted = {d.actor for d in await decisions.of(tx, request.id) if d.kind is DecisionKind.APPROVE}
+            if request.requester != slack_id and slack_id not in voted:
+                waiting.append(request)
+        mine = await requests.find(tx, requester=slack_id, states=OPEN, limit=50)
+        recent = await requests.find(tx, states=frozenset(State) - OPEN, limit=10)
+    return InboxPicture(tuple(waiting), tuple(mine), tuple(recent))
+
+
+async def request_picture(core: Core, request_id: str) -> RequestPicture:
+    """Raises NotFound."""
+    async with core.store.read() as tx:
+        return await pictures_of.request(tx, core, await existing(tx, request_id))
+
+
+async def private_of(core: Core, request_id: str) -> Mapping[str, str]:
+    """The sealed values of a pending request, for the approver's modal only; empty once purged."""
+    async with core.store.read() as tx:
+        try:
+            return (await requests.frozen(tx, request_id)).private
+        except Purged:
+            return {}
+
+
+async def confirmation(core: Core, request_id: str) -> Confirmation:
+    """The confirmation modal: frozen terms, the facts read again now, and what changed since submit."""
+    picture = await request_picture(core, request_id)
+    request = picture.request
+    private = await private_of(core, request_id)
+    operation = core.kinds[request.kind]({**request.terms, **private}, request.subject_label)
+    try:
+        facts = {**request.facts, **await operation.read(core.partners[request.program])}
+    except PartnerError:
+        return Confirmation(picture, picture.lines, picture.concerns, (), facts_read=False)
+    lines = tuple(operation.lines(facts))
+    before = dict(picture.lines)
+    changed = tuple(f"{label}: now {value}" for label, value in lines if before.get(label, value) != value)
+    concerns = (*operation.concerns(facts), *house_concerns(operation, facts))
+    return Confirmation(picture, lines, concerns, changed, facts_read=True)

@@ -13,7 +13,7 @@ from typing import Any
 
 from aiohttp import web
 
-from sandbox.slack import manifest, methods_files, responses
+from sandbox.slack import files, manifest, methods_files, responses
 from sandbox.slack.clock import Clock
 from sandbox.slack.control import Control
 from sandbox.slack.live import Live
@@ -26,7 +26,7 @@ STATIC = Path(__file__).parent / "static"
 WORKSPACE = web.AppKey("workspace", Workspace)
 LIVE = web.AppKey("live", Live)
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
-MAX_BODY_BYTES = 60_000_000
+MAX_BODY_BYTES = 80_000_000
 
 
 def build(options: Options, *, clock: Clock, manifest: Manifest, rng: random.Random) -> web.Application:
@@ -43,6 +43,9 @@ def build(options: Options, *, clock: Clock, manifest: Manifest, rng: random.Ran
     async def upload(request: web.Request) -> web.StreamResponse:
         return await methods_files.upload(workspace, request)
 
+    async def download(request: web.Request) -> web.StreamResponse:
+        return await files.download(workspace, request)
+
     app.add_routes(
         [
             web.get("/", _page),
@@ -52,6 +55,9 @@ def build(options: Options, *, clock: Clock, manifest: Manifest, rng: random.Ran
             web.get("/socket", workspace.sockets.handle),
             web.post("/response/{secret}", response),
             web.post("/upload/{file_id}", upload),
+            web.get("/files-pri/{file_id}/{path:.+}", download),
+            web.get(files.SIGN_IN, files.sign_in),
+            web.get("/_control/file/{file_id}", control.file),
             web.get("/_control/state", control.state),
             web.get("/_control/see", control.see),
             web.get("/_control/live", live.handle),

@@ -8,9 +8,9 @@ from typing import Any
 
 from aiohttp import web
 
-from sandbox.slack import interactions, modals, world
+from sandbox.slack import files, interactions, modals, world
 from sandbox.slack.errors import BadAct
-from sandbox.slack.faults import ENVELOPE_KINDS, METHOD_EFFECTS, RESPONSE_URL
+from sandbox.slack.faults import ENVELOPE_KINDS, FILE_DOWNLOAD, METHOD_EFFECTS, RESPONSE_URL
 from sandbox.slack.fields import Fields, boolean, listing, number, one_of, take, text, texts, whole
 from sandbox.slack.methods import METHODS
 from sandbox.slack.see import see, state
@@ -107,6 +107,12 @@ async def _message(workspace: Workspace, body: Json) -> Json:
     return {"ok": True, "outcome": done}
 
 
+async def _upload(workspace: Workspace, body: Json) -> Json:
+    given = take(body, Fields(user=text, channel=text, files=listing).optional(text=text, thread_ts=text))
+    done = await interactions.share_files(workspace, given["user"], given["channel"], given)
+    return {"ok": True, "outcome": done}
+
+
 async def _home(workspace: Workspace, body: Json) -> Json:
     given = take(body, Fields(user=text).optional(tab=one_of("home", "messages")))
     return {
@@ -157,7 +163,7 @@ async def _faults(workspace: Workspace, body: Json) -> Json:
     )
     given = take(body, fields)
     method = given.get("method")
-    if method is not None and method not in (*METHODS, RESPONSE_URL, *ENVELOPE_KINDS):
+    if method is not None and method not in (*METHODS, RESPONSE_URL, FILE_DOWNLOAD, *ENVELOPE_KINDS):
         raise BadAct(f"method: {method!r} is neither a Web API method nor a kind of envelope")
     possible = METHOD_EFFECTS | workspace.delivery.transport.effects
     if given["effect"] not in possible:
@@ -195,6 +201,7 @@ CALLS: dict[str, Call] = {
     "act/close": _close,
     "act/suggest": _suggest,
     "act/message": _message,
+    "act/upload": _upload,
     "act/home": _home,
     "act/edit": _edit,
     "act/delete": _delete,
@@ -239,6 +246,13 @@ class Control:
                 {"error": f"there is no person {request.query.get('user')!r}"}, status=400
             )
         return web.json_response(see(self._workspace, who))
+
+    async def file(self, request: web.Request) -> web.StreamResponse:
+        """`GET /_control/file/<id>?user=`: what this person's client would save."""
+        who = self._workspace.store.people.get(request.query.get("user", ""))
+        if who is None:
+            return web.json_response({"error": "user: there is no such person"}, status=400)
+        return files.person_download(self._workspace, who, request.match_info["file_id"])
 
     async def clear_faults(self, request: web.Request) -> web.StreamResponse:
         self._workspace.faults.clear()

@@ -14,6 +14,8 @@ METHOD_EFFECTS = frozenset({"429", "500", "503", "error", "delay", "reset_after"
 ENVELOPE_EFFECTS = frozenset({"delay", "lost_ack", "duplicate", "disconnect", "silence", "skew"})
 EFFECTS = METHOD_EFFECTS | ENVELOPE_EFFECTS
 RESPONSE_URL = "response_url"
+#: Fetching a shared file, which is no method of the Web API.
+FILE_DOWNLOAD = "files.download"
 ENVELOPE_KINDS = frozenset(
     {
         "slash_commands",

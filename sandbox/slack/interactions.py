@@ -11,15 +11,18 @@ unverified); people of other workspaces may send commands, which Slack's client 
 
 import asyncio
 import re
+from base64 import b64decode
 from typing import Any
 
-from sandbox.slack import blocks, elements, events, limits, messages, payloads
+from sandbox.slack import blocks, elements, events, files, limits, messages, payloads
 from sandbox.slack.composer import compose
 from sandbox.slack.delivery import Ack, Parcel
 from sandbox.slack.errors import BadAct, SlackError
+from sandbox.slack.fields import Fields, take
+from sandbox.slack.fields import text as text_field
 from sandbox.slack.methods_chat import check_blocks
 from sandbox.slack.people import BOT_USER, Channel, Person
-from sandbox.slack.store import Ephemeral
+from sandbox.slack.store import Ephemeral, StoredFile
 from sandbox.slack.workspace import Workspace
 
 Json = dict[str, Any]
@@ -214,6 +217,49 @@ async def send_click(workspace: Workspace, who: Person, payload: Json, placed: b
 async def write(workspace: Workspace, user: str, channel_key: str, text: str, thread_ts: str | None) -> Json:
     """Somebody writes a message."""
     who = person(workspace, user)
+    where = _writable(workspace, who, channel_key, thread_ts)
+    if not text.strip() or len(text) > limits.TYPED_TEXT:
+        raise BadAct(f"a message has 1 to {limits.TYPED_TEXT} characters")
+    written, parts = compose(text, workspace.store, workspace.manifest.bot_name)
+    message = messages.user_message(workspace.ids, who, written, parts, thread_ts)
+    return await _posted(workspace, where, message)
+
+
+async def share_files(workspace: Workspace, user: str, channel_key: str, given: Json) -> Json:
+    """Somebody uploads files, with or without words. `given` has files, and maybe text and thread_ts."""
+    who = person(workspace, user)
+    text, thread_ts = given.get("text", ""), given.get("thread_ts")
+    where = _writable(workspace, who, channel_key, thread_ts)
+    if len(text) > limits.TYPED_TEXT:
+        raise BadAct(f"a message has at most {limits.TYPED_TEXT} characters")
+    if not 1 <= len(given["files"]) <= files.MAX_FILES_A_MESSAGE:
+        raise BadAct(f"a message has 1 to {files.MAX_FILES_A_MESSAGE} files")
+    stored = [_upload(workspace, who, where, one) for one in given["files"]]
+    for file in stored:
+        workspace.store.put_file(file)
+    shown = [files.file_json(workspace, file, where) for file in stored]
+    written, parts = compose(text, workspace.store, workspace.manifest.bot_name)
+    message = messages.user_message(workspace.ids, who, written, parts, thread_ts)
+    return await _posted(workspace, where, messages.with_files(message, shown))
+
+
+def _upload(workspace: Workspace, who: Person, where: Channel, given: Any) -> StoredFile:
+    """One `{name, content}` or `{name, content_base64}`. Raises BadAct."""
+    wanted = Fields(name=text_field).optional(content=text_field, content_base64=text_field)
+    one = take(given if isinstance(given, dict) else {}, wanted)
+    try:
+        content = b64decode(one.get("content_base64", ""), validate=True) or one.get("content", "").encode()
+    except ValueError:
+        raise BadAct(f"{one['name']}: the content is not base64, or not text") from None
+    if not one["name"].strip() or not 1 <= len(content) <= files.MAX_BYTES:
+        raise BadAct(f"a file has a name and 1 to {files.MAX_BYTES} bytes")
+    now = int(workspace.clock.now())
+    file_id = workspace.ids.fresh("F")
+    return StoredFile(file_id, one["name"], len(content), content, one["name"], True, who.id, now, where.id)
+
+
+def _writable(workspace: Workspace, who: Person, channel_key: str, thread_ts: str | None) -> Channel:
+    """Where they write. Raises BadAct where nobody can."""
     where = channel(workspace, who, channel_key)
     if where.archived:
         raise BadAct(f"{where.name} is archived")
@@ -221,15 +267,15 @@ async def write(workspace: Workspace, user: str, channel_key: str, text: str, th
         raise BadAct("the app's messages tab is switched off in the manifest")
     if where.is_im and workspace.manifest.messages_tab_read_only:
         raise BadAct("the app's messages tab is read-only in the manifest")
-    if not text.strip() or len(text) > limits.TYPED_TEXT:
-        raise BadAct(f"a message has 1 to {limits.TYPED_TEXT} characters")
     if thread_ts and workspace.store.message(where.id, thread_ts) is None:
         raise BadAct(f"there is no message {thread_ts} to reply to")
-    written, parts = compose(text, workspace.store, workspace.manifest.bot_name)
-    message = messages.user_message(workspace.ids, who, written, parts, thread_ts)
+    return where
+
+
+async def _posted(workspace: Workspace, where: Channel, message: Json) -> Json:
     workspace.store.put_message(where.id, message)
     tasks = [events.message_posted(workspace, where, message)]
-    if f"<@{BOT_USER}>" in written and where.bot_is_in and not where.is_im:
+    if f"<@{BOT_USER}>" in message["text"] and where.bot_is_in and not where.is_im:
         tasks.append(events.mentioned(workspace, where, message))
     return {"ts": message["ts"], **await _first_ack(tasks)}
 

@@ -57,7 +57,6 @@ def put_content(message: Json, content: Json, ids: Ids) -> None:
 
 def user_message(ids: Ids, person: Person, text: str, parts: list[Json], thread_ts: str | None) -> Json:
     """A message a person typed; the composer of Slack sends one rich_text block with it."""
-    section = {"type": "rich_text_section", "elements": parts}
     message: Json = {
         "type": "message",
         "user": person.id,
@@ -65,11 +64,19 @@ def user_message(ids: Ids, person: Person, text: str, parts: list[Json], thread_
         "client_msg_id": ids.envelope_id(),
         "team": person.team_id,
         "text": text,
-        "blocks": [{"type": "rich_text", "block_id": ids.block_id(), "elements": [section]}],
     }
+    if parts:
+        section = {"type": "rich_text_section", "elements": parts}
+        message["blocks"] = [{"type": "rich_text", "block_id": ids.block_id(), "elements": [section]}]
     if thread_ts:
         message["thread_ts"] = thread_ts
     return message
+
+
+def with_files(message: Json, files: list[Json]) -> Json:
+    """The same message as one that shares files; Slack gives it a subtype and no team."""
+    rest = {key: value for key, value in message.items() if key != "team"}
+    return {**rest, "subtype": "file_share", "files": files, "upload": False, "display_as_bot": False}
 
 
 def by_the_app(message: Json) -> bool:

@@ -4,9 +4,10 @@ Everything a person would find again tomorrow is written through to `Persist`. E
 are not, because Slack forgets them too. Messages are kept in the form in which Slack sends them.
 """
 
+from base64 import b64decode, b64encode
 from bisect import insort
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from sandbox.slack import people
@@ -29,7 +30,7 @@ class Ephemeral:
 
 @dataclass
 class StoredFile:
-    """A file between the first upload step and its message."""
+    """A file; `complete` once its upload is, `channel` where it was shared ("" for nowhere)."""
 
     id: str
     name: str
@@ -37,6 +38,9 @@ class StoredFile:
     content: bytes = b""
     title: str = ""
     complete: bool = False
+    user: str = ""
+    created_at: int = 0
+    channel: str = ""
 
 
 class Store:
@@ -75,6 +79,8 @@ class Store:
         for key, body in self._persist.load("message"):
             insort(self.messages[key.partition(":")[0]], body, key=_ts)
             self._ids.not_before(body["ts"])
+        for key, body in self._persist.load("file"):
+            self.files[key] = StoredFile(**{**body, "content": b64decode(body["content"])})
         for user, view in self._persist.load("home"):
             self.homes[user] = view
         for _, offset in self._persist.load("clock"):
@@ -190,6 +196,11 @@ class Store:
 
     def _save_message(self, channel: str, message: Json) -> None:
         self._persist.save("message", f"{channel}:{message['ts']}", message)
+
+    def put_file(self, file: StoredFile) -> None:
+        """Keep a file whose upload is complete; a half-done one is forgotten with the process."""
+        self.files[file.id] = file
+        self._persist.save("file", file.id, {**asdict(file), "content": b64encode(file.content).decode()})
 
     # What belongs to one person
 

@@ -695,3 +695,31 @@ async def test_the_wire_log_shows_envelopes_with_their_ack_and_calls(page: Page)
     await expect(row).to_contain_text(re.compile(r"acked in \d+ ms"))
     await log.get_by_role("button", name="Close wire log").click()
     await expect(log).to_be_hidden()
+
+
+async def test_a_person_sends_a_file_and_another_saves_it(page: Page) -> None:
+    """Chosen, shown with its size, taken back, chosen again, sent; the download has the same bytes."""
+    csv = b"card,amount\r\n4242,50.00\r\n"
+    sent: Any = {"name": "Cards.csv", "mimeType": "text/csv", "buffer": csv}
+    await play(page, "Alice Moreau")
+    await page.get_by_role("button", name="card-ops", exact=True).click()
+    files = page.get_by_label("Files for message")
+    await files.set_input_files(sent)
+    chosen = page.get_by_role("list", name="Files to send").first
+    await expect(chosen).to_contain_text("25 bytes")
+    await page.get_by_role("button", name="Remove Cards.csv").click()
+    await expect(chosen).to_be_hidden()
+    await files.set_input_files(sent)
+    await page.get_by_label("Message", exact=True).fill("for the offsite")
+    await page.keyboard.press("Enter")
+
+    shared = page.get_by_role("main").get_by_role("article").filter(has_text="for the offsite")
+    await expect(shared).to_have_count(1)
+    await play(page, "Bob Tanaka")
+    await page.get_by_role("button", name="card-ops", exact=True).click()
+    async with page.expect_download() as saving:
+        await shared.get_by_role("link", name="Download Cards.csv").click()
+    saved = await saving.value
+    assert saved.suggested_filename == "Cards.csv"
+    kept = await saved.path()
+    assert await asyncio.to_thread(kept.read_bytes) == csv

@@ -1,6 +1,7 @@
 // Where a person writes: drafts kept per person and place, completion of slash commands and mentions.
 
 import { h, uid } from "./dom.js";
+import { Attachments } from "./attachments.js";
 import { icon } from "./icons.js";
 
 const DRAFTS = "standin-drafts";
@@ -58,7 +59,7 @@ function completions(text, caret, world, commands) {
     .map((each) => ({ from: caret - mention[1].length, insert: `${each.label} `, label: each.label, hint: "", detail: each.detail }));
 }
 
-/** A composer. `place()` says `{draftKey, placeholder, world, commands, locked}`; `send(text)` resolves to success. */
+/** A composer. `place()` says `{draftKey, placeholder, world, commands, locked}`; `send(text, files)` resolves to success. */
 export function composer({ label, drafts, place, send }) {
   const listId = uid("complete");
   const box = h("textarea", {
@@ -68,13 +69,15 @@ export function composer({ label, drafts, place, send }) {
   const list = h("div", { class: "completions", role: "listbox", id: listId, "aria-label": "Suggestions", hidden: true });
   const usage = h("div", { class: "usage", hidden: true });
   const button = h("button", { type: "submit", class: "send", "aria-label": "Send" }, icon("send"));
-  const form = h("form", { class: "composer" }, list, usage, h("div", { class: "composer-box" }, box, button));
+  const attached = new Attachments(label, () => grow());
+  const line = h("div", { class: "composer-box" }, attached.button, box, button);
+  const form = h("form", { class: "composer" }, list, usage, attached.node, line);
   const state = { key: null, found: [], active: 0, dismissed: null };
 
   const grow = () => {
     box.style.height = "auto";
     box.style.height = `${Math.min(MOST_LINES_PX, box.scrollHeight)}px`;
-    button.disabled = box.value.trim() === "";
+    button.disabled = box.value.trim() === "" && attached.files.length === 0;
   };
   const complete = () => {
     const { world, commands } = place();
@@ -99,19 +102,22 @@ export function composer({ label, drafts, place, send }) {
     changed();
   };
   const submit = async () => {
-    const [text, key] = [box.value.trim(), state.key];
-    if (!text || place().locked) return;
+    const [text, key, files] = [box.value.trim(), state.key, attached.files];
+    if ((!text && files.length === 0) || place().locked) return;
     box.value = "";
+    attached.set([]);
     changed();
-    if (await send(text)) return;
+    if (await send(text, files)) return;
     // Refused: give the text back, unless something new has been typed meanwhile.
     if (!drafts.get(key)) drafts.set(key, text);
     if (state.key === key && !box.value) {
       box.value = text;
+      attached.set(files);
       changed();
     }
   };
 
+  attached.takeFrom(form);
   box.addEventListener("input", changed);
   box.addEventListener("click", complete);
   box.addEventListener("focus", complete);
@@ -140,6 +146,7 @@ export function composer({ label, drafts, place, send }) {
       if (state.key === draftKey) return;
       state.key = draftKey;
       state.dismissed = null;
+      attached.set([]);
       box.value = drafts.get(draftKey);
       grow();
       complete();

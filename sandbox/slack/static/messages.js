@@ -1,6 +1,7 @@
 // The message list of a channel or thread.
 
 import { h, reconcile } from "./dom.js";
+import { sizeText } from "./attachments.js";
 import { avatar } from "./avatar.js";
 import { block } from "./blocks.js";
 import { clockTime, dayName, fromTs, fullTime, sameDay } from "./dates.js";
@@ -133,14 +134,18 @@ function content(channel, message, app) {
   const ctx = app.context(`${app.user}|${channel.id}|${message.ts}`, { channel: channel.id, ts: message.ts });
   const blocks = (message.blocks ?? []).map((each) => block(each, ctx));
   const text = blocks.length || !message.text ? [] : [h("div", { class: "text" }, mrkdwn(message.text, ctx.world))];
-  const files = (message.files ?? []).map((file) => fileCard(file));
+  const files = (message.files ?? []).map((file) => fileCard(file, app.user));
   return h("div", { class: "content" }, text, blocks, files);
 }
 
-function fileCard(file) {
+function fileCard(file, user) {
   const name = file.title ?? file.name ?? file.id;
-  const inside = [icon("file"), h("span", {}, name)];
-  return file.url_private ? h("a", { class: "file", href: file.url_private, target: "_blank", rel: "noopener noreferrer" }, inside) : h("div", { class: "file" }, inside);
+  const address = `/_control/file/${encodeURIComponent(file.id)}?user=${encodeURIComponent(user)}`;
+  return h(
+    "a",
+    { class: "file", href: address, download: file.name ?? "", "aria-label": `Download ${name}` },
+    icon("file"), h("span", {}, name), h("small", {}, sizeText(file.size ?? 0)), icon("download"),
+  );
 }
 
 function repliesButton(message, count, last, app) {

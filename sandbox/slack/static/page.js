@@ -1,5 +1,6 @@
 // The page on which one person plays the whole team: its state, and what changes it.
 
+import { encoded } from "./attachments.js";
 import { Drafts, composer, withIds } from "./composer.js";
 import { draw } from "./draw.js";
 import { Values, staticOptions, viewValues } from "./fields.js";
@@ -36,8 +37,8 @@ class Page {
   constructor() {
     this.user = null;
     this.modals = new Modals($("modals"), this);
-    this.main = composer({ label: "Message", drafts: this.drafts, place: () => this.#mainPlace(), send: (text) => this.#send(text, null) });
-    this.side = composer({ label: "Reply", drafts: this.drafts, place: () => this.#threadPlace(), send: (text) => this.#send(text, this.place().thread) });
+    this.main = composer({ label: "Message", drafts: this.drafts, place: () => this.#mainPlace(), send: (text, files) => this.#send(text, files, null) });
+    this.side = composer({ label: "Reply", drafts: this.drafts, place: () => this.#threadPlace(), send: (text, files) => this.#send(text, files, this.place().thread) });
     $("composer").append(this.main.node);
     $("thread-composer").append(this.side.node);
     furnish(this);
@@ -216,9 +217,13 @@ class Page {
     this.newFrom = fresh && Number(until) > 0 ? until : null;
   }
 
-  async #send(text, thread) {
+  async #send(text, files, thread) {
     const channel = this.channel();
     if (!channel) return false;
+    if (files.length > 0) {
+      const words = { text: withIds(text, this.world()), ...(thread ? { thread_ts: thread } : {}) };
+      return (await this.act("upload", { channel: channel.id, files: await encoded(files), ...words })) !== null;
+    }
     if (!text.startsWith("/")) return (await this.act("message", { channel: channel.id, text: withIds(text, this.world()), ...(thread ? { thread_ts: thread } : {}) })) !== null;
     if (thread) {
       toast(`${text.split(/\s/)[0]} is not supported in threads.`);

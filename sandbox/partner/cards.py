@@ -120,7 +120,7 @@ async def order(call: Call) -> Answer:
     reply = processor.ask(call)
     try:
         if reply.verdict != "ok":
-            raise processor.error_of(reply)
+            raise processor.error_of(reply, issues=True)
         _check_allowance(call.account)  # another order may have taken the last one meanwhile
     except Refusal:
         idempotency.release(call.world, claimed)
@@ -246,9 +246,7 @@ def _truncated(text: str | None, default: int) -> int:
 async def read_card(call: Call) -> Answer:
     """GET /cards/{cardId}: a failed balance read is a null beside the card, a failed look-up a 502."""
     card = of_call(call)
-    reply = processor.ask(call)
-    if reply.verdict != "ok":
-        raise processor.error_of(reply)
+    processor.must_agree(call)
     balance_usd = card.balance_usd if card.balance_readable else None
     return Answer.of({"card": shown(call.world, card), "balance_usd": balance_usd})
 
@@ -262,9 +260,7 @@ async def freeze(call: Call) -> Answer:
         raise bad_request("The card is closed.")
     if card.status not in {"ACTIVE", "FROZEN"}:
         raise bad_request(f"A card that is {card.status} cannot be frozen or unfrozen.")
-    reply = processor.ask(call)
-    if reply.verdict != "ok":
-        raise processor.error_of(reply)
+    processor.must_agree(call)
     with call.world.store.transaction():
         _set_frozen(call, of_call(call), frozen)
     return Answer.of({"card_id": card.id, "frozen": frozen})

@@ -80,7 +80,7 @@ async def _ask_for_credit(call: Call, keyed: Keyed, card: cards.Card) -> Answer:
         raise await processor.timed_out(call) if reply.code == "timeout" else processor.error_of(reply)
     if reply.verdict == "refused":
         refund_top_up(call.world, keyed)
-        raise processor.error_of(reply)
+        raise processor.error_of(reply, issues=True)
     return Answer.of(credit_top_up(call.world, keyed))
 
 

@@ -137,11 +137,12 @@ def _webhook(kind: str, payload: Shape, schemas: dict[str, Any]) -> dict[str, An
     ]
     told = {"200": {"description": "Any 2xx within 8 seconds"}}
     return {
+        "x-source": "invented" if kind in payloads.INVENTED else "spec",
         "post": {
             "parameters": headers,
             "requestBody": {"required": True, **_json(envelope)},
             "responses": told,
-        }
+        },
     }
 
 

@@ -28,13 +28,16 @@ def ask(call: Call, refusal: str = "") -> Reply:
     return Reply("unknown" if code in {"5xx", "timeout"} else "refused", code)
 
 
-def error_of(reply: Reply) -> Refusal:
-    """The service's answer to a processor that did not agree (topup; Errors)."""
+def error_of(reply: Reply, *, issues: bool = False) -> Refusal:
+    """The service's answer to a processor that did not agree (topup; Errors).
+
+    ``issues``: an order or a top-up, the two calls that are told of a lack of capacity by a code of its own.
+    """
     if reply.code in {"400", "412"}:
         return bad_request("The card processor refused the request.")
     if reply.code == "401":
         return Refusal(503, "UPSTREAM_AUTH", "The service could not authenticate to the card processor.")
-    if reply.code == "capacity":
+    if reply.code == "capacity" and issues:
         return Refusal(409, "QUOTA", "The card processor has no capacity left.")
     return unavailable(502, "The card processor is unreachable or failing.")
 
@@ -42,8 +45,6 @@ def error_of(reply: Reply) -> Refusal:
 def must_agree(call: Call) -> None:
     """For calls that change or read one thing: anything but agreement ends the call, nothing changed."""
     reply = ask(call)
-    if reply.code == "capacity":
-        raise unavailable(502, "The card processor has no capacity left.")
     if reply.verdict != "ok":
         raise error_of(reply)
 

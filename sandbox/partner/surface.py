@@ -130,7 +130,7 @@ OPERATIONS: tuple[Operation, ...] = (
         cards.read_card,
         answers.CARD_AND_BALANCE,
         processor=True,
-        codes={**_CARD_ERRORS, 409: ("QUOTA",), **_PROCESSOR_ERRORS},
+        codes={**_CARD_ERRORS, **_PROCESSOR_ERRORS},
     ),
     Operation(
         "POST",
@@ -159,7 +159,7 @@ OPERATIONS: tuple[Operation, ...] = (
         body=answers.FREEZE_BODY,
         keyed=True,
         processor=True,
-        codes={**_CARD_ERRORS, 409: ("QUOTA",), **_PROCESSOR_ERRORS},
+        codes={**_CARD_ERRORS, **_PROCESSOR_ERRORS},
     ),
     Operation(
         "POST",
@@ -185,7 +185,7 @@ OPERATIONS: tuple[Operation, ...] = (
         codes={
             **_CARD_ERRORS,
             402: ("INSUFFICIENT_FUNDS",),
-            409: ("ALREADY_PROCESSED", "QUOTA"),
+            409: ("ALREADY_PROCESSED",),
             **_PROCESSOR_ERRORS,
         },
     ),

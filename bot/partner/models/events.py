@@ -28,7 +28,7 @@ class EventFees(Answer):
 class Purchase(Answer):
     """What every event of a purchase may tell about it. None: not told, which is not 0.
 
-    `original_amount` is in `original_currency`; `amount_usd` includes `fee_usd`.
+    `original_amount` is in `original_currency`; `amount_usd` includes `fee_usd`. Only a decline has a reason.
     """
 
     partner_ref: str | None = None
@@ -44,6 +44,7 @@ class Purchase(Answer):
     bill_currency: str | None = None
     exchange_rate: Exact | None = None
     fee_breakdown: EventFees | None = None
+    decline_reason: DeclineReason | None = None
 
 
 class Authorization(Purchase):
@@ -76,7 +77,6 @@ class Decline(Purchase):
     event: Annotated[str | None, Known(("declined",))] = None
     amount_usd: Exact | None = None
     fee_usd: Exact | None = None
-    decline_reason: DeclineReason | None = None
     occurred_at: Utc | None = None
 
 

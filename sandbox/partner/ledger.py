@@ -1,5 +1,6 @@
 """The float and its ledger: every movement is one row, and the row and the totals move together."""
 
+from collections.abc import Sequence
 from decimal import Decimal
 from typing import Any, Literal
 
@@ -49,6 +50,29 @@ def post(
     if kind in ("card_topup", "refund"):
         changed["net_topups_usd"] = money.text(money.add(owner.net_topups_usd, -amount_usd))
     world.store.update("accounts", "id", account_id, **changed)
+
+
+def post_fees(
+    world: World, owner: Account, fee_usd: Decimal, references: Sequence[str], description: str
+) -> None:
+    """The same fee for many causes at once: a row each, the float moved by their sum, in the caller's transaction."""
+    now, first = stamp_now(world), owner.ledger_rows + 1
+    amount = money.text(-fee_usd)
+    columns = ("account", "amount_usd", "kind", "reference", "description", "created_at", "number")
+    rows = (
+        (owner.id, amount, "fee", reference, description, now, number)
+        for number, reference in enumerate(references, first)
+    )
+    world.store.insert_all("ledger", columns, rows)
+    world.store.update(
+        "accounts",
+        "id",
+        owner.id,
+        ledger_rows=owner.ledger_rows + len(references),
+        ledger_last_at=max(now, owner.ledger_last_at),
+        ledger_in_order=int(owner.ledger_in_order and now >= owner.ledger_last_at),
+        spent_usd=money.text(money.total([owner.spent_usd, *[fee_usd] * len(references)])),
+    )
 
 
 def rows_total(world: World, account_id: str, *kinds: Kind) -> Decimal:

@@ -6,7 +6,7 @@ was committed is there afterwards, which is what the two commits of a top-up are
 
 import contextlib
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from decimal import Decimal
 from typing import Any
 
@@ -232,6 +232,12 @@ class Store:
         marks = ", ".join("?" for _ in columns)
         sql = f"INSERT INTO {table} ({names}) VALUES ({marks})"  # noqa: S608 - names are literals of this package
         return self.run(sql, *columns.values())
+
+    def insert_all(self, table: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
+        """Insert many rows, each with its values in the order of the columns."""
+        names, marks = ", ".join(columns), ", ".join("?" for _ in columns)
+        sql = f"INSERT INTO {table} ({names}) VALUES ({marks})"  # noqa: S608 - names are literals of this package
+        self._db.executemany(sql, rows)
 
     def update(self, table: str, where: str, key: Any, **columns: Any) -> None:
         """Set columns of the rows whose column ``where`` equals ``key``."""

@@ -1,0 +1,65 @@
+"""CSV that no spreadsheet runs, and that every reader reads back."""
+
+import csv
+import io
+from datetime import UTC, datetime
+from decimal import Decimal
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from bot.domain import csv_lines
+
+# What a spreadsheet runs. Written out again, so that a start forgotten in the code is noticed here.
+STARTS = ["=", "+", "-", "@", "\t", "\r", "\0", "＝", "＋", "－", "＠"]
+TEXTS = st.one_of(
+    st.text(max_size=60),
+    st.tuples(st.sampled_from(STARTS), st.text(max_size=20)).map("".join),
+)
+
+
+def read_back(text: str) -> list[list[str]]:
+    return list(csv.reader(io.StringIO(text, newline=""), strict=True))
+
+
+@given(st.lists(TEXTS, min_size=1, max_size=6))
+@example(["=cmd|' /C calc'!A0", "＝1+1", "-1+1", 'a"b', "a,b\r\nc"])
+def test_no_text_begins_like_a_formula_and_all_of_it_comes_back(cells: list[str]) -> None:
+    ((*found,),) = read_back(csv_lines.line(cells))
+
+    assert len(found) == len(cells)
+    for cell, text in zip(found, cells, strict=True):
+        assert not cell.startswith(tuple(STARTS))
+        assert cell == (f"'{text}" if text.startswith(tuple(STARTS)) else text)
+
+
+@given(st.lists(st.lists(TEXTS, min_size=2, max_size=4), min_size=1, max_size=5))
+def test_records_stay_apart_whatever_stands_in_them(records: list[list[str]]) -> None:
+    found = read_back("".join(map(csv_lines.line, records)))
+
+    assert [len(row) for row in found] == [len(row) for row in records]
+
+
+@given(st.decimals(allow_nan=False, allow_infinity=False, places=10, min_value=-(10**12), max_value=10**12))
+def test_amounts_stay_numbers_to_the_last_digit(amount: Decimal) -> None:
+    ((cell,),) = read_back(csv_lines.line([amount]))
+
+    assert Decimal(cell) == amount
+    assert "E" not in cell
+    assert not cell.startswith("'")
+
+
+def test_a_text_that_only_looks_like_a_negative_number_is_guarded() -> None:
+    assert csv_lines.line(["-5", Decimal(-5), -5]) == "'-5,-5,-5\r\n"
+
+
+def test_a_number_that_is_none_is_refused() -> None:
+    with pytest.raises(ValueError, match="finite"):
+        csv_lines.line([Decimal("NaN")])
+
+
+def test_nothing_is_an_empty_cell_and_times_are_utc() -> None:
+    at = datetime(2026, 3, 2, 9, 0, 0, 123000, tzinfo=UTC)
+
+    assert csv_lines.line([None, at, ""]) == ",2026-03-02T09:00:00.123Z,\r\n"

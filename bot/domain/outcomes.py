@@ -5,8 +5,9 @@ an attempt whose outcome is unknown, a refusal of the next one speaks only of th
 kind of call has two tables: for a first attempt, and for a re-send after an unknown one.
 
 Sources: Cards, POST topup (404 beats replay, 502 leaves the float debited, 503 refunds and spends
-the key); POST /cards (502 releases the key); freeze (502 and 503 change nothing); POST /funding
-(idempotent on the hash); Errors.
+the key); unload (no row of the ledger is documented); close (503 UNAVAILABLE leaves the card open);
+POST /cards (502 releases the key); freeze (502 and 503 change nothing); PUT limits, phone, 3ds and
+fees; POST /funding (idempotent on the hash); redeliver; Errors.
 """
 
 from __future__ import annotations
@@ -38,9 +39,18 @@ class Call(StrEnum):
 
     ORDER = "order"
     TOPUP = "topup"
+    UNLOAD = "unload"
     FREEZE = "freeze"
+    CLOSE = "close"
+    LIMITS = "limits"
+    PHONE = "phone"
+    THREEDS = "3ds"
     FUNDING = "funding"
+    MARKUP = "markup"
     WEBHOOK = "webhook"
+    REDELIVER = "redeliver"
+    DEPOSIT = "deposit"
+    REVEAL = "reveal"  # makes a link and calls nothing
 
 
 ANY = "*"
@@ -51,6 +61,24 @@ _COMMON: _Table = {
     (401, ANY): Finding.HELD,
     (403, ANY): Finding.HELD,
     (500, ANY): Finding.UNKNOWN,
+}
+
+# What is no such card, submission or path, or no such method, did nothing; after a doubt it tells nothing.
+_COMMON_AT_FIRST: _Table = {(404, "NOT_FOUND"): Finding.REFUSED, (405, "BAD_REQUEST"): Finding.REFUSED}
+_COMMON_AFTER_UNKNOWN: _Table = {(404, "NOT_FOUND"): Finding.EVIDENCE, (405, "BAD_REQUEST"): Finding.EVIDENCE}
+
+# A setting at the processor: nothing says that a 502 or 503 left it as it was.
+_SETTING_AT_FIRST: _Table = {
+    (400, ANY): Finding.REFUSED,
+    (404, "NOT_FOUND"): Finding.REFUSED,
+    (502, "UNAVAILABLE"): Finding.UNKNOWN,
+    (503, ANY): Finding.UNKNOWN,
+}
+_SETTING_AFTER_UNKNOWN: _Table = {
+    (400, ANY): Finding.EVIDENCE,
+    (404, "NOT_FOUND"): Finding.EVIDENCE,
+    (502, "UNAVAILABLE"): Finding.UNKNOWN,
+    (503, ANY): Finding.UNKNOWN,
 }
 
 FIRST: Mapping[Call, _Table] = {
@@ -84,8 +112,38 @@ FIRST: Mapping[Call, _Table] = {
         (429, "TOO_MANY_PENDING"): Finding.REFUSED,
         (503, "UNAVAILABLE"): Finding.NOTHING_YET,
     },
+    Call.UNLOAD: {
+        (400, "BAD_REQUEST"): Finding.REFUSED,
+        (402, "INSUFFICIENT_FUNDS"): Finding.REFUSED,
+        (404, "NOT_FOUND"): Finding.REFUSED,
+        # As on a top-up: a fresh key cannot be known already.
+        (409, "ALREADY_PROCESSED"): Finding.UNRESOLVED,
+        (502, "UNAVAILABLE"): Finding.UNKNOWN,
+        (503, ANY): Finding.UNKNOWN,
+    },
+    Call.CLOSE: {
+        (400, "BAD_REQUEST"): Finding.REFUSED,
+        (404, "NOT_FOUND"): Finding.REFUSED,
+        (409, "ALREADY_PROCESSED"): Finding.UNKNOWN,
+        (502, "UNAVAILABLE"): Finding.UNKNOWN,
+        (503, "UNAVAILABLE"): Finding.NOTHING_YET,  # the balance cannot be read: the card stays open
+        (503, "UPSTREAM_AUTH"): Finding.UNKNOWN,
+    },
+    Call.LIMITS: _SETTING_AT_FIRST,
+    Call.PHONE: _SETTING_AT_FIRST,
+    Call.THREEDS: _SETTING_AT_FIRST,
+    Call.MARKUP: {(400, "BAD_REQUEST"): Finding.REFUSED},
+    # A quote moves nothing, but it makes an address that waits for money.
+    Call.DEPOSIT: _SETTING_AT_FIRST,
+    Call.REDELIVER: {
+        (400, "BAD_REQUEST"): Finding.REFUSED,
+        (404, "NOT_FOUND"): Finding.REFUSED,
+        (502, "UNAVAILABLE"): Finding.UNKNOWN,
+        (503, ANY): Finding.UNKNOWN,
+    },
     # It may be a save that failed; either way the registration is as it was.
     Call.WEBHOOK: {(400, "BAD_REQUEST"): Finding.REFUSED},
+    Call.REVEAL: {},
 }
 
 AFTER_UNKNOWN: Mapping[Call, _Table] = {
@@ -120,7 +178,34 @@ AFTER_UNKNOWN: Mapping[Call, _Table] = {
         (400, "BAD_REQUEST"): Finding.EVIDENCE,
         (503, "UNAVAILABLE"): Finding.UNKNOWN,
     },
+    Call.UNLOAD: {
+        (400, "BAD_REQUEST"): Finding.EVIDENCE,
+        (402, "INSUFFICIENT_FUNDS"): Finding.EVIDENCE,
+        (404, "NOT_FOUND"): Finding.EVIDENCE,
+        (409, "ALREADY_PROCESSED"): Finding.EVIDENCE,
+        (502, "UNAVAILABLE"): Finding.UNKNOWN,
+        (503, ANY): Finding.UNKNOWN,
+    },
+    Call.CLOSE: {
+        (400, "BAD_REQUEST"): Finding.EVIDENCE,
+        (404, "NOT_FOUND"): Finding.EVIDENCE,
+        (409, "ALREADY_PROCESSED"): Finding.EVIDENCE,
+        (502, "UNAVAILABLE"): Finding.UNKNOWN,
+        (503, ANY): Finding.UNKNOWN,
+    },
+    Call.LIMITS: _SETTING_AFTER_UNKNOWN,
+    Call.PHONE: _SETTING_AFTER_UNKNOWN,
+    Call.THREEDS: _SETTING_AFTER_UNKNOWN,
+    Call.MARKUP: {(400, "BAD_REQUEST"): Finding.EVIDENCE},
+    Call.DEPOSIT: _SETTING_AFTER_UNKNOWN,
+    Call.REDELIVER: {
+        (400, "BAD_REQUEST"): Finding.EVIDENCE,
+        (404, "NOT_FOUND"): Finding.EVIDENCE,
+        (502, "UNAVAILABLE"): Finding.UNKNOWN,
+        (503, ANY): Finding.UNKNOWN,
+    },
     Call.WEBHOOK: {(400, "BAD_REQUEST"): Finding.EVIDENCE},
+    Call.REVEAL: {},
 }
 
 
@@ -128,7 +213,8 @@ def classify(call: Call, status: int | None, code: str | None, *, outcome_unknow
     """What an error answer proves. No status, or a pair no table names, proves nothing: UNKNOWN."""
     if status is None or code is None:
         return Finding.UNKNOWN
-    for table in ((AFTER_UNKNOWN if outcome_unknown else FIRST)[call], _COMMON):
+    own, common = (AFTER_UNKNOWN, _COMMON_AFTER_UNKNOWN) if outcome_unknown else (FIRST, _COMMON_AT_FIRST)
+    for table in (own[call], common, _COMMON):
         for key in ((status, code), (status, ANY)):
             if key in table:
                 return table[key]

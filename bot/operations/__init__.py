@@ -18,10 +18,12 @@ def _subclasses(cls: type[Operation]) -> Iterator[type[Operation]]:
 
 def kinds() -> Mapping[str, type[Operation]]:
     """Kind name -> its class, in the order of their names. Imports the modules of this package once."""
-    for module in pkgutil.iter_modules(__path__):
-        importlib.import_module(f"{__name__}.{module.name}")
+    modules = {f"{__name__}.{module.name}" for module in pkgutil.iter_modules(__path__)}
+    for name in sorted(modules):
+        importlib.import_module(name)
     root: Any = Operation  # mypy takes an abstract class for no class
-    found = {cls.kind: cls for cls in _subclasses(root) if "kind" in cls.__dict__}
+    of_files = (cls for cls in _subclasses(root) if cls.__module__ in modules)
+    found = {cls.kind: cls for cls in of_files if "kind" in cls.__dict__}
     return dict(sorted(found.items()))
 
 

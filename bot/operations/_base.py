@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, ClassVar
 
+from bot.domain.cards import CardEntry
 from bot.domain.errors import InvalidFields, InvalidInput
 from bot.domain.outcomes import Call, Finding, Outcome, classify
 from bot.domain.planning import Evidence
@@ -42,6 +43,8 @@ class Field:
     private: bool = False  # sealed; shown masked
     mask: Callable[[str], str] = _as_is
     card: bool = False  # names a card; the service resolves it to a card id
+    missing: str = ""  # what is said when it is left empty
+    anew: bool = False  # a safeguard: filled by the person each time, never for them
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,11 +84,18 @@ class Operation(ABC):
     spends_key: ClassVar[frozenset[tuple[int, str]]] = frozenset()
     # False where acting blind beats not acting (a freeze must not wait for a balance).
     must_recheck: ClassVar[bool] = True
-    moves_float: ClassVar[bool] = False
+    moves_float: ClassVar[bool] = False  # its exposure leaves the float
+    # Kinds whose unknown outcome on the same target is a reason not to approve this one.
+    doubts: ClassVar[tuple[str, ...]] = ()
+    reads_back: ClassVar[bool] = True  # False where no call shows what was set: our own records do
+    needs_deliveries: ClassVar[bool] = False  # useless, or worse, where events do not reach this bot
+    # (status, code) -> what happened and what to do next, where this call means something of its own by it.
+    in_words: ClassVar[Mapping[tuple[int, str], tuple[str, str]]] = {}
     can_run_now: ClassVar[bool] = False  # has the Freeze now checkbox
     asked_by_admins: ClassVar[bool] = False
     # False where the same call again would not do the same: after a doubt it is only looked at.
     repeats: ClassVar[bool] = True
+    needs_public_url: ClassVar[bool] = False  # its outcome is a page of this bot's web server
     alone: ClassVar[bool] = False  # one at a time for a program, among all kinds with the same subject
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
@@ -114,7 +124,7 @@ class Operation(ABC):
             text = (texts.get(field.name) or "").strip()
             if not text:
                 if not field.optional:
-                    errors[field.name] = f"{field.label} is missing."
+                    errors[field.name] = field.missing or f"{field.label} is missing."
                 continue
             try:
                 values[field.name] = field.parse(text)
@@ -125,6 +135,11 @@ class Operation(ABC):
         if errors:
             raise InvalidFields(errors)
         return values
+
+    @classmethod
+    def misfits(cls, values: Mapping[str, str], card: CardEntry) -> dict[str, str]:
+        """Errors by field of what was typed beside the card it names."""
+        return {}
 
     @property
     def subject(self) -> str:
@@ -172,6 +187,11 @@ class Operation(ABC):
         """What speaks against it now; those that stop are read again before the first send."""
         return []
 
+    def stops(self, facts: Facts, *, again: bool) -> list[str]:
+        """What forbids sending it now. `again` = after an attempt whose outcome nobody knows, which may have
+        brought these very facts about."""
+        return [concern.text for concern in self.concerns(facts) if concern.stops]
+
     @abstractmethod
     async def send(self, partner: PartnerClient, key: str, body: bytes) -> Outcome:
         """The one call that changes something. Raises PartnerError for every error answer."""
@@ -196,14 +216,29 @@ class Operation(ABC):
                 "The API knows a key that was made for this request alone. Was the database restored from a"
                 " backup, or has the key leaked?"
             )
+        happened, next_step = self.in_words.get((error.status or 0, error.code or ""), ("", ""))
+        cause = happened or _cause(error)
         return Outcome(
             finding,
-            refusal_sentence(error, finding, outcome_unknown=outcome_unknown),
+            self._sentence(cause, next_step, error, finding, outcome_unknown=outcome_unknown),
             {"status": error.status, "code": error.code},
             retry_after_s=error.retry_after,
             alarm=alarm,
-            cause=_cause(error),
+            cause=cause,
         )
+
+    def _sentence(
+        self, cause: str, next_step: str, error: PartnerError, finding: Finding, *, outcome_unknown: bool
+    ) -> str:
+        """What happened, whether money moved, what to do next."""
+        money = _MONEY_IN_DOUBT.get(finding, _MONEY[finding]) if outcome_unknown else _MONEY[finding]
+        if finding is Finding.UNKNOWN and not self.repeats:
+            money = _LOOKED_UP
+        parts = [cause, money]
+        if finding is Finding.REFUSED:
+            usual = _WHAT_NEXT.get(error.code or "", "Mend the cause, then make a new request.")
+            parts.append(next_step or usual)
+        return " ".join(parts)
 
 
 _WHAT_HAPPENED: Mapping[str, str] = {
@@ -249,6 +284,11 @@ _MONEY: Mapping[Finding, str] = {
     Finding.EVIDENCE: "What the first attempt did is not known yet; do not repeat this. It is being looked up.",
 }
 
+# The same where the call is not made again.
+_LOOKED_UP = (
+    "The outcome is not known yet; do not repeat this. It is looked up shortly, and the call is not made again."
+)
+
 
 def _cause(error: PartnerError) -> str:
     happened = _WHAT_HAPPENED.get(error.code or "", "The API gave no usable answer.")
@@ -263,16 +303,6 @@ _MONEY_IN_DOUBT: Mapping[Finding, str] = {
     Finding.HELD: "What an earlier attempt did is not known yet; do not repeat this. Sending to this program is"
     " paused until the key works again.",
 }
-
-
-def refusal_sentence(error: PartnerError, finding: Finding, *, outcome_unknown: bool = False) -> str:
-    """What happened, whether money moved, what to do next."""
-    code = error.code or ""
-    money = _MONEY_IN_DOUBT.get(finding, _MONEY[finding]) if outcome_unknown else _MONEY[finding]
-    parts = [_cause(error), money]
-    if finding is Finding.REFUSED:
-        parts.append(_WHAT_NEXT.get(code, "Mend the cause, then make a new request."))
-    return " ".join(parts)
 
 
 def one_of(choices: Sequence[str], sentence: str) -> Callable[[str], str]:

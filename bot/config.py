@@ -12,7 +12,7 @@ import re
 import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from datetime import time, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -21,6 +21,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from bot.domain.addresses import is_address
 from bot.domain.alert_rules import Alerting, DeclineAlert, FloatAlert
+from bot.domain.delegation import LONGEST, Delegation
 from bot.domain.hours import Hours
 from bot.domain.money import InvalidAmount, parse_usd
 from bot.domain.policy import KINDS, KindPolicy, Limits, People, Policy, Tier
@@ -28,6 +29,7 @@ from bot.domain.relaying import NEVER, Destination
 
 _UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
 _PERSON = re.compile(r"@[a-z0-9][a-z0-9._-]*|[UWS][A-Z0-9]{2,}")
+_ONE_PERSON = re.compile(r"@[a-z0-9][a-z0-9._-]*|[UW][A-Z0-9]{2,}")
 _CHANNEL = re.compile(r"#[^\s#@A-Z]{1,80}|[CG][A-Z0-9]{2,}")
 _DESTINATION = re.compile(r"[a-z0-9][a-z0-9_-]{0,39}")
 _CLOCK = re.compile(r"([01][0-9]|2[0-3]):[0-5][0-9]")
@@ -178,6 +180,23 @@ class _Table:
             self.problem(key, f'is {text!r}; write a duration such as "90s", "15m", "8h" or "2d".')
         return found or default
 
+    def moment(self, key: str, zone: ZoneInfo, *, end_of_day: bool = False) -> datetime | None:
+        """A date, the whole day of `zone` counting, or a time with its offset; a problem where it is neither."""
+        self.known.add(key)
+        value = self.values.get(key)
+        if isinstance(value, str):
+            try:
+                value = date.fromisoformat(value) if len(value) == 10 else datetime.fromisoformat(value)
+            except ValueError:
+                value = None
+        if isinstance(value, datetime) and value.tzinfo is not None:
+            return value.astimezone(UTC)
+        if isinstance(value, date) and not isinstance(value, datetime):
+            day = value + timedelta(days=1) if end_of_day else value
+            return datetime.combine(day, time(), zone).astimezone(UTC)
+        self.problem(key, "must be a date such as 2026-03-02, or a time with its offset.")
+        return None
+
     def usd(self, key: str, default: Decimal | None = None, *, zero: bool = False) -> Decimal | None:
         """Dollars in quotes; empty = none. TOML's own numbers are refused: they are binary fractions."""
         text = self.get(key, str, 'dollars in quotes, such as "500" or "99.50"')
@@ -205,13 +224,14 @@ class _Table:
 
 def _read(root: _Table, digest: str) -> Config:
     alerts, relay = root.table("alerts"), root.table("relay")
+    hours = _hours(alerts.table("hours"))
     config = Config(
         channels=_channels(root.table("slack")),
-        policy=_policy(root, digest),
+        policy=_policy(root, digest, hours.zone),
         poll=_poll(root.table("poll")),
         float_alert=_float_alert(alerts.table("float")),
         decline_alert=_decline_alert(alerts.table("declines")),
-        hours=_hours(alerts.table("hours")),
+        hours=hours,
         destinations=_destinations(relay),
         digest=digest,
     )
@@ -230,12 +250,14 @@ def _channels(table: _Table) -> Channels:
     return Channels(found["approvals"] or "", found["alerts"] or "", found["audit"])
 
 
-def _policy(root: _Table, digest: str) -> Policy:
+def _policy(root: _Table, digest: str, zone: ZoneInfo) -> Policy:
     tables = root.table("policy")
     default = _kind(tables.table("default"), KindPolicy())
     kinds = {kind: _kind(tables.table(kind), default) for kind in KINDS if kind in tables.values}
     tables.refuse_the_rest(KINDS)
-    return Policy(_people(root.table("people")), kinds, default, _limits(root.table("limits")), digest)
+    people = root.table("people")
+    delegations = _delegations(people, zone)
+    return Policy(_people(people), kinds, default, _limits(root.table("limits")), digest, delegations)
 
 
 def _kind(table: _Table, default: KindPolicy) -> KindPolicy:
@@ -281,6 +303,32 @@ def _people(table: _Table) -> People:
         table.problem("approvers", "names nobody, so no request could ever be approved.")
     table.refuse_the_rest()
     return people
+
+
+def _delegations(people: _Table, zone: ZoneInfo) -> tuple[Delegation, ...]:
+    """`{ from = "@bob", to = "@dora", since = 2026-03-02, until = 2026-03-08, reason = "on leave" }`"""
+    found: list[Delegation] = []
+    for row in people.tables("delegations"):
+        away, delegate = (row.text(key, _ONE_PERSON, 'an "@user" or a Slack id') for key in ("from", "to"))
+        since, until = row.moment("since", zone), row.moment("until", zone, end_of_day=True)
+        reason: str = row.get("reason", str, "a text") or ""
+        row.refuse_the_rest()
+        for key, value in (("from", away), ("to", delegate), ("reason", reason.strip())):
+            if not value:
+                row.problem(key, "is needed.")
+        if away is None or delegate is None or since is None or until is None:
+            continue
+        delegation = Delegation(away, delegate, since, until, reason.strip())
+        if away == delegate:
+            row.problem("to", "is the person who is away.")
+        if until <= since:
+            row.problem("until", "is not after since.")
+        if until - since > LONGEST:
+            row.problem("until", f"is more than {LONGEST.days} days away: name them as an approver instead.")
+        if any(delegation.overlaps(other) for other in found):
+            row.problem("since", "overlaps another delegation between the same two.")
+        found.append(delegation)
+    return tuple(found)
 
 
 def _limits(table: _Table) -> Limits:

@@ -56,6 +56,11 @@ def _show(config: Config) -> None:
     typer.echo(f"Requesters: {', '.join(people.requesters) or 'every full member'}.")
     typer.echo(f"Approvers: {', '.join(people.approvers)}.")
     typer.echo(f"Admins: {', '.join(people.admins) or 'nobody, so approvers do what admins do'}.")
+    for one in policy.delegations:
+        typer.echo(
+            f"{one.delegate} decides in the place of {one.away} from {one.since:%Y-%m-%d %H:%M} to before"
+            f" {one.until:%Y-%m-%d %H:%M} UTC: {one.reason}"
+        )
     for kind in ("default", *(kind for kind in KINDS if kind in policy.kinds)):
         rule = policy.of(kind)
         steps = "".join(f", {tier.approvals} above {format_usd(tier.above_usd)}" for tier in rule.tiers)

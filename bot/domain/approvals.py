@@ -7,11 +7,12 @@ same word.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
+from bot.domain.delegation import Standing
 from bot.domain.requests import Request, State
 
 
@@ -47,8 +48,10 @@ class Reason(StrEnum):
     COUNTS = "counts"  # recorded, more approvals needed
     SETTLES = "settles"  # recorded, and the quorum is met
     OWN_REQUEST = "own_request"
+    OF_ONES_DELEGATE = "of_ones_delegate"  # the requester and this person count as one
     NOT_AN_APPROVER = "not_an_approver"
     ALREADY_DECIDED = "already_decided"
+    DECIDED_BY_DELEGATE = "decided_by_delegate"  # somebody who counts as one with this person approved
     NOT_PENDING = "not_pending"
     EXPIRED = "expired"
     STALE = "stale"  # another digest or version was shown
@@ -69,22 +72,26 @@ def decide(
     decisions: Sequence[Decision],
     *,
     actor: str,
-    approvers: Collection[str],
+    standing: Standing,
     shown_digest: str,
     now: datetime,
 ) -> Verdict:
     """Judge an approval by `actor`, who was shown `shown_digest`.
 
-    `approvers` is the membership read at this moment. The order is from what the person is to what
+    `standing` is who may approve, read at this moment. The order is from what the person is to what
     the request is, so that nobody learns more of a request than they may.
     """
     if actor == request.requester:
         return Verdict(Reason.OWN_REQUEST)
-    if actor not in approvers:
+    if actor not in standing.approvers:
         return Verdict(Reason.NOT_AN_APPROVER)
+    if standing.are_one(actor, request.requester):
+        return Verdict(Reason.OF_ONES_DELEGATE)
     earlier = {d.actor for d in decisions if d.kind is DecisionKind.APPROVE}
     if actor in earlier:
         return Verdict(Reason.ALREADY_DECIDED, len(earlier))
+    if any(standing.are_one(actor, other) for other in earlier):
+        return Verdict(Reason.DECIDED_BY_DELEGATE, len(earlier))
     if request.state is not State.PENDING:
         return Verdict(Reason.NOT_PENDING)
     if request.expires_at <= now:

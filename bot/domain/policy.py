@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from decimal import Decimal
 
+from bot.domain.delegation import Delegation
+
 KINDS = (
     "card_order",
     "card_topup",
@@ -88,6 +90,7 @@ class Policy:
     default: KindPolicy = KindPolicy()
     limits: Limits = Limits()
     version: str = ""
+    delegations: tuple[Delegation, ...] = ()
 
     def of(self, kind: str) -> KindPolicy:
         return self.kinds.get(kind, self.default)
@@ -96,7 +99,8 @@ class Policy:
 def never_met(policy: Policy, requesters: frozenset[str] | None, approvers: frozenset[str]) -> list[str]:
     """Why this policy could never be met by these people; empty when it can.
 
-    `requesters` is None when every full member may ask. Each sentence names the kind and the mend.
+    `requesters` is None when every full member may ask. `approvers` are those the policy names: a delegate
+    adds nobody, as the two count as one. Each sentence names the kind and the mend.
     """
     problems = []
     if not approvers:
@@ -117,8 +121,3 @@ def never_met(policy: Policy, requesters: frozenset[str] | None, approvers: froz
                 " Add approvers or ask for fewer approvals."
             )
     return problems
-
-
-def who_can_approve(approvers: frozenset[str], requester: str) -> frozenset[str]:
-    """Approvers for a request of `requester`: never the requester."""
-    return approvers - {requester}

@@ -11,6 +11,7 @@ from decimal import Decimal
 
 from bot.domain.actors import Actor
 from bot.domain.approvals import Decision, DecisionKind, Reason, Verdict, decide
+from bot.domain.delegation import Standing
 from bot.domain.errors import (
     AlreadyDecided,
     CountersignError,
@@ -33,6 +34,10 @@ from storage import decisions, requests
 from storage.store import Tx
 
 LIMIT_WINDOW = timedelta(hours=24)
+ONE_BY_DELEGATION = (
+    "The person who asked and you count as one person while one of you decides in the other's place, so somebody"
+    " else has to decide. Nothing has changed."
+)
 
 
 async def approve(
@@ -45,13 +50,13 @@ async def approve(
     core.crash_point("approve.received")
     try:
         actor = await people.member(core, slack_id)
-        approvers = await people.approvers(core)
+        standing = await people.standing(core)
         requester = await core.directory.actor(await _requester_of(core, request_id))
         if requester.deleted:
             raise NotAllowed(
                 "The person who asked is deactivated; reject this request.", "requester_deactivated"
             )
-        request, verdict = await _approve(core, request_id, actor, approvers, shown_digest)
+        request, verdict = await _approve(core, request_id, actor, standing, shown_digest)
     except CountersignError as refusal:
         await people.refused(core, slack_id, "request.approve", f"request:{request_id}", refusal.reason)
         raise
@@ -65,13 +70,13 @@ async def _requester_of(core: Core, request_id: str) -> str:
 
 
 async def _approve(
-    core: Core, request_id: str, actor: Actor, approvers: frozenset[str], shown_digest: str
+    core: Core, request_id: str, actor: Actor, standing: Standing, shown_digest: str
 ) -> tuple[Request, Verdict]:
     async with core.store.begin() as tx:
         request = await existing(tx, request_id)
         earlier = await decisions.of(tx, request.id)
         verdict = decide(
-            request, earlier, actor=actor.id, approvers=approvers, shown_digest=shown_digest, now=tx.now
+            request, earlier, actor=actor.id, standing=standing, shown_digest=shown_digest, now=tx.now
         )
         if not verdict.counts:
             raise refusal_of(core, request, verdict)
@@ -98,7 +103,11 @@ async def _approve(
             request,
             actor.id,
             "request.approval",
-            {"approvals": verdict.approvals, "mac": decision.mac},
+            {
+                "approvals": verdict.approvals,
+                "mac": decision.mac,
+                "in_place_of": sorted(standing.stands_for.get(actor.id, ())),
+            },
         )
         await owed.card(tx, core, request)
         await owed.line(tx, core, request, "approval", actor=actor.id, tag=actor.id)
@@ -117,6 +126,13 @@ def refusal_of(core: Core, request: Request, verdict: Verdict) -> CountersignErr
             return NotAllowed(people.not_an_approver(core), "not_an_approver")
         case Reason.ALREADY_DECIDED:
             return AlreadyDecided("Your approval is in already; somebody else has to give the next one.")
+        case Reason.OF_ONES_DELEGATE:
+            return NotAllowed(ONE_BY_DELEGATION, "of_ones_delegate")
+        case Reason.DECIDED_BY_DELEGATE:
+            return AlreadyDecided(
+                "Somebody who counts as one person with you, by delegation, has approved this already; somebody else"
+                " has to give the next approval."
+            )
         case Reason.EXPIRED:
             return Expired(f"{request.id} has expired. Nothing was sent; it can be asked for again.")
         case Reason.STALE:
@@ -190,15 +206,17 @@ async def confirm(core: Core, request_id: str, slack_id: str) -> Request:
     """The second person's word on a Freeze now, given afterwards."""
     try:
         actor = await people.member(core, slack_id)
-        approvers = await people.approvers(core)
+        standing = await people.standing(core)
         async with core.store.begin() as tx:
             request = await existing(tx, request_id)
             if not request.break_glass:
                 raise Stale(f"{request.id} has nothing to confirm.")
             if actor.id == request.requester:
                 raise OwnRequest()
-            if actor.id not in approvers:
+            if actor.id not in standing.approvers:
                 raise NotAllowed(people.not_an_approver(core), "not_an_approver")
+            if standing.are_one(actor.id, request.requester):
+                raise NotAllowed(ONE_BY_DELEGATION, "of_ones_delegate")
             if any(d.kind is DecisionKind.CONFIRM for d in await decisions.of(tx, request.id)):
                 raise AlreadyDecided(f"{request.id} was confirmed already.")
             await decisions.insert(tx, signed(tx, core, request, DecisionKind.CONFIRM, actor))
@@ -223,25 +241,25 @@ async def resolve(core: Core, request_id: str, slack_id: str, *, verdict: str, e
     evidence = _words_of("evidence", evidence)
     try:
         actor = await people.member(core, slack_id)
-        approvers = await people.approvers(core)
+        standing = await people.standing(core)
         async with core.store.begin() as tx:
             request = await existing(tx, request_id)
             if request.state is not State.UNRESOLVED:
                 raise Stale(f"{request.id} is {request.state}: there is nothing to resolve.")
-            if actor.id not in approvers and actor.id != request.requester:
+            if actor.id not in standing.approvers and actor.id != request.requester:
                 raise NotAllowed(people.not_an_approver(core), "not_an_approver")
             decision = signed(
                 tx, core, request, DecisionKind.RESOLVE, actor, reason=evidence, verdict=verdict
             )
             await decisions.insert(tx, decision)
-            return await _settle_by_hand(tx, core, request, decision, approvers)
+            return await _settle_by_hand(tx, core, request, decision, standing)
     except CountersignError as refusal:
         await people.refused(core, slack_id, "request.resolve", f"request:{request_id}", refusal.reason)
         raise
 
 
 async def _settle_by_hand(
-    tx: Tx, core: Core, request: Request, decision: Decision, approvers: frozenset[str]
+    tx: Tx, core: Core, request: Request, decision: Decision, standing: Standing
 ) -> Request:
     same = [
         d
@@ -249,7 +267,8 @@ async def _settle_by_hand(
         if d.kind is DecisionKind.RESOLVE and d.verdict == decision.verdict and is_genuine(tx.vault, d)
     ]
     people_of_it = {d.actor for d in same}
-    enough = len(people_of_it) >= 2 and bool((people_of_it & approvers) - {request.requester})
+    able = standing.others(request.requester)
+    enough = len(standing.counted(sorted(people_of_it))) >= 2 and bool(people_of_it & able)
     if not enough:
         request = await requests.touch(tx, request)
         await note(

@@ -154,7 +154,7 @@ async def preview(core: Core, draft_id: str) -> Preview:
     await people.require_may_ask(core, draft.owner, core.kinds[draft.kind], action=f"{draft.kind}.preview")
     operation = operation_of(core, draft)
     facts = dict(await operation.read(core.partners[draft.program]))
-    approvers = await people.approvers_lately(core)
+    standing = await people.standing_lately(core)
     draft = replace(draft, values={**draft.values, **operation.learned(facts)})
     operation = operation_of(core, draft)
     async with core.store.begin() as tx:
@@ -168,7 +168,7 @@ async def preview(core: Core, draft_id: str) -> Preview:
         lines=tuple(lines),
         concerns=(*operation.concerns(facts), *house_concerns(operation, facts)),
         approvals_needed=core.policy.of(draft.kind).approvals_needed(operation.exposure_usd()),
-        approvers=approvers - {draft.owner},
+        approvers=standing.others(draft.owner),
         live=core.live.get(draft.program, True),
     )
 

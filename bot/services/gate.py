@@ -141,14 +141,18 @@ async def _approvers_stand(core: Core, request: Request) -> Stop | None:
     if core.kinds[request.kind].asked_by_admins and request.requester not in await people.admins(core):
         text = f"{request.requester_name} is no longer an admin. Nothing was sent; ask again."
         return Stop(Event.CANCEL, text)
-    allowed = await people.approvers(core)
+    standing = await people.standing(core)
     for decision in approved:
         actor = await core.directory.actor(decision.actor)
-        if actor.deleted or decision.actor not in allowed:
+        if actor.deleted or decision.actor not in standing.approvers:
             return Stop(
                 Event.CANCEL,
                 f"{decision.actor_name} approved this but is no longer an approver. Nothing was sent; ask again.",
             )
+    counted = standing.counted(d.actor for d in approved if not standing.are_one(d.actor, request.requester))
+    if len(counted) < request.approvals_needed:
+        text = "Some of those who decided on this count as one person now, by delegation."
+        return Stop(Event.CANCEL, f"{text} Nothing was sent; ask again.")
     return None
 
 

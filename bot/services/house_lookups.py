@@ -9,6 +9,7 @@ from bot.domain.policy import KINDS
 from bot.services import people
 from bot.services.core import Core
 from bot.services.pictures import (
+    DelegationPicture,
     PolicyPicture,
     PolicyRow,
     WhoPicture,
@@ -43,7 +44,23 @@ def policy_picture(core: Core) -> PolicyPicture:
         )
     who = core.policy.people
     return PolicyPicture(
-        tuple(rows), who.requesters, who.approvers, who.admins, tuple(shown), core.policy.version
+        tuple(rows),
+        who.requesters,
+        who.approvers,
+        who.admins,
+        tuple(shown),
+        core.policy.version,
+        delegations(core),
+    )
+
+
+def delegations(core: Core) -> tuple[DelegationPicture, ...]:
+    """Those in force and to come, the next to end first."""
+    now = core.clock.now()
+    ahead = sorted((d for d in core.policy.delegations if now < d.until), key=lambda d: (d.until, d.since))
+    return tuple(
+        DelegationPicture(d.away, d.delegate, d.since, d.until, d.reason, in_force=d.in_force(now))
+        for d in ahead
     )
 
 
@@ -58,10 +75,13 @@ def _duration(span: timedelta) -> str:
 async def who(core: Core, kind: str, requester: str) -> WhoPicture:
     """Who may approve this kind now, were `requester` to ask."""
     cls = core.kinds[kind]
+    standing = await people.standing_lately(core)
+    able = standing.others(requester)
     return WhoPicture(
         title=cls.title,
         approvals=core.policy.of(kind).approvals,
-        able=tuple(sorted(await people.approvers_lately(core) - {requester})),
+        able=tuple(sorted(able)),
         names=core.policy.people.approvers,
         requester=requester,
+        in_place_of={person: tuple(sorted(standing.stands_for.get(person, ()))) for person in sorted(able)},
     )

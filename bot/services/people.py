@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable, Sequence
 from datetime import timedelta
 
 from bot.domain.actors import Actor, require_full_member
+from bot.domain.delegation import Standing
 from bot.domain.errors import LookupFailed, NotAllowed
 from bot.domain.policy import never_met
 from bot.operations._base import Operation
@@ -73,17 +75,38 @@ async def checked_lately(core: Core, slack_id: str) -> Actor:
     return found.actor
 
 
+async def standing(core: Core) -> Standing:
+    """Who may approve now: the policy's approvers, and who decides in the place of one of them."""
+    return await _standing(core, core.directory.members)
+
+
+async def standing_lately(core: Core) -> Standing:
+    """For showing who may decide; `standing` is for deciding."""
+    return await _standing(core, core.directory.members_lately)
+
+
+async def _standing(core: Core, members: Callable[[Sequence[str]], Awaitable[frozenset[str]]]) -> Standing:
+    named = await members(core.policy.people.approvers)
+    pairs = []
+    now = core.clock.now()
+    for delegation in (d for d in core.policy.delegations if d.in_force(now)):
+        away, delegate = await members([delegation.away]), await members([delegation.delegate])
+        # A name that has become a group's stands for nobody: a delegation is from one person to one person.
+        if len(away) == len(delegate) == 1:
+            pairs.append((min(away), min(delegate)))
+    return Standing.of(named, pairs)
+
+
 async def approvers(core: Core) -> frozenset[str]:
-    return await core.directory.members(core.policy.people.approvers)
+    return (await standing(core)).approvers
 
 
 async def approvers_lately(core: Core) -> frozenset[str]:
-    """For showing who may decide; `approvers` is for deciding."""
-    return await core.directory.members_lately(core.policy.people.approvers)
+    return (await standing_lately(core)).approvers
 
 
 async def admins(core: Core) -> frozenset[str]:
-    """With no admins named, approvers do what admins do."""
+    """With no admins named, approvers do what admins do. Delegation is of approving alone."""
     return await core.directory.members(core.policy.people.admins or core.policy.people.approvers)
 
 
@@ -117,4 +140,4 @@ async def policy_problems(core: Core) -> list[str]:
     """Why the policy could never be met by the people it names now; empty when it can."""
     names = core.policy.people.requesters
     requesters = await core.directory.members(names) if names else None
-    return never_met(core.policy, requesters, await approvers(core))
+    return never_met(core.policy, requesters, await core.directory.members(core.policy.people.approvers))

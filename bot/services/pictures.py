@@ -6,6 +6,7 @@ be pure functions of it.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
@@ -116,6 +117,16 @@ class CodePicture:
 
 
 @dataclass(frozen=True, slots=True)
+class LinkPicture:
+    """The one-time link to a card's details, for the requester alone. `url` is as good as the details."""
+
+    request: Request
+    url: Secret = field(repr=False)
+    good_until: datetime
+    again_until: datetime  # another link may be had until then
+
+
+@dataclass(frozen=True, slots=True)
 class DigestPicture:
     """What happened since the digest before: `lines` and `still_open` as they are written."""
 
@@ -157,6 +168,7 @@ Picture = (
     | AlertPicture
     | AlertLinePicture
     | CodePicture
+    | LinkPicture
     | DigestPicture
     | AnchorPicture
 )
@@ -281,6 +293,19 @@ class PolicyPicture:
     admins: tuple[str, ...]
     limits: tuple[Line, ...]
     version: str
+    delegations: tuple[DelegationPicture, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class DelegationPicture:
+    """Who decides in whose place, as the reviewed file names them, until before `until`."""
+
+    away: str
+    delegate: str
+    since: datetime
+    until: datetime
+    reason: str
+    in_force: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -303,3 +328,4 @@ class WhoPicture:
     able: tuple[str, ...]  # Slack ids
     names: tuple[str, ...]
     requester: str
+    in_place_of: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # of those able by delegation

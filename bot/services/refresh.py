@@ -32,14 +32,14 @@ async def require_may_approve(core: Core, request_id: str, slack_id: str) -> Non
     """Tell at the click what `approvals.approve` would refuse later; raises that refusal (audited)."""
     try:
         actor = await people.member(core, slack_id)
-        approvers = await people.approvers_lately(core)
+        standing = await people.standing_lately(core)
         async with core.store.read() as tx:
             request = await existing(tx, request_id)
             verdict = decide(
                 request,
                 await decisions.of(tx, request.id),
                 actor=actor.id,
-                approvers=approvers,
+                standing=standing,
                 shown_digest=request.digest,
                 now=tx.now,
             )

@@ -22,13 +22,13 @@ from storage.errors import Purged
 
 async def inbox_of(core: Core, slack_id: str) -> InboxPicture:
     """What waits for this person, what they asked for, what was decided lately; oldest waiting first."""
-    may_decide = slack_id in await people.approvers_lately(core)
+    standing = await people.standing_lately(core)
     async with core.store.read() as tx:
         pending = await requests.find(tx, states=(State.PENDING,), limit=100, oldest_first=True)
         waiting = []
-        for request in pending if may_decide else ():
+        for request in pending if slack_id in standing.approvers else ():
             voted = {d.actor for d in await decisions.of(tx, request.id) if d.kind is DecisionKind.APPROVE}
-            if request.requester != slack_id and slack_id not in voted:
+            if not any(standing.are_one(slack_id, person) for person in (request.requester, *voted)):
                 waiting.append(request)
         mine = await requests.find(tx, requester=slack_id, states=OPEN, limit=50)
         recent = await requests.find(tx, states=frozenset(State) - OPEN, limit=10)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from bot.operations._base import Operation
-from bot.services.pictures import PolicyPicture, PolicyRow, WhoPicture
+from bot.services.pictures import DelegationPicture, PolicyPicture, PolicyRow, WhoPicture
 from handlers.views import blocks as b
 from handlers.views.replies import usd
 
@@ -23,19 +23,33 @@ def policy(found: PolicyPicture) -> b.Block:
     if found.limits:
         blocks.append(b.section("*Most in any 24 hours*"))
         blocks += b.pairs(found.limits)
+    blocks += [b.context(_delegation(d)) for d in found.delegations[:10]]
     if any(r.run_now for r in found.rows):
         blocks.append(b.context("*Freeze now* acts at once; a second person then has to confirm or undo it."))
     blocks.append(b.context(f"From the reviewed countersign.toml, version {b.esc(found.version[:12])}."))
     return b.message("Who decides what", blocks)
 
 
+def _delegation(found: DelegationPicture) -> str:
+    begins = "" if found.in_force else f" from {b.when(found.since)}"
+    return (
+        f"*{b.esc(found.delegate)}* decides in the place of {b.esc(found.away)}{begins} until"
+        f" {b.when(found.until)}: {b.esc(b.cut(found.reason, 300))} The two count as one person."
+    )
+
+
 def _needed(row: PolicyRow) -> str:
     return "; ".join([str(row.approvals), *(f"{n} above {usd(above)}" for above, n in row.tiers)])
 
 
+def _able(found: WhoPicture, person: str) -> str:
+    away = ", ".join(b.mention(p) for p in found.in_place_of.get(person, ()))
+    return f"{b.mention(person)} (in the place of {away})" if away else b.mention(person)
+
+
 def who(found: WhoPicture) -> b.Block:
     """Who could approve it, were this person to ask now."""
-    able = ", ".join(b.mention(p) for p in found.able[:30])
+    able = ", ".join(_able(found, p) for p in found.able[:30])
     names = ", ".join(b.esc(n) for n in found.names)
     needed = b.counted(found.approvals, "approval")
     text = (

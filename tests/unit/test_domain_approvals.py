@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from bot.domain.approvals import Decision, DecisionKind, Reason, Verdict, decide, decision_bytes
+from bot.domain.delegation import Standing
 from bot.domain.requests import Request, State
 
 NOW = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
@@ -58,7 +59,8 @@ def judged(
     shown: str = "d1",
     now: datetime = NOW,
 ) -> Verdict:
-    return decide(request, earlier, actor=actor, approvers=approvers, shown_digest=shown, now=now)
+    standing = Standing(approvers)
+    return decide(request, earlier, actor=actor, standing=standing, shown_digest=shown, now=now)
 
 
 @pytest.mark.parametrize("state", State)

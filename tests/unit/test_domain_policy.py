@@ -4,7 +4,7 @@ from decimal import Decimal
 
 import pytest
 
-from bot.domain.policy import KINDS, KindPolicy, People, Policy, Tier, never_met, who_can_approve
+from bot.domain.policy import KINDS, KindPolicy, People, Policy, Tier, never_met
 
 TIERED = KindPolicy(approvals=1, tiers=(Tier(Decimal(5000), 3), Tier(Decimal(500), 2)))
 
@@ -51,10 +51,6 @@ def test_the_only_requester_does_not_count_as_an_approver() -> None:
 
 def test_no_approvers_at_all_is_one_problem_and_not_one_for_each_kind() -> None:
     assert len(never_met(_policy(1), None, frozenset())) == 1
-
-
-def test_the_requester_is_never_among_those_who_can_approve() -> None:
-    assert who_can_approve(frozenset({"ALICE", "BOB"}), "ALICE") == {"BOB"}
 
 
 def test_every_kind_of_the_contract_has_its_name_once() -> None:

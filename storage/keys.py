@@ -50,6 +50,7 @@ INBOX_PAYLOAD = SealedColumn(t.inbox, "sealed_payload", "event_id", "pii")
 DRAFT_CONTENT = SealedColumn(t.draft, "sealed_content", "id", "pii")
 WEBHOOK_SECRET = SealedColumn(t.webhook_secret, "sealed_secret", "program", "wh_secret", "version")
 RELAY_BODY = SealedColumn(t.relay_delivery, "sealed_body", "id", "pii")
+DIALOG_SLOTS = SealedColumn(t.dialog, "sealed_slots", "id", "pii")
 SEALED_COLUMNS = (
     PROGRAM_KEY,
     REQUEST_PRIVATE,
@@ -58,6 +59,7 @@ SEALED_COLUMNS = (
     DRAFT_CONTENT,
     WEBHOOK_SECRET,
     RELAY_BODY,
+    DIALOG_SLOTS,
 )
 
 

@@ -242,12 +242,18 @@ class AttemptRow(SQLModel, table=True):
 
 
 class InboxRow(SQLModel, table=True):
-    """An event the API told us, by webhook or by the event log; once for ever."""
+    """An event the API told us, by webhook or by the event log; once for ever. Its payload is purged in time."""
 
     __tablename__ = "inbox"
     __table_args__ = (
         CheckConstraint(_words("state", "received", "processed"), name="ck_inbox_state"),
         Index("ix_inbox_state_received_at", "state", "received_at"),
+        Index(
+            "ix_inbox_kept_payload",
+            "processed_at",
+            sqlite_where=sql("sealed_payload IS NOT NULL"),
+            postgresql_where=sql("sealed_payload IS NOT NULL"),
+        ),
     )
     event_id: str = _key()
     program: str = _text()
@@ -255,7 +261,7 @@ class InboxRow(SQLModel, table=True):
     created_at: datetime = _when()
     received_at: datetime = _when()
     source: str = _text()
-    sealed_payload: str = Field(sa_type=cast(Any, SealedText))
+    sealed_payload: str | None = Field(sa_type=cast(Any, SealedText), nullable=True)
     state: str = _text()
     processed_at: datetime | None = _maybe_when()
     attempts: int
@@ -346,6 +352,15 @@ class ReadingHistoryRow(SQLModel, table=True):
     name: str = _key()
     read_at: datetime = Field(sa_type=cast(Any, UtcDateTime), primary_key=True)
     value: Any = _json()
+
+
+class LeaseRow(SQLModel, table=True):
+    """Who does what only one process of several may do, and until when unless it is renewed."""
+
+    __tablename__ = "lease"
+    name: str = _key()
+    owner: str = _text()
+    until: datetime = _when()
 
 
 class CursorRow(SQLModel, table=True):
@@ -444,12 +459,14 @@ class DialogRow(SQLModel, table=True):
     """What a person and the bot are talking about in one thread: ids and typed values, never raw text."""
 
     __tablename__ = "dialog"
+    __table_args__ = (UniqueConstraint("id", name="uq_dialog_id"),)
     team_id: str = _key()
     channel_id: str = _key()
     thread_ts: str = _key()
     user_id: str = _key()
+    id: str = _text()  # what buttons carry
     intent: str = _text()
-    slots: dict[str, Any] = _json()
+    sealed_slots: str = Field(sa_type=cast(Any, SealedText))  # a phone number or an address may be among them
     asked_slot: str = _text()  # empty = nothing is asked
     candidates: list[Any] = _json()
     last_card_id: str = _text()
@@ -641,10 +658,12 @@ purchase = _table(PurchaseRow)
 purchase_event = _table(PurchaseEventRow)
 relay_delivery = _table(RelayDeliveryRow)
 reading_history = _table(ReadingHistoryRow)
+lease = _table(LeaseRow)
 cursor = _table(CursorRow)
 alert_note = _table(AlertNoteRow)
 mute = _table(MuteRow)
 person_card = _table(PersonCardRow)
+dialog = _table(DialogRow)
 pause = _table(PauseRow)
 consent = _table(ConsentRow)
 home_view = _table(HomeViewRow)

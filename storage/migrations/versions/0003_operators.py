@@ -20,6 +20,7 @@ def upgrade() -> None:
     _conversation()
     _card_reveal()
     _people()
+    _events()
 
 
 def _conversation() -> None:
@@ -29,8 +30,9 @@ def _conversation() -> None:
         sa.Column("channel_id", sa.Text(), nullable=False),
         sa.Column("thread_ts", sa.Text(), nullable=False),
         sa.Column("user_id", sa.Text(), nullable=False),
+        sa.Column("id", sa.Text(), nullable=False),
         sa.Column("intent", sa.Text(), nullable=False),
-        sa.Column("slots", sa.Text(), nullable=False),
+        sa.Column("sealed_slots", sa.Text(), nullable=False),
         sa.Column("asked_slot", sa.Text(), nullable=False),
         sa.Column("candidates", sa.Text(), nullable=False),
         sa.Column("last_card_id", sa.Text(), nullable=False),
@@ -39,6 +41,7 @@ def _conversation() -> None:
         sa.Column("created_at", WHEN, nullable=False),
         sa.Column("expires_at", WHEN, nullable=False),
         sa.PrimaryKeyConstraint("team_id", "channel_id", "thread_ts", "user_id"),
+        sa.UniqueConstraint("id", name="uq_dialog_id"),
     )
 
 
@@ -104,3 +107,21 @@ def _card_reveal() -> None:
         sa.UniqueConstraint("token_digest", name="uq_card_reveal_token_digest"),
     )
     op.create_index("ix_card_reveal_state_valid_until", "card_reveal", ["state", "valid_until"])
+
+
+def _events() -> None:
+    """Payloads that can be purged, and who watches where several processes could."""
+    state = sa.CheckConstraint("state IN ('received', 'processed')", name="ck_inbox_state")
+    with op.batch_alter_table("inbox", table_args=(state,)) as inbox:
+        inbox.alter_column("sealed_payload", existing_type=sa.Text(), nullable=True)
+    kept = sa.text("sealed_payload IS NOT NULL")
+    op.create_index(
+        "ix_inbox_kept_payload", "inbox", ["processed_at"], sqlite_where=kept, postgresql_where=kept
+    )
+    op.create_table(
+        "lease",
+        sa.Column("name", sa.Text(), nullable=False),
+        sa.Column("owner", sa.Text(), nullable=False),
+        sa.Column("until", WHEN, nullable=False),
+        sa.PrimaryKeyConstraint("name"),
+    )

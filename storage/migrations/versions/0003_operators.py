@@ -21,6 +21,7 @@ def upgrade() -> None:
     _card_reveal()
     _people()
     _events()
+    _look_ups()
 
 
 def _conversation() -> None:
@@ -91,6 +92,11 @@ def _people() -> None:
     )
 
 
+def _look_ups() -> None:
+    op.create_index("ix_purchase_event_occurred_at", "purchase_event", ["program", "occurred_at"])
+    op.create_index("ix_request_subject", "request", ["subject"])
+
+
 def _card_reveal() -> None:
     op.create_table(
         "card_reveal",
@@ -111,8 +117,7 @@ def _card_reveal() -> None:
 
 def _events() -> None:
     """Payloads that can be purged, and who watches where several processes could."""
-    state = sa.CheckConstraint("state IN ('received', 'processed')", name="ck_inbox_state")
-    with op.batch_alter_table("inbox", table_args=(state,)) as inbox:
+    with op.batch_alter_table("inbox") as inbox:
         inbox.alter_column("sealed_payload", existing_type=sa.Text(), nullable=True)
     kept = sa.text("sealed_payload IS NOT NULL")
     op.create_index(

@@ -130,6 +130,7 @@ class RequestRow(SQLModel, table=True):
         Index("ix_request_state_due_at", "state", "due_at"),
         Index("ix_request_created_at", "created_at"),
         Index("ix_request_approved_at", "approved_at"),
+        Index("ix_request_subject", "subject"),
     )
     id: str = _key()
     program: str = _text()
@@ -313,7 +314,10 @@ class PurchaseEventRow(SQLModel, table=True):
     """One event of a purchase. `facts` are figures and codes, nothing personal."""
 
     __tablename__ = "purchase_event"
-    __table_args__ = (Index("ix_purchase_event_transaction", "program", "transaction_id"),)
+    __table_args__ = (
+        Index("ix_purchase_event_transaction", "program", "transaction_id"),
+        Index("ix_purchase_event_occurred_at", "program", "occurred_at"),
+    )
     event_id: str = _key()
     program: str = _text()
     transaction_id: str = _text()

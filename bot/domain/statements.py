@@ -1,0 +1,181 @@
+"""What look-ups tell of money that moved: purchases of a card, declines by cause, rows of the ledger.
+
+Values without behaviour beyond adding up. Amounts are exact; None is unknown and never zero.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+
+from bot.domain.money import exact_sum
+from bot.domain.periods import Period
+from bot.domain.purchases import Open
+
+DECLINED = "declined"
+
+# Why a charge must not be booked as it stands [Purchase rules].
+OPEN_IN_WORDS = {
+    Open.SETTLED_DIFFERENTLY: "settled at another amount",
+    Open.SETTLED_TWICE: "settled twice",
+    Open.SETTLED_AFTER_REVERSAL: "settled after it was given back",
+    Open.AUTHORIZED_TWICE: "authorized twice",
+    Open.DECLINED_AND_CHARGED: "declined and charged",
+    Open.UNKNOWN_LEG: "an event that is not known",
+}
+WAITING_IN_WORDS = "its authorization is missing"
+
+
+@dataclass(frozen=True, slots=True)
+class PurchaseLine:
+    """One purchase. `charge_usd` has its fee in it: the authorization's where we heard of it, else the row's.
+
+    `open` says why it must not be booked as it is, empty when it may. `heard` = its events are known here,
+    `listed` = the service's history has it.
+    """
+
+    at: datetime
+    status: str
+    merchant: str
+    charge_usd: Decimal | None
+    fee_usd: Decimal | None
+    original: str = ""
+    decline_code: str = ""
+    retryable: bool | None = None
+    card_blocked: bool | None = None
+    open: tuple[str, ...] = ()
+    heard: bool = False
+    listed: bool = True
+
+    @property
+    def is_declined(self) -> bool:
+        return self.status == DECLINED
+
+
+@dataclass(frozen=True, slots=True)
+class CardStatement:
+    """A card's purchases in a period, the newest first. `all_read` False: there are more than were read."""
+
+    card_id: str
+    label: str
+    period: Period
+    lines: tuple[PurchaseLine, ...]
+    read_at: datetime
+    all_read: bool = True
+
+    @property
+    def charged(self) -> tuple[PurchaseLine, ...]:
+        """Without declines, whose amount is not zero [Transaction row]."""
+        return tuple(line for line in self.lines if not line.is_declined)
+
+    @property
+    def charged_usd(self) -> Decimal:
+        return exact_sum(line.charge_usd for line in self.charged if line.charge_usd is not None)
+
+    @property
+    def fee_usd(self) -> Decimal:
+        return exact_sum(line.fee_usd for line in self.charged if line.fee_usd is not None)
+
+
+@dataclass(frozen=True, slots=True)
+class DeclineLine:
+    """One declined purchase as its event told it."""
+
+    at: datetime
+    code: str
+    label: str  # of the card
+    merchant: str
+    amount_usd: Decimal | None
+    retryable: bool | None
+    card_blocked: bool | None
+
+
+@dataclass(frozen=True, slots=True)
+class DeclineGroup:
+    """Declines of one cause: how many, of what value, on which cards and at which merchants, most first."""
+
+    code: str
+    count: int
+    amount_usd: Decimal
+    cards: tuple[tuple[str, int], ...]
+    merchants: tuple[tuple[str, int], ...]
+    retryable: bool | None
+
+
+@dataclass(frozen=True, slots=True)
+class DeclineReport:
+    """Declines of a program in a period by cause, the most frequent first. `total` counts all there are."""
+
+    program: str
+    period: Period
+    groups: tuple[DeclineGroup, ...]
+    latest: tuple[DeclineLine, ...]
+    total: int
+    counted: int
+    heard_at: datetime | None  # of the newest event of any kind
+
+
+def by_cause(lines: Sequence[DeclineLine]) -> tuple[DeclineGroup, ...]:
+    """Declines by code; whether a retry helps is told only where all of a cause agree."""
+    codes: dict[str, list[DeclineLine]] = {}
+    for line in lines:
+        codes.setdefault(line.code, []).append(line)
+    groups = [
+        DeclineGroup(
+            code=code,
+            count=len(some),
+            amount_usd=exact_sum(line.amount_usd.copy_abs() for line in some if line.amount_usd is not None),
+            cards=_most(Counter(line.label for line in some)),
+            merchants=_most(Counter(line.merchant for line in some)),
+            retryable=some[0].retryable if len({line.retryable for line in some}) == 1 else None,
+        )
+        for code, some in codes.items()
+    ]
+    return tuple(sorted(groups, key=lambda group: (-group.count, group.code)))
+
+
+def _most(counter: Counter[str]) -> tuple[tuple[str, int], ...]:
+    return tuple(sorted(counter.items(), key=lambda item: (-item[1], item[0])))
+
+
+@dataclass(frozen=True, slots=True)
+class LedgerLine:
+    """One movement of the float with what it was, in words."""
+
+    at: datetime
+    amount_usd: Decimal
+    kind: str
+    words: str
+    reference: str
+    request_id: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class LedgerReport:
+    """The float's movements in a period, the newest first."""
+
+    program: str
+    period: Period
+    lines: tuple[LedgerLine, ...]
+    read_at: datetime
+    all_read: bool = True
+
+    @property
+    def in_usd(self) -> Decimal:
+        return exact_sum(line.amount_usd for line in self.lines if line.amount_usd > 0)
+
+    @property
+    def out_usd(self) -> Decimal:
+        return exact_sum(line.amount_usd for line in self.lines if line.amount_usd < 0)
+
+    def by_kind(self) -> list[tuple[str, int, Decimal]]:
+        """(kind, how many, their sum), by name."""
+        kinds = sorted({line.kind for line in self.lines})
+        return [
+            (kind, len(some), exact_sum(line.amount_usd for line in some))
+            for kind in kinds
+            if (some := [line for line in self.lines if line.kind == kind])
+        ]

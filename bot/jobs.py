@@ -7,7 +7,17 @@ from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 
-from bot.services import alert_life, anchors, decline_watch, digest, programs, reminders, requests, upkeep
+from bot.services import (
+    alert_life,
+    anchors,
+    decline_watch,
+    digest,
+    programs,
+    reminders,
+    requests,
+    reveal,
+    upkeep,
+)
 from bot.services.backfill import Backfill
 from bot.services.core import Core
 from bot.services.polling import Poller
@@ -59,6 +69,7 @@ def table(
         Job("webhook", 300, poller.webhook, calls=2),
         Job("runway", 600, poller.runway),
         Job("watch", 30, poller.watch),
+        Job("reveals", 30, lambda: reveal.end_unopened(core)),
         Job("alerts", 30, lambda: alert_life.tend(core)),
         Job("digest", 60, lambda: digest.post(core)),
         Job("declines", 30, lambda: decline_watch.settle(core)),

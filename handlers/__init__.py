@@ -10,7 +10,7 @@ import re
 
 from slack_bolt.app.async_app import AsyncApp
 
-from handlers import alert_buttons, buttons, commands, home, messages, modals
+from handlers import alert_buttons, buttons, commands, home, messages, modals, reveals
 from handlers.deps import Deps
 from handlers.guard import Seen, guarded
 from handlers.views import ids
@@ -28,6 +28,7 @@ def register(app: AsyncApp, deps: Deps) -> None:
         app.command(name)(guard(commands.command))
 
     app.action(re.compile("^request:"))(guard(buttons.request))
+    app.action(ids.NEW_LINK)(guard(reveals.new_link))
     app.action(re.compile("^alert:"))(guard(alert_buttons.pressed))
     app.action(re.compile(f"^{ids.OPEN_FORM}"))(guard(buttons.open_form))
     app.action(ids.EDIT)(guard(buttons.edit))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bot.domain.reveals import NOT_SET_UP
 from bot.operations._base import Operation
 from bot.services import lookups, people, refresh, registration
 from handlers import grammar
@@ -27,7 +28,11 @@ def form_of(turn: Turn, cls: type[Operation], filled: Filled, *, note: str = "",
 async def open_form(turn: Turn, cls: type[Operation], filled: Filled, *, note: str = "") -> None:
     """For those who may ask; a trigger lives three seconds, so nothing slow stands before the window."""
     await people.require_may_ask(turn.core, turn.user, cls, action=f"{cls.kind}.open")
-    await turn.client.views_open(trigger_id=turn.trigger, view=form_of(turn, cls, filled, note=note))
+    if cls.needs_public_url and not turn.core.reveals.base_url:
+        view = forms.trouble(cls.title, NOT_SET_UP)
+    else:
+        view = form_of(turn, cls, filled, note=note)
+    await turn.client.views_open(trigger_id=turn.trigger, view=view)
 
 
 async def open_from_command(turn: Turn, cls: type[Operation], rest: str) -> None:

@@ -23,11 +23,12 @@ from bot.services.pictures import (
     DigestPicture,
     DirectPicture,
     LinePicture,
+    LinkPicture,
     Picture,
     RequestPicture,
 )
 from handlers.slack_errors import body_of, code_of, retry_after_s, status_of
-from handlers.views import alerts, charts, request
+from handlers.views import alerts, charts, request, reveal
 from handlers.views.blocks import Block
 
 EVENT_TYPE = "countersign_picture"
@@ -53,6 +54,8 @@ def draw(picture: Picture) -> Block:
             return alerts.line(picture)
         case CodePicture():
             return alerts.code(picture)
+        case LinkPicture():
+            return reveal.link(picture)
         case DigestPicture():
             return alerts.digest(picture)
         case AnchorPicture():

@@ -46,6 +46,12 @@ class Ids:
         """`co-<instance>-<ulid>`: foreign and orphan debits can be told by it in the ledger."""
         return f"co-{self._instance}-{self.ulid()}"
 
+    def token(self) -> str:
+        """256 random bits in 43 characters that need no escaping in an address."""
+        return (
+            base64.urlsafe_b64encode(self._random.getrandbits(256).to_bytes(32, "big")).decode().rstrip("=")
+        )
+
 
 def short_code(digest: str) -> str:
     """`K7F-2QX` from a hex digest: the same on the request card, the confirmation and the receipt."""

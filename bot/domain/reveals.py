@@ -19,6 +19,12 @@ PAGE_GOOD_FOR_S = 600
 """The service's page is valid this long from its answer [GET pan]."""
 
 
+NOT_SET_UP = (
+    "Showing card details is not set up: this bot has no address that browsers reach. An admin sets"
+    " COUNTERSIGN_PUBLIC_URL to the https address of its web server and starts it again. Nothing was recorded."
+)
+
+
 class Manner(StrEnum):
     """How the details are shown: in the service's own page, or as text that the browser itself fetches."""
 

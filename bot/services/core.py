@@ -16,6 +16,7 @@ from bot.domain.clock import Clock
 from bot.domain.ids import Ids
 from bot.domain.policy import Policy
 from bot.domain.relaying import Destination
+from bot.domain.reveals import Reveals
 from bot.operations._base import Operation
 from bot.partner.client import PartnerClient
 from bot.services.codes import Codes
@@ -80,6 +81,7 @@ class Core:
     alerting: Alerting = field(default_factory=Alerting)
     destinations: tuple[Destination, ...] = ()  # of the relay
     public_url: str = ""  # where the web server is reached from outside; empty = nowhere
+    reveals: Reveals = field(default_factory=Reveals)  # where the page of card details is reached
     lease_s: float = 30.0
     crash_point: Callable[[str], None] = no_crash
 

@@ -17,6 +17,7 @@ from bot.domain.cards import CardEntry
 from bot.domain.errors import InvalidFields, NotFound
 from bot.domain.money import exact_sum, format_usd
 from bot.domain.requests import OPEN, Request, State
+from bot.domain.reveals import NOT_SET_UP
 from bot.operations._base import Concern, Facts, Line, Operation
 from bot.operations.readers import refuse_card_number
 from bot.services import people
@@ -88,6 +89,8 @@ async def _begin(
         reason = read_reason(reason)
     except ValueError as error:
         errors["reason"] = str(error)
+    if cls.needs_public_url and not core.reveals.base_url:
+        errors["reason"] = NOT_SET_UP
     async with core.store.begin() as tx:
         label = ""
         for field in cls.fields:

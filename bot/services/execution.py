@@ -22,7 +22,7 @@ from bot.domain.planning import History, Step, after, is_outdated, next_step, se
 from bot.domain.requests import Attempt, Event, Request, State
 from bot.operations._base import Operation
 from bot.partner.errors import PartnerError
-from bot.services import alerts, endings, gate, lookups, owed, programs, webhook_change
+from bot.services import alerts, endings, gate, lookups, owed, programs, reveal, webhook_change
 from bot.services.core import Core
 from bot.services.requests import close, note
 from storage import attempts, requests
@@ -266,6 +266,8 @@ async def _finish(core: Core, work: _Work, answered: _Answered) -> None:
         )
         if outcome.secret is not None or "signing" in outcome.facts:
             await webhook_change.record(tx, core, request, outcome)
+        if outcome.facts.get("link") == "granted":
+            await reveal.grant(tx, core, request)
         await _tell(tx, core, work, request, change.event, outcome)
         core.crash_point("execution.finishing")
 

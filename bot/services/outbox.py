@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Protocol
 
-from bot.services import pictures_of
+from bot.services import pictures_of, reveal
 from bot.services.core import Core
 from bot.services.pictures import DirectPicture, Picture, RequestPicture
 from storage import outbox
@@ -255,6 +255,8 @@ class Outbox:
     async def _mark_sent(self, row: OutboxRow, posted: Posted, version: int) -> None:
         async with self._core.store.begin() as tx:
             await outbox.sent(tx, row.id)
+            if row.subject.startswith("reveal:"):
+                await reveal.note_sent(tx, self._core, row.subject.removeprefix("reveal:"))
             if row.kind in EDITED_IN_PLACE:
                 await outbox.put_place(tx, row.subject, row.kind, posted.channel, posted.ts, version)
 

@@ -74,6 +74,20 @@ async def tell_requester(tx: Tx, core: Core, request: Request, actor: str) -> No
     )
 
 
+async def reveal_link(tx: Tx, core: Core, request: Request, nth: int) -> None:
+    """The nth one-time link to card details, to the requester alone. Its token is made when it is delivered."""
+    await _put(
+        tx,
+        core,
+        channel="",
+        user=request.requester,
+        kind="direct",
+        subject=f"reveal:{request.id}",
+        body={},
+        dedupe=f"reveal:{request.id}:{nth}",
+    )
+
+
 async def alert(tx: Tx, core: Core, alert_id: str, change: str, *, due_at: datetime | None = None) -> None:
     """The alert's one message, drawn as the alert is when it is delivered. `change` names this change."""
     await _put(

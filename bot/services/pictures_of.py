@@ -8,7 +8,7 @@ from bot.domain.errors import LookupFailed
 from bot.domain.ids import short_code
 from bot.domain.requests import Request, State
 from bot.operations._base import Concern, Line
-from bot.services import float_history
+from bot.services import float_history, reveal
 from bot.services.alerts import NEVER_MUTED
 from bot.services.core import Core
 from bot.services.drafts import house_concerns
@@ -32,6 +32,8 @@ async def row(core: Core, owed: OutboxRow) -> Picture | None:
     subject_kind, _, subject_id = owed.subject.partition(":")
     if subject_kind == "anchor":
         return AnchorPicture(int(owed.body["seq"]), str(owed.body["line"]))
+    if subject_kind == "reveal":
+        return await reveal.make_link(core, subject_id)
     if subject_kind == "alert" and owed.kind == "line":
         return await _alert_line(core, owed)
     async with core.store.read() as tx:

@@ -17,6 +17,9 @@ AGAIN: Final = "request:again"
 DETAILS: Final = "request:details"
 CANCEL: Final = "request:cancel"
 
+# Under a link to card details; its value is the request's id.
+NEW_LINK: Final = "reveal:new_link"
+
 # Buttons of an alert; their value is its id.
 ALERT_ACK: Final = "alert:ack"
 ALERT_SNOOZE: Final = "alert:snooze"

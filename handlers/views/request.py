@@ -138,6 +138,8 @@ _LINES = {
     "executing": "➤ Sent; waiting for the answer.",
     "landed_late": "▲ It landed after all, after it had been given up.",
     "confirmed": "✓ {actor} confirmed the freeze.",
+    "opened": "✓ {actor} opened the card details.",
+    "unopened": "◌ The link was not opened: nobody saw the card details.",
     "reminder_unresolved": "▲ The outcome is still not known. Do not repeat it by hand: look at the card and the"
     " ledger, ask the service with the text in the alert, then press *Resolve*.",
     "resolution": "▲ {actor} says how it ended. A second person has to say the same, one of them an approver"

@@ -22,6 +22,7 @@ from bot.domain.ids import Ids
 from bot.domain.money import exact_sum
 from bot.domain.policy import KindPolicy, Limits, People, Policy, Tier
 from bot.domain.requests import Request
+from bot.domain.reveals import Reveals, origins
 from bot.domain.secret import Secret
 from bot.partner.client import PartnerClient
 from bot.partner.ratelimit import RateLimiter
@@ -219,6 +220,8 @@ async def a_world(folder: Path, *, policy: Policy | None = None, **core_options:
         async with store.begin() as tx:
             await programs.put(tx, "main", base_url=simulator.base_url, key=Secret(simulator.key))
         directory = ScriptedDirectory()
+        served = origins([simulator.base_url], ())
+        core_options.setdefault("reveals", Reveals("https://countersign.example.com", served))
         core = Core(
             store=store,
             partners={"main": client},

@@ -1,0 +1,80 @@
+"""Show a card's number and security code to the requester alone, once.
+
+Approved, it calls nothing: the requester gets a one-time link, and the service is asked for the details when
+that link is used, so that their address is never written down [GET pan, POST pan-token]. No money moves.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from bot.domain.outcomes import Call, Finding, Outcome
+from bot.domain.planning import Evidence
+from bot.operations._base import Concern, Facts, Line, Look, Operation
+from bot.operations._card_switch import CARD
+from bot.partner.client import PartnerClient
+
+SCOPE = "cards:pan"
+_ODD = {
+    "FROZEN": "The card is frozen: its details can be read, and purchases with them are declined.",
+    "DELETED": "The card is closed: its details can still be read, and nothing can be bought with them.",
+    "BLOCKED": "The service has blocked this card: purchases with its details are declined.",
+    "EXPIRED": "The card has expired: nothing can be bought with its details.",
+}
+
+
+def odd_status(status: str | None) -> str:
+    """What whoever looks at the details of a card in this status should know; empty for an active one."""
+    return _ODD.get(status or "", "")
+
+
+class Reveal(Operation):
+    """What may go on is a link made after approval; see `bot.services.reveal`."""
+
+    kind = "card_reveal"
+    title = "Show card details"
+    verb = "Show the details"
+    command = ("card", "reveal")
+    example = "/card reveal 4242"
+    help = "show you a card's number and security code in your browser, once"
+    phrases = ("show me the details of {card}", "reveal {card}")
+    call = Call.REVEAL
+    fields = (CARD,)
+    needs_public_url = True
+
+    def summary(self) -> str:
+        return f"Show the card details of {self.target_label} to the requester, once"
+
+    def body(self) -> dict[str, Any]:
+        return {}
+
+    async def read(self, partner: PartnerClient) -> Facts:
+        me = await partner.me()
+        found = await partner.card(self.subject)
+        return {"card_status": found.card.status, "may_reveal": SCOPE in me.key.scopes}
+
+    def lines(self, facts: Facts) -> list[Line]:
+        return [
+            ("Card status", facts.get("card_status") or "not reported yet"),
+            ("Seen by", "the requester alone, in a browser, once"),
+            ("How", "a link in a direct message, good for two minutes; nothing is stored or shown in Slack"),
+        ]
+
+    def concerns(self, facts: Facts) -> list[Concern]:
+        found = [Concern(text) for text in [odd_status(facts.get("card_status"))] if text]
+        if not facts.get("may_reveal"):
+            text = (
+                f"The API key lacks the scope {SCOPE}, so the service would give no details. An admin asks the"
+                " service to grant it."
+            )
+            found.append(Concern(text, stops=True))
+        return found
+
+    async def send(self, partner: PartnerClient, key: str, body: bytes) -> Outcome:
+        text = "Approved: a link that works once goes to the requester alone, in a direct message. Nothing moves by it."
+        return Outcome(Finding.SUCCEEDED, text, {"link": "granted"})
+
+    async def look(self, partner: PartnerClient, key: str, since: datetime) -> Look:
+        """The right to a link is written with the outcome: while there is none, no link was made."""
+        return Look(Evidence.UNDONE, "No link was made, so nobody saw the details.", {})

@@ -1,0 +1,117 @@
+"""The one-time link to card details: the right to it comes with the outcome, its token with its message.
+
+A token is made when the message is sent, goes into that message alone, and only its digest is kept. So a
+message that is lost is sent again with another token, which puts an end to the one before. A link that
+showed nothing may be replaced while the approval is valid. What happens when one is used is in
+`bot.services.reveal_opening`.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+from bot.domain.errors import Expired, NotAllowed, NotFound
+from bot.domain.requests import Request
+from bot.domain.reveals import LINK_GOOD_FOR, digest_of
+from bot.domain.secret import Secret
+from bot.services import owed, people
+from bot.services.core import Core
+from bot.services.pictures import LinkPicture
+from bot.services.requests import note
+from storage import requests, reveals
+from storage.store import Tx
+
+# A link used at the last moment is still being answered: the service takes 40 s at most [GET pan].
+_STILL_OPENING = timedelta(seconds=60)
+
+
+async def grant(tx: Tx, core: Core, request: Request) -> None:
+    """In the transaction of the outcome: the requester gets a link, and others until the approval lapses."""
+    await reveals.grant(tx, request.id, request.valid_until or tx.now)
+    await owed.reveal_link(tx, core, request, 1)
+
+
+async def make_link(core: Core, request_id: str) -> LinkPicture | None:
+    """A new link, for a message that is sent now; None when none may be made any more."""
+    token = Secret(core.ids.token())
+    async with core.store.begin() as tx:
+        request, found = await requests.get(tx, request_id), await reveals.get(tx, request_id)
+        if request is None or found is None or not core.reveals.base_url:
+            return None
+        good_until = min(tx.now + LINK_GOOD_FOR, found.valid_until)
+        made = await reveals.make_link(tx, request_id, digest_of(token), good_until)
+        if made is None:
+            return None
+        await note(tx, core, request, "system:reveal", "card_details.link_made", {"nth": made.links})
+    return LinkPicture(request, Secret(core.reveals.link(token)), good_until, found.valid_until)
+
+
+async def note_sent(tx: Tx, core: Core, request_id: str) -> None:
+    """The message with the link is in Slack."""
+    found = await reveals.mark_sent(tx, request_id)
+    request = await requests.get(tx, request_id)
+    if found is None or request is None:
+        return
+    text = (
+        f"A link that works once was sent to {request.requester_name} at {clock(tx.now)}, and is not opened yet."
+        f" {or_again(request, found.valid_until)}"
+    )
+    await say(tx, core, request, text)
+
+
+async def another_link(core: Core, request_id: str, slack_id: str) -> None:
+    """The requester asks for a new link, as the last one expired, was lost, or showed nothing.
+
+    Raises NotAllowed for everybody else, and Expired once details were shown or the approval has lapsed.
+    """
+    await people.require_member(core, slack_id, action="card_details.another_link")
+    async with core.store.read() as tx:
+        request, found = await requests.get(tx, request_id), await reveals.get(tx, request_id)
+    if request is None or found is None:
+        raise NotFound(f"{request_id} is no request for card details. Look at /requests.")
+    if slack_id != request.requester:
+        await people.refused(core, slack_id, "card_details.another_link", request_id, "not_the_requester")
+        raise NotAllowed("Only who asked may get the link. Nothing was sent.", "not_the_requester")
+    if not found.is_alive or found.valid_until <= core.clock.now():
+        why = "opened" if found.state == "opened" else "lapsed"
+        await people.refused(core, slack_id, "card_details.another_link", request_id, why)
+        over = "The details were shown once already." if why == "opened" else "The approval has lapsed."
+        raise Expired(f"{over} No link was sent: make a new request with /card reveal.")
+    async with core.store.begin() as tx:
+        await owed.reveal_link(tx, core, request, found.links + 1)
+        await note(tx, core, request, slack_id, "card_details.another_link", {"nth": found.links + 1})
+
+
+async def end_unopened(core: Core) -> None:
+    """Approvals that lapsed with nothing shown: no link works any more, and the request says so."""
+    async with core.store.begin() as tx:
+        for request_id in await reveals.lapsed(tx, tx.now - _STILL_OPENING):
+            before = await reveals.get(tx, request_id)
+            request = await requests.get(tx, request_id)
+            if before is None or request is None or await reveals.end(tx, request_id) is None:
+                continue
+            what = (
+                "The link was not opened before the approval lapsed"
+                if before.state == "sent"
+                else f"No direct message reached {request.requester_name} before the approval lapsed"
+            )
+            text = f"{what}: nobody saw the details. Make a new request if they are still needed."
+            said = await say(tx, core, request, text)
+            await note(tx, core, said, "system:reveal", "card_details.unopened", {"links": before.links})
+            await owed.line(tx, core, said, "unopened", text=text)
+
+
+async def say(tx: Tx, core: Core, request: Request, text: str) -> Request:
+    """What became of the link, on the request and its card."""
+    said = await requests.touch(tx, request, outcome_text=text)
+    await owed.card(tx, core, said)
+    return said
+
+
+def or_again(request: Request, valid_until: datetime) -> str:
+    """What helps when a link is lost."""
+    return f"If it is lost, {request.requester_name} can press New link until {clock(valid_until)}."
+
+
+def clock(moment: datetime) -> str:
+    return f"{moment:%H:%M:%S} UTC"

@@ -1,0 +1,212 @@
+"""What happens when a link to card details is used: once, for a person who may still see them.
+
+    look     whose link it is; the approval is genuine, the person still a member, nothing is paused
+    spend    one UPDATE and its audit entry, committed before the service is asked
+    ask      GET pan or POST pan-token, never twice: each call mints another address
+    record   opened, by whom and when; then the address goes to the browser and nowhere else
+
+A crash after `spend` leaves a used link that showed nothing, and the requester may have another. The
+address is in memory for one answer; no line here writes it anywhere.
+"""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass, field
+
+from bot.domain.approvals import DecisionKind
+from bot.domain.errors import CountersignError, LookupFailed, NotAllowed
+from bot.domain.requests import Request
+from bot.domain.reveals import PAGE_GOOD_FOR_S, Manner, digest_of, origin_of
+from bot.domain.secret import Secret
+from bot.operations.card_reveal import odd_status
+from bot.partner.errors import PartnerError, Unauthorized
+from bot.services import endings, gate, owed, people, programs, reveal
+from bot.services.core import Core
+from bot.services.decisions import is_genuine
+from bot.services.requests import has_its_digest, note
+from storage import cards, decisions, requests, reveals
+from storage.reveals import Reveal
+
+log = logging.getLogger("countersign.reveal")
+
+_ACTION = "card_details.open"
+_UNKNOWN = (
+    "This link is not valid: part of it is missing, or a newer link took its place. Open the newest message of"
+    " Countersign, or press New link there."
+)
+_USED = (
+    "This link was used already, and each works once. Press New link in the message of Countersign. If it was not you"
+    " who used it, tell an admin and freeze the card."
+)
+_EXPIRED = "This link has expired: it works for two minutes. Press New link in the message of Countersign."
+_OPENED = (
+    "This link was used already, and the details were shown. To see them again, make a new request with /card reveal."
+    " If it was not you who saw them, tell an admin and freeze the card."
+)
+_OVER = "The approval behind this link has lapsed. Make a new request with /card reveal."
+_TAMPERED = "What is stored is not what was approved, so nothing is shown. Tell an admin."
+
+
+class NotShown(CountersignError):
+    """No details; the text is for the person. `status`: 410 = this link works no more, 502 = it was used up and
+    the service gave nothing, 503 = it was not used and may be tried again."""
+
+    def __init__(self, sentence: str, reason: str, *, status: int = 410) -> None:
+        super().__init__(sentence)
+        self.reason = reason
+        self.status = status
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """For the browser alone. `url`: of the page to embed, or of the one exchange; `note` is empty for most cards."""
+
+    manner: Manner
+    url: Secret = field(repr=False)
+    expires_in_s: int
+    note: str
+
+
+async def open_link(core: Core, token: Secret, manner: Manner) -> Shown:
+    """Use the link up, and get what the browser needs. Raises NotShown."""
+    digest = digest_of(token)
+    request = await _request_behind(core, digest)
+    await _require_allowed(core, request, digest)
+    request = await _spend(core, request, digest, manner)
+    core.crash_point("reveal.spent")
+    url, expires_in_s = await _ask(core, request, manner)
+    label = await _record(core, request, digest, manner)
+    return Shown(manner, url, expires_in_s, label)
+
+
+async def _request_behind(core: Core, digest: str) -> Request:
+    async with core.store.read() as tx:
+        found = await reveals.of_token(tx, digest)
+        request = await requests.get(tx, found.request_id) if found else None
+        now = tx.now
+    if found is None or request is None:
+        raise NotShown(_UNKNOWN, "unknown")
+    refusal = _dead(found) or (
+        NotShown(_EXPIRED, "expired") if found.expires_at is None or found.expires_at <= now else None
+    )
+    if refusal:
+        await people.refused(core, request.requester, _ACTION, request.id, refusal.reason)
+        raise refusal
+    return request
+
+
+def _dead(found: Reveal) -> NotShown | None:
+    if found.state == "opened":
+        return NotShown(_OPENED, "opened")
+    if found.spent_at is not None:
+        return NotShown(_USED, "used")
+    return NotShown(_OVER, "lapsed") if found.state == "over" else None
+
+
+async def _require_allowed(core: Core, request: Request, digest: str) -> None:
+    """Asked again at the click. What cannot be told now leaves the link as it is."""
+    async with core.store.read() as tx:
+        genuine = has_its_digest(tx.vault, request)
+        given = {
+            d.actor
+            for d in await decisions.of(tx, request.id)
+            if d.kind is DecisionKind.APPROVE and d.digest == request.digest and is_genuine(tx.vault, d)
+        }
+    if not genuine or len(given - {request.requester}) < request.approvals_needed:
+        await _end(core, request, "tampered", _TAMPERED)
+        raise NotShown(_TAMPERED, "tampered")
+    try:
+        await people.member(core, request.requester)
+    except LookupFailed as error:
+        text = "Slack cannot say now whether you are still a member. The link was not used: try again in a moment."
+        raise NotShown(text, "lookup_failed", status=503) from error
+    except NotAllowed as refusal:
+        text = "The details are not shown: who asked for them is no longer a full member of the workspace."
+        await _end(core, request, refusal.reason, text)
+        raise NotShown(text, refusal.reason) from refusal
+    if await programs.is_paused(core, request.program):
+        text = "Sending to the API is paused, so it cannot be asked. The link was not used: try again later."
+        raise NotShown(text, "paused", status=503)
+
+
+async def _end(core: Core, request: Request, reason: str, text: str) -> None:
+    """No link of this request works any more, for a reason that stays."""
+    async with core.store.begin() as tx:
+        if await reveals.end(tx, request.id) is not None:
+            current = await requests.get(tx, request.id) or request
+            await reveal.say(tx, core, current, text)
+            if reason == "tampered":
+                await endings.alarm_tampered(tx, core, current)
+    await people.refused(core, request.requester, _ACTION, request.id, reason)
+
+
+async def _spend(core: Core, request: Request, digest: str, manner: Manner) -> Request:
+    async with core.store.begin() as tx:
+        if await reveals.spend(tx, digest) is None:
+            spent = False
+        else:
+            spent = True
+            request = await requests.get(tx, request.id) or request
+            facts = {"card": request.subject, "as": manner.value}
+            await note(tx, core, request, request.requester, "card_details.link_used", facts)
+    if not spent:  # somebody was quicker, or it expired since it was read
+        await people.refused(core, request.requester, _ACTION, request.id, "used")
+        raise NotShown(_USED, "used")
+    return request
+
+
+async def _ask(core: Core, request: Request, manner: Manner) -> tuple[Secret, int]:
+    """The address the service gives, and for how many seconds it is good."""
+    partner = core.partners[request.program]
+    try:
+        if manner is Manner.FRAME:
+            url, seconds = (await partner.details(request.subject)).details_url, PAGE_GOOD_FOR_S
+        else:
+            token = await partner.mint_pan_token(request.subject)
+            url, seconds = token.url, int(token.expires_in)
+    except PartnerError as error:
+        if isinstance(error, Unauthorized):
+            await programs.pause(core, request.program, error)
+        cause = gate.operation_of(core, request).judge(error, outcome_unknown=False).cause
+        raise await _nothing_shown(core, request, cause, error.code or "no_answer") from error
+    if not core.reveals.may_show(url):
+        origin = origin_of(url.reveal()) or "an address that is not https"
+        log.warning("reveal.other_host", extra={"request": request.id, "origin": origin})
+        cause = (
+            f"The service gave a page at {origin}, which may not be shown here. An admin adds its host to"
+            " `details.hosts` in countersign.toml if it is the service's."
+        )
+        raise await _nothing_shown(core, request, cause, "other_host")
+    return url, seconds
+
+
+async def _nothing_shown(core: Core, request: Request, cause: str, reason: str) -> NotShown:
+    """The link is used up and nobody saw anything: said on the request, and to the person."""
+    async with core.store.begin() as tx:
+        found = await reveals.get(tx, request.id)
+        current = await requests.get(tx, request.id)
+        if found is not None and current is not None and found.is_alive:
+            text = f"The link was used at {reveal.clock(tx.now)} and nothing was shown. {cause}"
+            again = reveal.or_again(current, found.valid_until)
+            said = await reveal.say(tx, core, current, f"{text} {again}")
+            await note(tx, core, said, "system:reveal", "card_details.not_shown", {"reason": reason})
+    sentence = f"{cause} The details were not shown, and this link is used up: press New link in the message."
+    return NotShown(sentence, reason, status=502)
+
+
+async def _record(core: Core, request: Request, digest: str, manner: Manner) -> str:
+    """Opened, before the browser gets the address; what to know about the card's status."""
+    async with core.store.begin() as tx:
+        opened = await reveals.mark_opened(tx, digest)
+        current = await requests.get(tx, request.id)
+        if opened is None or current is None:
+            raise NotShown(_UNKNOWN, "replaced")
+        how = "" if manner is Manner.FRAME else " as text"
+        text = f"{current.requester_name} opened the card details{how} at {reveal.clock(tx.now)}."
+        said = await reveal.say(tx, core, current, text)
+        facts = {"card": request.subject, "as": manner.value, "links": opened.links}
+        await note(tx, core, said, request.requester, "card_details.opened", facts)
+        await owed.line(tx, core, said, "opened", actor=request.requester, text="")
+        card = await cards.get(tx, request.subject)
+    return odd_status(card.status if card else None)

@@ -1,0 +1,27 @@
+"""The direct message with a one-time link to card details, and what to do when it is lost."""
+
+from __future__ import annotations
+
+from bot.services.pictures import LinkPicture
+from handlers.views import blocks as b
+from handlers.views import ids
+
+
+def link(picture: LinkPicture) -> b.Block:
+    """To the requester alone. The fallback text has no link: that is what phones show, and it may be read aloud."""
+    request = picture.request
+    card = b.esc(request.subject_label)
+    time = "{time_secs}"
+    text = (
+        f"<{picture.url.reveal()}|Show the card details of {card}>\nIt works once, until"
+        f" {b.when(picture.good_until, time)}. Open it yourself, where nobody looks over your shoulder: who has the"
+        " link can see the card."
+    )
+    until = b.when(picture.again_until, time)
+    blocks = [
+        b.header("Your link to the card details"),
+        b.section(text),
+        b.actions([b.button("New link", ids.NEW_LINK, request.id)], f"reveal:{request.id}"),
+        b.context(f"{b.esc(request.id)} · a lost or expired link: *New link*, until {until}"),
+    ]
+    return b.message(f"{b.esc(request.id)}: your link to the card details of {card}", blocks)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 from sqlalchemy import delete, select
 
 from storage import tables as t
@@ -25,3 +27,10 @@ async def drop(tx: Tx, partner_ref: str) -> bool:
     """False when nobody was named."""
     mine = delete(t.person_card).where(t.person_card.c.partner_ref == partner_ref)
     return bool((await tx.run(mine)).rowcount)
+
+
+async def refs(tx: Tx) -> dict[str, str]:
+    """The one `partner_ref` of each Slack id; people with several are left out."""
+    rows = (await tx.run(select(t.person_card.c.slack_id, t.person_card.c.partner_ref))).all()
+    count = Counter(slack_id for slack_id, _ in rows)
+    return {slack_id: ref for slack_id, ref in rows if count[slack_id] == 1}

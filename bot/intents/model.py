@@ -97,8 +97,14 @@ class Reading:
     """One wish of a text. `opened` = a filled form may be shown without a further question.
 
     `slots` as `countersign parse` prints them: card (as written), amount, network, tx_hash, since, until,
-    name, phone, email, partner_ref, limits {daily, weekly, monthly}. `card` is the one card meant, where it is
-    known. `notes` are sentences the person should read beside the answer or in the form.
+    name, phone, email, partner_ref, limits {daily, weekly, monthly}, status, funding_id, everything ("yes":
+    all that is on the card). `card` is the one card meant, where it is known. `notes` are sentences the person
+    should read beside the answer or in the form.
+
+    Where only a slot is missing, `intent` is the wish and `ask` the slot. Where something is in doubt (two
+    cards of one name, `2,75`, a digit nobody can place) `intent` is `ambiguous`, `wanted` the wish, if there is
+    one, and `ask` what would settle it. `kind` is the operation kind of an action, also behind `ambiguous`; an
+    action that the table does not name has its kind as its intent and its field names as slots.
     """
 
     intent: str
@@ -108,10 +114,12 @@ class Reading:
     card: KnownCard | None = None
     wanted: str = ""  # behind `ambiguous`: the intent that waits for the answer
     notes: tuple[str, ...] = ()
+    kind: str = ""
 
     @property
     def is_action(self) -> bool:
-        return self.intent in ACTIONS
+        """Whether this is a wish to change something, understood as such; `opened` tells if a form may follow."""
+        return self.intent in ACTIONS or (bool(self.kind) and self.intent == self.kind)
 
 
 @dataclass(frozen=True, slots=True)

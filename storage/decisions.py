@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict
 
-from sqlalchemy import select
+from sqlalchemy import delete, select
 
 from bot.domain.approvals import Decision, DecisionKind
 from bot.domain.errors import AlreadyDecided, OwnRequest
@@ -21,6 +21,13 @@ async def insert(tx: Tx, decision: Decision) -> None:
         raise OwnRequest
     if not await insert_new(tx, t.decision, asdict(decision)):
         raise AlreadyDecided(f"Your decision on {decision.request_id} is in already.")
+
+
+async def drop_approvals(tx: Tx, request_id: str) -> int:
+    """Approvals fall when what was approved is asked for otherwise; the audit log keeps them. Returns how many."""
+    d = t.decision.c
+    gone = delete(t.decision).where(d.request_id == request_id, d.kind == DecisionKind.APPROVE)
+    return (await tx.run(gone)).rowcount
 
 
 async def of(tx: Tx, request_id: str) -> list[Decision]:

@@ -40,7 +40,10 @@ from storage.store import Tx
 
 _FIELDS = tuple(field.name for field in fields(Request))
 _COLUMNS = tuple(t.request.c[name] for name in _FIELDS)
-_GUARDED = frozenset({"id", "state", "version", "key", "requester", "digest", "program", "kind", "terms"})
+_GUARDED = frozenset(
+    {"id", "state", "version", "key", "requester", "digest", "program", "kind", "terms", "rows", "parent_id"}
+)
+_TERMS = frozenset({"terms", "summary", "exposure_usd", "approvals_needed", "facts", "digest", "rows"})
 _CLAIMABLE = (State.APPROVED, State.EXECUTING, State.UNRESOLVED)
 _LIMITS_LOCK = 0x6C696D69  # any number that only this lock uses
 
@@ -96,6 +99,10 @@ async def touch(tx: Tx, request: Request, **changes: Any) -> Request:
 
 async def _guarded(tx: Tx, request: Request, values: dict[str, Any], named: set[str]) -> Request:
     _refuse(named)
+    return await _write(tx, request, values)
+
+
+async def _write(tx: Tx, request: Request, values: dict[str, Any]) -> Request:
     row = t.request.c
     guard = (row.id == request.id, row.version == request.version, row.state == request.state)
     changed = (
@@ -189,10 +196,19 @@ async def find(
     since: datetime | None = None,
     limit: int = 50,
     oldest_first: bool = False,
+    each_row: bool = False,
 ) -> list[Request]:
-    """Requests that fit everything given, the newest first unless told otherwise."""
+    """Requests that fit everything given, the newest first unless told otherwise.
+
+    A batch stands for its rows, which are hidden; with `each_row` it is the other way round. Who asks for
+    a `subject` gets the rows on it.
+    """
     row = t.request.c
     wanted: list[ColumnElement[bool]] = []
+    if each_row:
+        wanted.append(row.rows.is_(None))
+    elif subject is None:
+        wanted.append(row.parent_id.is_(None))
     if states is not None:
         wanted.append(row.state.in_(list(states)))
     if since is not None:
@@ -207,7 +223,8 @@ async def find(
 async def expiring(tx: Tx) -> list[Request]:
     """Pending past `expires_at`, and approved (so not a byte sent) past `valid_until`."""
     row = t.request.c
-    waited = (row.state == State.PENDING) & (row.expires_at <= tx.now)
+    # A batch that waits takes its rows with it.
+    waited = (row.state == State.PENDING) & (row.expires_at <= tx.now) & row.parent_id.is_(None)
     unsent = (row.state == State.APPROVED) & (row.valid_until <= tx.now)
     return await _all(tx, or_(waited, unsent), order=(row.created_at, row.id), limit=200)
 
@@ -250,13 +267,15 @@ async def spent_usd(
     approver: str | None = None,
     exclude: str | None = None,
 ) -> Decimal:
-    """The exposure approved since then that was not given back; for rolling limits.
+    """The exposure approved since then that was not given back; for rolling limits. Rows count, batches do not.
 
     `requester` and `approver` narrow it to one person or, both given, to the pair. Call `lock_limits`
     first when a decision hangs on the figure.
     """
     row = t.request.c
-    asked = select(row.exposure_usd).where(row.state.in_(list(COMMITTED)), row.approved_at >= since)
+    asked = select(row.exposure_usd).where(
+        row.state.in_(list(COMMITTED)), row.approved_at >= since, row.rows.is_(None)
+    )
     if requester is not None:
         asked = asked.where(row.requester == requester)
     if exclude is not None:
@@ -267,6 +286,37 @@ async def spent_usd(
         asked = asked.where(row.id.in_(approved))
     # Summed here: SQLite would add texts as doubles.
     return exact_sum((await tx.run(asked)).scalars())
+
+
+async def rows_of(tx: Tx, parent_id: str) -> list[Request]:
+    """All rows of a batch, those left out as well, in the order of the file."""
+    row = t.request.c
+    found = (await tx.run(select(*_COLUMNS).where(row.parent_id == parent_id))).all()
+    return sorted(map(_request, found), key=lambda request: int(request.facts["row"]))
+
+
+async def lock_rows(tx: Tx, parent_id: str) -> None:
+    """Hold a batch's rows, then the batch, until the transaction ends. SQLite's write lock does so already."""
+    if tx.is_postgres:
+        row = t.request.c
+        await tx.run(select(row.id).where(row.parent_id == parent_id).order_by(row.id).with_for_update())
+        await lock(tx, parent_id)
+
+
+async def lock(tx: Tx, request_id: str) -> None:
+    """Hold one request until the transaction ends."""
+    if tx.is_postgres:
+        await tx.run(select(t.request.c.id).where(t.request.c.id == request_id).with_for_update())
+
+
+async def change_terms(tx: Tx, request: Request, **terms: Any) -> Request:
+    """Write what a pending batch asks for anew: its terms, summary, figures and digest.
+
+    Only with rows left out; its approvals no longer fit. Raises `Stale`.
+    """
+    if not request.is_batch or request.state is not State.PENDING or set(terms) - _TERMS:
+        raise ValueError("only a pending batch has its terms changed")
+    return await _write(tx, request, terms)
 
 
 async def lock_limits(tx: Tx) -> None:

@@ -130,6 +130,7 @@ class RequestRow(SQLModel, table=True):
         Index("ix_request_state_due_at", "state", "due_at"),
         Index("ix_request_created_at", "created_at"),
         Index("ix_request_approved_at", "approved_at"),
+        Index("ix_request_parent_id", "parent_id"),
         Index("ix_request_subject", "subject"),
     )
     id: str = _key()
@@ -172,6 +173,8 @@ class RequestRow(SQLModel, table=True):
     sealed_private: str | None = Field(sa_type=cast(Any, SealedText), nullable=True)
     sealed_body: str | None = Field(sa_type=cast(Any, SealedText), nullable=True)
     purged_at: datetime | None = _maybe_when()
+    rows: int | None = Field(nullable=True)
+    parent_id: str | None = _maybe_text()
 
 
 class DraftRow(SQLModel, table=True):

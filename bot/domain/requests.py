@@ -79,6 +79,7 @@ TRANSITIONS: Mapping[State, Mapping[Event, State]] = {
 
 OPEN = frozenset({State.PENDING, State.APPROVED, State.EXECUTING, State.UNRESOLVED})
 TERMINAL = frozenset(State) - OPEN
+UNSENT = frozenset({State.PENDING, State.APPROVED})
 SENT = frozenset({State.EXECUTING, State.SUCCEEDED, State.FAILED, State.UNRESOLVED})
 # What counts towards the rolling limits of the policy.
 COMMITTED = frozenset({State.APPROVED, State.EXECUTING, State.SUCCEEDED, State.UNRESOLVED})
@@ -138,10 +139,17 @@ class Request:
     outcome: Mapping[str, Any] | None = None
     outcome_text: str = ""
     finished_at: datetime | None = None
+    # A batch is a request that stands for its rows and sends nothing itself; a row is a request of its own.
+    rows: int | None = None  # of a batch: how many rows are asked for
+    parent_id: str | None = None  # of a row: its batch
 
     @property
     def is_open(self) -> bool:
         return self.state in OPEN
+
+    @property
+    def is_batch(self) -> bool:
+        return self.rows is not None
 
 
 @dataclass(frozen=True, slots=True)

@@ -186,7 +186,7 @@ async def house_facts(tx: Tx, operation: Operation, requester: str) -> Facts:
             elif _similar(other, operation, tx):
                 facts["similar"].append(f"{other.id} ({other.state})")
     if operation.moves_float:
-        waiting = await requests.find(tx, states=(State.PENDING, State.APPROVED), limit=1000)
+        waiting = await requests.find(tx, states=(State.PENDING, State.APPROVED), each_row=True, limit=1000)
         facts["pending_usd"] = str(exact_sum(r.exposure_usd for r in waiting))
     return facts
 

@@ -26,7 +26,7 @@ async def float_now(core: Core, *, program: str | None = None) -> FloatPicture:
     if kept is None or kept.read_at < core.clock.now() - FLOAT_FRESH_FOR:
         kept = await read_account(core, program)
     async with core.store.read() as tx:
-        waiting = await requests.find(tx, states=(State.PENDING, State.APPROVED), limit=1000)
+        waiting = await requests.find(tx, states=(State.PENDING, State.APPROVED), each_row=True, limit=1000)
         past = await float_history.of(tx, core, program)
     moving = [r for r in waiting if r.program == program and _moves_float(core, r)]
     value = kept.value

@@ -91,7 +91,7 @@ async def _about_to_change(tx: Tx, core: Core, program: str) -> list[str]:
 
 async def committed(tx: Tx, core: Core, program: str) -> Decimal:
     """What pending and approved requests would take from the float."""
-    waiting = await requests.find(tx, states=(State.PENDING, State.APPROVED), limit=1000)
+    waiting = await requests.find(tx, states=(State.PENDING, State.APPROVED), each_row=True, limit=1000)
     moving = (r for r in waiting if r.program == program and r.kind in core.kinds)
     return exact_sum(r.exposure_usd for r in moving if core.kinds[r.kind].moves_float)
 

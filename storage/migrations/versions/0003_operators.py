@@ -22,6 +22,7 @@ def upgrade() -> None:
     _people()
     _events()
     _look_ups()
+    _batches()
 
 
 def _conversation() -> None:
@@ -95,6 +96,12 @@ def _people() -> None:
 def _look_ups() -> None:
     op.create_index("ix_purchase_event_occurred_at", "purchase_event", ["program", "occurred_at"])
     op.create_index("ix_request_subject", "request", ["subject"])
+
+
+def _batches() -> None:
+    op.add_column("request", sa.Column("rows", sa.Integer(), nullable=True))
+    op.add_column("request", sa.Column("parent_id", sa.Text(), nullable=True))
+    op.create_index("ix_request_parent_id", "request", ["parent_id"])
 
 
 def _card_reveal() -> None:

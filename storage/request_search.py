@@ -24,6 +24,7 @@ class Wanted:
     states: Collection[State] = ()
     kinds: Collection[str] = ()
     requester: str = ""
+    subject: str = ""
     since: datetime | None = None
     until: datetime | None = None
 
@@ -71,6 +72,8 @@ def _where(wanted: Wanted) -> list[ColumnElement[bool]]:
         where.append(row.kind.in_(list(wanted.kinds)))
     if wanted.requester:
         where.append(row.requester == wanted.requester)
+    if wanted.subject:
+        where.append(row.subject == wanted.subject)
     if wanted.since is not None:
         where.append(row.created_at >= wanted.since)
     if wanted.until is not None:

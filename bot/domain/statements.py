@@ -14,6 +14,7 @@ from decimal import Decimal
 from bot.domain.money import exact_sum
 from bot.domain.periods import Period
 from bot.domain.purchases import Open
+from bot.domain.requests import Request
 
 DECLINED = "declined"
 
@@ -179,3 +180,13 @@ class LedgerReport:
             for kind in kinds
             if (some := [line for line in self.lines if line.kind == kind])
         ]
+
+
+@dataclass(frozen=True, slots=True)
+class RequestPage:
+    """A page of requests that fit a search, the newest first; pages count from 1."""
+
+    rows: tuple[Request, ...]
+    total: int
+    page: int
+    pages: int

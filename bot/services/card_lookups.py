@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from datetime import timedelta
 from decimal import Decimal
 from typing import Any
+from zoneinfo import ZoneInfo
 
+from bot.domain import periods
 from bot.domain.cards import CardEntry
-from bot.domain.requests import OPEN
+from bot.domain.requests import OPEN, State
+from bot.domain.statements import CardStatement
 from bot.partner.errors import PartnerError
+from bot.services import purchase_lookups
 from bot.services.card_reading import refresh_card
 from bot.services.core import Core
 from bot.services.drafts import resolve_card
@@ -17,9 +22,13 @@ from bot.services.pictures import (
     CardListPicture,
     CardPicture,
 )
-from storage import cards, requests
+from storage import cards, request_search, requests
 
 PAGE = 25
+PURCHASES_OF_DAYS = 30
+PURCHASES_READ = 24  # one call of the API
+DECLINES_OF = timedelta(hours=24)
+_SWITCHES = ("card_freeze", "card_unfreeze")
 
 
 async def card_now(core: Core, text: str) -> CardPicture:
@@ -29,7 +38,12 @@ async def card_now(core: Core, text: str) -> CardPicture:
     found = await refresh_card(core, entry.program, entry.id)
     async with core.store.read() as tx:
         history = await requests.find(tx, subject=entry.id, limit=10)
+        done = request_search.Wanted(states=(State.SUCCEEDED,), kinds=_SWITCHES, subject=entry.id)
+        switches = await request_search.page(tx, done, limit=10, offset=0)
         read_at = tx.now
+    statement = await _lately(core, entry)
+    yesterday = read_at - DECLINES_OF
+    lines = statement.lines if statement else ()
     return replace(
         _card(entry),
         status=found.card.status,
@@ -38,7 +52,19 @@ async def card_now(core: Core, text: str) -> CardPicture:
         read_at=read_at,
         open_requests=tuple(r for r in history if r.state in OPEN),
         history=tuple(r for r in history if r.state not in OPEN),
+        switched=max(switches, key=lambda r: r.finished_at or r.created_at, default=None),
+        statement=statement,
+        declines=tuple(line for line in lines if line.is_declined and line.at >= yesterday),
     )
+
+
+async def _lately(core: Core, entry: CardEntry) -> CardStatement | None:
+    """The purchases of the last month; None where they cannot be read just now: the card is shown without."""
+    period = periods.back(PURCHASES_OF_DAYS, core.clock.now(), ZoneInfo("UTC"))
+    try:
+        return await purchase_lookups.of_card(core, entry, period, most=PURCHASES_READ)
+    except PartnerError:
+        return None
 
 
 def _card(entry: CardEntry) -> CardPicture:

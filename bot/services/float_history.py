@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 from decimal import Decimal
 
+from bot.domain.periods import Period
 from bot.services.core import Core
 from bot.services.pictures import FloatHistory, FloatPoint
 from storage import history
@@ -18,10 +19,12 @@ POINTS = 14
 _SHORTEST = timedelta(minutes=5)
 
 
-async def of(tx: Tx, core: Core, program: str) -> FloatHistory | None:
-    """The last seven days, or since the first reading; None until there are two moments to compare."""
-    readings = await history.since(tx, program, "me", tx.now - LOOKED_BACK)
-    points = sampled(readings, tx.now)
+async def of(tx: Tx, core: Core, program: str, period: Period | None = None) -> FloatHistory | None:
+    """The period, or the last seven days, from its first reading on; None until there are two to compare."""
+    since = tx.now - LOOKED_BACK if period is None else period.since
+    until = tx.now if period is None else min(period.until, tx.now)
+    readings = await history.since(tx, program, "me", since)
+    points = sampled([r for r in readings if r.read_at <= until], until)
     if len(points) < 2:
         return None
     return FloatHistory(program, core.alerting.float_alert.floor_usd, points)

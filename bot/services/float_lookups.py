@@ -3,23 +3,32 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from decimal import Decimal
 from typing import Any
 
+from bot.domain.alert_rules import Spent, hours_left
 from bot.domain.money import exact_sum
+from bot.domain.periods import Period
 from bot.domain.requests import Request, State
 from bot.partner.ratelimit import Lane
-from bot.services import float_history
+from bot.services import float_history, float_watch
 from bot.services.core import Core
-from bot.services.pictures import (
-    FloatPicture,
-)
+from bot.services.pictures import FloatPicture, RunwayPicture
 from storage import history, readings, requests
+from storage.store import Tx
 
 FLOAT_FRESH_FOR = timedelta(seconds=15)
+RUNWAY_FROM = timedelta(days=7)
+LOOKED_AHEAD_HOURS = 14 * 24
+# A pace from less than this says more about one top-up than about the days.
+LEAST_SEEN = timedelta(hours=2)
 
 
-async def float_now(core: Core, *, program: str | None = None) -> FloatPicture:
-    """The float, read live when the last reading is older than 15 s. Raises PartnerError."""
+async def float_now(core: Core, *, program: str | None = None, period: Period | None = None) -> FloatPicture:
+    """The float, read live when the last reading is older than 15 s, with its course over `period`.
+
+    Raises PartnerError.
+    """
     program = program or core.default_program
     async with core.store.read() as tx:
         kept = await readings.get(tx, program, "me")
@@ -27,7 +36,8 @@ async def float_now(core: Core, *, program: str | None = None) -> FloatPicture:
         kept = await read_account(core, program)
     async with core.store.read() as tx:
         waiting = await requests.find(tx, states=(State.PENDING, State.APPROVED), each_row=True, limit=1000)
-        past = await float_history.of(tx, core, program)
+        past = await float_history.of(tx, core, program, period)
+        runway = await _runway(tx, core, program, kept)
     moving = [r for r in waiting if r.program == program and _moves_float(core, r)]
     value = kept.value
     return FloatPicture(
@@ -45,7 +55,23 @@ async def float_now(core: Core, *, program: str | None = None) -> FloatPicture:
         read_at=kept.read_at,
         live=core.live.get(program, True),
         history=past,
+        runway=runway,
+        period=period,
     )
+
+
+async def _runway(tx: Tx, core: Core, program: str, last: readings.Reading) -> RunwayPicture:
+    """By the same rule as the alert of a short runway, looked at further ahead."""
+    floor_usd = core.alerting.float_alert.floor_usd
+    past = await history.since(tx, program, "me", tx.now - RUNWAY_FROM)
+    if len(past) < 2 or tx.now - past[0].read_at < LEAST_SEEN:
+        return RunwayPicture(floor_usd, known=False)
+    spent = [Spent(r.read_at, Decimal(r.value["spent_usd"])) for r in past]
+    usable = min(Decimal(last.value["balance_usd"]), Decimal(last.value["available_usd"]))
+    room_usd = usable - await float_watch.committed(tx, core, program)
+    hours = hours_left(room_usd, floor_usd, spent, tx.now, most=LOOKED_AHEAD_HOURS)
+    at = None if hours is None else tx.now + timedelta(hours=hours)
+    return RunwayPicture(floor_usd, known=True, hours=hours, at=at, looked_ahead_hours=LOOKED_AHEAD_HOURS)
 
 
 def _moves_float(core: Core, request: Request) -> bool:

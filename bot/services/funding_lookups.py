@@ -1,41 +1,59 @@
-"""Looking at funding: the submissions, and where funds may be sent now."""
+"""Looking at funding: the submissions with their age, and where funds may be sent now."""
 
 from __future__ import annotations
 
+from datetime import datetime, timedelta
 from decimal import Decimal
 
+from bot.domain.alert_rules import overdue_mark, usual_time
 from bot.domain.errors import NotFound
 from bot.operations.funding_words import reason_in_words
 from bot.partner.models import Funding
+from bot.services import funding_watch
 from bot.services.core import Core
-from bot.services.pictures import (
-    AddressPicture,
-    FundingPicture,
-)
+from bot.services.pictures import AddressPicture, FundingPicture
 from storage import requests
+from storage.store import Tx
+
+_MOVING = ("pending", "review")
+# What a person should look at first: late, in review, on its way, then what is over.
+_FIRST = ("review", "pending")
 
 
 async def funding_list(core: Core, *, program: str | None = None) -> list[FundingPicture]:
-    """The program's submissions, newest first. Raises PartnerError."""
-    found = await core.partners[program or core.default_program].funding_list()
-    return [await _funding(core, f) for f in found]
+    """The program's submissions: stuck ones first, the oldest of them first; then the newest. Raises PartnerError."""
+    program = program or core.default_program
+    found = await core.partners[program].funding_list()
+    pictures = await _pictures(core, program, found)
+    moving = [p for p in pictures if p.age is not None]
+    moving.sort(key=lambda p: (not p.overdue, _FIRST.index(p.status), p.created_at))
+    over = sorted((p for p in pictures if p.age is None), key=lambda p: p.created_at, reverse=True)
+    return moving + over
 
 
 async def funding_show(core: Core, text: str, *, program: str | None = None) -> FundingPicture:
     """One submission by its id or hash. Raises NotFound, PartnerError."""
     wanted = text.strip().lower()
-    partner = core.partners[program or core.default_program]
-    if wanted.startswith("0x"):
-        for funding in await partner.funding_list():
-            if funding.tx_hash == wanted:
-                return await _funding(core, funding)
-        raise NotFound(f"No submission has the hash {wanted[:20]}…. Check it, or submit it.")
-    return await _funding(core, await partner.funding(wanted))
+    program = program or core.default_program
+    partner = core.partners[program]
+    if not wanted.startswith("0x"):
+        return (await _pictures(core, program, [await partner.funding(wanted)]))[0]
+    for funding in await partner.funding_list():
+        if funding.tx_hash == wanted:
+            return (await _pictures(core, program, [funding]))[0]
+    raise NotFound(f"No submission has the hash {wanted[:20]}…. Check it, or submit it.")
 
 
-async def _funding(core: Core, funding: Funding) -> FundingPicture:
+async def _pictures(core: Core, program: str, found: list[Funding]) -> list[FundingPicture]:
     async with core.store.read() as tx:
-        ours = await requests.find(tx, subject=funding.tx_hash, kind="funding_submit", limit=1)
+        took = await funding_watch.took(tx, program)
+        return [await _picture(tx, funding, took.get(funding.network, [])) for funding in found]
+
+
+async def _picture(tx: Tx, funding: Funding, took: list[timedelta]) -> FundingPicture:
+    ours = await requests.find(tx, subject=funding.tx_hash, kind="funding_submit", limit=1)
+    usual = usual_time(funding.network, took)
+    age = _age(funding, tx.now)
     return FundingPicture(
         id=funding.id,
         network=funding.network,
@@ -49,7 +67,14 @@ async def _funding(core: Core, funding: Funding) -> FundingPicture:
         created_at=funding.created_at,
         credited_at=funding.credited_at,
         request_id=ours[0].id if ours else None,
+        age=age,
+        usual=usual,
+        overdue=overdue_mark(age, usual) if age is not None and funding.status == "pending" else "",
     )
+
+
+def _age(funding: Funding, now: datetime) -> timedelta | None:
+    return max(now - funding.created_at, timedelta(0)) if funding.status in _MOVING else None
 
 
 def _text(amount: Decimal | None) -> str | None:

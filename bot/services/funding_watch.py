@@ -8,6 +8,7 @@ the reading and the event `float.credited` go by it: whichever comes second find
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any
@@ -85,6 +86,11 @@ def _to_read_singly(
             if age < CREDITED_WATCHED_FOR and now - kept.read_at > _CREDITED_READ_EVERY:
                 due.append((kept.read_at, funding_id))
     return [funding_id for _, funding_id in sorted(due)[:_READ_SINGLY]]
+
+
+async def took(tx: Tx, program: str) -> dict[str, list[timedelta]]:
+    """How long the program's credited submissions took, by network."""
+    return _usual(await readings.named(tx, program, _KEPT))
 
 
 def _usual(known: Mapping[str, Reading]) -> dict[str, list[timedelta]]:
@@ -291,3 +297,38 @@ async def on_its_way(tx: Tx, program: str) -> Decimal:
     known = (await readings.named(tx, program, _KEPT)).values()
     coming = (k.value for k in known if k.value["status"] in ("pending", "review"))
     return exact_sum(Decimal(value["amount_usd"]) for value in coming if value["amount_usd"])
+
+
+@dataclass(frozen=True, slots=True)
+class UnderWay:
+    """A submission that is not final, as last read; `amount_usd` None while it is not verified."""
+
+    id: str
+    name: str
+    network: str
+    status: str
+    amount_usd: Decimal | None
+    since: datetime
+
+    @property
+    def text(self) -> str:
+        amount = f", {format_usd(self.amount_usd)}" if self.amount_usd is not None else ""
+        return f"{self.name} on {self.network}: {self.status}{amount}, since {self.since:%Y-%m-%d %H:%M} UTC"
+
+
+async def under_way(tx: Tx, program: str) -> list[UnderWay]:
+    """What is pending or in review, reviews first, then the oldest."""
+    known = await readings.named(tx, program, _KEPT)
+    found = [
+        UnderWay(
+            funding_id,
+            _named(funding_id, kept.value),
+            kept.value["network"],
+            kept.value["status"],
+            Decimal(kept.value["amount_usd"]) if kept.value["amount_usd"] else None,
+            datetime.fromisoformat(kept.value["created_at"]),
+        )
+        for funding_id, kept in known.items()
+        if kept.value["status"] in ("pending", "review") and kept.value["created_at"]
+    ]
+    return sorted(found, key=lambda f: (f.status != "review", f.since, f.id))

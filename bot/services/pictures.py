@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from decimal import Decimal
 
 from bot.domain.approvals import Decision
+from bot.domain.periods import Period
 from bot.domain.requests import Request
 from bot.domain.secret import Secret
+from bot.domain.statements import CardStatement, PurchaseLine
 from bot.operations._base import Concern, Line
 
 
@@ -30,6 +32,7 @@ class RequestPicture:
     approver_names: tuple[str, ...]  # as the policy writes them: "@card-approvers"
     live: bool
     next_look_at: datetime | None = None
+    paused: str = ""  # why nothing is sent to its program now, in a sentence
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,6 +192,20 @@ class Confirmation:
 
 
 @dataclass(frozen=True, slots=True)
+class RunwayPicture:
+    """How long the float lasts at the pace of the last days, requests that wait included.
+
+    `at` None: longer than `looked_ahead_hours`; `known` False: too little was seen to tell.
+    """
+
+    floor_usd: Decimal
+    known: bool
+    hours: float | None = None
+    at: datetime | None = None
+    looked_ahead_hours: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class FloatPicture:
     """`/float`: amounts exact; `read_at` is when the API said so."""
 
@@ -206,6 +223,8 @@ class FloatPicture:
     read_at: datetime
     live: bool
     history: FloatHistory | None = None
+    runway: RunwayPicture | None = None
+    period: Period | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,6 +256,9 @@ class CardPicture:
     program: str
     open_requests: tuple[Request, ...] = ()
     history: tuple[Request, ...] = ()
+    switched: Request | None = None  # the last freeze or unfreeze of ours that took effect
+    statement: CardStatement | None = None  # None: the history could not be read
+    declines: tuple[PurchaseLine, ...] = ()  # of the last 24 h
 
 
 @dataclass(frozen=True, slots=True)
@@ -265,6 +287,9 @@ class FundingPicture:
     created_at: datetime
     credited_at: datetime | None
     request_id: str | None
+    age: timedelta | None = None  # of one that is not final
+    usual: timedelta | None = None  # nine of ten on its network took at most this
+    overdue: str = ""  # `more than 6 h`
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 
 from bot.domain.approvals import DecisionKind
 from bot.domain.requests import OPEN, State
+from bot.domain.statements import RequestPage
 from bot.partner.errors import PartnerError
-from bot.services import people, pictures_of
+from bot.services import own_records, people, pictures_of
 from bot.services.core import Core
 from bot.services.drafts import house_concerns
 from bot.services.pictures import (
@@ -16,8 +18,10 @@ from bot.services.pictures import (
     RequestPicture,
 )
 from bot.services.requests import existing
-from storage import decisions, requests
+from storage import decisions, request_search, requests
 from storage.errors import Purged
+
+REQUESTS_PAGE = 25
 
 
 async def inbox_of(core: Core, slack_id: str) -> InboxPicture:
@@ -60,8 +64,20 @@ async def confirmation(core: Core, request_id: str) -> Confirmation:
         facts = {**request.facts, **await operation.read(core.partners[request.program])}
     except PartnerError:
         return Confirmation(picture, picture.lines, picture.concerns, (), facts_read=False)
+    async with core.store.read() as tx:
+        facts |= await own_records.facts(tx, operation, request.program)
     lines = tuple(operation.lines(facts))
     before = dict(picture.lines)
     changed = tuple(f"{label}: now {value}" for label, value in lines if before.get(label, value) != value)
     concerns = (*operation.concerns(facts), *house_concerns(operation, facts))
     return Confirmation(picture, lines, concerns, changed, facts_read=True)
+
+
+async def search(core: Core, wanted: request_search.Wanted, *, page: int = 1) -> RequestPage:
+    """One page of the requests that fit; a page past the end is the last one."""
+    async with core.store.read() as tx:
+        total = await request_search.count(tx, wanted)
+        pages = max(1, math.ceil(total / REQUESTS_PAGE))
+        page = min(page, pages)
+        rows = await request_search.page(tx, wanted, limit=REQUESTS_PAGE, offset=(page - 1) * REQUESTS_PAGE)
+    return RequestPage(tuple(rows), total, page, pages)

@@ -1,0 +1,119 @@
+"""Looking at the float's ledger: its movements in words, the fees, the earnings."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+
+from bot.domain import ledger_words
+from bot.domain.ledger_words import Known
+from bot.domain.periods import Period
+from bot.domain.statements import LedgerLine, LedgerReport
+from bot.partner import models
+from bot.partner.certainty import unanswered
+from bot.partner.client import PartnerClient
+from bot.partner.endpoints import Endpoint
+from bot.partner.errors import LedgerMoving
+from bot.partner.pages import PAGE
+from bot.partner.ratelimit import Lane
+from bot.services.core import Core
+from storage import cards, request_search
+
+MOST_ROWS = 2_000
+"""Twenty calls of the API; an export reads them all."""
+
+
+async def ledger(core: Core, period: Period, *, program: str) -> LedgerReport:
+    """The program's movements in a period, the newest first. Raises PartnerError."""
+    entries: list[models.LedgerEntry] = []
+    all_read = True
+    async for entry in movements(core.partners[program], period):
+        if len(entries) == MOST_ROWS:
+            all_read = False
+            break
+        entries.append(entry)
+    return LedgerReport(program, period, await explained(core, entries), core.clock.now(), all_read)
+
+
+async def movements(
+    partner: PartnerClient, period: Period, *, lane: Lane = Lane.PEOPLE
+) -> AsyncIterator[models.LedgerEntry]:
+    """The movements of a period as of the first call, the newest first, each once.
+
+    Rows have no id, and a new one pushes all others down a place. Counted from the old end they keep their
+    places, so what a page shows again is passed over by its place, and nothing is missed.
+    """
+    number, total, given = 1, 0, 0
+    while True:
+        page = await partner.ledger(number, PAGE, lane=lane)
+        if number == 1:
+            total = page.total
+        if not page.rows:
+            return
+        if page.total < total:
+            raise LedgerMoving(
+                "the ledger lost rows while it was read",
+                operation=Endpoint.LEDGER,
+                certainty=unanswered(Endpoint.LEDGER),
+            )
+        arrived = page.total - total
+        for position, entry in enumerate(page.rows, (number - 1) * PAGE):
+            if position < arrived + given:
+                continue
+            given += 1
+            if entry.created_at < period.since:
+                return
+            if entry.created_at in period:
+                yield entry
+        if number >= page.total_pages:
+            return
+        number += 1
+
+
+async def explained(core: Core, entries: Sequence[models.LedgerEntry]) -> tuple[LedgerLine, ...]:
+    """The rows in words, with the request behind each where it is ours."""
+    known = await _known(core, entries)
+    return tuple(
+        LedgerLine(
+            at=entry.created_at,
+            amount_usd=entry.amount_usd,
+            kind=entry.kind,
+            words=ledger_words.in_words(
+                entry.kind, entry.amount_usd, entry.reference, entry.card_id or _ordered(entry, known), known
+            ),
+            reference=entry.reference or "",
+            request_id=known.requests.get(ledger_words.key_in(entry.reference), ""),
+        )
+        for entry in entries
+    )
+
+
+def _ordered(entry: models.LedgerEntry, known: Known) -> str | None:
+    """The card an order made: it stands in the description [Ledger entry]."""
+    return entry.description if entry.description in known.cards else None
+
+
+async def _known(core: Core, entries: Sequence[models.LedgerEntry]) -> Known:
+    keys = {key for entry in entries if (key := ledger_words.key_in(entry.reference))}
+    ids = {entry.card_id for entry in entries if entry.card_id}
+    ids |= {entry.description for entry in entries if entry.description and " " not in entry.description}
+    for entry in entries:
+        if entry.card_id is None:
+            ids |= set(ledger_words.tokens(entry.reference))
+    async with core.store.read() as tx:
+        found = await request_search.by_key(tx, keys)
+        labels = {}
+        for card_id in ids:
+            card = await cards.get(tx, card_id)
+            if card is not None:
+                labels[card_id] = card.label
+    return Known(found, labels)
+
+
+async def fees(core: Core, *, program: str) -> models.Fees:
+    """The schedule of the program, read live. Raises PartnerError."""
+    return await core.partners[program].fees()
+
+
+async def earnings(core: Core, *, program: str) -> models.Earnings:
+    """The partner's commission, read live. Raises PartnerError."""
+    return (await core.partners[program].me()).earnings

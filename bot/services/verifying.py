@@ -1,0 +1,133 @@
+"""Checks one request against everything that was sealed about it: its digest, its decisions, its audit entries.
+
+What is stored is worked out again here, under the master key; nothing is believed because it stands in a row.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+from bot.domain.approvals import Decision, DecisionKind
+from bot.domain.checking import Checked, Verification
+from bot.domain.ids import short_code
+from bot.domain.requests import Request, State
+from bot.services.core import Core
+from bot.services.decisions import is_genuine
+from bot.services.requests import existing, has_its_digest
+from storage import audit, audit_pages, decisions, requests
+from storage.errors import CannotOpen, Purged
+from storage.store import Tx
+
+LONG_CHAIN = 20_000
+"""From so many entries on it takes seconds, and is worth a word before."""
+
+# States that nobody reaches without the approvals.
+_DECIDED = frozenset({State.APPROVED, State.EXECUTING, State.SUCCEEDED, State.FAILED, State.UNRESOLVED})
+
+
+async def chain_length(core: Core) -> int:
+    async with core.store.read() as tx:
+        return (await audit.head(tx)).seq
+
+
+async def verify(core: Core, request_id: str) -> Verification:
+    """All checks of one request, in one reading of the database. Raises NotFound."""
+    async with core.store.read() as tx:
+        request = await existing(tx, request_id)
+        made = await decisions.of(tx, request.id)
+        checks = [
+            _terms(tx, request),
+            await _body(tx, request),
+            _decisions(tx, request, made),
+            _approvals(request, made),
+            await _entries(tx, request),
+            await _chain(tx),
+        ]
+        return Verification(request, tuple(checks), tx.now)
+
+
+def _terms(tx: Tx, request: Request) -> Checked:
+    holds = has_its_digest(tx.vault, request)
+    code = short_code(request.digest)
+    found = (
+        f"the digest worked out again from id, program, kind, card, amounts, reason, requester, key, policy and"
+        f" facts is the one stored; its code is {code}"
+        if holds
+        else f"the terms in the row do not give the digest stored with them (code {code}): they were changed"
+    )
+    return Checked("Terms", holds, found)
+
+
+async def _body(tx: Tx, request: Request) -> Checked:
+    what = "Body as sent"
+    try:
+        frozen = await requests.frozen(tx, request.id)
+    except Purged:
+        return Checked(what, holds=True, found="deleted when the outcome was settled, as it should be")
+    except CannotOpen:
+        return Checked(what, holds=False, found="it cannot be opened under this master key")
+    holds = tx.vault.check_mac("token_hash", frozen.body, request.body_mac)
+    return Checked(what, holds, "as it was frozen at submit" if holds else "not what was frozen at submit")
+
+
+def _decisions(tx: Tx, request: Request, made: Sequence[Decision]) -> Checked:
+    """Each is signed under our key, and is about these very terms."""
+    wrong = [d for d in made if not is_genuine(tx.vault, d) or d.digest != request.digest]
+    if wrong:
+        kinds = ", ".join(f"{d.kind} in the name of {d.actor_name}" for d in wrong)
+        return Checked(
+            "Decisions", holds=False, found=f"not signed by Countersign about these terms: {kinds}"
+        )
+    if not made:
+        return Checked("Decisions", holds=True, found="none were made")
+    kinds = ", ".join(f"{d.kind} by {d.actor_name}" for d in made)
+    return Checked("Decisions", holds=True, found=f"each is signed, and about these terms: {kinds}")
+
+
+def _approvals(request: Request, made: Sequence[Decision]) -> Checked:
+    """A state that needs approvals has them, of people other than the requester."""
+    if request.state not in _DECIDED:
+        return Checked("Approvals", holds=True, found=f"none are needed to be {request.state}")
+    if request.break_glass:
+        own = any(d.kind is DecisionKind.BREAK_GLASS and d.actor == request.requester for d in made)
+        return Checked("Approvals", own, "Freeze now, on the requester's own word")
+    given = {d.actor for d in made if d.kind is DecisionKind.APPROVE} - {request.requester}
+    holds = len(given) >= request.approvals_needed
+    return Checked(
+        "Approvals", holds, f"{len(given)} of {request.approvals_needed} needed, none of them the requester's"
+    )
+
+
+async def _entries(tx: Tx, request: Request) -> Checked:
+    """The audit tells of this request from its submit on, always with this digest."""
+    what = "Audit entries"
+    seqs: list[int] = []
+    submitted = False
+    async for entry in audit_pages.about(tx, f"request:{request.id}"):
+        told = _digest_in(entry)
+        if told not in ("", request.digest):
+            return Checked(what, holds=False, found=f"entry {entry.seq} tells of another digest")
+        submitted = submitted or entry.action == "request.submitted"
+        seqs.append(entry.seq)
+    if not submitted:
+        return Checked(what, holds=False, found="there is none of its submit")
+    span = f"{seqs[0]:,}" if len(seqs) == 1 else f"{seqs[0]:,} to {seqs[-1]:,}"
+    return Checked(what, holds=True, found=f"{len(seqs)}, from its submit on, all with this digest: {span}")
+
+
+def _digest_in(entry: audit.Entry) -> str:
+    """The digest an entry tells of; "" where it tells of none (a refusal), "?" where it cannot be read."""
+    try:
+        return str(json.loads(entry.body).get("digest") or "")
+    except (ValueError, AttributeError):
+        return "?"
+
+
+async def _chain(tx: Tx) -> Checked:
+    report = await audit.verify(tx)
+    if report.ok:
+        found = f"whole: each of its {report.count:,} entries follows the one before and is signed"
+        return Checked("Audit chain", holds=True, found=found)
+    found = f"broken at entry {report.first_bad:,} ({report.kind}); the {report.count:,} before it are whole"
+    return Checked("Audit chain", holds=False, found=found)

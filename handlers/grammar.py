@@ -17,7 +17,7 @@ _FLOAT = frozenset({"ledger", "fees", "markup", "earnings"})
 _REQUESTS = frozenset({"show", "cancel", "verify"})
 _ALONE: Mapping[str, frozenset[str]] = {"float": _FLOAT, "requests": _REQUESTS}
 _TOP_UP = re.compile(r"\btop[ _-]up\b", re.IGNORECASE)
-_WEBHOOK = re.compile(r"webhook\s+(register|rotate)\b(.*)", re.IGNORECASE | re.DOTALL)
+_WEBHOOK = re.compile(r"webhook\s+(register|rotate|redeliver)\b(.*)", re.IGNORECASE | re.DOTALL)
 _QUOTES = str.maketrans({"“": '"', "”": '"', "„": '"', "‘": "'", "’": "'"})
 _QUOTED = re.compile(r"""(["'])(?P<inside>.+?)\1(?:\s+(?P<rest>.*))?""")
 _LAST_FOUR = re.compile(r"[•*x]*[0-9]{4}")
@@ -84,7 +84,7 @@ def prefill(cls: type[Operation], rest: str) -> dict[str, str]:
     if first.card:
         card, value = _card_and_value(rest)
         return {first.name: card} | ({others[0].name: value} if value else {})
-    if first.name == "tx_hash":
+    if first.name in ("tx_hash", "amount_usd"):
         words = rest.split(None, 1)
         return dict(zip((first.name, others[0].name), words, strict=False))
     return {first.name: _unquoted(rest)}

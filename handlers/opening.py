@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
+
+from bot.domain.outcomes import Call
 from bot.domain.reveals import NOT_SET_UP
 from bot.operations._base import Operation
 from bot.services import lookups, people, refresh, registration
@@ -28,6 +32,7 @@ def form_of(turn: Turn, cls: type[Operation], filled: Filled, *, note: str = "",
 async def open_form(turn: Turn, cls: type[Operation], filled: Filled, *, note: str = "") -> None:
     """For those who may ask; a trigger lives three seconds, so nothing slow stands before the window."""
     await people.require_may_ask(turn.core, turn.user, cls, action=f"{cls.kind}.open")
+    filled = replace(filled, texts=_without_safeguards(cls, filled.texts))
     if cls.needs_public_url and not turn.core.reveals.base_url:
         view = forms.trouble(cls.title, NOT_SET_UP)
     else:
@@ -35,8 +40,14 @@ async def open_form(turn: Turn, cls: type[Operation], filled: Filled, *, note: s
     await turn.client.views_open(trigger_id=turn.trigger, view=view)
 
 
+def _without_safeguards(cls: type[Operation], texts: Mapping[str, str]) -> dict[str, str]:
+    """What a person has to fill in themselves each time is filled for nobody."""
+    anew = {field.name for field in cls.fields if field.anew}
+    return {name: text for name, text in texts.items() if name not in anew}
+
+
 async def open_from_command(turn: Turn, cls: type[Operation], rest: str) -> None:
-    await open_form(turn, cls, _about_webhook(turn, rest) if cls.asked_by_admins else _typed(cls, rest))
+    await open_form(turn, cls, _about_webhook(turn, rest) if cls.call is Call.WEBHOOK else _typed(cls, rest))
 
 
 def _typed(cls: type[Operation], rest: str) -> Filled:

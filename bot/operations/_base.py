@@ -22,6 +22,8 @@ from bot.partner.errors import NotConnected, NotSent, PartnerError
 
 Facts = Mapping[str, Any]
 Line = tuple[str, str]
+# (status, code) -> what happened, and what to do next or "" for the usual.
+InWords = Mapping[tuple[int, str], tuple[str, str]]
 
 
 def _as_is(text: str) -> str:
@@ -89,8 +91,7 @@ class Operation(ABC):
     doubts: ClassVar[tuple[str, ...]] = ()
     reads_back: ClassVar[bool] = True  # False where no call shows what was set: our own records do
     needs_deliveries: ClassVar[bool] = False  # useless, or worse, where events do not reach this bot
-    # (status, code) -> what happened and what to do next, where this call means something of its own by it.
-    in_words: ClassVar[Mapping[tuple[int, str], tuple[str, str]]] = {}
+    in_words: ClassVar[InWords] = {}  # where this call means something of its own by a code
     can_run_now: ClassVar[bool] = False  # has the Freeze now checkbox
     asked_by_admins: ClassVar[bool] = False
     # False where the same call again would not do the same: after a doubt it is only looked at.
@@ -286,7 +287,8 @@ _MONEY: Mapping[Finding, str] = {
 
 # The same where the call is not made again.
 _LOOKED_UP = (
-    "The outcome is not known yet; do not repeat this. It is looked up shortly, and the call is not made again."
+    "The outcome is not known yet; do not repeat this. It is looked up shortly, and the call is not made a second"
+    " time."
 )
 
 

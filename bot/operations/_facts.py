@@ -27,6 +27,15 @@ async def card_facts(partner: PartnerClient, card_id: str) -> Facts:
     }
 
 
+def closed(facts: Facts) -> list[Concern]:
+    """A closed card takes no change of any kind."""
+    return (
+        [Concern("The card is closed: nothing of it can be changed.", stops=True)]
+        if facts.get("card_status") == "DELETED"
+        else []
+    )
+
+
 def not_spendable(facts: Facts) -> list[Concern]:
     """A frozen card can be topped up but not spent; a closed or blocked one should get no money."""
     status = facts.get("card_status")

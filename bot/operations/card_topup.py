@@ -24,6 +24,7 @@ class TopUp(Operation):
     phrases = ("top up {card} by {amount_usd}", "put {amount_usd} on {card}")
     call = Call.TOPUP
     moves_float = True
+    doubts = ("card_topup", "card_unload", "card_close")
     fields = (
         Field("card", "Card", card=True, placeholder="Last four, name, reference or id"),
         Field("amount_usd", "Amount (USD)", readers.amount, placeholder="50.00"),

@@ -20,7 +20,7 @@ from bot.domain.requests import OPEN, Request, State
 from bot.domain.reveals import NOT_SET_UP
 from bot.operations._base import Concern, Facts, Line, Operation
 from bot.operations.readers import refuse_card_number
-from bot.services import people
+from bot.services import own_records, people, programs
 from bot.services.core import Core
 from storage import cards, drafts, requests
 from storage.drafts import Draft
@@ -98,6 +98,7 @@ async def _begin(
                 try:
                     entry = await resolve_card(tx, texts.get(field.name) or "")
                     values[field.name], label, program = entry.id, entry.label, entry.program
+                    errors.update(cls.misfits(values, entry))
                 except (NotFound, ValueError) as error:
                     errors[field.name] = str(error)
         if errors:
@@ -161,42 +162,49 @@ async def preview(core: Core, draft_id: str) -> Preview:
     draft = replace(draft, values={**draft.values, **operation.learned(facts)})
     operation = operation_of(core, draft)
     async with core.store.begin() as tx:
-        facts |= await house_facts(tx, operation, draft.owner)
+        facts |= await house_facts(tx, core, operation)
+        facts |= await own_records.facts(tx, operation, draft.program)
         draft = replace(draft, facts=facts)
         await drafts.put(tx, draft)
         lines = [*operation.lines(facts), *await house_lines(tx, core, operation, facts, draft.owner)]
+        paused = await programs.why_paused(tx, draft.program)
+    waits = f"{paused} What is approved meanwhile waits 15 minutes at most."
     return Preview(
         draft=draft,
         operation=operation,
         lines=tuple(lines),
-        concerns=(*operation.concerns(facts), *house_concerns(operation, facts)),
+        concerns=(
+            *((Concern(waits),) if paused else ()),
+            *operation.concerns(facts),
+            *house_concerns(operation, facts),
+        ),
         approvals_needed=core.policy.of(draft.kind).approvals_needed(operation.exposure_usd()),
         approvers=standing.others(draft.owner),
         live=core.live.get(draft.program, True),
     )
 
 
-async def house_facts(tx: Tx, operation: Operation, requester: str) -> Facts:
+async def house_facts(tx: Tx, core: Core, operation: Operation) -> Facts:
     """What our own records say: open and similar requests on the same target, pending top-ups."""
     facts: dict[str, Any] = {"unresolved": [], "similar": []}
+    in_doubt = {operation.kind, *operation.doubts}
     if operation.subject:
         for other in await requests.find(tx, subject=operation.subject, limit=50):
-            if other.state in (State.EXECUTING, State.UNRESOLVED) and other.kind == operation.kind:
+            if other.state in (State.EXECUTING, State.UNRESOLVED) and other.kind in in_doubt:
                 facts["unresolved"].append(other.id)
             elif _similar(other, operation, tx):
                 facts["similar"].append(f"{other.id} ({other.state})")
     if operation.moves_float:
         waiting = await requests.find(tx, states=(State.PENDING, State.APPROVED), each_row=True, limit=1000)
-        facts["pending_usd"] = str(exact_sum(r.exposure_usd for r in waiting))
+        leaving = [r.exposure_usd for r in waiting if r.kind in core.kinds and core.kinds[r.kind].moves_float]
+        facts["pending_usd"] = str(exact_sum(leaving))
     return facts
 
 
 def _similar(other: Request, operation: Operation, tx: Tx) -> bool:
     recent = other.created_at >= tx.now - SIMILAR_WITHIN
     alive = other.state in OPEN or other.state is State.SUCCEEDED
-    return (
-        recent and alive and other.kind == operation.kind and other.exposure_usd == operation.exposure_usd()
-    )
+    return recent and alive and other.kind == operation.kind and dict(other.terms) == operation.terms()
 
 
 def house_concerns(operation: Operation, facts: Facts) -> list[Concern]:
@@ -204,10 +212,12 @@ def house_concerns(operation: Operation, facts: Facts) -> list[Concern]:
     ids = ", ".join(facts.get("unresolved") or ())
     if ids and operation.alone:
         found.append(Concern(f"{ids} is under way: this one waits for it."))
-    elif ids:
+    elif ids and operation.doubts:
         found.append(
             Concern(f"{ids} on the same card has no known outcome yet. Approving this one too may pay twice.")
         )
+    elif ids:
+        found.append(Concern(f"{ids} on the same has no known outcome yet: see what became of it first."))
     if facts.get("similar"):
         found.append(Concern(f"The same was asked for within 24 hours: {', '.join(facts['similar'])}."))
     return found

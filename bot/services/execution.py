@@ -25,7 +25,7 @@ from bot.partner.errors import PartnerError
 from bot.services import alerts, endings, gate, lookups, owed, programs, reveal, webhook_change
 from bot.services.core import Core
 from bot.services.requests import close, note
-from storage import attempts, requests
+from storage import attempts, pauses, requests
 from storage.errors import CannotOpen, Purged
 from storage.store import Tx
 
@@ -112,9 +112,8 @@ async def _superseded(core: Core, request: Request) -> bool:
         return False
     async with core.store.read() as tx:
         others = await requests.find(tx, subject=request.subject, limit=50)
-    return any(
-        o.kind in kinds and o.approved_at is not None and o.approved_at > request.approved_at for o in others
-    )
+    same = (o for o in others if o.kind in kinds and o.program == request.program)
+    return any(o.approved_at is not None and o.approved_at > request.approved_at for o in same)
 
 
 async def _hold_back(core: Core, request: Request, answer: gate.Stop | gate.Later) -> None:
@@ -136,6 +135,9 @@ async def _claim(core: Core, request_id: str, *, approval_holds: bool) -> _Work 
         before = await requests.get(tx, request_id)
         if before is not None and await _waits_its_turn(tx, core, before):
             return None
+        held = before is not None and await pauses.of(tx, before.program) is not None
+        if held and before is not None and before.state is State.APPROVED:
+            return None  # paused since it was looked at: nothing leaves
         request = await requests.claim(tx, request_id, owner=core.owner, lease_s=core.lease_s)
         if request is None or before is None:
             return None
@@ -146,6 +148,8 @@ async def _claim(core: Core, request_id: str, *, approval_holds: bool) -> _Work 
         # What may not be repeated is only looked at as soon as anybody could doubt what the call did.
         approval_holds = approval_holds and (operation.repeats or history.last_doubt_at is None)
         step = next_step(request, history, tx.now, approval_holds=approval_holds)
+        if held:
+            step = Step.LOOK  # a pause stops sending, and nothing else
         attempt = await attempts.start(tx, request, step.value)
         await note(
             tx,

@@ -15,7 +15,7 @@ from bot.domain.policy import APPROVAL_VALID_FOR
 from bot.domain.requests import Event, Request, State
 from bot.operations._base import Operation
 from bot.partner.errors import Forbidden, PartnerError, Unauthorized
-from bot.services import people, programs
+from bot.services import own_records, people, programs
 from bot.services.core import Core
 from bot.services.decisions import is_genuine
 from bot.services.drafts import house_facts
@@ -168,7 +168,9 @@ async def recheck(core: Core, request: Request) -> Answer:
         return Later(f"The API could not be read: {error.message}") if operation.must_recheck else None
     except CountersignError as error:
         return Later(str(error))
-    stops = [c.text for c in operation.concerns(facts) if c.stops]
+    async with core.store.read() as tx:
+        facts = {**facts, **await own_records.facts(tx, operation, request.program)}
+    stops = operation.stops(facts, again=request.state is not State.APPROVED)
     if stops:
         return Stop(Event.CANCEL, f"{' '.join(stops)} Nothing was sent; ask again when it fits.")
     return await _no_new_doubt(core, request, operation)
@@ -176,10 +178,10 @@ async def recheck(core: Core, request: Request) -> Answer:
 
 async def _no_new_doubt(core: Core, request: Request, operation: Operation) -> Stop | None:
     """An unknown outcome on the same card that the approvers could not know of stops a further payment."""
-    if not operation.moves_float or request.state is not State.APPROVED:
+    if not operation.doubts or request.state is not State.APPROVED:
         return None
     async with core.store.read() as tx:
-        now = await house_facts(tx, operation, request.requester)
+        now = await house_facts(tx, core, operation)
     fresh = set(now["unresolved"]) - set(request.facts.get("unresolved", ())) - {request.id}
     if not fresh:
         return None

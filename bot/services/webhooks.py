@@ -13,7 +13,7 @@ from datetime import datetime, timedelta
 
 from bot.domain.secret import Secret
 from bot.partner.webhooks import Delivery, DeliveryRefused, Malformed, NotGenuine, Stale, TooLarge, verify
-from bot.services import alerts
+from bot.services import alerts, own_records
 from bot.services.core import Core
 from bot.services.intake import Intake
 from storage import webhook_secrets
@@ -21,6 +21,7 @@ from storage import webhook_secrets
 # A rotation by another process is seen after this long; a delivery that does not verify asks again sooner.
 SECRETS_KEPT_S = 5.0
 ASKED_AGAIN_AFTER_S = 0.5
+REPEATS_NOTED_S = 30.0
 # How many refusals in how long are worth a person's look: rotation, a wrong clock, somebody trying.
 TROUBLE_AT = 5
 TROUBLE_WINDOW_S = 300.0
@@ -46,6 +47,7 @@ class Webhooks:
         self._secrets: dict[str, tuple[tuple[Secret, ...], float]] = {}
         self._reading: dict[str, asyncio.Task[tuple[Secret, ...]]] = {}
         self._refused: dict[str, deque[tuple[float, str]]] = {}
+        self._repeated: dict[str, float] = {}
 
     async def receive(self, program: str, raw: bytes, headers: Mapping[str, str]) -> bool:
         """Store the event of this delivery; False when it was stored before. Durable on return.
@@ -57,7 +59,17 @@ class Webhooks:
         except DeliveryRefused as refusal:
             self._count(program, refusal)
             raise
-        return await self._intake.accept(program, delivery, "webhook", raw)
+        is_new = await self._intake.accept(program, delivery, "webhook", raw)
+        if not is_new:
+            await self._note_repeated(program)
+        return is_new
+
+    async def _note_repeated(self, program: str) -> None:
+        """That a delivery came shows that deliveries do. Once in a while is enough: repeats come in bursts."""
+        now, last = self._core.clock.monotonic(), self._repeated.get(program)
+        if last is None or now - last >= REPEATS_NOTED_S:
+            self._repeated[program] = now
+            await own_records.note_repeated(self._core, program)
 
     async def _verified(self, program: str, raw: bytes, headers: Mapping[str, str]) -> Delivery:
         now = self._core.clock.now()

@@ -1,0 +1,121 @@
+"""Have a card's 3-D Secure codes delivered to the webhook instead of by SMS [Cards, PUT 3ds].
+
+One way: `sms` is refused ever after. The service takes it without checking that the program has webhook
+mode, and where codes reach nobody, online purchases fail: so an admin says that it has, a delivery must
+have been verified here lately, and somebody must be named to get the codes. No call reads the mode back.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from bot.domain.outcomes import Call, Finding, Outcome
+from bot.domain.planning import Evidence
+from bot.operations._base import Concern, Facts, Field, Line, Look, Operation
+from bot.operations._card_switch import CARD
+from bot.operations._facts import card_facts, closed
+from bot.partner.client import PartnerClient
+
+MODE = "webhook"
+
+
+class CodesByWebhook(Operation):
+    """`lines` and `concerns` read what `bot.services.own_records` adds: deliveries, and who gets codes."""
+
+    kind = "card_3ds"
+    title = "3-D Secure by webhook"
+    verb = "Send codes by webhook"
+    command = ("card", "3ds")
+    example = "/card 3ds 4242"
+    help = (
+        "send a card's 3-D Secure codes to the person named for it, by webhook instead of SMS; cannot be undone"
+        " (admins)"
+    )
+    phrases = ("send the codes of {card} by webhook",)
+    call = Call.THREEDS
+    fields = (
+        CARD,
+        Field(
+            "program_enabled",
+            "The program has webhook mode enabled",
+            element="check",
+            hint="Ask the service: no call shows it. Without it, online purchases of the card fail.",
+            missing="Tick this once the service has said that the program has webhook mode.",
+            anew=True,
+        ),
+    )
+    superseded_by = ("card_3ds",)
+    reads_back = False
+    needs_deliveries = True
+    asked_by_admins = True
+
+    def summary(self) -> str:
+        said = self.values["program_enabled"]
+        return (
+            f"Send the 3-D Secure codes of {self.target_label} by webhook for good (program enabled: {said})"
+        )
+
+    def body(self) -> dict[str, Any]:
+        return {"method": MODE}
+
+    async def read(self, partner: PartnerClient) -> Facts:
+        hook = await partner.webhook()
+        return {**await card_facts(partner, self.subject), "webhook_url": hook.url if hook else None}
+
+    def lines(self, facts: Facts) -> list[Line]:
+        return [
+            ("Codes go to", "the webhook, from then on and for good"),
+            ("Then to", facts.get("code_person") or "nobody"),
+            ("Registered address", facts["webhook_url"] or "none"),
+            ("Last verified delivery", facts.get("verified_at") or "none"),
+            ("Mode now", "not shown by the API; SMS or webhook for a new card"),
+            ("Set here before", facts.get("set_before") or "never by a request of this bot"),
+            ("Program enabled", f"{self.values['program_enabled']}, by the word of the admin who asks"),
+        ]
+
+    def concerns(self, facts: Facts) -> list[Concern]:
+        found = closed(facts)
+        if facts["webhook_url"] is None:
+            found.append(Concern("No address is registered for events: register one first.", stops=True))
+        elif not facts.get("is_verified"):
+            text = (
+                "No delivery was verified here in the last 15 minutes, so it is not known that codes would reach"
+                " this bot. Have an event delivered again: /countersign webhook redeliver EVENT."
+            )
+            found.append(Concern(text, stops=True))
+        if not facts.get("code_person"):
+            text = (
+                "Nobody is named to get this card's codes. An admin names somebody for the card's reference first:"
+                " /countersign alerts code REFERENCE @person."
+            )
+            found.append(Concern(text, stops=True))
+        return [
+            *found,
+            Concern("This cannot be undone through the API: SMS is refused for this card ever after."),
+            Concern("While deliveries fail, 3-D Secure purchases with the card cannot complete."),
+        ]
+
+    def stops(self, facts: Facts, *, again: bool) -> list[str]:
+        """Setting the mode twice sets it once, and doubt is worse than a delivery that came late."""
+        return [] if again else super().stops(facts, again=again)
+
+    async def send(self, partner: PartnerClient, key: str, body: bytes) -> Outcome:
+        done = await partner.set_3ds(self.subject, body)
+        facts = {"card_id": done.card_id, "three_ds_method": done.three_ds_method}
+        if done.three_ds_method == MODE and done.card_id == self.subject:
+            text = (
+                f"The 3-D Secure codes of {self.target_label} come by webhook now. This record is the only one: no"
+                " call of the API shows the mode. No money moved."
+            )
+            return Outcome(Finding.SUCCEEDED, text, facts)
+        return Outcome(
+            Finding.UNKNOWN,
+            f"The API says {done.three_ds_method} for this card: not confirmed. No money moves by this; it is sent"
+            " again shortly, so do not repeat this.",
+            facts,
+        )
+
+    async def look(self, partner: PartnerClient, key: str, since: datetime) -> Look:
+        text = "No call of the API shows a card's 3-D Secure mode, so it may be set already."
+        return Look(Evidence.UNPROVEN, text, {})

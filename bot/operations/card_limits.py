@@ -1,0 +1,140 @@
+"""Set what a card may spend in a day, a week or a month [Cards, PUT limits].
+
+A limit that is set can be replaced and never removed. The answer is what the processor reads back, and
+GET limits shows it again, so a lost answer is found by reading.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from decimal import Decimal
+from itertools import combinations
+from typing import Any
+
+from bot.domain.errors import InvalidFields
+from bot.domain.money import format_usd
+from bot.domain.outcomes import CONFIRM_PAUSES, Call, Finding, Outcome
+from bot.domain.planning import Evidence
+from bot.operations import readers
+from bot.operations._base import Concern, Facts, Field, Line, Look, Operation
+from bot.operations._card_switch import CARD
+from bot.operations._facts import card_facts, closed
+from bot.partner.client import PartnerClient
+from bot.partner.models import Limits
+
+PERIODS = (
+    ("daily_limit", "Daily limit"),
+    ("weekly_limit", "Weekly limit"),
+    ("monthly_limit", "Monthly limit"),
+)
+
+
+class SetLimits(Operation):
+    kind = "card_limits"
+    title = "Set a card's limits"
+    verb = "Set the limits"
+    command = ("card", "limits")
+    example = "/card limits 4242"
+    help = "set what a card may spend in a day, a week or a month; a limit can be changed, never removed"
+    phrases = (
+        "set the daily limit of {card} to {daily_limit}",
+        "set the weekly limit of {card} to {weekly_limit}",
+        "set the monthly limit of {card} to {monthly_limit}",
+    )
+    call = Call.LIMITS
+    fields = (
+        CARD,
+        *(
+            Field(name, f"{label} (USD)", readers.amount, placeholder="500.00", optional=True)
+            for name, label in PERIODS
+        ),
+    )
+    superseded_by = ("card_limits",)
+
+    @classmethod
+    def parse(cls, texts: Mapping[str, str]) -> dict[str, str]:
+        values = super().parse(texts)
+        if not any(name in values for name, _ in PERIODS):
+            raise InvalidFields({"daily_limit": "Give at least one limit. An empty field keeps what is set."})
+        return values
+
+    @property
+    def wanted(self) -> dict[str, Decimal]:
+        """Field of the API -> the limit in USD."""
+        return {name: Decimal(self.values[name]) for name, _ in PERIODS if name in self.values}
+
+    def summary(self) -> str:
+        return f"Set the limits of {self.target_label}: {self._in_words()}"
+
+    def _in_words(self) -> str:
+        return ", ".join(
+            f"{label.lower()} {format_usd(self.wanted[name])}"
+            for name, label in PERIODS
+            if name in self.wanted
+        )
+
+    def body(self) -> dict[str, Any]:
+        return dict(self.wanted)
+
+    async def read(self, partner: PartnerClient) -> Facts:
+        found = await partner.limits(self.subject)
+        single = found.per_transaction_limit_usd
+        return {**await card_facts(partner, self.subject), **_texts(found), "single_usd": str(single)}
+
+    def lines(self, facts: Facts) -> list[Line]:
+        lines = []
+        for name, label in PERIODS:
+            before = "not set" if facts[name] is None else format_usd(Decimal(facts[name]))
+            after = (
+                f"{before} → {format_usd(self.wanted[name])}" if name in self.wanted else f"{before}, kept"
+            )
+            lines.append((label, after))
+        single = format_usd(Decimal(facts["single_usd"]))
+        return [*lines, ("One purchase", f"at most {single}, whatever the limits are")]
+
+    def concerns(self, facts: Facts) -> list[Concern]:
+        found = closed(facts)
+        if all(facts[name] is not None and Decimal(facts[name]) == usd for name, usd in self.wanted.items()):
+            found.append(Concern("These limits are set already."))
+        if any(facts[name] is None for name in self.wanted):
+            found.append(Concern("A limit can be changed later and never removed. To stop spending, freeze."))
+        after = {name: self.wanted.get(name, _usd(facts[name])) for name, _ in PERIODS}
+        for (shorter, short_label), (longer, long_label) in combinations(PERIODS, 2):
+            short_usd, long_usd = after[shorter], after[longer]
+            if short_usd is not None and long_usd is not None and short_usd > long_usd:
+                text = f"The {long_label.lower()} is below the {short_label.lower()} and decides alone."
+                found.append(Concern(text))
+        return found
+
+    async def send(self, partner: PartnerClient, key: str, body: bytes) -> Outcome:
+        found = await partner.set_limits(self.subject, body)
+        if self._as_wanted(found):
+            return Outcome(Finding.SUCCEEDED, self._said(), _texts(found))
+        return Outcome(
+            Finding.UNKNOWN,
+            "The API took the change, but the processor does not read it back yet: not confirmed. No money moves by"
+            " this; it is read again shortly, so do not repeat this.",
+            _texts(found),
+            pauses=CONFIRM_PAUSES,
+        )
+
+    def _as_wanted(self, found: Limits) -> bool:
+        return all(getattr(found, name) == usd for name, usd in self.wanted.items())
+
+    def _said(self) -> str:
+        return f"{self.target_label} now has the {self._in_words()}, as read back from the processor."
+
+    async def look(self, partner: PartnerClient, key: str, since: Any) -> Look:
+        found = await partner.limits(self.subject)
+        if self._as_wanted(found):
+            return Look(Evidence.DONE, self._said(), _texts(found))
+        return Look(Evidence.ABSENT, "The card's limits read otherwise than was asked for.", _texts(found))
+
+
+def _usd(text: str | None) -> Decimal | None:
+    return None if text is None else Decimal(text)
+
+
+def _texts(found: Limits) -> dict[str, str | None]:
+    limits = {name: getattr(found, name) for name, _ in PERIODS}
+    return {name: None if usd is None else str(usd) for name, usd in limits.items()}

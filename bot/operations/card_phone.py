@@ -1,0 +1,94 @@
+"""Change the phone that one-time codes of a card go to [Cards, PUT phone].
+
+A way to take a card over, so always two people. Nothing reads the number back: what was set here is
+known from our own records alone, and a lost answer is settled by the same value again.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from bot.domain.outcomes import Call, Finding, Outcome
+from bot.domain.planning import Evidence
+from bot.domain.terms import mask_phone
+from bot.operations import readers
+from bot.operations._base import Concern, Facts, Field, Line, Look, Operation
+from bot.operations._card_switch import CARD
+from bot.operations._facts import card_facts, closed
+from bot.partner.client import PartnerClient
+
+
+class ChangePhone(Operation):
+    kind = "card_phone"
+    title = "Change a card's phone"
+    verb = "Change the phone"
+    command = ("card", "phone")
+    example = "/card phone 4242"
+    help = "change the number that the one-time codes of a card's online purchases are sent to"
+    phrases = ("change the phone of {card} to {phone}",)
+    call = Call.PHONE
+    fields = (
+        CARD,
+        Field(
+            "phone_country_code", "Country code", readers.country_code, placeholder="49", hint="Digits only"
+        ),
+        Field(
+            "phone", "Phone", readers.phone, private=True, mask=mask_phone, hint="Without the country code"
+        ),
+    )
+    superseded_by = ("card_phone",)
+    reads_back = False
+
+    def summary(self) -> str:
+        return f"Change the phone of {self.target_label} to {self._number}"
+
+    @property
+    def _number(self) -> str:
+        """Masked, whoever reads it."""
+        terms = self.terms()
+        return f"+{terms['phone_country_code']} {terms['phone']}"
+
+    def body(self) -> dict[str, Any]:
+        return {
+            "phone_country_code": int(self.values["phone_country_code"]),
+            "phone": self.values["phone"],
+        }
+
+    async def read(self, partner: PartnerClient) -> Facts:
+        return await card_facts(partner, self.subject)
+
+    def lines(self, facts: Facts) -> list[Line]:
+        return [
+            ("Codes go to", f"{self._number} from then on"),
+            ("Until now", "a number that no call of the API shows"),
+            ("Set here before", facts.get("set_before") or "never by a request of this bot"),
+            ("Card status", facts.get("card_status") or "not reported yet"),
+        ]
+
+    def concerns(self, facts: Facts) -> list[Concern]:
+        return [
+            *closed(facts),
+            Concern(
+                "Whoever holds this phone can confirm online purchases with the card, and changing it is how cards"
+                " are taken over. Ask the cardholder on a way you know, not on the one this wish came by."
+            ),
+            Concern("It matters only while the card gets its codes by SMS."),
+        ]
+
+    async def send(self, partner: PartnerClient, key: str, body: bytes) -> Outcome:
+        done = await partner.set_phone(self.subject, body)
+        if done.updated and done.card_id == self.subject:
+            text = f"The one-time codes of {self.target_label} go to {self._number} now. No money moved."
+            return Outcome(Finding.SUCCEEDED, text, {"card_id": done.card_id})
+        return Outcome(
+            Finding.UNKNOWN,
+            "The API did not say that the phone was changed. No money moves by this; the same number is sent again"
+            " shortly, so do not repeat this.",
+        )
+
+    async def look(self, partner: PartnerClient, key: str, since: datetime) -> Look:
+        text = (
+            "No call of the API shows the number of a card, so only the cardholder can tell where codes go."
+        )
+        return Look(Evidence.UNPROVEN, text, {})

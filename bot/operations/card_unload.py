@@ -1,0 +1,144 @@
+"""Unload a card: move money from it back to the float, 1:1 and free [Cards, POST unload].
+
+No reading settles a lost answer: the ledger has no documented row for an unload, and balances move for
+other reasons too. Only the same key answers; where it does not, two people decide by what `look` shows.
+"""
+
+from __future__ import annotations
+
+from contextlib import aclosing
+from datetime import datetime, timedelta
+from decimal import Decimal
+from typing import Any, ClassVar, cast
+
+from bot.domain.money import format_usd
+from bot.domain.outcomes import Call, Finding, Outcome
+from bot.domain.planning import Evidence
+from bot.operations import readers
+from bot.operations._base import Concern, Facts, Field, InWords, Line, Look, Operation
+from bot.operations._card_switch import CARD
+from bot.operations._facts import card_facts, closed, float_facts
+from bot.partner.client import PartnerClient
+
+# The service's clock and ours may differ by this much when we look for an event made "since" a moment.
+_CLOCK_SLACK = timedelta(minutes=2)
+_CARD_SHORT = "The card holds less than the amount."
+
+
+class Unload(Operation):
+    kind = "card_unload"
+    title = "Unload a card"
+    verb = "Unload"
+    command = ("card", "unload")
+    example = "/card unload 4242 50"
+    help = "move money from a card back to the float, 1:1 and free; the card stays open"
+    phrases = ("unload {amount_usd} from {card}", "take {amount_usd} off {card}")
+    call = Call.UNLOAD
+    fields = (CARD, Field("amount_usd", "Amount (USD)", readers.amount, placeholder="50.00"))
+    doubts = ("card_topup", "card_unload", "card_close")
+    # Whether a 400 leaves the key usable is not shown: the worse is assumed.
+    spends_key = frozenset({(400, "BAD_REQUEST")})
+    in_words: ClassVar[InWords] = {
+        (402, "INSUFFICIENT_FUNDS"): (
+            _CARD_SHORT,
+            "Look at the card's balance, then make a new request for less.",
+        ),
+    }
+
+    @property
+    def amount_usd(self) -> Decimal:
+        return Decimal(self.values["amount_usd"])
+
+    def exposure_usd(self) -> Decimal:
+        """It counts as money moved, though none leaves the float."""
+        return self.amount_usd
+
+    def summary(self) -> str:
+        return f"Unload {format_usd(self.amount_usd)} from {self.target_label} back to the float"
+
+    def body(self) -> dict[str, Any]:
+        return {"amount_usd": self.amount_usd}
+
+    async def read(self, partner: PartnerClient) -> Facts:
+        return {**await float_facts(partner), **await card_facts(partner, self.subject)}
+
+    def lines(self, facts: Facts) -> list[Line]:
+        held = facts.get("card_balance_usd")
+        left = "unknown" if held is None else _change(Decimal(held), -self.amount_usd)
+        return [
+            ("Card balance", left),
+            ("Float balance", _change(Decimal(facts["float_balance_usd"]), self.amount_usd)),
+            ("Card status", facts.get("card_status") or "not reported yet"),
+            ("Fee", "none; the monthly fee of the card goes on"),
+        ]
+
+    def concerns(self, facts: Facts) -> list[Concern]:
+        found = closed(facts)
+        held = facts.get("card_balance_usd")
+        if held is None:
+            found.append(
+                Concern("The card's balance cannot be read now, so nobody can say whether this fits.")
+            )
+        elif self.amount_usd > Decimal(held):
+            text = f"{_CARD_SHORT} It holds {format_usd(Decimal(held))}, so the API would refuse this."
+            found.append(Concern(text, stops=True))
+        found.append(
+            Concern("Purchases that come in meanwhile may be declined, as the card holds less at once.")
+        )
+        return found
+
+    def stops(self, facts: Facts, *, again: bool) -> list[str]:
+        """An unload that went through leaves the card short: only the same key tells, and it moves no more
+        than a card holds."""
+        return [] if again else super().stops(facts, again=again)
+
+    async def send(self, partner: PartnerClient, key: str, body: bytes) -> Outcome:
+        done = await partner.unload(self.subject, body, key=key)
+        facts = {"unloaded_usd": str(done.unloaded_usd), "card_id": done.card_id}
+        if done.unloaded_usd != self.amount_usd or done.card_id != self.subject:
+            return Outcome(
+                Finding.UNRESOLVED,
+                "The API answered with another card or amount than was approved. Do not repeat this: a person has"
+                " to look at the card and the float.",
+                facts,
+                alarm="The answer to an unload names another card or amount: the key may have been used before.",
+            )
+        return Outcome(
+            Finding.SUCCEEDED,
+            f"{format_usd(done.unloaded_usd)} moved from {self.target_label} back to the float.",
+            facts,
+        )
+
+    async def look(self, partner: PartnerClient, key: str, since: datetime) -> Look:
+        """What a person needs to judge by; never a verdict."""
+        held = (await partner.card(self.subject)).balance_usd
+        me = await partner.me()
+        event = await _event_of(partner, self.subject, since - _CLOCK_SLACK)
+        rows = [r async for r in partner.ledger_entries() if f":{key}" in (r.reference or "")]
+        text = (
+            "No reading proves what became of an unload."
+            f" The card holds {format_usd(held)} now, the float {format_usd(me.float.balance_usd)};"
+            f" the event log has {'one' if event else 'no'} card.unloaded of this card since, and the ledger"
+            f" {'a' if rows else 'no'} row with this key."
+        )
+        facts = {
+            "card_balance_usd": None if held is None else str(held),
+            "float_balance_usd": str(me.float.balance_usd),
+            "event": event,
+            "ledger_row_usd": str(rows[0].amount_usd) if rows else None,
+        }
+        return Look(Evidence.UNPROVEN, text, facts)
+
+
+def _change(before_usd: Decimal, by_usd: Decimal) -> str:
+    return f"{format_usd(before_usd)} → {format_usd(before_usd + by_usd)}"
+
+
+async def _event_of(partner: PartnerClient, card_id: str, since: datetime) -> str | None:
+    """The id of the newest card.unloaded that names this card; its payload is not documented."""
+    log = cast(Any, partner.events(event_type="card.unloaded", since=since))
+    async with aclosing(log) as events:  # left before its end, so it has to be closed
+        async for event in events:
+            if event.payload.get("card_id") == card_id:
+                return str(event.id)
+    return None

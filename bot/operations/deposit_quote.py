@@ -1,0 +1,149 @@
+"""Ask for a quote of a deposit: an address at which an end user pays a card in crypto [POST /deposits].
+
+The document does not show the body of this call, so it is off until `[deposits]` in countersign.toml says how
+the agreement names its fields. No money moves: the card, not the float, is credited when a transfer confirms.
+Each call makes another quote, so after a lost answer the list of deposits is read instead.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from decimal import Decimal
+from typing import Any, ClassVar
+
+from bot.domain.errors import Stale
+from bot.domain.money import format_usd
+from bot.domain.outcomes import Call, Finding, Outcome
+from bot.domain.planning import Evidence
+from bot.operations import readers
+from bot.operations._base import Concern, Facts, Field, InWords, Line, Look, Operation
+from bot.operations._card_switch import CARD
+from bot.operations._facts import card_facts, closed
+from bot.partner.client import PartnerClient
+from bot.partner.models import Deposit, DepositQuote
+
+_CLOCK_SLACK = timedelta(minutes=2)
+_WORD = re.compile(r"[A-Z0-9][A-Z0-9-]{1,29}")
+_SCOPE = "deposits:write"
+_OFF = (
+    "Deposits are not set up here. The service's document does not show the body of this call: name its fields"
+    " under [deposits] in countersign.toml, as your agreement has them, and start the bot again."
+)
+
+
+def _word(text: str) -> str:
+    word = text.strip().upper()
+    if not _WORD.fullmatch(word):
+        raise ValueError("Write one word of letters, digits and dashes, for example USDC or POLYGON.")
+    return word
+
+
+class QuoteDeposit(Operation):
+    """`body_names` maps our fields to those of the call; empty = off. `bot.app` sets it by `configured`."""
+
+    body_names: ClassVar[Mapping[str, str]] = {}
+
+    kind = "deposit_quote"
+    title = "Quote a deposit"
+    verb = "Quote"
+    command = ("funding", "deposit")
+    example = "/funding deposit 50 4242"
+    help = "get an address at which an end user pays a card in crypto, where your agreement has deposits"
+    phrases = ("quote a deposit of {amount_usd} for {card}",)
+    call = Call.DEPOSIT
+    fields: ClassVar[tuple[Field, ...]] = (
+        Field("amount_usd", "Amount (USD)", readers.amount, placeholder="50.00", hint="What the user pays."),
+        CARD,
+        Field("asset", "Token", _word, placeholder="USDC"),
+        Field("chain", "Network", _word, placeholder="POLYGON"),
+    )
+    repeats = False
+    in_words: ClassVar[InWords] = {
+        (404, "NOT_FOUND"): ("The API does not know this card, or has no deposits for this account.", ""),
+    }
+
+    @classmethod
+    def configured(cls, body_names: Mapping[str, str]) -> type[QuoteDeposit]:
+        """The kind with the fields that the agreement's body has."""
+        fields = tuple(field for field in cls.fields if field.name in body_names)
+        return type(cls.__name__, (cls,), {"body_names": dict(body_names), "fields": fields})
+
+    @property
+    def amount_usd(self) -> Decimal:
+        return Decimal(self.values["amount_usd"])
+
+    def summary(self) -> str:
+        named = [self.values[name] for name in ("asset", "chain") if name in self.values]
+        how = f" in {' on '.join(named)}" if named else ""
+        return f"Quote a deposit of {format_usd(self.amount_usd)}{how} for {self.target_label}"
+
+    def body(self) -> dict[str, Any]:
+        if not self.body_names:
+            raise Stale(f"{_OFF} Nothing was recorded.")
+        values: dict[str, Any] = {**self.values, "amount_usd": self.amount_usd}
+        return {theirs: values[ours] for ours, theirs in self.body_names.items()}
+
+    async def read(self, partner: PartnerClient) -> Facts:
+        fees, me = await partner.fees(), await partner.me()
+        return {
+            **await card_facts(partner, self.subject),
+            "deposit_fraction": str(fees.load_from_user_deposit_pct),
+            "markup_fraction": str(fees.your_markup_pct),
+            "may_quote": _SCOPE in me.key.scopes,
+        }
+
+    def lines(self, facts: Facts) -> list[Line]:
+        service = self.amount_usd * Decimal(facts["deposit_fraction"])
+        yours = self.amount_usd * Decimal(facts["markup_fraction"])
+        return [
+            ("The user pays", format_usd(self.amount_usd)),
+            (
+                "Of it",
+                f"{format_usd(service)} for the service, {format_usd(yours)} your markup, by today's rates",
+            ),
+            ("Lands on the card", f"about {format_usd(self.amount_usd - service - yours)}; the quote says"),
+            ("Float", "not touched"),
+        ]
+
+    def concerns(self, facts: Facts) -> list[Concern]:
+        found = closed(facts)
+        if not self.body_names:
+            found.append(Concern(_OFF, stops=True))
+        elif not facts["may_quote"]:
+            text = f"The API key lacks the scope {_SCOPE}. An admin asks the service to grant it."
+            found.append(Concern(text, stops=True))
+        return [
+            *found,
+            Concern("A quote is no money: the card is credited when the user's transfer confirms."),
+        ]
+
+    async def send(self, partner: PartnerClient, key: str, body: bytes) -> Outcome:
+        quote = await partner.quote_deposit(body)
+        if quote.card_id != self.subject:
+            return Outcome(
+                Finding.UNRESOLVED,
+                "The API quoted for another card than was approved. Give the address to nobody; do not repeat this.",
+                {"deposit_id": quote.deposit_id, "card_id": quote.card_id},
+                alarm="The answer to a deposit quote names another card.",
+            )
+        gets = "" if quote.card_credit_usd is None else f" The card gets {format_usd(quote.card_credit_usd)}."
+        text = _said(quote, quote.send_amount, exact=quote.exact_amount_required)
+        return Outcome(Finding.SUCCEEDED, f"{text}{gets}", {"deposit_id": quote.deposit_id})
+
+    async def look(self, partner: PartnerClient, key: str, since: datetime) -> Look:
+        for deposit in await partner.deposits():
+            if deposit.card_id == self.subject and deposit.created_at >= since - _CLOCK_SLACK:
+                text = _said(deposit, deposit.amount_expected, exact=True)
+                return Look(Evidence.DONE, text, {"deposit_id": deposit.id})
+        return Look(Evidence.ABSENT, "The API lists no quote for this card since.", {})
+
+
+def _said(quote: DepositQuote | Deposit, amount: str, *, exact: bool) -> str:
+    """What the user has to do; the amount as the service wrote it, to the digit."""
+    digit = ", to the digit" if exact else ""
+    return (
+        f"The user sends {amount} {quote.asset}{digit}, on {quote.chain} to {quote.deposit_address}, before"
+        f" {quote.expires_at:%Y-%m-%d %H:%M} UTC. Nothing moved yet."
+    )

@@ -1,0 +1,142 @@
+"""Set the partner's markup on deposits [Account, PUT /fees]. Float funding and top-ups are not touched.
+
+People type percent; the API takes a fraction, kept at five places: 12.5 % is 0.125. It holds from the
+next deposit quoted on; pending ones keep the rate they were quoted at.
+"""
+
+from __future__ import annotations
+
+import re
+from decimal import Decimal
+from typing import Any
+
+from bot.domain.money import format_usd, plain
+from bot.domain.outcomes import CONFIRM_PAUSES, Call, Finding, Outcome
+from bot.domain.planning import Evidence
+from bot.operations._base import Concern, Facts, Field, Line, Look, Operation
+from bot.partner.client import PartnerClient
+
+_PERCENT = re.compile(r"(0|[1-9][0-9]?)(?:\.([0-9]+))?")
+_MOST_PERCENT = Decimal(50)
+_HUNDRED = Decimal(100)
+
+
+def percent(text: str) -> str:
+    """`12.5`, `12.5%` or `12.5 %` as "12.5": 0 to 50, at most three decimals."""
+    typed = text.strip().removesuffix("%").rstrip()
+    match = _PERCENT.fullmatch(typed)
+    if match is None:
+        raise ValueError("Write the markup as a plain percentage from 0 to 50, for example 2.5.")
+    if len(match[2] or "") > 3:
+        raise ValueError("Use at most three decimals of a percent: the API keeps no more.")
+    if Decimal(typed) > _MOST_PERCENT:
+        raise ValueError("The markup may be at most 50 percent.")
+    return _short(Decimal(typed))
+
+
+def _short(number: Decimal) -> str:
+    """Plain digits without trailing zeros."""
+    text = plain(number)
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+class SetMarkup(Operation):
+    kind = "fees_markup"
+    title = "Set the markup"
+    verb = "Set the markup"
+    command = ("float", "markup")
+    example = "/float markup 2.5"
+    help = "set your markup on deposits of end users, in percent; float and top-ups are not touched"
+    phrases = ("set the markup to {markup_pct}",)
+    call = Call.MARKUP
+    fields = (
+        Field(
+            "markup_pct",
+            "Markup (%)",
+            percent,
+            placeholder="2.5",
+            hint="In percent: 2.5 means 2.5 USD of a deposit of 100 USD.",
+        ),
+    )
+    superseded_by = ("fees_markup",)
+
+    @property
+    def subject(self) -> str:
+        return "markup"
+
+    @property
+    def fraction(self) -> Decimal:
+        return Decimal(self.values["markup_pct"]) / _HUNDRED
+
+    def summary(self) -> str:
+        return f"Set the markup on deposits to {_in_percent(self.fraction)}"
+
+    def body(self) -> dict[str, Any]:
+        return {"markup_pct": self.fraction}
+
+    async def read(self, partner: PartnerClient) -> Facts:
+        fees = await partner.fees()
+        return {
+            "markup_fraction": str(fees.your_markup_pct),
+            "deposit_fraction": str(fees.load_from_user_deposit_pct),
+        }
+
+    def lines(self, facts: Facts) -> list[Line]:
+        before, service = Decimal(facts["markup_fraction"]), Decimal(facts["deposit_fraction"])
+        yours, theirs = self.fraction * _HUNDRED, service * _HUNDRED
+        split = f"{format_usd(yours)} yours, {format_usd(theirs)} the service's"
+        return [
+            ("Markup on deposits", f"{_in_percent(before)} → {_in_percent(self.fraction)}"),
+            ("In basis points", f"{_points(before)} → {_points(self.fraction)}"),
+            ("As the API takes it", _short(self.fraction)),
+            (
+                "Of a deposit of 100.00 USD",
+                f"{split}, {format_usd(_HUNDRED - yours - theirs)} lands on the card",
+            ),
+            ("Holds", "from the next deposit quoted on; pending ones keep their rate"),
+        ]
+
+    def concerns(self, facts: Facts) -> list[Concern]:
+        found = [
+            Concern(
+                "This is what your users pay on deposits alone; float funding and top-ups keep their fees."
+            )
+        ]
+        if Decimal(facts["markup_fraction"]) == self.fraction:
+            found.insert(0, Concern("The markup is this already."))
+        elif 0 < self.fraction < Decimal("0.01"):
+            meant = f"less than one percent ({_points(self.fraction)} basis points)"
+            found.insert(0, Concern(f"This is {meant}. The field takes percent, not a fraction."))
+        return found
+
+    async def send(self, partner: PartnerClient, key: str, body: bytes) -> Outcome:
+        found = (await partner.set_fees(body)).your_markup_pct
+        if found == self.fraction:
+            return Outcome(Finding.SUCCEEDED, self._said(), {"markup_fraction": str(found)})
+        return Outcome(
+            Finding.UNKNOWN,
+            f"The API answered with a markup of {_in_percent(found)}: not confirmed. No money moves by this; it is"
+            " read again shortly, so do not repeat this.",
+            {"markup_fraction": str(found)},
+            pauses=CONFIRM_PAUSES,
+        )
+
+    def _said(self) -> str:
+        return (
+            f"The markup on deposits is {_in_percent(self.fraction)} now. Pending deposits keep their rate."
+        )
+
+    async def look(self, partner: PartnerClient, key: str, since: Any) -> Look:
+        found = (await partner.fees()).your_markup_pct
+        facts = {"markup_fraction": str(found)}
+        if found == self.fraction:
+            return Look(Evidence.DONE, self._said(), facts)
+        return Look(Evidence.ABSENT, f"The markup reads {_in_percent(found)}.", facts)
+
+
+def _in_percent(fraction: Decimal) -> str:
+    return f"{_short(fraction * _HUNDRED)} %"
+
+
+def _points(fraction: Decimal) -> str:
+    return _short(fraction * _HUNDRED * _HUNDRED)

@@ -1,0 +1,68 @@
+"""What our own records say of a request, where the API cannot: what was set here before, what reaches us.
+
+Some settings no call reads back, so the requests that set them are the only source. And whether events come
+through is known only by those that came: a delivery counts once its signature was verified here.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import Any
+
+from bot.domain.requests import State
+from bot.operations._base import Facts, Operation
+from bot.services.core import Core
+from storage import cards, inbox, people, person_cards, readings, requests
+from storage.store import Tx
+
+DELIVERED_WITHIN = timedelta(minutes=15)
+# A delivery of an event that was known already, as a redelivery is, leaves no row of its own.
+_REPEATED = "webhook_repeated"
+
+
+async def facts(tx: Tx, operation: Operation, program: str) -> Facts:
+    """For `reads_back` and `needs_deliveries`; nothing for other kinds."""
+    found: dict[str, Any] = {}
+    if not operation.reads_back:
+        found["set_before"] = await _set_before(tx, operation)
+    if operation.needs_deliveries:
+        verified_at = await verified_delivery_at(tx, program)
+        found["verified_at"] = f"{verified_at:%Y-%m-%d %H:%M:%S} UTC" if verified_at else None
+        found["is_verified"] = verified_at is not None and verified_at >= tx.now - DELIVERED_WITHIN
+        found["code_person"] = await _code_person(tx, operation)
+    return found
+
+
+async def verified_delivery_at(tx: Tx, program: str) -> datetime | None:
+    """When the newest delivery with a good signature came; None before the first."""
+    first = await inbox.last_received(tx, program, "webhook")
+    repeated = await readings.get(tx, program, _REPEATED)
+    times = [at for at in (first, repeated.read_at if repeated else None) if at is not None]
+    return max(times, default=None)
+
+
+async def note_repeated(core: Core, program: str) -> None:
+    """A verified delivery of an event that was known already."""
+    async with core.store.begin() as tx:
+        await readings.put(tx, program, _REPEATED, {})
+
+
+async def _set_before(tx: Tx, operation: Operation) -> str | None:
+    """The newest request of this kind that succeeded on this target."""
+    done = await requests.find(
+        tx, subject=operation.subject, kind=operation.kind, states=(State.SUCCEEDED,), limit=1
+    )
+    if not done:
+        return None
+    at = done[0].finished_at or done[0].created_at
+    return f"{done[0].summary} ({done[0].id}, {at:%Y-%m-%d %H:%M} UTC)"
+
+
+async def _code_person(tx: Tx, operation: Operation) -> str | None:
+    """The name of whoever gets the one-time codes of the card."""
+    entry = await cards.get(tx, operation.subject)
+    slack_id = await person_cards.person_of(tx, entry.partner_ref) if entry and entry.partner_ref else None
+    if slack_id is None:
+        return None
+    known = await people.get(tx, slack_id)
+    return known.actor.name if known else slack_id

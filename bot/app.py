@@ -13,24 +13,26 @@ import socket
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass
+from functools import partial
 from ipaddress import ip_address
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
 import httpx
-from aiohttp.web import Request, StreamResponse
+from aiohttp.web import Application, Request, StreamResponse
 from slack_bolt.adapter.socket_mode.async_handler import AsyncSocketModeHandler
 from slack_bolt.async_app import AsyncApp
 from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 
 import handlers
-from bot import jobs, operations, web
+from bot import details, jobs, operations, web
 from bot.config import Config
 from bot.domain.clock import Clock, SystemClock
 from bot.domain.errors import CountersignError
 from bot.domain.ids import Ids, system_random
+from bot.domain.reveals import Manner, Reveals, origins
 from bot.domain.secret import Secret
 from bot.engine.embedded import Embedded
 from bot.engine.timers import Timers
@@ -38,13 +40,15 @@ from bot.partner.access import AccessRefused, check_access, is_loopback
 from bot.partner.client import PartnerClient
 from bot.partner.errors import PartnerError
 from bot.partner.ratelimit import RateLimiter
-from bot.services import anchors, execution, health, inbox, people, threeds
+from bot.services import anchors, execution, health, inbox, people, reveal_opening, threeds
 from bot.services.backfill import Backfill
-from bot.services.core import Channels, Core, no_crash
+from bot.services.core import Channels, Core, alone, no_crash
 from bot.services.intake import Intake
+from bot.services.leadership import Leader
 from bot.services.outbox import Outbox
 from bot.services.polling import Poller
 from bot.services.relay import Relay, note_destinations
+from bot.services.ssrf import Sender
 from bot.services.webhooks import Webhooks
 from bot.settings import Settings
 from handlers.after import AfterAck
@@ -92,14 +96,17 @@ async def start(
     clock: Clock | None = None,
     crash_point: Callable[[str], None] = no_crash,
     lease_s: float = 30.0,
+    details_at: str = "",
+    sender: Callable[[], Sender] = Sender,
 ) -> Running:
     """Start everything; on any refusal what was started is stopped again.
 
+    `details_at`: where browsers reach the page of card details, if not at the public address.
     Raises `CannotStart`, storage errors (wrong key, database in use) and `LookupFailed`.
     """
     async with AsyncExitStack() as stack:
         core, outbox, url = await _start(
-            settings, config, clock or SystemClock(), crash_point, lease_s, stack
+            settings, config, clock or SystemClock(), crash_point, lease_s, details_at, sender, stack
         )
         return Running(core, outbox, url, stack.pop_all())
 
@@ -110,6 +117,8 @@ async def _start(
     clock: Clock,
     crash_point: Callable[[str], None],
     lease_s: float,
+    details_at: str,
+    sender: Callable[[], Sender],
     stack: AsyncExitStack,
 ) -> tuple[Core, Outbox, str]:
     store = await _open_store(settings, clock, stack)
@@ -118,6 +127,8 @@ async def _start(
     slack = slack_client(settings)
     directory = await SlackDirectory.connect(slack)
     ids = Ids(store.instance, system_random(), clock.now)
+    owner = f"{socket.gethostname()}:{os.getpid()}:{ids.ulid()}"
+    leader = await _leader(store, owner, clock, stack)
     carrier = Embedded(due=lambda: execution.due(core), execute=lambda r: execution.execute(core, r))
     core = Core(
         store=store,
@@ -129,13 +140,15 @@ async def _start(
         carrier=carrier,
         clock=clock,
         ids=ids,
-        owner=f"{socket.gethostname()}:{os.getpid()}:{ids.ulid()}",
+        owner=owner,
         live=live,
         alerting=config.alerting,
         destinations=config.destinations,
         public_url=settings.public_url or "",
+        reveals=await _reveals(store, details_at or settings.public_url or "", config),
         lease_s=lease_s,
         crash_point=crash_point,
+        leads=leader.leads if leader else alone,
     )
     await _check_policy(core)
     await _note_start(core)
@@ -143,19 +156,31 @@ async def _start(
     stack.push_async_callback(anchors.drop, core, _anchor_file(store))
     publisher = SlackPublisher(slack)
     outbox = Outbox(core, publisher)
-    _loop(stack, "outbox", outbox.run)
+    _loop(stack, "outbox", partial(leader.while_leading, outbox.run) if leader else outbox.run)
     _loop(stack, "codes", threeds.Sender(core, publisher).run)
     _loop(stack, "engine", carrier.run)
     if config.destinations:
-        _loop(stack, "relay", Relay(core).run)
+        _loop(stack, "relay", Relay(core, sender).run)
     stack.push_async_callback(carrier.drain, DRAIN_S)
     intake = await _intake(core, stack)
     webhooks, backfill = Webhooks(core, intake), Backfill(core, intake)
     poller = Poller(core, account_every=config.poll.account)
-    await _first_readings(poller, backfill)
+    if core.leads():
+        await _first_readings(poller, backfill)
     _timers(core, config, poller, webhooks, backfill, stack)
     server = await _let_people_in(settings, config, core, webhooks, slack, stack)
     return core, outbox, server.url
+
+
+async def _leader(store: Store, owner: str, clock: Clock, stack: AsyncExitStack) -> Leader | None:
+    """Which process of several watches and posts; None where the database's file lock leaves only one."""
+    if store.database.path is not None:
+        return None
+    leader = Leader(store, owner, clock)
+    await leader.ask()
+    stack.push_async_callback(leader.resign)
+    _loop(stack, "leader", leader.run)
+    return leader
 
 
 async def _open_store(settings: Settings, clock: Clock, stack: AsyncExitStack) -> Store:
@@ -167,6 +192,13 @@ async def _open_store(settings: Settings, clock: Clock, stack: AsyncExitStack) -
     store = await Store.open(settings.database_url, vault=vault, clock=clock)
     stack.push_async_callback(store.close)
     return store
+
+
+async def _reveals(store: Store, base_url: str, config: Config) -> Reveals:
+    """Where card details are shown, and whose pages may show them: the API's own host and those named."""
+    async with store.read() as tx:
+        apis = [program.base_url for program in await programs.all(tx)]
+    return Reveals(base_url, origins(apis, config.detail_hosts))
 
 
 def _anchor_file(store: Store) -> Path | None:
@@ -348,6 +380,7 @@ def _timers(
         webhooks=webhooks,
         backfill=backfill,
         anchor_file=_anchor_file(core.store),
+        keeps=config.retention,
     ):
         timers.every(job.name, job.seconds, job.run)
     timers.start()
@@ -391,7 +424,7 @@ async def _let_people_in(
         "slack": lambda: _slack_answers(slack),
     }
     server = await web.serve(
-        web.build(checks, slack_events=events, receive=webhooks.receive),
+        web.build(checks, slack_events=events, receive=webhooks.receive, more=[_details(core)]),
         host=settings.http_bind.host,
         port=settings.http_bind.port,
     )
@@ -403,6 +436,21 @@ async def _let_people_in(
         await connection.connect_async()
         stack.push_async_callback(connection.close_async)
     return server
+
+
+def _details(core: Core) -> Callable[[Application], None]:
+    """The page of card details, for the web server."""
+
+    async def open_link(token: Secret, manner: Manner) -> reveal_opening.Shown:
+        return await reveal_opening.open_link(core, token, manner)
+
+    return partial(
+        details.add_to,
+        open_link=open_link,
+        origins=core.reveals.origins,
+        nonce=core.ids.token,
+        https=core.reveals.base_url.startswith("https:"),
+    )
 
 
 async def _database_answers(core: Core) -> str | None:

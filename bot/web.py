@@ -7,7 +7,7 @@ handed in by `bot.app`.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import structlog
@@ -53,10 +53,14 @@ class Server:
 
 
 def build(
-    checks: Mapping[str, Check], *, slack_events: SlackEvents | None = None, receive: Receive | None = None
+    checks: Mapping[str, Check],
+    *,
+    slack_events: SlackEvents | None = None,
+    receive: Receive | None = None,
+    more: Sequence[Callable[[web.Application], None]] = (),
 ) -> web.Application:
-    """The application: GET /healthz and /readyz, POST /webhooks/{program}, and POST /slack/events when
-    Slack posts to us."""
+    """The application: GET /healthz and /readyz, POST /webhooks/{program}, POST /slack/events when Slack
+    posts to us, and what each of `more` adds."""
 
     async def healthz(_request: web.Request) -> web.Response:
         return web.json_response({"ok": True})
@@ -75,6 +79,8 @@ def build(
         app.router.add_post("/webhooks/{program}", _deliveries(receive))
     if slack_events is not None:
         app.router.add_post("/slack/events", slack_events)
+    for add_to in more:
+        add_to(app)
     return app
 
 
@@ -154,7 +160,7 @@ async def _ask(check: Check) -> str | None:
 async def _plain_answers(
     request: web.Request, handler: Callable[[web.Request], Awaitable[web.StreamResponse]]
 ) -> web.StreamResponse:
-    """Errors in JSON without a word about our insides; nothing cached or sniffed by anyone."""
+    """Errors in JSON without a word about our insides; nothing cached, sniffed or referred to by anyone."""
     try:
         response = await handler(request)
     except web.HTTPException as error:
@@ -166,4 +172,5 @@ async def _plain_answers(
         response = web.json_response({"error": "Internal error"}, status=500)
     response.headers["Cache-Control"] = "no-store"
     response.headers["X-Content-Type-Options"] = "nosniff"
+    response.headers["Referrer-Policy"] = "no-referrer"
     return response

@@ -154,7 +154,8 @@ async def _start_bot(stack: AsyncExitStack, settings: Settings, places: Places) 
     config = Config.load(settings.config_path)
     await migrate(settings.database_url)
     try:
-        running = await app.start(settings, config)
+        # The public address is for the service alone; a browser on this machine takes this one.
+        running = await app.start(settings, config, details_at=f"http://{settings.http_bind}")
     except OSError as error:
         raise port_taken(error, settings.http_bind.port, "--port") from error
     stack.push_async_callback(running.stop)

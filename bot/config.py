@@ -26,7 +26,10 @@ from bot.domain.hours import Hours
 from bot.domain.money import InvalidAmount, parse_usd
 from bot.domain.policy import KINDS, KindPolicy, Limits, People, Policy, Tier
 from bot.domain.relaying import NEVER, Destination
+from bot.domain.retention import Retention
 
+# The service gives an event up after two hours, the relay after a day [Delivery rules].
+_LEAST_KEPT = timedelta(days=1)
 _UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
 _PERSON = re.compile(r"@[a-z0-9][a-z0-9._-]*|[UWS][A-Z0-9]{2,}")
 _ONE_PERSON = re.compile(r"@[a-z0-9][a-z0-9._-]*|[UW][A-Z0-9]{2,}")
@@ -34,6 +37,7 @@ _CHANNEL = re.compile(r"#[^\s#@A-Z]{1,80}|[CG][A-Z0-9]{2,}")
 _DESTINATION = re.compile(r"[a-z0-9][a-z0-9_-]{0,39}")
 _CLOCK = re.compile(r"([01][0-9]|2[0-3]):[0-5][0-9]")
 _QUIET = re.compile(rf"{_CLOCK.pattern}-{_CLOCK.pattern}")
+_HOST = re.compile(r"(?:[a-z0-9-]{1,63}\.)+[a-z][a-z0-9-]{1,62}(?::[1-9][0-9]{0,4})?")
 _EVENT = re.compile(r"[a-z0-9_]+(\.[a-z0-9_]+)+")
 
 
@@ -76,6 +80,8 @@ class Config:
     decline_alert: DeclineAlert
     hours: Hours
     destinations: tuple[Destination, ...]
+    detail_hosts: tuple[str, ...]  # that serve card details, besides the API's own
+    retention: Retention
     digest: str
 
     @property
@@ -233,6 +239,8 @@ def _read(root: _Table, digest: str) -> Config:
         decline_alert=_decline_alert(alerts.table("declines")),
         hours=hours,
         destinations=_destinations(relay),
+        detail_hosts=_detail_hosts(root.table("details")),
+        retention=_retention(root.table("retention")),
         digest=digest,
     )
     for table in (alerts, relay, root):
@@ -350,6 +358,16 @@ def _poll(table: _Table) -> Poll:
     return poll
 
 
+def _retention(table: _Table) -> Retention:
+    usual = Retention()
+    found = Retention(table.duration("events", usual.events), table.duration("relay", usual.relay))
+    for key, kept_for in (("events", found.events), ("relay", found.relay)):
+        if kept_for < _LEAST_KEPT:
+            table.problem(key, "must be at least a day: events are still delivered and relayed that long.")
+    table.refuse_the_rest()
+    return found
+
+
 def _float_alert(table: _Table) -> FloatAlert:
     usual = FloatAlert()
     floor_usd = table.usd("floor_usd", usual.floor_usd, zero=True)
@@ -424,6 +442,12 @@ def _destinations(relay: _Table) -> tuple[Destination, ...]:
             row.problem("events", f"names {event}, which is never relayed: it holds a one-time code.")
         found.append(Destination(name, url, events))
     return tuple(found)
+
+
+def _detail_hosts(table: _Table) -> tuple[str, ...]:
+    hosts = table.texts("hosts", _HOST, 'a host such as "cards.example.com"')
+    table.refuse_the_rest()
+    return hosts
 
 
 def _is_https(url: str) -> bool:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from pathlib import Path
 
+from bot.domain.retention import Retention
 from bot.services import (
     alert_life,
     anchors,
@@ -15,13 +16,19 @@ from bot.services import (
     programs,
     reminders,
     requests,
+    retention,
     reveal,
+    threeds,
     upkeep,
 )
 from bot.services.backfill import Backfill
 from bot.services.core import Core
 from bot.services.polling import Poller
 from bot.services.webhooks import Webhooks
+
+Run = Callable[[], Awaitable[None]]
+# One that may be done twice, and one about what this process alone has seen.
+_EVERYWHERE = frozenset({"expire", "deliveries"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +41,7 @@ class Job:
 
     name: str
     seconds: float
-    run: Callable[[], Awaitable[None]]
+    run: Run
     calls: int = 0
 
 
@@ -50,13 +57,14 @@ def table(
     webhooks: Webhooks,
     backfill: Backfill,
     anchor_file: Path | None,
+    keeps: Retention,
 ) -> list[Job]:
-    """All jobs. `account` to `ledger` are the cadences of `[poll]`."""
+    """All jobs. `account` to `ledger` are the cadences of `[poll]`, `keeps` is `[retention]`."""
 
     async def expire() -> None:
         await requests.expire_due(core)
 
-    return [
+    jobs = [
         Job("expire", 5, expire),  # shown within 30 s of being due
         Job("remind", 30, lambda: reminders.remind(core)),
         Job("probe-paused", 30, lambda: programs.probe_paused(core)),
@@ -77,4 +85,17 @@ def table(
         Job("late-landings", 900, lambda: upkeep.sweep_late_landings(core)),
         Job("anchor", 900, lambda: anchors.drop(core, anchor_file)),
         Job("policy", 600, lambda: upkeep.check_policy(core)),
+        Job("codes", 60, lambda: threeds.settle(core)),
+        Job("retention", 600, lambda: retention.prune(core, keeps)),
     ]
+    return [job if job.name in _EVERYWHERE else replace(job, run=_led(core, job.run)) for job in jobs]
+
+
+def _led(core: Core, run: Run) -> Run:
+    """Of several processes on one database the leader alone runs it, or it would be done and told twice."""
+
+    async def if_leading() -> None:
+        if core.leads():
+            await run()
+
+    return if_leading

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 
-from sqlalchemy import or_, select, update
+from sqlalchemy import ColumnElement, and_, false, or_, select, true, update
 
+from bot.domain.errors import NotFound
 from storage import tables as t
 from storage.keys import INBOX_PAYLOAD
 from storage.store import Tx
@@ -53,10 +55,34 @@ async def receive(
     return await insert_new(tx, t.inbox, row)
 
 
-async def waiting(tx: Tx, *, limit: int = 50) -> list[InboxEvent]:
-    """Events to be handled now, in the order they came; not those that another process has in hand."""
+@dataclass(frozen=True, slots=True)
+class Share:
+    """What one process takes up. Events of the type `coded` wait for whoever has the code of theirs.
+
+    `codes`: the ids of those whose code this process has. After `patience` nobody has it: they are the
+    leader's then, as everything else is.
+    """
+
+    leads: bool
+    coded: str
+    codes: Collection[str]
+    patience: timedelta
+
+    def mine(self, tx: Tx) -> ColumnElement[bool]:
+        i = t.inbox.c
+        too_late = tx.now - self.patience
+        waited = or_(i.type != self.coded, i.received_at <= too_late, i.created_at <= too_late)
+        has_code = i.event_id.in_(self.codes) if self.codes else false()
+        return or_(and_(i.type == self.coded, has_code), waited if self.leads else false())
+
+
+async def waiting(tx: Tx, *, limit: int = 50, share: Share | None = None) -> list[InboxEvent]:
+    """Events to be handled now, in the order they came; not those that another process has in hand.
+
+    Without a `share` it takes all there is.
+    """
     i = t.inbox.c
-    due = or_(i.retry_at.is_(None), i.retry_at <= tx.now)
+    due = and_(or_(i.retry_at.is_(None), i.retry_at <= tx.now), share.mine(tx) if share else true())
     asked = select(*_COLUMNS).where(i.state == "received", due).order_by(i.received_at, i.event_id)
     if tx.writes:
         asked = asked.with_for_update(skip_locked=True)  # PostgreSQL only; SQLite has one writer
@@ -76,9 +102,23 @@ async def last_received(tx: Tx, program: str, source: str) -> datetime | None:
 
 
 async def payload(tx: Tx, event_id: str) -> bytes:
-    """The event's body; raises `CannotOpen` when it was tampered with."""
+    """The event's body; raises `CannotOpen` when it was tampered with, `NotFound` when it was purged."""
     asked = select(t.inbox.c.sealed_payload).where(t.inbox.c.event_id == event_id)
-    return tx.vault.open((await tx.run(asked)).scalar_one(), INBOX_PAYLOAD.ref(event_id))
+    sealed = (await tx.run(asked)).scalar_one()
+    if sealed is None:
+        raise NotFound("What this event said is no longer kept.")
+    return tx.vault.open(sealed, INBOX_PAYLOAD.ref(event_id))
+
+
+async def purge_payloads(tx: Tx, *, before: datetime, limit: int) -> int:
+    """Forget what events said that were handled before then, so many at most; returns how many.
+
+    The events themselves stay, so that one which comes again is known.
+    """
+    i = t.inbox.c
+    old = select(i.event_id).where(i.sealed_payload.is_not(None), i.processed_at < before)
+    emptied = update(t.inbox).where(i.event_id.in_(old.order_by(i.processed_at).limit(limit)))
+    return int((await tx.run(emptied.values(sealed_payload=None))).rowcount)
 
 
 async def processed(tx: Tx, event_id: str) -> bool:

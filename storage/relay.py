@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -141,3 +142,10 @@ async def drop_old(tx: Tx) -> int:
     r = t.relay_delivery.c
     old = delete(t.relay_delivery).where(r.state == "sent", r.sent_at < tx.now - SENT_KEPT_FOR)
     return int((await tx.run(old)).rowcount)
+
+
+async def drop_dead(tx: Tx, *, before: datetime) -> dict[str, int]:
+    """Forget what was given up and is owed since before then; how many messages, by destination."""
+    r = t.relay_delivery.c
+    old = delete(t.relay_delivery).where(r.state == "dead", r.created_at < before)
+    return dict(Counter((await tx.run(old.returning(r.destination))).scalars()))

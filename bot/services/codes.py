@@ -36,11 +36,17 @@ class Codes:
 
     def __init__(self) -> None:
         self.outgoing: asyncio.Queue[Outgoing] = asyncio.Queue()
-        self._kept: dict[str, tuple[Secret, datetime]] = {}
+        self._kept: dict[str, tuple[Secret | None, datetime]] = {}
 
-    def keep(self, event_id: str, code: Secret, clock: Clock) -> None:
+    def keep(self, event_id: str, code: Secret | None, clock: Clock) -> None:
+        """`code` is None where the event has none that could be found: nothing is to be waited for."""
         self._forget_old(clock.now())
         self._kept.setdefault(event_id, (code, clock.now() + GOOD_FOR))
+
+    def known(self, clock: Clock) -> frozenset[str]:
+        """The ids of events whose code, or whose having none, this process was told of."""
+        self._forget_old(clock.now())
+        return frozenset(self._kept)
 
     def take(self, event_id: str, clock: Clock) -> Secret | None:
         """The code, unless it was taken, is too old, or came before this process began."""

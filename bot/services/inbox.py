@@ -12,13 +12,13 @@ from contextlib import suppress
 from datetime import timedelta
 
 from bot.partner.models.events import ThreeDsChallenge, TypedEvent
-from bot.partner.webhooks import unwrap
+from bot.partner.webhooks import CHALLENGE, unwrap
 from bot.services import alerts, event_rules, relay
 from bot.services.core import Core
 from bot.services.heard import Heard
 from bot.services.legs import leg_of
 from storage import inbox, purchases
-from storage.inbox import InboxEvent
+from storage.inbox import InboxEvent, Share
 from storage.store import Tx
 
 log = logging.getLogger("countersign.inbox")
@@ -27,6 +27,9 @@ log = logging.getLogger("countersign.inbox")
 AT_ONCE = 5
 # How long an idle loop rests; the bell wakes it at once after an event was stored by this process.
 IDLE_S = 1.0
+# A code that a process took with it when it died comes again: the service delivers what was not answered
+# after a minute, and the event log is read as often.
+CODE_AWAITED_FOR = timedelta(seconds=90)
 _RETRIES = tuple(timedelta(seconds=s) for s in (5, 30, 120, 600, 3600))
 
 
@@ -43,9 +46,13 @@ async def run(core: Core) -> None:
 
 
 async def process_next(core: Core, *, limit: int = AT_ONCE) -> int:
-    """Handle the events that wait longest, in one commit; returns how many were taken up."""
+    """Handle the events that wait longest, in one commit; returns how many were taken up.
+
+    A process that does not lead takes up those alone whose one-time code it was told.
+    """
+    share = Share(core.leads(), CHALLENGE, core.codes.known(core.clock), CODE_AWAITED_FOR)
     async with core.store.begin() as tx:
-        waiting = await inbox.waiting(tx, limit=limit)
+        waiting = await inbox.waiting(tx, limit=limit, share=share)
         for event in waiting:
             await _one(tx, core, event)
         if waiting:

@@ -37,14 +37,13 @@ class Intake:
         payload = raw or _envelope(told)
         is_new = await self.ingest.put(Arrival(told.id, program, told.type, told.created_at, source, payload))
         self.crash_point("inbox.stored")
-        if is_new:
+        if is_new or told.type == CHALLENGE:  # one known already may have waited for its code
             self.stored()
         return is_new
 
     def _keep_code(self, told: Delivery | Event) -> None:
         event = unwrap(told)
-        if isinstance(event, ThreeDsChallenge) and event.code is not None:
-            self.codes.keep(event.id, event.code, self.clock)
+        self.codes.keep(told.id, event.code if isinstance(event, ThreeDsChallenge) else None, self.clock)
 
 
 def _envelope(told: Delivery | Event) -> bytes:

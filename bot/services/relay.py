@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from bot.domain import relaying
-from bot.domain.errors import NotFound
+from bot.domain.errors import NotAllowed, NotFound
 from bot.domain.relaying import Destination
 from bot.partner.codec import encode
 from bot.services import alerts, people
@@ -97,24 +97,83 @@ def _changes(before: Mapping[str, object], now: Mapping[str, Mapping[str, object
 
 
 async def redeliver(core: Core, alert_id: str, slack_id: str) -> int:
-    """One click: owe what was given up anew. Returns how many. Raises NotFound and NotAllowed."""
-    await people.require_member(core, slack_id, action="relay.redeliver")
+    """One click of an approver or admin: owe what was given up anew. Returns how many.
+
+    Raises NotFound and NotAllowed; refusals are audited.
+    """
+    await _require_approver_or_admin(core, slack_id)
     async with core.store.begin() as tx:
         alert = await alert_rows.get(tx, alert_id)
         if alert is None or alert.subject not in {d.name for d in core.destinations}:
             raise NotFound("There is no such destination any more. Nothing was sent.")
         count = await rows.revive(tx, alert.subject)
-        await audit.append(
-            tx,
-            actor=slack_id,
-            action="relay.redelivered",
-            subject=f"relay:{alert.subject}",
-            body={"count": count},
-            policy_version=core.policy.version,
-        )
+        await _audit(tx, core, slack_id, "relay.redelivered", alert.subject, count)
         await alerts.note(tx, core, alert, slack_id, f"{count} messages are sent again.")
         await alerts.resolve(tx, core, alert.dedupe, actor=slack_id)
     return count
+
+
+async def _require_approver_or_admin(core: Core, slack_id: str) -> None:
+    """What was kept back for a day goes out to another system again: not for just anybody."""
+    action = "relay.redeliver"
+    await people.require_member(core, slack_id, action=action)
+    if slack_id not in await people.approvers(core) | await people.admins(core):
+        await people.refused(core, slack_id, action, "", "not_an_approver")
+        names = dict.fromkeys((*core.policy.people.approvers, *core.policy.people.admins))
+        raise NotAllowed(
+            f"Only {', '.join(names)} may have events sent again. Nothing was sent. Ask one of them.",
+            "not_an_approver",
+        )
+
+
+async def drop_dead(core: Core, kept_for: timedelta) -> int:
+    """Messages that were given up and not sent again in all that time are forgotten; returns how many.
+
+    Audited, and told in the thread of the alert that stands for them; it ends with the last of them.
+    """
+    async with core.store.begin() as tx:
+        dropped = await rows.drop_dead(tx, before=tx.now - kept_for)
+        for name, count in dropped.items():
+            await _audit(tx, core, "system:relay", "relay.dropped", name, count)
+            alert = await alert_rows.open_one(tx, f"relay:{name}")
+            if alert is None:
+                continue
+            text = f"{count} messages were dropped: nobody had them sent again in {kept_for.days} days."
+            await alerts.note(tx, core, alert, "system:relay", text)
+            error = (await alerts.facts_of(tx, alert)).get("error", "not known")
+            await _tell_dead(tx, core, name, error)
+    return sum(dropped.values())
+
+
+async def _tell_dead(tx: Tx, core: Core, name: str, error: str) -> None:
+    """The one alert of a destination that does not take its events, with how many wait for a person."""
+    count = await rows.dead(tx, name)
+    if not count:
+        await alerts.resolve(tx, core, f"relay:{name}")
+        return
+    await alerts.keep(
+        tx,
+        core,
+        dedupe=f"relay:{name}",
+        kind="relay_dead",
+        subject=name,
+        severity="warning",
+        title=f"{name} does not get its events: {count} given up",
+        text=f"They were tried for a day, and the last answer was: {error}. They are kept for a while. When {name}"
+        " works again, have an approver or admin press Redeliver: each is sent with its id and its bytes as before.",
+        facts={"error": error},
+    )
+
+
+async def _audit(tx: Tx, core: Core, actor: str, action: str, name: str, count: int) -> None:
+    await audit.append(
+        tx,
+        actor=actor,
+        action=action,
+        subject=f"relay:{name}",
+        body={"count": count},
+        policy_version=core.policy.version,
+    )
 
 
 @dataclass(slots=True)
@@ -199,25 +258,10 @@ class Relay:
             await rows.failed(tx, failures)
             given_up = [failure.error for failure in failures if failure.due_at is None]
             if given_up:
-                await self._give_up(tx, destination, given_up[-1])
+                await _tell_dead(tx, self.core, destination.name, given_up[-1])
             return await rows.take(tx, destination.name, limit=BATCH, lease=LEASE)
 
     def _again(self, message: Owed, failure: NotDelivered, tx: Tx) -> datetime | None:
         if failure.status == 410:  # the receiver says that it wants no more of this
             return None
         return relaying.next_attempt(message.event_id, message.attempts, message.created_at, tx.now)
-
-    async def _give_up(self, tx: Tx, destination: Destination, error: str) -> None:
-        count = await rows.dead(tx, destination.name)
-        await alerts.keep(
-            tx,
-            self.core,
-            dedupe=f"relay:{destination.name}",
-            kind="relay_dead",
-            subject=destination.name,
-            severity="warning",
-            title=f"{destination.name} does not get its events: {count} given up",
-            text=f"They were tried for a day, and the last answer was: {error}. They are kept. When {destination.name}"
-            " works again, press Redeliver: each is sent with its id and its bytes as before.",
-            facts={},
-        )

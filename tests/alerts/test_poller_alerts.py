@@ -7,6 +7,7 @@ from decimal import Decimal
 
 from bot import jobs
 from bot.config import Poll
+from bot.domain.retention import Retention
 from bot.partner.ratelimit import DEFAULT_PER_MINUTE, Lane
 from tests.alerts.conftest import Desk
 
@@ -166,6 +167,7 @@ async def test_the_jobs_together_leave_most_of_the_rate_limit_to_people(desk: De
         webhooks=desk.bot.webhooks,
         backfill=desk.bot.backfill,
         anchor_file=None,
+        keeps=Retention(),
     )
 
     assert sum(job.calls * 60 / job.seconds for job in table) < 0.1 * DEFAULT_PER_MINUTE

@@ -1,0 +1,86 @@
+"""One of several processes on one database watches, handles events and posts; the others stand by.
+
+What is read on a cadence, counted and told must be so once, however many processes there are. Whoever
+leads holds a lease in the database and renews it; when it stops, by whatever end, another takes over as
+soon as the lease has run out. For a moment two may believe that they lead (one was paused longer than its
+lease): the database's own rules then keep a condition from being told twice.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+from datetime import timedelta
+
+from bot.domain.clock import Clock
+from storage import leases
+from storage.store import Store
+
+log = logging.getLogger("countersign.leadership")
+
+LEASE = timedelta(seconds=30)
+_NAME = "watch"
+# So often within a lease, so that a database that is slow for a moment changes nothing.
+_RENEWALS = 4
+_LOOK_EVERY_S = 0.5
+
+
+class Leader:
+    """Asks to lead, again and again. One in a process."""
+
+    def __init__(self, store: Store, owner: str, clock: Clock, *, lease: timedelta = LEASE) -> None:
+        self._store = store
+        self._owner = owner
+        self._clock = clock
+        self._lease = lease
+        self._until = float("-inf")
+
+    def leads(self) -> bool:
+        """Does this process lead at this moment, as far as it can know?"""
+        return self._clock.monotonic() < self._until
+
+    async def ask(self) -> bool:
+        """Take the lease or renew it; False while another has it. Raises what the database raised."""
+        led, asked_at = self.leads(), self._clock.monotonic()
+        async with self._store.begin() as tx:
+            held = await leases.take(tx, _NAME, self._owner, lasts=self._lease)
+        # Counted from before the question, so that ours is over before the database's.
+        self._until = asked_at + self._lease.total_seconds() if held else float("-inf")
+        if held != led:
+            log.info("leader.begins" if held else "leader.stands_by", extra={"owner": self._owner})
+        return held
+
+    async def run(self) -> None:
+        """Renew until cancelled. While the database does not answer, what is held runs out by itself."""
+        while True:
+            try:
+                await self.ask()
+            except Exception:  # it is asked again in a moment, whatever it was
+                log.exception("leader.not_asked")
+            await asyncio.sleep(self._lease.total_seconds() / _RENEWALS)
+
+    async def resign(self) -> None:
+        """Let another take over at once."""
+        self._until = float("-inf")
+        async with self._store.begin() as tx:
+            await leases.give_back(tx, _NAME, self._owner)
+
+    async def while_leading(self, work: Callable[[], Awaitable[None]]) -> None:
+        """Run `work` whenever this process leads, and cancel it when it does no more. Until cancelled."""
+        while True:
+            if self.leads():
+                await self._one_term(work)
+            await asyncio.sleep(_LOOK_EVERY_S)
+
+    async def _one_term(self, work: Callable[[], Awaitable[None]]) -> None:
+        """Until the term ends, or the work does; its error is raised."""
+        working = asyncio.ensure_future(work())
+        try:
+            while self.leads() and not working.done():
+                await asyncio.wait({working}, timeout=_LOOK_EVERY_S)
+            if working.done():
+                await working
+        finally:
+            working.cancel()
+            await asyncio.wait({working})

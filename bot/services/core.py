@@ -62,6 +62,11 @@ def no_crash(point: str) -> None:
     """The crash-point hook of production: nothing."""
 
 
+def alone() -> bool:
+    """One process on its database: it does everything."""
+    return True
+
+
 @dataclass(frozen=True, slots=True)
 class Core:
     store: Store
@@ -84,6 +89,7 @@ class Core:
     reveals: Reveals = field(default_factory=Reveals)  # where the page of card details is reached
     lease_s: float = 30.0
     crash_point: Callable[[str], None] = no_crash
+    leads: Callable[[], bool] = alone  # is this the one process of several that watches?
 
     @property
     def default_program(self) -> str:

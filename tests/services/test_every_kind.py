@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -13,6 +14,8 @@ from bot.domain.policy import KINDS
 from bot.domain.requests import Request, State
 from bot.operations._base import Operation
 from bot.partner.codec import decode, encode
+from bot.services import own_records
+from storage import person_cards
 from storage import requests as rows
 from tests.services.acting import card_balance, execute, jump
 from tests.support.world import ALICE, CAROL, World
@@ -27,6 +30,14 @@ TEXTS: dict[str, dict[str, str]] = {
         "partner_ref": "emp-2001",
     },
     "card_topup": {"amount_usd": "50"},
+    "card_unload": {"amount_usd": "5"},
+    "card_close": {},
+    "card_limits": {"daily_limit": "120", "monthly_limit": "900.50"},
+    "card_phone": {"phone_country_code": "46", "phone": "701234567"},
+    "card_3ds": {"program_enabled": "yes"},
+    "fees_markup": {"markup_pct": "2.5"},
+    "event_redeliver": {},
+    "deposit_quote": {"amount_usd": "50", "asset": "USDC", "chain": "POLYGON"},
     "card_freeze": {},
     "card_unfreeze": {},
     "card_reveal": {},
@@ -37,6 +48,14 @@ TEXTS: dict[str, dict[str, str]] = {
 PATH = {
     "card_order": "POST /cards",
     "card_topup": "POST /cards/{cardId}/topup",
+    "card_unload": "POST /cards/{cardId}/unload",
+    "card_close": "POST /cards/{cardId}/close",
+    "card_limits": "PUT /cards/{cardId}/limits",
+    "card_phone": "PUT /cards/{cardId}/phone",
+    "card_3ds": "PUT /cards/{cardId}/3ds",
+    "fees_markup": "PUT /fees",
+    "event_redeliver": "POST /events/{eventId}/redeliver",
+    "deposit_quote": "POST /deposits",
     "card_freeze": "POST /cards/{cardId}/freeze",
     "card_unfreeze": "POST /cards/{cardId}/freeze",
     "funding_submit": "POST /funding",
@@ -46,30 +65,66 @@ PATH = {
 # What a look shows after the call went through and its answer was lost: a secret is then lost for good.
 LOST = {
     "card_topup": Evidence.DEBITED,
+    # What no call reads back; only the same call again tells.
+    "card_unload": Evidence.UNPROVEN,
+    "card_phone": Evidence.UNPROVEN,
+    "card_3ds": Evidence.UNPROVEN,
+    "event_redeliver": Evidence.ABSENT,
     "webhook_register": Evidence.UNDONE,
     "webhook_rotate": Evidence.UNDONE,
 }
+# The client itself repeats these up to three times.
+REPEATED_BY_THE_CLIENT = ("funding_submit", "event_redeliver")
+BODY_NAMES = {"card": "card_id", "amount_usd": "amount_usd", "asset": "asset", "chain": "chain"}
+MOVED_USD = {"card_topup": Decimal(50), "card_unload": Decimal(-5)}
 EACH = pytest.mark.parametrize("kind", list(operations.kinds()))
 # Showing card details makes a link and calls nothing; test_reveal.py holds it to that.
 CALLING = pytest.mark.parametrize("kind", [kind for kind in operations.kinds() if kind != "card_reveal"])
+
+# Each call makes another quote, so it is made once and then only looked at: see test_other_kinds.py.
+ONCE = pytest.mark.parametrize("kind", [kind for kind in operations.kinds() if kind != "deposit_quote"])
 
 
 def kind_class(kind: str) -> type[Operation]:
     return operations.kinds()[kind]
 
 
+@pytest.fixture(autouse=True)
+def _deposits_are_set_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kind_class("deposit_quote"), "body_names", BODY_NAMES)
+
+
 async def asked(world: World, kind: str) -> Request:
-    """A request of this kind, on the first card where it names one; frozen first where it unfreezes."""
+    """A request of this kind, on the first card where it names one; what it needs is there."""
     texts = dict(TEXTS[kind])
+    card = world.cards[0]
     if any(field.card for field in kind_class(kind).fields):
         texts["card"] = world.cards[0]["id"]
     if kind == "card_unfreeze":
         await world.tell(f"cards/{world.cards[0]['id']}", {"status": "FROZEN"})
-    if kind == "webhook_rotate":
+    if kind == "card_close":
+        texts["last4"] = card["last4"]
+    if kind == "event_redeliver":
+        texts["event_id"] = (await world.state())["events"][0]["id"]
+    if kind == "deposit_quote":
+        await world.tell("account", {"deposits_enabled": True})
+    if kind in ("webhook_rotate", "card_3ds"):
         registered = encode({"url": "https://countersign.example.com/webhooks/main"})
         await world.core.partners["main"].set_webhook(registered)
         await world.advance(600)
+    if kind == "card_3ds":
+        await own_records.note_repeated(world.core, "main")
+        async with world.store.begin() as tx:
+            await person_cards.put(tx, card["partner_ref"], CAROL)
     return await world.ask(kind, texts, by=CAROL if kind_class(kind).asked_by_admins else ALICE)
+
+
+SHOWN = ("status", "balance_usd", "daily_limit", "weekly_limit", "monthly_limit", "three_ds_method")
+
+
+async def taken(world: World) -> list[Any]:
+    calls = [*await world.sent("PUT /phone"), *await world.sent("POST /redeliver")]
+    return [call for call in calls if call["status"] == 200]
 
 
 async def effects(world: World) -> dict[str, Any]:
@@ -78,7 +133,11 @@ async def effects(world: World) -> dict[str, Any]:
     hook = await world.core.partners["main"].webhook()
     return {
         "webhook": hook and (hook.url, hook.updated_at),
-        "cards": {c["id"]: (c["status"], c["balance_usd"]) for c in state["cards"]},
+        "cards": {c["id"]: [c[name] for name in SHOWN] for c in state["cards"]},
+        "markup": state["account"]["markup_pct"],
+        "deposits": len(await world.core.partners["main"].deposits()),
+        # The simulator keeps no phone, and an event that is queued again looks as it did.
+        "taken": sorted({(c["path"], str(c["body"])) for c in await taken(world)}),
         "float": state["float"]["balance_usd"],
         "funding": [f["tx_hash"] for f in state["funding"]],
     }
@@ -130,10 +189,10 @@ async def test_the_frozen_body_is_sent_byte_for_byte(world: World, kind: str) ->
 
     method, path = PATH[kind].split(" ")
     sent = (await world.sent(f"{method} {path.rpartition('/')[2] and '/' + path.rpartition('/')[2]}"))[-1]
-    assert sent["body"] == json.loads(body)
+    assert (sent["body"] or {}) == json.loads(body)
 
 
-@EACH
+@ONCE
 async def test_sent_twice_under_one_key_it_has_one_effect(world: World, kind: str) -> None:
     request = await asked(world, kind)
     async with world.store.read() as tx:
@@ -161,7 +220,8 @@ async def test_after_a_lost_answer_looking_tells_the_truth_and_the_request_ends_
     assert nothing.evidence in (Evidence.ABSENT, Evidence.UNPROVEN), "seen before it was sent"
 
     # The client repeats a freeze and a submission by itself; both answers are lost.
-    await world.fault("drop_after_commit", PATH[kind], times=4 if kind == "funding_submit" else 2)
+    lost = 4 if kind in REPEATED_BY_THE_CLIENT else 2
+    await world.fault("drop_after_commit", PATH[kind], times=lost)
     await world.approve(request)
     assert (await execute(world, request)).state is State.EXECUTING
     assert await effects(world) != started
@@ -174,7 +234,8 @@ async def test_after_a_lost_answer_looking_tells_the_truth_and_the_request_ends_
     told = State.FAILED if LOST.get(kind) is Evidence.UNDONE else State.SUCCEEDED
     assert (await jump(world, request)).state is told
     assert await effects(world) == once, "moved twice"
-    assert card_balance(world) == before_usd + (50 if kind == "card_topup" else 0)
+    moved_usd = -before_usd if kind == "card_close" else MOVED_USD.get(kind, Decimal(0))
+    assert card_balance(world) == before_usd + moved_usd
 
 
 @EACH

@@ -19,6 +19,14 @@ ENDPOINT = {
     Call.FREEZE: Endpoint.FREEZE,
     Call.FUNDING: Endpoint.SUBMIT_FUNDING,
     Call.WEBHOOK: Endpoint.SET_WEBHOOK,
+    Call.UNLOAD: Endpoint.UNLOAD,
+    Call.CLOSE: Endpoint.CLOSE,
+    Call.LIMITS: Endpoint.SET_LIMITS,
+    Call.PHONE: Endpoint.SET_PHONE,
+    Call.THREEDS: Endpoint.SET_3DS,
+    Call.MARKUP: Endpoint.SET_FEES,
+    Call.REDELIVER: Endpoint.REDELIVER,
+    Call.DEPOSIT: Endpoint.QUOTE_DEPOSIT,
 }
 VALUES = {
     "card": "card1",
@@ -29,6 +37,13 @@ VALUES = {
     "email": "nora@example.com",
     "tx_hash": "0x" + "ab" * 32,
     "network": "POLYGON",
+    "last4": "4242",
+    "daily_limit": "120.00",
+    "program_enabled": "yes",
+    "markup_pct": "2.5",
+    "event_id": "event1",
+    "asset": "USDC",
+    "chain": "POLYGON",
     "url": "https://countersign.example.com/webhooks/main",
 }
 # Never said where it is not proved, and never at all. Source: the words of the hazard list.
@@ -92,6 +107,36 @@ def test_every_code_says_what_happened_whether_money_moved_and_what_comes_next(
         assert "Nothing" in said
         assert "again" in said
     assert "svc_live" not in said
+
+
+def test_no_kind_that_calls_is_left_out() -> None:
+    assert set(Call) - set(ENDPOINT) == {Call.REVEAL}
+
+
+# What the document leaves open is taken at its worst by the client; here the tables of the outcome guide hold.
+_WORSE = {
+    (Call.TOPUP, 502): "unresolved at once",
+    (Call.TOPUP, 503): "refunded, so the ledger has to show it",
+    (Call.ORDER, 502): "the key is released, and the same key is sent again",
+}
+
+
+@pytest.mark.parametrize(("kind", "error", "unknown"), CASES)
+def test_no_answer_of_the_document_is_left_unclassified(
+    kind: str, error: PartnerError, unknown: bool
+) -> None:
+    """A first refusal that proves that nothing moved ends it; whatever proves nothing never does."""
+    finding = made(built()[kind]).judge(error, outcome_unknown=unknown).finding
+    call = built()[kind].call
+    if unknown or error.status is None or (call, error.status) in _WORSE:
+        return
+    may_end = {Finding.REFUSED, Finding.HELD}
+    if error.certainty in (Certainty.DEFINITE, Certainty.DEFINITE_KEY_SPENT):
+        assert finding in may_end, f"{call}: {finding}"
+    elif error.certainty is Certainty.TRANSIENT:
+        assert finding in (Finding.WAIT, Finding.NOTHING_YET), f"{call}: {finding}"
+    else:
+        assert finding in (Finding.UNKNOWN, Finding.UNRESOLVED, Finding.EVIDENCE), f"{call}: {finding}"
 
 
 def test_the_walk_meets_every_code_of_the_document_that_a_change_of_ours_can_meet() -> None:

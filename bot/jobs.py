@@ -11,7 +11,9 @@ from bot.domain.retention import Retention
 from bot.services import (
     alert_life,
     anchors,
+    consents,
     decline_watch,
+    delegations,
     digest,
     programs,
     reminders,
@@ -78,6 +80,8 @@ def table(
         Job("runway", 600, poller.runway),
         Job("watch", 30, poller.watch),
         Job("reveals", 30, lambda: reveal.end_unopened(core)),
+        Job("consents", 30, lambda: consents.expire_due(core)),
+        Job("delegations", 60, lambda: delegations.announce(core)),
         Job("alerts", 30, lambda: alert_life.tend(core)),
         Job("digest", 60, lambda: digest.post(core)),
         Job("declines", 30, lambda: decline_watch.settle(core)),

@@ -10,7 +10,18 @@ import re
 
 from slack_bolt.app.async_app import AsyncApp
 
-from handlers import alert_buttons, buttons, commands, home, messages, modals, reveals
+from handlers import (
+    alert_buttons,
+    buttons,
+    commands,
+    home,
+    messages,
+    modals,
+    paging,
+    reveals,
+    sending,
+    talking,
+)
 from handlers.deps import Deps
 from handlers.guard import Seen, guarded
 from handlers.views import ids
@@ -30,9 +41,13 @@ def register(app: AsyncApp, deps: Deps) -> None:
     app.action(re.compile("^request:"))(guard(buttons.request))
     app.action(ids.NEW_LINK)(guard(reveals.new_link))
     app.action(re.compile("^alert:"))(guard(alert_buttons.pressed))
+    app.action(re.compile("^say:"))(guard(talking.button))
+    app.action(re.compile("^sending:"))(guard(sending.pressed))
     app.action(re.compile(f"^{ids.OPEN_FORM}"))(guard(buttons.open_form))
     app.action(ids.EDIT)(guard(buttons.edit))
     app.action(ids.SHARE)(guard(buttons.share))
+    app.action(ids.LOOK)(guard(paging.look))
+    app.action(re.compile(f"^{ids.TURN_PAGE}:"))(guard(paging.turn_page))
     app.action(re.compile(".*"))(guard(buttons.anything))
 
     app.view(ids.FORM)(guard(modals.form))
@@ -42,6 +57,9 @@ def register(app: AsyncApp, deps: Deps) -> None:
     app.view(ids.CANCEL)(guard(modals.cancel))
     app.view(ids.RESOLVE)(guard(modals.resolve))
     app.view(ids.SNOOZE_FORM)(guard(alert_buttons.snooze))
+    app.view(ids.PAUSE_FORM)(guard(sending.pause))
+
+    app.shortcut(ids.ASK_ABOUT)(guard(talking.ask_about))
 
     app.event("app_mention")(guard(messages.mention))
     app.event("message")(guard(messages.direct_message))

@@ -1,5 +1,5 @@
-"""`/countersign alerts`: what is open. For admins also `mute NAME KIND [ABOUT] [7d]`, `unmute NAME` and
-`code REFERENCE @person`, which says who gets the one-time codes of a card."""
+"""`/countersign alerts`: what is open. For admins also `mute NAME KIND [ABOUT] [7d]`, `unmute NAME`, and
+`code REFERENCE @person`, which is `/countersign people map`."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ import re
 from datetime import timedelta
 
 from bot.domain.errors import NotFound
-from bot.services import alert_life, threeds
+from bot.services import alert_life
 from bot.services.core import Core
+from handlers import code_answers
 from handlers.views import alerts, replies
 from handlers.views.blocks import Block
 
 _LASTS = re.compile(r"([1-9][0-9]{0,3})([hd])")
-_MENTION = re.compile(r"<@([UW][A-Z0-9]+)(?:\|[^>]*)?>")
 _HOW = (
     "Write /countersign alerts, alerts mute NAME KIND [ABOUT] [7d], alerts unmute NAME, or alerts code"
     " REFERENCE @person."
@@ -30,23 +30,9 @@ async def answer(core: Core, slack_id: str, rest: str) -> Block:
         return replies.said(f"The mute rule {words[1]} is ended; what is open is posted.")
     if words[0] == "mute" and len(words) >= 3:
         return await _mute(core, slack_id, words[1], words[2], words[3:])
-    if words[0] == "code" and len(words) == 3:
-        return await _code(core, slack_id, words[1], words[2])
+    if words[0] == "code" and len(words) >= 3:
+        return await code_answers.named(core, slack_id, words[1:])
     raise NotFound(_HOW)
-
-
-async def _code(core: Core, slack_id: str, partner_ref: str, who: str) -> Block:
-    """`code REFERENCE @person`, or `none`."""
-    if who == "none":
-        person = None
-    else:
-        mentioned = _MENTION.fullmatch(who)
-        found = await core.directory.members([mentioned[1] if mentioned else f"@{who.removeprefix('@')}"])
-        if len(found) != 1:
-            raise NotFound("Name one person: /countersign alerts code REFERENCE @person.")
-        (person,) = found
-    await threeds.name_person(core, slack_id, partner_ref, person)
-    return replies.said(f"One-time codes of {partner_ref}: said in the alerts channel who gets them now.")
 
 
 async def _mute(core: Core, slack_id: str, name: str, kind: str, more: list[str]) -> Block:

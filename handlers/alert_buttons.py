@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 
 from bot.domain.errors import NotFound
-from bot.services import alert_life, people, relay, remedies
+from bot.services import alert_life, handover, pausing, people, relay, remedies, second_word
 from handlers import opening
 from handlers.guard import Turn
 from handlers.views import alerts, ids, replies
@@ -64,7 +64,33 @@ async def _redeliver(turn: Turn, alert_id: str) -> None:
     await turn.tell(replies.said(f"✓ {count} events are sent again, with the ids and bytes they had."))
 
 
+async def _resume(turn: Turn, alert_id: str) -> None:
+    alert = await alert_life.of_kind(turn.core, alert_id, "paused")
+    for said in await pausing.resume(turn.core, turn.user, [alert.subject]):
+        await turn.tell(replies.said(said))
+
+
+async def _confirm(turn: Turn, alert_id: str) -> None:
+    alert = await alert_life.of_kind(turn.core, alert_id, "consent")
+    await turn.tell(replies.said(f"✓ {await second_word.give(turn.core, alert.subject, turn.user)}"))
+
+
+async def _decline(turn: Turn, alert_id: str) -> None:
+    alert = await alert_life.of_kind(turn.core, alert_id, "consent")
+    await second_word.decline(turn.core, alert.subject, turn.user)
+    await turn.tell(replies.said("Declined. Nothing was changed."))
+
+
+async def _take_over(turn: Turn, alert_id: str) -> None:
+    alert = await handover.accept(turn.core, alert_id, turn.user)
+    await turn.tell(replies.said(f"✓ You have taken over: {alert.title}"))
+
+
 _WORK = {
+    "resume": _resume,
+    "confirm": _confirm,
+    "decline": _decline,
+    "take_over": _take_over,
     "ack": _ack,
     "snooze": _snooze,
     "assign": _assign,

@@ -10,7 +10,14 @@ from collections.abc import Mapping
 from bot.domain.errors import NotFound
 from bot.services import lookups, people
 from bot.services.core import Core
-from handlers import card_answers, float_answers, funding_answers, house_answers, request_answers
+from handlers import (
+    card_answers,
+    float_answers,
+    funding_answers,
+    house_answers,
+    people_answers,
+    request_answers,
+)
 from handlers.grammar import Command
 from handlers.guard import Turn
 from handlers.looking import Asking, LookUp, NotUnderstood
@@ -18,7 +25,7 @@ from handlers.views import guidance, replies
 from handlers.views.blocks import Block
 
 _HELP = ("countersign", "help")
-_MODULES = (card_answers, float_answers, funding_answers, request_answers, house_answers)
+_MODULES = (card_answers, float_answers, funding_answers, request_answers, house_answers, people_answers)
 LOOK_UPS: Mapping[tuple[str, str], LookUp] = {
     look_up.name: look_up for module in _MODULES for look_up in module.LOOK_UPS
 }
@@ -32,14 +39,19 @@ def subcommands(command: str) -> frozenset[str]:
 
 async def answer(turn: Turn, asked: Command) -> Block:
     """The answer to a look-up, or help. Raises NotAllowed for those who may use nothing."""
+    return await understood(turn, asked) or await _help(turn.core, turn.user, asked)
+
+
+async def understood(turn: Turn, asked: Command) -> Block | None:
+    """The answer to a look-up; None where the words are none. Raises as `answer` does."""
     actor = await people.require_member(turn.core, turn.user, action="lookup")
     look_up = LOOK_UPS.get((asked.command, asked.subcommand))
     if look_up is None:
-        return await _help(turn.core, turn.user, asked)
+        return None
     try:
         found = await look_up.answer(Asking.of(turn, actor, asked))
     except NotUnderstood:
-        return await _help(turn.core, turn.user, asked)
+        return None
     return replies.with_share(found, asked.text) if look_up.shared else found
 
 

@@ -17,7 +17,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 from slack_sdk.web.async_slack_response import AsyncSlackResponse
 
 from bot.domain.actors import Actor
-from bot.domain.errors import LookupFailed
+from bot.domain.errors import LookupFailed, UnknownName
 from handlers.slack_errors import code_of, retry_after_s
 
 _PERSON_ID = re.compile(r"[UW][A-Z0-9]{2,}")
@@ -134,7 +134,7 @@ class SlackDirectory:
                         found.add(str(person["id"]))
                         del missing[known]
         if missing:
-            raise LookupFailed(
+            raise UnknownName(
                 f"Slack knows no user group and no person named {', '.join(sorted(missing.values()))}, so nobody can"
                 " be told apart and nothing was done. An admin has to mend the names in countersign.toml."
             )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+
 from sqlalchemy import select
 
 from storage import tables as t
@@ -12,6 +14,13 @@ from storage.writing import upsert
 async def get(tx: Tx, program: str, name: str) -> str | None:
     c = t.cursor.c
     asked = select(c.value).where(c.program == program, c.name == name)
+    return (await tx.run(asked)).scalar_one_or_none()
+
+
+async def moved_at(tx: Tx, program: str, name: str) -> datetime | None:
+    """When it was last read, found something or not; None before the first time."""
+    c = t.cursor.c
+    asked = select(c.updated_at).where(c.program == program, c.name == name)
     return (await tx.run(asked)).scalar_one_or_none()
 
 

@@ -11,6 +11,7 @@ CountersignError
 ├── OverLimit           a rolling limit would be passed
 ├── Paused              sending to the API is paused
 ├── LookupFailed        Slack could not say who somebody is; nothing is decided
+│   └── UnknownName     Slack knows nobody of this name
 └── IllegalTransition   a move the state table does not have (ours to mend)
 """
 
@@ -84,6 +85,10 @@ class Paused(CountersignError):
 
 class LookupFailed(CountersignError):
     reason = "lookup_failed"
+
+
+class UnknownName(LookupFailed):
+    reason = "unknown_name"
 
 
 class IllegalTransition(CountersignError):

@@ -49,6 +49,11 @@ _NOT_EXECUTED = frozenset({Finding.WAIT, Finding.HELD, Finding.NOTHING_YET})
 _KEY_SEEN = frozenset({Finding.UNRESOLVED.value, Evidence.DEBITED.value})
 
 
+def _is_known_unsettled(attempt: Attempt) -> bool:
+    """The API has the key, and no reading tells what became of it: only the key itself may yet."""
+    return attempt.code == "ALREADY_PROCESSED" and attempt.finding == Evidence.UNPROVEN
+
+
 @dataclass(frozen=True, slots=True)
 class History:
     """What the attempts so far say together."""
@@ -72,10 +77,15 @@ class History:
             unanswered=bool(unanswered),
             not_executed=len([a for a in sends if a.finding in _NOT_EXECUTED]),
             unknown=len([a for a in attempts if a.answered_at is None or a.finding not in _NOT_EXECUTED]),
-            key_seen=any(a.finding in _KEY_SEEN for a in attempts),
+            key_seen=any(a.finding in _KEY_SEEN or _is_known_unsettled(a) for a in attempts),
             key_spent=any((a.status, a.code) in spends_key for a in sends if a.status and a.code),
             last_doubt_at=max(last) if last else None,
         )
+
+    @property
+    def leaves_a_doubt(self) -> bool:
+        """Something of it may have been executed, or the API is known to have its key."""
+        return self.unanswered or self.last_doubt_at is not None or self.key_seen or self.key_spent
 
     def is_quiet(self, now: datetime) -> bool:
         """No request of ours with this key can still be on its way."""

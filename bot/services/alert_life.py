@@ -35,6 +35,15 @@ async def shown(core: Core) -> AlertsPicture:
     )
 
 
+async def of_kind(core: Core, alert_id: str, kind: str) -> Alert:
+    """An open alert that a button of this kind is of. Raises NotFound."""
+    async with core.store.read() as tx:
+        alert = await alerts.get(tx, alert_id)
+    if alert is None or alert.kind != kind or alert.state == "resolved":
+        raise NotFound(_GONE)
+    return alert
+
+
 async def acknowledge(core: Core, alert_id: str, slack_id: str) -> Alert:
     """This person looks after it for the next four hours. Raises NotFound, NotAllowed."""
     await people.require_member(core, slack_id, action="alert.acknowledge")

@@ -22,7 +22,12 @@ Facts = Mapping[str, str]
 REDRAW_EVERY = timedelta(seconds=5)
 _SEVERITIES = ("info", "warning", "critical")
 # Nobody may silence that an outcome is unknown, or that the bot itself cannot be trusted.
-NEVER_MUTED = frozenset({"unresolved", "landed_late", "key_trouble", "key_reused", "tampered", "policy"})
+NEVER_MUTED = frozenset(
+    {
+        *("unresolved", "landed_late", "key_trouble", "key_reused", "tampered", "policy"),
+        *("paused", "consent", "handover"),
+    }
+)
 
 
 async def raise_(

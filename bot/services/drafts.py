@@ -186,6 +186,14 @@ async def preview(core: Core, draft_id: str) -> Preview:
 
 async def house_facts(tx: Tx, core: Core, operation: Operation) -> Facts:
     """What our own records say: open and similar requests on the same target, pending top-ups."""
+    facts = await on_target(tx, operation)
+    if operation.moves_float:
+        facts["pending_usd"] = str(await pending_usd(tx, core))
+    return facts
+
+
+async def on_target(tx: Tx, operation: Operation) -> dict[str, Any]:
+    """Ids of requests in doubt on the same target, and ids and states of similar ones."""
     facts: dict[str, Any] = {"unresolved": [], "similar": []}
     in_doubt = {operation.kind, *operation.doubts}
     if operation.subject:
@@ -194,11 +202,14 @@ async def house_facts(tx: Tx, core: Core, operation: Operation) -> Facts:
                 facts["unresolved"].append(other.id)
             elif _similar(other, operation, tx):
                 facts["similar"].append(f"{other.id} ({other.state})")
-    if operation.moves_float:
-        waiting = await requests.find(tx, states=(State.PENDING, State.APPROVED), each_row=True, limit=1000)
-        leaving = [r.exposure_usd for r in waiting if r.kind in core.kinds and core.kinds[r.kind].moves_float]
-        facts["pending_usd"] = str(exact_sum(leaving))
     return facts
+
+
+async def pending_usd(tx: Tx, core: Core) -> Decimal:
+    """What pending and approved requests will take from the float."""
+    waiting = await requests.find(tx, states=(State.PENDING, State.APPROVED), each_row=True, limit=1000)
+    leaving = (r.exposure_usd for r in waiting if r.kind in core.kinds and core.kinds[r.kind].moves_float)
+    return exact_sum(leaving)
 
 
 def _similar(other: Request, operation: Operation, tx: Tx) -> bool:
@@ -230,8 +241,14 @@ async def house_lines(tx: Tx, core: Core, operation: Operation, facts: Facts, re
     if operation.moves_float and "float_available_usd" in facts:
         after_all = Decimal(facts["float_available_usd"]) - exposure - Decimal(facts["pending_usd"])
         lines.append(("After all pending", format_usd(after_all)))
-    if not exposure:
-        return lines
+    if exposure:
+        lines += await limit_lines(tx, core, exposure, requester)
+    return lines
+
+
+async def limit_lines(tx: Tx, core: Core, exposure: Decimal, requester: str) -> list[Line]:
+    """How much of the rolling limits, where there are any, this and what was approved lately would use."""
+    lines: list[Line] = []
     since = tx.now - timedelta(hours=24)
     limits = core.policy.limits
     for limit, label, spent in (

@@ -13,7 +13,7 @@ from typing import Any
 from bot.domain.outcomes import RECONCILE_EVERY, RETRY_PAUSES
 from bot.domain.planning import LAPSED, History, never_executed
 from bot.domain.requests import TERMINAL, Event, Request, State
-from bot.services import alerts, owed, programs, support
+from bot.services import alerts, bulk_rows, owed, pausing, programs, support
 from bot.services.core import Core
 from bot.services.requests import note
 from storage import attempts, requests
@@ -34,6 +34,7 @@ async def tell(tx: Tx, core: Core, request: Request, event: Event | None, facts:
     """After an outcome: audit, messages owed, the alert of a lost outcome, the purge of private details."""
     await note(tx, core, request, "system:execution", "request.outcome", facts)
     await owed.card(tx, core, request)
+    await bulk_rows.row_changed(tx, core, request)
     if event is not None:
         await owed.line(tx, core, request, str(request.state), text=request.outcome_text)
     if request.state in TERMINAL:
@@ -57,8 +58,9 @@ async def tell(tx: Tx, core: Core, request: Request, event: Event | None, facts:
 async def without_a_call(core: Core, request: Request) -> bool:
     """Nothing may be called for it now; where that has gone on for too long, the request ends here."""
     paused = await programs.is_paused(core, request.program)
+    held = await pausing.of(core, request.program) is not None
     if request.state is not State.EXECUTING:
-        return paused
+        return paused or (held and request.state is State.APPROVED)
     async with core.store.begin() as tx:
         current = await requests.get(tx, request.id)
         if current is None or current.version != request.version or _is_held(tx, current):
@@ -70,7 +72,8 @@ async def without_a_call(core: Core, request: Request) -> bool:
             return True
         if paused and current.first_sent_at and tx.now >= current.first_sent_at + sum_of_pauses():
             await _end(tx, core, current, Event.LOSE_SIGHT, _KEY_LOST)
-    return paused
+    # What was never executed waits with the rest; what may have been is looked at, and not sent again.
+    return paused or (held and not history.leaves_a_doubt)
 
 
 def _is_held(tx: Tx, request: Request) -> bool:

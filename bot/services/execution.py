@@ -22,7 +22,7 @@ from bot.domain.planning import History, Step, after, is_outdated, next_step, se
 from bot.domain.requests import Attempt, Event, Request, State
 from bot.operations._base import Operation
 from bot.partner.errors import PartnerError
-from bot.services import alerts, endings, gate, lookups, owed, programs, reveal, webhook_change
+from bot.services import alerts, bulk_rows, endings, gate, lookups, owed, programs, reveal, webhook_change
 from bot.services.core import Core
 from bot.services.requests import close, note
 from storage import attempts, pauses, requests
@@ -161,6 +161,7 @@ async def _claim(core: Core, request_id: str, *, approval_holds: bool) -> _Work 
         )
         if before.state is State.APPROVED:
             await owed.card(tx, core, request)
+            await bulk_rows.row_changed(tx, core, request)
     return _Work(request, operation, attempt, history, approval_holds)
 
 

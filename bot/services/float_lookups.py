@@ -34,6 +34,18 @@ async def float_now(core: Core, *, program: str | None = None, period: Period | 
         kept = await readings.get(tx, program, "me")
     if kept is None or kept.read_at < core.clock.now() - FLOAT_FRESH_FOR:
         kept = await read_account(core, program)
+    return await _picture(core, program, kept, period)
+
+
+async def float_known(core: Core, *, program: str | None = None) -> FloatPicture | None:
+    """The float as last read, however long ago; None before the first reading. No call to the API."""
+    program = program or core.default_program
+    async with core.store.read() as tx:
+        kept = await readings.get(tx, program, "me")
+    return None if kept is None else await _picture(core, program, kept, None)
+
+
+async def _picture(core: Core, program: str, kept: readings.Reading, period: Period | None) -> FloatPicture:
     async with core.store.read() as tx:
         waiting = await requests.find(tx, states=(State.PENDING, State.APPROVED), each_row=True, limit=1000)
         past = await float_history.of(tx, core, program, period)

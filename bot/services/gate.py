@@ -15,7 +15,7 @@ from bot.domain.policy import APPROVAL_VALID_FOR
 from bot.domain.requests import Event, Request, State
 from bot.operations._base import Operation
 from bot.partner.errors import Forbidden, PartnerError, Unauthorized
-from bot.services import own_records, people, programs
+from bot.services import bulk_approval, own_records, people, programs
 from bot.services.core import Core
 from bot.services.decisions import is_genuine
 from bot.services.drafts import house_facts
@@ -103,6 +103,8 @@ async def _as_approved(core: Core, request: Request) -> Answer:
                 return _TAMPERED
             return Later("Its details were deleted, so it can only be looked up.")
         if not tx.vault.check_mac("token_hash", frozen.body, request.body_mac):
+            return _TAMPERED
+        if request.parent_id is not None and not await bulk_approval.batch_stands(tx, request):
             return _TAMPERED
         genuine = [
             d

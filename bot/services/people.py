@@ -7,7 +7,7 @@ from datetime import timedelta
 
 from bot.domain.actors import Actor, require_full_member
 from bot.domain.delegation import Standing
-from bot.domain.errors import LookupFailed, NotAllowed
+from bot.domain.errors import LookupFailed, NotAllowed, UnknownName
 from bot.domain.policy import never_met
 from bot.operations._base import Operation
 from bot.services.core import Core
@@ -90,7 +90,10 @@ async def _standing(core: Core, members: Callable[[Sequence[str]], Awaitable[fro
     pairs = []
     now = core.clock.now()
     for delegation in (d for d in core.policy.delegations if d.in_force(now)):
-        away, delegate = await members([delegation.away]), await members([delegation.delegate])
+        try:
+            away, delegate = await members([delegation.away]), await members([delegation.delegate])
+        except UnknownName:
+            continue  # gives nobody anything, and is told of by `delegations.problems`
         # A name that has become a group's stands for nobody: a delegation is from one person to one person.
         if len(away) == len(delegate) == 1:
             pairs.append((min(away), min(delegate)))

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 from bot.domain.errors import LookupFailed
 from bot.domain.ids import short_code
-from bot.domain.requests import Request, State
+from bot.domain.requests import UNSENT, Request, State
 from bot.operations._base import Concern, Line
-from bot.services import float_history, reveal
+from bot.services import bulk_pictures, float_history, programs, reveal
 from bot.services.alerts import NEVER_MUTED
 from bot.services.core import Core
 from bot.services.drafts import house_concerns
@@ -44,6 +44,8 @@ async def row(core: Core, owed: OutboxRow) -> Picture | None:
         found = await requests.get(tx, subject_id)
         if found is None:
             return None
+        if owed.kind == "line" and owed.body.get("line") == "results":
+            return await bulk_pictures.results(tx, found)
         if owed.kind == "line":
             return await _line(tx, core, found, owed)
         if owed.kind == "direct":
@@ -65,14 +67,18 @@ async def request(tx: Tx, core: Core, found: Request) -> RequestPicture:
         approver_names=core.policy.people.approvers,
         live=core.live.get(found.program, True),
         next_look_at=found.due_at if found.state in (State.EXECUTING, State.UNRESOLVED) else None,
+        batch=await bulk_pictures.batch(tx, found) if found.is_batch else None,
+        paused=await programs.why_paused(tx, found.program) if found.state in UNSENT else "",
     )
 
 
 def shown_facts(core: Core, found: Request) -> tuple[tuple[Line, ...], tuple[Concern, ...]]:
     """The lines and concerns of the facts kept with the request."""
     cls = core.kinds.get(found.kind)
-    if cls is None or not found.facts:
+    if cls is None or not found.facts or found.parent_id is not None:
         return (), ()
+    if found.is_batch:
+        return bulk_pictures.effect(found, found.facts)
     operation = cls(found.terms, found.subject_label)
     concerns = [*operation.concerns(found.facts), *house_concerns(operation, found.facts)]
     return tuple(operation.lines(found.facts)), tuple(concerns)

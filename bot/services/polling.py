@@ -32,6 +32,8 @@ log = logging.getLogger("countersign.polling")
 
 _FIRST_REST_S = 30.0
 _LONGEST_REST_S = 600.0
+POLLED = "polled:"
+"""Begins the name of the reading that says when a job was last done for a program."""
 _SILENT_AFTER = timedelta(minutes=3)
 _MISSED_POLLS = 3
 
@@ -97,8 +99,10 @@ class Poller:
         except PartnerError as error:
             await self._after(key, error)
             return
-        if self._failures.pop(key, 0):
-            async with self._core.store.begin() as tx:
+        recovered = self._failures.pop(key, 0)
+        async with self._core.store.begin() as tx:
+            await readings.put(tx, program, f"{POLLED}{job}", {})
+            if recovered:
                 await alerts.resolve(tx, self._core, f"scope:{program}:{job}")
         self._rests_until.pop(key, None)
 

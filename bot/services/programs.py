@@ -1,11 +1,16 @@
-"""Programs and their keys: paused when the API does not take the key, running again when it does."""
+"""Programs and their keys: paused when the API does not take the key, running again when it does.
+
+That somebody stopped sending (`bot.services.pausing`) is another pause, which only people end.
+"""
 
 from __future__ import annotations
 
 from bot.partner.errors import Forbidden, PartnerError
 from bot.services import alerts
 from bot.services.core import Core
-from storage import audit, programs
+from storage import audit, pauses, programs
+from storage.pauses import Pause
+from storage.store import Tx
 
 # After a 403 a key must have both before it is trusted again, or each request would pause the program anew.
 _WRITE_SCOPES = frozenset({"cards:write", "users:write"})
@@ -70,3 +75,20 @@ async def is_paused(core: Core, program: str) -> bool:
     async with core.store.read() as tx:
         found = await programs.get(tx, program)
     return found is not None and found.paused_reason is not None
+
+
+async def why_paused(tx: Tx, program: str) -> str:
+    """Why nothing is sent to this program, in a sentence; empty while it is."""
+    paused = await pauses.of(tx, program)
+    if paused is not None:
+        return sentence(paused)
+    known = await programs.get(tx, program)
+    if known is not None and known.paused_at is not None:
+        since = f"{known.paused_at:%Y-%m-%d %H:%M} UTC"
+        return f"Sending to {program} is paused since {since}: the API does not take the key."
+    return ""
+
+
+def sentence(paused: Pause) -> str:
+    since = f"{paused.since:%Y-%m-%d %H:%M} UTC"
+    return f"Sending to {paused.program} is paused since {since} by {paused.by_name}: {paused.reason}"

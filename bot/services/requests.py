@@ -14,11 +14,11 @@ from bot.domain.policy import APPROVAL_VALID_FOR
 from bot.domain.requests import Event, Request, State
 from bot.domain.terms import terms_digest
 from bot.partner.codec import encode
-from bot.services import owed, people
+from bot.services import bulk_rows, owed, people
 from bot.services.core import Core
 from bot.services.decisions import signed
 from bot.services.drafts import operation_of
-from storage import audit, decisions, drafts, requests
+from storage import audit, decisions, drafts, pauses, requests
 from storage.drafts import Draft
 from storage.store import Tx
 from storage.vault import Vault
@@ -39,7 +39,7 @@ async def submit(core: Core, draft_id: str, slack_id: str) -> Request:
             raise Stale(
                 "This was submitted already, or the draft is gone. Look at /requests before asking again."
             )
-        request = await _insert(tx, core, draft, actor)
+        request = await record(tx, core, draft, actor)
         if draft.run_now:
             request = await _break_glass(tx, core, request, actor)
             tx.after_commit(lambda: core.carrier.wake(request.id))
@@ -49,13 +49,13 @@ async def submit(core: Core, draft_id: str, slack_id: str) -> Request:
     return request
 
 
-async def _insert(tx: Tx, core: Core, draft: Draft, actor: Actor) -> Request:
+async def record(tx: Tx, core: Core, draft: Draft, actor: Actor, *, parent_id: str | None = None) -> Request:
+    """Insert the pending request that a draft asks for; with `parent_id` as a row of that batch."""
     operation = operation_of(core, draft)
     body = encode(operation.body())
     kind_policy = core.policy.of(draft.kind)
-    request_id = await _free_id(tx, core)
     request = Request(
-        id=request_id,
+        id=await free_id(tx, core),
         program=draft.program,
         kind=draft.kind,
         state=State.PENDING,
@@ -76,7 +76,8 @@ async def _insert(tx: Tx, core: Core, draft: Draft, actor: Actor) -> Request:
         expires_at=tx.now + kind_policy.expires,
         facts=draft.facts,
         body_mac=tx.vault.mac("token_hash", body),
-        remind_at=tx.now + min(FIRST_REMINDER, kind_policy.expires / 2),
+        remind_at=None if parent_id else tx.now + min(FIRST_REMINDER, kind_policy.expires / 2),
+        parent_id=parent_id,
     )
     request = replace(request, digest=digest_of(tx.vault, request))
     await requests.insert(tx, request, private=operation.private(), body=body)
@@ -99,8 +100,10 @@ def has_its_digest(vault: Vault, request: Request) -> bool:
 
 def _fixed(request: Request) -> bytes:
     """What will be sent and what approvers read, as one digest."""
+    batch = {"rows": request.rows, "parent_id": request.parent_id}
     digest = terms_digest(
         {
+            **{name: value for name, value in batch.items() if value is not None},
             "id": request.id,
             "program": request.program,
             "kind": request.kind,
@@ -124,7 +127,7 @@ def _fixed(request: Request) -> bytes:
     return digest.encode()
 
 
-async def _free_id(tx: Tx, core: Core) -> str:
+async def free_id(tx: Tx, core: Core) -> str:
     for length in (4, 4, 4, 5, 6, 8):
         request_id = core.ids.request_id(length)
         if await requests.get(tx, request_id) is None:
@@ -159,6 +162,14 @@ async def cancel(core: Core, request_id: str, slack_id: str) -> Request:
                 raise NotAllowed(
                     "Only the person who asked can cancel. You can reject it instead.", "not_the_requester"
                 )
+            if request.parent_id is not None:
+                raise NotAllowed(
+                    f"{request.id} is a row of {request.parent_id}: cancel that, or leave rows out of it while it"
+                    " is pending.",
+                    "row_of_a_batch",
+                )
+            if request.is_batch and request.state in (State.APPROVED, State.EXECUTING):
+                return await bulk_rows.stop(tx, core, request, slack_id)
             if request.state not in (State.PENDING, State.APPROVED):
                 raise Stale(f"{request.id} is {request.state} already: it can no longer be cancelled.")
             return await close(
@@ -176,6 +187,9 @@ async def close(tx: Tx, core: Core, request: Request, event: Event, actor: str, 
     )
     await requests.purge(tx, request.id)
     await note(tx, core, moved, actor, f"request.{moved.state}", {})
+    if moved.is_batch:
+        await bulk_rows.close_rows(tx, moved, event, text)
+    await bulk_rows.row_changed(tx, core, moved)
     await owed.card(tx, core, moved)
     await owed.line(tx, core, moved, str(moved.state), actor=actor)
     await owed.tell_requester(tx, core, moved, actor)
@@ -187,11 +201,16 @@ async def expire_due(core: Core) -> int:
     count = 0
     async with core.store.begin() as tx:
         for request in await requests.expiring(tx):
-            text = (
-                "Nobody decided in time. Nothing was sent."
-                if request.state is State.PENDING
-                else "Approved, but it could not be sent in time. Nothing was sent."
-            )
+            paused = await pauses.of(tx, request.program)
+            if request.state is State.PENDING:
+                text = "Nobody decided in time. Nothing was sent."
+            elif paused is not None:
+                text = (
+                    f"Approved, but {paused.by_name} had paused sending to {request.program} until the approval ran"
+                    " out. Nothing was sent; ask again once it goes on."
+                )
+            else:
+                text = "Approved, but it could not be sent in time. Nothing was sent."
             await close(tx, core, request, Event.EXPIRE, "system:expiry", text)
             count += 1
     return count

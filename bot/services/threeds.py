@@ -8,18 +8,18 @@ from __future__ import annotations
 
 import logging
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 
-from bot.domain.errors import NotAllowed
 from bot.domain.money import format_usd
 from bot.domain.secret import Secret
 from bot.partner.models.events import ThreeDsChallenge
-from bot.services import alerts, people
+from bot.services import alerts
 from bot.services.codes import GOOD_FOR, Outgoing
 from bot.services.core import Core
 from bot.services.heard import Heard
 from bot.services.outbox import MessageGone, Publisher, SlackRefused, SlackTrouble
 from bot.services.pictures import CodePicture
+from storage import alerts as alert_rows
 from storage import audit, cards, person_cards
 from storage.store import Tx
 
@@ -27,6 +27,8 @@ log = logging.getLogger("countersign.threeds")
 
 _KIND = "3ds"
 _TRY_AGAIN_S = 2.0
+# Whoever sends one gives up when it is no longer good, and says so; who has said nothing by then is gone.
+_KNOWN_AFTER = GOOD_FOR + timedelta(minutes=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +58,7 @@ async def on_challenge(tx: Tx, core: Core, heard: Heard, event: ThreeDsChallenge
         )
         why = (
             f"Nobody is named for {ref}, so its code was shown to nobody and is gone. An admin names somebody with"
-            " `/countersign alerts code REFERENCE @person`; then buy again."
+            " `/countersign people map REFERENCE @person`; then buy again."
         )
         await _tell(tx, core, challenge, "warning", f"No one to send the code of {challenge.label} to", why)
     else:
@@ -153,34 +155,23 @@ class Sender:
             )
 
 
-async def name_person(core: Core, slack_id: str, partner_ref: str, person: str | None) -> None:
-    """An admin names who gets the codes of a reference, or nobody; audited, and told in the channel.
-
-    Raises NotAllowed for all but admins, and for a person who is no full member here.
-    """
-    await people.require_member(core, slack_id, action="code.name_person")
-    if slack_id not in await people.admins(core):
-        await people.refused(core, slack_id, "code.name_person", partner_ref, "not_an_admin")
-        raise NotAllowed("Only admins may say who gets one-time codes.", "not_an_admin")
-    named = "nobody" if person is None else f"{(await people.member(core, person)).name} ({person})"
-    by = (await people.member(core, slack_id)).name
+async def settle(core: Core) -> None:
+    """Codes that were on their way when the process ended: it is said that nobody knows whether they came."""
     async with core.store.begin() as tx:
-        if person is None:
-            await person_cards.drop(tx, partner_ref)
-        else:
-            await person_cards.put(tx, partner_ref, person)
-        await _audit(tx, core, slack_id, "code.name_person", partner_ref, person or "")
-        await alerts.tell(
-            tx,
-            core,
-            dedupe=f"code_person:{partner_ref}:{core.ids.ulid()}",
-            kind="code_person",
-            subject=partner_ref,
-            severity="warning",
-            title=f"One-time codes of {partner_ref} go to {named} now",
-            text=f"{by} ({slack_id}) changed it. Whoever gets these codes can complete purchases with the card: if"
-            " this is not as it should be, freeze the card.",
-        )
+        for alert in await alert_rows.open_of(tx, _KIND):
+            if tx.now - alert.raised_at <= _KNOWN_AFTER:
+                continue
+            await alerts.tell(
+                tx,
+                core,
+                dedupe=alert.dedupe,
+                kind=_KIND,
+                subject=alert.subject,
+                severity="warning",
+                title=f"{alert.title}: it may not have come",
+                text="The bot stopped while the code was on its way, and the code is gone with it. If the person named"
+                " for this card got none, buy again.",
+            )
 
 
 async def _audit(tx: Tx, core: Core, actor: str, action: str, subject: str, person: str) -> None:

@@ -10,7 +10,7 @@ from bot.domain.outcomes import LATE_LANDING_FOR, PRIVATE_KEPT_FOR
 from bot.domain.planning import Evidence
 from bot.domain.requests import Event, Request, State
 from bot.partner.errors import PartnerError
-from bot.services import alerts, gate, owed, people
+from bot.services import alerts, bulk_rows, delegations, gate, owed, people
 from bot.services.core import Core
 from bot.services.requests import note
 from storage import drafts, relay, requests, webhook_secrets
@@ -73,13 +73,14 @@ async def _look_again(core: Core, request: Request) -> None:
             text=f"{text} Check the card and the ledger; a repeat may have paid twice.",
         )
         await owed.card(tx, core, moved)
+        await bulk_rows.row_changed(tx, core, moved)
         await owed.line(tx, core, moved, "landed_late", text=text)
 
 
 async def check_policy(core: Core) -> None:
     """A policy that its people can no longer meet is an alert of its own."""
     try:
-        problems = await people.policy_problems(core)
+        problems = [*await people.policy_problems(core), *await delegations.problems(core)]
     except CountersignError as error:
         log.warning("upkeep.policy_not_checked", extra={"error": str(error)})
         return

@@ -16,6 +16,13 @@ from handlers.views import charts, ids
 
 _SEVERITY = {"info": "○ Note", "warning": "▲ Warning", "critical": "✗ Critical"}
 SNOOZES = {"1h": "1 hour", "4h": "4 hours", "workday": "Until the next workday, 9:00", "7d": "7 days"}
+# What is asked of people rather than told to them has its answers for buttons.
+_OWN_BUTTONS = {
+    "paused": (("Resume", ids.ALERT_RESUME, "primary"),),
+    "consent": (("Confirm", ids.ALERT_CONFIRM, "primary"), ("Decline", ids.ALERT_DECLINE, "danger")),
+    "handover": (("Accept", ids.ALERT_TAKE_OVER, "primary"),),
+}
+_OWN_HEADS = {"consent": "◷ To confirm", "handover": "⇄ Hand-over"}
 # Three blocks each, of fifty that a message has.
 _SHOWN = 12
 
@@ -23,7 +30,7 @@ _SHOWN = 12
 def alert(picture: AlertPicture) -> b.Block:
     """What is wrong, since when, how often, who looks after it; or that it is over, and how long it lasted."""
     over = picture.state == "resolved"
-    head = _SEVERITY.get(picture.severity, "▲ Warning")
+    head = _OWN_HEADS.get(picture.kind) or _SEVERITY.get(picture.severity, "▲ Warning")
     if over and picture.resolved_at != picture.raised_at:
         head = "✓ Resolved"
     blocks = [b.header(f"{head}: {picture.title}"), b.section(b.esc(b.cut(picture.text, 2500)))]
@@ -61,6 +68,9 @@ def _buttons(picture: AlertPicture) -> list[b.Block]:
     if picture.is_mutable:
         entries = (("Assign to me", "assign"), ("Resolve", "resolve"))
         more = b.overflow(ids.ALERT_MORE, [b.option(text, f"{verb}:{picture.id}") for text, verb in entries])
+    if picture.kind in _OWN_BUTTONS:
+        own = [b.button(text, action, picture.id, style) for text, action, style in _OWN_BUTTONS[picture.kind]]
+        return [*own, more] if picture.kind == "paused" else own
     remedy = b.button("Draft remedy", ids.ALERT_REMEDY, picture.id)
     if picture.kind == "relay_dead":
         remedy = b.button("Redeliver", ids.ALERT_REDELIVER, picture.id)

@@ -22,6 +22,8 @@ def confirmation(found: Confirmation, private: tuple[b.Line, ...] = ()) -> b.Blo
     blocks = [b.header(f"{asked.id}: {asked.summary}"), b.section(request.title_line(found.picture))]
     if len(asked.summary) > 100:
         blocks.append(b.plain_section(asked.summary))
+    if found.picture.paused:
+        blocks.append(b.section(f"*▲ {b.esc(found.picture.paused)}* Once approved it waits 15 minutes at most."))
     if not found.facts_read:
         blocks.append(
             b.section("*▲ The API could not be read just now.* The figures are those of the submission.")

@@ -25,6 +25,10 @@ ALERT_ACK: Final = "alert:ack"
 ALERT_SNOOZE: Final = "alert:snooze"
 ALERT_REMEDY: Final = "alert:remedy"
 ALERT_REDELIVER: Final = "alert:redeliver"
+ALERT_CONFIRM: Final = "alert:confirm"
+ALERT_DECLINE: Final = "alert:decline"
+ALERT_RESUME: Final = "alert:resume"
+ALERT_TAKE_OVER: Final = "alert:take_over"
 ALERT_MORE: Final = "alert:more"
 ALERT_ASSIGN: Final = "alert:assign"
 SNOOZE_FORM: Final = "alert:snooze_form"
@@ -33,6 +37,23 @@ SNOOZE_FORM: Final = "alert:snooze_form"
 OPEN_FORM: Final = "form:open"
 EDIT: Final = "draft:edit"
 SHARE: Final = "answer:share"
+
+# Buttons that ask for another look-up, or for another page of this one in its place.
+LOOK: Final = "answer:look"
+TURN_PAGE: Final = "answer:page"
+
+# Buttons of a conversation; their value is the dialog's id, its version, and where needed a number.
+SAY_PICK: Final = "say:pick"
+SAY_REVIEW: Final = "say:review"
+SAY_SWITCH: Final = "say:switch"
+SAY_STAY: Final = "say:stay"
+SAY_FORGET: Final = "say:forget"
+ASK_ABOUT: Final = "ask_about"  # the shortcut on messages
+
+# Buttons that stop and resume sending; their value is the program's name.
+PAUSE: Final = "sending:pause"
+RESUME: Final = "sending:resume"
+PAUSE_FORM: Final = "sending:pause_form"
 
 # Modals.
 FORM: Final = "draft:form"

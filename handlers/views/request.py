@@ -25,9 +25,18 @@ def card(picture: RequestPicture) -> b.Block:
         blocks += forms.concerns(picture.concerns)
     if request.outcome_text:
         blocks.append(b.section(outcome(request, picture.decisions)))
+    if picture.paused:
+        blocks.append(b.section(waits(picture)))
     blocks.append(b.context(" · ".join(_policy(picture))))
     blocks.append(b.actions(_buttons(picture), f"request:{request.id}"))
     return b.message(_fallback(request), blocks)
+
+
+def waits(picture: RequestPicture) -> str:
+    """That nothing is sent just now, and for how long an approval waits for it."""
+    until = picture.request.valid_until
+    end = f" It waits until {b.when(until, '{time}')}, then it ends and nothing is sent." if until else ""
+    return f"*▲ {b.esc(picture.paused)}* Decisions go on.{end}"
 
 
 def title_line(picture: RequestPicture) -> str:

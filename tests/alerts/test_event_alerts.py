@@ -211,18 +211,25 @@ async def test_after_three_hours_without_deliveries_everything_is_told_once_and_
     assert not any("seen" in words for words in told)
 
 
-async def test_an_admin_names_who_gets_codes_and_everybody_is_told(desk: Desk) -> None:
-    await desk.office.command(BOB, "/countersign alerts code emp-1042 @bob")
+async def test_an_admin_asks_who_gets_codes_and_a_second_person_decides(desk: Desk) -> None:
+    await desk.office.command(BOB, "/countersign alerts code emp-1042 @alice")
     assert "Only admins" in (await desk.office.told(BOB))["text"]
+
+    await desk.office.command(CAROL, "/countersign alerts code emp-1042 @alice")
+    await desk.posted()
+    assert await desk.bot.rows("SELECT * FROM person_card") == ""
+    assert "wants one-time codes of emp-1042 to go to" in await desk.only()
+    await desk.press(CAROL, "alert:confirm")
     assert await desk.bot.rows("SELECT * FROM person_card") == ""
 
-    await desk.office.command(CAROL, "/countersign alerts code emp-1042 @bob")
+    await desk.press(BOB, "alert:confirm")
     await desk.posted()
-    assert await desk.bot.rows("SELECT * FROM person_card") == "('emp-1042', 'U0BOB')"
-    told = await desk.only()
+    assert await desk.bot.rows("SELECT * FROM person_card") == "('emp-1042', 'U0ALICE')"
+    asked, told = await desk.seen()
+    assert "Confirmed" in asked
     assert "One-time codes of emp-1042 go to" in told
-    assert "U0BOB" in told
-    assert "U0CAROL" in await desk.bot.rows("SELECT actor FROM audit WHERE action = 'code.name_person'")
+    assert "U0ALICE" in told
+    assert "U0BOB" in await desk.bot.rows("SELECT actor FROM audit WHERE action = 'code.name_person'")
 
     await desk.office.command(CAROL, "/countersign alerts code emp-1042 none")
     assert await desk.bot.rows("SELECT * FROM person_card") == ""

@@ -1,0 +1,166 @@
+"""Who gets the one-time codes of a card: named by an admin, confirmed by a second person.
+
+Whoever gets these codes can complete purchases with the card, so naming somebody takes two people, and the
+one named is neither of those who confirm it. That nobody gets them any more takes one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import timedelta
+
+from bot.domain.actors import Actor
+from bot.domain.errors import NotAllowed, NotFound
+from bot.operations import readers
+from bot.services import alerts, consents, pausing, people
+from bot.services.core import Core
+from storage import audit, cards, person_cards
+from storage import people as people_rows
+from storage.consents import Consent
+from storage.store import Tx
+
+NAME = "code_person"
+_ASKED_FOR = timedelta(hours=24)
+_ACTION = "code.name_person"
+
+
+@dataclass(frozen=True, slots=True)
+class CodePerson:
+    """`holders`: of the open cards with this reference, as far as the directory knows them."""
+
+    partner_ref: str
+    slack_id: str
+    holders: tuple[str, ...]
+
+
+async def ask(core: Core, slack_id: str, partner_ref: str, person: str) -> str:
+    """An admin wants this person to get the codes of a reference. Nothing changes before it is confirmed.
+
+    Raises NotAllowed for all but admins and for a person who is no full member here, NotFound for what is no
+    reference.
+    """
+    actor = await _admin(core, slack_id)
+    partner_ref = _reference(partner_ref)
+    named = await people.member(core, person)
+    async with core.store.begin() as tx:
+        if await person_cards.person_of(tx, partner_ref) == person:
+            raise NotFound(
+                f"One-time codes of {partner_ref} go to {named.name} already. Nothing was changed."
+            )
+        consent = await consents.ask(
+            tx,
+            core,
+            ACT,
+            actor,
+            subject=partner_ref,
+            terms={"person": person, "name": named.name},
+            title=f"{actor.name} wants one-time codes of {partner_ref} to go to {named.name}",
+            text=f"{await _whose(tx, partner_ref)} Whoever gets these codes can complete purchases with the card."
+            f" {named.name} ({person}) cannot confirm it.",
+        )
+    if consent is None:
+        raise NotFound(
+            f"Somebody asks for {partner_ref} already: confirm or decline that in the alerts channel."
+        )
+    return (
+        f"Asked. Another admin or approver has to confirm it in the alerts channel before {named.name} gets the"
+        f" one-time codes of {partner_ref}."
+    )
+
+
+async def _named(tx: Tx, core: Core, consent: Consent, actor: Actor) -> str:
+    person, name = str(consent.terms["person"]), str(consent.terms["name"])
+    if actor.id == person:
+        raise NotAllowed(
+            "You would get these codes, so somebody else has to confirm it. Nothing was changed.", "own_codes"
+        )
+    await person_cards.put(tx, consent.subject, person)
+    said = f"{consent.asked_by_name} asked and {actor.name} confirmed it."
+    await _tell(tx, core, actor.id, consent.subject, person, f"{name} ({person})", said)
+    return f"One-time codes of {consent.subject} go to {name} now."
+
+
+async def unname(core: Core, slack_id: str, partner_ref: str) -> str:
+    """Nobody gets the codes of a reference any more, at once. Raises NotAllowed, NotFound."""
+    actor = await _admin(core, slack_id)
+    async with core.store.begin() as tx:
+        await consents.withdraw(tx, core, NAME, partner_ref, "Withdrawn: nobody is to get these codes.")
+        if not await person_cards.drop(tx, partner_ref):
+            raise NotFound(
+                f"Nobody gets the one-time codes of {partner_ref[:60]}. /countersign people shows who does."
+            )
+        await _tell(tx, core, actor.id, partner_ref, "", "nobody", f"{actor.name} changed it.")
+    return f"One-time codes of {partner_ref} go to nobody now."
+
+
+async def known(core: Core, slack_id: str) -> list[CodePerson]:
+    """Everybody who gets codes, by reference. Raises NotAllowed for all but admins."""
+    await _admin(core, slack_id)
+    async with core.store.read() as tx:
+        rows = await person_cards.all(tx)
+        return [CodePerson(ref, person, await _holders(tx, ref)) for ref, person in rows]
+
+
+async def receiver(tx: Tx, partner_ref: str) -> str:
+    """The name of who gets the codes of this reference; empty where nobody does."""
+    person = await person_cards.person_of(tx, partner_ref)
+    if person is None:
+        return ""
+    seen = await people_rows.get(tx, person)
+    return seen.actor.name if seen else person
+
+
+async def _holders(tx: Tx, partner_ref: str) -> tuple[str, ...]:
+    return tuple(card.label for card in await cards.match(tx, partner_ref) if card.partner_ref == partner_ref)
+
+
+async def _whose(tx: Tx, partner_ref: str) -> str:
+    holders = await _holders(tx, partner_ref)
+    return (
+        f"It is the reference of {', '.join(holders[:5])}." if holders else "No card has this reference yet."
+    )
+
+
+def _reference(text: str) -> str:
+    try:
+        return readers.partner_ref(text)
+    except ValueError as wrong:
+        raise NotFound(str(wrong)) from None
+
+
+async def _admin(core: Core, slack_id: str) -> Actor:
+    actor = await people.require_member(core, slack_id, action=_ACTION)
+    if slack_id not in await people.admins(core):
+        await people.refused(core, slack_id, _ACTION, "", "not_an_admin")
+        raise NotAllowed("Only admins may see and say who gets one-time codes.", "not_an_admin")
+    return actor
+
+
+async def _tell(tx: Tx, core: Core, actor: str, partner_ref: str, person: str, named: str, by: str) -> None:
+    """For the record, and for the channel: who gets codes is everybody's business."""
+    await audit.append(
+        tx,
+        actor=actor,
+        action=_ACTION,
+        subject=f"code:{partner_ref}",
+        body={"person": person},
+        policy_version=core.policy.version,
+    )
+    await alerts.tell(
+        tx,
+        core,
+        dedupe=f"code_person:{partner_ref}:{core.ids.ulid()}",
+        kind="code_person",
+        subject=partner_ref,
+        severity="warning",
+        title=f"One-time codes of {partner_ref} go to {named} now",
+        text=f"{by} Whoever gets these codes can complete purchases with the card: if this is not as it should be,"
+        " freeze the card.",
+    )
+
+
+def _not_allowed(core: Core) -> str:
+    return "Only admins and approvers may confirm who gets one-time codes. Nothing was changed."
+
+
+ACT = consents.Act(NAME, _ASKED_FOR, people.admins, pausing.able, _named, _not_allowed)

@@ -1,0 +1,88 @@
+"""Says when somebody begins to decide in another's place, and when it ends; and what is wrong with it.
+
+The delegations themselves are in the reviewed `countersign.toml`. What was said last is kept, so that each
+beginning and each end is told once, that of a delegation taken out of the file as well.
+"""
+
+from __future__ import annotations
+
+from bot.domain.delegation import Delegation
+from bot.domain.errors import LookupFailed
+from bot.services import alerts
+from bot.services.core import Core
+from storage import audit, readings
+from storage.store import Tx
+
+_TOLD = "delegations"
+
+
+async def announce(core: Core) -> None:
+    """Tell the alerts channel what began and what ended since the last time."""
+    async with core.store.begin() as tx:
+        kept = await readings.get(tx, "", _TOLD)
+        told = dict(kept.value) if kept else {}
+        current = {_key(d): _words(d) for d in core.policy.delegations if d.in_force(tx.now)}
+        if current == told:
+            return
+        for key in sorted(current.keys() - told.keys()):
+            await _tell(tx, core, "delegation.began", key, f"{current[key]}")
+        for key in sorted(told.keys() - current.keys()):
+            await _tell(tx, core, "delegation.ended", key, f"It is over: {told[key]}")
+        await readings.put(tx, "", _TOLD, current)
+
+
+def _key(found: Delegation) -> str:
+    return f"{found.away} > {found.delegate} since {found.since.isoformat()}"
+
+
+def _words(found: Delegation) -> str:
+    until = f"{found.until:%Y-%m-%d %H:%M} UTC"
+    return f"{found.delegate} decides in the place of {found.away} until {until}: {found.reason}"
+
+
+async def _tell(tx: Tx, core: Core, action: str, key: str, words: str) -> None:
+    began = action == "delegation.began"
+    await audit.append(
+        tx,
+        actor="system:delegations",
+        action=action,
+        subject="policy",
+        body={"delegation": key},
+        policy_version=core.policy.version,
+    )
+    rule = " The two count as one person: neither decides on what the other asked for." if began else ""
+    await alerts.tell(
+        tx,
+        core,
+        dedupe=f"delegation:{key}:{action}",
+        kind="delegation",
+        subject=key,
+        severity="warning",
+        title="A delegation began" if began else "A delegation ended",
+        text=f"{words}{rule} It is written in countersign.toml.",
+    )
+
+
+async def problems(core: Core) -> list[str]:
+    """Delegations in force that give nobody anything, and why."""
+    now = core.clock.now()
+    in_force = [d for d in core.policy.delegations if d.in_force(now)]
+    if not in_force:
+        return []
+    approvers = await core.directory.members(core.policy.people.approvers)
+    said = []
+    for found in in_force:
+        named = f"The delegation from {found.away} to {found.delegate} gives nothing:"
+        try:
+            away = await core.directory.members([found.away])
+            delegate = await core.directory.members([found.delegate])
+        except LookupFailed as error:
+            said.append(f"{named} {error}")
+            continue
+        if len(away) != 1 or len(delegate) != 1:
+            said.append(f"{named} both have to be one person each, not a group.")
+        elif not away <= approvers:
+            said.append(f"{named} {found.away} is no approver.")
+        elif delegate <= approvers:
+            said.append(f"{named} {found.delegate} is an approver already.")
+    return said

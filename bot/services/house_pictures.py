@@ -1,0 +1,80 @@
+"""What Slack shows of the house as a whole: its state, a person's Home, and what would be if."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+
+from bot.operations._base import Line
+from bot.services.funding_watch import UnderWay
+from bot.services.pictures import AlertPicture, FloatPicture, InboxPicture
+
+
+@dataclass(frozen=True, slots=True)
+class Freshness:
+    """When each part was last read; None = never. `what` is a noun: "float", "events"."""
+
+    what: str
+    at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class ProgramState:
+    """One program. `paused` says why nothing is sent, empty while it is; `may_resume`: people paused it."""
+
+    program: str
+    live: bool
+    paused: str
+    may_resume: bool
+    float: FloatPicture | None
+    funding: tuple[UnderWay, ...]
+    signing: str  # of the webhook's secret: current, previous, lost or none
+    last_delivery_at: datetime | None
+    fresh: tuple[Freshness, ...]
+    cards: Mapping[str, int]  # by state
+
+
+@dataclass(frozen=True, slots=True)
+class StatusPicture:
+    """`/countersign status`. `requests` are open ones by state; `trouble` by program where it was not read."""
+
+    at: datetime
+    programs: tuple[ProgramState, ...]
+    requests: Mapping[str, int]
+    oldest_waiting_at: datetime | None
+    alerts: tuple[AlertPicture, ...]
+    trouble: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class HomePicture:
+    """The Home tab of one person."""
+
+    inbox: InboxPicture
+    programs: tuple[ProgramState, ...]
+    alerts: tuple[AlertPicture, ...]
+    may_ask: bool
+    may_decide: bool
+    is_admin: bool
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class WhatIfPicture:
+    """The answer to "could we …": a verdict, the figures it follows from, and what stands in the way.
+
+    `most`: how many would fit just now; None where nothing limits it.
+    """
+
+    asked: str
+    fits: bool
+    verdict: str
+    lines: tuple[Line, ...]
+    obstacles: tuple[str, ...]
+    most: int | None
+    program: str
+    live: bool
+    float_read_at: datetime
+    needed_usd: Decimal

@@ -1,0 +1,170 @@
+"""Stopping what is sent to the API, by one person; going on, by two.
+
+A pause stops sending and nothing else: people ask and approve, readings go on, and what was sent already is
+looked up, though not sent again. An approved request waits, and ends when its approval runs out. That the API
+does not take the key is another pause (`bot.services.programs`), which ends by itself when a key works.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import timedelta
+
+from bot.domain.actors import Actor
+from bot.domain.errors import InvalidInput, NotAllowed, NotFound
+from bot.domain.requests import State
+from bot.services import alerts, consents, drafts, owed, people
+from bot.services import programs as program_pauses
+from bot.services.core import Core
+from storage import audit, pauses, programs, requests
+from storage import consents as consent_rows
+from storage.consents import Consent
+from storage.pauses import Pause
+from storage.store import Tx
+
+KIND = "paused"  # of the alert
+RESUME = "resume"
+_ASKED_FOR = timedelta(hours=1)
+_REDRAWN = 200
+
+
+async def pause(core: Core, slack_id: str, named: Sequence[str], reason: str) -> list[str]:
+    """Stop sending to these programs at once, on one approver's or admin's word.
+
+    Returns those that ran until now. Raises NotAllowed, InvalidInput. Refusals are audited.
+    """
+    reason = read_reason(reason)
+    actor = await _may(core, slack_id, "program.pause")
+    stopped = []
+    async with core.store.begin() as tx:
+        for program in named:
+            if not await pauses.put(tx, program, by=actor.id, by_name=actor.name, reason=reason):
+                continue
+            stopped.append(program)
+            await _audit(tx, core, actor.id, "program.write_paused", program, reason)
+            await alerts.raise_(
+                tx,
+                core,
+                dedupe=_dedupe(program),
+                kind=KIND,
+                subject=program,
+                severity="critical",
+                title=f"Sending to {program} is paused by {actor.name}",
+                text=f"{reason}\nNothing is sent to the API. Requests and approvals go on; an approved request waits"
+                " until its approval runs out. `/countersign resume` goes on, with the word of two people.",
+            )
+            await _redraw(tx, core, program)
+    return stopped
+
+
+def read_reason(reason: str) -> str:
+    """Seconds may count, so it may be left out. Raises InvalidInput."""
+    if not reason.strip():
+        return "no reason given"
+    try:
+        return drafts.read_reason(reason)
+    except ValueError as error:
+        raise InvalidInput("reason", str(error)) from None
+
+
+async def resume(core: Core, slack_id: str, named: Sequence[str]) -> list[str]:
+    """Ask to go on, or confirm what somebody else asked: a sentence for each paused program of these.
+
+    Raises NotAllowed, NotFound when none of them is paused.
+    """
+    actor = await _may(core, slack_id, "program.resume")
+    async with core.store.read() as tx:
+        paused = [p for p in await pauses.all(tx) if p.program in named]
+        asked = {p.program: await consent_rows.open_one(tx, RESUME, p.program) for p in paused}
+        no_key = {p.name for p in await programs.all(tx) if p.is_paused and p.name in named}
+    if not paused and no_key:
+        raise NotFound(
+            f"Nobody paused {', '.join(sorted(no_key))}: the API does not take the key. It goes on by itself within a"
+            " minute of a key that works; see the alert."
+        )
+    if not paused:
+        raise NotFound(f"Nobody paused {' or '.join(named)}. Nothing was changed.")
+    said = []
+    for one in paused:
+        known = asked[one.program]
+        if known is not None and known.asked_by != actor.id and known.expires_at > core.clock.now():
+            said.append(await consents.give(core, ACT, known.id, actor.id))
+        else:
+            said.append(await _ask(core, one, actor))
+    return said
+
+
+async def _ask(core: Core, one: Pause, actor: Actor) -> str:
+    async with core.store.begin() as tx:
+        consent = await consents.ask(
+            tx,
+            core,
+            ACT,
+            actor,
+            subject=one.program,
+            terms={},
+            title=f"{actor.name} asks to resume sending to {one.program}",
+            text=f"{program_pauses.sentence(one)} Requests that are approved and still valid are sent at once.",
+        )
+    if consent is None:
+        return f"You asked to resume {one.program} already. Another approver or admin has to confirm it."
+    return f"Asked. Another approver or admin has to confirm it before anything is sent to {one.program}."
+
+
+async def _resumed(tx: Tx, core: Core, consent: Consent, actor: Actor) -> str:
+    program = consent.subject
+    if not await pauses.drop(tx, program):
+        return f"Sending to {program} was not paused any more."
+    await _audit(tx, core, actor.id, "program.write_resumed", program, f"asked by {consent.asked_by}")
+    await alerts.resolve(tx, core, _dedupe(program), actor=actor.id)
+    await _redraw(tx, core, program)
+    return f"Sending to {program} goes on: {consent.asked_by_name} asked, {actor.name} confirmed."
+
+
+async def _redraw(tx: Tx, core: Core, program: str) -> None:
+    """The cards of what waits say so, and stop saying so; what is approved goes out at once."""
+    waiting = await requests.find(tx, states=(State.PENDING, State.APPROVED), limit=_REDRAWN)
+    for request in (r for r in waiting if r.program == program):
+        await owed.redraw(tx, core, request)
+    tx.after_commit(lambda: core.carrier.wake(""))
+
+
+async def able(core: Core) -> frozenset[str]:
+    """Approvers and admins, read at this moment."""
+    return await people.approvers(core) | await people.admins(core)
+
+
+async def _may(core: Core, slack_id: str, action: str) -> Actor:
+    actor = await people.require_member(core, slack_id, action=action)
+    if actor.id not in await able(core):
+        await people.refused(core, slack_id, action, "", "not_an_approver")
+        raise NotAllowed(_not_allowed(core), "not_an_approver")
+    return actor
+
+
+def _not_allowed(core: Core) -> str:
+    named = dict.fromkeys([*core.policy.people.approvers, *core.policy.people.admins])
+    return f"Only {', '.join(named)} may pause and resume. Ask one of them; nothing was changed."
+
+
+ACT = consents.Act(RESUME, _ASKED_FOR, able, able, _resumed, _not_allowed)
+
+
+async def of(core: Core, program: str) -> Pause | None:
+    async with core.store.read() as tx:
+        return await pauses.of(tx, program)
+
+
+async def _audit(tx: Tx, core: Core, actor: str, action: str, program: str, reason: str) -> None:
+    await audit.append(
+        tx,
+        actor=actor,
+        action=action,
+        subject=f"program:{program}",
+        body={"reason": reason},
+        policy_version=core.policy.version,
+    )
+
+
+def _dedupe(program: str) -> str:
+    return f"paused:{program}"

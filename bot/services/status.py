@@ -1,0 +1,83 @@
+"""How the house is: float, requests, alerts, funding, webhook, poller and sending, each with its age."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from bot.domain.requests import OPEN, State
+from bot.partner.errors import PartnerError
+from bot.services import float_lookups, funding_watch, pictures_of, programs
+from bot.services.backfill import CURSOR
+from bot.services.core import Core
+from bot.services.house_pictures import Freshness, ProgramState, StatusPicture
+from bot.services.pictures import AlertPicture
+from bot.services.polling import POLLED
+from storage import alerts, cards, cursors, inbox, pauses, readings, requests, webhook_secrets
+from storage.store import Tx
+
+_STATUSES = ("ACTIVE", "FROZEN", "BLOCKED", "EXPIRED")
+_MOST = 1000
+_WORST_FIRST = ("critical", "warning", "info")
+
+
+async def now(core: Core, named: Sequence[str] = ()) -> StatusPicture:
+    """The state of these programs, of all without a name. The float is read live where it is not fresh."""
+    shown = tuple(named) or tuple(sorted(core.partners))
+    trouble = {}
+    for program in shown:
+        try:
+            await float_lookups.float_now(core, program=program)
+        except PartnerError as error:
+            trouble[program] = error.message or "the API does not answer"
+    states = tuple([await program_state(core, program) for program in shown])
+    async with core.store.read() as tx:
+        waiting = await requests.find(tx, states=OPEN, limit=_MOST)
+        pending = [r.created_at for r in waiting if r.state is State.PENDING]
+        counted = Counter(str(r.state) for r in waiting if r.program in shown)
+        firing = await open_alerts(tx, core)
+        return StatusPicture(tx.now, states, counted, min(pending, default=None), firing, trouble)
+
+
+async def open_alerts(tx: Tx, core: Core) -> tuple[AlertPicture, ...]:
+    """What is open and not snoozed, the worst first, then the newest."""
+    found = [a for a in await alerts.open_ones(tx) if a.state != "snoozed"]
+    ordered = sorted(found, key=lambda a: _WORST_FIRST.index(a.severity))
+    return tuple(pictures_of.alert_picture(core, alert) for alert in ordered)
+
+
+async def program_state(core: Core, program: str) -> ProgramState:
+    """As the database knows it: no call to the API."""
+    known = await float_lookups.float_known(core, program=program)
+    async with core.store.read() as tx:
+        secret = await webhook_secrets.newest(tx, program)
+        found = {status: await cards.count(tx, status=status, program=program) for status in _STATUSES}
+        total = await cards.count(tx, program=program)
+        others = total - sum(found.values())
+        by_state = {status.lower(): n for status, n in found.items() if n} | (
+            {"others": others} if others else {}
+        )
+        return ProgramState(
+            program=program,
+            live=core.live.get(program, True),
+            paused=await programs.why_paused(tx, program),
+            may_resume=await pauses.of(tx, program) is not None,
+            float=known,
+            funding=tuple(await funding_watch.under_way(tx, program)),
+            signing=secret.state if secret else "none",
+            last_delivery_at=await inbox.last_received(tx, program, "webhook"),
+            fresh=await _fresh(tx, program),
+            cards=by_state,
+        )
+
+
+async def _fresh(tx: Tx, program: str) -> tuple[Freshness, ...]:
+    account = await readings.get(tx, program, "me")
+    polled = await readings.named(tx, program, POLLED)
+    jobs = (("funding", "funding"), ("ledger", "ledger"), ("webhook", "webhook"))
+    return (
+        Freshness("float", account.read_at if account else None),
+        Freshness("events", await cursors.moved_at(tx, program, CURSOR)),
+        Freshness("cards", await cards.synced_at(tx, program)),
+        *(Freshness(what, polled[job].read_at if job in polled else None) for what, job in jobs),
+    )

@@ -1,0 +1,157 @@
+"""Could we? The float, fees, allowance, limits and approvals of something nobody has asked for yet.
+
+Everything is read now: the float and the fee schedule from the API, the rest from our own records. Nothing is
+recorded, and nothing follows from an answer.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import timedelta
+from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
+
+from bot.domain.money import format_usd
+from bot.intents.what_if import WhatIf
+from bot.operations._base import Line
+from bot.partner.models import Fees
+from bot.services import float_lookups, programs
+from bot.services.core import Core
+from bot.services.house_pictures import WhatIfPicture
+from bot.services.pictures import FloatPicture
+from storage import requests
+from storage.store import Tx
+
+_WINDOW = timedelta(hours=24)
+_LEAST_TRANSFER = Decimal(10)  # [Funding model]
+_CENT = Decimal("0.01")
+
+
+@dataclass(frozen=True, slots=True)
+class _Bound:
+    """One thing that limits how many: `most` of them fit; `sentence` says so where fewer do than asked."""
+
+    line: Line
+    most: int | None
+    sentence: str
+
+
+async def answer(core: Core, asked: WhatIf, slack_id: str, *, program: str | None = None) -> WhatIfPicture:
+    """For this person, now. Raises PartnerError."""
+    program = program or core.default_program
+    money = await float_lookups.float_now(core, program=program)
+    fees = await core.partners[program].fees()
+    fee_usd = fees.transaction.monthly_per_card_usd if asked.orders else Decimal(0)
+    async with core.store.read() as tx:
+        limits = await _limits(tx, core, asked, slack_id)
+        paused = await programs.why_paused(tx, program)
+    bounds = [_float(core, asked, money, fee_usd, fees), *limits]
+    if asked.orders:
+        bounds.insert(1, _allowance(asked, money))
+    most = min((b.most for b in bounds if b.most is not None), default=None)
+    count = asked.count if asked.count is not None else most or 0
+    short = [b.sentence for b in bounds if b.most is not None and b.most < count and b.sentence]
+    fits = count > 0 and not short
+    each_usd = (asked.amount_usd or Decimal(0)) + fee_usd
+    return WhatIfPicture(
+        asked=_in_words(asked, count),
+        fits=fits,
+        verdict=_verdict(asked, count, most, fits=fits),
+        lines=(*(b.line for b in bounds), *_approvals(core, asked, count)),
+        obstacles=(*short, *([paused] if paused else [])),
+        most=most,
+        program=program,
+        live=money.live,
+        float_read_at=money.read_at,
+        needed_usd=each_usd * count,
+    )
+
+
+def _in_words(asked: WhatIf, count: int) -> str:
+    cards = f"{count:,} {'card' if count == 1 else 'cards'}"
+    each = f" at {format_usd(asked.amount_usd)} each" if asked.amount_usd is not None else ""
+    return f"{'Order' if asked.orders else 'Top up'} {cards}{each}"
+
+
+def _verdict(asked: WhatIf, count: int, most: int | None, *, fits: bool) -> str:
+    what = _in_words(asked, count)
+    if asked.count is None:
+        return f"{what}: that is the most that fits just now." if count else "Not one fits just now."
+    if fits:
+        return f"Yes. {what}: it fits just now."
+    rest = f" {most:,} would." if most else ""
+    return f"No. {what}: it does not fit just now.{rest}"
+
+
+def _float(core: Core, asked: WhatIf, money: FloatPicture, fee_usd: Decimal, fees: Fees) -> _Bound:
+    """What is available, less what waits for approval, against amounts and first months' fees."""
+    each_usd = (asked.amount_usd or Decimal(0)) + fee_usd
+    room_usd = Decimal(money.available_usd) - Decimal(money.pending_usd)
+    most = None if not each_usd else max(0, int((room_usd / each_usd).to_integral_value(ROUND_FLOOR)))
+    count = asked.count if asked.count is not None else most or 0
+    left_usd = room_usd - each_usd * count
+    fee = f", {format_usd(fee_usd)} of each the first month's fee" if fee_usd else ""
+    line = (
+        "Float",
+        f"{format_usd(Decimal(money.available_usd))} available, {format_usd(Decimal(money.pending_usd))} in"
+        f" {money.pending_count} pending, needs {format_usd(each_usd * count)}{fee}: {format_usd(left_usd)} left",
+    )
+    if left_usd >= 0:
+        low = left_usd < core.alerting.float_alert.floor_usd
+        return _Bound((line[0], line[1] + (", below the floor" if low else "")), most, "")
+    return _Bound(line, most, _to_fund(-left_usd, fees))
+
+
+def _to_fund(short_usd: Decimal, fees: Fees) -> str:
+    """How much to send so that, the load fee taken off, it is enough."""
+    rate = fees.load_from_float_pct
+    sent_usd = (short_usd / (1 - rate)).quantize(_CENT, ROUND_CEILING) if rate < 1 else short_usd
+    sent_usd = max(sent_usd, _LEAST_TRANSFER)
+    return (
+        f"The float is {format_usd(short_usd)} short. Funding of at least {format_usd(sent_usd)} would do, of which"
+        f" the load fee of {rate * 100:.2f} % goes off."
+    )
+
+
+def _allowance(asked: WhatIf, money: FloatPicture) -> _Bound:
+    if money.cards_limit is None:
+        return _Bound(("Card allowance", "no cap"), None, "")
+    left = max(0, money.cards_limit - money.cards_total)
+    said = f"{left} of {money.cards_limit} left for ever; closed cards give nothing back"
+    return _Bound(
+        ("Card allowance", said), left, f"The card allowance has {left} left. Ask the service for more."
+    )
+
+
+async def _limits(tx: Tx, core: Core, asked: WhatIf, slack_id: str) -> list[_Bound]:
+    """The policy's rolling limits; ordering a card counts nothing towards them."""
+    if asked.amount_usd is None:
+        return []
+    limits, since, found = core.policy.limits, tx.now - _WINDOW, []
+    for limit_usd, label, requester in (
+        (limits.per_requester_usd, "Your limit in 24 hours", slack_id),
+        (limits.total_usd, "Everybody's limit in 24 hours", None),
+    ):
+        if limit_usd is None:
+            continue
+        spent_usd = await requests.spent_usd(tx, since=since, requester=requester)
+        room_usd = max(Decimal(0), limit_usd - spent_usd)
+        most = int((room_usd / asked.amount_usd).to_integral_value(ROUND_FLOOR))
+        line = (label, f"{format_usd(room_usd)} of {format_usd(limit_usd)} left")
+        sentence = f"{label.rstrip()} of {format_usd(limit_usd)} leaves {format_usd(room_usd)}."
+        found.append(_Bound(line, most, sentence))
+    return found
+
+
+def _approvals(core: Core, asked: WhatIf, count: int) -> list[Line]:
+    """Each card alone, and all in one request, whose whole amount counts for the tiers."""
+    lines: list[Line] = []
+    if asked.orders:
+        needed = core.policy.of("card_order").approvals_needed(Decimal(0))
+        lines.append(("Approvals of an order", f"{needed}, not the requester's"))
+    if asked.amount_usd is not None:
+        policy = core.policy.of("card_topup")
+        alone, together = (policy.approvals_needed(asked.amount_usd * n) for n in (1, max(count, 1)))
+        said = f"{alone} for one" if count > 1 else f"{alone}"
+        all_ = f", {together} for all {count:,} in one request" if count > 1 else ""
+        lines.append(("Approvals of a top-up", f"{said}{all_}, not the requester's"))
+    return lines

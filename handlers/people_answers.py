@@ -1,0 +1,98 @@
+"""`/countersign` for the people of a shift: status, pause and resume, hand-over, what-if, who gets codes."""
+
+from __future__ import annotations
+
+from bot.domain.errors import NotFound
+from bot.intents import what_if as questions
+from bot.services import handover, pausing, status, what_if
+from handlers import code_answers
+from handlers.looking import Asking, LookUp
+from handlers.views import house, replies
+from handlers.views.blocks import Block
+
+_HOW_WHAT_IF = (
+    "Ask for example /countersign what-if 40 cards at 200, or what-if top up 12 cards by 75, or what-if how many"
+    " cards at 200."
+)
+
+
+async def _status(asked: Asking) -> Block:
+    named, _ = _programs(asked)
+    may_pause = asked.slack_id in await pausing.able(asked.core)
+    return house.status(await status.now(asked.core, named), may_pause=may_pause)
+
+
+async def _pause(asked: Asking) -> Block:
+    named, reason = _programs(asked)
+    stopped = await pausing.pause(asked.core, asked.slack_id, named, reason)
+    return house.paused(stopped, [program for program in named if program not in stopped])
+
+
+async def _resume(asked: Asking) -> Block:
+    named, _ = _programs(asked)
+    return replies.said(" ".join(await pausing.resume(asked.core, asked.slack_id, named)))
+
+
+def _programs(asked: Asking) -> tuple[list[str], str]:
+    """The program named first, all of them without one, and the words after it."""
+    first, _, rest = asked.command.rest.strip().partition(" ")
+    if first in asked.core.partners:
+        return [first], rest.strip()
+    return sorted(asked.core.partners), asked.command.rest.strip()
+
+
+async def _handover(asked: Asking) -> Block:
+    await handover.give(asked.core, asked.slack_id, asked.command.rest)
+    return replies.said("✓ Your hand-over is in the alerts channel. Whoever comes next presses Accept there.")
+
+
+async def _what_if(asked: Asking) -> Block:
+    found = questions.read(asked.rest, asked=True)
+    if found is None:
+        raise NotFound(_HOW_WHAT_IF)
+    return house.what_if(await what_if.answer(asked.core, found, asked.slack_id, program=asked.program))
+
+
+async def _people(asked: Asking) -> Block:
+    return await code_answers.answer(asked.core, asked.slack_id, asked.command.rest)
+
+
+LOOK_UPS = (
+    LookUp(
+        ("countersign", "status"),
+        _status,
+        "/countersign status",
+        "float, requests, alerts, sending: how it is",
+    ),
+    LookUp(
+        ("countersign", "pause"),
+        _pause,
+        "/countersign pause [PROGRAM] [REASON]",
+        "stop sending to the API at once",
+    ),
+    LookUp(
+        ("countersign", "resume"),
+        _resume,
+        "/countersign resume [PROGRAM]",
+        "go on, with a second person's word",
+    ),
+    LookUp(
+        ("countersign", "handover"),
+        _handover,
+        "/countersign handover [NOTE]",
+        "post what is open for the next shift",
+    ),
+    LookUp(
+        ("countersign", "what-if"),
+        _what_if,
+        "/countersign what-if 40 cards at 200",
+        "would it fit? Nothing is asked for by it",
+        shared=True,
+    ),
+    LookUp(
+        ("countersign", "people"),
+        _people,
+        "/countersign people [map REFERENCE @PERSON]",
+        "who gets the one-time codes of which card",
+    ),
+)

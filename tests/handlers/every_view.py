@@ -8,10 +8,25 @@ from typing import Any
 from bot import operations
 from bot.domain.errors import NotAllowed
 from bot.domain.requests import State
+from bot.domain.secret import Secret
 from bot.operations._base import Concern
 from bot.services import pictures as p
 from handlers import answers
-from handlers.views import alerts, deciding, forms, guidance, home, replies, request, webhook
+from handlers.views import (
+    alerts,
+    card_views,
+    deciding,
+    forms,
+    funding_views,
+    guidance,
+    home,
+    money_views,
+    replies,
+    request,
+    request_lists,
+    reveal,
+    webhook,
+)
 from tests.handlers import pictures as given
 
 View = dict[str, Any]
@@ -26,6 +41,8 @@ _LINES = (
     "cancelled",
     "expired",
     "confirmed",
+    "opened",
+    "unopened",
     "resolution",
     "landed_late",
 )
@@ -98,11 +115,19 @@ MESSAGES: Mapping[str, Draw] = {
             (given.an_alert(text=text),), (p.MutePicture("quiet", "decline", text, "U0BOB", None),)
         )
     ),
+    "link": lambda text: reveal.link(
+        p.LinkPicture(
+            given.a_request(State.SUCCEEDED, text),
+            Secret("https://countersign.example.com/details#tHe-tOkEn"),
+            given.NOW,
+            given.NOW,
+        )
+    ),
     "digest": lambda text: alerts.digest(
         p.DigestPicture("2026-03-02", (("Float", text),), (text,), live=False)
     ),
     "anchor": lambda text: alerts.anchor(p.AnchorPicture(7, text)),
-    "float": lambda text: replies.with_share(replies.float_answer(given.a_float()), f"float {text}"),
+    "float": lambda text: replies.with_share(money_views.float_answer(given.a_float()), f"float {text}"),
     "webhook": lambda text: webhook.answer(
         p.WebhookPicture(
             text,
@@ -116,16 +141,16 @@ MESSAGES: Mapping[str, Draw] = {
             live=True,
         )
     ),
-    "card-show": lambda text: replies.shared_by(replies.card_answer(given.a_plastic(text)), "U0ALICE"),
-    "card-list": lambda text: replies.card_list(
+    "card-show": lambda text: replies.shared_by(card_views.card_answer(given.a_plastic(text)), "U0ALICE"),
+    "card-list": lambda text: card_views.card_list(
         p.CardListPicture(tuple(given.a_plastic(text, n) for n in range(25)), 60, "ACTIVE", 1, 3, given.NOW)
     ),
-    "funding-list": lambda text: replies.funding_list([given.a_funding(text)] * 40, text),
-    "funding-show": lambda text: replies.funding_answer(given.a_funding(text)),
-    "funding-addresses": lambda text: replies.addresses(
+    "funding-list": lambda text: funding_views.funding_list([given.a_funding(text)] * 40, text),
+    "funding-show": lambda text: funding_views.funding_answer(given.a_funding(text)),
+    "funding-addresses": lambda text: funding_views.addresses(
         [p.AddressPicture("POLYGON", text, ("USDC", text))], text
     ),
-    "requests": lambda text: replies.inbox(given.an_inbox(text)),
+    "requests": lambda text: request_lists.inbox(given.an_inbox(text)),
     "request-show": lambda text: replies.request_answer(given.a_card(State.FAILED, text)),
     "policy": _policy,
     "who": lambda text: guidance.who(p.WhoPicture(text, 1, ("U0BOB",), (text,), "U0ALICE")),

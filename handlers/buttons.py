@@ -120,8 +120,9 @@ _WORK = {
 
 
 async def open_form(turn: Turn) -> None:
-    """Review and submit, and the quick actions on Home: the value is the command as typed."""
-    asked = grammar.from_text(str(turn.action.get("value") or ""))
+    """Review and submit, next steps of a card, quick actions on Home: the value is the command as typed."""
+    chosen = turn.action.get("selected_option") or turn.action
+    asked = grammar.from_text(str(chosen.get("value") or ""))
     await turn.ack()
     cls = asked.kind(turn.core.kinds)
     if cls is None:

@@ -4,24 +4,63 @@ from __future__ import annotations
 
 from bot.domain.errors import NotFound
 from bot.services import lookups
+from bot.services.core import Core
+from bot.services.pictures import CardPicture
 from handlers.looking import Asking, LookUp
-from handlers.views import replies
+from handlers.views import card_views
 from handlers.views.blocks import Block
+from handlers.views.card_views import Button
 
 _STATUSES = ("ACTIVE", "FROZEN", "BLOCKED")
+# What a card needs most, by its status; the other operations are under the dots.
+_FIRST = {"ACTIVE": ("card_topup", "card_freeze"), "FROZEN": ("card_unfreeze", "card_topup")}
+_USELESS = {"ACTIVE": {"card_unfreeze"}, "FROZEN": {"card_freeze"}}
+_UNDER_THE_DOTS = 5
 
 
 async def _list(asked: Asking) -> Block:
     words = asked.rest.upper().split()
     status = next((s for s in _STATUSES if s in words), None)
     page = next((int(w) for w in words if w.isascii() and w.isdigit() and len(w) < 6), asked.page)
-    return replies.card_list(await lookups.card_list(asked.core, status=status, page=page))
+    again = " ".join(filter(None, ("card list", (status or "").lower())))
+    return card_views.card_list(await lookups.card_list(asked.core, status=status, page=page), again)
 
 
 async def _show(asked: Asking) -> Block:
     if not asked.rest:
         raise NotFound("Name the card: /card show 4242, or a name, reference or id.")
-    return replies.card_answer(await lookups.card_now(asked.core, asked.rest))
+    found = await lookups.card_now(asked.core, asked.rest)
+    buttons, more = _next_steps(asked.core, found)
+    return card_views.card_answer(found, buttons, more)
+
+
+def _next_steps(core: Core, card: CardPicture) -> tuple[list[Button], list[Button]]:
+    """Operations on this card as buttons that open their form: first what its status asks for."""
+    status = card.status or ""
+    if status == "DELETED":
+        return [], []
+    useless = _USELESS.get(status, set())
+    kinds = [k for k in core.kinds.values() if any(f.card for f in k.fields) and k.kind not in useless]
+    first = [core.kinds[name] for name in _FIRST.get(status, ()) if name in core.kinds]
+    rest = [k for k in kinds if k not in first]
+    buttons = [(k.verb, f"{' '.join(k.command)} {card.id}") for k in (*first, *rest)]
+    return buttons[: len(first)], buttons[len(first) :][:_UNDER_THE_DOTS]
+
+
+async def _transactions(asked: Asking) -> Block:
+    card, period = asked.period()
+    if not card:
+        raise NotFound("Name the card: /card tx 4242 7d, or a name, reference or id, and a period.")
+    found = await lookups.transactions(asked.core, card, period or asked.days_back(30))
+    return card_views.statement(found, f"card tx {found.card_id} {found.period.named}", asked.page)
+
+
+async def _declines(asked: Asking) -> Block:
+    head, period = asked.period()
+    if head:
+        raise NotFound(f"“{head[:40]}” is no period. Write /card declines 24h, or 7d, or last week.")
+    found = await lookups.declined(asked.core, period or asked.days_back(1), program=asked.program)
+    return card_views.declines(found, asked.zone)
 
 
 LOOK_UPS = (
@@ -32,5 +71,19 @@ LOOK_UPS = (
         "the cards, with balances",
         shared=True,
     ),
-    LookUp(("card", "show"), _show, "/card show CARD", "one card: status, balance, requests", shared=True),
+    LookUp(
+        ("card", "show"),
+        _show,
+        "/card show CARD",
+        "one card: how it stands and why, balance, last purchases, declines, requests",
+        shared=True,
+    ),
+    LookUp(("card", "tx"), _transactions, "/card tx CARD [PERIOD]", "what was bought with it", shared=True),
+    LookUp(
+        ("card", "declines"),
+        _declines,
+        "/card declines [PERIOD]",
+        "declined purchases by cause, with the next step",
+        shared=True,
+    ),
 )

@@ -5,30 +5,43 @@ from __future__ import annotations
 from bot.domain.errors import NotFound
 from bot.services import lookups
 from handlers.looking import Asking, LookUp
-from handlers.views import replies
+from handlers.views import funding_views
 from handlers.views.blocks import Block
 
 
 async def _list(asked: Asking) -> Block:
-    return replies.funding_list(await lookups.funding_list(asked.core, program=asked.program), asked.program)
+    found = await lookups.funding_list(asked.core, program=asked.program)
+    return funding_views.funding_list(found, asked.program, f"funding list {asked.program}", asked.page)
 
 
 async def _show(asked: Asking) -> Block:
     if not asked.rest:
         raise NotFound("Name the submission: /funding show ID-OR-HASH. /funding list shows them.")
-    wanted = asked.rest.split()[0]
-    return replies.funding_answer(await lookups.funding_show(asked.core, wanted, program=asked.program))
+    found = await lookups.funding_show(asked.core, asked.rest.split()[0], program=asked.program)
+    link = await asked.link_to(found.request_id) if found.request_id else ""
+    return funding_views.funding_answer(found, link)
 
 
 async def _addresses(asked: Asking) -> Block:
     found = await lookups.funding_addresses(asked.core, program=asked.program)
-    return replies.addresses(found, asked.program)
+    return funding_views.addresses(found, asked.program)
 
 
 LOOK_UPS = (
-    LookUp(("funding", "list"), _list, "/funding list", "submissions and where they stand"),
     LookUp(
-        ("funding", "show"), _show, "/funding show ID-OR-HASH", "one submission, its reason in plain words"
+        ("funding", "list"),
+        _list,
+        "/funding list",
+        "submissions and where they stand, stuck ones first",
+        shared=True,
     ),
+    LookUp(
+        ("funding", "show"),
+        _show,
+        "/funding show ID-OR-HASH",
+        "one submission, its reason in plain words",
+        shared=True,
+    ),
+    # Never shared: a copy in a channel would be an address that somebody remembers.
     LookUp(("funding", "addresses"), _addresses, "/funding addresses", "where to send, read live"),
 )

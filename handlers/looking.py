@@ -11,7 +11,12 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from zoneinfo import ZoneInfo
 
+from slack_sdk.errors import SlackApiError
+
+from bot.domain import periods
 from bot.domain.actors import Actor
+from bot.domain.periods import Period
+from bot.services import pictures_of
 from bot.services.core import Core
 from handlers.grammar import Command
 from handlers.guard import Turn
@@ -73,9 +78,32 @@ class Asking:
         ):  # an unknown name, a malformed one, one that names a folder
             return ZoneInfo("UTC")
 
-    def on_page(self, page: int) -> str:
-        """The same look-up on another page, as a button carries it."""
-        return f"{self.command.text} page {page}"
+    @property
+    def again(self) -> str:
+        """The same look-up without its page, as a button carries it."""
+        return self.command.text
+
+    async def link_to(self, request_id: str) -> str:
+        """The address of a request's message; empty where there is none, or Slack gives none."""
+        place = await pictures_of.place(self.core, request_id)
+        if place is None:
+            return ""
+        try:
+            found = await self.turn.client.chat_getPermalink(channel=place.channel, message_ts=place.ts)
+        except SlackApiError:
+            return ""  # the answer is worth having without it
+        return str(found["permalink"])
+
+    def period(self) -> tuple[str, Period | None]:
+        """A period at the end of the arguments, in this person's time zone, and what stands before it.
+
+        Raises InvalidInput for what is meant as a period and is none.
+        """
+        return periods.split(self.rest, self.core.clock.now(), self.zone)
+
+    def days_back(self, days: int) -> Period:
+        """What is shown when nobody names a period."""
+        return periods.back(days, self.core.clock.now(), self.zone)
 
 
 Answer = Callable[[Asking], Awaitable[Block]]

@@ -3,16 +3,40 @@
 from __future__ import annotations
 
 from bot.domain.errors import NotFound
-from bot.services import lookups, requests
+from bot.services import lookups, requests, verifying
+from handlers import request_filters
 from handlers.looking import Asking, LookUp, NotUnderstood
-from handlers.views import replies
+from handlers.views import replies, request_lists
 from handlers.views.blocks import Block
 
 
 async def _inbox(asked: Asking) -> Block:
-    if asked.rest:
+    """With nothing named, what is mine and waits for me; else a search."""
+    if not asked.rest:
+        return request_lists.inbox(await lookups.inbox_of(asked.core, asked.slack_id))
+    head, period = asked.period()
+    wanted = request_filters.read(head, asked.slack_id, asked.core.kinds)
+    if wanted is None:
         raise NotUnderstood
-    return replies.inbox(await lookups.inbox_of(asked.core, asked.slack_id))
+    found = await lookups.search(
+        asked.core,
+        states=wanted.states,
+        kinds=wanted.kinds,
+        requester=await _person(asked, wanted.person),
+        period=period,
+        page=asked.page,
+    )
+    return request_lists.search(found, wanted.in_words(period), asked.again)
+
+
+async def _person(asked: Asking, named: str) -> str:
+    """The Slack id of who is named; raises LookupFailed for a name nobody has."""
+    if not named.startswith("@"):
+        return named
+    found = await asked.core.directory.members([named])
+    if len(found) != 1:
+        raise NotFound("Name one person: /requests by @alice last week.")
+    return min(found)
 
 
 async def _show(asked: Asking) -> Block:
@@ -22,6 +46,15 @@ async def _show(asked: Asking) -> Block:
 async def _cancel(asked: Asking) -> Block:
     cancelled = await requests.cancel(asked.core, _named(asked), asked.slack_id)
     return replies.said(f"{cancelled.id} is cancelled. Nothing of it was sent.")
+
+
+async def _verify(asked: Asking) -> Block:
+    request_id = _named(asked)
+    await lookups.request_picture(asked.core, request_id)  # says at once when there is none
+    length = await verifying.chain_length(asked.core)
+    if length > verifying.LONG_CHAIN:
+        await asked.turn.tell(replies.said(f"Checking {length:,} audit entries; this takes a few seconds."))
+    return request_lists.verification(await verifying.verify(asked.core, request_id))
 
 
 def _named(asked: Asking) -> str:
@@ -40,4 +73,11 @@ LOOK_UPS = (
         shared=True,
     ),
     LookUp(("requests", "cancel"), _cancel, "/requests cancel R-XXXX", "withdraw one of yours"),
+    LookUp(
+        ("requests", "verify"),
+        _verify,
+        "/requests verify R-XXXX",
+        "prove that it is what was approved: digest, decisions, audit chain",
+        shared=True,
+    ),
 )

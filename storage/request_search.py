@@ -19,7 +19,10 @@ _AT_ONCE = 500
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What a search asks for; None or empty asks for nothing."""
+    """What a search asks for; None or empty asks for nothing.
+
+    A batch stands for its rows; with `each_row`, or a `subject`, it is the other way round.
+    """
 
     states: Collection[State] = ()
     kinds: Collection[str] = ()
@@ -27,6 +30,7 @@ class Wanted:
     subject: str = ""
     since: datetime | None = None
     until: datetime | None = None
+    each_row: bool = False
 
 
 async def count(tx: Tx, wanted: Wanted) -> int:
@@ -65,7 +69,8 @@ async def by_key(tx: Tx, keys: Collection[str]) -> dict[str, str]:
 
 def _where(wanted: Wanted) -> list[ColumnElement[bool]]:
     row = t.request.c
-    where: list[ColumnElement[bool]] = []
+    by_row = wanted.each_row or wanted.subject
+    where: list[ColumnElement[bool]] = [row.rows.is_(None) if by_row else row.parent_id.is_(None)]
     if wanted.states:
         where.append(row.state.in_([str(state) for state in wanted.states]))
     if wanted.kinds:

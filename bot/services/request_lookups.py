@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from bot.domain.approvals import DecisionKind
+from bot.domain.periods import Period
 from bot.domain.requests import OPEN, State
 from bot.domain.statements import RequestPage
 from bot.partner.errors import PartnerError
-from bot.services import own_records, people, pictures_of
+from bot.services import bulk, bulk_pictures, own_records, people, pictures_of
 from bot.services.core import Core
 from bot.services.drafts import house_concerns
 from bot.services.pictures import (
+    BulkRowPicture,
     Confirmation,
     InboxPicture,
     RequestPicture,
@@ -58,6 +60,8 @@ async def confirmation(core: Core, request_id: str) -> Confirmation:
     """The confirmation modal: frozen terms, the facts read again now, and what changed since submit."""
     picture = await request_picture(core, request_id)
     request = picture.request
+    if request.is_batch:
+        return await _confirmation_of_batch(core, picture)
     private = await private_of(core, request_id)
     operation = core.kinds[request.kind]({**request.terms, **private}, request.subject_label)
     try:
@@ -73,11 +77,40 @@ async def confirmation(core: Core, request_id: str) -> Confirmation:
     return Confirmation(picture, lines, concerns, changed, facts_read=True)
 
 
-async def search(core: Core, wanted: request_search.Wanted, *, page: int = 1) -> RequestPage:
-    """One page of the requests that fit; a page past the end is the last one."""
+async def search(
+    core: Core,
+    *,
+    states: Collection[State] = (),
+    kinds: Collection[str] = (),
+    requester: str = "",
+    period: Period | None = None,
+    page: int = 1,
+) -> RequestPage:
+    """One page of the requests that fit everything given; a page past the end is the last one."""
+    since, until = (period.since, period.until) if period else (None, None)
+    wanted = request_search.Wanted(states, kinds, requester, since=since, until=until)
     async with core.store.read() as tx:
         total = await request_search.count(tx, wanted)
         pages = max(1, math.ceil(total / REQUESTS_PAGE))
         page = min(page, pages)
         rows = await request_search.page(tx, wanted, limit=REQUESTS_PAGE, offset=(page - 1) * REQUESTS_PAGE)
     return RequestPage(tuple(rows), total, page, pages)
+
+
+async def _confirmation_of_batch(core: Core, picture: RequestPicture) -> Confirmation:
+    """The same for a batch: the account is read once, and every row is shown with its private values."""
+    request = picture.request
+    try:
+        live = await bulk.account_facts(core, request.program, core.kinds[request.kind])
+    except PartnerError:
+        return Confirmation(picture, picture.lines, picture.concerns, (), facts_read=False)
+    lines, concerns = bulk_pictures.effect(request, {**request.facts, **live})
+    before = dict(picture.lines)
+    changed = tuple(f"{label}: now {value}" for label, value in lines if before.get(label, value) != value)
+    return Confirmation(picture, lines, concerns, changed, facts_read=True)
+
+
+async def rows_to_approve(core: Core, request_id: str) -> tuple[BulkRowPicture, ...]:
+    """The rows of a pending batch with their private values, for the approver's modal only."""
+    async with core.store.read() as tx:
+        return await bulk_pictures.rows_in_full(tx, core, await existing(tx, request_id))

@@ -32,6 +32,8 @@ ALL_TEXT: Final = 10_000
 FALLBACK: Final = 3000
 CONTEXT_TEXT: Final = 2000
 CELL: Final = 120
+# Of all the cells of a table together: the rest of the message needs its room, too.
+TABLE_TEXT: Final = 7000
 PAIRS_IN_A_SECTION: Final = 5
 
 _SLACK_ID = re.compile(r"[UW][A-Z0-9]{3,20}")
@@ -144,12 +146,19 @@ def pairs(lines: Sequence[Line]) -> list[Block]:
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> Block:
-    """A native table; the first row is its head."""
-    cells = [
-        [{"type": "raw_text", "text": cut(clean(c), CELL).strip() or "–"} for c in row]
-        for row in (head, *rows)
-    ]
+    """A native table; the first row is its head. Long cells are cut until the whole fits a message."""
+    texts = [[clean(cell).strip() or "–" for cell in row] for row in (head, *rows)]
+    most = _widest(texts)
+    cells = [[{"type": "raw_text", "text": cut(text, most)} for text in row] for row in texts]
     return {"type": "table", "rows": cells}
+
+
+def _widest(texts: Sequence[Sequence[str]]) -> int:
+    """How long a cell may be for all of them to fit."""
+    lengths = [len(text) for row in texts for text in row]
+    return next(
+        (most for most in range(CELL, 4, -4) if sum(min(length, most) for length in lengths) <= TABLE_TEXT), 4
+    )
 
 
 def button(text: str, action_id: str, value: str = "", style: str = "") -> Block:

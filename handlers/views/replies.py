@@ -10,21 +10,15 @@ from bot.domain.money import format_usd
 from bot.domain.requests import Request, State
 from bot.operations._base import Operation
 from bot.services.pictures import (
-    AddressPicture,
-    CardListPicture,
-    CardPicture,
-    FloatPicture,
-    FundingPicture,
-    InboxPicture,
     RequestPicture,
 )
 from handlers.views import blocks as b
-from handlers.views import charts, ids, request, states
+from handlers.views import ids, request, states
 from handlers.views.sentences import explain, explain_slack, is_said
 
 __all__ = ["explain", "explain_slack", "is_said"]
 
-_ROWS = 25
+_BUTTONS = "answer:buttons"
 
 
 def usd(amount: str | None) -> str:
@@ -47,165 +41,45 @@ def age(read_at: datetime | None) -> str:
     )
 
 
-def with_share(answer: b.Block, command: str) -> b.Block:
-    """The answer with the button that shows it to the channel; `command` is asked again at the click."""
-    share = b.actions([b.button("Share to channel", ids.SHARE, ids.typed(command))])
-    return b.message(answer["text"], [*answer["blocks"], share])
-
-
-def shared_by(answer: b.Block, slack_id: str) -> b.Block:
-    return b.message(answer["text"], [*answer["blocks"], b.context(f"Shared by {b.mention(slack_id)}")])
-
-
-def float_answer(found: FloatPicture) -> b.Block:
-    """`/float`: what there is, what is spoken for, and when the API said so."""
-    after = Decimal(found.available_usd) - Decimal(found.pending_usd)
-    lines = [
-        ("Balance", usd(found.balance_usd)),
-        ("Available", usd(found.available_usd)),
-        ("Pending requests", f"{usd(found.pending_usd)} in {found.pending_count}"),
-        ("After all pending", format_usd(after)),
-    ]
-    if found.limit_usd is not None:
-        lines.append(("Float limit", usd(found.limit_usd)))
-    cap = "no cap" if found.cards_limit is None else f"of {found.cards_limit} for ever"
-    lines.append(("Cards", f"{found.cards_active} active, {found.cards_total} ordered ({cap})"))
-    blocks = [b.header(f"Float: {usd(found.balance_usd)}"), *b.pairs(lines)]
-    if after < 0:
-        blocks.append(
-            b.section("*▲ The pending requests do not all fit.* Fund the float before they are approved.")
-        )
-    if found.history is not None:
-        blocks += charts.float_chart(found.history)
-    blocks.append(b.context(f"{_money(found.program, live=found.live)} · {age(found.read_at)}"))
-    text = f"Float {usd(found.balance_usd)}, available {usd(found.available_usd)}"
-    return b.message(text, blocks)
-
-
-def _money(program: str, *, live: bool) -> str:
+def money_of(program: str, *, live: bool) -> str:
+    """Whose money it is, and whether it is real."""
     return f"{'LIVE' if live else 'SANDBOX'} ({b.esc(program)})"
 
 
-def card_answer(found: CardPicture) -> b.Block:
-    """One card: status, balance, what is asked for it and what was."""
-    name = f"{found.holder} ••{found.last4 or '????'}"
-    lines = [
-        ("Status", found.status or "not reported yet"),
-        ("Balance", usd(found.balance_usd)),
-        ("Reference", found.partner_ref or "–"),
-        ("Card id", found.id),
-    ]
-    blocks = [b.header(name), *b.pairs(lines)]
-    blocks += _listed("Open requests", found.open_requests)
-    blocks += _listed("Earlier requests", found.history[:5])
-    blocks.append(b.context(f"program {b.esc(found.program)} · {age(found.read_at)}"))
-    return b.message(
-        f"{b.esc(name)}: {b.esc(found.status or 'status unknown')}, {usd(found.balance_usd)}", blocks
-    )
-
-
-def card_list(found: CardListPicture) -> b.Block:
-    """A page of the directory as a table."""
-    kind = f"{found.status.lower()} " if found.status else ""
-    head = b.counted(found.total, f"{kind}card")
-    blocks = [b.header(head if found.pages == 1 else f"{head}, page {found.page} of {found.pages}")]
-    if found.cards:
-        rows = [
-            (c.holder, f"••{c.last4 or '????'}", c.status or "–", usd(c.balance_usd), c.partner_ref or "–")
-            for c in found.cards
-        ]
-        blocks.append(b.table(("Cardholder", "Card", "Status", "Balance", "Reference"), rows))
-    else:
-        blocks.append(b.section("No card is known here. Order one with `/card order`."))
-    more = f" · next page: `/card list {kind}{found.page + 1}`" if found.page < found.pages else ""
-    read = f"list {age(found.read_at)}" if found.read_at else "the list was not read from the API yet"
-    blocks.append(b.context(f"{read}{more}"))
-    return b.message(b.esc(head), blocks)
-
-
-def funding_list(found: Sequence[FundingPicture], program: str) -> b.Block:
-    """Submissions as a table, newest first."""
-    head = b.counted(len(found), "funding submission")
-    blocks = [b.header(head)]
-    if found:
-        rows = [
-            (
-                f.id,
-                f.network,
-                f"{f.tx_hash[:10]}…",
-                f.status,
-                usd(f.credited_usd or f.amount_usd),
-                f.request_id or "–",
-            )
-            for f in found[:_ROWS]
-        ]
-        blocks.append(b.table(("Id", "Network", "Hash", "Status", "Amount", "Request"), rows))
-    else:
-        blocks.append(
-            b.section("Nothing was submitted yet. Send to an address of `/funding addresses` first.")
-        )
-    if len(found) > _ROWS:
-        blocks.append(b.context(f"The newest {_ROWS} are shown. See one with `/funding show ID-OR-HASH`."))
-    blocks.append(b.context(f"program {b.esc(program)} · read from the API just now"))
-    return b.message(head, blocks)
-
-
-def funding_answer(found: FundingPicture) -> b.Block:
-    lines = [
-        ("Status", found.status),
-        ("Network", found.network),
-        ("Hash", found.tx_hash),
-        ("Amount", f"{usd(found.amount_usd)}{f' in {found.token}' if found.token else ''}"),
-        ("Load fee", usd(found.fee_usd)),
-        ("Credited", usd(found.credited_usd)),
-        ("Id", found.id),
-        ("Request", found.request_id or "none of ours"),
-    ]
-    blocks = [b.header(f"Funding {found.status}: {found.network}"), *b.pairs(lines)]
-    if found.words:
-        blocks.append(b.section(b.esc(found.words)))
-    credited = f" · credited {b.when(found.credited_at)}" if found.credited_at else ""
-    blocks.append(b.context(f"submitted {b.when(found.created_at)}{credited}"))
-    return b.message(f"Funding {b.esc(found.id)}: {b.esc(found.status)}", blocks)
-
-
-def addresses(found: Sequence[AddressPicture], program: str) -> b.Block:
-    """Where to send, read live at this moment."""
-    blocks = [b.header("Funding addresses")]
-    if found:
-        rows = [(a.network, ", ".join(a.tokens), a.address) for a in found]
-        blocks.append(b.table(("Network", "Tokens", "Address"), rows))
-        blocks.append(
-            b.section(
-                "Send from a wallet the service has registered for you, at least 10 USD, one token a transfer. Then"
-                " give the hash with `/funding submit`."
-            )
-        )
-    else:
-        blocks.append(
-            b.section("No network takes funding just now. Ask again later; do not use an older address.")
-        )
-    blocks.append(
-        b.context("Read from the API just now. Ask again each time: never send to a remembered address.")
-    )
-    return b.message("Funding addresses, read just now", blocks)
-
-
-def inbox(found: InboxPicture) -> b.Block:
-    """`/requests`: what waits for me, what I asked for, what was decided lately."""
-    blocks = [b.header(f"{len(found.waiting)} waiting for you, {len(found.mine)} of yours open")]
-    blocks += _listed("Waiting for you", found.waiting, "Nothing waits for you.")
-    blocks += _listed("Yours", found.mine, "You have no open request.")
-    blocks += _listed("Decided lately", found.recent[:5])
-    blocks.append(b.context("`/requests show R-XXXX` · `/requests cancel R-XXXX`"))
-    return b.message(f"{len(found.waiting)} waiting for you, {len(found.mine)} of yours open", blocks)
-
-
-def _listed(title: str, rows: Sequence[Request], empty: str = "") -> list[b.Block]:
+def listed(title: str, rows: Sequence[Request], empty: str = "") -> list[b.Block]:
+    """Requests one under the other, ten of them; `empty` is said where there are none."""
     if not rows:
         return [b.section(f"*{title}*\n{empty}")] if empty else []
     more = [b.context(f"and {len(rows) - 10} more")] if len(rows) > 10 else []
     return [b.section(f"*{title}*"), *(b.section(request.row(r)) for r in rows[:10]), *more]
+
+
+def with_buttons(answer: b.Block, buttons: Sequence[b.Block]) -> b.Block:
+    """The answer with more buttons in its last row, which is for all of them."""
+    if not buttons:
+        return answer
+    blocks = list(answer["blocks"])
+    own = blocks.pop()["elements"] if blocks[-1].get("block_id") == _BUTTONS else []
+    return b.message(answer["text"], [*blocks, b.actions([*own, *buttons], _BUTTONS)])
+
+
+def pages(command: str, page: int, of: int) -> list[b.Block]:
+    """Buttons to the page before and the page after, where there are any; `command` asks for the answer."""
+    found = []
+    if page > 1:
+        found.append(b.button("Back", f"{ids.TURN_PAGE}:back", ids.typed(f"{command} page {page - 1}")))
+    if page < of:
+        found.append(b.button("More", f"{ids.TURN_PAGE}:on", ids.typed(f"{command} page {page + 1}")))
+    return found
+
+
+def with_share(answer: b.Block, command: str) -> b.Block:
+    """The answer with the button that shows it to the channel; `command` is asked again at the click."""
+    return with_buttons(answer, [b.button("Share to channel", ids.SHARE, ids.typed(command))])
+
+
+def shared_by(answer: b.Block, slack_id: str) -> b.Block:
+    return b.message(answer["text"], [*answer["blocks"], b.context(f"Shared by {b.mention(slack_id)}")])
 
 
 def request_answer(found: RequestPicture) -> b.Block:

@@ -65,7 +65,7 @@ async def test_help_lists_what_this_person_may_do(office: Office) -> None:
         assert "You may ask for operations" in await answer(office, text)
     assert "decide on those of others" in await answer(office, "/countersign help", BOB)
     assert "decide on those of others" not in await answer(office, "/countersign help", ALICE)
-    for text in ("/card dance", "/card tx 4242", "/float ledger", "/countersign export all"):
+    for text in ("/card dance", "/float dance", "/float ledger dance", "/requests dance"):
         assert "not understood" in await answer(office, text), text
 
 

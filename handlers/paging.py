@@ -1,0 +1,53 @@
+"""Buttons of an answer that ask for another one: a page of it in its place, or another look-up."""
+
+from __future__ import annotations
+
+from handlers import answers, grammar
+from handlers.guard import Turn
+from handlers.views import charts
+from handlers.views.blocks import Block
+
+
+async def look(turn: Turn) -> None:
+    """Another look-up: the value is its command as typed."""
+    await turn.ack()
+    turn.after(_look(turn))
+
+
+async def _look(turn: Turn) -> None:
+    await turn.tell(await answers.answer(turn, _asked(turn)))
+
+
+async def turn_page(turn: Turn) -> None:
+    """Another page, read anew, in the place of the one that was shown to this person alone."""
+    await turn.ack()
+    turn.after(_turn_page(turn))
+
+
+async def _turn_page(turn: Turn) -> None:
+    answer = await answers.answer(turn, _asked(turn))
+    if not (_is_theirs(turn) and await _replaced(turn, answer)):
+        await turn.tell(answer)
+
+
+def _asked(turn: Turn) -> grammar.Command:
+    return grammar.from_text(str(turn.action.get("value") or ""))
+
+
+def _is_theirs(turn: Turn) -> bool:
+    """A message that nobody else reads: others keep the page they look at."""
+    container = turn.body.get("container") or {}
+    return bool(container.get("is_ephemeral")) or turn.channel.startswith("D")
+
+
+async def _replaced(turn: Turn, answer: Block) -> bool:
+    """False where Slack does not take it in the place of the old one."""
+    if turn.respond is None or not turn.body.get("response_url"):
+        return False
+    for drawn in (answer, charts.without_chart(answer)):
+        said = await turn.respond(**drawn, response_type="ephemeral", replace_original=True)
+        if said.status_code < 400:
+            return True
+        if not charts.has_chart(answer):
+            break
+    return False

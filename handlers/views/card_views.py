@@ -1,0 +1,241 @@
+"""Cards as look-ups show them: one with all about it, the directory, its purchases, the declines of all."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from zoneinfo import ZoneInfo
+
+from bot.domain.decline_words import cause_in_words, retry_in_words
+from bot.domain.money import format_usd
+from bot.domain.statements import CardStatement, DeclineGroup, DeclineReport, PurchaseLine
+from bot.services.pictures import CardListPicture, CardPicture
+from handlers.views import blocks as b
+from handlers.views import ids
+from handlers.views.replies import age, listed, pages, usd, with_buttons
+
+ROWS = 25
+_LAST = 5
+_NAMES = 5
+# What a status other than ACTIVE means for who looks at it [Card status].
+_STATUS = {
+    "BLOCKED": "Only the service can unblock it. Contact the service; nobody here can.",
+    "EXPIRED": "Purchases fail. The balance stays on it; order a new card.",
+    "INACTIVE": "Purchases fail. What this status means is not documented; ask the service.",
+    "DELETED": "It is closed for good; what was on it went back to the float.",
+}
+
+Button = tuple[str, str]  # text, command
+
+
+def card_answer(found: CardPicture, buttons: Sequence[Button] = (), more: Sequence[Button] = ()) -> b.Block:
+    """One card: how it stands and why, what is on it, what was bought, what is asked for it, what to do next."""
+    name = f"{found.holder} ••{found.last4 or '????'}"
+    lines = [
+        ("Status", found.status or "not reported yet"),
+        ("Balance", usd(found.balance_usd)),
+        ("Reference", found.partner_ref or "–"),
+        ("Card id", found.id),
+    ]
+    blocks = [b.header(name), *b.pairs(lines)]
+    why = _why(found)
+    blocks += [b.section(why)] if why else []
+    blocks += [b.section(_declined(line)) for line in found.declines[:_LAST]]
+    blocks += _purchases(found.statement)
+    blocks += listed("Open requests", found.open_requests)
+    blocks += listed("Earlier requests", found.history[:_LAST])
+    blocks.append(b.context(f"program {b.esc(found.program)} · {age(found.read_at)}"))
+    text = f"{b.esc(name)}: {b.esc(found.status or 'status unknown')}, {usd(found.balance_usd)}"
+    return with_buttons(b.message(text, blocks), _next_steps(buttons, more))
+
+
+def _why(found: CardPicture) -> str:
+    """Who froze it, when and why; what another status means."""
+    if found.status != "FROZEN":
+        return b.esc(_STATUS.get(found.status or "", ""))
+    by = found.switched
+    if by is None or by.kind != "card_freeze":
+        return (
+            "*Frozen by no request here:* by the service, or another holder of the key. Find out who before you"
+            " unfreeze it."
+        )
+    at = b.when(by.finished_at or by.created_at)
+    how = ", *Freeze now*" if by.break_glass else ""
+    return f"*Frozen* by {b.mention(by.requester)} {at} ({b.esc(by.id)}{how}): {b.esc(b.cut(by.reason, 500))}"
+
+
+def _declined(line: PurchaseLine) -> str:
+    cause = cause_in_words(line.decline_code)
+    amount = format_usd(line.charge_usd)
+    return (
+        f"*▲ Declined* {b.when(line.at)}: {amount} at {b.esc(line.merchant or 'an unnamed merchant')},"
+        f" {b.esc(cause.what)}. {retry_in_words(line.retryable)} {b.esc(cause.next_step)}"
+    )
+
+
+def _purchases(found: CardStatement | None) -> list[b.Block]:
+    if found is None:
+        return [b.section("*Purchases* could not be read just now. Look again in a moment.")]
+    lines = [line for line in found.lines if not line.is_declined][:_LAST]
+    if not lines:
+        return [b.section(f"*Purchases*\nNone in {b.esc(found.period.in_words())}.")]
+    return [b.section("*Last purchases*"), _table(lines, ZoneInfo(found.period.zone))]
+
+
+def _next_steps(buttons: Sequence[Button], more: Sequence[Button]) -> list[b.Block]:
+    """The first is what this card needs most; the rest is under the dots."""
+    found = [
+        b.button(text, f"{ids.OPEN_FORM}:{n}", ids.typed(command))
+        for n, (text, command) in enumerate(buttons)
+    ]
+    options = [b.option(text, ids.typed(command)) for text, command in more]
+    if len(options) == 1:
+        text, command = more[0]
+        found.append(b.button(text, f"{ids.OPEN_FORM}:more", ids.typed(command)))
+    elif options:
+        found.append(b.overflow(f"{ids.OPEN_FORM}:more", options[:5]))
+    return found
+
+
+def card_list(found: CardListPicture, command: str = "card list") -> b.Block:
+    """A page of the directory as a table."""
+    kind = f"{found.status.lower()} " if found.status else ""
+    head = b.counted(found.total, f"{kind}card")
+    blocks = [b.header(head if found.pages == 1 else f"{head}, page {found.page} of {found.pages}")]
+    if found.cards:
+        rows = [
+            (c.holder, f"••{c.last4 or '????'}", c.status or "–", usd(c.balance_usd), c.partner_ref or "–")
+            for c in found.cards
+        ]
+        blocks.append(b.table(("Cardholder", "Card", "Status", "Balance", "Reference"), rows))
+    else:
+        blocks.append(b.section("No card is known here. Order one with `/card order`."))
+    read = f"list {age(found.read_at)}" if found.read_at else "the list was not read from the API yet"
+    oldest = min((c.read_at for c in found.cards if c.read_at), default=None)
+    balances = f" · balances as the service last read them, the oldest {b.when(oldest)}" if oldest else ""
+    blocks.append(b.context(f"{read}{balances}"))
+    return with_buttons(b.message(b.esc(head), blocks), pages(command, found.page, found.pages))
+
+
+def statement(found: CardStatement, command: str, page: int = 1) -> b.Block:
+    """`/card tx`: a card's purchases in a period, with totals of the whole of it."""
+    of = max(1, -(-len(found.lines) // ROWS))
+    page = min(page, of)
+    count = b.counted(len(found.lines), "purchase")
+    number = f", page {page} of {of}" if of > 1 else ""
+    blocks = [b.header(f"{found.label}: {count}{number}"), b.section(_totals(found))]
+    shown = found.lines[(page - 1) * ROWS : page * ROWS]
+    if shown:
+        blocks.append(_table(shown, ZoneInfo(found.period.zone)))
+    blocks.append(b.context(_source(found)))
+    if of > 1:
+        blocks.append(b.context(_as_csv(f"transactions {found.card_id}", found.period.named)))
+    text = f"{b.esc(found.label)}: {count}, {format_usd(found.charged_usd)}"
+    return with_buttons(b.message(text, blocks), pages(command, page, of))
+
+
+def _totals(found: CardStatement) -> str:
+    declined = len(found.lines) - len(found.charged)
+    still_open = sum(1 for line in found.lines if line.open)
+    said = [
+        f"*{b.esc(found.period.in_words())}*",
+        f"Charged {format_usd(found.charged_usd)}, fees of {format_usd(found.fee_usd)} in it, as authorized: what"
+        " came back since is told by the status.",
+    ]
+    if declined:
+        said.append(f"{b.counted(declined, 'decline')} not counted.")
+    if still_open:
+        said.append(f"*▲ {still_open} open:* not to be booked before the service has said what they come to.")
+    if not found.all_read:
+        said.append(f"*There are more:* the first {len(found.lines):,} that the service listed are here.")
+    return "\n".join(said)
+
+
+def _table(lines: Sequence[PurchaseLine], zone: ZoneInfo) -> b.Block:
+    rows = [
+        (
+            local(line.at, zone),
+            line.merchant or "unnamed",
+            line.status.replace("_", " "),
+            format_usd(line.charge_usd),
+            "–" if line.is_declined else format_usd(line.fee_usd),
+            line.original,
+            _note(line),
+        )
+        for line in lines
+    ]
+    head = (f"When ({zone})", "Merchant", "Status", "Charge", "Fee in it", "Originally", "Note")
+    return b.table(head, rows)
+
+
+def _note(line: PurchaseLine) -> str:
+    if line.is_declined:
+        return cause_in_words(line.decline_code).what
+    notes = [f"open: {why}" for why in line.open]
+    if not line.listed:
+        notes.append("not in the service's list")
+    return ", ".join(notes)
+
+
+def _source(found: CardStatement) -> str:
+    heard = sum(1 for line in found.lines if line.heard)
+    return (
+        f"history {age(found.read_at)} · figures of the authorization for the {heard:,} of {len(found.lines):,} whose"
+        " events were heard here, of the history for the rest · times in"
+        f" {b.esc(found.period.zone)}"
+    )
+
+
+def _as_csv(what: str, period: str) -> str:
+    return f"All of it as CSV: `/countersign export {b.esc(what)} {b.esc(period)}`"
+
+
+def declines(found: DeclineReport, zone: ZoneInfo) -> b.Block:
+    """`/card declines`: by cause with the next step of each, then the latest of them."""
+    head = b.counted(found.total, "decline")
+    blocks = [b.header(head), b.section(f"*{b.esc(found.period.in_words())}*")]
+    blocks += [b.section(_group(group)) for group in found.groups[:10]]
+    if found.latest:
+        rows = [
+            (
+                local(line.at, zone),
+                line.label,
+                line.merchant,
+                format_usd(line.amount_usd),
+                cause_in_words(line.code).what,
+            )
+            for line in found.latest
+        ]
+        blocks.append(b.section(f"*The latest {len(rows)}*" if len(rows) < found.total else "*Each of them*"))
+        blocks.append(b.table((f"When ({zone})", "Card", "Merchant", "Amount", "Why"), rows))
+    if found.counted < found.total:
+        blocks.append(b.context(f"Causes are of the newest {found.counted:,} of {found.total:,}."))
+    last = (
+        f"last event of a purchase {b.when(found.heard_at)}" if found.heard_at else "no event was heard yet"
+    )
+    blocks.append(
+        b.context(f"program {b.esc(found.program)} · as events told, by webhook and event log · {last}")
+    )
+    return b.message(f"{head}, {b.esc(found.period.in_words())}", blocks)
+
+
+def _group(group: DeclineGroup) -> str:
+    cause = cause_in_words(group.code)
+    return (
+        f"*{group.count:,} × {b.esc(cause.what)}*, {format_usd(group.amount_usd)}\n"
+        f"Cards: {_names(group.cards)}\nMerchants: {_names(group.merchants)}\n"
+        f"{retry_in_words(group.retryable)} {b.esc(cause.next_step)}"
+    )
+
+
+def _names(counted: Sequence[tuple[str, int]]) -> str:
+    said = ", ".join(
+        b.esc(b.cut(name, 80)) + (f" ({count:,})" if count > 1 else "") for name, count in counted[:_NAMES]
+    )
+    left = len(counted) - _NAMES
+    return f"{said} and {left:,} more" if left > 0 else said
+
+
+def local(at: datetime, zone: ZoneInfo) -> str:
+    """A moment for a table, whose cells cannot follow the reader's own time zone."""
+    return f"{at.astimezone(zone):%Y-%m-%d %H:%M}"

@@ -1,0 +1,111 @@
+"""Funding as look-ups show it: submissions with the stuck ones first, one of them, where to send."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from bot.services.pictures import AddressPicture, FundingPicture
+from handlers.views import blocks as b
+from handlers.views.money_views import in_hours
+from handlers.views.replies import pages, usd, with_buttons
+
+ROWS = 25
+
+
+def funding_list(
+    found: Sequence[FundingPicture], program: str, command: str = "funding list", page: int = 1
+) -> b.Block:
+    """Submissions as a table: those that are stuck first, then those on their way, then the newest."""
+    head = b.counted(len(found), "funding submission")
+    of = max(1, -(-len(found) // ROWS))
+    page = min(page, of)
+    blocks = [b.header(head if of == 1 else f"{head}, page {page} of {of}")]
+    stuck = [f for f in found if f.overdue or f.status == "review"]
+    if stuck:
+        words = "; ".join(f"{b.esc(f.id)}: {_stuck(f)}" for f in stuck[:5])
+        blocks.append(b.section(f"*▲ {len(stuck)} to look at.* {words}"))
+    if found:
+        rows = [_row(f) for f in found[(page - 1) * ROWS : page * ROWS]]
+        head_row = ("Id", "Network", "Hash", "Status", "Age", "Amount", "Request")
+        blocks.append(b.table(head_row, rows))
+    else:
+        blocks.append(
+            b.section("Nothing was submitted yet. Send to an address of `/funding addresses` first.")
+        )
+    blocks.append(b.context(f"program {b.esc(program)} · read from the API just now"))
+    return with_buttons(b.message(head, blocks), pages(command, page, of))
+
+
+def _row(found: FundingPicture) -> tuple[str, ...]:
+    age = "–" if found.age is None else in_hours(found.age)
+    return (
+        found.id,
+        found.network,
+        f"{found.tx_hash[:10]}…",
+        found.status,
+        age,
+        usd(found.credited_usd or found.amount_usd),
+        found.request_id or "–",
+    )
+
+
+def _stuck(found: FundingPicture) -> str:
+    if found.status == "review":
+        return f"in review. {b.esc(found.words)}"
+    usual = f", usually at most {in_hours(found.usual)}" if found.usual else ""
+    return f"{b.esc(found.overdue)} on its way{usual}."
+
+
+def funding_answer(found: FundingPicture, link: str = "") -> b.Block:
+    """One submission. `link` is the address of its request's message, where there is one."""
+    lines = [
+        ("Status", found.status),
+        ("Network", found.network),
+        ("Hash", found.tx_hash),
+        ("Amount", f"{usd(found.amount_usd)}{f' in {found.token}' if found.token else ''}"),
+        ("Load fee", usd(found.fee_usd)),
+        ("Credited", usd(found.credited_usd)),
+        ("Id", found.id),
+        ("Request", found.request_id or "none of ours"),
+    ]
+    if found.age is not None and found.usual is not None:
+        lines.append(
+            ("Age", f"{in_hours(found.age)}; usually at most {in_hours(found.usual)} on {found.network}")
+        )
+    blocks = [b.header(f"Funding {found.status}: {found.network}"), *b.pairs(lines)]
+    if found.words:
+        blocks.append(b.section(b.esc(found.words)))
+    if found.overdue:
+        blocks.append(
+            b.section(
+                f"*▲ Late:* {b.esc(found.overdue)}. Check the hash and the network on an explorer; contact the service"
+                " if it paid. Do not send it again."
+            )
+        )
+    if link:
+        blocks.append(b.section(f"<{link}|Open the request>"))
+    credited = f" · credited {b.when(found.credited_at)}" if found.credited_at else ""
+    blocks.append(b.context(f"submitted {b.when(found.created_at)}{credited} · read from the API just now"))
+    return b.message(f"Funding {b.esc(found.id)}: {b.esc(found.status)}", blocks)
+
+
+def addresses(found: Sequence[AddressPicture], program: str) -> b.Block:
+    """Where to send, read live at this moment."""
+    blocks = [b.header("Funding addresses")]
+    if found:
+        rows = [(a.network, ", ".join(a.tokens), a.address) for a in found]
+        blocks.append(b.table(("Network", "Tokens", "Address"), rows))
+        blocks.append(
+            b.section(
+                "Send from a wallet the service has registered for you, at least 10 USD, one token a transfer. Then"
+                " give the hash with `/funding submit`."
+            )
+        )
+    else:
+        blocks.append(
+            b.section("No network takes funding just now. Ask again later; do not use an older address.")
+        )
+    blocks.append(
+        b.context("Read from the API just now. Ask again each time: never send to a remembered address.")
+    )
+    return b.message("Funding addresses, read just now", blocks)

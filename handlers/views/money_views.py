@@ -1,0 +1,193 @@
+"""The program's money as look-ups show it: float, ledger, fees, earnings."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import timedelta
+from decimal import Decimal
+from zoneinfo import ZoneInfo
+
+from bot.domain.money import format_usd, plain
+from bot.domain.statements import LedgerLine, LedgerReport
+from bot.partner.models import Earnings, Fees
+from bot.services.pictures import FloatPicture, RunwayPicture
+from handlers.views import blocks as b
+from handlers.views import charts, ids
+from handlers.views.card_views import local
+from handlers.views.replies import age, money_of, pages, usd, with_buttons
+
+ROWS = 25
+
+
+def float_answer(found: FloatPicture) -> b.Block:
+    """`/float`: what there is, what is spoken for, how long it lasts, and when the API said so."""
+    after = Decimal(found.available_usd) - Decimal(found.pending_usd)
+    lines = [
+        ("Balance", usd(found.balance_usd)),
+        ("Available", usd(found.available_usd)),
+        ("Committed by pending requests", f"{usd(found.pending_usd)} in {found.pending_count}"),
+        ("After all pending", format_usd(after)),
+    ]
+    if found.runway is not None:
+        lines += [("Runway", runway(found.runway)), ("Floor", format_usd(found.runway.floor_usd))]
+    if found.limit_usd is not None:
+        lines.append(("Float limit", usd(found.limit_usd)))
+    cap = "no cap" if found.cards_limit is None else f"of {found.cards_limit} for ever"
+    lines.append(("Cards", f"{found.cards_active} active, {found.cards_total} ordered ({cap})"))
+    blocks = [b.header(f"Float: {usd(found.balance_usd)}"), *b.pairs(lines)]
+    if after < 0:
+        blocks.append(
+            b.section("*▲ The pending requests do not all fit.* Fund the float before they are approved.")
+        )
+    if found.history is not None:
+        blocks += charts.float_chart(found.history)
+    elif found.period is not None:
+        blocks.append(
+            b.section(f"No course to show for {b.esc(found.period.in_words())}: it was not read then.")
+        )
+    over = f" · chart {b.esc(found.period.in_words())}" if found.period is not None and found.history else ""
+    blocks.append(b.context(f"{money_of(found.program, live=found.live)} · {age(found.read_at)}{over}"))
+    text = f"Float {usd(found.balance_usd)}, available {usd(found.available_usd)}"
+    return b.message(text, blocks)
+
+
+def runway(found: RunwayPicture) -> str:
+    """How long until the floor, at the pace of the last days."""
+    if not found.known:
+        return "not known yet: too little was seen"
+    if found.hours is None or found.at is None:
+        return f"more than {found.looked_ahead_hours // 24} days at the pace of the last 7"
+    if found.hours < 1:
+        return "at the floor now, with the requests that wait"
+    return f"about {in_hours(timedelta(hours=found.hours))}, to {found.at:%a %Y-%m-%d %H:00} UTC"
+
+
+def in_hours(span: timedelta) -> str:
+    """`40 min`, `5 h`, `3 days`: as long as a person would say it."""
+    minutes = int(span.total_seconds() // 60)
+    if minutes < 90:
+        return f"{minutes} min"
+    return f"{round(minutes / 60)} h" if minutes < 48 * 60 else f"{round(minutes / 1440)} days"
+
+
+def ledger(found: LedgerReport, command: str, page: int = 1) -> b.Block:
+    """`/float ledger`: the float's movements in words, with totals of the whole period."""
+    of = max(1, -(-len(found.lines) // ROWS))
+    page = min(page, of)
+    zone = ZoneInfo(found.period.zone)
+    count = b.counted(len(found.lines), "movement")
+    number = f", page {page} of {of}" if of > 1 else ""
+    blocks = [b.header(f"Ledger: {count}{number}"), b.section(_totals(found))]
+    shown = found.lines[(page - 1) * ROWS : page * ROWS]
+    if shown:
+        blocks.append(b.table((f"When ({zone})", "Amount", "What", "Request"), _rows(shown, zone)))
+    blocks.append(
+        b.context(
+            f"program {b.esc(found.program)} · {age(found.read_at)} · purchases are not in the ledger: see `/card tx`"
+        )
+    )
+    if of > 1 or not found.all_read:
+        named = b.esc(found.period.named)
+        blocks.append(b.context(f"All of it as CSV: `/countersign export ledger {named}`"))
+    text = f"Ledger {b.esc(found.period.in_words())}: in {format_usd(found.in_usd)}, out {format_usd(found.out_usd)}"
+    return with_buttons(b.message(text, blocks), pages(command, page, of))
+
+
+def _rows(lines: Sequence[LedgerLine], zone: ZoneInfo) -> list[tuple[str, str, str, str]]:
+    return [
+        (local(line.at, zone), format_usd(line.amount_usd), line.words, line.request_id) for line in lines
+    ]
+
+
+def _totals(found: LedgerReport) -> str:
+    kinds = " · ".join(
+        f"{b.esc(kind.replace('_', ' '))} {format_usd(total)} in {count:,}"
+        for kind, count, total in found.by_kind()
+    )
+    said = [
+        f"*{b.esc(found.period.in_words())}*",
+        f"In {format_usd(found.in_usd)}, out {format_usd(found.out_usd)}, together"
+        f" {format_usd(found.in_usd + found.out_usd)}",
+        kinds,
+    ]
+    if not found.all_read:
+        said.append(f"*There are more:* the newest {len(found.lines):,} are counted here.")
+    return "\n".join(filter(None, said))
+
+
+def percent(fraction: Decimal) -> str:
+    """`1.5 %` for 0.015, to the last digit: rates are fractions [Fees]."""
+    shown = plain((fraction * 100).normalize() + 0)
+    return f"{shown} %"
+
+
+def fees(found: Fees, program: str, markup_command: str = "") -> b.Block:
+    """`/float fees`: the schedule in words. `markup_command` opens the form that changes the markup."""
+    card = found.transaction
+    rows = [
+        (
+            "Funding the float",
+            percent(found.load_from_float_pct),
+            "once, when funds are sent; top-ups are then 1:1",
+        ),
+        (
+            "A load paid by the end user",
+            percent(found.load_from_user_deposit_pct),
+            "only where deposits are enabled",
+        ),
+        (
+            "Your markup on such a load",
+            percent(found.your_markup_pct),
+            "on deposits only; it becomes your earnings",
+        ),
+        ("Purchase in dollars", percent(card.usd_purchase_pct), "of the purchase, as it happens"),
+        ("Purchase in another currency", percent(card.fx_purchase_pct), "of the purchase, as it happens"),
+        ("High-risk merchant", percent(card.high_risk_surcharge_pct), "on top of the rate of the purchase"),
+        ("Cash machine", percent(card.atm_pct), "of what is drawn"),
+        ("Push-to-card payout", percent(card.visa_direct_pct), "of the payout"),
+        ("Card, each month", format_usd(card.monthly_per_card_usd), "every card there is, frozen ones too"),
+        (
+            "Your markup on purchases",
+            percent(card.your_markup_pct),
+            "set by the service; told on each purchase",
+        ),
+    ]
+    example = found.example_on_100_usd
+    blocks = [
+        b.header("Fees"),
+        b.table(("What", "Rate", "When"), rows),
+        b.section(
+            f"Of 100 USD the service takes {format_usd(example.svc_fee_usd)} and your markup"
+            f" {format_usd(example.your_fee_usd)}; {format_usd(example.lands_on_card_usd)} would be left with both. No"
+            " route charges both."
+        ),
+        b.context(
+            "A published list: what one purchase was charged is on that purchase, see `/card tx`. Ordering a card pays"
+            " its first month; the month of closing is charged in full."
+        ),
+        b.context(f"program {b.esc(program)} · read from the API just now"),
+    ]
+    change = (
+        [b.button("Change the markup", f"{ids.OPEN_FORM}:markup", markup_command)] if markup_command else []
+    )
+    return with_buttons(b.message(f"Fees: funding {percent(found.load_from_float_pct)}", blocks), change)
+
+
+def earnings(found: Earnings, program: str) -> b.Block:
+    """`/float earnings`: the partner's commission, which is apart from the float."""
+    paid = f"last on {b.when(found.last_payout_at)}" if found.last_payout_at else "none yet"
+    lines = [
+        ("Accrued, ever", format_usd(found.accrued_usd)),
+        ("Paid out", format_usd(found.paid_out_usd)),
+        ("Owed to you", format_usd(found.owed_usd)),
+    ]
+    blocks = [
+        b.header(f"Earnings: {format_usd(found.owed_usd)} owed"),
+        *b.pairs(lines),
+        b.section(
+            f"Payouts: {paid}. Earnings are your markup on deposits, kept apart from the float: they cannot be spent"
+            " on cards. Ask the service for a payout."
+        ),
+        b.context(f"program {b.esc(program)} · read from the API just now"),
+    ]
+    return b.message(f"Earnings: {format_usd(found.owed_usd)} owed", blocks)

@@ -1,0 +1,74 @@
+"""Requests as look-ups show them: what waits for whom, a search, and the proofs of one."""
+
+from __future__ import annotations
+
+from bot.domain.checking import Verification
+from bot.domain.money import format_usd
+from bot.domain.requests import Request
+from bot.domain.statements import RequestPage
+from bot.services.pictures import InboxPicture
+from handlers.views import blocks as b
+from handlers.views import states
+from handlers.views.replies import listed, pages, with_buttons
+
+
+def inbox(found: InboxPicture) -> b.Block:
+    """`/requests`: what waits for me, what I asked for, what was decided lately."""
+    blocks = [b.header(f"{len(found.waiting)} waiting for you, {len(found.mine)} of yours open")]
+    blocks += listed("Waiting for you", found.waiting, "Nothing waits for you.")
+    blocks += listed("Yours", found.mine, "You have no open request.")
+    blocks += listed("Decided lately", found.recent[:5])
+    blocks.append(
+        b.context(
+            "`/requests show R-XXXX` · `/requests cancel R-XXXX` · `/requests verify R-XXXX` · `/requests unresolved`"
+            " · `/requests topup last week` · `/requests all 30d`"
+        )
+    )
+    return b.message(f"{len(found.waiting)} waiting for you, {len(found.mine)} of yours open", blocks)
+
+
+def search(found: RequestPage, asked: str, command: str) -> b.Block:
+    """Requests that fit a search, in a table; `asked` says in words what was searched for."""
+    head = b.counted(found.total, "request")
+    number = f", page {found.page} of {found.pages}" if found.pages > 1 else ""
+    blocks = [b.header(f"{head}{number}"), b.section(f"*{b.esc(asked)}*")]
+    if found.rows:
+        rows = [_row(one) for one in found.rows]
+        blocks.append(b.table(("Id", "State", "What", "Amount", "Asked by", "Asked (UTC)"), rows))
+    else:
+        blocks.append(b.section("No request fits."))
+    blocks.append(
+        b.context("from Countersign's own database, just now · see one with `/requests show R-XXXX`")
+    )
+    return with_buttons(b.message(head, blocks), pages(command, found.page, found.pages))
+
+
+def _row(one: Request) -> tuple[str, ...]:
+    amount = format_usd(one.exposure_usd) if one.exposure_usd else "–"
+    asked = f"{one.created_at:%Y-%m-%d %H:%M}"
+    return (one.id, states.badge(one.state), one.summary, amount, one.requester_name, asked)
+
+
+def verification(found: Verification) -> b.Block:
+    """`/requests verify`: what exactly was checked, what was found, and what this cannot show."""
+    one = found.request
+    verdict = "everything checked holds" if found.holds else "SOMETHING WAS CHANGED"
+    blocks = [b.header(f"{one.id}: {verdict}"), b.plain_section(one.summary)]
+    for check in found.checks:
+        mark = "✓" if check.holds else "✗"
+        blocks.append(b.section(f"{mark} *{b.esc(check.what)}:* {b.esc(b.cut(check.found, 1200))}."))
+    if not found.holds:
+        blocks.append(
+            b.section(
+                "*▲ Somebody changed the database outside Countersign.* Keep a copy of it before anything else, tell an"
+                " admin, and run `countersign audit verify`."
+            )
+        )
+    at = b.when(found.checked_at, "{date_short_pretty} {time_secs}")
+    blocks.append(
+        b.context(
+            f"checked {at}, under the master key · not checked: whether the end of the chain was cut off, which anchors"
+            " kept elsewhere show"
+        )
+    )
+    return b.message(f"{b.esc(one.id)}: {verdict}", blocks)

@@ -25,7 +25,7 @@ from bot.domain.errors import (
 from bot.domain.money import format_usd
 from bot.domain.policy import APPROVAL_VALID_FOR
 from bot.domain.requests import Event, Request, State
-from bot.services import alerts, owed, people
+from bot.services import alerts, bulk_approval, bulk_rows, owed, people
 from bot.services.core import Core
 from bot.services.decisions import is_genuine, signed
 from bot.services.drafts import read_reason
@@ -74,6 +74,7 @@ async def _approve(
 ) -> tuple[Request, Verdict]:
     async with core.store.begin() as tx:
         request = await existing(tx, request_id)
+        bulk_approval.refuse_row(request)
         earlier = await decisions.of(tx, request.id)
         verdict = decide(
             request, earlier, actor=actor.id, standing=standing, shown_digest=shown_digest, now=tx.now
@@ -90,10 +91,13 @@ async def _approve(
                 request,
                 Event.APPROVE,
                 approved_at=tx.now,
-                valid_until=tx.now + APPROVAL_VALID_FOR,
-                due_at=tx.now,
+                # A batch sends nothing itself: its rows are due, and lapse.
+                valid_until=None if request.is_batch else tx.now + APPROVAL_VALID_FOR,
+                due_at=None if request.is_batch else tx.now,
                 remind_at=None,
             )
+            if request.is_batch:
+                await bulk_approval.approve_rows(tx, core, request, [*earlier, decision])
             tx.after_commit(lambda: core.carrier.wake(request.id))
         else:
             request = await requests.touch(tx, request)
@@ -175,6 +179,7 @@ async def reject(core: Core, request_id: str, slack_id: str, *, reason: str) -> 
         approvers = await people.approvers(core)
         async with core.store.begin() as tx:
             request = await existing(tx, request_id)
+            bulk_approval.refuse_row(request)
             require_rejectable(request, actor.id)
             if actor.id not in approvers:
                 raise NotAllowed(people.not_an_approver(core), "not_an_approver")
@@ -246,6 +251,8 @@ async def resolve(core: Core, request_id: str, slack_id: str, *, verdict: str, e
             request = await existing(tx, request_id)
             if request.state is not State.UNRESOLVED:
                 raise Stale(f"{request.id} is {request.state}: there is nothing to resolve.")
+            if request.is_batch:
+                raise Stale(f"Resolve the rows of {request.id} whose outcome is not known; it follows them.")
             if actor.id not in standing.approvers and actor.id != request.requester:
                 raise NotAllowed(people.not_an_approver(core), "not_an_approver")
             decision = signed(
@@ -298,6 +305,7 @@ async def _settle_by_hand(
     await note(tx, core, moved, decision.actor, "request.resolved_by_hand", {"verdict": decision.verdict})
     await alerts.resolve(tx, core, f"unresolved:{request.id}")
     await owed.card(tx, core, moved)
+    await bulk_rows.row_changed(tx, core, moved)
     await owed.line(tx, core, moved, str(moved.state), actor=decision.actor)
     await owed.tell_requester(tx, core, moved, decision.actor)
     return moved

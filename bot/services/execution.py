@@ -62,6 +62,8 @@ async def execute(core: Core, request_id: str) -> None:
         request = await requests.get(tx, request_id)
     if request is None or request.state not in _CLAIMABLE or request.program not in core.partners:
         return
+    if request.is_batch:
+        return  # its rows are sent
     if await endings.without_a_call(core, request):
         return
     answer = await (gate.first_send if request.state is State.APPROVED else _may_repeat)(core, request)

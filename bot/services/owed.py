@@ -7,7 +7,7 @@ picture is drawn from the database when the row is delivered, so lost, doubled o
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from bot.domain.requests import Request
@@ -16,9 +16,18 @@ from storage import outbox
 from storage.audit import Anchor
 from storage.store import Tx
 
+PROGRESS_EVERY = timedelta(seconds=3)
+_TOLD_OF_ROWS = frozenset({"unresolved", "landed_late", "resolution"})
+
 
 async def card(tx: Tx, core: Core, request: Request) -> None:
-    """The request card in the approvals channel, drawn as the request is when it is delivered."""
+    """The request card in the approvals channel, drawn as the request is when it is delivered.
+
+    A row of a batch has none of its own: its batch's is drawn.
+    """
+    if request.parent_id is not None:
+        await _progress(tx, core, request.parent_id)
+        return
     await _put(
         tx,
         core,
@@ -43,16 +52,54 @@ async def redraw(tx: Tx, core: Core, request: Request) -> None:
     )
 
 
-async def line(
-    tx: Tx, core: Core, request: Request, line: str, *, actor: str = "", tag: str = "", text: str = ""
-) -> None:
-    """One line in the request's thread. `line` is the word the view turns into a sentence."""
+async def progress(tx: Tx, core: Core, batch: Request) -> None:
+    """Draw a batch while its rows go on: at most once in `PROGRESS_EVERY`, with all that has happened by then."""
+    await _progress(tx, core, batch.id)
+
+
+async def _progress(tx: Tx, core: Core, batch_id: str) -> None:
+    await _put(
+        tx,
+        core,
+        channel=core.channels.approvals,
+        kind="card",
+        subject=f"request:{batch_id}",
+        body={},
+        dedupe=f"card:{batch_id}:progress:{core.ids.ulid()}",
+        due_at=tx.now + PROGRESS_EVERY,
+    )
+
+
+async def results(tx: Tx, core: Core, batch: Request) -> None:
+    """What became of each row of a batch, as a CSV file in its thread."""
     await _put(
         tx,
         core,
         channel=core.channels.approvals,
         kind="line",
-        subject=f"request:{request.id}",
+        subject=f"request:{batch.id}",
+        body={"line": "results"},
+        dedupe=f"results:{batch.id}:{batch.version}",
+    )
+
+
+async def line(
+    tx: Tx, core: Core, request: Request, line: str, *, actor: str = "", tag: str = "", text: str = ""
+) -> None:
+    """One line in the request's thread. `line` is the word the view turns into a sentence.
+
+    Of a row of a batch only what somebody has to look at is told, in the batch's thread and with the row's id.
+    """
+    if request.parent_id is not None:
+        if line not in _TOLD_OF_ROWS:
+            return
+        text = f"{request.id} ({request.summary}): {text or request.outcome_text}"
+    await _put(
+        tx,
+        core,
+        channel=core.channels.approvals,
+        kind="line",
+        subject=f"request:{request.parent_id or request.id}",
         body={"line": line, "actor": actor, "text": text, "version": request.version},
         dedupe=f"line:{request.id}:{line}:{tag or request.version}",
     )
@@ -60,7 +107,7 @@ async def line(
 
 async def tell_requester(tx: Tx, core: Core, request: Request, actor: str) -> None:
     """A direct message to the requester, unless it was their own doing."""
-    if actor == request.requester:
+    if actor == request.requester or request.parent_id is not None:
         return
     await _put(
         tx,

@@ -13,10 +13,62 @@ from decimal import Decimal
 
 from bot.domain.approvals import Decision
 from bot.domain.periods import Period
-from bot.domain.requests import Request
+from bot.domain.requests import Request, State
 from bot.domain.secret import Secret
 from bot.domain.statements import CardStatement, PurchaseLine
 from bot.operations._base import Concern, Line
+
+
+@dataclass(frozen=True, slots=True)
+class BulkRowPicture:
+    """One row of a batch; `number` from 1, `line` in the file. Before the submission it has no id and no state."""
+
+    number: int
+    line: int
+    summary: str
+    id: str = ""
+    version: int = 0
+    state: State | None = None
+    text: str = ""  # what came of it
+    is_left_out: bool = False
+    private: tuple[Line, ...] = ()  # as typed, for the approver's modal alone
+
+
+@dataclass(frozen=True, slots=True)
+class BatchPicture:
+    """How the rows of a batch stand: counts by state, and the rows that are asked for."""
+
+    states: Mapping[State, int]
+    rows: tuple[BulkRowPicture, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class BulkPreviewPicture:
+    """What a batch would do, before anything is recorded. `approvers` are Slack ids of who may approve it now."""
+
+    draft_id: str
+    kind: str
+    title: str
+    verb: str
+    summary: str
+    total_usd: Decimal
+    lines: tuple[Line, ...]
+    concerns: tuple[Concern, ...]
+    rows: tuple[BulkRowPicture, ...]
+    approvals_needed: int
+    approvers: tuple[str, ...]
+    program: str
+    live: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ResultsPicture:
+    """A file for a request's thread. `content` is CSV in which no cell runs as a formula."""
+
+    request_id: str
+    name: str
+    text: str
+    content: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +84,7 @@ class RequestPicture:
     approver_names: tuple[str, ...]  # as the policy writes them: "@card-approvers"
     live: bool
     next_look_at: datetime | None = None
+    batch: BatchPicture | None = None
     paused: str = ""  # why nothing is sent to its program now, in a sentence
 
 
@@ -174,6 +227,7 @@ Picture = (
     | LinkPicture
     | DigestPicture
     | AnchorPicture
+    | ResultsPicture
 )
 
 

@@ -1,0 +1,254 @@
+"""Asking for many cards at once: preview, submit, and leaving rows out before the approval.
+
+A batch is one request that people approve as a whole, with limits and tiers on its total; each row is a
+request of its own under it, with its own key for ever, so that what holds for one call holds for each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+from typing import Any
+
+from bot.domain.bulk import counted, digest_of_rows
+from bot.domain.errors import CountersignError, NotAllowed, NotFound, Stale
+from bot.domain.money import exact_sum
+from bot.domain.requests import Event, Request, State
+from bot.operations._base import Concern, Operation
+from bot.partner.codec import encode
+from bot.services import bulk_rows, bulk_words, drafts, owed, people, programs
+from bot.services.bulk_approval import ROWS_DIGEST
+from bot.services.bulk_reading import Read, of_draft
+from bot.services.core import Core
+from bot.services.pictures import BulkPreviewPicture, BulkRowPicture
+from bot.services.requests import FIRST_REMINDER, digest_of, existing, free_id, note, record
+from storage import cards, decisions, requests
+from storage import drafts as draft_rows
+from storage.drafts import Draft
+from storage.store import Tx
+
+_LEFT_OUT = "Left out by the requester before the approval. Nothing was sent."
+_UNUSABLE = frozenset({"DELETED", "BLOCKED", "EXPIRED"})
+_MOST_LINES_TOLD = 10
+_GONE = "This was submitted already, or the draft is gone. Look at /requests before asking again."
+
+
+async def preview(core: Core, draft_id: str, slack_id: str) -> BulkPreviewPicture:
+    """Read the float once, look at each row's card, and say what all of it would do. Raises PartnerError."""
+    async with core.store.read() as tx:
+        draft = await draft_rows.get(tx, draft_id)
+    read = of_draft(core, draft, slack_id)
+    if draft is None or read is None:
+        raise NotFound("This list is gone. Upload or paste it again; nothing was recorded.")
+    await people.require_may_ask(core, slack_id, read.cls, action=f"{read.cls.kind}.bulk.preview")
+    live_facts = await account_facts(core, draft.program, read.cls)
+    standing = await people.standing_lately(core)
+    operations = read.operations
+    total_usd = exact_sum(operation.exposure_usd() for operation in operations)
+    async with core.store.begin() as tx:
+        facts = {**live_facts, **await _house_facts(tx, core, read, operations)}
+        await draft_rows.put(tx, replace(draft, facts=facts))
+        limits = await drafts.limit_lines(tx, core, total_usd, slack_id) if total_usd else []
+        paused = await programs.why_paused(tx, draft.program)
+    kind, rows = read.cls.kind, len(operations)
+    concerns = bulk_words.concerns(kind, rows, total_usd, facts)
+    if paused:
+        concerns.insert(0, Concern(f"{paused} What is approved meanwhile waits 15 minutes at most."))
+    return BulkPreviewPicture(
+        draft_id=draft.id,
+        kind=kind,
+        title=read.cls.title,
+        verb=read.cls.verb,
+        summary=bulk_words.summary(kind, rows, total_usd),
+        total_usd=total_usd,
+        lines=(*bulk_words.lines(kind, rows, total_usd, facts), *limits),
+        concerns=tuple(concerns),
+        rows=tuple(
+            BulkRowPicture(number=number, line=row.line, summary=operation.summary())
+            for number, (row, operation) in enumerate(zip(read.rows, operations, strict=True), 1)
+        ),
+        approvals_needed=core.policy.of(kind).approvals_needed(total_usd),
+        approvers=tuple(sorted(standing.others(slack_id))),
+        program=draft.program,
+        live=core.live.get(draft.program, True),
+    )
+
+
+async def account_facts(core: Core, program: str, cls: type[Operation]) -> dict[str, Any]:
+    """What the account says now that bears on a batch of this kind; nothing for a freeze. Raises PartnerError."""
+    partner = core.partners[program]
+    if cls.kind == "card_freeze":
+        return {}
+    me = await partner.me()
+    facts: dict[str, Any] = {
+        "float_available_usd": str(me.float.available_usd),
+        "allowance_left": None if me.cards.limit is None else me.cards.limit - me.cards.total,
+    }
+    if cls.kind == "card_order":
+        facts["monthly_fee_usd"] = str((await partner.fees()).transaction.monthly_per_card_usd)
+    return facts
+
+
+async def _house_facts(tx: Tx, core: Core, read: Read, operations: Sequence[Operation]) -> dict[str, Any]:
+    """What our own records say of each row, and the warnings that follow, with the lines they are about."""
+    by_row = [await drafts.on_target(tx, operation) for operation in operations]
+    entries = [await cards.get(tx, o.subject) if o.has_card else None for o in operations]
+    statuses = [entry.status if entry else None for entry in entries]
+    numbers = [row.line for row in read.rows]
+    pay_twice = [n for n, facts in zip(numbers, by_row, strict=True) if facts["unresolved"]]
+    similar = [n for n, facts in zip(numbers, by_row, strict=True) if facts["similar"]]
+    unusable = [n for n, status in zip(numbers, statuses, strict=True) if status in _UNUSABLE]
+    frozen = [n for n, status in zip(numbers, statuses, strict=True) if status == "FROZEN"]
+    on_frozen = (
+        "the card is frozen already"
+        if read.cls.kind == "card_freeze"
+        else "the card is frozen: money would sit on it"
+    )
+    told = (
+        (unusable, "the card is closed, blocked or expired, so nothing will be sent"),
+        (
+            pay_twice,
+            "another request on the same card has no known outcome yet, so nothing will be sent meanwhile",
+        ),
+        (similar, "the same was asked for within 24 hours"),
+        (_twins(read), "the same name or reference stands on another line"),
+        (frozen, on_frozen),
+    )
+    return {
+        "pending_usd": str(await drafts.pending_usd(tx, core)),
+        "by_row": by_row,
+        "warnings": [f"{_lines(found)}: {text}." for found, text in told if found],
+    }
+
+
+def _twins(read: Read) -> list[int]:
+    """Lines of orders that share a name or a reference: two cards for one person, or one asked for twice."""
+    if read.cls.kind != "card_order":
+        return []
+    seen: dict[tuple[str, str], list[int]] = {}
+    for row in read.rows:
+        for field in ("card_holder_name", "partner_ref"):
+            if row.values.get(field):
+                seen.setdefault((field, row.values[field]), []).append(row.line)
+    return sorted({line for lines in seen.values() if len(lines) > 1 for line in lines})
+
+
+def _lines(numbers: Sequence[int]) -> str:
+    shown = ", ".join(map(str, numbers[:_MOST_LINES_TOLD]))
+    more = f" and {len(numbers) - _MOST_LINES_TOLD} more" if len(numbers) > _MOST_LINES_TOLD else ""
+    return f"{'Line' if len(numbers) == 1 else 'Lines'} {shown}{more}"
+
+
+async def submit(core: Core, draft_id: str, slack_id: str, *, reason: str) -> Request:
+    """Record the batch and its rows, each with its key and its sealed body, in one transaction; no network."""
+    actor = await people.checked_lately(core, slack_id)
+    async with core.store.begin() as tx:
+        draft = await draft_rows.take(tx, draft_id)
+        read = of_draft(core, draft, slack_id)
+        if draft is None or read is None or not draft.facts:
+            raise Stale(_GONE)
+        draft = replace(draft, kind=read.cls.kind, reason=reason)
+        parent_id = await free_id(tx, core)
+        made = [
+            await record(tx, core, _draft_of_row(draft, read, index), actor, parent_id=parent_id)
+            for index in range(len(read.rows))
+        ]
+        batch = _batch(core, tx, parent_id, draft, made)
+        await requests.insert(tx, batch, private={}, body=_no_body())
+        body = {"exposure_usd": str(batch.exposure_usd), "rows": [row.id for row in made]}
+        await note(tx, core, batch, actor.id, "request.submitted", body)
+        await owed.card(tx, core, batch)
+        core.crash_point("submit.before_commit")
+    core.crash_point("submit.committed")
+    return batch
+
+
+def _draft_of_row(draft: Draft, read: Read, index: int) -> Draft:
+    row = read.rows[index]
+    facts = {**draft.facts["by_row"][index], "row": index + 1, "line": row.line}
+    return replace(draft, values=row.values, target_label=row.label, facts=facts)
+
+
+def _no_body() -> bytes:
+    """A batch sends nothing itself."""
+    return encode({})
+
+
+def _batch(core: Core, tx: Tx, request_id: str, draft: Draft, rows: Sequence[Request]) -> Request:
+    """The request that stands for the rows; they tell who asks for what."""
+    first = rows[0]
+    kept = {name: value for name, value in draft.facts.items() if name != "by_row"}
+    batch = replace(
+        first,
+        id=request_id,
+        parent_id=None,
+        subject="",
+        subject_label="",
+        key=core.ids.idempotency_key(),
+        facts=kept,
+        body_mac=tx.vault.mac("token_hash", _no_body()),
+        remind_at=tx.now + min(FIRST_REMINDER, core.policy.of(draft.kind).expires / 2),
+    )
+    terms = _terms(core, batch, rows)
+    batch = replace(batch, **terms)
+    return replace(batch, digest=digest_of(tx.vault, batch))
+
+
+def _terms(core: Core, batch: Request, rows: Sequence[Request]) -> dict[str, Any]:
+    """What a batch of these rows asks for: its sentence, its total, and the approvals for that total."""
+    total_usd = exact_sum(row.exposure_usd for row in rows)
+    return {
+        "terms": {"rows": str(len(rows)), ROWS_DIGEST: digest_of_rows(row.digest for row in rows)},
+        "rows": len(rows),
+        "exposure_usd": total_usd,
+        "summary": bulk_words.summary(batch.kind, len(rows), total_usd),
+        "approvals_needed": core.policy.of(batch.kind).approvals_needed(total_usd),
+    }
+
+
+async def leave_out(core: Core, request_id: str, slack_id: str, row_ids: Collection[str]) -> Request:
+    """The requester takes rows out of a pending batch. What is asked for changes, so earlier approvals fall."""
+    try:
+        async with core.store.begin() as tx:
+            return await _leave_out(tx, core, request_id, slack_id, frozenset(row_ids))
+    except CountersignError as refusal:
+        await people.refused(core, slack_id, "request.leave_out", f"request:{request_id}", refusal.reason)
+        raise
+
+
+async def _leave_out(tx: Tx, core: Core, request_id: str, slack_id: str, row_ids: frozenset[str]) -> Request:
+    await requests.lock_rows(tx, request_id)
+    batch = await existing(tx, request_id)
+    if not batch.is_batch:
+        raise NotFound(f"{batch.id} has no rows.")
+    if batch.requester != slack_id:
+        raise NotAllowed(
+            "Only the person who asked can leave rows out. You can reject it.", "not_the_requester"
+        )
+    if batch.state is not State.PENDING:
+        raise Stale(f"{batch.id} is {batch.state} already: no row can be left out any more.")
+    rows = await bulk_rows.included(tx, batch)
+    out = [row for row in rows if row.id in row_ids]
+    kept = [row for row in rows if row.id not in row_ids]
+    if len(out) != len(row_ids):
+        raise Stale("A row you chose is not part of it any more. Open the rows again.")
+    if not out or not kept:
+        raise Stale("Choose at least one row and leave at least one; to withdraw all of it, cancel it.")
+    for row in out:
+        await bulk_rows.close_row(tx, row, Event.CANCEL, _LEFT_OUT, outcome={"left_out": True})
+    terms = _terms(core, batch, kept)
+    digest = digest_of(tx.vault, replace(batch, **terms))
+    fallen = await decisions.drop_approvals(tx, batch.id)
+    batch = await requests.change_terms(tx, batch, **terms, digest=digest)
+    body = {"rows": [row.id for row in out], "approvals_fallen": fallen}
+    await note(tx, core, batch, slack_id, "request.rows_left_out", body)
+    await owed.card(tx, core, batch)
+    await owed.line(tx, core, batch, "left_out", actor=slack_id, text=_told(out, batch, fallen))
+    return batch
+
+
+def _told(out: Sequence[Request], batch: Request, fallen: int) -> str:
+    gone = "; ".join(row.summary for row in out[:_MOST_LINES_TOLD])
+    more = f"; and {len(out) - _MOST_LINES_TOLD} more" if len(out) > _MOST_LINES_TOLD else ""
+    again = " Approvals given before no longer count." if fallen else ""
+    return f"Left out: {gone}{more}. It now asks for {counted(batch.rows or 0)}: {batch.summary}.{again}"

@@ -1,0 +1,93 @@
+"""A batch's approval becomes its rows' approvals, and no row is sent that its batch does not vouch for.
+
+What people approve is the batch: its digest covers the digest of each row. With the deciding approval
+every row gets decisions of its own, by the same people and under MACs of their own, so that the gate
+before the first byte judges a row as it judges any request.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+
+from bot.domain.approvals import Decision, DecisionKind, decision_bytes
+from bot.domain.bulk import digest_of_rows, due_after
+from bot.domain.errors import NotAllowed, Stale
+from bot.domain.policy import APPROVAL_VALID_FOR
+from bot.domain.requests import Event, Request
+from bot.services import bulk_rows
+from bot.services.core import Core
+from bot.services.decisions import is_genuine
+from bot.services.requests import has_its_digest, note
+from storage import decisions, requests
+from storage.store import Tx
+
+ROWS_DIGEST = "rows_digest"
+
+
+def refuse_row(request: Request) -> None:
+    """Nobody decides on a row alone. Raises NotAllowed."""
+    if request.parent_id is not None:
+        raise NotAllowed(
+            f"{request.id} is a row of {request.parent_id}: decide on {request.parent_id} as a whole. Its requester"
+            " can leave rows out before it is approved.",
+            "row_of_a_batch",
+        )
+
+
+async def approve_rows(tx: Tx, core: Core, batch: Request, approvals: list[Decision]) -> None:
+    """Approve every row of a batch that was just approved. Raises `Stale` when a row was changed by hand."""
+    rows = await bulk_rows.included(tx, batch)
+    if not _are_the_rows(tx, batch, rows):
+        raise Stale(
+            "What is stored of its rows is not what was asked for. Nothing was sent. Keep the database as it is and"
+            " look at `countersign audit verify`."
+        )
+    given = [d for d in approvals if d.kind is DecisionKind.APPROVE and d.digest == batch.digest]
+    for number, row in enumerate(rows):
+        for decision in given:
+            await decisions.insert(tx, _for_row(tx, core, row, decision))
+        approved = await requests.move(
+            tx,
+            row,
+            Event.APPROVE,
+            approved_at=tx.now,
+            valid_until=tx.now + APPROVAL_VALID_FOR,
+            due_at=tx.now + due_after(number),
+        )
+        body = {"batch": batch.id, "by": [d.actor for d in given]}
+        await note(tx, core, approved, given[-1].actor, "request.approval", body)
+
+
+def _for_row(tx: Tx, core: Core, row: Request, decision: Decision) -> Decision:
+    made = replace(
+        decision, id=core.ids.ulid(), request_id=row.id, digest=row.digest, decided_at=tx.now, mac=""
+    )
+    return replace(made, mac=tx.vault.mac("approval_mac", decision_bytes(made)))
+
+
+def _are_the_rows(tx: Tx, batch: Request, rows: list[Request]) -> bool:
+    """Are these all the rows that the batch's digest covers, each as it was asked for?"""
+    if len(rows) != batch.rows or not all(has_its_digest(tx.vault, row) for row in rows):
+        return False
+    return digest_of_rows(row.digest for row in rows) == batch.terms.get(ROWS_DIGEST)
+
+
+async def batch_stands(tx: Tx, row: Request) -> bool:
+    """Is this row among those that enough people approved with its batch? Asked before its first byte."""
+    batch = await requests.get(tx, row.parent_id or "")
+    if batch is None or not has_its_digest(tx.vault, batch):
+        return False
+    if not _are_the_rows(tx, batch, await bulk_rows.included(tx, batch)):
+        return False
+    approvers = {
+        d.actor
+        for d in await decisions.of(tx, batch.id)
+        if d.kind is DecisionKind.APPROVE and d.digest == batch.digest and is_genuine(tx.vault, d)
+    }
+    return len(approvers - {batch.requester}) >= batch.approvals_needed
+
+
+def sent_within(rows: int) -> timedelta:
+    """How long after its approval the last row of so many is sent."""
+    return due_after(max(rows - 1, 0))

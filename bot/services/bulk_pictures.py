@@ -1,0 +1,98 @@
+"""A batch as values for the views: its rows, how they stand, and the file of results at the end."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+
+from bot.domain.bulk import ending_text
+from bot.domain.csv_lines import line
+from bot.domain.requests import Request
+from bot.operations._base import Concern, Facts, Line
+from bot.services import bulk_words
+from bot.services.bulk_rows import included, is_left_out, moved_usd
+from bot.services.core import Core
+from bot.services.pictures import BatchPicture, BulkRowPicture, ResultsPicture
+from storage import requests
+from storage.errors import Purged
+from storage.store import Tx
+
+_HEADER = (
+    "line",
+    "request",
+    "what",
+    "amount_usd",
+    "result",
+    "said",
+    "idempotency_key",
+    "sent_at",
+    "ended_at",
+)
+
+
+async def batch(tx: Tx, found: Request) -> BatchPicture:
+    rows = await requests.rows_of(tx, found.id)
+    states = Counter(row.state for row in rows if not is_left_out(row))
+    return BatchPicture(states, tuple(map(_row, rows)))
+
+
+def _row(row: Request) -> BulkRowPicture:
+    return BulkRowPicture(
+        number=int(row.facts["row"]),
+        line=int(row.facts["line"]),
+        summary=row.summary,
+        id=row.id,
+        version=row.version,
+        state=row.state,
+        text=row.outcome_text,
+        is_left_out=is_left_out(row),
+    )
+
+
+def effect(found: Request, facts: Facts) -> tuple[tuple[Line, ...], tuple[Concern, ...]]:
+    """What a batch does and what speaks against it, by these facts."""
+    rows = found.rows or 0
+    lines = bulk_words.lines(found.kind, rows, found.exposure_usd, facts)
+    return tuple(lines), tuple(bulk_words.concerns(found.kind, rows, found.exposure_usd, facts))
+
+
+async def rows_in_full(tx: Tx, core: Core, found: Request) -> tuple[BulkRowPicture, ...]:
+    """The rows that are asked for, private values as typed; without them once they are purged."""
+    shown = []
+    for row in await included(tx, found):
+        fields = [field for field in core.kinds[row.kind].fields if field.private]
+        values = await _private(tx, row) if fields else {}
+        private = tuple((field.label, values[field.name]) for field in fields if field.name in values)
+        shown.append(replace(_row(row), private=private))
+    return tuple(shown)
+
+
+async def _private(tx: Tx, row: Request) -> dict[str, str]:
+    try:
+        return (await requests.frozen(tx, row.id)).private
+    except Purged:
+        return {}
+
+
+async def results(tx: Tx, found: Request) -> ResultsPicture:
+    """What became of each row, as CSV. No private value is in it: what is said of a row is what its card says."""
+    rows = await requests.rows_of(tx, found.id)
+    asked = [row for row in rows if not is_left_out(row)]
+    told = ending_text(Counter(row.state for row in asked), moved_usd(asked), found.exposure_usd)
+    return ResultsPicture(
+        request_id=found.id,
+        name=f"{found.id}-results.csv",
+        text=f"{found.id}: {told}",
+        content=line(_HEADER) + "".join(_result(row) for row in rows),
+    )
+
+
+def _result(row: Request) -> str:
+    amount_usd = row.exposure_usd or None
+    result = "left out" if is_left_out(row) else row.state.value
+    sent_key = row.key if row.first_sent_at else ""
+    cells = (
+        int(row.facts["line"]), row.id, row.summary, amount_usd, result, row.outcome_text, sent_key,
+        row.first_sent_at, row.finished_at,
+    )  # fmt: skip
+    return line(cells)

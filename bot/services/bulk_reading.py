@@ -1,0 +1,197 @@
+"""From a list that somebody uploaded or pasted to a draft of a batch: every row checked, all faults at once.
+
+No network. A list with a fault is refused whole and nothing of it is kept, so that it can be mended and
+sent again without a row going twice.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from bot.domain import bulk_csv
+from bot.domain.bulk_csv import Column, Problem, Unreadable
+from bot.domain.errors import InvalidFields, NotFound
+from bot.operations._base import Operation
+from bot.operations.readers import refuse_card_number
+from bot.services import people
+from bot.services.core import Core
+from bot.services.drafts import resolve_card
+from storage import drafts
+from storage.drafts import Draft
+from storage.store import Tx
+
+# The kinds that can be asked for in bulk, and the headers people write besides a field's own name and label.
+_CARD = ("last4", "last four", "card id", "name", "cardholder", "holder", "reference", "partner ref")
+_HEADERS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
+    "card_topup": {
+        "card": _CARD,
+        "amount_usd": ("amount", "usd"),
+    },
+    "card_order": {
+        "card_holder_name": ("name", "cardholder", "holder"),
+        "phone_country_code": ("country", "phone country"),
+        "phone": ("phone number",),
+        "email": ("e-mail", "mail"),
+        "partner_ref": ("reference", "ref"),
+    },
+    "card_freeze": {"card": _CARD},
+}
+KINDS = tuple(_HEADERS)
+_EXAMPLES: Mapping[str, Sequence[str]] = {
+    "card_topup": ("4242,50.00", "ALICE MOREAU,1250"),
+    "card_order": ("Alice Moreau,44,7400123456,alice@example.com,TEAM-7",),
+    "card_freeze": ("4242", "TEAM-7"),
+}
+_DRAFT = "bulk:"
+
+
+@dataclass(frozen=True, slots=True)
+class DraftRow:
+    """One row of a draft: canonical values by field, and the card's label where it names one."""
+
+    line: int
+    values: Mapping[str, str]
+    label: str
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """What a list was understood as."""
+
+    draft_id: str
+    cls: type[Operation]
+    rows: tuple[DraftRow, ...]
+
+    @property
+    def operations(self) -> list[Operation]:
+        return [self.cls(row.values, row.label) for row in self.rows]
+
+
+def columns(cls: type[Operation]) -> list[Column]:
+    others = _HEADERS[cls.kind]
+    return [Column.of(f.name, f.label, *others.get(f.name, ()), optional=f.optional) for f in cls.fields]
+
+
+def template(cls: type[Operation]) -> str:
+    """A list to copy: the header and rows as examples."""
+    header = ",".join(f.name.removesuffix("_usd").removeprefix("card_holder_") for f in cls.fields)
+    return "\n".join([header, *_EXAMPLES[cls.kind]])
+
+
+def kind_of(core: Core, text: str) -> type[Operation]:
+    """The kind that a list's header asks for; the fullest form that its columns can fill."""
+    named = bulk_csv.columns_named(text)
+
+    def fit(cls: type[Operation]) -> tuple[int, int]:
+        known = columns(cls)
+        return sum(bool(c.names & named) for c in known), -len(known)
+
+    return max((core.kinds[kind] for kind in KINDS if kind in core.kinds), key=fit)
+
+
+async def begin(core: Core, *, owner: str, text: str, kind: str | None = None) -> Read:
+    """Check the list and keep it sealed as a draft. Raises `Unreadable`, which is audited."""
+    cls = core.kinds[kind] if kind else kind_of(core, text)
+    try:
+        rows = bulk_csv.read(text, columns(cls))
+        async with core.store.begin() as tx:
+            found, program = await _checked(tx, core, cls, rows)
+            draft = Draft(
+                id=core.ids.ulid(),
+                owner=owner,
+                kind=_DRAFT + cls.kind,
+                program=program,
+                values={"rows": _packed(found)},
+                target_label="",
+                reason="",
+                run_now=False,
+                facts={},
+                created_at=tx.now,
+            )
+            await drafts.put(tx, draft)
+    except Unreadable as refusal:
+        await people.refused(core, owner, f"{cls.kind}.bulk", "", "invalid_list")
+        raise Unreadable(_without_card_numbers(refusal.problems)) from None
+    return Read(draft.id, cls, found)
+
+
+async def _checked(
+    tx: Tx, core: Core, cls: type[Operation], rows: Iterable[bulk_csv.Row]
+) -> tuple[tuple[DraftRow, ...], str]:
+    """The rows with canonical values, and the one program they are of. Raises `Unreadable`."""
+    problems: list[Problem] = []
+    found: list[DraftRow] = []
+    programs: dict[str, int] = {}
+    seen: dict[str, int] = {}
+    for row in rows:
+        try:
+            checked, program = await _row(tx, core, cls, row)
+        except InvalidFields as wrong:
+            problems += [Problem(row.line, sentence) for sentence in wrong.errors.values()]
+            continue
+        subject = cls(checked.values, checked.label).subject
+        if subject and subject in seen:
+            problems.append(Problem(row.line, _again(cls, checked.label, seen[subject])))
+        seen.setdefault(subject, row.line)
+        programs.setdefault(program, row.line)
+        found.append(checked)
+    if len(programs) > 1:
+        where = ", ".join(f"{name} (line {line})" for name, line in programs.items())
+        problems.append(Problem(0, f"The cards are of several programs: {where}. Make a list for each."))
+    if problems:
+        raise Unreadable(problems)
+    return tuple(found), next(iter(programs))
+
+
+def _again(cls: type[Operation], label: str, line: int) -> str:
+    together = " Put the amounts into one row." if cls.moves_float else " Once is enough."
+    return f"It names {label} again, as line {line} does.{together}"
+
+
+async def _row(tx: Tx, core: Core, cls: type[Operation], row: bulk_csv.Row) -> tuple[DraftRow, str]:
+    """Raises `InvalidFields` with everything that is wrong in this row."""
+    errors: dict[str, str] = {}
+    values: dict[str, str] = {}
+    label, program = "", core.default_program
+    try:
+        values = cls.parse(row.texts)
+    except InvalidFields as found:
+        errors.update(found.errors)
+    for field in cls.fields:
+        if field.card and field.name not in errors:
+            try:
+                entry = await resolve_card(tx, row.texts.get(field.name) or "")
+                values[field.name], label, program = entry.id, entry.label, entry.program
+            except (NotFound, ValueError) as error:
+                errors[field.name] = str(error)
+    if errors:
+        raise InvalidFields(errors)
+    return DraftRow(row.line, values, label), program
+
+
+def _without_card_numbers(problems: Sequence[Problem]) -> list[Problem]:
+    """No sentence repeats what looks like a card number, whatever column it stood in."""
+    told = []
+    for problem in problems:
+        try:
+            refuse_card_number(problem.text)
+            told.append(problem)
+        except ValueError as guarded:
+            told.append(Problem(problem.line, str(guarded)))
+    return told
+
+
+def _packed(rows: Sequence[DraftRow]) -> str:
+    return json.dumps([[row.line, dict(row.values), row.label] for row in rows])
+
+
+def of_draft(core: Core, draft: Draft | None, owner: str) -> Read | None:
+    """The batch that a draft holds; None when it is gone, somebody else's, or no batch."""
+    if draft is None or draft.owner != owner or not draft.kind.startswith(_DRAFT):
+        return None
+    rows: list[Any] = json.loads(draft.values["rows"])
+    found = tuple(DraftRow(int(line), values, str(label)) for line, values, label in rows)
+    return Read(draft.id, core.kinds[draft.kind.removeprefix(_DRAFT)], found)

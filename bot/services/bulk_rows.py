@@ -1,0 +1,127 @@
+"""What a batch's rows do to it: rows change one by one, and the batch follows.
+
+A row is a request of its own with a key of its own, carried out, reconciled and resolved like any other.
+Its batch sends nothing: it is under way from the first row sent, and ends when the last row has ended.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from decimal import Decimal
+
+from bot.domain.bulk import batch_event, ending_text
+from bot.domain.money import exact_sum
+from bot.domain.requests import TERMINAL, Event, Request, State
+from bot.services import owed
+from bot.services.core import Core
+from storage import audit, requests
+from storage.store import Tx
+
+STOPPED = "Stopped by the requester before it was sent. Nothing was sent."
+
+
+async def row_changed(tx: Tx, core: Core, row: Request) -> None:
+    """Called in the transaction of each change of a row; nothing for a request that is no row."""
+    if row.parent_id is None:
+        return
+    await requests.lock(tx, row.parent_id)
+    batch = await requests.get(tx, row.parent_id)
+    if batch is None or batch.state is State.PENDING:
+        return
+    await _follow(tx, core, batch)
+
+
+async def _follow(tx: Tx, core: Core, batch: Request) -> None:
+    """Move the batch to where its rows are. A batch may take two steps at once: sent, and ended."""
+    rows = await included(tx, batch)
+    states = Counter(row.state for row in rows)
+    moved = False
+    while (event := batch_event(batch.state, states)) is not None:
+        ends = event is not Event.CLAIM
+        batch = await requests.move(
+            tx,
+            batch,
+            event,
+            outcome_text=ending_text(states, moved_usd(rows), batch.exposure_usd) if ends else "",
+            first_sent_at=tx.now if event is Event.CLAIM else batch.first_sent_at,
+            finished_at=tx.now if event not in (Event.CLAIM, Event.LOSE_SIGHT) else None,
+        )
+        await note(tx, core, batch, f"request.{batch.state}", states)
+        moved = True
+    if not moved:
+        await owed.progress(tx, core, batch)
+        return
+    await owed.card(tx, core, batch)
+    if batch.state in TERMINAL or batch.state is State.UNRESOLVED:
+        await owed.line(tx, core, batch, str(batch.state), text=batch.outcome_text)
+        await owed.tell_requester(tx, core, batch, "")
+    if batch.state in TERMINAL:
+        await owed.results(tx, core, batch)
+
+
+async def included(tx: Tx, batch: Request) -> list[Request]:
+    """The rows that are asked for: those left out before the approval are no longer part of it."""
+    return [row for row in await requests.rows_of(tx, batch.id) if not is_left_out(row)]
+
+
+def is_left_out(row: Request) -> bool:
+    return bool(row.outcome and row.outcome.get("left_out"))
+
+
+def moved_usd(rows: Sequence[Request]) -> Decimal:
+    """What the rows that succeeded moved, in USD."""
+    return exact_sum(row.exposure_usd for row in rows if row.state is State.SUCCEEDED)
+
+
+async def close_rows(tx: Tx, batch: Request, event: Event, text: str) -> list[Request]:
+    """End every row of which nothing was sent, with its batch or because the rest is stopped."""
+    await requests.lock_rows(tx, batch.id)
+    unsent = (State.PENDING, State.APPROVED)
+    return [
+        await close_row(tx, row, event, text)
+        for row in await requests.rows_of(tx, batch.id)
+        if row.state in unsent
+    ]
+
+
+async def close_row(tx: Tx, row: Request, event: Event, text: str, **changes: object) -> Request:
+    moved = await requests.move(
+        tx, row, event, outcome_text=text, finished_at=tx.now, due_at=None, remind_at=None, **changes
+    )
+    await requests.purge(tx, row.id)
+    return moved
+
+
+async def stop(tx: Tx, core: Core, batch: Request, slack_id: str) -> Request:
+    """The requester stops a batch that is under way: what was sent goes on, the rest is not sent."""
+    closed = await close_rows(tx, batch, Event.CANCEL, STOPPED)
+    await note(tx, core, batch, "request.stopped", Counter(row.state for row in closed), actor=slack_id)
+    await owed.line(tx, core, batch, "stopped", actor=slack_id, text=f"{len(closed)} rows were not sent.")
+    await _follow(tx, core, batch)
+    found = await requests.get(tx, batch.id)
+    return found or batch
+
+
+async def note(
+    tx: Tx,
+    core: Core,
+    batch: Request,
+    action: str,
+    states: Mapping[State, int],
+    *,
+    actor: str = "system:execution",
+) -> None:
+    await audit.append(
+        tx,
+        actor=actor,
+        action=action,
+        subject=f"request:{batch.id}:{batch.version}",
+        body={
+            "kind": batch.kind,
+            "state": batch.state.value,
+            "digest": batch.digest,
+            "rows": {state.value: count for state, count in sorted(states.items())},
+        },
+        policy_version=core.policy.version,
+    )

@@ -36,6 +36,8 @@ from bot.domain.reveals import Manner, Reveals, origins
 from bot.domain.secret import Secret
 from bot.engine.embedded import Embedded
 from bot.engine.timers import Timers
+from bot.operations._base import Operation
+from bot.operations.deposit_quote import QuoteDeposit
 from bot.partner.access import AccessRefused, check_access, is_loopback
 from bot.partner.client import PartnerClient
 from bot.partner.errors import PartnerError
@@ -133,7 +135,7 @@ async def _start(
     core = Core(
         store=store,
         partners=partners,
-        kinds=operations.kinds(),
+        kinds=_kinds(config),
         policy=config.policy,
         channels=await _channels(directory, config),
         directory=directory,
@@ -312,6 +314,12 @@ def _ignore_proxies_for_loopback(url: str) -> None:
         if host == "localhost" or ip_address(host).is_loopback:
             for name in ("HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy"):
                 os.environ.pop(name, None)
+
+
+def _kinds(config: Config) -> Mapping[str, type[Operation]]:
+    """Every kind there is; deposits as the agreement has them."""
+    configured = {QuoteDeposit.kind: QuoteDeposit.configured(config.deposits)} if config.deposits else {}
+    return {**operations.kinds(), **configured}
 
 
 async def _channels(directory: SlackDirectory, config: Config) -> Channels:

@@ -19,6 +19,7 @@ from typing import Any
 from urllib.parse import urlsplit
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
+from bot import operations
 from bot.domain.addresses import is_address
 from bot.domain.alert_rules import Alerting, DeclineAlert, FloatAlert
 from bot.domain.delegation import LONGEST, Delegation
@@ -38,6 +39,7 @@ _DESTINATION = re.compile(r"[a-z0-9][a-z0-9_-]{0,39}")
 _CLOCK = re.compile(r"([01][0-9]|2[0-3]):[0-5][0-9]")
 _QUIET = re.compile(rf"{_CLOCK.pattern}-{_CLOCK.pattern}")
 _HOST = re.compile(r"(?:[a-z0-9-]{1,63}\.)+[a-z][a-z0-9-]{1,62}(?::[1-9][0-9]{0,4})?")
+_FIELD = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,59}")
 _EVENT = re.compile(r"[a-z0-9_]+(\.[a-z0-9_]+)+")
 
 
@@ -82,6 +84,7 @@ class Config:
     destinations: tuple[Destination, ...]
     detail_hosts: tuple[str, ...]  # that serve card details, besides the API's own
     retention: Retention
+    deposits: Mapping[str, str]  # our field -> its name in the body of POST /deposits; empty = off
     digest: str
 
     @property
@@ -241,6 +244,7 @@ def _read(root: _Table, digest: str) -> Config:
         destinations=_destinations(relay),
         detail_hosts=_detail_hosts(root.table("details")),
         retention=_retention(root.table("retention")),
+        deposits=_deposits(root.table("deposits")),
         digest=digest,
     )
     for table in (alerts, relay, root):
@@ -261,8 +265,9 @@ def _channels(table: _Table) -> Channels:
 def _policy(root: _Table, digest: str, zone: ZoneInfo) -> Policy:
     tables = root.table("policy")
     default = _kind(tables.table("default"), KindPolicy())
-    kinds = {kind: _kind(tables.table(kind), default) for kind in KINDS if kind in tables.values}
-    tables.refuse_the_rest(KINDS)
+    known = dict.fromkeys((*KINDS, *operations.kinds()))
+    kinds = {kind: _kind(tables.table(kind), default) for kind in known if kind in tables.values}
+    tables.refuse_the_rest(known)
     people = root.table("people")
     delegations = _delegations(people, zone)
     return Policy(_people(people), kinds, default, _limits(root.table("limits")), digest, delegations)
@@ -448,6 +453,20 @@ def _detail_hosts(table: _Table) -> tuple[str, ...]:
     hosts = table.texts("hosts", _HOST, 'a host such as "cards.example.com"')
     table.refuse_the_rest()
     return hosts
+
+
+def _deposits(table: _Table) -> Mapping[str, str]:
+    """The fields of a body that the API's document does not show, by the words of the agreement."""
+    what = "the name of a field, as your agreement has it"
+    given = {key: table.text(key, _FIELD, what) for key in ("card", "amount_usd", "asset", "chain")}
+    names = {key: name for key, name in given.items() if name}
+    for key in ("card", "amount_usd") if names else ():
+        if key not in names:
+            table.problem(key, f"is needed: {what}.")
+    if len(set(names.values())) < len(names):
+        table.problem("card", "must not share its name with another field.")
+    table.refuse_the_rest()
+    return names
 
 
 def _is_https(url: str) -> bool:

@@ -49,7 +49,6 @@ def check() -> None:
 
 def _show(config: Config) -> None:
     from bot.domain.money import format_usd
-    from bot.domain.policy import KINDS
 
     people, policy = config.policy.people, config.policy
     typer.echo(f"Requests go to {config.channels.approvals}, alerts to {config.channels.alerts}.")
@@ -61,7 +60,7 @@ def _show(config: Config) -> None:
             f"{one.delegate} decides in the place of {one.away} from {one.since:%Y-%m-%d %H:%M} to before"
             f" {one.until:%Y-%m-%d %H:%M} UTC: {one.reason}"
         )
-    for kind in ("default", *(kind for kind in KINDS if kind in policy.kinds)):
+    for kind in ("default", *policy.kinds):
         rule = policy.of(kind)
         steps = "".join(f", {tier.approvals} above {format_usd(tier.above_usd)}" for tier in rule.tiers)
         typer.echo(f"{kind}: {rule.approvals} approval(s){steps}; expires after {_written(rule.expires)}.")

@@ -107,7 +107,7 @@ def never_met(policy: Policy, requesters: frozenset[str] | None, approvers: froz
         return [
             "people.approvers names nobody, so no request could ever be approved. Name a group or a person."
         ]
-    for kind in KINDS:
+    for kind in dict.fromkeys((*KINDS, *policy.kinds)):
         needed = policy.of(kind).most_approvals
         if requesters is not None and len(requesters) == 1:
             able = len(approvers - requesters)

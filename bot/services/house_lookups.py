@@ -28,7 +28,7 @@ def policy_picture(core: Core) -> PolicyPicture:
         if value is not None
     ]
     rows = []
-    for kind in KINDS:
+    for kind in dict.fromkeys((*KINDS, *core.kinds)):
         of = core.policy.of(kind)
         cls = core.kinds.get(kind)
         rows.append(

@@ -8,7 +8,7 @@ from typing import Any
 
 from aiohttp import web
 
-from sandbox.slack import files, interactions, modals, world
+from sandbox.slack import files, interactions, modals, shortcuts, world
 from sandbox.slack.errors import BadAct
 from sandbox.slack.faults import ENVELOPE_KINDS, FILE_DOWNLOAD, METHOD_EFFECTS, RESPONSE_URL
 from sandbox.slack.fields import Fields, boolean, listing, number, one_of, take, text, texts, whole
@@ -121,6 +121,14 @@ async def _home(workspace: Workspace, body: Json) -> Json:
     }
 
 
+async def _shortcut(workspace: Workspace, body: Json) -> Json:
+    given = take(body, Fields(user=text, channel=text, ts=text, callback_id=text))
+    done = await shortcuts.on_message(
+        workspace, given["user"], given["channel"], given["ts"], given["callback_id"]
+    )
+    return {"ok": True, "outcome": done}
+
+
 async def _edit(workspace: Workspace, body: Json) -> Json:
     given = take(body, Fields(channel=text, ts=text).optional(text=text, blocks=_anything))
     return world.edit_message(workspace, given)
@@ -203,6 +211,7 @@ CALLS: dict[str, Call] = {
     "act/message": _message,
     "act/upload": _upload,
     "act/home": _home,
+    "act/shortcut": _shortcut,
     "act/edit": _edit,
     "act/delete": _delete,
     "people": _people,

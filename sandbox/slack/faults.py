@@ -23,6 +23,7 @@ ENVELOPE_KINDS = frozenset(
         "view_submission",
         "view_closed",
         "block_suggestion",
+        "message_action",
         "app_home_opened",
         "app_mention",
         "message.im",

@@ -22,6 +22,16 @@ class Command:
 
 
 @dataclass(frozen=True)
+class Shortcut:
+    """One shortcut as declared; `kind` is "message" or "global"."""
+
+    name: str
+    callback_id: str
+    kind: str
+    description: str = ""
+
+
+@dataclass(frozen=True)
 class Manifest:
     """What the app declared. Anything not in here is neither delivered nor allowed."""
 
@@ -34,6 +44,14 @@ class Manifest:
     messages_tab: bool = True
     messages_tab_read_only: bool = False
     interactive: bool = True
+    shortcuts: tuple[Shortcut, ...] = ()
+    agent_view: bool = False
+    #: Prompts that stand in the app's conversation until it suggests others: `{title, message}`.
+    prompts: tuple[dict[str, str], ...] = ()
+
+    def message_shortcut(self, callback_id: str) -> Shortcut | None:
+        declared = (one for one in self.shortcuts if one.kind == "message")
+        return next((one for one in declared if one.callback_id == callback_id), None)
 
     def command(self, name: str) -> Command | None:
         return next((command for command in self.commands if command.command == name), None)
@@ -67,6 +85,9 @@ def parse(data: Any) -> Manifest:
         messages_tab=bool(home.get("messages_tab_enabled", True)),
         messages_tab_read_only=bool(home.get("messages_tab_read_only_enabled", False)),
         interactive=bool(_mapping(settings, "interactivity").get("is_enabled", False)),
+        shortcuts=tuple(_shortcut(entry) for entry in features.get("shortcuts") or ()),
+        agent_view="agent_view" in features,
+        prompts=tuple(_mapping(features, "agent_view").get("suggested_prompts") or ()),
     )
 
 
@@ -75,6 +96,14 @@ def _mapping(data: dict[str, Any], key: str) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise ManifestError(f"{key} in the manifest is not a mapping")
     return value
+
+
+def _shortcut(entry: Any) -> Shortcut:
+    if not isinstance(entry, dict) or not entry.get("callback_id") or not entry.get("name"):
+        raise ManifestError(f"not a shortcut in the manifest: {entry!r}")
+    if entry.get("type") not in ("message", "global"):
+        raise ManifestError(f"a shortcut is of type message or global: {entry!r}")
+    return Shortcut(entry["name"], entry["callback_id"], entry["type"], entry.get("description", ""))
 
 
 def _command(entry: Any) -> Command:

@@ -1,6 +1,7 @@
 """Every Web API method the stand-in offers, by name."""
 
 from sandbox.slack import (
+    methods_agent,
     methods_chat,
     methods_conversations,
     methods_files,
@@ -14,5 +15,6 @@ METHODS: dict[str, Method] = {
     **methods_conversations.METHODS,
     **methods_chat.METHODS,
     **methods_views.METHODS,
+    **methods_agent.METHODS,
     **methods_files.METHODS,
 }

@@ -5,7 +5,7 @@ from typing import Any
 
 from sandbox.slack import blocks, events, limits, messages
 from sandbox.slack.arguments import Args
-from sandbox.slack.errors import SlackError, invalid_arguments
+from sandbox.slack.errors import SlackError
 from sandbox.slack.people import TEAM_DOMAIN, Channel
 from sandbox.slack.store import Ephemeral
 from sandbox.slack.web_api import Method
@@ -174,39 +174,10 @@ def get_permalink(workspace: Workspace, args: Args) -> Json:
     return {"channel": channel.id, "permalink": link}
 
 
-def set_status(workspace: Workspace, args: Args) -> Json:
-    """assistant.threads.setStatus: checked for its place; nothing is drawn."""
-    channel = target(workspace, args.required("channel_id"))
-    if workspace.store.message(channel.id, args.required("thread_ts")) is None:
-        raise SlackError("message_not_found")
-    if not args.has("status"):
-        raise invalid_arguments("missing required field: status")
-    return {}
-
-
-def set_suggested_prompts(workspace: Workspace, args: Args) -> Json:
-    """assistant.threads.setSuggestedPrompts: checked; nothing is drawn."""
-    target(workspace, args.required("channel_id"))
-    prompts = args.structure("prompts", list, "invalid_arguments")
-    if not prompts:
-        raise invalid_arguments("missing required field: prompts")
-    return {}
-
-
-def set_title(workspace: Workspace, args: Args) -> Json:
-    """assistant.threads.setTitle: checked; nothing is drawn."""
-    target(workspace, args.required("channel_id"))
-    args.required("title")
-    return {}
-
-
 METHODS = {
     "chat.postMessage": Method(post_message, None, "chat:write"),
     "chat.postEphemeral": Method(post_ephemeral, 4, "chat:write"),
     "chat.update": Method(update, 3, "chat:write"),
     "chat.delete": Method(delete, 3, "chat:write"),
     "chat.getPermalink": Method(get_permalink, None),
-    "assistant.threads.setStatus": Method(set_status, None, "chat:write"),
-    "assistant.threads.setSuggestedPrompts": Method(set_suggested_prompts, 4, "assistant:write"),
-    "assistant.threads.setTitle": Method(set_title, 3, "assistant:write"),
 }

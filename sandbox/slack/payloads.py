@@ -100,6 +100,31 @@ def message_action(
     return payload
 
 
+def message_shortcut(
+    callback_id: str,
+    person: Person,
+    channel: Channel,
+    message: Json,
+    *,
+    action_ts: str,
+    trigger_id: str,
+    response_url: str,
+) -> Json:
+    """A shortcut used on a message: the message as it stands, whoever wrote it."""
+    interaction = _interaction("message_action", person)
+    del interaction["user"]["username"], interaction["api_app_id"]
+    return {
+        **interaction,
+        "callback_id": callback_id,
+        "trigger_id": trigger_id,
+        "response_url": response_url,
+        "message_ts": message["ts"],
+        "channel": channel_ref(channel),
+        "message": deepcopy({key: value for key, value in message.items() if key != "metadata"}),
+        "action_ts": action_ts,
+    }
+
+
 def view_action(person: Person, view: View, action: Json, trigger_id: str) -> Json:
     """A click in a modal or a home tab."""
     return {

@@ -50,6 +50,11 @@ def see(workspace: Workspace, who: Person) -> Json:
             {"command": one.command, "description": one.description, "usage_hint": one.usage_hint}
             for one in workspace.manifest.commands
         ],
+        "shortcuts": [
+            {"callback_id": one.callback_id, "name": one.name, "description": one.description}
+            for one in workspace.manifest.shortcuts
+            if one.kind == "message"
+        ],
         "channels": [
             _channel_json(workspace, who, channel)
             for channel in store.channels.values()
@@ -89,7 +94,19 @@ def _channel_json(workspace: Workspace, who: Person, channel: Channel) -> Json:
         "archived": channel.archived,
         "app_is_member": channel.bot_is_in,
         "messages": [_message_json(workspace, message) for message in ordered],
+        "statuses": workspace.agent.statuses(channel.id),
+        "prompts": _prompts(workspace, channel),
     }
+
+
+def _prompts(workspace: Workspace, channel: Channel) -> Json | None:
+    """What a press would say, in the app's conversation of an agent app."""
+    if not channel.is_im or not workspace.manifest.agent_view:
+        return None
+    suggested = workspace.agent.prompts(channel.id)
+    if suggested is not None:
+        return {"title": suggested.title, "prompts": list(suggested.prompts)}
+    return {"title": "", "prompts": list(workspace.manifest.prompts)}
 
 
 def _message_json(workspace: Workspace, message: Json) -> Json:

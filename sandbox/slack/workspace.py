@@ -10,6 +10,7 @@ from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any
 
+from sandbox.slack.agent import AgentSurface
 from sandbox.slack.clock import Clock
 from sandbox.slack.delivery import Delivery, Transport
 from sandbox.slack.faults import Faults
@@ -64,6 +65,7 @@ class Workspace:
         self.store = Store(Persist(options.state_path), clock, self.ids, manifest.bot_name)
         self.store.on_change = self.changed
         self.views = Views(clock, self.ids, self.store)
+        self.agent = AgentSurface(clock, self.store)
         self.triggers = Triggers(clock, self.ids, options.trigger_seconds)
         self.response_urls = ResponseUrls(clock, self.ids)
         self.rates = Rates(clock, options.posts_per_second, options.posts_burst)
@@ -146,6 +148,7 @@ class Workspace:
         """The seed world again; connections and tokens stay."""
         self.faults.clear()
         self.views.reset()
+        self.agent.reset()
         self.calls.clear()
         self.delivery.records.clear()
         self.delivery.payloads.clear()

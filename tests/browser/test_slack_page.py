@@ -585,7 +585,7 @@ async def test_a_thread_opens_on_its_replies_and_takes_an_answer(page: Page, des
     await page.get_by_role("button", name="1 reply").click()
     thread = page.get_by_role("complementary", name="Thread")
     await expect(thread).to_contain_text("Bob looked at it")
-    await thread.get_by_label("Reply").fill("Thanks")
+    await thread.get_by_role("textbox", name="Reply").fill("Thanks")
     await page.keyboard.press("Enter")
 
     await expect(thread.get_by_role("article").last).to_contain_text("Thanks")

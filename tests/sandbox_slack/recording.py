@@ -93,6 +93,7 @@ def _wire(app: AsyncApp) -> None:
 
     for kind, _ in CLICKED:
         app.action(kind)(taken)
+    app.shortcut("ask")(taken)
     for name in ("app_mention", "app_home_opened", "message", "subteam_members_changed", "user_change"):
         app.event(name)(taken)
 
@@ -148,6 +149,7 @@ async def _events(stage: Stage) -> None:
     asked = await stage.act("message", user="U0ALICE", channel="C0OPS", text="@Countersign help")
     await stage.act("message", user="U0ALICE", channel="C0OPS", text="thanks", thread_ts=asked["ts"])
     await stage.act("message", user="U0ALICE", channel="D0ALICE", text="help")
+    await stage.act("shortcut", user="U0BOB", channel="C0OPS", ts=asked["ts"], callback_id="ask")
     await stage.post("groups", handle="card-approvers", users=["U0ALICE", "U0BOB"])
     await stage.post("people", id="U0BOB", real_name="Bob T.")
 

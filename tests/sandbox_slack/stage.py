@@ -20,7 +20,11 @@ MANIFEST: Json = {
     "display_information": {"name": "Countersign"},
     "features": {
         "app_home": {"home_tab_enabled": True, "messages_tab_enabled": True},
+        "agent_view": {"suggested_prompts": [{"title": "Float", "message": "what's our float"}]},
         "bot_user": {"display_name": "Countersign"},
+        "shortcuts": [
+            {"name": "Ask about this", "type": "message", "callback_id": "ask", "description": "Ask"}
+        ],
         "slash_commands": [
             {"command": "/card", "description": "Cards", "usage_hint": "topup [CARD]"},
             {"command": "/who", "description": "Who", "should_escape": True},

@@ -40,6 +40,7 @@ def test_the_run_answers_every_method(recording: Recording) -> None:
 ENVELOPE_SAMPLES = {
     "slash_commands": "app-backend/slash-commands/SlashCommandPayload.json",
     "block_actions": "app-backend/interactive-components/BlockActionPayload.json",
+    "message_action": "app-backend/interactive-components/MessageShortcutPayload.json",
     "view_submission": "app-backend/views/ViewSubmissionPayload.json",
     "view_closed": "app-backend/views/ViewClosedPayload.json",
     "app_home_opened": "events/AppHomeOpenedPayload.json",
@@ -198,6 +199,7 @@ def _claims(recording: Recording) -> list[tuple[str, Any]]:
         for body in sent[kind]:
             user = {key: value for key, value in body["user"].items() if key != "username"}
             claims.append((f"bolt.{name}", {**body, "user": user}))
+    claims += [("bolt.MessageShortcut", body) for body in sent["message_action"]]
     claims += [("bolt.BlockSuggestion", body) for body in sent["block_suggestion"]]
     for kind, name in EVENTS.items():
         # The type of app_home_opened has the view as an app publishes it, not as Slack answers it.

@@ -72,8 +72,22 @@ function drawConversation(page, channel) {
   for (const id of ["messages", "composer"]) $(id).hidden = atHome;
   if (atHome) drawHome(page);
   else if (channel) renderMessages($("messages"), channel, topLevel(channel), page, { newFrom: page.newFrom });
+  drawPrompts(page, atHome ? null : channel);
   page.main.render();
   drawJump();
+}
+
+/** What a person may send with a press, in the conversation of an agent app. */
+function drawPrompts(page, channel) {
+  const { title, prompts } = channel?.prompts ?? { title: "", prompts: [] };
+  $("prompts").hidden = prompts.length === 0;
+  reconcile($("prompts"), [...(title ? [{ heading: title }] : []), ...prompts], {
+    key: (each) => each.heading ?? `${each.title} ${each.message}`,
+    signature: (each) => each.heading ?? each.message,
+    build: (each) => each.heading
+      ? h("span", { class: "prompts-title" }, each.heading)
+      : h("button", { type: "button", class: "prompt", title: each.message, onclick: () => page.say(each.message) }, each.title),
+  });
 }
 
 function drawHome(page) {

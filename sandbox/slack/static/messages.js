@@ -7,6 +7,7 @@ import { block } from "./blocks.js";
 import { clockTime, dayName, fromTs, fullTime, sameDay } from "./dates.js";
 import { icon } from "./icons.js";
 import { mrkdwn } from "./mrkdwn.js";
+import { openMenu } from "./popups.js";
 
 // Messages of one author this close together stand under one name.
 const TOGETHER_S = 300;
@@ -97,15 +98,16 @@ function messageRow(channel, message, follows, replies, app, inThread) {
   const last = replies.at(-1);
   const count = inThread ? 0 : Math.max(replies.length, message.reply_count ?? 0);
   const open = app.place().thread === message.ts && !inThread;
-  const parts = { channel, message, follows, app, count, last, open, inThread };
+  const status = channel.statuses?.find((each) => each.thread_ts === message.ts)?.status ?? null;
+  const parts = { channel, message, follows, app, count, last, open, inThread, status };
   return {
     key: `${message.ephemeral ? "e" : "m"} ${message.ts}`,
-    signature: JSON.stringify([message, follows, count, last?.ts, open, app.worldMark()]),
+    signature: JSON.stringify([message, follows, count, last?.ts, open, status, app.worldMark()]),
     build: () => build(parts),
   };
 }
 
-function build({ channel, message, follows, app, count, last, open, inThread }) {
+function build({ channel, message, follows, app, count, last, open, inThread, status }) {
   const world = app.world();
   const date = fromTs(message.ts);
   const author = world.person(message.user) ?? { id: message.user, real_name: message.username, is_bot: message.is_app };
@@ -124,9 +126,10 @@ function build({ channel, message, follows, app, count, last, open, inThread }) 
       follows ? null : h("div", { class: "byline" }, h("b", {}, name), author.is_bot ? h("span", { class: "badge" }, "App") : null, time, edited),
       content(channel, message, app),
       follows ? edited : null,
+      status ? h("div", { class: "status-line", role: "status" }, `${app.appName()} ${status}`) : null,
       !inThread && count > 0 ? repliesButton(message, count, last, app) : null,
     ),
-    !inThread && !message.ephemeral ? replyTool(message, count, app) : null,
+    message.ephemeral ? null : h("div", { class: "tools" }, inThread ? null : replyTool(message, count, app), moreTool(channel, message, app)),
   );
 }
 
@@ -156,6 +159,19 @@ function repliesButton(message, count, last, app) {
     h("b", {}, `${count} ${count === 1 ? "reply" : "replies"}`),
     last ? h("small", {}, `Last at ${clockTime(fromTs(last.ts))}`) : null,
   );
+}
+
+/** The menu of a message: the shortcuts that the app declared. */
+function moreTool(channel, message, app) {
+  const shortcuts = app.see()?.shortcuts ?? [];
+  if (shortcuts.length === 0) return null;
+  const items = shortcuts.map((each) => ({
+    label: each.name, description: each.description,
+    pick: () => app.act("shortcut", { channel: channel.id, ts: message.ts, callback_id: each.callback_id }),
+  }));
+  const button = h("button", { type: "button", class: "icon-button tool", "aria-label": "More actions", title: "More actions", "aria-haspopup": "menu", "aria-expanded": "false" }, icon("dots"));
+  button.addEventListener("click", () => openMenu(button, "More actions", items));
+  return button;
 }
 
 function replyTool(message, count, app) {

@@ -199,6 +199,11 @@ class Page {
     for (const id of ["columns", "wire"]) $(id).inert = yes;
   }
 
+  /** Sends a suggested prompt as if it had been typed. */
+  say(text) {
+    return this.#send(text, [], null);
+  }
+
   insert(text) {
     this.main.insert(text);
   }
@@ -222,14 +227,23 @@ class Page {
     if (!channel) return false;
     if (files.length > 0) {
       const words = { text: withIds(text, this.world()), ...(thread ? { thread_ts: thread } : {}) };
-      return (await this.act("upload", { channel: channel.id, files: await encoded(files), ...words })) !== null;
+      return this.#sent(channel, thread, await this.act("upload", { channel: channel.id, files: await encoded(files), ...words }));
     }
-    if (!text.startsWith("/")) return (await this.act("message", { channel: channel.id, text: withIds(text, this.world()), ...(thread ? { thread_ts: thread } : {}) })) !== null;
+    if (!text.startsWith("/")) {
+      const words = { text: withIds(text, this.world()), ...(thread ? { thread_ts: thread } : {}) };
+      return this.#sent(channel, thread, await this.act("message", { channel: channel.id, ...words }));
+    }
     if (thread) {
       toast(`${text.split(/\s/)[0]} is not supported in threads.`);
       return false;
     }
     return (await this.act("command", { channel: channel.id, text })) !== null;
+  }
+
+  /** In the app's own conversation the answer hangs on the message, so its thread is opened. */
+  #sent(channel, thread, outcome) {
+    if (outcome?.ts && channel.is_im && !thread && this.channel()?.id === channel.id) this.openThread(outcome.ts);
+    return outcome !== null;
   }
 
   // What the stand-in says.

@@ -12,6 +12,7 @@ from bot.services import lookups, people
 from bot.services.core import Core
 from handlers import (
     card_answers,
+    exporting,
     float_answers,
     funding_answers,
     house_answers,
@@ -25,7 +26,15 @@ from handlers.views import guidance, replies
 from handlers.views.blocks import Block
 
 _HELP = ("countersign", "help")
-_MODULES = (card_answers, float_answers, funding_answers, request_answers, house_answers, people_answers)
+_MODULES = (
+    card_answers,
+    float_answers,
+    funding_answers,
+    request_answers,
+    house_answers,
+    people_answers,
+    exporting,
+)
 LOOK_UPS: Mapping[tuple[str, str], LookUp] = {
     look_up.name: look_up for module in _MODULES for look_up in module.LOOK_UPS
 }

@@ -44,6 +44,9 @@ METHOD_SCOPES: dict[str, set[str]] = {
     "conversations.history": {"channels:history", "groups:history"},
     "conversations.replies": {"channels:history", "groups:history"},
     "conversations.open": {"im:write"},
+    "assistant.threads.setStatus": {"chat:write"},
+    "assistant.threads.setSuggestedPrompts": {"assistant:write"},
+    "files.upload.v2": {"files:write"},
 }
 EVENT_SCOPES: dict[str, set[str]] = {
     "app_mention": {"app_mentions:read"},
@@ -116,6 +119,14 @@ def test_the_commands_declared_are_the_commands_handled(
         handled |= set(re.findall(r"/[a-z]+", getattr(pattern, "pattern", pattern)))
 
     assert declared == handled
+
+
+def test_the_shortcuts_declared_are_the_shortcuts_handled(
+    manifest: dict[str, Any], registered: Recorder
+) -> None:
+    declared = {shortcut["callback_id"] for shortcut in manifest["features"]["shortcuts"]}
+
+    assert declared == registered.names("shortcut")
 
 
 def test_the_usage_hints_name_the_subcommands_there_are(manifest: dict[str, Any]) -> None:

@@ -50,6 +50,7 @@ class PurchaseLine:
     open: tuple[str, ...] = ()
     heard: bool = False
     listed: bool = True
+    transaction_id: str = ""
 
     @property
     def is_declined(self) -> bool:

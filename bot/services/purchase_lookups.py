@@ -90,6 +90,7 @@ def merged(row: Transaction, known: Mapping[str, Purchase]) -> PurchaseLine:
         card_blocked=why.card_blocked if why else None,
         open=_open(purchase),
         heard=purchase is not None,
+        transaction_id=row.transaction_id or "",
     )
 
 
@@ -111,6 +112,7 @@ def heard_only(purchase: Purchase) -> PurchaseLine:
         open=_open(purchase),
         heard=True,
         listed=False,
+        transaction_id=purchase.transaction_id,
     )
 
 

@@ -62,8 +62,8 @@ def esc(text: str) -> str:
 
 
 def counted(number: int, word: str) -> str:
-    """`1 approval`, `2 approvals`."""
-    return f"{number} {word}" if number == 1 else f"{number} {word}s"
+    """`1 approval`, `2 approvals`, `1,200 approvals`."""
+    return f"{number} {word}" if number == 1 else f"{number:,} {word}s"
 
 
 def mention(slack_id: str) -> str:

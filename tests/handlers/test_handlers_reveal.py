@@ -64,7 +64,7 @@ async def test_the_link_is_seen_by_the_requester_alone_and_never_unfurled(office
     assert [(args["unfurl_links"], args["unfurl_media"]) for args in sent] == [(False, False)]
 
     token = Secret(url.rpartition("#")[2])
-    assert await reveal_opening.open_link(office.core, token, Manner.FRAME)
+    await reveal_opening.open_link(office.core, token, Manner.FRAME)
     await office.settle()
 
     assert "opened the card details" in json.dumps(await office.card(request.id))

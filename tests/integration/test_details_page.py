@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 import aiohttp
 import pytest
+from aiohttp.web import Application
 
 from bot import details, web
 from bot.domain.reveals import Manner, origin_of, origins
@@ -42,7 +43,7 @@ def service() -> Service:
 async def client(service: Service) -> AsyncIterator[aiohttp.ClientSession]:
     numbers = iter(range(100))
 
-    def add_to(app: web.web.Application) -> None:
+    def add_to(app: Application) -> None:
         details.add_to(
             app, service.open_link, origins=[FRAMES], nonce=lambda: f"nonce{next(numbers)}", https=True
         )

@@ -78,10 +78,10 @@ def operations_table() -> str:
     """A row for each operation kind there is."""
     lines = ["| kind | command | what it does | fields |", "|---|---|---|---|"]
     for name, kind in kinds().items():
-        fields = ", ".join(f"{f.label}{' (optional)' if f.optional else ''}" for f in kind.fields)
-        now = ", Freeze now" if kind.can_run_now else ""
+        fields = [f"{f.label}{' (optional)' if f.optional else ''}" for f in kind.fields]
+        shown = ", ".join([*fields, "Reason", *(["Freeze now"] if kind.can_run_now else [])])
         command = " ".join(kind.command)
-        lines.append(f"| `{name}` | `/{command}` | {kind.help} | {fields}, Reason{now} |")
+        lines.append(f"| `{name}` | `/{command}` | {kind.help} | {shown} |")
     return "\n".join(lines)
 
 

@@ -87,7 +87,7 @@ class CodesByWebhook(Operation):
         if not facts.get("code_person"):
             text = (
                 "Nobody is named to get this card's codes. An admin names somebody for the card's reference first:"
-                " /countersign alerts code REFERENCE @person."
+                " /countersign people map REFERENCE @person."
             )
             found.append(Concern(text, stops=True))
         return [

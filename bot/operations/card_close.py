@@ -41,8 +41,8 @@ class Close(Operation):
     command = ("card", "close")
     example = "/card close 4242"
     help = (
-        "close a card for good: the balance goes back to the float, the month is billed in full, and the card"
-        " allowance is not given back; freezing stops purchases and can be undone"
+        "close a card for good: what is on it goes back to the float, and its place in the card allowance is gone;"
+        " freezing can be undone, closing cannot"
     )
     phrases = ("close {card}", "close {card} for good")
     call = Call.CLOSE

@@ -36,6 +36,7 @@ from bot.domain.reveals import Manner, Reveals, origins
 from bot.domain.secret import Secret
 from bot.engine.embedded import Embedded
 from bot.engine.timers import Timers
+from bot.language_model import LanguageModel
 from bot.operations._base import Operation
 from bot.operations.deposit_quote import QuoteDeposit
 from bot.partner.access import AccessRefused, check_access, is_loopback
@@ -54,6 +55,7 @@ from bot.services.ssrf import Sender
 from bot.services.webhooks import Webhooks
 from bot.settings import Settings
 from handlers.after import AfterAck
+from handlers.home import Homes
 from handlers.identity import SlackDirectory
 from handlers.publish import SlackPublisher
 from storage import audit, programs
@@ -158,6 +160,7 @@ async def _start(
     stack.push_async_callback(anchors.drop, core, _anchor_file(store))
     publisher = SlackPublisher(slack)
     outbox = Outbox(core, publisher)
+    _loop(stack, "home", Homes(core, slack).run)
     _loop(stack, "outbox", partial(leader.while_leading, outbox.run) if leader else outbox.run)
     _loop(stack, "codes", threeds.Sender(core, publisher).run)
     _loop(stack, "engine", carrier.run)
@@ -416,7 +419,8 @@ async def _let_people_in(
     )
     after = AfterAck()
     stack.push_async_callback(after.drain, DRAIN_S)
-    handlers.register(app, handlers.Deps(core=core, after=after))
+    guess = await _language_model(settings, config, stack)
+    handlers.register(app, handlers.Deps(core=core, after=after, guess=guess))
     events = None
     if settings.slack_app_token is None:
         from slack_bolt.adapter.aiohttp import to_aiohttp_response, to_bolt_request
@@ -459,6 +463,14 @@ def _details(core: Core) -> Callable[[Application], None]:
         nonce=core.ids.token,
         https=core.reveals.base_url.startswith("https:"),
     )
+
+
+async def _language_model(settings: Settings, config: Config, stack: AsyncExitStack) -> LanguageModel | None:
+    """The optional proposer of readings; None, as by default, where none is set."""
+    if config.model is None:
+        return None
+    client = await stack.enter_async_context(httpx.AsyncClient())
+    return LanguageModel(config.model.url, config.model.name, settings.language_model_key, client=client)
 
 
 async def _database_answers(core: Core) -> str | None:

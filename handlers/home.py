@@ -1,41 +1,142 @@
-"""The Home tab, drawn for its owner each time it is opened."""
+"""The Home tab: drawn when it is opened, and again for those who opened it lately when something has changed."""
 
 from __future__ import annotations
 
-from bot.domain.errors import NotAllowed
+import logging
+from collections.abc import Mapping
+
+from slack_sdk.errors import SlackApiError
+from slack_sdk.web.async_client import AsyncWebClient
+
+from bot.domain.errors import LookupFailed, NotAllowed
 from bot.partner.errors import PartnerError
-from bot.services import lookups, people, upkeep
+from bot.services import float_lookups, home, people, upkeep
 from bot.services.core import Core
-from handlers import answers
+from handlers import talking
 from handlers.guard import Turn
-from handlers.views import home, replies
+from handlers.slack_errors import code_of, retry_after_s, status_of
+from handlers.views import charts, replies
+from handlers.views import home as views
 from handlers.views.blocks import Block
+
+log = logging.getLogger("countersign.home")
+
+# Changes of so many seconds are one redraw; Slack takes about a hundred of them a minute [views.publish].
+ROUND_S = 3.0
+PACE_S = 0.7
 
 
 async def opened(turn: Turn) -> None:
-    """`app_home_opened`; the Messages tab needs no view."""
+    """`app_home_opened`; the Messages tab needs no view, only what may be said there."""
     await turn.ack()
-    if turn.event.get("tab") == "home":
-        turn.after(_publish(turn))
+    turn.after(_open(turn) if turn.event.get("tab") == "home" else talking.suggest(turn))
 
 
-async def _publish(turn: Turn) -> None:
+async def _open(turn: Turn) -> None:
+    """At once as the database has it; then the float is read, and it is drawn again where that told more."""
+    core, slack_id = turn.core, turn.user
     try:
-        view = await _home(turn.core, turn.user)
+        await people.require_member(core, slack_id, action="home")
     except NotAllowed as refusal:
-        view = home.closed(str(refusal))
-    await turn.client.views_publish(user_id=turn.user, view=view)
+        await turn.client.views_publish(user_id=slack_id, view=views.closed(str(refusal)))
+        return
+    await home.opened(core, slack_id)
+    shown = await _publish(core, turn.client, slack_id, {}, before="")
+    trouble = await _read_floats(core)
+    await _publish(core, turn.client, slack_id, trouble, before=shown)
 
 
-async def _home(core: Core, slack_id: str) -> Block:
-    await people.require_member(core, slack_id, action="home")
-    may_ask, _ = await answers.roles(core, slack_id)
-    inbox = await lookups.inbox_of(core, slack_id)
+async def _read_floats(core: Core) -> Mapping[str, str]:
+    """Read what is not fresh; why not, by program, where it cannot be."""
+    trouble = {}
+    for program in core.partners:
+        try:
+            await float_lookups.float_now(core, program=program)
+        except PartnerError as error:
+            trouble[program] = replies.explain(error)
+    return trouble
+
+
+async def _publish(
+    core: Core, client: AsyncWebClient, slack_id: str, trouble: Mapping[str, str], *, before: str
+) -> str:
+    """Draw it unless it would show what it shows (`before`); returns the fingerprint."""
+    picture = await home.of(core, await home.shared(core), slack_id)
+    found = home.fingerprint(picture, sorted(trouble.values()))
+    if found != before:
+        await _send(client, slack_id, views.home(picture, core.kinds, trouble))
+        await home.drawn(core, slack_id, found)
+    return found
+
+
+async def _send(client: AsyncWebClient, slack_id: str, view: Block) -> None:
+    """A Slack that does not take charts yet gets the same in words."""
     try:
-        money, trouble = await lookups.float_now(core), ""
-    except PartnerError as error:
-        money, trouble = None, replies.explain(error)
-    return home.home(inbox, money, core.kinds, may_ask=may_ask, float_trouble=trouble)
+        await client.views_publish(user_id=slack_id, view=view)
+    except SlackApiError as error:
+        if not charts.has_chart(view) or code_of(error) not in ("invalid_blocks", "invalid_arguments"):
+            raise
+        await client.views_publish(user_id=slack_id, view=charts.without_chart(view))
+
+
+class Homes:
+    """Redraws Home for those who opened it lately. One in a process; the leader's does it."""
+
+    def __init__(self, core: Core, client: AsyncWebClient, *, pace_s: float = PACE_S) -> None:
+        self._core = core
+        self._client = client
+        self._pace_s = pace_s
+        self._seen = ""
+
+    async def run(self) -> None:
+        """Until cancelled: one look at whether anything changed, then a rest."""
+        while True:
+            if self._core.leads():
+                await self.tend()
+            await self._core.clock.sleep(ROUND_S)
+
+    async def tend(self) -> int:
+        """Redraw what changed since the last time; returns how many views were sent.
+
+        What everybody sees is read once. A refused redraw is made up for in a later round.
+        """
+        marker, viewers = await home.due(self._core, self._seen)
+        sent = 0
+        try:
+            if viewers:
+                known = await home.shared(self._core)
+                for viewer in viewers:
+                    sent += await self._redraw(known, viewer)
+        except LookupFailed as error:
+            log.warning("home.not_redrawn", extra={"error": str(error)})
+            return sent
+        except SlackApiError as error:
+            log.warning("home.not_redrawn", extra={"error": code_of(error)})
+            await self._core.clock.sleep(retry_after_s(error) or ROUND_S)
+            return sent
+        self._seen = marker
+        return sent
+
+    async def _redraw(self, known: home.Shared, viewer: home.HomeView) -> bool:
+        """Send it where it would show something new, or where the times it shows are old."""
+        core, slack_id = self._core, viewer.slack_id
+        if not await home.may_look(core, slack_id):
+            return False
+        picture = await home.of(core, known, slack_id)
+        found = home.fingerprint(picture)
+        if found == viewer.fingerprint and not home.is_old(viewer, picture.at):
+            return False
+        try:
+            await _send(self._client, slack_id, views.home(picture, core.kinds))
+        except SlackApiError as error:
+            if retry_after_s(error) is not None or status_of(error) >= 500:
+                raise
+            log.warning("home.refused", extra={"user": slack_id, "error": code_of(error)})
+            await home.forget(core, slack_id)
+            return False
+        await home.drawn(core, slack_id, found)
+        await core.clock.sleep(self._pace_s)
+        return True
 
 
 async def members_changed(turn: Turn) -> None:

@@ -6,7 +6,6 @@ one named is neither of those who confirm it. That nobody gets them any more tak
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import timedelta
 
 from bot.domain.actors import Actor
@@ -14,6 +13,7 @@ from bot.domain.errors import NotAllowed, NotFound
 from bot.operations import readers
 from bot.services import alerts, consents, pausing, people
 from bot.services.core import Core
+from bot.services.house_pictures import CodePerson
 from storage import audit, cards, person_cards
 from storage import people as people_rows
 from storage.consents import Consent
@@ -22,15 +22,6 @@ from storage.store import Tx
 NAME = "code_person"
 _ASKED_FOR = timedelta(hours=24)
 _ACTION = "code.name_person"
-
-
-@dataclass(frozen=True, slots=True)
-class CodePerson:
-    """`holders`: of the open cards with this reference, as far as the directory knows them."""
-
-    partner_ref: str
-    slack_id: str
-    holders: tuple[str, ...]
 
 
 async def ask(core: Core, slack_id: str, partner_ref: str, person: str) -> str:

@@ -78,3 +78,12 @@ class WhatIfPicture:
     live: bool
     float_read_at: datetime
     needed_usd: Decimal
+
+
+@dataclass(frozen=True, slots=True)
+class CodePerson:
+    """Who gets one-time codes. `holders`: of the open cards with this reference, as the directory has them."""
+
+    partner_ref: str
+    slack_id: str
+    holders: tuple[str, ...]

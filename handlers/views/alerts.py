@@ -69,7 +69,9 @@ def _buttons(picture: AlertPicture) -> list[b.Block]:
         entries = (("Assign to me", "assign"), ("Resolve", "resolve"))
         more = b.overflow(ids.ALERT_MORE, [b.option(text, f"{verb}:{picture.id}") for text, verb in entries])
     if picture.kind in _OWN_BUTTONS:
-        own = [b.button(text, action, picture.id, style) for text, action, style in _OWN_BUTTONS[picture.kind]]
+        own = [
+            b.button(text, action, picture.id, style) for text, action, style in _OWN_BUTTONS[picture.kind]
+        ]
         return [*own, more] if picture.kind == "paused" else own
     remedy = b.button("Draft remedy", ids.ALERT_REMEDY, picture.id)
     if picture.kind == "relay_dead":
@@ -80,6 +82,11 @@ def _buttons(picture: AlertPicture) -> list[b.Block]:
         remedy,
         more,
     ]
+
+
+def next_step(picture: AlertPicture) -> b.Block:
+    """The one button that brings it further: what is asked of people, else its remedy."""
+    return _buttons(picture)[0 if picture.kind in _OWN_BUTTONS else 2]
 
 
 def line(picture: AlertLinePicture) -> b.Block:

@@ -1,4 +1,7 @@
-"""The Home tab: what waits for me, what I asked for, the float with its age, and quick actions."""
+"""The Home tab: what waits for me, what I asked for, alerts, float, funding, cards, sending, and how fresh it is.
+
+Each person sees their own: those who decide see what waits for them first, admins how the programs run.
+"""
 
 from __future__ import annotations
 
@@ -6,38 +9,38 @@ from collections.abc import Mapping, Sequence
 
 from bot.domain.requests import Request
 from bot.operations._base import Operation
-from bot.services.pictures import FloatPicture, InboxPicture
+from bot.services.house_pictures import HomePicture, ProgramState
+from bot.services.pictures import AlertPicture
+from handlers.views import alerts, charts, house, ids, money_views, replies, request
 from handlers.views import blocks as b
-from handlers.views import ids, replies, request
 
-_ROWS = 10
+_ROWS = 8
+_ALERTS = 5
+_FUNDING = 5
+# What is asked for every day comes first.
+_FIRST = ("card_topup", "card_order", "card_freeze", "card_unfreeze", "funding_submit")
 
 
 def home(
-    inbox: InboxPicture,
-    money: FloatPicture | None,
-    kinds: Mapping[str, type[Operation]],
-    *,
-    may_ask: bool,
-    float_trouble: str = "",
+    found: HomePicture, kinds: Mapping[str, type[Operation]], trouble: Mapping[str, str] | None = None
 ) -> b.Block:
-    """The view for one person. `float_trouble` says why there is no float to show."""
-    blocks = [
-        b.header("Waiting for you"),
-        *_rows(inbox.waiting, "Nothing waits for you.", "Review", ids.APPROVE),
-    ]
-    blocks += [
-        b.header("Your requests"),
-        *_rows(inbox.mine, "You have no open request.", "Details", ids.DETAILS),
-    ]
-    blocks += [b.header("Float"), *_float(money, float_trouble)]
-    if may_ask:
-        buttons = [
-            b.button(cls.verb, f"{ids.OPEN_FORM}:{kind}", " ".join(cls.command))
-            for kind, cls in kinds.items()
-            if not cls.asked_by_admins
-        ]
-        blocks += [b.header("Ask for"), b.actions(buttons[:25])]
+    """The view for one person. `trouble` says by program why the float could not be read just now."""
+    blocks = [b.section(f"*✗ {b.esc(state.paused)}*") for state in found.programs if state.paused]
+    if found.may_decide:
+        blocks += [b.header("Waiting for you")]
+        blocks += _rows(found.inbox.waiting, "Nothing waits for you.", "Review", ids.APPROVE)
+    blocks += [b.header("Your requests")]
+    blocks += _rows(found.inbox.mine, "You have no open request.", "Details", ids.DETAILS)
+    if found.may_ask:
+        blocks += _quick_actions(kinds)
+    blocks += [b.header("Alerts"), *_alerts(found.alerts)]
+    for state in found.programs:
+        blocks += _float(state, (trouble or {}).get(state.program, ""), several=len(found.programs) > 1)
+    blocks += _funding(found.programs)
+    blocks += [b.header("Cards"), *(_cards(state) for state in found.programs)]
+    if found.may_decide or found.is_admin:
+        blocks += _sending(found)
+    blocks += [b.context(_fresh(state)) for state in found.programs]
     return {"type": "home", "blocks": b.fit(blocks, b.VIEW_BLOCKS)}
 
 
@@ -52,16 +55,82 @@ def _rows(found: Sequence[Request], empty: str, label: str, action_id: str) -> l
     return [*rows, *more]
 
 
-def _float(money: FloatPicture | None, trouble: str) -> list[b.Block]:
+def _quick_actions(kinds: Mapping[str, type[Operation]]) -> list[b.Block]:
+    ordered = sorted(kinds, key=lambda kind: (_FIRST.index(kind) if kind in _FIRST else len(_FIRST), kind))
+    buttons = [
+        b.button(kinds[kind].verb, f"{ids.OPEN_FORM}:{kind}", " ".join(kinds[kind].command))
+        for kind in ordered
+        if not kinds[kind].asked_by_admins
+    ]
+    return [b.header("Ask for"), b.actions(buttons[:25])] if buttons else []
+
+
+def _alerts(found: Sequence[AlertPicture]) -> list[b.Block]:
+    """The worst first, each with its next step."""
+    if not found:
+        return [b.section("✓ No alert is open.")]
+    shown = []
+    for one in found[:_ALERTS]:
+        icon = house.SEVERITY_ICONS.get(one.severity, "▲")
+        held = f" · {b.mention(one.acknowledged_by)} looks after it" if one.acknowledged_by else ""
+        text = f"{icon} *{b.esc(b.cut(one.title, 140))}* · since {b.when(one.raised_at)}{held}"
+        shown.append(b.section(text, alerts.next_step(one)))
+    more = len(found) - _ALERTS
+    return [*shown, b.context(f"and {more} more: `/countersign alerts`")] if more > 0 else shown
+
+
+def _float(state: ProgramState, trouble: str, *, several: bool) -> list[b.Block]:
+    blocks = [b.header(f"Float of {state.program}" if several else "Float")]
+    money = state.float
+    if trouble:
+        blocks.append(b.section(f"*▲ Not read just now.* {b.esc(trouble)}"))
     if money is None:
-        return [b.section(b.esc(trouble or "The float was not read yet."))]
+        return [*blocks, b.section("The float was not read yet.")]
     lines = [
         ("Balance", replies.usd(money.balance_usd)),
         ("Available", replies.usd(money.available_usd)),
         ("Pending requests", f"{replies.usd(money.pending_usd)} in {money.pending_count}"),
     ]
+    if money.runway is not None:
+        lines.append(("Runway", money_views.runway(money.runway)))
+    blocks += b.pairs(lines)
+    if money.history is not None and not several:
+        blocks += charts.float_chart(money.history)
     real = "LIVE" if money.live else "SANDBOX"
-    return [*b.pairs(lines), b.context(f"{real} ({b.esc(money.program)}) · {replies.age(money.read_at)}")]
+    return [*blocks, b.context(f"{real} ({b.esc(money.program)}) · {replies.age(money.read_at)}")]
+
+
+def _funding(found: Sequence[ProgramState]) -> list[b.Block]:
+    """What is on its way, reviews first."""
+    under_way = [one for state in found for one in state.funding]
+    if not under_way:
+        return []
+    lines = [
+        f"• {b.esc(one.name)} on {b.esc(one.network)}: *{b.esc(one.status)}* ·"
+        f" {replies.usd(None if one.amount_usd is None else str(one.amount_usd))} · since {b.when(one.since)}"
+        for one in under_way[:_FUNDING]
+    ]
+    more = [f"and {len(under_way) - _FUNDING} more: `/funding list`"] if len(under_way) > _FUNDING else []
+    return [b.header("Funding under way"), b.section("\n".join([*lines, *more]))]
+
+
+def _cards(state: ProgramState) -> b.Block:
+    look = b.button("Cards", f"{ids.LOOK}:{state.program}", "card list")
+    return b.section(f"*{b.esc(state.program)}* {b.esc(house.cards_in_brief(state))}", look)
+
+
+def _sending(found: HomePicture) -> list[b.Block]:
+    """For those who may stop it; for admins with what is behind it."""
+    blocks = [b.header("Sending to the API")]
+    for state in found.programs:
+        blocks.append(b.section(f"*{b.esc(state.program)}* {house.sending(state)}"))
+        if found.is_admin:
+            blocks.append(b.context(house.webhook(state)))
+    return [*blocks, *house.pause_buttons(found.programs)]
+
+
+def _fresh(state: ProgramState) -> str:
+    return f"*{b.esc(state.program)}* · {house.freshness(state.fresh)}"
 
 
 def closed(sentence: str) -> b.Block:

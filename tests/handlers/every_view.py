@@ -19,7 +19,6 @@ from handlers.views import (
     forms,
     funding_views,
     guidance,
-    home,
     money_views,
     replies,
     request,
@@ -27,6 +26,7 @@ from handlers.views import (
     reveal,
     webhook,
 )
+from tests.handlers import house_given
 from tests.handlers import pictures as given
 
 View = dict[str, Any]
@@ -165,6 +165,7 @@ MESSAGES: Mapping[str, Draw] = {
     "review": lambda text: replies.review(_TOPUP, f"card topup {text}"),
     "cancel": lambda text: replies.cancel(given.a_request(text=text)),
     "submitted": lambda text: replies.submitted(given.a_request(text=text), "C0APPROVALS"),
+    **house_given.MESSAGES,
     "refusal": lambda text: replies.refusal(replies.explain(NotAllowed(text))),
     "said": replies.said,
 }
@@ -182,9 +183,5 @@ VIEWS: Mapping[str, Draw] = {
     "cancel-modal": lambda text: deciding.cancel("R-7K3M", 3),
     "resolve": lambda text: deciding.resolve("R-7K3M", 3),
     "details": lambda text: replies.request_modal(given.a_card(State.UNRESOLVED, text)),
-    "home": lambda text: home.home(given.an_inbox(text), given.a_float(), _KINDS, may_ask=True),
-    "home-no-float": lambda text: home.home(
-        p.InboxPicture((), (), ()), None, _KINDS, may_ask=False, float_trouble=text
-    ),
-    "home-closed": home.closed,
+    **house_given.VIEWS,
 }

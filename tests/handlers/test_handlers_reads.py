@@ -159,7 +159,9 @@ async def test_a_request_is_approved_from_home_through_the_same_gate(office: Off
     await office.submit(BOB)
 
     assert (await office.newest()).state is State.APPROVED
-    assert request.id not in str((await office.home(BOB))["blocks"][1])
+    shown = (await office.home(BOB))["blocks"]
+    assert shown[0]["text"]["text"] == "Waiting for you"
+    assert request.id not in str(shown[1])
 
 
 async def test_another_program_is_named_last(office: Office) -> None:

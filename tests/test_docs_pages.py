@@ -22,6 +22,14 @@ LOST_ANSWERS = {
     Call.ORDER: "An order got no answer",
     Call.FREEZE: "A freeze is not confirmed",
     Call.FUNDING: "A funding submission got no answer",
+    Call.UNLOAD: "An unload left the card, and the float may not have the money",
+    Call.CLOSE: "A close got no answer",
+    Call.LIMITS: "Limits or a markup are not confirmed",
+    Call.MARKUP: "Limits or a markup are not confirmed",
+    Call.PHONE: "A phone got no answer",
+    Call.THREEDS: "A 3-D Secure mode got no answer",
+    Call.REDELIVER: "A redelivery or a deposit quote got no answer",
+    Call.DEPOSIT: "A redelivery or a deposit quote got no answer",
     Call.WEBHOOK: "A webhook registration or rotation got no answer",
 }
 OTHER_WAYS = {

@@ -72,6 +72,14 @@ class Poll:
 
 
 @dataclass(frozen=True, slots=True)
+class Model:
+    """The optional language model: an OpenAI-compatible chat-completions address. Its key is in the environment."""
+
+    url: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
 class Config:
     """The whole file. `digest` (also `policy.version`) is the SHA-256 of its bytes, in hex."""
 
@@ -85,6 +93,7 @@ class Config:
     detail_hosts: tuple[str, ...]  # that serve card details, besides the API's own
     retention: Retention
     deposits: Mapping[str, str]  # our field -> its name in the body of POST /deposits; empty = off
+    model: Model | None  # None = off
     digest: str
 
     @property
@@ -245,6 +254,7 @@ def _read(root: _Table, digest: str) -> Config:
         detail_hosts=_detail_hosts(root.table("details")),
         retention=_retention(root.table("retention")),
         deposits=_deposits(root.table("deposits")),
+        model=_model(root.table("language_model")),
         digest=digest,
     )
     for table in (alerts, relay, root):
@@ -467,6 +477,30 @@ def _deposits(table: _Table) -> Mapping[str, str]:
         table.problem("card", "must not share its name with another field.")
     table.refuse_the_rest()
     return names
+
+
+def _model(table: _Table) -> Model | None:
+    """`url = "https://…/v1/chat/completions"`, `model = "…"`; without them there is none."""
+    url: str = table.get("url", str, "an address") or ""
+    name: str = table.get("model", str, "the model's name") or ""
+    table.refuse_the_rest()
+    if not url and not name:
+        return None
+    if not name:
+        table.problem("model", "is needed: the model's name, as the address knows it.")
+    if not url.endswith("/chat/completions") or not (_is_https(url) or _is_loopback(url)):
+        table.problem(
+            "url", "must be an https address that ends in /chat/completions; http only on this machine."
+        )
+    return Model(url, name)
+
+
+def _is_loopback(url: str) -> bool:
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return False
+    return parts.scheme == "http" and parts.hostname in ("127.0.0.1", "::1", "localhost")
 
 
 def _is_https(url: str) -> bool:

@@ -47,6 +47,7 @@ NAMES: Mapping[str, str] = {
     "COUNTERSIGN_HTTP_BIND": "127.0.0.1:8402",
     "COUNTERSIGN_METRICS_BIND": "127.0.0.1:8403",
     "COUNTERSIGN_PUBLIC_URL": "",
+    "COUNTERSIGN_LANGUAGE_MODEL_KEY": "",
     "COUNTERSIGN_LOG": "",
 }
 
@@ -146,6 +147,7 @@ class Settings:
     partner_url: str | None = None
     partner_key: Secret | None = None
     public_url: str | None = None
+    language_model_key: Secret | None = None
     log: Literal["console", "json"] | None = None  # None = console on a terminal, else json
 
     @classmethod
@@ -183,6 +185,7 @@ class _Reader:
             partner_url=partner_url,
             partner_key=partner_key,
             public_url=self._public_url(),
+            language_model_key=self._token("COUNTERSIGN_LANGUAGE_MODEL_KEY", ""),
             log=self._log(),
         )
         self._check_needs(settings, need)

@@ -12,6 +12,7 @@ from slack_bolt.app.async_app import AsyncApp
 
 from handlers import (
     alert_buttons,
+    bulk,
     buttons,
     commands,
     home,
@@ -45,6 +46,9 @@ def register(app: AsyncApp, deps: Deps) -> None:
     app.action(re.compile("^sending:"))(guard(sending.pressed))
     app.action(re.compile(f"^{ids.OPEN_FORM}"))(guard(buttons.open_form))
     app.action(ids.EDIT)(guard(buttons.edit))
+    app.action(ids.BULK_REVIEW)(guard(bulk.review))
+    app.action(ids.BULK_LEAVE_OUT)(guard(bulk.open_leave_out))
+    app.action(re.compile(f"^({ids.BULK_BACK}|{ids.BULK_ON})$"))(guard(bulk.turn_page))
     app.action(ids.SHARE)(guard(buttons.share))
     app.action(ids.LOOK)(guard(paging.look))
     app.action(re.compile(f"^{ids.TURN_PAGE}:"))(guard(paging.turn_page))
@@ -52,6 +56,9 @@ def register(app: AsyncApp, deps: Deps) -> None:
 
     app.view(ids.FORM)(guard(modals.form))
     app.view(ids.PREVIEW)(guard(modals.preview))
+    app.view(ids.BULK_PASTE)(guard(bulk.paste))
+    app.view(ids.BULK_PREVIEW)(guard(bulk.preview))
+    app.view(ids.BULK_LEFT_OUT)(guard(bulk.left_out))
     app.view(ids.APPROVE)(guard(modals.approve))
     app.view(ids.REJECT)(guard(modals.reject))
     app.view(ids.CANCEL)(guard(modals.cancel))

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+from bot.services.conversation import Guess
 from bot.services.core import Core
 from handlers.after import AfterAck
+from handlers.agent import Agent
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,3 +16,5 @@ class Deps:
 
     core: Core
     after: AfterAck
+    agent: Agent = field(default_factory=Agent)
+    guess: Guess | None = None  # the optional language model's

@@ -68,6 +68,7 @@ class Turn:
     respond: AsyncRespond | None
     _ack: AsyncAck
     acked: bool = field(default=False)
+    thread: str = ""  # of the app's own conversation with this person, where the answer hangs
 
     @property
     def core(self) -> Core:
@@ -161,6 +162,9 @@ class Turn:
 
     async def _tell(self, answer: Block) -> bool:
         """False where Slack answered a response URL that it does not take this."""
+        if self.thread:
+            await self.tell_directly(answer)
+            return True
         if self._on_channel_message and await self.whisper(self.channel, answer):
             return True
         if self.respond is not None and self.body.get("response_url"):
@@ -197,7 +201,7 @@ class Turn:
         opened = await self.client.conversations_open(users=self.user)
         await self.client.chat_postMessage(
             channel=opened["channel"]["id"],
-            thread_ts=self.event.get("thread_ts") if self.channel.startswith("D") else None,
+            thread_ts=self.thread or None,
             unfurl_links=False,
             unfurl_media=False,
             **answer,

@@ -1,36 +1,84 @@
-"""Mentions and direct messages: the same words as the slash commands, for threads and those who type.
+"""Mentions and direct messages: the words of the slash commands first, then plain English.
 
-Nothing said in a message asks, approves or cancels: a wish is answered with a button to its form.
+Nothing said in a message asks, approves or cancels: a wish is answered with a button to its form. An edited
+message is not read again, and what bots, workflows and the app itself write is not read at all.
 """
 
 from __future__ import annotations
 
-from handlers import answers, grammar
-from handlers.guard import Turn
-from handlers.views import replies
+from bot.services.conversation_facts import holds_card_number
+from handlers import answers, bulk, grammar, talking
+from handlers.guard import Json, Turn
+from handlers.views import replies, talk
+from handlers.views.blocks import Block
 
 
 async def mention(turn: Turn) -> None:
     """`@Countersign card topup 4242 50` in a channel or thread; the answer is for the person alone."""
     await turn.ack()
-    turn.after(_answer(turn))
+    if _is_said_by_a_person(turn.event):
+        turn.after(_answer(turn))
 
 
 async def direct_message(turn: Turn) -> None:
-    """The same in the app's own conversation. Edits, joins and bots' messages are no questions."""
+    """The same in the app's own conversation, where the answer hangs on the question."""
     await turn.ack()
-    if turn.event.get("subtype") or turn.event.get("bot_id") or turn.event.get("channel_type") != "im":
+    event = turn.event
+    if event.get("channel_type") == "im" and _is_upload(event):
+        turn.thread = str(event.get("thread_ts") or event["ts"])
+        turn.after(bulk.uploaded(turn))
         return
+    if event.get("channel_type") != "im" or not _is_said_by_a_person(event):
+        return
+    turn.thread = str(event.get("thread_ts") or event["ts"])
     turn.after(_answer(turn))
 
 
+def _is_upload(event: Json) -> bool:
+    """A person's file: a list of cards, perhaps."""
+    return event.get("subtype") == "file_share" and bool(event.get("files")) and not event.get("bot_id")
+
+
+def _is_said_by_a_person(event: Json) -> bool:
+    return bool(event.get("user")) and not (
+        event.get("subtype") or event.get("bot_id") or event.get("edited")
+    )
+
+
 async def _answer(turn: Turn) -> None:
-    asked = grammar.from_message(str(turn.event.get("text") or ""))
+    text = str(turn.event.get("text") or "")
+    if holds_card_number(text):
+        await turn.tell(talk.guarded())
+        return
+    if turn.thread:
+        await turn.deps.agent.working(turn.client, turn.channel, turn.thread)
+    answer = await _by_command(turn, grammar.from_message(text))
+    if answer is not None:
+        await turn.tell(answer)
+    else:
+        await talking.talk_about(turn, text)
+
+
+async def _by_command(turn: Turn, asked: grammar.Command) -> Block | None:
+    """The answer where the text is a command word for word; None where it has to be understood."""
     cls = asked.kind(turn.core.kinds)
     if cls is not None:
         await answers.require_asker(turn.core, turn.user)
-        await turn.tell(replies.review(cls, asked.text))
-    elif (asked.command, asked.subcommand) == ("requests", "cancel"):
-        await turn.tell(await answers.cancel_button(turn.core, turn.user, asked.rest))
-    else:
-        await turn.tell(await answers.answer(turn, asked))
+        return replies.review(cls, asked.text)
+    if (asked.command, asked.subcommand) == ("requests", "cancel"):
+        return await answers.cancel_button(turn.core, turn.user, asked.rest)
+    if _is_for_help(asked):
+        return await answers.answer(turn, asked)
+    return await answers.understood(turn, asked)
+
+
+def _is_for_help(asked: grammar.Command) -> bool:
+    """Nothing at all, `help`, or a command alone, or with `help` after it."""
+    if asked.command in ("", "help"):
+        return not (asked.subcommand or asked.rest)
+    is_command = asked.command in answers.COMMANDS
+    return is_command and not asked.rest and asked.subcommand in ("", "help") and not _answers(asked)
+
+
+def _answers(asked: grammar.Command) -> bool:
+    return (asked.command, asked.subcommand) in answers.LOOK_UPS

@@ -22,7 +22,7 @@ import typer
 from bot.cli.errors import ExitCode, explain
 
 if TYPE_CHECKING:
-    from bot.config import Config
+    from bot.config import Config, Model
     from bot.partner.models import Me
     from bot.services.core import Directory
     from bot.settings import Settings
@@ -76,6 +76,8 @@ async def examine() -> AsyncIterator[Finding]:
     async with AsyncExitStack() as stack:
         async for finding in _slack(settings, config):
             yield finding
+        if config.model is not None:
+            yield await _language_model(settings, config.model)
         async for finding in _database(settings, stack):
             yield finding
 
@@ -118,6 +120,15 @@ async def _slack(settings: Settings, config: Config) -> AsyncIterator[Finding]:
         yield await _found(f"{name}", partial(directory.members, [name]))
     async for finding in _policy(config, directory):
         yield finding
+
+
+async def _language_model(settings: Settings, model: Model) -> Finding:
+    from bot.language_model import fault_of
+
+    fault = await fault_of(model.url, model.name, settings.language_model_key)
+    if fault is None:
+        return Finding(Level.WELL, f"The language model {model.name} answers as it should.")
+    return Finding(Level.WRONG, f"The language model {model.name}: {fault} Without it everything else works.")
 
 
 async def _found(what: str, look: Callable[[], Awaitable[object]]) -> Finding:

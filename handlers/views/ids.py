@@ -55,6 +55,16 @@ PAUSE: Final = "sending:pause"
 RESUME: Final = "sending:resume"
 PAUSE_FORM: Final = "sending:pause_form"
 
+# Batches; their values are ids and a page.
+BULK_ROWS: Final = "request:rows"
+BULK_REVIEW: Final = "bulk:review"
+BULK_BACK: Final = "bulk:back"
+BULK_ON: Final = "bulk:on"
+BULK_LEAVE_OUT: Final = "bulk:leave_out"
+BULK_PASTE: Final = "bulk:paste"
+BULK_PREVIEW: Final = "bulk:preview"
+BULK_LEFT_OUT: Final = "bulk:left_out"
+
 # Modals.
 FORM: Final = "draft:form"
 PREVIEW: Final = "draft:preview"

@@ -1,0 +1,235 @@
+"""What follows from something said: a look-up, a question, a form to review, or a plain word.
+
+Nothing said makes, approves, rejects or cancels a request. The most that a text can do is to fill a form,
+which its writer then opens, checks and submits. Reads are answered at once; for a wish every slot is asked
+one by one, and the question stays open for half an hour while other things are talked about.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+from bot.domain.errors import NotFound
+from bot.intents.model import Ask, Facts, Parsed, Reading, Thread
+from bot.operations._base import Operation
+from bot.services import conversation_forms as forms
+from bot.services import conversation_memory as memory
+from bot.services import people
+from bot.services.conversation_examples import nearest
+from bot.services.conversation_facts import Heard, dialog_of, facts, holds_card_number, thread_of
+from bot.services.conversation_steps import (
+    Choice,
+    Guarded,
+    Help,
+    Look,
+    Lost,
+    Offer,
+    Offers,
+    Question,
+    Step,
+    Words,
+)
+from bot.services.core import Core
+from storage.dialogs import Dialog
+
+Kinds = Mapping[str, type[Operation]]
+Parse = Callable[[str, Facts, Thread | None, Kinds], Parsed]
+# A reading proposed where the grammar found none: text and facts in, a read or a "did you mean" out.
+Guess = Callable[[str, Facts], Awaitable[Reading | None]]
+
+MOST_MISSES = 2
+_DROPS = re.compile(
+    r"(?:ok(?:ay)?[, ]+)?(?:never ?mind|nevermind|nvm|forget (?:it|that|about it)|cancel(?: that| this| it)?|stop"
+    r"|drop (?:it|that|this)|leave it|scratch that|don'?t bother)(?:[, ]+(?:please|thanks?|thank you))?[.! ]*",
+    re.IGNORECASE,
+)
+_BARE = re.compile(
+    r"(?:yes|yep|yeah|yup|sure|ok(?:ay)?|go(?: ahead| for it)?|do (?:it|that)|confirm(?:ed)?|submit(?: it)?|please do"
+    r"|y|lgtm)(?:[, ]+(?:please|thanks?|do it|go ahead))?[.! ]*",
+    re.IGNORECASE,
+)
+_SPOKEN = {"tx_hash": "transaction hash", "partner_ref": "reference", "name": "cardholder's name"}
+
+
+@dataclass(slots=True)
+class _Turn:
+    """One text being worked on. `open`: the dialog whose question waits for an answer."""
+
+    core: Core
+    heard: Heard
+    dialog: Dialog | None
+
+    @property
+    def open(self) -> Dialog | None:
+        return self.dialog if self.dialog and self.dialog.asked_slot else None
+
+
+async def hear(
+    core: Core, heard: Heard, parse: Parse, guess: Guess | None = None
+) -> tuple[Sequence[Step], str]:
+    """What follows from a text, in order, and the thread it belongs to. Raises NotAllowed, NotFound."""
+    dialog = await dialog_of(core, heard)
+    if dialog is not None:
+        heard = replace(heard, place=dialog.place)
+    return await _steps(_Turn(core, heard, dialog), parse, guess), heard.place.thread_ts
+
+
+async def _steps(turn: _Turn, parse: Parse, guess: Guess | None) -> Sequence[Step]:
+    if holds_card_number(turn.heard.text):
+        return [Guarded()]
+    known = await facts(turn.core, turn.heard)
+    parsed = parse(turn.heard.text, known, await thread_of(turn.core, turn.dialog), turn.core.kinds)
+    if parsed.guarded:
+        return [Guarded()]
+    if word := await _little_words(turn):
+        return [word]
+    readings = parsed.readings
+    if guess is not None and turn.open is None and all(r.intent == "none" for r in readings):
+        proposed = await guess(turn.heard.text, known)
+        readings = readings if proposed is None else (proposed,)
+    wishes = [r for r in readings if forms.is_wish(r, turn.core.kinds)]
+    steps = [await _read(turn, r) for r in readings if r not in wishes and r.intent != "none"]
+    if wishes:
+        steps.append(await _wishes(turn, wishes))
+    return steps or [await _missed(turn, turn.open) if turn.open else await _lost(turn)]
+
+
+async def _little_words(turn: _Turn) -> Words | None:
+    """Words that drop the question and nothing else, and a bare yes, which does nothing at all."""
+    text = turn.heard.text.strip()
+    if turn.open and _DROPS.fullmatch(text):
+        await memory.drop(turn.core, turn.open)
+        return Words("Dropped. Nothing was asked for and nothing has changed.")
+    if _BARE.fullmatch(text):
+        return Words(
+            "A yes in a message does nothing here: forms are submitted, and requests decided on, with their buttons."
+            " Say what you need, or press the button you mean."
+        )
+    return None
+
+
+async def _read(turn: _Turn, reading: Reading) -> Step:
+    """A read never waits for anything and leaves an open question as it is."""
+    if reading.intent == "help":
+        return Help()
+    if reading.ask is not None:
+        if turn.open and turn.open.intent != forms.aim(reading):
+            named = ", ".join(option.label for option in reading.ask.options[:5])
+            return Words(
+                " ".join(filter(None, (reading.ask.question, named, "Say the whole of it once more.")))
+            )
+        return await _ask(turn, reading, reading.ask)
+    if reading.card is not None and reading.card.id:
+        await memory.about_card(turn.core, turn.heard.place, turn.dialog, reading.card.id)
+    return Look(reading)
+
+
+async def _lost(turn: _Turn) -> Lost:
+    """Nothing was understood, and nothing had been asked."""
+    return Lost(nearest(turn.heard.text, turn.core.kinds))
+
+
+async def _wishes(turn: _Turn, wishes: Sequence[Reading]) -> Step:
+    """The one thing that follows from all the wishes of a text."""
+    for reading in wishes:
+        await _require_may_ask(turn, reading)
+    first = wishes[0]
+    if turn.open and turn.open.intent != forms.aim(first) and _is_another(turn, turn.open):
+        return await _choice(turn, turn.open, wishes)
+    if len(wishes) == 1 and first.ask is not None:
+        return await _ask(turn, first, first.ask)
+    return await _offer(turn, wishes)
+
+
+def _is_another(turn: _Turn, dialog: Dialog) -> bool:
+    """Does a wish break in on another one? "Did you mean …?" waits for none, and a press answers what was asked."""
+    return not turn.heard.is_pick and forms.kind_of(dialog.intent, turn.core.kinds) is not None
+
+
+async def _require_may_ask(turn: _Turn, reading: Reading) -> None:
+    cls = forms.kind_of(forms.aim(reading), turn.core.kinds)
+    if cls is None:
+        raise NotFound("Countersign does not do that here. See /countersign help; nothing was asked for.")
+    await people.require_may_ask(turn.core, turn.heard.actor.id, cls, action="request.say")
+
+
+async def _ask(turn: _Turn, reading: Reading, ask: Ask) -> Question | Words:
+    """Ask for the one thing that is missing; asked in vain twice, say how to do it without talking."""
+    intent = forms.aim(reading)
+    before = (
+        turn.open if turn.open and (turn.open.intent, turn.open.asked_slot) == (intent, ask.slot) else None
+    )
+    slots = {**memory.said(turn.open), **reading.slots}
+    if before and before.misses + 1 >= MOST_MISSES:
+        return await _give_up(turn.core, before, slots)
+    card = {"last_card_id": reading.card.id} if reading.card else {}
+    turn.dialog = await memory.begin(
+        turn.core,
+        turn.heard.place,
+        turn.dialog,
+        intent=intent,
+        slots={"slots": slots, "asked": asdict(ask)},
+        asked_slot=ask.slot,
+        candidates=tuple(option.value for option in ask.options),
+        misses=before.misses + 1 if before else 0,
+        **card,
+    )
+    return Question(ask, memory.mark(turn.dialog), reading.notes, missed=before is not None)
+
+
+async def _missed(turn: _Turn, dialog: Dialog) -> Question | Words:
+    """Nothing was understood while a question was open: it is asked again, once."""
+    if dialog.misses + 1 >= MOST_MISSES:
+        return await _give_up(turn.core, dialog, memory.said(dialog))
+    kept = await memory.change(turn.core, dialog, misses=dialog.misses + 1)
+    return Question(memory.asked(kept), memory.mark(kept), missed=True)
+
+
+async def _give_up(core: Core, dialog: Dialog, slots: Mapping[str, Any]) -> Words:
+    await memory.drop(core, dialog)
+    cls = forms.kind_of(dialog.intent, core.kinds)
+    typed = forms.as_command(cls, slots) if cls else "/countersign help"
+    wanted = _SPOKEN.get(dialog.asked_slot, dialog.asked_slot.replace("_", " "))
+    return Words(
+        f"I cannot make out the {wanted}, so I stop asking. Type {typed} instead. Nothing was asked for and nothing"
+        " has changed."
+    )
+
+
+async def _choice(turn: _Turn, old: Dialog, wishes: Sequence[Reading]) -> Choice:
+    """Keep the new wishes beside the open question until their writer says which it is."""
+    kept = await memory.change(turn.core, old, slots={**old.slots, "next": memory.as_json(wishes)})
+    kinds = turn.core.kinds
+    return Choice(forms.verb(old.intent, kinds), forms.verb(forms.aim(wishes[0]), kinds), memory.mark(kept))
+
+
+async def _offer(turn: _Turn, wishes: Sequence[Reading]) -> Offers:
+    """One button for each wish; what was said of a single one is still known when more is said."""
+    if len(wishes) == 1:
+        wishes = [replace(wishes[0], slots={**memory.said(turn.open), **wishes[0].slots})]
+    only = wishes[0] if len(wishes) == 1 else None
+    dialog = await memory.begin(
+        turn.core,
+        turn.heard.place,
+        turn.dialog,
+        intent=forms.aim(only) if only else "",
+        slots={"slots": dict(only.slots) if only else {}, "offers": memory.as_json(wishes)},
+        **({"last_card_id": only.card.id} if only and only.card else {}),
+    )
+    offers = (_one_offer(turn, number, reading) for number, reading in enumerate(wishes))
+    return Offers(tuple(offers), memory.mark(dialog), turn.heard.is_own)
+
+
+def _one_offer(turn: _Turn, number: int, reading: Reading) -> Offer:
+    cls = turn.core.kinds[forms.kind_name(forms.aim(reading))]
+    filled = forms.texts(cls, reading.slots, reading.card)
+    full = reading.opened and turn.heard.is_own
+    return Offer(cls.verb, forms.lines(cls, filled, reading.card), number, reading.notes, full)
+
+
+async def go_on(core: Core, heard: Heard, dialog: Dialog, wishes: Sequence[Reading]) -> Step:
+    """The wishes that waited, now that the question before them is dropped. Raises NotAllowed."""
+    return await _wishes(_Turn(core, replace(heard, place=dialog.place), dialog), wishes)

@@ -1,0 +1,58 @@
+"""What the buttons of a conversation do. A button of an older version than the dialog's does nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from bot.domain.errors import Stale
+from bot.services import conversation, people
+from bot.services import conversation_forms as forms
+from bot.services import conversation_memory as memory
+from bot.services.conversation_facts import Heard
+from bot.services.conversation_steps import Form, Question, Step
+from bot.services.core import Core
+from storage.dialogs import Dialog
+
+
+async def picked(core: Core, stamp: str, number: int, slack_id: str) -> tuple[Dialog, str]:
+    """The answer that was chosen, as it would have been typed. Raises Stale."""
+    dialog = await memory.marked(core, stamp, slack_id)
+    if not 0 <= number < len(dialog.candidates):
+        raise Stale(memory.MOVED_ON)
+    return dialog, dialog.candidates[number]
+
+
+async def form(core: Core, stamp: str, number: int, slack_id: str) -> Form:
+    """The form that was offered, filled. Raises Stale, NotAllowed."""
+    offers = memory.readings(await memory.marked(core, stamp, slack_id), "offers")
+    if not 0 <= number < len(offers):
+        raise Stale(memory.MOVED_ON)
+    reading = offers[number]
+    cls = core.kinds[forms.kind_name(forms.aim(reading))]
+    await people.require_may_ask(core, slack_id, cls, action="request.say")
+    about = f"The card is {forms.label(reading.card)}." if reading.card else ""
+    note = " ".join(filter(None, (about, *reading.notes)))
+    return Form(cls, forms.texts(cls, reading.slots, reading.card), note)
+
+
+async def switch(core: Core, stamp: str, heard: Heard) -> Sequence[Step]:
+    """Drop the old question and go on with what was said after it. Raises Stale, NotAllowed."""
+    dialog = await memory.marked(core, stamp, heard.actor.id)
+    waiting = memory.readings(dialog, "next")
+    if not waiting:
+        raise Stale(memory.MOVED_ON)
+    dropped = await memory.drop(core, dialog)
+    return [await conversation.go_on(core, heard, dropped, waiting)]
+
+
+async def stay(core: Core, stamp: str, slack_id: str) -> Question:
+    """Forget what was said after the question, and ask it again. Raises Stale."""
+    dialog = await memory.marked(core, stamp, slack_id)
+    slots = {name: value for name, value in dialog.slots.items() if name != "next"}
+    kept = await memory.change(core, dialog, slots=slots)
+    return Question(memory.asked(kept), memory.mark(kept))
+
+
+async def forget(core: Core, stamp: str, slack_id: str) -> None:
+    """Never mind. Raises Stale."""
+    await memory.drop(core, await memory.marked(core, stamp, slack_id))

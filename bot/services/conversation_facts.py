@@ -1,0 +1,101 @@
+"""What a text is read against: the cards, the person's clock, and what this thread was about."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from zoneinfo import ZoneInfo
+
+from bot.domain.actors import Actor
+from bot.domain.cards import CardEntry
+from bot.intents.model import Facts, KnownCard, Thread
+from bot.operations.readers import refuse_card_number
+from bot.services.core import Core
+from storage import cards, dialogs, person_cards
+from storage.dialogs import Dialog, Place
+
+__all__ = ["Heard", "Place", "dialog_of", "facts", "holds_card_number", "known_card", "thread_of", "zone_of"]
+
+# A program holds some ten thousand cards at most; beyond this a card is named by its id.
+_MOST_CARDS = 20_000
+# Digits of a hash are no card number.
+_HEX = re.compile(r"0[xX][0-9a-fA-F]{6,}")
+
+
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """One thing said. `alone`: it stands in no thread. `is_own`: the asking person wrote it themselves.
+    `is_pick`: it is an answer that was offered to them, pressed.
+    """
+
+    place: Place
+    actor: Actor
+    text: str
+    our_id: str = ""
+    alone: bool = False
+    is_own: bool = True
+    is_pick: bool = False
+
+
+async def facts(core: Core, heard: Heard) -> Facts:
+    """Everything the readers may know. No network."""
+    async with core.store.read() as tx:
+        known = [known_card(entry) for entry in await cards.all(tx, limit=_MOST_CARDS)]
+        people = await person_cards.refs(tx)
+    return Facts(
+        now=core.clock.now(),
+        tz=zone_of(heard.actor),
+        cards=known,
+        our_id=heard.our_id,
+        people=people,
+    )
+
+
+def known_card(entry: CardEntry) -> KnownCard:
+    return KnownCard(
+        last4=entry.last4 or "",
+        holder=entry.holder,
+        partner_ref=entry.partner_ref or "",
+        id=entry.id,
+        status=entry.status or "",
+    )
+
+
+def zone_of(actor: Actor) -> str:
+    """The time zone of the person's Slack profile; UTC where it is none that we know."""
+    try:
+        ZoneInfo(actor.tz)
+    except (LookupError, ValueError, OSError):  # unknown, malformed, or the name of a folder
+        return "UTC"
+    return actor.tz
+
+
+async def dialog_of(core: Core, heard: Heard) -> Dialog | None:
+    """What this person is at here. What stands in no thread answers the newest open question of the place."""
+    async with core.store.begin() as tx:
+        found = await dialogs.at(tx, heard.place)
+        if found is None and heard.alone:
+            found = await dialogs.asking(tx, heard.place)
+    return found
+
+
+async def thread_of(core: Core, dialog: Dialog | None) -> Thread | None:
+    if dialog is None:
+        return None
+    async with core.store.read() as tx:
+        entry = await cards.get(tx, dialog.last_card_id) if dialog.last_card_id else None
+    return Thread(
+        intent=dialog.intent,
+        slots=dict(dialog.slots.get("slots", {})),
+        asked_slot=dialog.asked_slot,
+        last_card=None if entry is None else known_card(entry),
+    )
+
+
+def holds_card_number(text: str) -> bool:
+    """Does a text, however it is quoted or formatted, hold what looks like a full card number?"""
+    try:
+        refuse_card_number(_HEX.sub(" ", text))
+    except ValueError:
+        return True
+    return False

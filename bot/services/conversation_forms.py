@@ -1,0 +1,112 @@
+"""From what was understood to the fields of a form: what is filled in, and how it reads in one line.
+
+Whatever stands here is only filled in: the form's own readers judge it again when it is submitted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from bot.intents.model import ACTIONS, KnownCard, Reading
+from bot.operations._base import Field, Operation
+
+Kinds = Mapping[str, type[Operation]]
+
+# What a slot is called -> what the fields of the kinds are called that take it.
+_FIELDS: Mapping[str, tuple[str, ...]] = {
+    "amount": ("amount_usd", "markup_percent", "percent", "rate"),
+    "name": ("card_holder_name",),
+    "daily": ("daily_limit",),
+    "weekly": ("weekly_limit",),
+    "monthly": ("monthly_limit",),
+}
+
+
+def aim(reading: Reading) -> str:
+    """The intent that is meant: behind a question, the one that waits for the answer."""
+    return reading.wanted or reading.intent
+
+
+def kind_name(intent: str) -> str:
+    """The operation kind whose form an intent opens; an unlisted intent is the kind's own name."""
+    return ACTIONS.get(intent, intent)
+
+
+def kind_of(intent: str, kinds: Kinds) -> type[Operation] | None:
+    """The kind, where this Countersign has it."""
+    return kinds.get(kind_name(intent))
+
+
+def verb(intent: str, kinds: Kinds) -> str:
+    cls = kind_of(intent, kinds)
+    return cls.verb if cls else intent.replace("_", " ")
+
+
+def is_wish(reading: Reading, kinds: Kinds) -> bool:
+    """Would it end in a form? A question about a look-up is none."""
+    return aim(reading) in ACTIONS or aim(reading) in kinds
+
+
+def texts(cls: type[Operation], slots: Mapping[str, Any], card: KnownCard | None) -> dict[str, str]:
+    """The typed values of a form by field name. What has to be typed anew for safety stays empty."""
+    given = _flat(slots)
+    if card is not None and card.id:
+        given["card"] = card.id
+    wanted = {field.name: field for field in cls.fields if not field.anew}
+    found: dict[str, str] = {}
+    for slot, value in given.items():
+        names = (slot, *_FIELDS.get(slot, ()))
+        name = next((n for n in names if n in wanted), None)
+        if name is not None and value:
+            found[name] = value
+    if "phone_country_code" in wanted and "phone" in found:
+        found |= _split(found["phone"])
+    return found
+
+
+def _flat(slots: Mapping[str, Any]) -> dict[str, str]:
+    """`limits` is a slot of slots; all others are text."""
+    flat: dict[str, str] = {}
+    for name, value in slots.items():
+        flat |= _flat(value) if isinstance(value, Mapping) else {name: str(value)}
+    return flat
+
+
+def _split(phone: str) -> dict[str, str]:
+    """`+4915112345678` as country code and number; as typed where it has no known country."""
+    import phonenumbers
+
+    try:
+        read = phonenumbers.parse(phone)
+    except phonenumbers.NumberParseException:
+        return {"phone": phone}
+    return {
+        "phone_country_code": str(read.country_code),
+        "phone": phonenumbers.national_significant_number(read),
+    }
+
+
+def lines(
+    cls: type[Operation], filled: Mapping[str, str], card: KnownCard | None
+) -> tuple[tuple[str, str], ...]:
+    """The filled fields as label and value, private details masked."""
+    return tuple(
+        (field.label, _shown(field, filled[field.name], card)) for field in cls.fields if field.name in filled
+    )
+
+
+def _shown(field: Field, value: str, card: KnownCard | None) -> str:
+    if field.card and card is not None:
+        return label(card)
+    return field.mask(value) if field.private else value
+
+
+def label(card: KnownCard) -> str:
+    return f"{card.holder} ••{card.last4 or '????'}"
+
+
+def as_command(cls: type[Operation], slots: Mapping[str, Any]) -> str:
+    """The slash command for the same wish: `/card topup 3018 85`."""
+    words = [str(slots[name]) for name in ("card", "amount", "tx_hash", "network") if slots.get(name)]
+    return f"/{' '.join(cls.command)} {' '.join(words)}".strip()

@@ -1,0 +1,91 @@
+"""What can follow from something said, as values: handlers draw them, nobody else decides on them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from bot.intents.model import Ask, Reading
+from bot.operations._base import Operation
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """A read to be answered now."""
+
+    reading: Reading
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """One thing to be answered. `mark` names the dialog and its version, as its buttons carry it."""
+
+    ask: Ask
+    mark: str
+    notes: tuple[str, ...] = ()
+    missed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """A form that may be opened, filled with what was said. `full`: nothing it needs is missing."""
+
+    verb: str
+    lines: tuple[tuple[str, str], ...]
+    number: int
+    notes: tuple[str, ...] = ()
+    full: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Offers:
+    """The forms of one text, in its order. `is_own` False: somebody else wrote it."""
+
+    offers: tuple[Offer, ...]
+    mark: str
+    is_own: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A new wish while a question is open: drop the old one, or keep it?"""
+
+    old: str
+    new: str
+    mark: str
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """A sentence."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Guarded:
+    """The text held a card number: nothing of it is kept or repeated."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lost:
+    """Nothing was understood. `examples` are the sentences nearest to it that this person may say."""
+
+    examples: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Help:
+    """What can be done was asked for."""
+
+
+Step = Look | Question | Offers | Choice | Words | Guarded | Lost | Help
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """A form to open: the kind, its typed values, and what to say above it."""
+
+    cls: type[Operation]
+    texts: Mapping[str, str]
+    note: str

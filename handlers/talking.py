@@ -1,0 +1,220 @@
+"""A conversation in Slack: what was said goes to the service, what follows is drawn and told.
+
+Texts, buttons and the message shortcut meet here. Whatever is understood, a form is opened only by a press of
+its writer, and a request is made only by submitting the form.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from slack_sdk.errors import SlackApiError
+
+from bot import intents
+from bot.domain.errors import NotFound
+from bot.services import conversation, people
+from bot.services import conversation_buttons as pressed
+from bot.services.conversation_facts import Heard, Place
+from bot.services.conversation_steps import (
+    Choice,
+    Guarded,
+    Help,
+    Look,
+    Lost,
+    Offers,
+    Question,
+    Step,
+    Words,
+)
+from handlers import agent, answers, asked, opening
+from handlers.grammar import Command
+from handlers.guard import Turn
+from handlers.looking import Asking
+from handlers.slack_errors import code_of
+from handlers.views import blocks, talk
+from handlers.views.forms import Filled
+
+_HELP = Command("countersign", "help", "")
+_IN_CHANNEL = "Type it in this thread with @Countersign before it, or to the app directly."
+_IN_DIRECT = "Type it here."
+
+
+async def talk_about(turn: Turn, text: str) -> None:
+    """Something said in a mention or a direct message, in plain words."""
+    steps, thread = await conversation.hear(
+        turn.core, await heard(turn, text), intents.parse, turn.deps.guess
+    )
+    if turn.thread:
+        turn.thread = thread  # an answer to an older question goes to where it was asked
+    await _tell_all(turn, steps)
+
+
+async def heard(turn: Turn, text: str) -> Heard:
+    """Raises NotAllowed for those who may use nothing."""
+    actor = await people.require_member(turn.core, turn.user, action="lookup")
+    event = turn.event
+    root = str(event.get("thread_ts") or event.get("ts") or "")
+    return Heard(
+        place=Place(team_of(turn), turn.channel, root, turn.user),
+        actor=actor,
+        text=text,
+        our_id=our_id(turn),
+        alone=not event.get("thread_ts"),
+    )
+
+
+def team_of(turn: Turn) -> str:
+    team = turn.body.get("team")
+    return str(turn.body.get("team_id") or (team["id"] if team else ""))
+
+
+def our_id(turn: Turn) -> str:
+    """The app's own user, as the event names it."""
+    granted = turn.body.get("authorizations") or []
+    return next((str(one["user_id"]) for one in granted if one.get("is_bot")), "")
+
+
+async def _tell_all(turn: Turn, steps: Sequence[Step]) -> None:
+    for step in steps:
+        await turn.tell(await _drawn(turn, step))
+
+
+async def _drawn(turn: Turn, step: Step) -> blocks.Block:
+    match step:
+        case Look(reading):
+            actor = await people.require_member(turn.core, turn.user, action="lookup")
+            zone = Asking(turn, actor, _HELP).zone
+            command = asked.command_of(reading, turn.core.clock.now(), zone)
+            return talk.noted(await answers.answer(turn, command), reading.notes)
+        case Question(ask, mark, notes, missed):
+            typed = _IN_DIRECT if turn.thread else _IN_CHANNEL
+            return talk.question(ask, mark, notes=notes, missed=missed, typed=typed)
+        case Offers(offers, mark, is_own):
+            shown = [talk.offer(o.verb, o.lines, mark, o.number, o.notes, full=o.full) for o in offers]
+            return talk.offers(shown, [o.verb for o in offers], is_own=is_own)
+        case Choice(old, new, mark):
+            return talk.choice(old, new, mark)
+        case Words(text):
+            return talk.words(text)
+        case Guarded():
+            return talk.guarded()
+        case Lost(examples):
+            return talk.lost(examples)
+        case Help():
+            return await answers.answer(turn, _HELP)
+
+
+async def suggest(turn: Turn) -> None:
+    """The Messages tab was opened: what this person may say, where the workspace shows it."""
+    await people.require_member(turn.core, turn.user, action="lookup")
+    may_ask, may_decide = await answers.roles(turn.core, turn.user)
+    prompts = agent.prompts(may_ask=may_ask, may_decide=may_decide)
+    await turn.deps.agent.suggest(turn.client, turn.channel, prompts)
+
+
+# Buttons
+
+
+async def button(turn: Turn) -> None:
+    """`say:pick`, `say:review`, `say:switch`, `say:stay`, `say:forget`."""
+    await turn.ack()
+    verb = turn.action["action_id"].split(":")[1]
+    work = _WORK.get(verb)
+    if work is None:
+        raise NotFound("This button is no longer in use. Say what you need once more.")
+    if turn.channel.startswith("D"):
+        turn.thread = _thread_of_press(turn)
+    turn.after(work(turn, _value(turn)))
+
+
+def _thread_of_press(turn: Turn) -> str:
+    message = turn.body.get("message") or {}
+    container = turn.body.get("container") or {}
+    return str(message.get("thread_ts") or container.get("thread_ts") or message.get("ts") or "")
+
+
+def _value(turn: Turn) -> str:
+    chosen = turn.action.get("selected_option")
+    return str(chosen["value"] if chosen else turn.action.get("value") or "")
+
+
+def _numbered(value: str) -> tuple[str, int]:
+    stamp, _, number = value.rpartition(":")
+    return stamp, int(number) if number.isascii() and number.isdigit() else -1
+
+
+async def _pick(turn: Turn, value: str) -> None:
+    """An answer that was offered is taken as if it had been typed."""
+    stamp, number = _numbered(value)
+    dialog, text = await pressed.picked(turn.core, stamp, number, turn.user)
+    actor = await people.require_member(turn.core, turn.user, action="lookup")
+    said = Heard(dialog.place, actor, text, is_pick=True)
+    steps, _ = await conversation.hear(turn.core, said, intents.parse)
+    await _tell_all(turn, steps)
+
+
+async def _review(turn: Turn, value: str) -> None:
+    stamp, number = _numbered(value)
+    form = await pressed.form(turn.core, stamp, number, turn.user)
+    await opening.open_form(turn, form.cls, Filled(form.texts), note=form.note)
+
+
+async def _switch(turn: Turn, value: str) -> None:
+    actor = await people.require_member(turn.core, turn.user, action="lookup")
+    said = Heard(Place(team_of(turn), turn.channel, "", turn.user), actor, "")
+    await _tell_all(turn, await pressed.switch(turn.core, value, said))
+
+
+async def _stay(turn: Turn, value: str) -> None:
+    await _tell_all(turn, [await pressed.stay(turn.core, value, turn.user)])
+
+
+async def _forget(turn: Turn, value: str) -> None:
+    await pressed.forget(turn.core, value, turn.user)
+    await turn.tell(talk.words("Dropped. Nothing was asked for and nothing has changed."))
+
+
+_WORK = {"pick": _pick, "review": _review, "switch": _switch, "stay": _stay, "forget": _forget}
+
+
+# The shortcut on a message
+
+
+async def ask_about(turn: Turn) -> None:
+    """`Ask Countersign about this`: the text of a message, chosen by the person who asks.
+
+    Of their own words a whole wish opens its form at once, as the shortcut brings a trigger; what somebody else
+    wrote is a proposal, and its form opens only by its button.
+    """
+    await turn.ack()
+    turn.after(_about(turn))
+
+
+async def _about(turn: Turn) -> None:
+    message = turn.body.get("message") or {}
+    actor = await people.require_member(turn.core, turn.user, action="lookup")
+    is_own = message.get("user") == turn.user and not message.get("bot_id")
+    root = str(message.get("thread_ts") or message.get("ts") or "")
+    said = Heard(
+        place=Place(team_of(turn), turn.channel, root, turn.user),
+        actor=actor,
+        text=str(message.get("text") or ""),
+        is_own=is_own,
+    )
+    steps, _ = await conversation.hear(turn.core, said, intents.parse, turn.deps.guess)
+    for step in steps:
+        if not await _opened(turn, step):
+            await turn.tell(await _drawn(turn, step))
+
+
+async def _opened(turn: Turn, step: Step) -> bool:
+    """Open the form of a whole wish; False where there is none, or the trigger has run out meanwhile."""
+    if not isinstance(step, Offers) or len(step.offers) != 1 or not step.offers[0].full:
+        return False
+    try:
+        await _review(turn, f"{step.mark}:{step.offers[0].number}")
+    except SlackApiError as error:
+        if code_of(error) not in ("expired_trigger_id", "exchanged_trigger_id"):
+            raise
+        return False
+    return True

@@ -1,0 +1,178 @@
+"""Home shows each person their own, and follows what happens for those who look at it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from slack_sdk.web.async_client import AsyncWebClient
+
+from bot.domain.actors import Actor
+from bot.services import alerts, float_lookups, pausing, status
+from handlers.home import Homes
+from storage import home_views, people
+from tests.handlers.office import ALICE, BOB, CAROL, Office
+
+Json = dict[str, Any]
+
+
+class Counted(AsyncWebClient):
+    """The bot's client, counting the Home views it sends."""
+
+    sent: list[str]
+
+    async def views_publish(self, *, user_id: str, **more: Any) -> Any:
+        self.sent.append(user_id)
+        return await super().views_publish(user_id=user_id, **more)
+
+
+@pytest.fixture
+async def homes(office: Office) -> tuple[Homes, Counted]:
+    client = Counted(office.client.token, base_url=office.client.base_url, retry_handlers=[])
+    client.sent = []
+    return Homes(office.core, client, pace_s=0), client
+
+
+async def shown(office: Office, user: str) -> str:
+    return str((await office.see(user))["home"])
+
+
+def headers(view: Json) -> list[str]:
+    return [b["text"]["text"] for b in view["blocks"] if b["type"] == "header"]
+
+
+def buttons(view: Json) -> set[str]:
+    found = [e for b in view["blocks"] if b["type"] == "actions" for e in b["elements"]]
+    return {e["text"]["text"] for e in found}
+
+
+async def test_a_requester_an_approver_and_an_admin_see_different_homes(office: Office) -> None:
+    asks, decides, runs = [await office.home(user) for user in (ALICE, BOB, CAROL)]
+
+    assert "Waiting for you" not in headers(asks)
+    assert not any("Pause" in text for text in buttons(asks))
+    assert "Waiting for you" in headers(decides)
+    assert "Pause main" in buttons(decides) & buttons(runs)
+    assert "Webhook:" in str(runs)
+    assert "Webhook:" not in str(decides) + str(asks)
+    assert all("Read last: float" in str(view) for view in (asks, decides, runs))
+
+
+async def test_home_comes_from_the_database_at_once_and_the_float_is_read_after(office: Office) -> None:
+    await float_lookups.read_account(office.core, "main")
+    await office.world.tell("float", {"amount_usd": "-1000.00"})
+    await office.world.advance(60)
+    before = len(await office.world.sent("GET /me"))
+
+    home = await office.home(ALICE)
+
+    assert len(await office.world.sent("GET /me")) == before + 1
+    known = await status.program_state(office.core, "main")
+    assert known.float is not None
+    assert f"{float(known.float.balance_usd):,.2f} USD" in str(home)
+
+
+async def test_who_looks_at_home_sees_a_request_come_and_go(
+    office: Office, homes: tuple[Homes, Counted]
+) -> None:
+    keeper, client = homes
+    await office.home(BOB)
+    await keeper.tend()
+    client.sent.clear()
+
+    request = await office.ask_top_up()
+    assert await keeper.tend() == 1
+    assert client.sent == [BOB]
+    assert request.id in await shown(office, BOB)
+
+    await office.press(BOB, await office.card(request.id), "request:approve")
+    await office.submit(BOB)
+    assert await keeper.tend() == 1
+    assert request.id not in await shown(office, BOB)
+
+
+async def test_an_alert_and_a_pause_reach_those_who_look_and_nothing_new_sends_nothing(
+    office: Office, homes: tuple[Homes, Counted]
+) -> None:
+    keeper, client = homes
+    await office.home(ALICE)
+    await keeper.tend()
+    client.sent.clear()
+    assert [await keeper.tend() for _ in range(3)] == [0, 0, 0]
+
+    async with office.core.store.begin() as tx:
+        said = {"kind": "decline", "subject": "main", "severity": "warning", "text": "Look at it."}
+        await alerts.raise_(tx, office.core, dedupe="d", title="Declines at a bakery", **said)
+    await pausing.pause(office.core, BOB, ["main"], "the key may be stolen")
+
+    assert await keeper.tend() == 1
+    assert "Declines at a bakery" in await shown(office, ALICE)
+    assert "the key may be stolen" in await shown(office, ALICE)
+
+
+async def test_a_storm_is_one_redraw_and_who_went_away_is_not_drawn_for(
+    office: Office, homes: tuple[Homes, Counted]
+) -> None:
+    keeper, client = homes
+    await office.home(BOB)
+    await office.home(CAROL)
+    await keeper.tend()
+    client.sent.clear()
+
+    for n in range(50):
+        async with office.core.store.begin() as tx:
+            said = {"kind": "decline", "subject": "main", "severity": "warning", "text": f"{n}"}
+            await alerts.raise_(
+                tx, office.core, dedupe=f"d{n % 7}", title=f"Declines of cause {n % 7}", **said
+            )
+    assert await keeper.tend() == 2
+    assert await keeper.tend() == 0
+
+    await office.world.advance(5 * 3600)
+    await office.ask_top_up()
+    assert await keeper.tend() == 0
+
+
+async def test_a_restart_forgets_nobody_who_looks(office: Office, homes: tuple[Homes, Counted]) -> None:
+    await office.home(BOB)
+    request = await office.ask_top_up()
+
+    after_the_restart, _ = homes
+    assert await after_the_restart.tend() == 1
+
+    assert request.id in await shown(office, BOB)
+
+
+async def test_who_may_not_look_any_more_gets_no_redraw(office: Office, homes: tuple[Homes, Counted]) -> None:
+    keeper, client = homes
+    await office.home(BOB)
+    await office.tell("people", {"id": BOB, "is_restricted": True})
+    await office.command(BOB, "/float")
+    client.sent.clear()
+
+    await office.ask_top_up()
+    await keeper.tend()
+
+    assert client.sent == []
+    async with office.core.store.read() as tx:
+        assert [v.slack_id for v in await home_views.since(tx, tx.now.replace(year=2000), limit=10)] == []
+
+
+async def test_a_view_that_slack_refuses_for_one_person_does_not_stop_the_others(
+    office: Office, homes: tuple[Homes, Counted]
+) -> None:
+    keeper, client = homes
+    await office.home(BOB)
+    await office.home(CAROL)
+    request = await office.ask_top_up()
+    async with office.core.store.begin() as tx:
+        await home_views.opened(tx, "U0NOBODY")
+        await home_views.published(tx, "U0NOBODY", "")
+        await people.put(tx, Actor("U0NOBODY", "Nobody", team_id=office.core.directory.home_team))
+
+    assert await keeper.tend() == 2
+    assert request.id in await shown(office, BOB)
+    client.sent.clear()
+    await office.ask_top_up(amount="51")
+    await keeper.tend()
+    assert "U0NOBODY" not in client.sent

@@ -5,8 +5,9 @@ from __future__ import annotations
 from slack_sdk.errors import SlackApiError
 
 from bot.domain.errors import NotFound
+from bot.domain.requests import State
 from bot.services import approvals, lookups, people, refresh
-from handlers import answers, grammar, opening
+from handlers import answers, bulk, grammar, opening
 from handlers.guard import Turn
 from handlers.slack_errors import code_of
 from handlers.views import blocks, charts, deciding, forms, ids, replies
@@ -58,6 +59,9 @@ async def _approve(turn: Turn, request_id: str, version: int) -> None:
 async def _confirm_terms(turn: Turn, view_id: str, request_id: str) -> None:
     await refresh.require_may_approve(turn.core, request_id, turn.user)
     found = await lookups.confirmation(turn.core, request_id)
+    if found.picture.batch is not None:
+        await bulk.confirm(turn, view_id, request_id)
+        return
     private = await lookups.private_of(turn.core, request_id)
     values = {**found.picture.request.terms, **private} if private else {}
     fields = turn.core.kinds[found.picture.request.kind].fields
@@ -73,11 +77,17 @@ async def _reject(turn: Turn, request_id: str, version: int) -> None:
 
 
 async def _cancel(turn: Turn, request_id: str, version: int) -> None:
-    await turn.client.views_open(trigger_id=turn.trigger, view=deciding.cancel(request_id, version))
+    asked = (await lookups.request_picture(turn.core, request_id)).request
+    stops = asked.is_batch and asked.state in (State.APPROVED, State.EXECUTING)
+    view = deciding.cancel(request_id, version, stops=stops)
+    await turn.client.views_open(trigger_id=turn.trigger, view=view)
 
 
 async def _resolve(turn: Turn, request_id: str, version: int) -> None:
-    await turn.client.views_open(trigger_id=turn.trigger, view=deciding.resolve(request_id, version))
+    view = deciding.resolve(request_id, version)
+    # A row of a batch is resolved from the window of its rows.
+    show = turn.client.views_push if turn.view else turn.client.views_open
+    await show(trigger_id=turn.trigger, view=view)
 
 
 async def _details(turn: Turn, request_id: str, version: int) -> None:
@@ -115,6 +125,7 @@ _WORK = {
     "undo": _undo,
     "resolve": _resolve,
     "details": _details,
+    "rows": bulk.rows,
     "again": _again,
 }
 

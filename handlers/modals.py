@@ -114,7 +114,7 @@ async def _reject(turn: Turn, request_id: str, reason: str) -> None:
 async def cancel(turn: Turn) -> None:
     meta = ids.unpack(turn.view["private_metadata"])
     request = await requests.cancel(turn.core, meta["request"], turn.user)
-    text = f"{request.id} is cancelled. Nothing of it was sent."
+    text = replies.cancelled(request)
     await turn.ack(response_action="update", view=_said("Cancel the request", text))
 
 

@@ -9,7 +9,7 @@ from bot.domain.outcomes import Call
 from bot.domain.reveals import NOT_SET_UP
 from bot.operations._base import Operation
 from bot.services import lookups, people, refresh, registration
-from handlers import grammar
+from handlers import bulk, grammar
 from handlers.guard import Turn
 from handlers.views import forms
 from handlers.views.blocks import Block
@@ -47,6 +47,9 @@ def _without_safeguards(cls: type[Operation], texts: Mapping[str, str]) -> dict[
 
 
 async def open_from_command(turn: Turn, cls: type[Operation], rest: str) -> None:
+    if bulk.is_bulk(cls, rest):
+        await bulk.open_paste(turn, cls)
+        return
     await open_form(turn, cls, _about_webhook(turn, rest) if cls.call is Call.WEBHOOK else _typed(cls, rest))
 
 

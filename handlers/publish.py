@@ -6,7 +6,7 @@ whether it was posted. The client must have no retry handlers: one that repeats 
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -14,6 +14,7 @@ from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 from slack_sdk.web.async_slack_response import AsyncSlackResponse
 
+from bot.domain.bulk import results_name
 from bot.services.outbox import MessageGone, Posted, SlackRefused, SlackTrouble
 from bot.services.pictures import (
     AlertLinePicture,
@@ -26,6 +27,7 @@ from bot.services.pictures import (
     LinkPicture,
     Picture,
     RequestPicture,
+    ResultsPicture,
 )
 from handlers.slack_errors import body_of, code_of, retry_after_s, status_of
 from handlers.views import alerts, charts, request, reveal
@@ -62,6 +64,8 @@ def draw(picture: Picture) -> Block:
             return alerts.anchor(picture)
         case RequestPicture():
             return request.card(picture)
+        case ResultsPicture():
+            return request.results(picture)
 
 
 class SlackPublisher:
@@ -75,6 +79,8 @@ class SlackPublisher:
         self, picture: Picture, *, channel: str, dedupe: str, thread_ts: str | None = None
     ) -> Posted:
         """Post the picture, in a thread where `thread_ts` is given."""
+        if isinstance(picture, ResultsPicture):
+            return await self._upload(picture, channel, thread_ts)
 
         async def send(drawn: Block) -> AsyncSlackResponse:
             call = self._client.chat_postMessage(
@@ -89,6 +95,19 @@ class SlackPublisher:
 
         found = await _with_or_without_chart(send, draw(picture))
         return Posted(str(found["channel"]), str(found["ts"]))
+
+    async def _upload(self, picture: ResultsPicture, channel: str, thread_ts: str | None) -> Posted:
+        """Files carry no metadata: `find` knows them by their name. Where the message is, Slack does not say."""
+        sent = self._client.files_upload_v2(
+            channel=channel,
+            thread_ts=thread_ts,
+            filename=picture.name,
+            title=picture.name,
+            content=picture.content,
+            initial_comment=str(draw(picture)["text"]),
+        )
+        await _asked(sent, posts=True)
+        return Posted(channel, "")
 
     async def update(self, picture: Picture, *, channel: str, ts: str) -> None:
         """Draw the picture over the message at `ts`."""
@@ -115,7 +134,7 @@ class SlackPublisher:
             found = await _asked(self._read(channel, thread_ts, oldest, cursor))
             for message in found["messages"]:
                 payload = (message.get("metadata") or {}).get("event_payload") or {}
-                if payload.get("dedupe") == dedupe:
+                if payload.get("dedupe") == dedupe or _holds_results(message, dedupe):
                     return Posted(channel, str(message["ts"]))
             cursor = (found.get("response_metadata") or {}).get("next_cursor")
             if not cursor:
@@ -143,6 +162,13 @@ class SlackPublisher:
         except (SlackRefused, SlackTrouble):
             return None
         return str(found["permalink"])
+
+
+def _holds_results(message: Mapping[str, Any], dedupe: str) -> bool:
+    """Is this the file of results that the outbox row is about? Its name says of which request."""
+    kind, _, rest = dedupe.partition(":")
+    name = results_name(rest.partition(":")[0])
+    return kind == "results" and any(file.get("name") == name for file in message.get("files") or ())
 
 
 async def _with_or_without_chart(

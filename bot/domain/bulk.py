@@ -27,6 +27,11 @@ _WORDS: Mapping[State, str] = {
 }
 
 
+def results_name(request_id: str) -> str:
+    """The file in which a batch's results are told."""
+    return f"{request_id}-results.csv"
+
+
 def due_after(number: int) -> timedelta:
     """How long after the approval row `number` (from 0) is sent."""
     quick = min(number, _QUICK_ROWS)

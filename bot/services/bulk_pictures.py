@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import replace
 
-from bot.domain.bulk import ending_text
+from bot.domain.bulk import ending_text, results_name
 from bot.domain.csv_lines import line
 from bot.domain.requests import Request
 from bot.operations._base import Concern, Facts, Line
@@ -81,7 +81,7 @@ async def results(tx: Tx, found: Request) -> ResultsPicture:
     told = ending_text(Counter(row.state for row in asked), moved_usd(asked), found.exposure_usd)
     return ResultsPicture(
         request_id=found.id,
-        name=f"{found.id}-results.csv",
+        name=results_name(found.id),
         text=f"{found.id}: {told}",
         content=line(_HEADER) + "".join(_result(row) for row in rows),
     )

@@ -23,7 +23,9 @@ def confirmation(found: Confirmation, private: tuple[b.Line, ...] = ()) -> b.Blo
     if len(asked.summary) > 100:
         blocks.append(b.plain_section(asked.summary))
     if found.picture.paused:
-        blocks.append(b.section(f"*▲ {b.esc(found.picture.paused)}* Once approved it waits 15 minutes at most."))
+        blocks.append(
+            b.section(f"*▲ {b.esc(found.picture.paused)}* Once approved it waits 15 minutes at most.")
+        )
     if not found.facts_read:
         blocks.append(
             b.section("*▲ The API could not be read just now.* The figures are those of the submission.")
@@ -65,12 +67,14 @@ def reject(request_id: str, version: int) -> b.Block:
     return b.modal(ids.REJECT, "Reject", blocks, submit="Reject", close="Back", meta=meta)
 
 
-def cancel(request_id: str, version: int) -> b.Block:
-    blocks = [
-        b.section(
-            f"Withdraw *{b.esc(request_id)}*? Nothing of it will be sent, and it can be asked for again."
-        )
-    ]
+def cancel(request_id: str, version: int, *, stops: bool = False) -> b.Block:
+    """`stops`: it is a batch that is under way."""
+    what = (
+        f"Stop *{b.esc(request_id)}*? Rows that were sent go on; the others will not be sent."
+        if stops
+        else f"Withdraw *{b.esc(request_id)}*? Nothing of it will be sent, and it can be asked for again."
+    )
+    blocks = [b.section(what)]
     meta = ids.pack(request=request_id, version=version)
     return b.modal(
         ids.CANCEL, "Cancel the request", blocks, submit="Cancel request", close="Keep it", meta=meta

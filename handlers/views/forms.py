@@ -65,7 +65,7 @@ def form(
     blocks += [_input(f, filled.texts.get(f.name, "")) for f in cls.fields]
     if run_now and cls.can_run_now:
         blocks.append(_now(filled.run_now))
-    blocks.append(_reason(filled.reason))
+    blocks.append(reason_field(filled.reason))
     meta = ids.pack(kind=cls.kind, **({"channel": channel} if channel else {}))
     return b.modal(ids.FORM, cls.title, blocks, submit="Preview", close="Cancel", meta=meta)
 
@@ -123,7 +123,8 @@ def _now(ticked: bool) -> b.Block:
     return b.field(RUN_NOW, "When", element, optional=True)
 
 
-def _reason(text: str) -> b.Block:
+def reason_field(text: str = "") -> b.Block:
+    """Why it is asked for; every form has it."""
     element: b.Block = {"type": "plain_text_input", "multiline": True, "max_length": REASON_LIMIT}
     if text:
         element["initial_value"] = b.cut(text, REASON_LIMIT)

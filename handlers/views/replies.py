@@ -84,7 +84,7 @@ def shared_by(answer: b.Block, slack_id: str) -> b.Block:
 
 def request_answer(found: RequestPicture) -> b.Block:
     one = found.request
-    text = f"{b.esc(one.id)} {states.WORDS[one.state]}: {b.esc(one.summary)}"
+    text = f"{b.esc(one.id)} {states.word_of(one)}: {b.esc(one.summary)}"
     return b.message(text, request.details(found))
 
 
@@ -102,8 +102,15 @@ def review(cls: type[Operation], command: str) -> b.Block:
 def cancel(found: Request) -> b.Block:
     """Answer to a cancellation said in a message: it is done by pressing, not by saying."""
     press = b.button("Cancel", ids.CANCEL, ids.stamp(found.id, found.version), "danger")
-    text = f"{b.esc(found.id)} is {states.WORDS[found.state]}: {b.esc(found.summary)}"
+    text = f"{b.esc(found.id)} is {states.word_of(found)}: {b.esc(found.summary)}"
     return b.message(text, [b.section(text), b.actions([press])])
+
+
+def cancelled(found: Request) -> str:
+    """What a cancellation did; a batch that was under way may have rows that were sent."""
+    if found.state is State.CANCELLED:
+        return f"{found.id} is cancelled. Nothing of it was sent."
+    return f"{found.id}: rows that were not sent yet are stopped. {found.outcome_text}".strip()
 
 
 def submitted(found: Request, channel: str) -> b.Block:
@@ -127,4 +134,4 @@ def approved(found: Request, approvals: int) -> str:
 def resolved(found: Request) -> str:
     if found.state is State.UNRESOLVED:
         return f"Recorded. {found.id} stays unresolved until a second person says the same."
-    return f"{found.id} is {states.WORDS[found.state]} now, by the word of two people."
+    return f"{found.id} is {states.word_of(found)} now, by the word of two people."

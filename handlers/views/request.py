@@ -6,9 +6,9 @@ from bot.domain.approvals import Decision, DecisionKind
 from bot.domain.ids import short_code
 from bot.domain.money import format_usd
 from bot.domain.requests import OPEN, SENT, Request, State
-from bot.services.pictures import DirectPicture, LinePicture, RequestPicture
+from bot.services.pictures import DirectPicture, LinePicture, RequestPicture, ResultsPicture
 from handlers.views import blocks as b
-from handlers.views import forms, ids, states
+from handlers.views import bulk_rows, forms, ids, states
 
 _ENDED_UNDONE = frozenset({State.REJECTED, State.CANCELLED, State.EXPIRED, State.FAILED})
 EVIDENCE_LIMIT = 1000
@@ -17,10 +17,11 @@ EVIDENCE_LIMIT = 1000
 def card(picture: RequestPicture) -> b.Block:
     """The message in the approvals channel, redrawn in place through every state."""
     request = picture.request
-    blocks = [b.header(f"{states.heading(request.state)}: {request.summary}"), b.section(title_line(picture))]
+    blocks = [b.header(f"{states.heading_of(request)}: {request.summary}"), b.section(title_line(picture))]
     if len(request.summary) > 100:
         blocks.append(b.plain_section(request.summary))
     blocks += b.pairs(_facts(picture))
+    blocks += bulk_rows.on_card(picture)
     if request.state is State.PENDING:
         blocks += forms.concerns(picture.concerns)
     if request.outcome_text:
@@ -45,7 +46,7 @@ def title_line(picture: RequestPicture) -> str:
     money = "LIVE" if picture.live else "SANDBOX"
     now = " · *Freeze now*" if request.break_glass else ""
     return (
-        f"*{b.esc(request.id)}* · {states.WORDS[request.state]}{now} · asked for by {b.mention(request.requester)}"
+        f"*{b.esc(request.id)}* · {states.word_of(request)}{now} · asked for by {b.mention(request.requester)}"
         f" · {money} ({b.esc(request.program)})"
     )
 
@@ -61,7 +62,7 @@ def _facts(picture: RequestPicture) -> list[b.Line]:
 
 
 def _fallback(request: Request) -> str:
-    word = states.WORDS[request.state]
+    word = states.word_of(request)
     return (
         f"{b.esc(request.id)} {word}: {b.esc(request.summary)} (asked for by {b.esc(request.requester_name)})"
     )
@@ -117,17 +118,24 @@ def _buttons(picture: RequestPicture) -> list[b.Block]:
             b.button("Confirm", ids.CONFIRM, stamp, "primary"),
             b.button("Undo", ids.UNDO, stamp, "danger"),
         ]
-    if request.state is State.UNRESOLVED:
+    if request.is_batch:
+        found.append(b.button("Rows", ids.BULK_ROWS, stamp))
+    elif request.state is State.UNRESOLVED:
         found.append(b.button("Resolve", ids.RESOLVE, stamp))
-    if request.state in _ENDED_UNDONE:
+    if request.state in _ENDED_UNDONE and not request.is_batch:
         found.append(b.button("Request again", ids.AGAIN, stamp))
-    if request.state in (State.PENDING, State.APPROVED):
+    if request.state in (State.PENDING, State.APPROVED) or _can_be_stopped(request):
         options = [
             b.option("Details", f"details:{stamp}"),
             b.option("Cancel", f"cancel:{stamp}", "The requester only"),
         ]
         return [*found, b.overflow(ids.MORE, options)]
     return [*found, b.button("Details", ids.DETAILS, stamp)]
+
+
+def _can_be_stopped(request: Request) -> bool:
+    """A batch that is under way: its rows that were not sent yet need not be."""
+    return request.is_batch and request.state is State.EXECUTING
 
 
 def outcome(request: Request, decisions: tuple[Decision, ...]) -> str:
@@ -137,13 +145,16 @@ def outcome(request: Request, decisions: tuple[Decision, ...]) -> str:
 
 def _outcome(state: State, text: str, request: Request, decisions: tuple[Decision, ...]) -> str:
     allowed = {d.actor for d in decisions} | {request.requester}
-    return f"*{states.heading(state)}.* {b.with_mentions(b.cut(text, 2000), allowed)}"
+    head = states.heading_of(request) if request.is_batch else states.heading(state)
+    return f"*{head}.* {b.with_mentions(b.cut(text, 2000), allowed)}"
 
 
 _LINES = {
     "rejected": "⊘ Rejected by {actor}. Nothing was sent.",
     "cancelled": "○ Cancelled by {actor}. Nothing was sent.",
     "expired": "◌ Expired. Nothing was sent.",
+    "left_out": "○ {actor} left rows out before the approval.",
+    "stopped": "○ {actor} stopped it; what was sent already goes on.",
     "executing": "➤ Sent; waiting for the answer.",
     "landed_late": "▲ It landed after all, after it had been given up.",
     "confirmed": "✓ {actor} confirmed the freeze.",
@@ -212,10 +223,15 @@ def _said(picture: LinePicture) -> str:
     return picture.text
 
 
+def results(picture: ResultsPicture) -> b.Block:
+    """The words beside a batch's file of results."""
+    return b.message(b.esc(picture.text), [b.plain_section(picture.text)])
+
+
 def direct(picture: DirectPicture) -> b.Block:
     """To the requester alone: what became of it."""
     request = picture.request
-    blocks = [b.section(f"*{states.heading(request.state)}:* your request *{b.esc(request.id)}*")]
+    blocks = [b.section(f"*{states.heading_of(request)}:* your request *{b.esc(request.id)}*")]
     blocks.append(b.plain_section(request.summary))
     if request.outcome_text:
         allowed = {request.requester, *picture.deciders}
@@ -273,6 +289,6 @@ def row(request: Request) -> str:
     until = f" · expires {b.when(request.expires_at)}" if request.state is State.PENDING else ""
     asked = "" if request.state not in OPEN else f" · asked {b.when(request.created_at)}"
     return (
-        f"*{b.esc(request.id)}* · {states.badge(request.state)} · {b.esc(b.cut(request.summary, 160))}"
+        f"*{b.esc(request.id)}* · {states.badge_of(request)} · {b.esc(b.cut(request.summary, 160))}"
         f" · by {b.mention(request.requester)}{asked}{until}"
     )

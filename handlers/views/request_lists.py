@@ -46,7 +46,7 @@ def search(found: RequestPage, asked: str, command: str) -> b.Block:
 def _row(one: Request) -> tuple[str, ...]:
     amount = format_usd(one.exposure_usd) if one.exposure_usd else "–"
     asked = f"{one.created_at:%Y-%m-%d %H:%M}"
-    return (one.id, states.badge(one.state), one.summary, amount, one.requester_name, asked)
+    return (one.id, states.badge_of(one), one.summary, amount, one.requester_name, asked)
 
 
 def verification(found: Verification) -> b.Block:

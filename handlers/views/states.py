@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from bot.domain.requests import State
+from bot.domain.requests import Request, State
 
 ICONS: Final[Mapping[State, str]] = {
     State.PENDING: "◷",
@@ -30,6 +30,21 @@ WORDS: Final[Mapping[State, str]] = {
     State.CANCELLED: "cancelled",
     State.EXPIRED: "expired",
 }
+
+
+def word_of(request: Request) -> str:
+    """The state in a word. A batch that failed may have rows that were done: it is not called a failure."""
+    return "not all done" if request.is_batch and request.state is State.FAILED else WORDS[request.state]
+
+
+def badge_of(request: Request) -> str:
+    return f"{ICONS[request.state]} {word_of(request)}"
+
+
+def heading_of(request: Request) -> str:
+    """The badge at the start of a line."""
+    word = word_of(request)
+    return f"{ICONS[request.state]} {word[0].upper()}{word[1:]}"
 
 
 def badge(state: State) -> str:

@@ -1,0 +1,164 @@
+"""Many cards in one request: a list pasted into a form or sent as a file, its preview, its rows."""
+
+from __future__ import annotations
+
+from bot.domain import bulk_csv
+from bot.domain.bulk_csv import Unreadable
+from bot.domain.errors import NotAllowed, NotFound
+from bot.domain.requests import Request
+from bot.operations._base import Operation
+from bot.services import bulk, bulk_reading, drafts, lookups, people
+from handlers.files import fetch
+from handlers.guard import Turn
+from handlers.views import blocks, forms, ids, replies
+from handlers.views import bulk as views
+
+_WORD = "bulk"
+_READING = "Reading the float and the rows…"
+_ENDINGS = (".csv", ".tsv", ".txt")
+
+
+def is_bulk(cls: type[Operation], rest: str) -> bool:
+    """`/card topup bulk`, of a kind that can be asked for in bulk."""
+    return rest.strip().lower() == _WORD and cls.kind in bulk_reading.KINDS
+
+
+async def open_paste(turn: Turn, cls: type[Operation]) -> None:
+    await people.require_may_ask(turn.core, turn.user, cls, action=f"{cls.kind}.bulk.open")
+    view = views.paste_form(cls, bulk_reading.template(cls), channel=turn.channel)
+    await turn.client.views_open(trigger_id=turn.trigger, view=view)
+
+
+async def paste(turn: Turn) -> None:
+    """The pasted list: faults are told on the field, so that nothing typed is lost."""
+    meta = ids.unpack(turn.view["private_metadata"])
+    text = forms.answer(turn.view["state"]["values"][views.ROWS]["value"])
+    cls = turn.core.kinds[meta["kind"]]
+    try:
+        read = await bulk_reading.begin(turn.core, owner=turn.user, text=text, kind=cls.kind)
+    except Unreadable as wrong:
+        await turn.ack(response_action="errors", errors={views.ROWS: views.fault_text(wrong.problems)})
+        return
+    await turn.ack(response_action="update", view=forms.loading(cls.title, _READING))
+    work = _show_preview(turn, turn.view["id"], read.draft_id, meta.get("channel", ""))
+    turn.after_in_view(turn.view["id"], cls.title, work)
+
+
+async def uploaded(turn: Turn) -> None:
+    """A file in the app's own conversation: what it was read as, or everything that is wrong with it."""
+    await people.require_requester(turn.core, turn.user, action="bulk.upload")
+    files = turn.event.get("files") or []
+    if len(files) != 1 or not str(files[0].get("name", "")).lower().endswith(_ENDINGS):
+        await turn.tell(
+            replies.said("I read lists of cards as one CSV file at a time. See `/card topup bulk`.")
+        )
+        return
+    content = await fetch(turn.client, files[0], most_bytes=bulk_csv.MAX_BYTES)
+    try:
+        text = bulk_csv.decode(content)
+        read = await bulk_reading.begin(turn.core, owner=turn.user, text=text)
+    except Unreadable as wrong:
+        await turn.tell(views.faults(wrong.problems))
+        return
+    summaries = [operation.summary() for operation in read.operations]
+    await turn.tell(views.understood(read.cls, summaries, read.draft_id))
+
+
+async def review(turn: Turn) -> None:
+    """Review and submit, under an uploaded list."""
+    draft_id = str(turn.action.get("value") or "")
+    await turn.ack()
+    turn.after(_review(turn, draft_id))
+
+
+async def _review(turn: Turn, draft_id: str) -> None:
+    opened = await turn.client.views_open(trigger_id=turn.trigger, view=forms.loading("Review", _READING))
+    view_id = opened["view"]["id"]
+    turn.after_in_view(view_id, "Review", _show_preview(turn, view_id, draft_id, turn.channel))
+
+
+async def _show_preview(turn: Turn, view_id: str, draft_id: str, channel: str, page: int = 1) -> None:
+    found = await bulk.preview(turn.core, draft_id, turn.user)
+    await turn.client.views_update(view_id=view_id, view=views.preview(found, page, channel=channel))
+
+
+async def preview(turn: Turn) -> None:
+    """Submit: recorded before Slack is answered, as a single request is."""
+    meta = ids.unpack(turn.view["private_metadata"])
+    try:
+        reason = drafts.read_reason(forms.answer(turn.view["state"]["values"][forms.REASON]["value"]))
+    except ValueError as wrong:
+        await turn.ack(response_action="errors", errors={forms.REASON: str(wrong)})
+        return
+    request = await bulk.submit(turn.core, meta["draft"], turn.user, reason=reason)
+    await turn.ack(response_action="clear")
+    turn.after(_tell_requester(turn, request, meta.get("channel", "")))
+
+
+async def _tell_requester(turn: Turn, request: Request, channel: str) -> None:
+    note = replies.submitted(request, turn.core.channels.approvals)
+    if channel and not channel.startswith("D") and await turn.whisper(channel, note):
+        return
+    await turn.tell_directly(note)
+
+
+async def turn_page(turn: Turn) -> None:
+    """Previous and next rows, in the window they are pressed in."""
+    what, subject, page = str(turn.action.get("value") or "::").split(":")
+    await turn.ack()
+    view_id, title = turn.view["id"], str(turn.view["title"]["text"])
+    if what == "preview":
+        channel = ids.unpack(turn.view["private_metadata"]).get("channel", "")
+        work = _show_preview(turn, view_id, subject, channel, int(page))
+    elif what == "approve":
+        work = confirm(turn, view_id, subject, int(page))
+    else:
+        work = _show_rows(turn, view_id, subject, int(page))
+    turn.after_in_view(view_id, title, work)
+
+
+async def confirm(turn: Turn, view_id: str, request_id: str, page: int = 1) -> None:
+    """The approver's window of a batch: its rows in full, drawn from the database."""
+    found = await lookups.confirmation(turn.core, request_id)
+    rows = await lookups.rows_to_approve(turn.core, request_id)
+    await turn.client.views_update(view_id=view_id, view=views.confirmation(found, rows, page))
+
+
+async def rows(turn: Turn, request_id: str, version: int) -> None:
+    """The Rows button of a request."""
+    opened = await turn.client.views_open(
+        trigger_id=turn.trigger, view=forms.loading(request_id, "Reading the rows…")
+    )
+    view_id = opened["view"]["id"]
+    turn.after_in_view(view_id, request_id, _show_rows(turn, view_id, request_id))
+
+
+async def _show_rows(turn: Turn, view_id: str, request_id: str, page: int = 1) -> None:
+    await people.require_member(turn.core, turn.user, action="lookup")
+    picture = await lookups.request_picture(turn.core, request_id)
+    if picture.batch is None:
+        raise NotFound(f"{request_id} has no rows.")
+    await turn.client.views_update(view_id=view_id, view=views.rows(picture, page, viewer=turn.user))
+
+
+async def open_leave_out(turn: Turn) -> None:
+    """Leave rows out, in the window of the rows: the requester chooses which."""
+    request_id, _ = ids.unstamp(str(turn.action.get("value") or ""))
+    await turn.ack()
+    turn.after_in_view(turn.view["id"], request_id, _show_leave_out(turn, request_id))
+
+
+async def _show_leave_out(turn: Turn, request_id: str) -> None:
+    picture = await lookups.request_picture(turn.core, request_id)
+    if picture.request.requester != turn.user:
+        raise NotAllowed("Only the person who asked can leave rows out.", "not_the_requester")
+    await turn.client.views_update(view_id=turn.view["id"], view=views.leave_out_form(picture))
+
+
+async def left_out(turn: Turn) -> None:
+    """Recorded before Slack is answered: what is asked for has changed."""
+    meta = ids.unpack(turn.view["private_metadata"])
+    chosen = forms.answer(turn.view["state"]["values"][views.ROWS]["value"]).split()
+    request = await bulk.leave_out(turn.core, meta["request"], turn.user, chosen)
+    said = blocks.modal(ids.NOTICE, request.id, [blocks.plain_section(views.left_out(request))])
+    await turn.ack(response_action="update", view=said)

@@ -1,0 +1,85 @@
+"""The rows of a batch as lines of text: on the request's message, and in pages of a window."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from bot.domain.bulk import progress_text
+from bot.domain.requests import State
+from bot.services.pictures import BulkRowPicture, RequestPicture
+from handlers.views import blocks as b
+from handlers.views import ids, states
+
+PAGE = 20
+ON_CARD = 8
+ROW_LIMIT = 280
+_IN_A_SECTION = 10
+_NEEDS_A_LOOK = frozenset({State.FAILED, State.UNRESOLVED, State.EXPIRED, State.CANCELLED})
+
+
+def on_card(picture: RequestPicture) -> list[b.Block]:
+    """The rows on the request's message: the first ones, or how far it is and what needs a look."""
+    batch, request = picture.batch, picture.request
+    if batch is None:
+        return []
+    asked = [row for row in batch.rows if not row.is_left_out]
+    if request.state is State.PENDING:
+        texts = [_row_text(row) for row in asked[:ON_CARD]]
+        rest = len(asked) - len(texts)
+    else:
+        looked_at = [row for row in asked if row.state in _NEEDS_A_LOOK]
+        texts = [_row_text(row) for row in looked_at[:ON_CARD]]
+        rest = len(looked_at) - len(texts)
+    blocks = [] if request.state is State.PENDING else [b.section(b.esc(progress_text(batch.states)))]
+    blocks += texts_of(texts)
+    return [*blocks, b.context(f"and {rest} more: press *Rows*")] if rest > 0 else blocks
+
+
+def page_of(
+    found: Sequence[BulkRowPicture], page: int, what: str, *, can_resolve: bool = False
+) -> list[b.Block]:
+    """One page of rows, and buttons to the pages beside it."""
+    pages = max(1, -(-len(found) // PAGE))
+    page = min(max(page, 1), pages)
+    shown = found[(page - 1) * PAGE : page * PAGE]
+    blocks = texts_of([_row_text(row) for row in shown])
+    if can_resolve:
+        lost = [row for row in shown if row.state is State.UNRESOLVED]
+        blocks += [
+            b.section(
+                f"*{b.esc(row.id)}* (row {row.number}) has no known outcome.",
+                b.button("Resolve", ids.RESOLVE, ids.stamp(row.id, row.version)),
+            )
+            for row in lost
+        ]
+    if pages == 1:
+        return blocks
+    beside = []
+    if page > 1:
+        beside.append(b.button("Previous rows", ids.BULK_BACK, f"{what}:{page - 1}"))
+    if page < pages:
+        beside.append(b.button("Next rows", ids.BULK_ON, f"{what}:{page + 1}"))
+    first, last = (page - 1) * PAGE + 1, (page - 1) * PAGE + len(shown)
+    return [*blocks, b.context(f"Rows {first} to {last} of {len(found)}"), b.actions(beside, "pages")]
+
+
+def _row_text(row: BulkRowPicture) -> str:
+    """`✓ 3. Top up ALICE MOREAU ••4242 by 50.00 USD`, and what is said of it where that matters."""
+    text = f"{row.number}. {row.summary}"
+    if row.is_left_out:
+        return f"{states.ICONS[State.CANCELLED]} {b.cut(text, ROW_LIMIT)} (left out)"
+    if row.state is not None and row.state is not State.PENDING:
+        text = f"{states.ICONS[row.state]} {text}"
+    if row.private:
+        text += " · " + ", ".join(f"{label}: {value}" for label, value in row.private)
+    if row.state in _NEEDS_A_LOOK and row.text:
+        text += f"\n    {row.text}"
+    return b.cut(text, ROW_LIMIT)
+
+
+def texts_of(texts: Sequence[str]) -> list[b.Block]:
+    """Lines as plain text, some to a section."""
+    return [
+        b.plain_section("\n".join(texts[start : start + _IN_A_SECTION]))
+        for start in range(0, len(texts), _IN_A_SECTION)
+    ]

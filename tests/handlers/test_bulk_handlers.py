@@ -1,0 +1,233 @@
+"""Many cards in one request, through Slack: paste or upload, preview, rows, approval, results."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bot.domain.requests import Request, State
+from tests.handlers.office import ALICE, APPROVALS, BOB, Office, an_office
+from tests.services.bulk_help import hold_rows_to_the_ledger, rows_of, states_of
+
+Json = dict[str, Any]
+
+
+@pytest.fixture
+async def office(tmp_path: Path) -> AsyncIterator[Office]:
+    async with an_office(tmp_path) as made:
+        yield made
+
+
+def csv_of(office: Office, *amounts: str) -> str:
+    cards = zip(office.world.cards, amounts, strict=False)
+    return "\n".join(["Amount (USD);Card", *(f"{amount};{card['id']}" for card, amount in cards)])
+
+
+async def upload(office: Office, content: str, *, user: str = ALICE, name: str = "cards.csv") -> Json:
+    """A file in the app's own conversation; the bot's answer."""
+    where = {"U0GUEST": "D0GAIL"}.get(user, f"D0{user[2:]}")
+    body = {"user": user, "channel": where, "files": [{"name": name, "content": content}]}
+    await office.tell("act/upload", body)
+    await office.settle()
+    return [m for m in await office.messages(user, where) if m["is_app"]][-1]
+
+
+async def ask_by_upload(office: Office, *amounts: str) -> Request:
+    said = await upload(office, csv_of(office, *amounts))
+    await office.press(ALICE, said, "bulk:review", channel="D0ALICE")
+    await office.submit(ALICE, {"reason": "Per diems of March"})
+    return await office.newest()
+
+
+def words(shown: Json) -> str:
+    return json.dumps(shown, ensure_ascii=False)
+
+
+async def replies_with_files(office: Office, batch: Request) -> list[Json]:
+    ts = (await office.card(batch.id))["ts"]
+    return [m for m in await office.messages(BOB, APPROVALS) if m["thread_ts"] == ts and m["files"]]
+
+
+async def run(office: Office, seconds: float) -> None:
+    await office.world.run(seconds, step=2)
+    await office.world.advance(5)
+    await office.settle()
+
+
+async def test_an_uploaded_list_becomes_one_request_with_rows_and_a_file_of_results(office: Office) -> None:
+    said = await upload(office, csv_of(office, "10", "20.50"))
+    assert "I read 2 rows for “Top up a card”" in words(said)
+    assert await office.requests() == []
+    await office.press(ALICE, said, "bulk:review", channel="D0ALICE")
+    preview = await office.modal(ALICE)
+    assert "Top up 2 cards by 30.50 USD in all" in words(preview)
+    assert "SANDBOX" in words(preview)
+    await office.submit(ALICE, {"reason": "Per diems of March"})
+
+    batch = await office.newest()
+    card = await office.card(batch.id)
+    assert "1. Top up " in words(card)
+    await office.press(BOB, card, "request:approve")
+    shown = await office.modal(BOB)
+    assert all(row.summary in words(shown) for row in await rows_of(office.world, batch))
+    await office.submit(BOB)
+    await run(office, 8)
+
+    card = await office.card(batch.id)
+    assert "2 of 2 rows succeeded. 30.50 USD of 30.50 USD moved." in words(card)
+    results = await replies_with_files(office, batch)
+    assert [file["name"] for m in results for file in m["files"]] == [f"{batch.id}-results.csv"]
+    assert await hold_rows_to_the_ledger(office.world, batch) == Decimal("30.50")
+
+
+async def test_the_results_name_each_row_with_its_key(office: Office) -> None:
+    batch = await ask_by_upload(office, "10", "20")
+    await office.world.approve(batch)
+    await run(office, 8)
+    file_id = (await replies_with_files(office, batch))[0]["files"][0]["id"]
+    address = f"{office.slack.url}/_control/file/{file_id}?user={BOB}"
+    text = (await office.world.control.get(address)).text
+
+    lines = text.splitlines()
+    assert lines[0].startswith("line,request,what,amount_usd,result")
+    for line, row in zip(lines[1:], await rows_of(office.world, batch), strict=True):
+        assert row.id in line
+        assert row.key in line
+        assert ",succeeded," in line
+
+
+async def test_a_pasted_list_with_faults_keeps_the_form_and_names_every_line(office: Office) -> None:
+    await office.command(ALICE, "/card topup bulk")
+    form = await office.modal(ALICE)
+    assert "card,amount" in words(form)
+    ids = [card["id"] for card in office.world.cards]
+    pasted = f"card,amount\n{ids[0]},ten\nnobody,5\n{ids[1]},7\n{ids[1]},8\n4242 4242 4242 4242,5"
+    told = (await office.submit(ALICE, {"rows": pasted}))["errors"]["rows"]
+
+    assert all(f"Line {line}:" in told for line in (2, 3, 5, 6))
+    assert "Line 4:" not in told
+    assert "as line 4 does. Put the amounts into one row." in told
+    assert "looks like a card number" in told
+    assert "4242 4242" not in told
+    await office.submit(ALICE, {"rows": f"card,amount\n{ids[0]},10\n{ids[1]},7"})
+    await office.submit(ALICE, {"reason": "Per diems"})
+    assert (await office.newest()).summary == "Top up 2 cards by 17.00 USD in all"
+
+
+async def test_the_requester_leaves_a_row_out_and_the_approver_sees_what_is_left(office: Office) -> None:
+    batch = await ask_by_upload(office, "10", "20")
+    rows = await rows_of(office.world, batch)
+    card = await office.card(batch.id)
+    await office.press(BOB, card, "request:rows")
+    assert "Leave rows out" not in words(await office.modal(BOB))
+    await office.press(ALICE, card, "request:rows")
+    await office.press_in_modal(ALICE, "bulk:leave_out")
+    await office.submit(ALICE, {"rows": [rows[0].id]})
+
+    card = await office.card(batch.id)
+    assert "Top up 1 card by 20.00 USD in all" in words(card)
+    assert any("left rows out" in text for text in await office.thread(batch.id))
+    await office.press(BOB, card, "request:approve")
+    assert rows[0].summary not in words(await office.modal(BOB))
+    await office.submit(BOB)
+    await run(office, 4)
+    assert await hold_rows_to_the_ledger(office.world, batch) == Decimal(20)
+
+
+async def test_an_approval_of_what_was_shown_before_a_row_was_left_out_does_not_count(office: Office) -> None:
+    batch = await ask_by_upload(office, "10", "20")
+    card = await office.card(batch.id)
+    await office.press(BOB, card, "request:approve")
+    rows = await rows_of(office.world, batch)
+    await office.press(ALICE, card, "request:rows")
+    await office.press_in_modal(ALICE, "bulk:leave_out")
+    await office.submit(ALICE, {"rows": [rows[0].id]})
+    await office.submit(BOB)
+
+    assert "no longer what would be sent" in words(await office.modal(BOB))
+    assert (await office.world.request(batch.id)).state is State.PENDING
+
+
+async def test_progress_is_shown_on_the_message_while_it_runs_and_it_can_be_stopped(office: Office) -> None:
+    batch = await ask_by_upload(office, "10", "20", "30")
+    await office.world.approve(batch)
+    await office.world.run_due()
+    await office.world.advance(4)
+    await office.settle()
+    card = await office.card(batch.id)
+    assert "1 of 3 rows ended: 1 succeeded" in words(card)
+    more = f"cancel:{batch.id}:{(await office.world.request(batch.id)).version}"
+    await office.press(ALICE, card, "request:more", selected_option=more)
+    await office.submit(ALICE)
+
+    assert "1 of 3 rows succeeded; 2 not sent." in words(await office.modal(ALICE))
+    assert "Not all done" in words(await office.card(batch.id))
+    assert await states_of(office.world, batch) == {State.SUCCEEDED: 1, State.CANCELLED: 2}
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        ("cards.pdf", "%PDF-1.4", "one CSV file at a time"),
+        ("cards.csv", "card,amount", "no row under it"),
+        ("cards.csv", "card,colour\n4242,red", "The column “colour” is not known"),
+        ("cards.csv", "4242424242424242,50\n1,2", "looks like a card number"),
+        ("cards.csv", "card,amount\n" + "x,1\n" * 101, "at most 100 go into one request"),
+        ("cards.csv", 'card,amount\n"x,1\n', "quotes do not match"),
+        ("cards.csv", "card,amount\n" + "x" * 200_001, "at most 200,000 are read"),
+    ],
+)
+async def test_a_file_that_is_no_list_is_answered_in_words(
+    office: Office, name: str, content: str, said: str
+) -> None:
+    answer = words(await upload(office, content, name=name))
+
+    assert said in answer
+    assert "4242424242424242" not in answer
+
+
+async def test_those_who_may_not_ask_are_told_so_and_nothing_is_read(office: Office) -> None:
+    answer = await upload(office, csv_of(office, "10"), user="U0GUEST")
+
+    assert "full members" in words(answer) or "guest" in words(answer).lower()
+    assert "I read" not in words(answer)
+
+
+async def test_orders_in_bulk_show_the_approver_what_no_channel_shows(office: Office) -> None:
+    people = (
+        "Max Muster,49,15112345678,max@example.com,T-1",
+        "Eva Muster,49,15112345679,eva@example.com,T-2",
+    )
+    said = await upload(office, "\n".join(["name,country,phone,email,ref", *people]))
+    await office.press(ALICE, said, "bulk:review", channel="D0ALICE")
+    await office.submit(ALICE, {"reason": "New hires"})
+    batch = await office.newest()
+    card = await office.card(batch.id)
+    assert "15112345678" not in words(card)
+    await office.press(BOB, card, "request:approve")
+    assert "15112345678" in words(await office.modal(BOB))
+    await office.submit(BOB)
+    await run(office, 6)
+
+    assert await states_of(office.world, batch) == {State.SUCCEEDED: 2}
+    everything = words({"messages": await office.messages(BOB, APPROVALS)})
+    assert "15112345678" not in everything
+    assert "max@example.com" not in everything
+
+
+async def test_freezes_in_bulk_freeze_every_card(office: Office) -> None:
+    ids = [card["id"] for card in office.world.cards[:2]]
+    await office.command(ALICE, "/card freeze bulk")
+    await office.submit(ALICE, {"rows": "\n".join(["card", *ids])})
+    await office.submit(ALICE, {"reason": "Stolen bag"})
+    batch = await office.newest()
+    await office.world.approve(batch)
+    await run(office, 6)
+
+    statuses = {card["id"]: card["status"] for card in (await office.world.state())["cards"]}
+    assert [statuses[card] for card in ids] == ["FROZEN", "FROZEN"]

@@ -1,0 +1,131 @@
+"""A new operation kind is one file: written here in a folder of its own, it appears everywhere and works."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from bot import operations
+from bot.config import Config
+from bot.domain.requests import State
+from bot.services import execution
+from tests.handlers.office import ALICE, BOB, Office, an_office
+
+ROOT = Path(__file__).parents[2]
+THE_FILE = '''
+"""Cap what a card may spend in a day."""
+
+from decimal import Decimal
+
+from bot.domain.outcomes import Call, Finding, Outcome
+from bot.domain.planning import Evidence
+from bot.operations import readers
+from bot.operations._base import Field, Look, Operation
+from bot.operations._card_switch import CARD
+
+
+class Cap(Operation):
+    kind = "card_cap"
+    title = "Cap a card"
+    verb = "Cap"
+    command = ("card", "cap")
+    example = "/card cap 4242 75"
+    help = "keep a card below so much a day"
+    phrases = ("cap {card} at {cap_usd}",)
+    call = Call.LIMITS
+    fields = (CARD, Field("cap_usd", "Cap (USD)", readers.amount))
+
+    def summary(self):
+        return f"Cap {self.target_label} at {self.values['cap_usd']} a day"
+
+    def body(self):
+        return {"daily_limit": Decimal(self.values["cap_usd"])}
+
+    async def read(self, partner):
+        return {"before": str((await partner.limits(self.subject)).daily_limit)}
+
+    def lines(self, facts):
+        return [("Cap", f"{facts['before']} → {self.values['cap_usd']}")]
+
+    async def send(self, partner, key, body):
+        await partner.set_limits(self.subject, body)
+        return Outcome(Finding.SUCCEEDED, f"{self.target_label} is capped. No money moved.")
+
+    async def look(self, partner, key, since):
+        return Look(Evidence.UNPROVEN, "Look at the card's limits.", {})
+'''
+
+
+@pytest.fixture
+def _one_file_more(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    folder = tmp_path / "kinds"
+    folder.mkdir()
+    (folder / "card_cap.py").write_text(THE_FILE)
+    monkeypatch.setattr(operations, "__path__", [*operations.__path__, str(folder)])
+    yield
+    sys.modules.pop("bot.operations.card_cap", None)
+
+
+@pytest.fixture
+async def office(_one_file_more: None, tmp_path: Path) -> AsyncIterator[Office]:
+    async with an_office(tmp_path) as running:
+        yield running
+
+
+def generator() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("generate", ROOT / "docs" / "generate.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+async def test_a_kind_in_one_file_has_its_command_form_help_policy_and_docs_and_works(office: Office) -> None:
+    card = office.world.cards[0]
+    for look_up, told in (
+        ("help", "/card cap 4242 75"),
+        ("policy", "Cap a card"),
+        ("who card_cap", "Cap a card"),
+    ):
+        await office.command(ALICE, f"/countersign {look_up}")
+        assert told in str(await office.told(ALICE)), look_up
+
+    await office.command(ALICE, f"/card cap {card['id']} 75")
+    form = await office.modal(ALICE)
+    assert form["title"]["text"] == "Cap a card"
+    inputs = {
+        b["label"]["text"]: b["element"].get("initial_value") for b in form["blocks"] if b["type"] == "input"
+    }
+    assert inputs == {"Card": card["id"], "Cap (USD)": "75", "Reason": None}
+    outcome = await office.submit(ALICE, {"cap_usd": "many", "reason": "Trial"})
+    assert "plain dollars" in outcome["errors"]["cap_usd"]
+    await office.submit(ALICE, {"cap_usd": "75", "reason": "Trial"})
+    await office.submit(ALICE)
+    request = await office.newest()
+    await office.press(BOB, await office.card(request.id), "request:approve")
+    await office.submit(BOB)
+    await execution.execute(office.core, request.id)
+
+    assert (await office.world.request(request.id)).state is State.SUCCEEDED
+    limits = {c["id"]: c["daily_limit"] for c in (await office.world.state())["cards"]}
+    assert limits[card["id"]] == "75"
+
+
+@pytest.mark.usefixtures("_one_file_more")
+def test_its_policy_table_and_its_row_in_the_docs_need_no_other_file() -> None:
+    example = (ROOT / "countersign.toml").read_text()
+    policy = Config.parse(f"{example}\n[policy.card_cap]\napprovals = 2\n".encode()).policy
+
+    assert policy.of("card_cap").approvals == 2
+    row = "| `card_cap` | `/card cap` | keep a card below so much a day | Card, Cap (USD), Reason |"
+    assert row in generator().operations_table()
+
+
+def test_a_file_that_is_gone_is_no_kind_any_more() -> None:
+    assert "card_cap" not in operations.kinds()

@@ -1,0 +1,646 @@
+"""Each kind of alert, from the simulator's control call to the words in the channel, by each way there is to hear.
+
+Three ways: the webhook alone, what is read alone (the event log and the poller), and both. What an event tells
+is heard by all three; a condition that no event exists for is the poller's alone. Always one alert.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pytest
+import pytest_asyncio
+
+from bot.domain.delegation import Delegation
+from bot.domain.relaying import Destination
+from bot.operations.funding_words import reason_in_words
+from bot.partner.models.funding import CREDITED_REASONS, REJECTED_REASONS, REVIEW_REASONS
+from bot.services import alerts, delegations, event_rules, relay, threeds, upkeep
+from bot.services.core import Core
+from bot.services.heard import Heard
+from bot.services.polling import Poller
+from bot.services.relay import Relay
+from bot.services.ssrf import Sender
+from handlers.publish import SlackPublisher
+from storage import alerts as alert_rows
+from storage import readings
+from storage.store import Tx
+from tests.alerts.conftest import Desk
+from tests.events.receiving import a_bot
+from tests.handlers.office import BOB, CAROL, an_office
+
+ROOT = Path(__file__).parents[2]
+WAYS = ("webhook alone", "what is read alone", "both")
+SENDER = "0x" + "a1" * 20
+Play = Callable[[Desk], Awaitable[None]]
+
+
+@dataclass(frozen=True)
+class Kind:
+    """`play` makes it happen at the service, `jobs` of the poller find it, `words` are in its message."""
+
+    kind: str
+    play: Play
+    words: tuple[str, ...]
+    jobs: tuple[str, ...] = ()
+    seconds: float = 60
+    over: Play | None = None
+
+
+# What happens at the service
+
+
+def declined(code: str, *, times: int = 1, merchant: str = "ACME") -> Play:
+    async def play(desk: Desk) -> None:
+        card = await new_card(desk)
+        for _ in range(times):
+            await desk.tell(
+                "purchases",
+                {"card_id": card, "amount_usd": "45", "merchant": merchant, "decline_code": code},
+            )
+
+    return play
+
+
+async def new_card(desk: Desk) -> str:
+    """One more card, so that scenarios do not meet on one; its id."""
+    number = next(desk.bot.numbers)
+    body = {
+        "card_holder_name": f"HOLDER {number}", "phone_country_code": 49, "phone": "15123456789",
+        "email": "holder@example.com", "partner_ref": f"every-{number}",
+    }  # fmt: skip
+    made = await desk.api("POST", "/cards", body, key=f"every-{number}")
+    return str(made["card"]["id"])
+
+
+async def bought_with_a_blocked_card(desk: Desk) -> None:
+    card = await new_card(desk)
+    await desk.tell(f"cards/{card}", {"status": "BLOCKED"})
+    await desk.tell("purchases", {"card_id": card, "amount_usd": "45", "merchant": "ACME"})
+
+
+async def bought_with_a_frozen_card(desk: Desk) -> None:
+    card = await new_card(desk)
+    await desk.api("POST", f"/cards/{card}/freeze", {"frozen": True})
+    await desk.tell("purchases", {"card_id": card, "amount_usd": "45", "merchant": "ACME"})
+    await desk.api("POST", f"/cards/{card}/freeze", {"frozen": False})
+
+
+async def credited(desk: Desk) -> None:
+    await decided(desk, await submitted(desk), "hold", "credit")
+
+
+async def challenged(desk: Desk) -> None:
+    """In webhook mode, of a card whose reference nobody is named for."""
+    await desk.tell("account", {"threeds_webhook_enabled": True})
+    card = await new_card(desk)
+    await desk.api("POST", f"/cards/{card}/topup", {"amount_usd": 50}, key=f"fill-{card}")
+    await desk.api("PUT", f"/cards/{card}/3ds", {"method": "webhook"})
+    await desk.tell(f"cards/{card}/3ds", {"amount_usd": "30", "merchant": "WEB SHOP"})
+
+
+async def submitted(desk: Desk, network: str = "POLYGON") -> str:
+    """A submission of a transfer that waits on the chain; its id."""
+    tx_hash = f"0x{next(desk.bot.numbers):064x}"
+    await desk.tell("wallets", {"address": SENDER, "owner": "self"})
+    payment = {"network": network, "tx_hash": tx_hash, "senders": [SENDER], "token": "USDC", "amount": "500"}
+    await desk.tell("chain/transfers", {"arrives": "manual", **payment})
+    made = await desk.api("POST", "/funding", {"tx_hash": tx_hash, "network": network})
+    return str(made["id"])
+
+
+async def decided(desk: Desk, funding_id: str, *decisions: str) -> None:
+    for decision in decisions:
+        await desk.tell(f"funding/{funding_id}/decide", {"decision": decision})
+
+
+def funding(*decisions: str) -> Play:
+    async def play(desk: Desk) -> None:
+        await decided(desk, await submitted(desk), *decisions)
+
+    return play
+
+
+async def submitted_on_base(desk: Desk) -> None:
+    await submitted(desk, "BASE")
+
+
+async def submitted_what_nobody_sees(desk: Desk) -> None:
+    await desk.api("POST", "/funding", {"tx_hash": "0x" + "77" * 32, "network": "BASE"})
+
+
+async def submitted_four_that_nobody_sees(desk: Desk) -> None:
+    for n in range(4):
+        await desk.api("POST", "/funding", {"tx_hash": "0x" + f"{n}c" * 32, "network": "BASE"})
+
+
+async def balance_at(desk: Desk, amount_usd: str) -> None:
+    now_usd = Decimal((await desk.office.world.state())["float"]["balance_usd"])
+    await desk.tell("float", {"amount_usd": str(Decimal(amount_usd) - now_usd)})
+
+
+async def float_below_its_floor(desk: Desk) -> None:
+    await balance_at(desk, "900")
+
+
+async def float_above_its_clear_level(desk: Desk) -> None:
+    await balance_at(desk, "1200")
+
+
+async def spent_for_hours(desk: Desk) -> None:
+    """400 an hour of 5,000, over a floor of 1,000: told by the readings, hour by hour."""
+    await balance_at(desk, "5000")
+    card = desk.office.world.cards[0]["id"]
+    for n in range(4):
+        await desk.poll("account", seconds=3600)
+        await desk.api("POST", f"/cards/{card}/topup", {"amount_usd": 400}, key=f"spend-{n}")
+
+
+async def much_money_came(desk: Desk) -> None:
+    await desk.tell("float", {"amount_usd": "500000"})
+
+
+async def allowance_used_up(desk: Desk) -> None:
+    total = (await desk.office.core.partners["main"].me()).cards.total
+    await desk.tell("account", {"cards_limit": total})
+
+
+async def allowance_raised(desk: Desk) -> None:
+    await desk.tell("account", {"cards_limit": 1000})
+
+
+def status(word: str) -> Play:
+    async def play(desk: Desk) -> None:
+        await desk.tell(f"cards/{desk.office.world.cards[0]['id']}", {"status": word})
+
+    return play
+
+
+async def closed_past_the_bot(desk: Desk) -> None:
+    card = desk.office.world.cards[0]["id"]
+    await desk.api("POST", f"/cards/{card}/close", {}, key="past-the-bot")
+
+
+async def a_row_of_the_ledger_changed(desk: Desk) -> None:
+    """Nothing that the API offers makes them differ, so the simulator's own file is changed."""
+    newest = "SELECT max(seq) FROM ledger WHERE kind = 'card_topup'"
+    simulator = desk.office.world.simulator.world
+    simulator.store.run(f"UPDATE ledger SET amount_usd = '-1' WHERE seq = ({newest})")
+
+
+async def deliveries_dropped(desk: Desk) -> None:
+    await desk.tell("deliveries", {"mode": "drop"})
+    await desk.tell("purchases", {"card_id": desk.office.world.cards[0]["id"], "amount_usd": "1"})
+
+
+async def deliveries_normal(desk: Desk) -> None:
+    await desk.tell("deliveries", {"mode": "normal"})
+    for _ in range(16):  # the pause before the next attempt has grown, and it must not come stale
+        await desk.office.world.advance(250)
+    await desk.handled()
+
+
+async def delivered_somewhere_else(desk: Desk) -> None:
+    """The service says that it delivered, and what it delivered is known here from the log alone."""
+    for _ in range(3):
+        await desk.tell("deliveries", {"mode": "pause"})
+        await desk.tell("purchases", {"card_id": desk.office.world.cards[0]["id"], "amount_usd": "1"})
+        await desk.log()
+        await desk.tell("deliveries", {"mode": "normal"})
+        await desk.handled()
+
+
+def fault(operation: str, status: int, code: str) -> Play:
+    async def play(desk: Desk) -> None:
+        rule = {"operation": operation, "effect": "status", "status": status, "code": code, "times": 99}
+        await desk.tell("faults", rule)
+
+    return play
+
+
+async def no_fault(desk: Desk) -> None:
+    await desk.office.world.control.delete("/_control/faults")
+
+
+async def key_revoked(desk: Desk) -> None:
+    await desk.tell("keys", {"key": desk.office.world.simulator.key, "revoked": True})
+
+
+# What an event tells: one desk for each way, every kind of them once
+
+BY_EVENT = {
+    "a decline": Kind(
+        "decline", declined("merchant_category_blocked"), ("declined at ACME", "this kind of merchant")
+    ),
+    "a fraud decline": Kind(
+        "decline", declined("fraud_risk_declined", times=2), ("✗ Critical", "declined 2 times", "like fraud")
+    ),
+    "a security decline": Kind(
+        "decline", declined("security_check_failed"), ("✗ Critical", "a security check failed")
+    ),
+    "a decline of a frozen card": Kind(
+        "decline", bought_with_a_frozen_card, ("✗ Critical", "the card is not usable", "unfreeze it")
+    ),
+    "a cluster": Kind(
+        "decline", declined("processing_error", times=6), ("declined 6 times", "A retry can help", "ACME (6)")
+    ),
+    "a cluster of another cause": Kind(
+        "decline", declined("daily_limit_exceeded", times=5), ("daily limit is used up", "Raise the limit")
+    ),
+    "a blocked card": Kind("card_blocked", bought_with_a_blocked_card, ("is blocked by the service",), ("cards",)),
+    "a credit": Kind("funding", credited, ("is credited: 49",), ("funding",)),
+    "a challenge": Kind("3ds", challenged, ("No one to send the code of", "WEB SHOP")),
+}  # fmt: skip
+
+
+@asynccontextmanager
+async def a_desk(folder: Path) -> AsyncIterator[Desk]:
+    """A desk of its own, its webhook registered and everything before it heard of."""
+    async with an_office(folder) as office, a_bot(office.world) as bot:
+        poller = Poller(office.core, account_every=timedelta(seconds=60))
+        await bot.backfill.run_once()
+        await poller.funding()
+        await poller.cards()
+        desk = Desk(office, poller, bot, threeds.Sender(office.core, SlackPublisher(office.client)))
+        await desk.register()
+        yield desk
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def desks(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Callable[[str], Awaitable[Desk]]]:
+    """The desk that hears in one way, made when it is first asked for."""
+    made: dict[str, Desk] = {}
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "https_proxy"):
+            patch.delenv(name, raising=False)
+        async with AsyncExitStack() as stack:
+
+            async def of(way: str) -> Desk:
+                if way not in made:
+                    desk = await stack.enter_async_context(a_desk(tmp_path_factory.mktemp("desk")))
+                    if way == "what is read alone":
+                        await desk.tell("deliveries", {"mode": "drop"})
+                    made[way] = desk
+                return made[way]
+
+            yield of
+
+
+async def hear(desk: Desk, way: str, jobs: tuple[str, ...], seconds: float = 60) -> None:
+    """Twice over, as deliveries and readings repeat."""
+    for _ in range(2):
+        if way != "webhook alone":
+            await desk.log()
+            await desk.poll(*jobs, seconds=seconds)
+        await desk.handled()
+
+
+async def places(desk: Desk) -> dict[str, str]:
+    """The messages of the channel itself, by where they are."""
+    found = [m for m in await desk.everything() if m.get("thread_ts") in (None, m["ts"])]
+    return dict(zip((m["ts"] for m in found), await desk.seen(), strict=True))
+
+
+async def told_since(desk: Desk, before: dict[str, str]) -> list[str]:
+    """New messages; one of before that reads otherwise now is none."""
+    return [words for ts, words in (await places(desk)).items() if ts not in before]
+
+
+@pytest.mark.asyncio(loop_scope="module")
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("name", BY_EVENT)
+async def test_what_an_event_tells_is_one_alert_whichever_way_it_is_heard(
+    desks: Callable[[str], Awaitable[Desk]], name: str, way: str
+) -> None:
+    desk, kind = await desks(way), BY_EVENT[name]
+    await desk.office.world.advance(1300)  # what was before is another window's
+    await hear(desk, way, ())
+    before, ids = await places(desk), await alert_ids(desk)
+
+    await kind.play(desk)
+    await hear(desk, way, kind.jobs)
+
+    found = await told_since(desk, before)
+    assert len(found) == 1, found
+    (told,) = found
+    for words in kind.words:
+        assert words in told
+    (raised,) = await alert_ids(desk) - ids
+    assert raised[0] == kind.kind
+
+
+async def alert_ids(desk: Desk) -> set[tuple[str, str]]:
+    async with desk.office.world.store.read() as tx:
+        found = await alert_rows.raised_since(tx, tx.now - timedelta(days=4000))
+    return {(alert.kind, alert.id) for alert in found}
+
+
+# What no event tells: the poller alone finds it
+
+BY_READING = {
+    "a low float": Kind(
+        "float_low", float_below_its_floor, ("Float of main is low: 900.00 USD, floor 1,000.00 USD",),
+        ("account",), over=float_above_its_clear_level,
+    ),
+    "a short runway": Kind(
+        "runway", spent_for_hours, ("Float of main lasts about", "Submit funding in time"),
+        ("account", "runway"), over=much_money_came,
+    ),
+    "a used allowance": Kind(
+        "allowance", allowance_used_up, ("✗ Critical: Card allowance of main: 0 of",), ("account",),
+        over=allowance_raised,
+    ),
+    "a submission in review": Kind(
+        "funding", funding("hold"), ("is in review", "The service holds it."), ("funding",)
+    ),
+    "a rejected submission": Kind(
+        "funding", funding("hold", "reject"), ("is rejected", "reviewed and refused it"), ("funding",)
+    ),
+    "an overdue submission": Kind(
+        "funding", submitted_on_base, ("is overdue: pending for more than",), ("funding",), 5 * 3600
+    ),
+    "a hash nobody sees": Kind(
+        "funding", submitted_what_nobody_sees, ("is not seen on BASE yet",), ("funding",), 601
+    ),
+    "a separate credit": Kind(
+        "funding", funding("hold", "credit_separately"), ("was credited separately", "in the ledger"),
+        ("funding",),
+    ),
+    "four unverified submissions": Kind(
+        "funding_unverified", submitted_four_that_nobody_sees, ("4 of 5 unverified submissions of main",),
+        ("funding",),
+    ),
+    "a card blocked by the service": Kind(
+        "card_blocked", status("BLOCKED"), ("is blocked by the service", "nobody here can"), ("cards",),
+        over=status("ACTIVE"),
+    ),
+    "a card frozen by the service": Kind(
+        "card_status", status("FROZEN"), ("reads FROZEN", "No request here froze it"), ("cards",),
+        over=status("ACTIVE"),
+    ),
+    "an expired card": Kind("card_status", status("EXPIRED"), ("reads EXPIRED", "Purchases fail."), ("cards",)),
+    "an inactive card": Kind("card_status", status("INACTIVE"), ("reads INACTIVE", "not documented"), ("cards",)),
+    "a card closed past the bot": Kind(
+        "card_status", closed_past_the_bot, ("is closed, by no request here",), ("cards",)
+    ),
+    "a ledger that differs": Kind(
+        "ledger_differs", a_row_of_the_ledger_changed, ("✗ Critical: Ledger and float of main differ by",),
+        ("ledger",),
+    ),
+    "failing deliveries": Kind(
+        "webhook_failing", deliveries_dropped, ("Deliveries to main fail",), ("webhook",), 400,
+        over=deliveries_normal,
+    ),
+    "deliveries that go elsewhere": Kind(
+        "webhook_silent", delivered_somewhere_else, ("No delivery of main reaches this bot",), ("webhook",), 400
+    ),
+    "an account that cannot be read": Kind(
+        "poller_silent", fault("GET /me", 500, "UNAVAILABLE"), ("✗ Critical: The account of main cannot be read",),
+        ("account", "watch"), 120, over=no_fault,
+    ),
+    "a missing scope": Kind(
+        "scope", fault("GET /funding", 403, "FORBIDDEN"), ("The key of main may not read: funding",),
+        ("funding",), 700, over=no_fault,
+    ),
+    "a revoked key": Kind(
+        "key_trouble", key_revoked, ("✗ Critical: Sending to main is paused", "countersign keys set main"),
+        ("account",),
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", BY_READING)
+async def test_what_no_event_tells_is_one_alert_of_the_pollers_and_its_end_is_told(
+    desk: Desk, name: str
+) -> None:
+    kind = BY_READING[name]
+    await desk.register()
+    await desk.poll("cards")
+    before, ids = await places(desk), await alert_ids(desk)
+
+    await kind.play(desk)
+    await desk.handled()
+    assert await told_since(desk, before) == [], "the webhook alone"
+    for _ in range(2):
+        await desk.poll(*kind.jobs, seconds=kind.seconds)
+    alone = await told_since(desk, before)
+    await hear(desk, "both", kind.jobs, kind.seconds)
+
+    assert len(alone) == len(await told_since(desk, before)) == 1, alone
+    for words in kind.words:
+        assert words in alone[0]
+    (raised,) = await alert_ids(desk) - ids
+    assert raised[0] == kind.kind
+    if kind.over:
+        await kind.over(desk)
+        await hear(desk, "both", kind.jobs, kind.seconds)
+        (told,) = await told_since(desk, before)
+        assert told.startswith("✓ Resolved"), told
+
+
+async def test_a_credit_taken_back_is_told_though_the_credit_was_told_before(desk: Desk) -> None:
+    funding_id = await submitted(desk)
+    await decided(desk, funding_id, "hold", "credit")
+    await hear(desk, "both", ("funding",))
+    before = await places(desk)
+
+    await decided(desk, funding_id, "reverse")
+    await hear(desk, "both", ("funding",), 86_401)
+
+    (told,) = await told_since(desk, before)
+    assert "✗ Critical" in told
+    assert "was taken back" in told
+
+
+async def test_a_submission_that_another_account_took_over_is_told_as_gone(desk: Desk) -> None:
+    other = (await desk.tell("accounts", {}))["account"]
+    key = (await desk.tell("keys", {"account": other}))["key"]
+    await desk.tell("wallets", {"account": other, "address": SENDER, "owner": "self"})
+    tx_hash = "0x" + "4d" * 32
+    await desk.office.world.advance(1)
+    await desk.api("POST", "/funding", {"tx_hash": tx_hash, "network": "POLYGON"})
+    await desk.poll("funding")
+    paid = {"network": "POLYGON", "tx_hash": tx_hash, "senders": [SENDER], "token": "USDC", "amount": "500"}
+    await desk.tell("chain/transfers", {"arrives": "manual", **paid})
+    await desk.api("POST", "/funding", {"tx_hash": tx_hash, "network": "POLYGON"}, as_key=key)
+    for _ in range(2):
+        await desk.poll("funding")
+
+    assert "is not there any more" in await desk.only()
+
+
+async def test_every_reason_of_the_document_is_told_in_its_words(desk: Desk) -> None:
+    """Each brought about at the simulator by the scenario of its name."""
+    reasons = [
+        *(("rejected", reason) for reason in REJECTED_REASONS),
+        *(("review", reason) for reason in REVIEW_REASONS),
+        *(("credited", reason) for reason in CREDITED_REASONS),
+    ]
+    for status_, reason in reasons:
+        left = await desk.tell(f"scenarios/funding-{status_}-{reason}", {})
+        await desk.tell("clock", {"mode": "frozen", "set": desk.office.world.clock.now().isoformat()})
+        before = await places(desk)
+        made = await desk.api("POST", "/funding", left["submit"])
+        for call in left.get("after", ()):
+            await told_to_the_service(desk, call, made["id"])
+        await desk.poll("funding")
+
+        told = [words for words in await told_since(desk, before) if made["id"] in words]
+        assert len(told) == 1, (status_, reason, told)
+        words = reason_in_words(status_, reason)
+        assert not words.startswith("Reason given")
+        assert words in told[0], (status_, reason)
+        await forget(desk, made["id"])
+
+
+async def forget(desk: Desk, funding_id: str) -> None:
+    """Each scenario begins anew and gives its submission the same id."""
+    async with desk.office.world.store.begin() as tx:
+        await alerts.resolve(tx, desk.office.core, f"funding:main:{funding_id}")
+        await readings.drop(tx, "main", f"funding:{funding_id}")
+
+
+async def told_to_the_service(desk: Desk, call: dict[str, Any], funding_id: str) -> None:
+    """A call that a scenario leaves to do; time goes on for both sides."""
+    if call["path"] == "clock":
+        await desk.office.world.advance(call["body"]["advance_seconds"])
+    else:
+        await desk.tell(call["path"].replace("{id}", funding_id), call["body"])
+
+
+# What the bot finds out about itself and its people
+
+
+async def test_an_outcome_nobody_knows_names_its_request(desk: Desk) -> None:
+    await desk.office.world.fault("processor", processor="5xx")
+    request = await desk.office.world.top_up("25")
+    await desk.office.world.run(60)
+    await hear(desk, "both", ("account", "cards", "funding"))
+
+    told = [words for words in await desk.seen() if request.id in words]
+    assert len(told) == 1, told
+    assert "✗ Critical" in told[0]
+    assert {kind for kind, _ in await alert_ids(desk)} == {"unresolved"}
+
+
+async def test_a_policy_that_its_people_cannot_meet_is_told_until_they_can(desk: Desk) -> None:
+    async def members(*people: str) -> None:
+        await desk.office.tell("groups", {"handle": "card-approvers", "users": list(people)})
+        await desk.office.world.advance(3600)
+        await upkeep.check_policy(desk.office.core)
+        await desk.posted()
+
+    await members(BOB)
+    await members(BOB)
+    assert "The policy cannot be met" in await desk.only()
+
+    await members(BOB, CAROL)
+    assert "✓ Resolved" in await desk.only()
+
+
+async def test_a_delegation_is_told_when_it_begins_and_when_it_ends(desk: Desk) -> None:
+    core, now = desk.office.core, desk.office.world.clock.now()
+    away = Delegation("@bob", "@alice", now, now + timedelta(hours=1), "on leave")
+    object.__setattr__(core, "policy", replace(core.policy, delegations=(away,)))
+    for _ in range(2):
+        await delegations.announce(core)
+        await desk.posted()
+    assert "@alice decides in the place of @bob" in await desk.only()
+
+    await desk.office.world.advance(3600)
+    await delegations.announce(core)
+    await desk.posted()
+    assert sorted("ended" in words for words in await desk.seen()) == [False, True]
+
+
+@pytest.mark.parametrize("way", WAYS)
+async def test_an_event_that_cannot_be_handled_is_one_alert_and_holds_up_none(
+    desk: Desk, way: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await desk.register()
+    if way == "what is read alone":
+        await desk.tell("deliveries", {"mode": "drop"})
+    honest = event_rules.on_event
+
+    async def on_event(tx: Tx, core: Core, heard: Heard, purchase: Any) -> None:
+        if getattr(heard.event.data, "merchant", "") == "CURSED":
+            raise RuntimeError("a rule that has a fault")
+        await honest(tx, core, heard, purchase)
+
+    monkeypatch.setattr(event_rules, "on_event", on_event)
+    for merchant in ("CURSED", "ACME"):
+        await declined("processing_error", merchant=merchant)(desk)
+    for _ in range(12):
+        await desk.office.world.advance(750)
+        await hear(desk, way, ())
+
+    told = await desk.seen()
+    assert len(told) == 2, told
+    assert sum("An event cannot be handled" in words for words in told) == 1
+    assert sum("declined at ACME" in words for words in told) == 1
+
+
+async def test_copies_that_nobody_takes_for_a_day_are_one_alert_that_ends_with_sending_again(
+    desk: Desk,
+) -> None:
+    async def nowhere(host: str) -> list[str]:
+        return []
+
+    destination = Destination("ledger", "https://ledger.example.com/in", ("card.declined",))
+    object.__setattr__(desk.office.core, "destinations", (destination,))
+    copies, sender = Relay(desk.office.core), Sender(resolve=nowhere)
+    for _ in range(3):
+        await declined("processing_error")(desk)
+    await desk.log()
+    await desk.handled()
+    before = await places(desk)
+    for _ in range(60):
+        await desk.office.world.advance(1800)
+        await copies.deliver(destination, sender)
+    await sender.close()
+    await desk.posted()
+
+    (told,) = await told_since(desk, before)
+    assert "ledger does not get its events: 3 given up" in told
+    assert "nothing may be sent to" in told
+    (alert,) = [a for a in await desk.bot.open_alerts() if a.kind == "relay_dead"]
+    assert await relay.redeliver(desk.office.core, alert.id, BOB) == 3
+    await desk.posted()
+    (told,) = await told_since(desk, before)
+    assert told.startswith("✓ Resolved")
+
+
+# Nothing is left out
+
+ELSEWHERE = {
+    "code_person": ("tests/alerts/test_event_alerts.py", "One-time codes of emp-1042 go to"),
+    "deliveries_refused": ("tests/events/test_events_receiver.py", "deliveries_refused"),
+    "key_reused": ("tests/services/test_topup_outcome_table.py", "key_reused"),
+    "landed_late": ("tests/services/test_topup_outcome_table.py", "landed_late"),
+    "relay_destinations": ("tests/relay/test_relay.py", "relay_destinations"),
+    "tampered": ("tests/services/test_tampering.py", "tampered"),
+    "webhook_secret": ("tests/services/test_webhook_kinds.py", "webhook_secret"),
+}
+"""Kinds that begin with people or with a changed database, not with the service: what shows each, and where."""
+HERE = {"unresolved", "policy", "delegation", "event_stuck", "relay_dead"}
+
+
+def test_every_kind_of_alert_has_its_scenario_and_its_row_in_the_docs() -> None:
+    named = set[str]()
+    for file in (ROOT / "bot/services").glob("*.py"):
+        for call in re.findall(r"alerts\.(?:raise_|keep|tell)\(.*?\n\s*\)", file.read_text(), re.DOTALL):
+            named |= set(re.findall(r'\bkind="([a-z0-9_]+)"', call))
+    scripted = {kind.kind for kind in (*BY_EVENT.values(), *BY_READING.values())} | HERE
+    documented = set(re.findall(r"`([a-z0-9_]+)`", (ROOT / "docs/alerts.md").read_text()))
+
+    assert named - scripted - ELSEWHERE.keys() == set()
+    assert named - documented == set()
+    for path, shown in ELSEWHERE.values():
+        assert shown in (ROOT / path).read_text(), path

@@ -106,12 +106,13 @@ def back(days: int, now: datetime, zone: ZoneInfo) -> Period:
 
 
 def _ago(number: int, unit: str, now: datetime, zone: ZoneInfo, text: str) -> Period:
-    """`24h` ends now; `7d` and `2w` are whole days, today the last of them."""
+    """`24h` ends with this minute, as other clocks differ a little; `7d` and `2w` are whole days with today."""
     if number == 0:
         raise InvalidInput("period", f"“{text[:40]}” is no time at all. Write one of: {USAGE}.")
     if unit == "h":
         asked = timedelta(hours=number)
-        return Period(now - min(asked, LONGEST), now, str(zone), text, was_cut=asked > LONGEST)
+        until = now.replace(second=0, microsecond=0) + timedelta(minutes=1)
+        return Period(until - min(asked, LONGEST), until, str(zone), text, was_cut=asked > LONGEST)
     days = number * (7 if unit == "w" else 1)
     today = now.astimezone(zone).date()
     # A day more than the longest is enough to be cut, however many were asked for.

@@ -20,6 +20,8 @@ from storage import cards, request_search
 
 MOST_ROWS = 2_000
 """Twenty calls of the API; an export reads them all."""
+# So many pages in a row that hold nothing but what came in meanwhile.
+_CHASED = 5
 
 
 async def ledger(core: Core, period: Period, *, program: str) -> LedgerReport:
@@ -42,31 +44,32 @@ async def movements(
     Rows have no id, and a new one pushes all others down a place. Counted from the old end they keep their
     places, so what a page shows again is passed over by its place, and nothing is missed.
     """
-    number, total, given = 1, 0, 0
+    number, total, given, idle = 1, 0, 0, 0
     while True:
         page = await partner.ledger(number, PAGE, lane=lane)
-        if number == 1:
+        if number == 1 and not given:
             total = page.total
         if not page.rows:
             return
-        if page.total < total:
-            raise LedgerMoving(
-                "the ledger lost rows while it was read",
-                operation=Endpoint.LEDGER,
-                certainty=unanswered(Endpoint.LEDGER),
-            )
-        arrived = page.total - total
-        for position, entry in enumerate(page.rows, (number - 1) * PAGE):
-            if position < arrived + given:
+        arrived, before = page.total - total, given
+        for place, entry in enumerate(page.rows, (number - 1) * PAGE):
+            if place < arrived + given:
                 continue
             given += 1
             if entry.created_at < period.since:
                 return
             if entry.created_at in period:
                 yield entry
-        if number >= page.total_pages:
+        idle = 0 if given > before else idle + 1
+        if arrived < 0 or idle > _CHASED:
+            raise _moving("the ledger changed faster than it could be read")
+        if given >= total:
             return
-        number += 1
+        number = (arrived + given) // PAGE + 1
+
+
+def _moving(why: str) -> LedgerMoving:
+    return LedgerMoving(why, operation=Endpoint.LEDGER, certainty=unanswered(Endpoint.LEDGER))
 
 
 async def explained(core: Core, entries: Sequence[models.LedgerEntry]) -> tuple[LedgerLine, ...]:

@@ -1,0 +1,225 @@
+"""Look-ups of cards: a card's page, its purchases, the declines, the list page by page."""
+
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from bot.domain.cards import CardEntry
+from bot.domain.money import format_usd
+from bot.domain.requests import State
+from bot.partner.webhooks import unwrap
+from bot.services.legs import leg_of
+from storage import cards, purchases
+from tests.handlers.office import ALICE, BOB, OPS, Office
+
+Json = dict[str, Any]
+
+
+async def answer(office: Office, text: str, user: str = ALICE) -> Json:
+    await office.command(user, text)
+    return await office.told(user)
+
+
+async def buy(office: Office, amount: str, merchant: str = "Bakery", **more: Any) -> Json:
+    found: Json = await office.world.tell(
+        "purchases",
+        {"card_id": office.world.cards[0]["id"], "amount_usd": amount, "merchant": merchant, **more},
+    )
+    return found
+
+
+async def hear(office: Office) -> None:
+    """Every purchase event there is, as the inbox keeps them."""
+    events = [event async for event in office.core.partners["main"].events()]
+    async with office.world.store.begin() as tx:
+        for leg in (leg_of(unwrap(event)) for event in events):
+            if leg is not None:
+                await purchases.add(tx, "main", leg)
+
+
+def rows(message: Json) -> list[list[str]]:
+    """The rows of the message's table, its head left out."""
+    (table,) = [block for block in message["blocks"] if block["type"] == "table"]
+    return [[cell["text"] for cell in row] for row in table["rows"]][1:]
+
+
+def buttons(message: Json) -> dict[str, Json]:
+    found = [e for block in message["blocks"] if block["type"] == "actions" for e in block["elements"]]
+    return {e["text"]["text"]: e for e in found if e["type"] == "button"}
+
+
+async def act_on_card(office: Office, kind: str, reason: str) -> None:
+    card = office.world.cards[0]["id"]
+    request = await office.world.ask(kind, {"card": card}, reason=reason)
+    await office.world.approve(request)
+    await office.world.run_due()
+    assert (await office.world.request(request.id)).state is State.SUCCEEDED
+    await office.world.advance(60)
+
+
+async def test_a_frozen_card_says_who_froze_it_and_why_and_offers_to_unfreeze_it(office: Office) -> None:
+    await act_on_card(office, "card_freeze", "Lost in a taxi")
+
+    shown = await answer(office, f"/card show {office.world.cards[0]['id']}")
+
+    assert "*Frozen* by <@U0ALICE>" in str(shown)
+    assert "Lost in a taxi" in str(shown)
+    assert list(buttons(shown))[:2] == ["Unfreeze", "Top up"]
+
+    await office.press(ALICE, shown, "form:open:0", channel=OPS)
+    assert (await office.modal(ALICE))["title"]["text"] == "Unfreeze a card"
+
+
+async def test_a_card_frozen_by_no_request_of_ours_says_so(office: Office) -> None:
+    card = office.world.cards[0]["id"]
+    await act_on_card(office, "card_freeze", "Lost")
+    await act_on_card(office, "card_unfreeze", "Found")
+    await office.world.tell(f"cards/{card}", {"status": "FROZEN"})
+
+    assert "Frozen by no request here" in str(await answer(office, f"/card show {card}"))
+
+
+async def test_a_blocked_card_says_that_only_the_service_can_unblock_it(office: Office) -> None:
+    card = office.world.cards[0]["id"]
+    await office.world.tell(f"cards/{card}", {"status": "BLOCKED"})
+
+    assert "Only the service can unblock it" in str(await answer(office, f"/card show {card}"))
+
+
+async def test_a_card_shows_its_last_purchases_and_why_one_was_declined(office: Office) -> None:
+    await buy(office, "4.50")
+    await buy(office, "5", "Casino", decline_code="velocity_limit_exceeded")
+
+    shown = await answer(office, f"/card show {office.world.cards[0]['id']}")
+
+    assert "Bakery" in str(rows(shown))
+    assert "too many purchases in a short time" in str(shown)
+    assert "Going on can get the card blocked" in str(shown)
+
+
+async def test_a_card_is_shown_though_its_history_cannot_be_read(office: Office) -> None:
+    await office.world.fault(
+        "status", "GET /cards/{cardId}/transactions", status=400, code="BAD_REQUEST", times=9
+    )
+
+    shown = await answer(office, f"/card show {office.world.cards[0]['id']}")
+
+    assert "could not be read just now" in str(shown)
+    assert "ACTIVE" in str(shown)
+
+
+async def test_purchases_add_up_without_declines_and_in_the_persons_own_days(office: Office) -> None:
+    await buy(office, "4.50")
+    await buy(office, "100", "Casino", decline_code="fraud_risk_declined")
+    await buy(office, "10", "Books", original_amount="9", original_currency="EUR")
+    card = office.world.cards[0]
+
+    shown = await answer(office, f"/card tx {card['last4']} 24h")
+
+    found = rows(shown)
+    charged = [row[3] for row in found if row[2] != "declined"]
+    total = sum(Decimal(text.removesuffix(" USD").replace(",", "")) for text in charged)
+    assert f"Charged {total:,} USD" in str(shown)
+    assert "1 decline not counted" in str(shown)
+    assert "9 EUR" in str(found)
+    assert "read from the API" in str(shown)
+
+
+async def test_the_figures_of_the_authorization_stand_and_open_charges_are_marked(office: Office) -> None:
+    bought = await buy(office, "20", "Hotel")
+    await hear(office)
+    await office.world.tell(f"purchases/{bought['transaction_id']}/settle", {"amount_usd": "12"})
+    await hear(office)
+    async with office.world.store.read() as tx:
+        heard = await purchases.get(tx, "main", bought["transaction_id"])
+    assert heard is not None
+    assert heard.charge_usd is not None
+    assert heard.open, "settled at another amount"
+
+    shown = await answer(office, f"/card tx {office.world.cards[0]['id']} 24h")
+
+    (hotel,) = [row for row in rows(shown) if row[1] == "Hotel"]
+    assert hotel[3] == format_usd(heard.charge_usd)
+    assert "open: settled at another amount" in hotel[6]
+    assert "▲ 1 open" in str(shown)
+
+
+async def test_a_purchase_that_the_service_leaves_out_is_told_from_its_events(office: Office) -> None:
+    await buy(office, "7", "Ghost")
+    await hear(office)
+    await office.world.tell(f"cards/{office.world.cards[0]['id']}", {"unreadable_rows": 1})
+
+    shown = await answer(office, f"/card tx {office.world.cards[0]['id']} 24h")
+
+    (ghost,) = [row for row in rows(shown) if row[1] == "Ghost"]
+    assert "not in the service's list" in ghost[6]
+
+
+async def test_long_answers_turn_their_pages_in_place_and_the_totals_stay(office: Office) -> None:
+    for n in range(26):
+        await buy(office, "1", f"Shop {n}")
+    first = await answer(office, f"/card tx {office.world.cards[0]['id']} 24h")
+    assert "Back" not in buttons(first)
+
+    await office.press(ALICE, first, "answer:page:on", channel=OPS)
+
+    second = await office.told(ALICE)
+    assert second["ts"] == first["ts"], "the same message"
+    assert "page 2 of 2" in str(second)
+    totals = [b["text"]["text"] for b in first["blocks"] if "Charged" in str(b.get("text"))]
+    assert totals == [b["text"]["text"] for b in second["blocks"] if "Charged" in str(b.get("text"))]
+    assert not {tuple(r) for r in rows(first)} & {tuple(r) for r in rows(second)}
+    assert "Back" in buttons(second)
+    assert "More" not in buttons(second)
+
+
+async def test_a_shared_answer_turns_its_pages_for_the_one_who_presses_alone(office: Office) -> None:
+    async with office.world.store.begin() as tx:
+        many = [CardEntry(id=f"c{n:031}", program="main", holder=f"HOLDER {n:03}") for n in range(60)]
+        await cards.put_many(tx, "main", many)
+    await office.press(ALICE, await answer(office, "/card list"), "answer:share", channel=OPS)
+    (shared,) = [m for m in await office.messages(BOB, OPS) if "Shared by" in str(m)]
+
+    await office.press(BOB, shared, "answer:page:on", channel=OPS)
+
+    assert "page 2 of" in str(await office.told(BOB))
+    assert [m for m in await office.messages(BOB, OPS) if "Shared by" in str(m)] == [shared]
+
+
+async def test_declines_are_grouped_by_cause_with_the_next_step(office: Office) -> None:
+    for _ in range(2):
+        await buy(office, "900", "Airline", decline_code="insufficient_card_balance")
+    await buy(office, "5", "Casino", decline_code="fraud_risk_declined")
+    await hear(office)
+
+    shown = await answer(office, "/card declines")
+
+    assert shown["text"].startswith("3 declines")
+    text = str(shown)
+    assert text.index("2 × the card does not hold enough") < text.index("1 × the purchase looked like fraud")
+    assert "Top up the card, then buy again." in text
+    assert len(rows(shown)) == 3
+    assert "0 declines" in (await answer(office, "/card declines yesterday"))["text"]
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("/card tx", "Name the card"),
+        ("/card tx 7d", "Name the card"),
+        ("/card tx nobody 7d", "No card matches"),
+        ("/card declines 4242", "is no period"),
+        ("/card declines 2026-02-30", "does not exist"),
+    ],
+)
+async def test_what_cannot_be_looked_up_is_said_with_what_to_write(
+    office: Office, text: str, says: str
+) -> None:
+    assert says in (await answer(office, text))["text"]
+
+
+async def test_a_period_longer_than_ninety_days_is_cut_and_said(office: Office) -> None:
+    shown = await answer(office, f"/card tx {office.world.cards[0]['id']} 52w")
+
+    assert "cut to the last 90 days" in str(shown)

@@ -1,0 +1,240 @@
+"""Look-ups of the program's money: float and runway, ledger in words, fees, earnings, funding."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import timedelta
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from bot.domain import periods
+from bot.domain.money import exact_sum, format_usd
+from bot.partner.errors import LedgerMoving
+from bot.partner.models import LedgerEntry
+from bot.partner.pages import Page
+from bot.services import ledger_lookups, lookups
+from handlers.views.money_views import percent
+from storage import history
+from tests.handlers.office import ALICE, OPS, Office
+
+Json = dict[str, Any]
+
+
+async def answer(office: Office, text: str, user: str = ALICE) -> Json:
+    await office.command(user, text)
+    return await office.told(user)
+
+
+def rows(message: Json) -> list[list[str]]:
+    (table,) = [block for block in message["blocks"] if block["type"] == "table"]
+    return [[cell["text"] for cell in row] for row in table["rows"]][1:]
+
+
+def pairs(message: Json) -> dict[str, str]:
+    texts = [f["text"] for block in message["blocks"] for f in block.get("fields", ())]
+    return {label.strip("*"): value for label, value in zip(texts[::2], texts[1::2], strict=True)}
+
+
+async def spend(office: Office, hours: int, each_usd: int, balance_usd: int) -> None:
+    """A history in which so much is spent every hour, up to now."""
+    now = office.world.clock.now()
+    for n in range(hours + 1):
+        office.world.clock.advance(-3600 * (hours - n))
+        async with office.world.store.begin() as tx:
+            value = {
+                "balance_usd": str(balance_usd - n * each_usd),
+                "available_usd": str(balance_usd - n * each_usd),
+                "funded_usd": "10000",
+                "spent_usd": str(n * each_usd),
+            }
+            await history.put(tx, "main", "me", value)
+        office.world.clock.advance((now - office.world.clock.now()).total_seconds())
+
+
+async def test_the_float_tells_how_long_it_lasts_at_the_pace_of_the_last_days(office: Office) -> None:
+    balance = Decimal((await office.world.state())["float"]["balance_usd"])
+    await office.world.tell("float", {"amount_usd": str(Decimal(2000) - balance)})
+    await spend(office, hours=24, each_usd=100, balance_usd=4400)
+
+    shown = pairs(await answer(office, "/float"))
+
+    # 1,000 above the floor of 1,000 at about 100 an hour.
+    hours = re.match(r"about (\d+) h, to ", shown["Runway"])
+    assert hours, shown["Runway"]
+    assert 9 <= int(hours[1]) <= 11
+    assert shown["Floor"] == "1,000.00 USD"
+
+
+async def test_requests_that_wait_shorten_the_runway_and_are_named(office: Office) -> None:
+    balance = Decimal((await office.world.state())["float"]["balance_usd"])
+    await office.world.tell("float", {"amount_usd": str(Decimal(2000) - balance)})
+    await spend(office, hours=24, each_usd=100, balance_usd=4400)
+    await office.ask_top_up(amount="499")
+
+    shown = pairs(await answer(office, "/float"))
+
+    assert shown["Committed by pending requests"] == "499.00 USD in 1"
+    hours = re.match(r"about (\d+) h", shown["Runway"])
+    assert hours
+    assert 4 <= int(hours[1]) <= 6
+
+
+async def test_a_runway_that_nobody_can_know_yet_is_not_guessed(office: Office) -> None:
+    assert "too little was seen" in pairs(await answer(office, "/float"))["Runway"]
+
+
+async def test_the_course_of_the_float_is_that_of_the_period_named(office: Office) -> None:
+    await spend(office, hours=72, each_usd=1, balance_usd=5000)
+
+    whole, day = await answer(office, "/float 7d"), await answer(office, "/float 24h")
+
+    labels = [
+        next(
+            b["chart"]["axis_config"]["categories"] for b in m["blocks"] if b["type"] == "data_visualization"
+        )
+        for m in (whole, day)
+    ]
+    begins = office.world.clock.now()
+    assert labels[0][0] == f"{begins - timedelta(hours=72):%d %b %H:%M}"
+    assert labels[1][0] >= f"{begins - timedelta(hours=24):%d %b %H:%M}"
+    assert "chart 1 Mar 2026" in str(day)
+    assert "does not exist" in (await answer(office, "/float 2026-02-30"))["text"]
+    assert "not understood" in str(await answer(office, "/float dances"))
+
+
+async def test_the_ledger_is_told_in_words_and_adds_up(office: Office) -> None:
+    request = await office.world.top_up("40")
+    await office.world.run_due()
+
+    shown = await answer(office, "/float ledger 90d")
+
+    entries = [e async for e in office.core.partners["main"].ledger_entries()]
+    total = exact_sum(e.amount_usd for e in entries)
+    assert f"together {format_usd(total)}" in str(shown)
+    (mine,) = [row for row in rows(shown) if row[3] == request.id]
+    assert mine[1] == "-40.00 USD"
+    assert mine[2].startswith("Top-up of ")
+    assert "••" in mine[2]
+    words = {row[2].split(" of ")[0].split(" on ")[0] for row in rows(shown)}
+    assert {"Top-up", "Monthly fee"} <= words
+    assert "purchases are not in the ledger" in str(shown)
+
+
+async def test_the_fees_are_percent_in_words_and_the_earnings_apart_from_the_float(office: Office) -> None:
+    fees = await lookups.fees(office.core, program="main")
+
+    shown = await answer(office, "/float fees")
+
+    assert ["Funding the float", percent(fees.load_from_float_pct)] == rows(shown)[0][:2]
+    assert "No route charges both." in str(shown)
+    assert "cannot be spent on cards" in str(await answer(office, "/float earnings"))
+
+
+@pytest.mark.parametrize(
+    ("fraction", "words"),
+    [
+        ("0.015", "1.5 %"),
+        ("0", "0 %"),
+        ("0.1", "10 %"),
+        ("0.00001", "0.001 %"),
+        ("1", "100 %"),
+        ("0.50", "50 %"),
+    ],
+)
+def test_a_rate_is_a_fraction_and_shown_as_percent(fraction: str, words: str) -> None:
+    assert percent(Decimal(fraction)) == words
+
+
+class Ledger:
+    """A ledger that grows while it is read: `arrivals` rows come in before each page but the first."""
+
+    def __init__(self, rows: Sequence[LedgerEntry], arrivals: int, newer: LedgerEntry) -> None:
+        self.rows = list(rows)
+        self._arrivals = arrivals
+        self._newer = newer
+
+    async def ledger(self, number: int, limit: int, **_: Any) -> Page[LedgerEntry]:
+        if number > 1:
+            self.rows[:0] = [self._newer] * self._arrivals
+        some = self.rows[(number - 1) * limit : number * limit]
+        return Page(some, len(self.rows) if some else 0, max(1, -(-len(self.rows) // limit)))
+
+
+@pytest.mark.parametrize("arrivals", [0, 1, 37, 99])
+async def test_every_movement_is_read_once_however_many_come_in_meanwhile(
+    office: Office, arrivals: int
+) -> None:
+    (any_row, *_) = [e async for e in office.core.partners["main"].ledger_entries()]
+    now = office.world.clock.now()
+    rows = [
+        any_row.model_copy(update={"amount_usd": Decimal(n), "created_at": now - timedelta(minutes=n)})
+        for n in range(1, 1001)
+    ]
+    newer = any_row.model_copy(update={"amount_usd": Decimal(-1), "created_at": now})
+    period = periods.Period(now - timedelta(minutes=850), now, "UTC")
+
+    ledger = Ledger(rows, arrivals, newer)
+    found = [e.amount_usd async for e in ledger_lookups.movements(ledger, period)]  # type: ignore[arg-type]  # the one call it makes
+
+    assert found == [Decimal(n) for n in range(1, 851)]
+
+
+async def test_a_ledger_that_loses_rows_or_outruns_the_reader_is_not_summed_up(office: Office) -> None:
+    entries = [e async for e in office.core.partners["main"].ledger_entries()]
+    now = office.world.clock.now() + timedelta(hours=1)
+
+    class Shrinking(Ledger):
+        async def ledger(self, number: int, limit: int, **more: Any) -> Page[LedgerEntry]:
+            page = await super().ledger(number, limit, **more)
+            return replace(page, total=page.total - number + 1)
+
+    period = periods.Period(now - timedelta(days=90), now, "UTC")
+    for moving in (Shrinking(entries[:1] * 300, 0, entries[0]), Ledger(entries[:1] * 300, 100, entries[0])):
+        with pytest.raises(LedgerMoving):
+            [e async for e in ledger_lookups.movements(moving, period)]  # type: ignore[arg-type]  # as above
+
+
+async def test_funding_that_is_stuck_comes_first_with_its_age_and_the_usual_time(office: Office) -> None:
+    hashes = [f"0x{n:064x}" for n in (1, 2, 3)]
+    for tx_hash in hashes:
+        await office.world.tell(
+            "chain/transfers",
+            {
+                "network": "POLYGON", "tx_hash": tx_hash, "senders": ["0x" + "a1" * 20], "token": "USDC",
+                "amount": "100", "arrives": "manual",
+            },
+        )  # fmt: skip
+        request = await office.world.ask("funding_submit", {"tx_hash": tx_hash, "network": "POLYGON"})
+        await office.world.approve(request)
+        await office.world.run_due()
+        await office.world.advance(3 * 3600 if tx_hash == hashes[0] else 60)
+
+    listed = await answer(office, "/funding list")
+
+    moving = [row for row in rows(listed) if row[3] in ("pending", "review")]
+    assert moving, rows(listed)
+    assert rows(listed)[: len(moving)] == moving
+    first = await answer(office, f"/funding show {moving[0][0]}")
+    assert "usually at most" in pairs(first)["Age"]
+    assert "read from the API just now" in str(first)
+    assert moving[0][6] == pairs(first)["Request"]
+
+
+async def test_the_request_behind_a_funding_is_a_link_to_its_message(office: Office) -> None:
+    await office.command(ALICE, f"/funding submit 0x{7:064x} polygon")
+    await office.submit(ALICE, {"reason": "Fill up"})
+    await office.submit(ALICE)
+    request = await office.newest()
+    await office.world.approve(request)
+    await office.world.run_due()
+    await office.settle()
+    submitted = await lookups.funding_show(office.core, f"0x{7:064x}")
+    assert submitted.request_id == request.id
+
+    await office.command(ALICE, f"/funding show {submitted.id}", channel=OPS)
+
+    assert re.search(
+        r"<https://[^|>]+/archives/C0APPROVALS/p\d+\|Open the request>", str(await office.told(ALICE))
+    )

@@ -31,6 +31,7 @@ _HIDDEN_VALUES = re.compile(
     | \b(?:xox[a-z]|xapp|xwfp)-[A-Za-z0-9-]+    # Slack tokens
     | \bv1\.[0-9a-f]{12}\.[A-Za-z0-9_-]+        # sealed values: useless alone, but no business here
     | [A-Za-z0-9._%+-]+@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+   # e-mail addresses
+    | (?<=/details\#)[\w-]+                     # the token of a link to card details
     | (?<=://)[^/\s:@]+:[^/\s@]+(?=@)           # user:password in an address
     | \b(?:\d[ -]?){12,18}\d\b                  # card-number-like runs of digits
     | (?<![\w.])\+\d[\d ().-]{6,}\d             # international phone numbers

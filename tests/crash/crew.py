@@ -129,6 +129,8 @@ class Crew:
             self._world.tell_partner("chain/transfers", _transfer(tx_hash, number))
             return "/funding submit", {"tx_hash": tx_hash, "network": "POLYGON", **reason}
         card = self._free_card()
+        if kind == "card_reveal":
+            return "/card reveal", {"card": card["id"], **reason}
         if kind == "card_topup":
             amount_usd = Decimal(1000 + number) / 100
             return "/card topup", {"card": card["id"], "amount_usd": str(amount_usd), **reason}

@@ -1,4 +1,4 @@
-"""No key, token, phone or e-mail in the database, its log, the bot's log at debug level, or Slack.
+"""No key, token, phone, e-mail or card detail in the database, its log, the bot's log at debug level, or Slack.
 
 One long day end to end: orders with canaries as phone and e-mail through every ending, lost answers,
 refusals, kills, a key that is not taken, Slack in trouble. Then a byte search over everything that was
@@ -9,10 +9,12 @@ import asyncio
 import json
 import logging
 import random
+import re
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
+import httpx
 import pytest
 
 from tests.crash.crew import Crew, GaveUp
@@ -29,6 +31,7 @@ ORDERED = {
     "email": EMAIL,
     "reason": "A new colleague",
 }
+LINK = re.compile(r"https://countersign\.example\.com/details#([A-Za-z0-9_-]{43})")
 # Where Slack itself keeps what the app shows in windows.
 WINDOWS = ("views.open", "views.update", "views.push")
 
@@ -77,6 +80,14 @@ def _bytes(value: object) -> bytes:
     return json.dumps(value, ensure_ascii=False, default=str).encode()
 
 
+def _channels(world: Outside) -> Iterator[tuple[str, bytes]]:
+    """What stands where more than one person reads."""
+    store = world.slack.workspace.store
+    for channel, messages in store.messages.items():
+        if not store.channels[channel].is_im:
+            yield channel, _bytes(messages)
+
+
 def _hits(world: Outside) -> list[Hit]:
     return scan(_canaries(world), [*_files(world), *_slack(world)])
 
@@ -88,6 +99,7 @@ class Day:
         self.world = world
         self.crew = Crew(world, random.Random(4), order=ORDERED)
         self.hits: set[Hit] = set()
+        self.shown: dict[str, str] = {}  # what card details came with: for one browser alone
 
     async def live(self) -> None:
         await self.world.bot.start()
@@ -95,14 +107,20 @@ class Day:
             self.an_order_waits,
             self.it_is_approved_while_the_answer_is_lost,
             self.an_order_is_refused,
+            self.card_details_are_shown,
             self.a_kill_in_mid_call,
             self.the_key_is_not_taken,
             self.slack_is_in_trouble,
         ):
             await step()
-            self.hits.update(_hits(self.world))
+            self.look()
         await self.world.bot.terminate()
+        self.look()
+
+    def look(self) -> None:
+        """Search everything that was written or sent so far."""
         self.hits.update(_hits(self.world))
+        self.hits.update(scan(self.shown, [*_files(self.world), *_channels(self.world)]))
 
     async def an_order_waits(self) -> None:
         assert await self.crew.ask("U0ALICE", "card_order")
@@ -157,6 +175,32 @@ class Day:
         with suppress(TimeoutError):
             await self._approve_all()
 
+    async def card_details_are_shown(self) -> None:
+        """In the service's page, and as text."""
+        for who in ("U0ALICE", "U0DAVE"):
+            assert await self.crew.ask(who, "card_reveal")
+        await self.crew.approve_everything(20)
+        async with asyncio.timeout(20):  # no time flies here: a link lives two minutes
+            while len(links := sorted(set(LINK.findall(json.dumps(self.world.posts()))))) < 2:
+                await asyncio.sleep(0.05)
+        self.shown = {f"token {number}": token for number, token in enumerate(links)}
+        async with httpx.AsyncClient(trust_env=False) as browser:
+            for token, manner in zip(links, ("frame", "text"), strict=True):
+                await self._browse(browser, token, manner)
+
+    async def _browse(self, browser: httpx.AsyncClient, token: str, manner: str) -> None:
+        """As a browser does it; what it gets to know is searched for from now on."""
+        answer = await browser.post(f"{self.world.bot.url}/details", json={"token": token, "as": manner})
+        assert answer.status_code == 200, answer.text
+        url = next(value for name, value in answer.json().items() if name.endswith("_url"))
+        card = await browser.get(url)
+        number = re.search(r"(?:\d{4} ?){4}", card.text)
+        assert number
+        self.shown |= {
+            f"address, {manner}": url.rpartition("/")[2],
+            f"number, {manner}": number[0].replace(" ", ""),
+        }
+
     async def _approve_all(self) -> None:
         flying = asyncio.create_task(self.world.let_time_fly())
         await self.crew.approve_everything(20)
@@ -172,6 +216,7 @@ class Day:
 async def _a_day(folder: Path, *, bug: str = "") -> tuple[set[Hit], Outside]:
     key = f"svc_live_00000000{KEY_SECRET}"
     async with outside(folder, bug=bug, level=logging.DEBUG, default_key=key) as world:
+        world.env["COUNTERSIGN_PUBLIC_URL"] = "https://countersign.example.com"
         day = Day(world)
         await day.live()
         states = [row["state"] for row in world.rows("SELECT state FROM request WHERE kind = 'card_order'")]
@@ -179,6 +224,7 @@ async def _a_day(folder: Path, *, bug: str = "") -> tuple[set[Hit], Outside]:
             "SELECT id FROM request WHERE purged_at IS NULL AND state IN ('succeeded', 'failed')"
         )
         assert {"succeeded", "failed"} <= set(states)
+        assert len(day.shown) == 6, "card details were shown twice"
         assert purged == [], "a definite outcome purges the personal details"
         log = (folder / "bot.log").read_text()
         assert '"level": "debug"' in log, "the log was not at debug level"

@@ -74,6 +74,17 @@ class SlackDirectory:
             return frozenset(people)
         return frozenset(people | await self._resolve(wanted, await self._groups()))
 
+    async def each(self, lists: Sequence[Sequence[str]]) -> Sequence[frozenset[str]]:
+        """As `members`, for several lists of names, all of them from one reading: Slack allows few."""
+        known = all(_PERSON_ID.fullmatch(name) for names in lists for name in names)
+        groups = {} if known else await self._groups()
+        found = []
+        for names in lists:
+            people = {name for name in names if _PERSON_ID.fullmatch(name)}
+            wanted = [name for name in names if name not in people]
+            found.append(frozenset(people | await self._resolve(wanted, groups)))
+        return found
+
     async def members_lately(self, names: Sequence[str]) -> frozenset[str]:
         """Like `members`, from a reading at most half a minute old: for showing, never for deciding."""
         if self._clock() - self._groups_at > _SHOWN_FOR_S:

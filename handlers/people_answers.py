@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bot.domain.errors import NotFound
 from bot.intents import what_if as questions
-from bot.services import handover, pausing, status, what_if
+from bot.services import handover, pausing, people, status, what_if
 from handlers import code_answers
 from handlers.looking import Asking, LookUp
 from handlers.views import house, replies
@@ -18,7 +18,7 @@ _HOW_WHAT_IF = (
 
 async def _status(asked: Asking) -> Block:
     named, _ = _programs(asked)
-    may_pause = asked.slack_id in await pausing.able(asked.core)
+    may_pause = asked.slack_id in (await people.roles(asked.core)).may_stop
     return house.status(await status.now(asked.core, named), may_pause=may_pause)
 
 

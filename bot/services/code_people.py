@@ -7,11 +7,12 @@ one named is neither of those who confirm it. That nobody gets them any more tak
 from __future__ import annotations
 
 from datetime import timedelta
+from operator import attrgetter
 
 from bot.domain.actors import Actor
 from bot.domain.errors import NotAllowed, NotFound
 from bot.operations import readers
-from bot.services import alerts, consents, pausing, people
+from bot.services import alerts, consents, people
 from bot.services.core import Core
 from bot.services.house_pictures import CodePerson
 from storage import audit, cards, person_cards
@@ -154,4 +155,4 @@ def _not_allowed(core: Core) -> str:
     return "Only admins and approvers may confirm who gets one-time codes. Nothing was changed."
 
 
-ACT = consents.Act(NAME, _ASKED_FOR, people.admins, pausing.able, _named, _not_allowed)
+ACT = consents.Act(NAME, _ASKED_FOR, attrgetter("admins"), attrgetter("may_stop"), _named, _not_allowed)

@@ -15,6 +15,7 @@ from bot.domain.actors import Actor
 from bot.domain.errors import CountersignError, Expired, NotAllowed, NotFound, OwnRequest, Stale
 from bot.services import alerts, people
 from bot.services.core import Core
+from bot.services.people import Roles
 from storage import alerts as alert_rows
 from storage import audit, consents
 from storage.consents import Consent
@@ -28,14 +29,14 @@ GONE = "This was answered already, or its time is over. Nothing was changed."
 class Act:
     """What is done by a second person's yes.
 
-    `may_ask` and `may_confirm` say who, by Slack id, read at this moment; `apply` does it and returns the
+    `may_ask` and `may_confirm` pick who from the roles as read at this moment; `apply` does it and returns the
     sentence of what is so now. `holds_for`: how long the asking waits.
     """
 
     kind: str
     holds_for: timedelta
-    may_ask: Callable[[Core], Awaitable[frozenset[str]]]
-    may_confirm: Callable[[Core], Awaitable[frozenset[str]]]
+    may_ask: Callable[[Roles], frozenset[str]]
+    may_confirm: Callable[[Roles], frozenset[str]]
     apply: Callable[[Tx, Core, Consent, Actor], Awaitable[str]]
     not_allowed: Callable[[Core], str]
 
@@ -85,15 +86,14 @@ async def give(core: Core, act: Act, consent_id: str, slack_id: str) -> str:
     """The second person's yes: does what was asked for and says what is so now. Refusals are audited."""
     try:
         actor = await people.member(core, slack_id)
-        standing = await people.standing(core)
-        asking, confirming = await act.may_ask(core), await act.may_confirm(core)
+        roles = await people.roles(core)
         found = await existing(core, consent_id)
         asker = await core.directory.actor(found.asked_by)
-        if standing.are_one(actor.id, found.asked_by):
+        if roles.standing.are_one(actor.id, found.asked_by):
             raise OwnRequest()
-        if actor.id not in confirming:
+        if actor.id not in act.may_confirm(roles):
             raise NotAllowed(act.not_allowed(core), "may_not_confirm")
-        if asker.deleted or asker.id not in asking:
+        if asker.deleted or asker.id not in act.may_ask(roles):
             raise NotAllowed(
                 f"{found.asked_by_name}, who asked for this, may not do so any more. Decline it, and ask anew.",
                 "asker_may_not",
@@ -123,7 +123,7 @@ async def decline(core: Core, act: Act, consent_id: str, slack_id: str) -> None:
     try:
         actor = await people.member(core, slack_id)
         found = await existing(core, consent_id)
-        if actor.id != found.asked_by and actor.id not in await act.may_confirm(core):
+        if actor.id != found.asked_by and actor.id not in act.may_confirm(await people.roles(core)):
             raise NotAllowed(act.not_allowed(core), "may_not_confirm")
         async with core.store.begin() as tx:
             if not await consents.end(tx, found.id, "declined", by=actor.id):

@@ -34,6 +34,10 @@ class Directory(Protocol):
         """Slack ids behind ids, `@group` handles and `@user` names."""
         ...
 
+    async def each(self, lists: Sequence[Sequence[str]]) -> Sequence[frozenset[str]]:
+        """As `members`, for several lists of names, all of them from one reading."""
+        ...
+
     async def members_lately(self, names: Sequence[str]) -> frozenset[str]:
         """The same from a recent reading: for showing, never for deciding."""
         ...

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import timedelta
+from operator import attrgetter
 
 from bot.domain.actors import Actor
 from bot.domain.errors import InvalidInput, NotAllowed, NotFound
@@ -129,14 +130,9 @@ async def _redraw(tx: Tx, core: Core, program: str) -> None:
     tx.after_commit(lambda: core.carrier.wake(""))
 
 
-async def able(core: Core) -> frozenset[str]:
-    """Approvers and admins, read at this moment."""
-    return await people.approvers(core) | await people.admins(core)
-
-
 async def _may(core: Core, slack_id: str, action: str) -> Actor:
     actor = await people.require_member(core, slack_id, action=action)
-    if actor.id not in await able(core):
+    if actor.id not in (await people.roles(core)).may_stop:
         await people.refused(core, slack_id, action, "", "not_an_approver")
         raise NotAllowed(_not_allowed(core), "not_an_approver")
     return actor
@@ -147,7 +143,7 @@ def _not_allowed(core: Core) -> str:
     return f"Only {', '.join(named)} may pause and resume. Ask one of them; nothing was changed."
 
 
-ACT = consents.Act(RESUME, _ASKED_FOR, able, able, _resumed, _not_allowed)
+ACT = consents.Act(RESUME, _ASKED_FOR, attrgetter("may_stop"), attrgetter("may_stop"), _resumed, _not_allowed)
 
 
 async def of(core: Core, program: str) -> Pause | None:

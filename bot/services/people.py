@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
 from datetime import timedelta
 
 from bot.domain.actors import Actor, require_full_member
@@ -75,29 +76,55 @@ async def checked_lately(core: Core, slack_id: str) -> Actor:
     return found.actor
 
 
+@dataclass(frozen=True, slots=True)
+class Roles:
+    """Who may decide and who are admins, by Slack id, from one reading."""
+
+    standing: Standing
+    admins: frozenset[str]
+
+    @property
+    def may_stop(self) -> frozenset[str]:
+        """Approvers and admins: who may pause and resume."""
+        return self.standing.approvers | self.admins
+
+
 async def standing(core: Core) -> Standing:
     """Who may approve now: the policy's approvers, and who decides in the place of one of them."""
-    return await _standing(core, core.directory.members)
+    return (await roles(core)).standing
+
+
+async def roles(core: Core) -> Roles:
+    """As Slack says at this moment."""
+    return await _roles(core, core.directory.each)
 
 
 async def standing_lately(core: Core) -> Standing:
     """For showing who may decide; `standing` is for deciding."""
-    return await _standing(core, core.directory.members_lately)
+
+    async def lately(lists: Sequence[Sequence[str]]) -> Sequence[frozenset[str]]:
+        return [await core.directory.members_lately(names) for names in lists]
+
+    return (await _roles(core, lately)).standing
 
 
-async def _standing(core: Core, members: Callable[[Sequence[str]], Awaitable[frozenset[str]]]) -> Standing:
-    named = await members(core.policy.people.approvers)
+async def _roles(
+    core: Core, each: Callable[[Sequence[Sequence[str]]], Awaitable[Sequence[frozenset[str]]]]
+) -> Roles:
+    names = core.policy.people
+    # With no admins named, approvers do what admins do. Delegation is of approving alone.
+    approvers, admins = await each([names.approvers, names.admins or names.approvers])
     pairs = []
     now = core.clock.now()
     for delegation in (d for d in core.policy.delegations if d.in_force(now)):
         try:
-            away, delegate = await members([delegation.away]), await members([delegation.delegate])
+            away, delegate = await each([[delegation.away], [delegation.delegate]])
         except UnknownName:
             continue  # gives nobody anything, and is told of by `delegations.problems`
         # A name that has become a group's stands for nobody: a delegation is from one person to one person.
         if len(away) == len(delegate) == 1:
             pairs.append((min(away), min(delegate)))
-    return Standing.of(named, pairs)
+    return Roles(Standing.of(approvers, pairs), admins)
 
 
 async def approvers(core: Core) -> frozenset[str]:
@@ -109,8 +136,7 @@ async def approvers_lately(core: Core) -> frozenset[str]:
 
 
 async def admins(core: Core) -> frozenset[str]:
-    """With no admins named, approvers do what admins do. Delegation is of approving alone."""
-    return await core.directory.members(core.policy.people.admins or core.policy.people.approvers)
+    return (await roles(core)).admins
 
 
 async def require_approver(core: Core, slack_id: str, *, action: str) -> Actor:

@@ -22,6 +22,7 @@ _OWN_BUTTONS = {
     "consent": (("Confirm", ids.ALERT_CONFIRM, "primary"), ("Decline", ids.ALERT_DECLINE, "danger")),
     "handover": (("Accept", ids.ALERT_TAKE_OVER, "primary"),),
 }
+_OVER_HEADS = {"consent": "✓ Answered", "handover": "✓ Taken over"}
 _OWN_HEADS = {"consent": "◷ To confirm", "handover": "⇄ Hand-over"}
 # Three blocks each, of fifty that a message has.
 _SHOWN = 12
@@ -32,7 +33,7 @@ def alert(picture: AlertPicture) -> b.Block:
     over = picture.state == "resolved"
     head = _OWN_HEADS.get(picture.kind) or _SEVERITY.get(picture.severity, "▲ Warning")
     if over and picture.resolved_at != picture.raised_at:
-        head = "✓ Resolved"
+        head = _OVER_HEADS.get(picture.kind, "✓ Resolved")
     blocks = [b.header(f"{head}: {picture.title}"), b.section(b.esc(b.cut(picture.text, 2500)))]
     if picture.history is not None:
         blocks += charts.float_chart(picture.history)

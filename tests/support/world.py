@@ -88,6 +88,9 @@ class ScriptedDirectory:
             raise LookupFailed("Slack does not answer, so nothing was decided. Try again.")
         return frozenset(m for name in names for m in self.groups.get(name, {name}))
 
+    async def each(self, lists: Sequence[Sequence[str]]) -> Sequence[frozenset[str]]:
+        return [await self.members(names) for names in lists]
+
     async def members_lately(self, names: Sequence[str]) -> frozenset[str]:
         return await self.members(names)
 

@@ -67,7 +67,7 @@ async def test_a_card_is_closed_after_its_last_four_digits_were_typed(office: Of
 
     assert ended.state is State.SUCCEEDED, ended.outcome_text
     after = await plastic(office)
-    assert (after["status"], Decimal(after["balance_usd"])) == ("DELETED", 0)
+    assert (after["status"], Decimal(after["balance_usd"])) == ("DELETED", Decimal(0))
     assert f"{held:.2f} USD went back to the float" in ended.outcome_text
     async with office.world.store.read() as tx:
         entry = await card_rows.get(tx, card["id"])

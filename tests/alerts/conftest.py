@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
@@ -137,20 +137,3 @@ async def desk(tmp_path: Path) -> AsyncIterator[Desk]:
         await bot.backfill.run_once()  # the log is read from here on
         await poller.funding()  # and what was final before is no news
         yield Desk(office, poller, bot, threeds.Sender(office.core, SlackPublisher(office.client)))
-
-
-@pytest.fixture(params=["webhook alone", "event log alone", "both"])
-async def hearing(request: pytest.FixtureRequest, desk: Desk) -> Callable[[], Awaitable[None]]:
-    """Events reach the bot in each way there is; what it returns lets them be heard and handled."""
-    if request.param != "event log alone":
-        await desk.register()
-
-    async def hear() -> None:
-        if request.param != "webhook alone":
-            await desk.log()
-        await desk.handled()
-        if request.param == "both":
-            await desk.log()
-            await desk.handled()
-
-    return hear

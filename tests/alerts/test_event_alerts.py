@@ -1,8 +1,7 @@
-"""What events mean for people, through the webhook alone, the event log alone, and both: told once."""
+"""What events mean for people: in which words, how often, to whom."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
 from typing import Any
 
 import pytest
@@ -13,13 +12,17 @@ from storage import person_cards
 from tests.alerts.conftest import ALERTS, Desk
 from tests.handlers.office import BOB, CAROL
 
-Hear = Callable[[], Awaitable[None]]
+
+async def heard(desk: Desk) -> None:
+    """Read from the event log and handled; the ways of hearing are told apart in `test_every_alert_kind`."""
+    await desk.log()
+    await desk.handled()
 
 
-async def test_a_decline_names_merchant_card_cause_and_what_to_do(desk: Desk, hearing: Hear) -> None:
+async def test_a_decline_names_merchant_card_cause_and_what_to_do(desk: Desk) -> None:
     last4 = desk.office.world.cards[0]["last4"]
     await desk.buy("DECLINE insufficient_card_balance")
-    await hearing()
+    await heard(desk)
 
     told = await desk.only()
     assert f"••{last4} declined at DECLINE insufficient_card_balance" in told
@@ -27,13 +30,11 @@ async def test_a_decline_names_merchant_card_cause_and_what_to_do(desk: Desk, he
     assert "A retry as it is cannot help. Top up the card" in told
 
 
-async def test_declines_of_one_cause_share_a_message_and_call_the_group_once(
-    desk: Desk, hearing: Hear
-) -> None:
+async def test_declines_of_one_cause_share_a_message_and_call_the_group_once(desk: Desk) -> None:
     for n in range(7):
         await desk.buy("ACME", card=n % 3, decline_code="processing_error")
     await desk.buy("ACME", decline_code="merchant_category_blocked")
-    await hearing()
+    await heard(desk)
 
     clustered = [w for w in await desk.seen() if "Cluster" in w]
     assert len(await desk.seen()) == 2
@@ -44,39 +45,39 @@ async def test_declines_of_one_cause_share_a_message_and_call_the_group_once(
     assert len(calls) == 1
 
 
-async def test_a_severe_decline_has_a_message_for_each_card(desk: Desk, hearing: Hear) -> None:
+async def test_a_severe_decline_has_a_message_for_each_card(desk: Desk) -> None:
     for card in (0, 1, 0):
         await desk.buy("SHADY LTD", card=card, decline_code="fraud_risk_declined")
-    await hearing()
+    await heard(desk)
 
     told = await desk.seen()
     assert len(told) == 2
     assert all("✗ Critical" in words and "looked like fraud" in words for words in told)
 
 
-async def test_a_blocked_card_is_one_alert_whether_declined_or_swept(desk: Desk, hearing: Hear) -> None:
+async def test_a_blocked_card_is_one_alert_whether_declined_or_swept(desk: Desk) -> None:
     card = desk.office.world.cards[0]
     await desk.poll("cards")
     await desk.tell(f"cards/{card['id']}", {"status": "BLOCKED"})
     await desk.buy("ACME")
-    await hearing()
+    await heard(desk)
     await desk.poll("cards")
     await desk.buy("ACME")
-    await hearing()
+    await heard(desk)
 
     told = await desk.only()
     assert f"••{card['last4']} is blocked by the service" in told
     assert "A purchase of 45.00 USD at ACME was declined" in told
 
 
-async def test_a_credit_is_told_once(desk: Desk, hearing: Hear) -> None:
+async def test_a_credit_is_told_once(desk: Desk) -> None:
     await desk.poll("funding")
     submit = (await desk.tell("scenarios/happy-day", {}))["submit"]
     await desk.register()
     await desk.poll("funding")
     await desk.api("POST", "/funding", submit)
     for _ in range(3):
-        await hearing()
+        await heard(desk)
         await desk.poll("funding", seconds=300)
 
     told = [words for words in await desk.seen() if submit["tx_hash"][-4:] in words or "credited" in words]

@@ -60,23 +60,6 @@ async def test_a_ceiling_of_the_service_is_named_as_the_reason(desk: Desk) -> No
     assert "caps what may be on cards" in told
 
 
-async def test_a_card_blocked_by_the_service_is_told_with_what_nobody_here_can_do(desk: Desk) -> None:
-    card = desk.office.world.cards[0]
-    await desk.poll("cards")
-    assert await desk.seen() == []
-    await desk.tell(f"cards/{card['id']}", {"status": "BLOCKED"})
-    await desk.poll("cards")
-    await desk.poll("cards")
-
-    told = await desk.only()
-    assert f"••{card['last4']} is blocked by the service" in told
-    assert "nobody here can" in told
-
-    await desk.tell(f"cards/{card['id']}", {"status": "ACTIVE"})
-    await desk.poll("cards")
-    assert "✓ Resolved" in await desk.only()
-
-
 async def test_a_card_closed_or_frozen_past_the_bot_is_told(desk: Desk) -> None:
     closed, frozen, ours = desk.office.world.cards[:3]
     await desk.poll("cards")
@@ -125,33 +108,6 @@ async def test_a_dead_api_is_told_once_and_its_end_too(desk: Desk) -> None:
         await desk.poll("account", "watch")
     assert "✓ Resolved" in await desk.only()
     assert len(await desk.office.world.sent("GET /me")) < calls + 12
-
-
-async def test_a_key_without_a_scope_is_named(desk: Desk) -> None:
-    fault = {"operation": "GET /funding", "effect": "status", "status": 403, "code": "FORBIDDEN"}
-    await desk.tell("faults", fault)
-    await desk.poll("funding")
-    assert "The key of main may not read: funding" in await desk.only()
-
-    await desk.poll("funding", seconds=600)
-    assert "✓ Resolved" in await desk.only()
-
-
-async def test_a_float_that_will_not_last_is_told_in_time_with_what_waits(desk: Desk) -> None:
-    await balance_at(desk, "5000")
-    card = desk.office.world.cards[0]["id"]
-    for n in range(4):
-        await desk.poll("account", seconds=3600)
-        await desk.api("POST", f"/cards/{card}/topup", {"amount_usd": 400}, key=f"spend-{n}")
-    await desk.poll("account", "runway")
-
-    told = await desk.only()
-    assert "Float of main lasts about" in told
-    assert "reaches its floor of 1,000.00 USD around" in told
-
-    await desk.tell("float", {"amount_usd": "500000"})
-    await desk.poll("account", "runway")
-    assert "✓ Resolved" in await desk.only()
 
 
 async def test_the_jobs_together_leave_most_of_the_rate_limit_to_people(desk: Desk) -> None:

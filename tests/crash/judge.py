@@ -22,15 +22,18 @@ Rows = list[Any]
 async def violations(world: Outside) -> list[str]:
     """Every promise that was broken, as a sentence; empty when all were kept. The bot may be up or down."""
     requests = world.rows("SELECT * FROM request ORDER BY created_at")
+    # A batch sends nothing itself; its rows have no cards of their own in the channel.
+    sent = [request for request in requests if request["rows"] is None]
+    shown = [request for request in requests if request["parent_id"] is None]
     truth = world.truth()
     found = [
         *_states(requests),
-        *_debits(requests, _rows_of_the_bot(world, truth), truth),
-        *_cards(requests, truth),
-        *_submissions(requests, truth),
+        *_debits(sent, _rows_of_the_bot(world, truth), truth),
+        *_cards(sent, truth),
+        *_submissions(sent, truth),
         *_ledger(truth),
         *_decisions(world),
-        *_messages(world, requests),
+        *_messages(world, shown),
     ]
     audit = await audit_complaint(world)
     return [*found, audit] if audit else found

@@ -22,7 +22,7 @@ async def answer(office: Office, user: str, text: str) -> str:
 
 
 def words(message: Json) -> str:
-    texts = [message["text"]]
+    texts = [str(message.get("text", ""))]
     for block in message.get("blocks") or []:
         parts = [block.get("text"), *block.get("elements", []), *block.get("fields", [])]
         parts += [cell for row in block.get("rows", []) for cell in row]
@@ -169,6 +169,14 @@ async def test_who_gets_codes_takes_two_people_and_never_the_one_who_gets_them(o
     async with office.core.store.read() as tx:
         assert await person_cards.all(tx) == [("team 7", ALICE)]
     assert "team 7" in await answer(office, CAROL, "/countersign people")
+    order = {"card_holder_name": "Alice Moreau", "phone_country_code": "49", "phone": "15112345678"}
+    await office.command(ALICE, "/card order")
+    await office.submit(
+        ALICE, {**order, "email": "a@example.com", "partner_ref": "team 7", "reason": "New hire"}
+    )
+    preview = words(await office.modal(ALICE))
+    assert "One-time codes go to" in preview
+    assert "nobody yet" not in preview
     assert "go to nobody now" in await answer(office, CAROL, "/countersign people unmap team 7")
     await consents.expire_due(office.core)
     async with office.core.store.read() as tx:

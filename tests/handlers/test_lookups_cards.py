@@ -3,8 +3,6 @@
 from decimal import Decimal
 from typing import Any
 
-import pytest
-
 from bot.domain.cards import CardEntry
 from bot.domain.money import format_usd
 from bot.domain.requests import State
@@ -71,17 +69,13 @@ async def test_a_frozen_card_says_who_froze_it_and_why_and_offers_to_unfreeze_it
     assert (await office.modal(ALICE))["title"]["text"] == "Unfreeze a card"
 
 
-async def test_a_card_frozen_by_no_request_of_ours_says_so(office: Office) -> None:
+async def test_a_card_frozen_or_blocked_by_no_request_of_ours_says_so(office: Office) -> None:
     card = office.world.cards[0]["id"]
     await act_on_card(office, "card_freeze", "Lost")
     await act_on_card(office, "card_unfreeze", "Found")
     await office.world.tell(f"cards/{card}", {"status": "FROZEN"})
 
     assert "Frozen by no request here" in str(await answer(office, f"/card show {card}"))
-
-
-async def test_a_blocked_card_says_that_only_the_service_can_unblock_it(office: Office) -> None:
-    card = office.world.cards[0]["id"]
     await office.world.tell(f"cards/{card}", {"status": "BLOCKED"})
 
     assert "Only the service can unblock it" in str(await answer(office, f"/card show {card}"))
@@ -203,23 +197,14 @@ async def test_declines_are_grouped_by_cause_with_the_next_step(office: Office) 
     assert "0 declines" in (await answer(office, "/card declines yesterday"))["text"]
 
 
-@pytest.mark.parametrize(
-    ("text", "says"),
-    [
-        ("/card tx", "Name the card"),
-        ("/card tx 7d", "Name the card"),
-        ("/card tx nobody 7d", "No card matches"),
-        ("/card declines 4242", "is no period"),
-        ("/card declines 2026-02-30", "does not exist"),
-    ],
-)
-async def test_what_cannot_be_looked_up_is_said_with_what_to_write(
-    office: Office, text: str, says: str
-) -> None:
-    assert says in (await answer(office, text))["text"]
-
-
-async def test_a_period_longer_than_ninety_days_is_cut_and_said(office: Office) -> None:
-    shown = await answer(office, f"/card tx {office.world.cards[0]['id']} 52w")
-
-    assert "cut to the last 90 days" in str(shown)
+async def test_what_cannot_be_looked_up_is_said_with_what_to_write(office: Office) -> None:
+    for text, says in {
+        "/card tx": "Name the card",
+        "/card tx 7d": "Name the card",
+        "/card tx nobody 7d": "No card matches",
+        "/card declines 4242": "is no period",
+        "/card declines 2026-02-30": "does not exist",
+    }.items():
+        assert says in (await answer(office, text))["text"], text
+    cut = await answer(office, f"/card tx {office.world.cards[0]['id']} 52w")
+    assert "cut to the last 90 days" in str(cut)

@@ -1,20 +1,14 @@
 """Look-ups of the program's money: float and runway, ledger in words, fees, earnings, funding."""
 
 import re
-from collections.abc import Sequence
-from dataclasses import replace
 from datetime import timedelta
 from decimal import Decimal
 from typing import Any
 
 import pytest
 
-from bot.domain import periods
 from bot.domain.money import exact_sum, format_usd
-from bot.partner.errors import LedgerMoving
-from bot.partner.models import LedgerEntry
-from bot.partner.pages import Page
-from bot.services import ledger_lookups, lookups
+from bot.services import lookups
 from handlers.views.money_views import percent
 from storage import history
 from tests.handlers.office import ALICE, OPS, Office
@@ -145,55 +139,6 @@ async def test_the_fees_are_percent_in_words_and_the_earnings_apart_from_the_flo
 )
 def test_a_rate_is_a_fraction_and_shown_as_percent(fraction: str, words: str) -> None:
     assert percent(Decimal(fraction)) == words
-
-
-class Ledger:
-    """A ledger that grows while it is read: `arrivals` rows come in before each page but the first."""
-
-    def __init__(self, rows: Sequence[LedgerEntry], arrivals: int, newer: LedgerEntry) -> None:
-        self.rows = list(rows)
-        self._arrivals = arrivals
-        self._newer = newer
-
-    async def ledger(self, number: int, limit: int, **_: Any) -> Page[LedgerEntry]:
-        if number > 1:
-            self.rows[:0] = [self._newer] * self._arrivals
-        some = self.rows[(number - 1) * limit : number * limit]
-        return Page(some, len(self.rows) if some else 0, max(1, -(-len(self.rows) // limit)))
-
-
-@pytest.mark.parametrize("arrivals", [0, 1, 37, 99])
-async def test_every_movement_is_read_once_however_many_come_in_meanwhile(
-    office: Office, arrivals: int
-) -> None:
-    (any_row, *_) = [e async for e in office.core.partners["main"].ledger_entries()]
-    now = office.world.clock.now()
-    rows = [
-        any_row.model_copy(update={"amount_usd": Decimal(n), "created_at": now - timedelta(minutes=n)})
-        for n in range(1, 1001)
-    ]
-    newer = any_row.model_copy(update={"amount_usd": Decimal(-1), "created_at": now})
-    period = periods.Period(now - timedelta(minutes=850), now, "UTC")
-
-    ledger = Ledger(rows, arrivals, newer)
-    found = [e.amount_usd async for e in ledger_lookups.movements(ledger, period)]  # type: ignore[arg-type]  # the one call it makes
-
-    assert found == [Decimal(n) for n in range(1, 851)]
-
-
-async def test_a_ledger_that_loses_rows_or_outruns_the_reader_is_not_summed_up(office: Office) -> None:
-    entries = [e async for e in office.core.partners["main"].ledger_entries()]
-    now = office.world.clock.now() + timedelta(hours=1)
-
-    class Shrinking(Ledger):
-        async def ledger(self, number: int, limit: int, **more: Any) -> Page[LedgerEntry]:
-            page = await super().ledger(number, limit, **more)
-            return replace(page, total=page.total - number + 1)
-
-    period = periods.Period(now - timedelta(days=90), now, "UTC")
-    for moving in (Shrinking(entries[:1] * 300, 0, entries[0]), Ledger(entries[:1] * 300, 100, entries[0])):
-        with pytest.raises(LedgerMoving):
-            [e async for e in ledger_lookups.movements(moving, period)]  # type: ignore[arg-type]  # as above
 
 
 async def test_funding_that_is_stuck_comes_first_with_its_age_and_the_usual_time(office: Office) -> None:

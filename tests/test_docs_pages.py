@@ -31,6 +31,7 @@ LOST_ANSWERS = {
     Call.REDELIVER: "A redelivery or a deposit quote got no answer",
     Call.DEPOSIT: "A redelivery or a deposit quote got no answer",
     Call.WEBHOOK: "A webhook registration or rotation got no answer",
+    Call.REVEAL: "Card details were approved and not seen",
 }
 OTHER_WAYS = {
     "bot/domain/planning.py: def is_outdated": "The key is older than a day",

@@ -31,7 +31,9 @@ if TYPE_CHECKING:
 MANIFEST = Path(__file__).with_name("manifest.yml")
 # What this version calls [Authentication 5]; and scopes that nothing here uses yet.
 NEEDED_SCOPES = ("cards:read", "cards:write", "users:read", "users:write")
-UNUSED_SCOPES = ("cards:pan", "deposits:read", "deposits:write")
+# Used where browsers can reach the page of card details.
+DETAILS_SCOPE = "cards:pan"
+UNUSED_SCOPES = (DETAILS_SCOPE, "deposits:read", "deposits:write")
 # Slack refuses signatures, and we refuse deliveries, that are 300 s off.
 CLOCK_TOLERANCE = timedelta(seconds=60)
 
@@ -227,11 +229,11 @@ async def _partners(store: Store, settings: Settings) -> AsyncIterator[Finding]:
     if not known:
         yield Finding(Level.WRONG, "No program has an API key: run `countersign keys set main`.")
     for name, (url, key) in sorted(known.items()):
-        async for finding in _partner(name, url, key.reveal()):
+        async for finding in _partner(name, url, key.reveal(), shows_details=bool(settings.public_url)):
             yield finding
 
 
-async def _partner(name: str, url: str, key: str) -> AsyncIterator[Finding]:
+async def _partner(name: str, url: str, key: str, *, shows_details: bool) -> AsyncIterator[Finding]:
     from bot.domain.clock import SystemClock
     from bot.partner.access import AccessRefused
     from bot.partner.client import PartnerClient
@@ -257,16 +259,17 @@ async def _partner(name: str, url: str, key: str) -> AsyncIterator[Finding]:
     yield Finding(
         Level.WELL, f"Program {name}: the API takes the key {client.key_prefix}… of {me.partner.name}."
     )
-    for finding in _scopes_at_partner(name, me):
+    for finding in _scopes_at_partner(name, me, shows_details=shows_details):
         yield finding
     async for finding in _drift(name, url):
         yield finding
 
 
-def _scopes_at_partner(name: str, me: Me) -> list[Finding]:
+def _scopes_at_partner(name: str, me: Me, *, shows_details: bool) -> list[Finding]:
     given = set(me.key.scopes)
+    used = {DETAILS_SCOPE} if shows_details else set()
     missing = [scope for scope in NEEDED_SCOPES if scope not in given]
-    unused = [scope for scope in UNUSED_SCOPES if scope in given]
+    unused = [scope for scope in UNUSED_SCOPES if scope in given - used]
     found = []
     if missing:
         found.append(
@@ -277,6 +280,9 @@ def _scopes_at_partner(name: str, me: Me) -> list[Finding]:
         )
     else:
         found.append(Finding(Level.WELL, f"Program {name}: the key has every scope that is used."))
+    if used - given:
+        text = f"the key lacks {DETAILS_SCOPE}, so `/card reveal` is refused; ask the service to grant it."
+        found.append(Finding(Level.KNOW, f"Program {name}: {text}"))
     if unused:
         found.append(
             Finding(Level.KNOW, f"Program {name}: the key may do more than is used ({', '.join(unused)}).")

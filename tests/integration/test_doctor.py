@@ -83,12 +83,14 @@ async def test_everything_well_ends_with_0_and_names_what_was_tried(patient: Pat
 async def test_each_wrong_thing_is_named_with_its_mend(patient: Patient) -> None:
     async with httpx.AsyncClient(base_url=patient.partner.url, trust_env=False) as control:
         narrow = await control.post(
-            "/_control/keys", json={"scopes": ["users:read", "cards:read", "cards:pan"]}
+            "/_control/keys", json={"scopes": ["users:read", "cards:read", "deposits:write"]}
         )
     patient.rename_channel("#card-alerts", "#no-such-channel")
 
     code, output = await patient.examined(
-        COUNTERSIGN_PARTNER_KEY=narrow.json()["key"], SLACK_APP_TOKEN="xapp-wrong"
+        COUNTERSIGN_PARTNER_KEY=narrow.json()["key"],
+        COUNTERSIGN_PUBLIC_URL="https://countersign.example.com",
+        SLACK_APP_TOKEN="xapp-wrong",
     )
 
     assert code == 1
@@ -96,7 +98,8 @@ async def test_each_wrong_thing_is_named_with_its_mend(patient: Patient) -> None
         "no channel #no-such-channel",
         "SLACK_APP_TOKEN",
         "lacks cards:write, users:write",
-        "cards:pan",
+        "lacks cards:pan, so `/card reveal` is refused",
+        "may do more than is used (deposits:write)",
     ):
         assert said in output, output
 

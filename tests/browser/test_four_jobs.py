@@ -258,3 +258,36 @@ async def test_alice_cannot_approve_her_own_request_and_nothing_moves(office: Of
     await office.reads(request_id, "cancelled", "0 of 1")
     await expect(office.card(request_id).get_by_role("button", name="Approve")).to_have_count(0)
     assert await office.float_usd() == before
+
+
+async def test_home_follows_what_happens_while_somebody_looks_at_it(office: Office) -> None:
+    """Bob looks at Home and touches nothing; a second window plays Alice, who asks for a top-up."""
+    slack = office.slack
+    await slack.get_by_role("radio", name=BOB).click()
+    await slack.get_by_role("button", name="Countersign", exact=True).click()
+    await slack.get_by_role("tab", name="Home").click()
+    home = slack.get_by_role("tabpanel", name="Home").or_(slack.locator("#home"))
+    await expect(home).to_contain_text("Waiting for you")
+    await expect(home).to_contain_text("SANDBOX (main)")
+    await expect(home).to_contain_text("Read last: float")
+    await expect(home.get_by_role("button", name="Pause main")).to_be_visible()
+
+    other = await slack.context.new_page()
+    await other.goto(slack.url)
+    request_id = await Office(other, office.partner).ask(
+        "/card topup Marta Kowalska 35", "Top up a card", {"Reason": "Train to Berlin"}
+    )
+    await other.close()
+    await slack.bring_to_front()
+
+    row = home.locator("*", has_text=request_id)
+    await expect(row.first).to_be_visible()
+    await home.get_by_role("button", name="Review").first.click()
+    confirmation = office.dialog("Approve")
+    await expect(confirmation).to_contain_text("Train to Berlin")
+    await confirmation.get_by_role("button", name="Approve", exact=True).click()
+    await expect(confirmation).to_contain_text("Approved. 1 of 1")
+    await slack.keyboard.press("Escape")
+    await expect(home).not_to_contain_text(request_id)
+    await office.play(BOB)
+    await office.reads(request_id, "succeeded", "Train to Berlin")

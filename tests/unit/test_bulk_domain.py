@@ -1,0 +1,68 @@
+"""A batch follows its rows: in states, in words, and in time."""
+
+from __future__ import annotations
+
+from collections import Counter
+from decimal import Decimal
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bot.domain.bulk import batch_event, digest_of_rows, due_after, ending_text, progress_text
+from bot.domain.bulk_csv import MAX_ROWS
+from bot.domain.policy import APPROVAL_VALID_FOR
+from bot.domain.requests import TERMINAL, State, advance
+
+ROW_STATES = [
+    State.APPROVED, State.EXECUTING, State.SUCCEEDED, State.FAILED, State.UNRESOLVED, State.CANCELLED, State.EXPIRED,
+]  # fmt: skip
+
+
+@given(rows=st.lists(st.sampled_from(ROW_STATES), min_size=1, max_size=6))
+def test_a_batch_ends_when_and_only_when_its_rows_have_ended(rows: list[State]) -> None:
+    states, state = Counter(rows), State.APPROVED
+    while (event := batch_event(state, states)) is not None:
+        state = advance(state, event)
+
+    waiting = states[State.APPROVED] + states[State.EXECUTING]
+    sent = len(rows) - states[State.APPROVED] - states[State.CANCELLED] - states[State.EXPIRED]
+    if waiting:
+        assert state is (State.EXECUTING if sent else State.APPROVED)
+    elif states[State.UNRESOLVED]:
+        assert state is State.UNRESOLVED
+    else:
+        assert state in TERMINAL
+        assert (state is State.SUCCEEDED) == (states[State.SUCCEEDED] == len(rows))
+        assert (state in (State.CANCELLED, State.EXPIRED)) == (sent == 0)
+
+
+def test_a_row_that_landed_late_can_make_the_batch_whole() -> None:
+    assert batch_event(State.FAILED, {State.SUCCEEDED: 2, State.FAILED: 1}) is None
+    event = batch_event(State.FAILED, {State.SUCCEEDED: 3})
+    assert event is not None
+    assert advance(State.FAILED, event) is State.SUCCEEDED
+
+
+def test_the_largest_batch_is_sent_within_two_thirds_of_its_approval() -> None:
+    assert due_after(MAX_ROWS - 1) < APPROVAL_VALID_FOR * 2 / 3
+    assert [due_after(n).total_seconds() for n in (0, 1, 10, 11)] == [0, 1, 10, 14]
+
+
+def test_words_name_every_row_once() -> None:
+    states = {State.SUCCEEDED: 2, State.FAILED: 1, State.CANCELLED: 3}
+    assert ending_text(states, Decimal(20), Decimal(60)) == (
+        "2 of 6 rows succeeded; 1 failed (nothing moved), 3 not sent. 20.00 USD of 60.00 USD moved."
+    )
+    assert ending_text({State.SUCCEEDED: 1}, Decimal(0), Decimal(0)) == "1 of 1 row succeeded."
+    assert ending_text({State.UNRESOLVED: 1, State.SUCCEEDED: 1}, Decimal(5), Decimal(9)).endswith(
+        "5.00 USD of 9.00 USD moved at least."
+    )
+    assert (
+        progress_text({State.SUCCEEDED: 1, State.APPROVED: 2}) == "1 of 3 rows ended: 1 succeeded, 2 waiting."
+    )
+
+
+def test_one_row_more_or_less_or_in_another_place_shows() -> None:
+    assert (
+        len({digest_of_rows(rows) for rows in (["a", "b"], ["b", "a"], ["a"], ["a", "b", "c"], ["ab"])}) == 5
+    )

@@ -19,8 +19,13 @@ _HOUR = timedelta(hours=1)
 
 def command_of(reading: Reading, now: datetime, zone: ZoneInfo) -> Command:
     """The look-up of a read. `now` is aware; `zone` the asking person's."""
-    (command, subcommand), arguments = _TABLE[reading.intent]
-    words = arguments(reading, period(reading.slots, now, zone))
+    stretch = period(reading.slots, now, zone)
+    intent = reading.intent
+    if intent == "decline_explain" and _card(reading):
+        # The page of a card shows its declines with the next step; its statement those of a longer time.
+        intent = "card_transactions" if stretch else "card_show"
+    (command, subcommand), arguments = _TABLE[intent]
+    words = arguments(reading, stretch)
     return Command(command, subcommand, " ".join(filter(None, words)))
 
 
@@ -86,7 +91,7 @@ _TABLE: Mapping[str, tuple[tuple[str, str], Arguments]] = {
     "card_show": (("card", "show"), _that_card),
     "card_balance": (("card", "show"), _that_card),
     "card_transactions": (("card", "tx"), _card_and_period),
-    "decline_explain": (("card", "declines"), _card_and_period),
+    "decline_explain": (("card", "declines"), _the_period),
     "funding_list": (("funding", "list"), _nothing),
     "funding_show": (("funding", "show"), _hash_or_id),
     "funding_addresses": (("funding", "addresses"), _nothing),

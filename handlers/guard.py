@@ -23,7 +23,7 @@ from bot.domain.errors import CountersignError
 from bot.partner.errors import PartnerError
 from bot.services.core import Core
 from handlers.deps import Deps
-from handlers.slack_errors import code_of
+from handlers.slack_errors import code_of, retry_after_s
 from handlers.views import charts, replies
 from handlers.views.blocks import Block
 from handlers.views.forms import trouble
@@ -36,6 +36,8 @@ Listener = Callable[["Turn"], Awaitable[None]]
 # Slack repeats an event for about five minutes; an hour is far beyond, and 5,000 ids are half a megabyte.
 _REMEMBER_S = 3600.0
 _REMEMBER = 5000
+# Slack takes a message a second in a conversation [chat.postMessage]; what is told to a person waits as long.
+_PATIENCE_S = (1.0, 2.0, 4.0)
 
 
 class Seen:
@@ -198,9 +200,22 @@ class Turn:
         return True
 
     async def tell_directly(self, answer: Block) -> None:
+        """In the app's own conversation with them. A person who types faster than Slack takes answers waits."""
         opened = await self.client.conversations_open(users=self.user)
+        channel = str(opened["channel"]["id"])
+        for wait_s in _PATIENCE_S:
+            try:
+                await self._post(channel, answer)
+                return
+            except SlackApiError as error:
+                if retry_after_s(error) is None:
+                    raise
+            await self.core.clock.sleep(wait_s)
+        await self._post(channel, answer)
+
+    async def _post(self, channel: str, answer: Block) -> None:
         await self.client.chat_postMessage(
-            channel=opened["channel"]["id"],
+            channel=channel,
             thread_ts=self.thread or None,
             unfurl_links=False,
             unfurl_media=False,

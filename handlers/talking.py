@@ -12,6 +12,8 @@ from slack_sdk.errors import SlackApiError
 
 from bot import intents
 from bot.domain.errors import NotFound
+from bot.intents import what_if
+from bot.intents.text import clean
 from bot.services import conversation, people
 from bot.services import conversation_buttons as pressed
 from bot.services.conversation_facts import Heard, Place
@@ -41,12 +43,23 @@ _IN_DIRECT = "Type it here."
 
 async def talk_about(turn: Turn, text: str) -> None:
     """Something said in a mention or a direct message, in plain words."""
+    supposed = _what_if(turn, text)
+    if supposed is not None:
+        await turn.tell(await answers.answer(turn, supposed))
+        return
     steps, thread = await conversation.hear(
         turn.core, await heard(turn, text), intents.parse, turn.deps.guess
     )
     if turn.thread:
         turn.thread = thread  # an answer to an older question goes to where it was asked
     await _tell_all(turn, steps)
+
+
+def _what_if(turn: Turn, text: str) -> Command | None:
+    """`could we order 40 cards at 200?` as the look-up that reckons it; it never leads to a request."""
+    read = clean(text, our_id(turn))
+    found = None if read.doubts or read.guarded else what_if.read(read.text)
+    return None if found is None else Command("countersign", "what-if", found.text)
 
 
 async def heard(turn: Turn, text: str) -> Heard:

@@ -13,13 +13,14 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from bot.domain.errors import NotFound
+from bot.domain.money import format_usd
 from bot.intents.model import Ask, Facts, Parsed, Reading, Thread
 from bot.operations._base import Operation
 from bot.services import conversation_forms as forms
 from bot.services import conversation_memory as memory
 from bot.services import people
 from bot.services.conversation_examples import nearest
-from bot.services.conversation_facts import Heard, dialog_of, facts, holds_card_number, thread_of
+from bot.services.conversation_facts import Heard, all_on, dialog_of, facts, holds_card_number, thread_of
 from bot.services.conversation_steps import (
     Choice,
     Guarded,
@@ -136,12 +137,29 @@ async def _wishes(turn: _Turn, wishes: Sequence[Reading]) -> Step:
     """The one thing that follows from all the wishes of a text."""
     for reading in wishes:
         await _require_may_ask(turn, reading)
+    wishes = [await _counted(turn.core, reading) for reading in wishes]
     first = wishes[0]
     if turn.open and turn.open.intent != forms.aim(first) and _is_another(turn, turn.open):
         return await _choice(turn, turn.open, wishes)
     if len(wishes) == 1 and first.ask is not None:
         return await _ask(turn, first, first.ask)
     return await _offer(turn, wishes)
+
+
+async def _counted(core: Core, reading: Reading) -> Reading:
+    """ "Everything" as the number it is now, read live; asked for where it cannot be read."""
+    if not reading.slots.get("everything") or reading.card is None:
+        return reading
+    balance_usd = await all_on(core, reading.card)
+    rest = {name: value for name, value in reading.slots.items() if name != "everything"}
+    if balance_usd is None or balance_usd <= 0:
+        said = "cannot be read just now" if balance_usd is None else "is 0.00 USD"
+        question = Ask(
+            "amount", f"The balance of {forms.label(reading.card)} {said}. How much, in US dollars?"
+        )
+        return replace(reading, slots=rest, opened=False, ask=reading.ask or question)
+    note = f"Everything on {forms.label(reading.card)} is {format_usd(balance_usd)}, read just now."
+    return replace(reading, slots={**rest, "amount": f"{balance_usd:.2f}"}, notes=(*reading.notes, note))
 
 
 def _is_another(turn: _Turn, dialog: Dialog) -> bool:

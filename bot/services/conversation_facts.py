@@ -4,17 +4,29 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from decimal import Decimal
 from zoneinfo import ZoneInfo
 
 from bot.domain.actors import Actor
 from bot.domain.cards import CardEntry
 from bot.intents.model import Facts, KnownCard, Thread
 from bot.operations.readers import refuse_card_number
+from bot.services import card_reading
 from bot.services.core import Core
 from storage import cards, dialogs, person_cards
 from storage.dialogs import Dialog, Place
 
-__all__ = ["Heard", "Place", "dialog_of", "facts", "holds_card_number", "known_card", "thread_of", "zone_of"]
+__all__ = [
+    "Heard",
+    "Place",
+    "all_on",
+    "dialog_of",
+    "facts",
+    "holds_card_number",
+    "known_card",
+    "thread_of",
+    "zone_of",
+]
 
 # A program holds some ten thousand cards at most; beyond this a card is named by its id.
 _MOST_CARDS = 20_000
@@ -90,6 +102,15 @@ async def thread_of(core: Core, dialog: Dialog | None) -> Thread | None:
         asked_slot=dialog.asked_slot,
         last_card=None if entry is None else known_card(entry),
     )
+
+
+async def all_on(core: Core, card: KnownCard) -> Decimal | None:
+    """The balance of a card, read live; None where nobody can tell. Raises PartnerError."""
+    async with core.store.read() as tx:
+        entry = await cards.get(tx, card.id)
+    if entry is None:
+        return None
+    return (await card_reading.refresh_card(core, entry.program, entry.id)).balance_usd
 
 
 def holds_card_number(text: str) -> bool:

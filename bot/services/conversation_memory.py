@@ -97,16 +97,14 @@ def as_json(found: Sequence[Reading]) -> list[dict[str, Any]]:
 
 
 def _reading(kept: Mapping[str, Any]) -> Reading:
+    """A reading as `as_json` wrote it."""
     ask, card = kept["ask"], kept["card"]
-    return Reading(
-        intent=kept["intent"],
-        slots=kept["slots"],
-        opened=kept["opened"],
-        ask=None if ask is None else _ask(ask),
-        card=None if card is None else KnownCard(**card),
-        wanted=kept["wanted"],
-        notes=tuple(kept["notes"]),
-    )
+    more = {
+        "ask": None if ask is None else _ask(ask),
+        "card": None if card is None else KnownCard(**card),
+        "notes": tuple(kept["notes"]),
+    }
+    return Reading(**{**kept, **more})
 
 
 def _ask(kept: Mapping[str, Any]) -> Ask:

@@ -335,3 +335,35 @@ async def test_a_quote_is_made_once_and_found_in_the_list(world: World) -> None:
     (deposit,) = await world.core.partners["main"].deposits()
     assert deposit.deposit_address in end.outcome_text
     assert deposit.amount_expected in end.outcome_text
+
+
+async def test_all_that_a_card_held_is_unloaded_once_though_the_card_then_holds_too_little(
+    world: World,
+) -> None:
+    """The re-check must not take what the lost call did for a reason not to ask about it."""
+    before = card_balance(world)
+    await world.fault("drop_after_commit", PATHS["card_unload"])
+    request = await approved(world, "card_unload", amount_usd=str(before))
+    await execute(world, request)
+    assert card_balance(world) == 0
+
+    end = await jump(world, request)
+
+    assert end.state is State.SUCCEEDED, end.outcome_text
+    assert card_balance(world) == 0
+
+
+async def test_a_doubt_about_an_unload_speaks_against_a_top_up_of_the_same_card(world: World) -> None:
+    """H1: what moves on a card whose last move nobody knows needs somebody who was told of it."""
+    waiting = await world.top_up("5")
+    await world.fault("drop_midway", PATHS["card_unload"])
+    unload = await approved(world, "card_unload")
+    assert (await execute(world, unload)).state is State.EXECUTING
+
+    stopped = await execute(world, waiting)
+    later = await world.ask("card_topup", {"card": world.cards[0]["id"], "amount_usd": "5"})
+
+    assert stopped.state is State.CANCELLED
+    assert unload.id in stopped.outcome_text
+    assert later.facts["unresolved"] == [unload.id]
+    assert await world.sent("POST /topup") == []

@@ -26,7 +26,7 @@ from handlers.views import (
     reveal,
     webhook,
 )
-from tests.handlers import house_given
+from tests.handlers import house_given, look_up_views, talk_given
 from tests.handlers import pictures as given
 
 View = dict[str, Any]
@@ -98,6 +98,7 @@ MESSAGES: Mapping[str, Draw] = {
     **{f"card-{state}": _state(state) for state in State},
     "card-freeze-now": lambda text: request.card(given.a_card(State.SUCCEEDED, text, break_glass=True)),
     **{f"line-{word}": _line(word) for word in _WORDS},
+    **look_up_views.MESSAGES,
     "direct-approved": lambda text: request.direct(
         p.DirectPicture(given.a_request(State.APPROVED, text), "K7F-2QX", "U0BOB", None)
     ),
@@ -166,6 +167,7 @@ MESSAGES: Mapping[str, Draw] = {
     "cancel": lambda text: replies.cancel(given.a_request(text=text)),
     "submitted": lambda text: replies.submitted(given.a_request(text=text), "C0APPROVALS"),
     **house_given.MESSAGES,
+    **talk_given.MESSAGES,
     "refusal": lambda text: replies.refusal(replies.explain(NotAllowed(text))),
     "said": replies.said,
 }

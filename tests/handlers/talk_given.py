@@ -1,0 +1,42 @@
+"""The views of a conversation, with a stranger's text in every place it can get to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from bot.intents.model import Ask, Option
+from handlers.views import talk
+
+View = dict[str, Any]
+MARK = "01ARZ3NDEKTSV4RRFFQ69G5FAV:12"
+
+
+def _ask(text: str, options: int) -> Ask:
+    return Ask("card", text, tuple(Option(text, f"{n} {text}") for n in range(options)))
+
+
+def _question(options: int, *, missed: bool = False) -> Callable[[str], View]:
+    def draw(text: str) -> View:
+        return talk.question(_ask(text, options), MARK, notes=(text,), missed=missed, typed="Type it here.")
+
+    return draw
+
+
+def _offers(text: str) -> View:
+    offer = talk.offer("Top up", (("Card", text), ("Amount (USD)", text)), MARK, 0, (text,), full=True)
+    other = talk.offer("Freeze", (("Card", text),), MARK, 1, (), full=False)
+    return talk.offers((offer, other), ("Top up", "Freeze"), is_own=False)
+
+
+MESSAGES: Mapping[str, Callable[[str], View]] = {
+    "say-question": _question(0, missed=True),
+    "say-question-buttons": _question(5),
+    "say-question-menu": _question(130),
+    "say-offers": _offers,
+    "say-choice": lambda text: talk.choice(text, text, MARK),
+    "say-words": talk.words,
+    "say-guarded": lambda text: talk.guarded(),
+    "say-lost": lambda text: talk.lost((text, text, text)),
+    "say-noted": lambda text: talk.noted(talk.words(text), (text, text)),
+}

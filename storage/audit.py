@@ -18,6 +18,7 @@ from typing import Any
 
 from sqlalchemy import Row, insert, select, update
 
+from bot.domain.csv_lines import guarded
 from storage import tables as t
 from storage.columns import json_text, time_text
 from storage.store import Tx
@@ -25,8 +26,6 @@ from storage.vault import length_prefixed
 
 _DOMAIN = b"countersign-audit-v1"
 _BATCH = 2_000
-# What makes a spreadsheet run a cell, the full-width forms included.
-_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\0", "＝", "＋", "－", "＠")
 Write = Callable[[str], object]
 FIRST_PREV = ""  # what the first link has for the hash before it
 
@@ -262,13 +261,10 @@ async def export(
 
 def _csv_line(values: Sequence[object]) -> str:
     line = io.StringIO()
-    csv.writer(line, lineterminator="\n").writerow([_no_formula(value) for value in values])
+    csv.writer(line, lineterminator="\n").writerow(
+        [guarded(value) if isinstance(value, str) else value for value in values]
+    )
     return line.getvalue()
-
-
-def _no_formula(value: object) -> object:
-    runs = isinstance(value, str) and value.startswith(_FORMULA_STARTS)
-    return f"'{value}" if runs else value
 
 
 def _fault(tx: Tx, entry: Entry, expected: int, previous: str | None, told: Anchor | None) -> str | None:

@@ -53,7 +53,7 @@ def _stuck(found: FundingPicture) -> str:
     if found.status == "review":
         return f"in review. {b.esc(found.words)}"
     usual = f", usually at most {in_hours(found.usual)}" if found.usual else ""
-    return f"{b.esc(found.overdue)} on its way{usual}."
+    return f"{b.esc(found.overdue)} on its way{usual}"
 
 
 def funding_answer(found: FundingPicture, link: str = "") -> b.Block:

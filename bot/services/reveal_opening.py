@@ -1,7 +1,7 @@
 """What happens when a link to card details is used: once, for a person who may still see them.
 
-    look     whose link it is; the approval is genuine, the person still a member, nothing is paused
-    spend    one UPDATE and its audit entry, committed before the service is asked
+    look     whose link it is; the approval is genuine, the person still a member
+    spend    unless sending is paused: one UPDATE and its audit entry, committed before the service is asked
     ask      GET pan or POST pan-token, never twice: each call mints another address
     record   opened, by whom and when; then the address goes to the browser and nowhere else
 
@@ -74,7 +74,6 @@ async def open_link(core: Core, token: Secret, manner: Manner) -> Shown:
     request = await _request_behind(core, digest)
     await _require_allowed(core, request, digest)
     request = await _spend(core, request, digest, manner)
-    core.crash_point("reveal.spent")
     url, expires_in_s = await _ask(core, request, manner)
     label = await _record(core, request, digest, manner)
     return Shown(manner, url, expires_in_s, label)
@@ -125,9 +124,6 @@ async def _require_allowed(core: Core, request: Request, digest: str) -> None:
         text = "The details are not shown: who asked for them is no longer a full member of the workspace."
         await _end(core, request, refusal.reason, text)
         raise NotShown(text, refusal.reason) from refusal
-    if await programs.is_paused(core, request.program):
-        text = "Sending to the API is paused, so it cannot be asked. The link was not used: try again later."
-        raise NotShown(text, "paused", status=503)
 
 
 async def _end(core: Core, request: Request, reason: str, text: str) -> None:
@@ -143,14 +139,16 @@ async def _end(core: Core, request: Request, reason: str, text: str) -> None:
 
 async def _spend(core: Core, request: Request, digest: str, manner: Manner) -> Request:
     async with core.store.begin() as tx:
-        if await reveals.spend(tx, digest) is None:
-            spent = False
-        else:
-            spent = True
+        paused = await programs.why_paused(tx, request.program)
+        spent = None if paused else await reveals.spend(tx, digest)
+        if spent is not None:
             request = await requests.get(tx, request.id) or request
             facts = {"card": request.subject, "as": manner.value}
             await note(tx, core, request, request.requester, "card_details.link_used", facts)
-    if not spent:  # somebody was quicker, or it expired since it was read
+    if paused:
+        text = f"{paused.rstrip('.')}. The link was not used: try again when it goes on."
+        raise NotShown(text, "paused", status=503)
+    if spent is None:  # somebody was quicker, or it expired since it was read
         await people.refused(core, request.requester, _ACTION, request.id, "used")
         raise NotShown(_USED, "used")
     return request

@@ -16,7 +16,7 @@ from bot.services import execution, programs, reveal, reveal_opening
 from bot.services.outbox import Outbox, SlackTrouble
 from bot.services.pictures import LinkPicture
 from bot.services.reveal_opening import NotShown, Shown
-from storage import reveals
+from storage import pauses, reveals
 from tests.services.acting import execute
 from tests.support.world import ALICE, BOB, CAROL, World
 
@@ -207,6 +207,20 @@ async def test_a_key_that_is_not_taken_pauses_the_program_as_everywhere(world: W
     assert isinstance(await opened(world, again), Shown), "a pause uses no link up"
 
 
+async def test_while_people_have_paused_sending_the_link_is_kept(world: World) -> None:
+    token = await link(world, await approved(world))
+    async with world.store.begin() as tx:
+        await pauses.put(tx, "main", by=BOB, by_name="Bob", reason="A card number was seen in a chat")
+
+    told = await refused(world, token)
+
+    assert (told.status, told.reason) == (503, "paused")
+    assert await world.sent("GET /pan") == []
+    async with world.store.begin() as tx:
+        await pauses.drop(tx, "main")
+    assert isinstance(await opened(world, token), Shown)
+
+
 async def test_who_is_no_member_any_more_at_the_click_sees_nothing_for_good(world: World) -> None:
     request = await approved(world)
     token = await link(world, request)
@@ -338,13 +352,18 @@ async def test_dying_before_the_outcome_and_past_the_approval_ends_as_failed_wit
     assert "nobody saw the details" in ended.outcome_text
 
 
-async def test_dying_between_use_and_answer_leaves_a_dead_link_and_the_right_to_another(world: World) -> None:
+async def test_dying_between_use_and_answer_leaves_a_dead_link_and_the_right_to_another(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
     request = await approved(world)
     token = await link(world, request)
-    die_at(world, "reveal.spent")
-    with pytest.raises(Died):
+
+    async def die(*_: object) -> None:
+        raise Died
+
+    with monkeypatch.context() as patched, pytest.raises(Died):
+        patched.setattr(type(world.core.partners["main"]), "details", die)
         await opened(world, token)
-    object.__setattr__(world.core, "crash_point", lambda point: None)
 
     assert (await refused(world, token)).reason == "used"
     assert isinstance(await opened(world, await link(world, request)), Shown)

@@ -65,6 +65,7 @@ class Backfill:
             found = await self._since(program, client, datetime.fromisoformat(kept) if kept else None)
         if found.new:
             log.info("backfill.found", extra={"program": program, "seen": found.seen, "new": found.new})
+        self._core.crash_point("backfill.read")
         async with self._core.store.begin() as tx:
             reached = found.newest_at.isoformat() if found.newest_at else kept or _EMPTY
             await cursors.put(tx, program, CURSOR, reached)

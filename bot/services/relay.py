@@ -259,7 +259,10 @@ class Relay:
             given_up = [failure.error for failure in failures if failure.due_at is None]
             if given_up:
                 await _tell_dead(tx, self.core, destination.name, given_up[-1])
-            return await rows.take(tx, destination.name, limit=BATCH, lease=LEASE)
+            owed = await rows.take(tx, destination.name, limit=BATCH, lease=LEASE)
+        if owed:
+            self.core.crash_point("relay.taken")
+        return owed
 
     def _again(self, message: Owed, failure: NotDelivered, tx: Tx) -> datetime | None:
         if failure.status == 410:  # the receiver says that it wants no more of this

@@ -10,13 +10,15 @@ import json
 import logging
 import os
 import signal
+import ssl
 import sys
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import AsyncExitStack
 from functools import partial
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from bot import app, log
 from bot.cli.errors import explain
@@ -24,12 +26,34 @@ from bot.cli.serving import until_signalled
 from bot.config import Config
 from bot.engine.embedded import Embedded
 from bot.services import outbox
+from bot.services.ssrf import Sender
 from bot.settings import Settings
 from tests.crash.leaping import LeapingClock, Leaps
 from tests.crash.planted import BUGS
 
 # Time leaps here, so what looks at the clock every so often has to look more often.
 LOOK_EVERY_S = 0.05
+
+
+class Redirected(Sender):
+    """A sender of the relay for which public names lead to ports of this machine, whose certificate it trusts.
+
+    Given from outside, as a production bot is given none.
+    """
+
+    def __init__(self, given: dict[str, Any]) -> None:
+        async def resolve(host: str) -> list[str]:
+            return ["127.0.0.1"]
+
+        self._port_of: dict[str, int] = given["ports"]
+        tls = ssl.create_default_context(cafile=given["certificate"])
+        ports = frozenset(self._port_of.values())
+        super().__init__(resolve=resolve, denied=lambda _: False, ports=ports, tls=tls)
+
+    async def post(self, url: str, body: bytes, headers: Mapping[str, str]) -> int:
+        parts = urlsplit(url)
+        host = parts.hostname or ""
+        return await super().post(f"https://{host}:{self._port_of[host]}{parts.path}", body, headers)
 
 
 def say(**what: Any) -> None:
@@ -64,6 +88,7 @@ async def run(order: dict[str, Any]) -> None:
             clock=LeapingClock(Leaps(Path(order["leaps"]))),
             crash_point=crash_at(order["point"], order["nth"]),
             lease_s=order["lease_s"],
+            **({"sender": partial(Redirected, order["relay"])} if order["relay"] else {}),
         )
         stack.push_async_callback(running.stop)
         say(ready=running.url)

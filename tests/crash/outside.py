@@ -4,7 +4,7 @@ import asyncio
 import json
 import logging
 import sqlite3
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager, closing
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -139,8 +139,13 @@ async def outside(
     level: int = logging.INFO,
     default_key: str | None = None,
     lease_s: float = LEASE_S,
+    config: str = "",
+    relay: Mapping[str, Any] | None = None,
 ) -> AsyncIterator[Outside]:
-    """Everything but the bot, which `Outside.bot.start` starts. The database is new and migrated."""
+    """Everything but the bot, which `Outside.bot.start` starts. The database is new and migrated.
+
+    `config` is added to the bot's file; `relay` says where names lead, as `bot_under_test` reads it.
+    """
     async with AsyncExitStack() as stack:
         slack = await serve_slack(port=0, manifest_path=ROOT / "manifest.yml")
         stack.push_async_callback(slack.close)
@@ -149,7 +154,7 @@ async def outside(
         world = Outside(folder, slack, partner, Leaps(folder / "leaps"), {})
         _furnish(world)
         key = default_key or world.tell_partner("keys", {"rate_limit_per_minute": PLENTY})["key"]
-        world.env = _settings(world, key)
+        world.env = _settings(world, key, config)
         world.seeded = frozenset(row["reference"] for row in world.truth()["ledger"])
         await migrate(world.env["COUNTERSIGN_DATABASE_URL"])
         order = {
@@ -159,6 +164,7 @@ async def outside(
             "bug": bug,
             "log": str(folder / "bot.log"),
             "level": level,
+            "relay": relay,
         }
         world.bot = await open_process(order)
         stack.push_async_callback(world.bot.close)
@@ -189,9 +195,9 @@ def issue_card(simulator: Simulator, name: str, partner_ref: str) -> str:
     return card.id
 
 
-def _settings(world: Outside, key: str) -> dict[str, str]:
+def _settings(world: Outside, key: str, more: str) -> dict[str, str]:
     config, master = world.folder / "countersign.toml", world.folder / "master.key"
-    config.write_text(CONFIG)
+    config.write_text(CONFIG + more)
     master.write_text(MASTER + "\n")
     master.chmod(0o600)
     return {

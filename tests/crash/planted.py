@@ -15,6 +15,7 @@ from bot.services import inbox
 from bot.services.intake import Intake
 from bot.services.outbox import Outbox
 from storage import inbox as inbox_rows
+from storage import relay as relay_rows
 from storage import requests
 
 _UNDER_WAY: set[asyncio.Task[None]] = set()
@@ -115,6 +116,18 @@ def marks_handled_first() -> None:
     _put(inbox, "process_next", process_next)
 
 
+def marks_copies_first() -> None:
+    """Copies are marked as sent in the commit that takes them, before any of them is."""
+    honest = relay_rows.take
+
+    async def take(tx: Any, destination: str, **more: Any) -> list[Any]:
+        owed = await honest(tx, destination, **more)
+        await relay_rows.sent(tx, [message.id for message in owed])
+        return owed
+
+    _put(relay_rows, "take", take)
+
+
 def _unmask(name: str) -> None:
     fields = tuple(replace(f, mask=str) if f.name == name else f for f in Order.fields)
     setattr(Order, "fields", fields)  # noqa: B010 - a class variable of the type that mypy knows
@@ -133,4 +146,5 @@ BUGS: dict[str, Callable[[], None]] = {
     "forgets-what-it-claimed": forgets_what_it_claimed,
     "answers-before-storing": answers_before_storing,
     "marks-handled-first": marks_handled_first,
+    "marks-copies-first": marks_copies_first,
 }

@@ -94,17 +94,18 @@ class Figures:
         self.broken += await violations(world)
 
 
+OF_EVENTS = ("inbox.", "backfill.", "relay.")
+
+
 def crash_points(*, of_events: bool = False) -> list[str]:
     """Every point that production code names, read from its source: a new one is tried by itself.
 
-    Those on the way of an event (`inbox.…`) are passed when events come, not when people work. Those of the
-    relay are passed by nobody here, where there is no destination: tests/relay dies at them.
+    Those on the way of an event are passed when events come, not when people work.
     """
     found: set[str] = set()
     for path in (ROOT / "bot").rglob("*.py"):
         found |= set(re.findall(r'crash_point\("([a-z_.]+)"\)', path.read_text()))
-    found = {point for point in found if not point.startswith("relay.")}
-    return sorted(point for point in found if point.startswith("inbox.") == of_events)
+    return sorted(point for point in found if point.startswith(OF_EVENTS) == of_events)
 
 
 async def kill_at_points(

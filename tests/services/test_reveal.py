@@ -361,9 +361,10 @@ async def test_dying_between_use_and_answer_leaves_a_dead_link_and_the_right_to_
     async def die(*_: object) -> None:
         raise Died
 
-    with monkeypatch.context() as patched, pytest.raises(Died):
+    with monkeypatch.context() as patched:
         patched.setattr(type(world.core.partners["main"]), "details", die)
-        await opened(world, token)
+        with pytest.raises(Died):
+            await opened(world, token)
 
     assert (await refused(world, token)).reason == "used"
     assert isinstance(await opened(world, await link(world, request)), Shown)

@@ -88,7 +88,7 @@ async def run(order: dict[str, Any]) -> None:
             clock=LeapingClock(Leaps(Path(order["leaps"]))),
             crash_point=crash_at(order["point"], order["nth"]),
             lease_s=order["lease_s"],
-            **({"sender": partial(Redirected, order["relay"])} if order["relay"] else {}),
+            sender=partial(Redirected, order["relay"]) if order["relay"] else Sender,
         )
         stack.push_async_callback(running.stop)
         say(ready=running.url)

@@ -12,6 +12,7 @@ from bot.domain.errors import LookupFailed, NotAllowed
 from bot.partner.errors import PartnerError
 from bot.services import float_lookups, home, people, upkeep
 from bot.services.core import Core
+from bot.services.outbox import SlackTrouble
 from handlers import talking
 from handlers.guard import Turn
 from handlers.slack_errors import code_of, retry_after_s, status_of
@@ -70,13 +71,15 @@ async def _publish(
 
 
 async def _send(client: AsyncWebClient, slack_id: str, view: Block) -> None:
-    """A Slack that does not take charts yet gets the same in words."""
+    """A Slack that does not take charts yet gets the same in words. Raises SlackApiError, SlackTrouble."""
     try:
         await client.views_publish(user_id=slack_id, view=view)
     except SlackApiError as error:
         if not charts.has_chart(view) or code_of(error) not in ("invalid_blocks", "invalid_arguments"):
             raise
         await client.views_publish(user_id=slack_id, view=charts.without_chart(view))
+    except Exception as error:  # the SDK lets the errors of its HTTP library through as they are
+        raise SlackTrouble(f"Home was not taken: {type(error).__name__}") from error
 
 
 class Homes:
@@ -107,7 +110,7 @@ class Homes:
                 known = await home.shared(self._core)
                 for viewer in viewers:
                     sent += await self._redraw(known, viewer)
-        except LookupFailed as error:
+        except (LookupFailed, SlackTrouble) as error:
             log.warning("home.not_redrawn", extra={"error": str(error)})
             return sent
         except SlackApiError as error:

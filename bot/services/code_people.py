@@ -34,6 +34,7 @@ async def ask(core: Core, slack_id: str, partner_ref: str, person: str) -> str:
     actor = await _admin(core, slack_id)
     partner_ref = _reference(partner_ref)
     named = await people.member(core, person)
+    await consents.expire_due(core)
     async with core.store.begin() as tx:
         if await person_cards.person_of(tx, partner_ref) == person:
             raise NotFound(

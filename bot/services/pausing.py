@@ -74,6 +74,7 @@ async def resume(core: Core, slack_id: str, named: Sequence[str]) -> list[str]:
     Raises NotAllowed, NotFound when none of them is paused.
     """
     actor = await _may(core, slack_id, "program.resume")
+    await consents.expire_due(core)
     async with core.store.read() as tx:
         paused = [p for p in await pauses.all(tx) if p.program in named]
         asked = {p.program: await consent_rows.open_one(tx, RESUME, p.program) for p in paused}
@@ -88,7 +89,7 @@ async def resume(core: Core, slack_id: str, named: Sequence[str]) -> list[str]:
     said = []
     for one in paused:
         known = asked[one.program]
-        if known is not None and known.asked_by != actor.id and known.expires_at > core.clock.now():
+        if known is not None and known.asked_by != actor.id:
             said.append(await consents.give(core, ACT, known.id, actor.id))
         else:
             said.append(await _ask(core, one, actor))

@@ -367,3 +367,34 @@ async def test_a_doubt_about_an_unload_speaks_against_a_top_up_of_the_same_card(
     assert unload.id in stopped.outcome_text
     assert later.facts["unresolved"] == [unload.id]
     assert await world.sent("POST /topup") == []
+
+
+READINGS = [
+    {"profile": "documented"},
+    {"profile": "scrambled"},
+    {"unload_replay": "conflict"},
+    {"unload_reference": "none"},
+    {"close_again": "conflict"},
+    {"key_scope": "account"},
+]
+
+
+@pytest.mark.parametrize("reading", READINGS, ids=str)
+async def test_lost_answers_of_unload_and_close_end_as_they_are_whatever_the_document_leaves_open(
+    world: World, reading: dict[str, str]
+) -> None:
+    await world.tell("account", reading)
+    await world.fault("drop_after_commit", PATHS["card_unload"])
+    unload = await approved(world, "card_unload")
+    await execute(world, unload)
+    ended = await jump_to_the_end(world, unload, within=timedelta(minutes=14))
+    replays = reading.get("unload_replay") != "conflict"
+    assert ended.state is (State.SUCCEEDED if replays else State.UNRESOLVED), ended.outcome_text
+
+    await world.fault("drop_after_commit", PATHS["card_close"])
+    close = await approved(world, "card_close")
+    await execute(world, close)
+    assert (await jump_to_the_end(world, close, within=HOUR)).state is State.SUCCEEDED
+    assert (await the_card(world))["status"] == "DELETED"
+    assert card_balance(world) == 0
+    assert (await world.state())["invariants"]["ok"]

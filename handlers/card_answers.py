@@ -15,6 +15,7 @@ _STATUSES = ("ACTIVE", "FROZEN", "BLOCKED")
 # What a card needs most, by its status; the other operations are under the dots.
 _FIRST = {"ACTIVE": ("card_topup", "card_freeze"), "FROZEN": ("card_unfreeze", "card_topup")}
 _USELESS = {"ACTIVE": {"card_unfreeze"}, "FROZEN": {"card_freeze"}}
+_THEN = ("card_unload", "card_limits", "card_reveal", "card_phone", "card_close")
 _UNDER_THE_DOTS = 5
 
 
@@ -27,9 +28,9 @@ async def _list(asked: Asking) -> Block:
 
 
 async def _show(asked: Asking) -> Block:
-    if not asked.rest:
+    if not asked.command.rest:
         raise NotFound("Name the card: /card show 4242, or a name, reference or id.")
-    found = await lookups.card_now(asked.core, asked.rest)
+    found = await lookups.card_now(asked.core, asked.command.rest)
     buttons, more = _next_steps(asked.core, found)
     return card_views.card_answer(found, buttons, more)
 
@@ -39,16 +40,18 @@ def _next_steps(core: Core, card: CardPicture) -> tuple[list[Button], list[Butto
     status = card.status or ""
     if status == "DELETED":
         return [], []
-    useless = _USELESS.get(status, set())
-    kinds = [k for k in core.kinds.values() if any(f.card for f in k.fields) and k.kind not in useless]
-    first = [core.kinds[name] for name in _FIRST.get(status, ()) if name in core.kinds]
-    rest = [k for k in kinds if k not in first]
-    buttons = [(k.verb, f"{' '.join(k.command)} {card.id}") for k in (*first, *rest)]
-    return buttons[: len(first)], buttons[len(first) :][:_UNDER_THE_DOTS]
+    order = (*_FIRST.get(status, ()), *_THEN)
+    kinds = [k for k in core.kinds.values() if k.command[0] == "card" and any(f.card for f in k.fields)]
+    kinds = [k for k in kinds if k.kind not in _USELESS.get(status, ())]
+    kinds.sort(key=lambda k: order.index(k.kind) if k.kind in order else len(order))
+    first = sum(1 for k in kinds if k.kind in _FIRST.get(status, ()))
+    buttons = [(k.verb, f"{' '.join(k.command)} {card.id}") for k in kinds]
+    return buttons[:first], buttons[first:][:_UNDER_THE_DOTS]
 
 
 async def _transactions(asked: Asking) -> Block:
-    card, period = asked.period()
+    # A card says its program itself, so no word at the end is taken for one.
+    card, period = asked.period(asked.command.rest)
     if not card:
         raise NotFound("Name the card: /card tx 4242 7d, or a name, reference or id, and a period.")
     found = await lookups.transactions(asked.core, card, period or asked.days_back(30))

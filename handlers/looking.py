@@ -94,12 +94,12 @@ class Asking:
             return ""  # the answer is worth having without it
         return str(found["permalink"])
 
-    def period(self) -> tuple[str, Period | None]:
-        """A period at the end of the arguments, in this person's time zone, and what stands before it.
+    def period(self, text: str | None = None) -> tuple[str, Period | None]:
+        """A period at the end of the arguments, or of `text`, in this person's time zone, and what stands before it.
 
         Raises InvalidInput for what is meant as a period and is none.
         """
-        return periods.split(self.rest, self.core.clock.now(), self.zone)
+        return periods.split(self.rest if text is None else text, self.core.clock.now(), self.zone)
 
     def days_back(self, days: int) -> Period:
         """What is shown when nobody names a period."""

@@ -130,3 +130,21 @@ async def test_a_cards_purchases_are_exported_with_what_events_told(office: Offi
     assert merchants["'=cmd"] == "pending"
     assert "declined" in merchants.values()
     assert "service's history" in str(said)
+
+
+async def test_the_message_is_edited_while_it_runs_and_a_figure_lost_on_the_way_stops_nothing(
+    office: Office, monkeypatch: Any
+) -> None:
+    monkeypatch.setattr(exports, "PROGRESS_EVERY_S", 0.0)
+    await office.tell("faults", {"method": "chat.update", "effect": "429", "times": 1})
+
+    said, records = await exported(office, "ledger 90d")
+
+    shown = [
+        str(call["args"].get("text"))
+        for call in office.slack.workspace.calls
+        if call["method"] == "chat.update"
+    ]
+    assert f"{len(records)} rows so far" in shown[-2]
+    assert shown[-1].startswith(f"✓ {len(records)} rows of ledger")
+    assert said["text"] == shown[-1]

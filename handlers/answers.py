@@ -48,15 +48,19 @@ def subcommands(command: str) -> frozenset[str]:
 
 async def answer(turn: Turn, asked: Command) -> Block:
     """The answer to a look-up, or help. Raises NotAllowed for those who may use nothing."""
-    return await understood(turn, asked) or await _help(turn.core, turn.user, asked)
+    found = await understood(turn, asked)
+    if found is not None:
+        return found
+    await people.require_member(turn.core, turn.user, action="lookup")
+    return await _help(turn.core, turn.user, asked)
 
 
 async def understood(turn: Turn, asked: Command) -> Block | None:
     """The answer to a look-up; None where the words are none. Raises as `answer` does."""
-    actor = await people.require_member(turn.core, turn.user, action="lookup")
     look_up = LOOK_UPS.get((asked.command, asked.subcommand))
     if look_up is None:
         return None
+    actor = await people.require_member(turn.core, turn.user, action="lookup")
     try:
         found = await look_up.answer(Asking.of(turn, actor, asked))
     except NotUnderstood:

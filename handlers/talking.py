@@ -7,16 +7,18 @@ its writer, and a request is made only by submitting the form.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from zoneinfo import ZoneInfo
 
 from slack_sdk.errors import SlackApiError
 
 from bot import intents
+from bot.domain.actors import Actor
 from bot.domain.errors import NotFound
 from bot.intents import what_if
 from bot.intents.text import clean
 from bot.services import conversation, people
 from bot.services import conversation_buttons as pressed
-from bot.services.conversation_facts import Heard, Place
+from bot.services.conversation_facts import Heard, Place, zone_of
 from bot.services.conversation_steps import (
     Choice,
     Guarded,
@@ -31,7 +33,6 @@ from bot.services.conversation_steps import (
 from handlers import agent, answers, asked, opening
 from handlers.grammar import Command
 from handlers.guard import Turn
-from handlers.looking import Asking
 from handlers.slack_errors import code_of
 from handlers.views import blocks, talk
 from handlers.views.forms import Filled
@@ -47,12 +48,11 @@ async def talk_about(turn: Turn, text: str) -> None:
     if supposed is not None:
         await turn.tell(await answers.answer(turn, supposed))
         return
-    steps, thread = await conversation.hear(
-        turn.core, await heard(turn, text), intents.parse, turn.deps.guess
-    )
+    said = await heard(turn, text)
+    steps, thread = await conversation.hear(turn.core, said, intents.parse, turn.deps.guess)
     if turn.thread:
         turn.thread = thread  # an answer to an older question goes to where it was asked
-    await _tell_all(turn, steps)
+    await _tell_all(turn, steps, said.actor)
 
 
 def _what_if(turn: Turn, text: str) -> Command | None:
@@ -87,21 +87,19 @@ def our_id(turn: Turn) -> str:
     return next((str(one["user_id"]) for one in granted if one.get("is_bot")), "")
 
 
-async def _tell_all(turn: Turn, steps: Sequence[Step]) -> None:
+async def _tell_all(turn: Turn, steps: Sequence[Step], actor: Actor) -> None:
     for step in steps:
-        await turn.tell(await _drawn(turn, step))
+        await turn.tell(await _drawn(turn, step, actor))
 
 
-async def _drawn(turn: Turn, step: Step) -> blocks.Block:
+async def _drawn(turn: Turn, step: Step, actor: Actor) -> blocks.Block:
     match step:
         case Look(reading):
-            actor = await people.require_member(turn.core, turn.user, action="lookup")
-            zone = Asking(turn, actor, _HELP).zone
+            zone = ZoneInfo(zone_of(actor))
             command = asked.command_of(reading, turn.core.clock.now(), zone)
             return talk.noted(await answers.answer(turn, command), reading.notes)
-        case Question(ask, mark, notes, missed):
-            typed = _IN_DIRECT if turn.thread else _IN_CHANNEL
-            return talk.question(ask, mark, notes=notes, missed=missed, typed=typed)
+        case Question():
+            return _asking(turn, step)
         case Offers(offers, mark, is_own):
             shown = [talk.offer(o.verb, o.lines, mark, o.number, o.notes, full=o.full) for o in offers]
             return talk.offers(shown, [o.verb for o in offers], is_own=is_own)
@@ -115,6 +113,16 @@ async def _drawn(turn: Turn, step: Step) -> blocks.Block:
             return talk.lost(examples)
         case Help():
             return await answers.answer(turn, _HELP)
+
+
+def _asking(turn: Turn, question: Question) -> blocks.Block:
+    return talk.question(
+        question.ask,
+        question.mark,
+        notes=question.notes,
+        missed=question.missed,
+        typed=_IN_DIRECT if turn.thread else _IN_CHANNEL,
+    )
 
 
 async def suggest(turn: Turn) -> None:
@@ -163,7 +171,7 @@ async def _pick(turn: Turn, value: str) -> None:
     actor = await people.require_member(turn.core, turn.user, action="lookup")
     said = Heard(dialog.place, actor, text, is_pick=True)
     steps, _ = await conversation.hear(turn.core, said, intents.parse)
-    await _tell_all(turn, steps)
+    await _tell_all(turn, steps, actor)
 
 
 async def _review(turn: Turn, value: str) -> None:
@@ -175,11 +183,11 @@ async def _review(turn: Turn, value: str) -> None:
 async def _switch(turn: Turn, value: str) -> None:
     actor = await people.require_member(turn.core, turn.user, action="lookup")
     said = Heard(Place(team_of(turn), turn.channel, "", turn.user), actor, "")
-    await _tell_all(turn, await pressed.switch(turn.core, value, said))
+    await _tell_all(turn, await pressed.switch(turn.core, value, said), actor)
 
 
 async def _stay(turn: Turn, value: str) -> None:
-    await _tell_all(turn, [await pressed.stay(turn.core, value, turn.user)])
+    await turn.tell(_asking(turn, await pressed.stay(turn.core, value, turn.user)))
 
 
 async def _forget(turn: Turn, value: str) -> None:
@@ -217,7 +225,7 @@ async def _about(turn: Turn) -> None:
     steps, _ = await conversation.hear(turn.core, said, intents.parse, turn.deps.guess)
     for step in steps:
         if not await _opened(turn, step):
-            await turn.tell(await _drawn(turn, step))
+            await turn.tell(await _drawn(turn, step, actor))
 
 
 async def _opened(turn: Turn, step: Step) -> bool:

@@ -1,0 +1,101 @@
+"""A conversation on the page, from a suggested prompt to a pending request, slot by slot."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+from playwright.async_api import Locator, Page, async_playwright, expect
+
+from tests.support.demo import Demo, running_demo
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+CHROMIUM = Path("/usr/bin/chromium")
+ARGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run"]
+PATIENCE_MS = 12_000
+
+
+@pytest_asyncio.fixture(loop_scope="module", scope="module")
+async def demo(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Demo]:
+    if not CHROMIUM.exists():  # noqa: ASYNC240 - once, before anything runs
+        pytest.skip(f"there is no {CHROMIUM}: the conversation was not held in a browser")
+    async with running_demo(tmp_path_factory.mktemp("conversation")) as running:
+        yield running
+
+
+@pytest_asyncio.fixture(loop_scope="module")
+async def page(demo: Demo) -> AsyncIterator[Page]:
+    for name in ("HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "https_proxy"):
+        os.environ.pop(name, None)
+    async with async_playwright() as driver:
+        browser = await driver.chromium.launch(executable_path=str(CHROMIUM), args=ARGS)
+        opened = await browser.new_page(viewport={"width": 1400, "height": 900})
+        broken: list[str] = []
+        opened.on("pageerror", lambda error: broken.append(str(error)))
+        opened.set_default_timeout(PATIENCE_MS)
+        expect.set_options(timeout=PATIENCE_MS)
+        await opened.goto(demo.url)
+        yield opened
+        await browser.close()
+        assert broken == []
+
+
+def thread(page: Page) -> Locator:
+    return page.get_by_role("complementary", name="Thread")
+
+
+async def reply(page: Page, text: str) -> None:
+    await thread(page).get_by_role("textbox", name="Reply").fill(text)
+    await page.keyboard.press("Enter")
+
+
+async def test_a_prompt_a_question_at_a_time_a_form_and_a_pending_request(page: Page, demo: Demo) -> None:
+    await page.get_by_role("radio", name="Alice Moreau").click()
+    await page.get_by_role("button", name="Countersign", exact=True).first.click()
+    await page.get_by_role("tab", name="Messages").click()
+    prompts = page.get_by_role("group", name="Suggested prompts")
+    await expect(prompts).to_contain_text("Ask, or say what you need")
+
+    await prompts.get_by_role("button", name="Top up a card").click()
+    await expect(thread(page)).to_contain_text("Which card?")
+    await reply(page, "Marta")
+    await expect(thread(page)).to_contain_text("How much")
+    await reply(page, "what's our float?")
+    await expect(thread(page)).to_contain_text("Available")
+    await reply(page, "85")
+    await expect(thread(page)).to_contain_text("MARTA KOWALSKA")
+    await thread(page).get_by_role("button", name="Review and submit").click()
+
+    form = page.get_by_role("dialog", name="Top up a card")
+    await expect(form.get_by_label("Amount (USD)", exact=True)).to_have_value("85")
+    await form.get_by_label("Reason", exact=True).fill("Travel")
+    await form.get_by_role("button", name="Preview").click()
+    await expect(form).to_contain_text("SANDBOX")
+    await form.get_by_role("button", name="Submit").click()
+    await expect(page.get_by_role("dialog")).to_have_count(0)
+
+    await page.get_by_role("button", name="card-approvals", exact=True).click()
+    card = page.get_by_role("main").get_by_role("article").filter(has_text=re.compile(r"R-\w+ · pending"))
+    await expect(card).to_contain_text("Top up MARTA KOWALSKA")
+    await expect(card).to_contain_text("85.00 USD")
+
+
+async def test_the_menu_of_a_message_asks_the_app_about_it(page: Page, demo: Demo) -> None:
+    await demo.slack(
+        "act/message", {"user": "U0BOB", "channel": "C0OPS", "text": "what is our float right now?"}
+    )
+    await page.get_by_role("radio", name="Alice Moreau").click()
+    await page.get_by_role("button", name="card-ops", exact=True).click()
+    message = page.get_by_role("main").get_by_role("article").filter(has_text="what is our float right now?")
+    await message.hover()
+    await message.get_by_role("button", name="More actions").click()
+    await page.get_by_role("menuitem", name="Ask Countersign about it").click()
+
+    told = page.get_by_role("main").get_by_role("article").last
+    await expect(told).to_contain_text("Only visible to you")
+    await expect(told).to_contain_text("Available")

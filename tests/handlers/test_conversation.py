@@ -1,0 +1,459 @@
+"""Plain English in direct messages, mentions and threads, from the words to the form and no further."""
+
+import re
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+
+from tests.handlers.office import ALICE, APPROVALS, BOB, CAROL, OPS, Office
+
+Json = dict[str, Any]
+DIRECT = "D0ALICE"
+
+
+class Talk:
+    """Alice's side of a conversation with the app, in one thread."""
+
+    def __init__(self, office: Office, user: str = ALICE, channel: str = DIRECT) -> None:
+        self.office, self.user, self.channel, self.thread = office, user, channel, ""
+
+    async def say(self, text: str, *, alone: bool = False) -> str:
+        """Say it, in the thread once there is one; the last of what is answered, as text."""
+        await self.office.tell("clock", {"advance_seconds": 1.1})  # Slack takes one message a second
+        mention = "" if self.channel.startswith("D") else "@Countersign "
+        thread = None if alone else self.thread or None
+        said = await self.office.message(self.user, f"{mention}{text}", self.channel, thread_ts=thread)
+        self.thread = self.thread or said["ts"]
+        return str(self.last(await self.messages()))
+
+    async def messages(self) -> list[Json]:
+        found = await self.office.messages(self.user, self.channel)
+        return [m for m in found if m["is_app"] and (self.channel == OPS or m["thread_ts"] == self.thread)]
+
+    def last(self, messages: list[Json]) -> Json:
+        assert messages, "nothing was answered"
+        return messages[-1]
+
+    async def press(self, label: str, message: Json | None = None) -> Json:
+        """Press the button, or choose the option, of the newest answer."""
+        shown = message or self.last(await self.messages())
+        await self.office.tell("clock", {"advance_seconds": 1.1})
+        elements = [e for b in shown["blocks"] if b["type"] == "actions" for e in b["elements"]]
+        for element in elements:
+            if element.get("text", {}).get("text") == label and element["type"] == "button":
+                return await self.office.press(self.user, shown, element["action_id"], channel=self.channel)
+            for option in element.get("options", []):
+                if option["text"]["text"] == label:
+                    more = {"selected_option": option["value"]}
+                    return await self.office.press(
+                        self.user, shown, element["action_id"], channel=self.channel, **more
+                    )
+        raise AssertionError(f"no {label!r} in {shown['blocks']}")
+
+    async def buttons(self) -> list[str]:
+        shown = self.last(await self.messages())
+        return [
+            e["text"]["text"] for b in shown["blocks"] if b["type"] == "actions" for e in b["elements"]
+            if e["type"] == "button"
+        ]  # fmt: skip
+
+    async def form(self) -> Json:
+        """What the open form is filled with, by field."""
+        view = await self.office.modal(self.user)
+        return {
+            b["block_id"]: b["element"].get("initial_value")
+            or b["element"].get("initial_option", {}).get("value")
+            for b in view["blocks"]
+            if b["type"] == "input"
+        }
+
+    async def nothing_is_open(self) -> bool:
+        return not (await self.office.see(self.user))["views"]
+
+
+@pytest.fixture
+async def talk(office: Office) -> AsyncIterator[Talk]:
+    """The cards are MARTA KOWALSKA 3205, JONAS ÄHLSTRÖM 7578, PRIYA NAIR 5589, DANIEL OKAFOR 6994 …"""
+    talk = Talk(office)
+    yield talk
+    assert not (await office.state())["missed_acks"]
+
+
+@pytest.fixture
+def card(office: Office) -> Json:
+    return next(c for c in office.world.cards if c["card_holder_name"] == "PRIYA NAIR")
+
+
+async def test_a_read_is_answered_at_once_with_its_source_and_time(talk: Talk) -> None:
+    shown = await talk.say("what's our float now?")
+
+    assert "Available" in shown
+    assert "<!date^" in shown
+    assert "Share to channel" in await talk.buttons()
+
+
+async def test_reads_of_words_take_the_same_path_as_commands(talk: Talk, card: Json) -> None:
+    for words, command in (
+        (f"tell me about {card['last4']}", f"card show {card['last4']}"),
+        ("which requests need my decision", "requests"),
+        ("open alerts please", "countersign alerts"),
+        ("funding address please", "funding addresses"),
+    ):
+        # Times of reading differ by the seconds between the two.
+        said, typed = await talk.say(words), await talk.say(command)
+        blocks = [
+            re.sub(r"<!date[^>]*>|'(?:block_id|value|ts)': '[^']*'", "", s).split("'blocks'")[1]
+            for s in (said, typed)
+        ]
+        assert blocks[0] == blocks[1], words
+
+
+async def test_a_whole_wish_is_offered_and_becomes_a_request_only_when_its_form_is_submitted(
+    talk: Talk, card: Json
+) -> None:
+    shown = await talk.say(f"please load 85 onto {card['last4']}")
+    assert "PRIYA NAIR" in shown
+    assert "85" in shown
+    assert await talk.nothing_is_open()
+
+    await talk.press("Review and submit")
+    assert await talk.form() == {"card": card["id"], "amount_usd": "85", "reason": None}
+    assert "PRIYA NAIR" in str(await talk.office.modal(ALICE))
+    assert await talk.office.requests() == []
+
+    await talk.office.submit(ALICE, {"reason": "Team lunch"})
+    await talk.office.submit(ALICE)
+    request = await talk.office.newest()
+    assert (request.kind, request.terms["amount_usd"], request.requester) == ("card_topup", "85.00", ALICE)
+
+
+async def test_missing_slots_are_asked_one_by_one(talk: Talk, card: Json) -> None:
+    assert "Which card" in await talk.say("top up a card")
+    assert "How much" in await talk.say(card["last4"])
+    shown = await talk.say("120.50")
+
+    assert "120.5" in shown
+    await talk.press("Review and submit")
+    assert (await talk.form())["amount_usd"] == "120.50"
+    assert (await talk.form())["card"] == card["id"]
+
+
+async def test_an_answer_outside_the_thread_goes_to_the_open_question(talk: Talk, card: Json) -> None:
+    await talk.say(f"top up {card['last4']}")
+
+    shown = await talk.say("60", alone=True)
+
+    assert "Review and submit" in shown
+    assert talk.last(await talk.messages())["thread_ts"] == talk.thread
+
+
+async def test_two_misses_end_the_questions_with_the_command(talk: Talk, card: Json) -> None:
+    await talk.say(f"top up {card['last4']}")
+    first = await talk.say("hmm well you know")
+    second = await talk.say("the usual I guess")
+
+    assert "How much" in first
+    assert f"/card topup {card['last4']}" in second
+    assert await talk.buttons() == []
+    assert "How much" not in await talk.say("blah blah")
+
+
+async def test_a_read_in_between_is_answered_and_the_question_stays(talk: Talk, card: Json) -> None:
+    await talk.say(f"top up {card['last4']}")
+    assert "Available" in await talk.say("what's the float?")
+
+    assert "Review and submit" in await talk.say("75")
+
+
+async def test_a_new_wish_in_between_asks_whether_to_drop_the_old_one(talk: Talk, card: Json) -> None:
+    other = next(c for c in talk.office.world.cards if c["card_holder_name"] == "DANIEL OKAFOR")
+    await talk.say(f"top up {card['last4']}")
+    shown = await talk.say(f"freeze {other['last4']}")
+    assert "still asking" in shown
+    choice = talk.last(await talk.messages())
+
+    await talk.press("Keep Top up")
+    assert "How much" in str(talk.last(await talk.messages()))
+    await talk.press("Go on with Freeze", choice)
+    assert "moved on" in str(await told(talk))
+
+    await talk.say(f"freeze {other['last4']}")
+    await talk.press("Go on with Freeze")
+    await talk.press("Review and submit")
+    assert (await talk.form())["card"] == other["id"]
+
+
+async def told(talk: Talk) -> str:
+    return str(talk.last(await talk.messages()))
+
+
+async def test_never_mind_clears_the_question_and_touches_nothing_else(talk: Talk, card: Json) -> None:
+    request = await talk.office.ask_top_up()
+    await talk.say(f"freeze or top up? top up {card['last4']}")
+    await talk.say(f"top up {card['last4']}")
+    assert "Dropped" in await talk.say("never mind")
+    assert "How much" not in await talk.say("85")
+
+    assert [r.id for r in await talk.office.requests()] == [request.id]
+    assert (await talk.office.newest()).state == "pending"
+
+
+async def test_it_is_the_card_of_this_thread_and_of_this_person_only(talk: Talk, card: Json) -> None:
+    await talk.say(f"balance of {card['last4']}")
+    shown = await talk.say("put 40 on it")
+    assert "PRIYA NAIR" in shown
+
+    elsewhere = Talk(talk.office)
+    assert "Which card" in await elsewhere.say("put 40 on it")
+    bob = Talk(talk.office, BOB, "D0BOB")
+    assert "Which card" in await bob.say("put 40 on it")
+
+
+async def test_after_half_an_hour_it_means_nothing(talk: Talk, card: Json) -> None:
+    await talk.say(f"balance of {card['last4']}")
+    talk.office.world.clock.advance(31 * 60)
+
+    assert "Which card" in await talk.say("put 40 on it")
+
+
+async def test_buttons_of_an_older_question_say_so(talk: Talk, card: Json) -> None:
+    await talk.say(f"top up {card['last4']}")
+    first = talk.last(await talk.messages())
+    await talk.say("95")
+
+    await talk.press("Never mind", first)
+
+    assert "moved on" in await told(talk)
+
+
+async def test_nobody_elses_buttons_work(talk: Talk, card: Json) -> None:
+    """A dialog belongs to one person, even where another one got hold of its button."""
+    from bot.domain.errors import Stale
+    from bot.services import conversation_buttons as pressed
+
+    await talk.say(f"please load 85 onto {card['last4']}")
+    value = next(
+        e["value"]
+        for b in talk.last(await talk.messages())["blocks"]
+        for e in b.get("elements", [])
+        if e.get("text") and e.get("value")
+    )
+    stamp, _, number = value.rpartition(":")
+    with pytest.raises(Stale):
+        await pressed.form(talk.office.core, stamp, int(number), BOB)
+    assert (await pressed.form(talk.office.core, stamp, int(number), ALICE)).cls.kind == "card_topup"
+
+
+@pytest.mark.parametrize("word", ["yes", "ok do it", "go ahead", "confirm"])
+async def test_a_bare_yes_does_nothing(talk: Talk, card: Json, word: str) -> None:
+    await talk.say(f"please load 85 onto {card['last4']}")
+
+    assert "does nothing" in await talk.say(word)
+    assert await talk.nothing_is_open()
+    assert await talk.office.requests() == []
+
+
+async def test_several_wishes_are_buttons_of_their_own_and_the_read_beside_them_is_answered(
+    talk: Talk, card: Json
+) -> None:
+    other = next(c for c in talk.office.world.cards if c["card_holder_name"] == "DANIEL OKAFOR")
+    await talk.say(f"freeze {card['last4']} and unload 20 from {other['last4']}. what's the float?")
+    messages = [m for m in await talk.messages() if m["thread_ts"] == talk.thread]
+
+    assert any("Available" in str(m) for m in messages)
+    assert (await talk.buttons()).count("Review and submit") == 2
+    assert await talk.nothing_is_open()
+
+
+async def test_a_card_number_is_neither_read_nor_kept_nor_repeated(talk: Talk, caplog: Any) -> None:
+    caplog.set_level("DEBUG")
+    for text in (
+        "card topup 4242 4242 4242 4242 50",
+        "freeze 4242-4242-4242-4242",
+        "`4242424242424242` frozen?",
+    ):
+        shown = await talk.say(text)
+        assert "delete" in shown
+        assert "4242" not in shown.split("'blocks'")[1]
+
+    ours = "".join(str(vars(r)) for r in caplog.records if r.name.startswith("countersign"))
+    assert "4242" not in ours
+    async with talk.office.world.store.begin() as tx:
+        from sqlalchemy import text as sql
+
+        for table in ("dialog", "draft", "audit"):
+            assert "4242" not in str((await tx.run(sql(f"SELECT * FROM {table}"))).all())
+
+
+async def test_a_typo_is_offered_and_never_taken(talk: Talk) -> None:
+    shown = await talk.say("freeze Priyo's card")
+
+    assert "Did you mean" in shown
+    assert await talk.nothing_is_open()
+    label = next(b for b in await talk.buttons() if "PRIYA" in b)
+    await talk.press(label)
+    assert "Review and submit" in await told(talk)
+
+
+async def test_what_a_person_may_not_ask_is_refused_before_any_form(talk: Talk, card: Json) -> None:
+    from dataclasses import replace
+
+    from bot.domain.policy import People
+
+    office = talk.office
+    people = People(requesters=(BOB,), approvers=("@card-approvers",), admins=("@card-admins",))
+    object.__setattr__(office.core, "policy", replace(office.core.policy, people=people))
+
+    shown = await talk.say(f"please load 85 onto {card['last4']}")
+
+    assert "may be made by" in shown
+    assert "Review and submit" not in shown
+    assert "Available" in await talk.say("what's the float?")
+
+
+async def test_a_guest_gets_a_refusal_and_no_answer(talk: Talk) -> None:
+    await talk.office.tell("people", {"id": ALICE, "is_restricted": True})
+
+    shown = await talk.say("what's our float now?")
+
+    assert "Guests cannot" in shown
+    assert "Available" not in shown
+
+
+async def test_approving_in_text_shows_the_queue_and_decides_nothing(talk: Talk) -> None:
+    request = await talk.office.ask_top_up()
+    bob = Talk(talk.office, BOB, "D0BOB")
+
+    shown = await bob.say(f"approve {request.id}")
+
+    assert request.id in shown
+    assert "button" in shown
+    assert (await talk.office.newest()).state == "pending"
+
+
+async def test_in_a_channel_everything_is_for_the_person_alone(talk: Talk, card: Json) -> None:
+    channel = Talk(talk.office, ALICE, OPS)
+    await channel.say(f"balance of {card['last4']}")
+    await channel.say(f"top up {card['last4']}")
+
+    assert all(m["ephemeral"] for m in await channel.messages())
+    assert not [m for m in await talk.office.messages(CAROL, OPS) if m["is_app"]]
+    assert "Review and submit" in await channel.say("85")
+
+
+async def test_a_phone_is_masked_in_the_offer_and_whole_in_the_form(talk: Talk) -> None:
+    office = talk.office
+    shown = await talk.say("order a card for Hugo Okonkwo, phone +49 151 12345678, email hugo@example.com")
+    assert "12345678" not in shown.split("'blocks'")[1]
+    assert "hugo@example" not in shown.split("'blocks'")[1]
+
+    await talk.press("Review and submit")
+    form = await talk.form()
+    assert (form["phone_country_code"], form["phone"], form["email"]) == (
+        "49",
+        "15112345678",
+        "hugo@example.com",
+    )
+    async with office.world.store.begin() as tx:
+        from sqlalchemy import text as sql
+
+        kept = str((await tx.run(sql("SELECT * FROM dialog"))).all())
+    assert "15112345678" not in kept
+    assert "hugo" not in kept.lower()
+
+
+async def test_everything_is_the_number_read_live(talk: Talk, card: Json) -> None:
+    await talk.office.world.top_up("30", card=talk.office.world.cards.index(card))
+    await talk.office.world.run(30)
+    balance = (await talk.office.core.partners["main"].card(card["id"])).balance_usd
+
+    shown = await talk.say(f"unload everything from {card['last4']}")
+
+    assert f"{balance:,.2f}" in shown
+    await talk.press("Review and submit")
+    assert (await talk.form())["amount_usd"] == f"{balance:.2f}"
+
+
+async def test_bots_edits_and_joins_are_not_answered(office: Office) -> None:
+    before = len((await office.state())["calls"])
+    said = await office.message(ALICE, "thanks everyone", OPS)
+    await office.tell(
+        "act/edit", {"channel": OPS, "ts": said["ts"], "text": "<@U0COUNTERSIGN> what's our float"}
+    )
+    await office.settle()
+
+    assert not [m for m in await office.messages(ALICE, OPS) if m["ephemeral"]]
+    assert not [c for c in (await office.state())["calls"][before:] if c["method"].startswith("chat.")]
+
+
+async def test_the_status_line_is_shown_while_it_works_and_prompts_where_talks_begin(office: Office) -> None:
+    await office.tell("act/home", {"user": BOB, "tab": "messages"})
+    await office.settle()
+    talk = Talk(office)
+    await talk.say("what's our float now?")
+
+    calls = [c for c in (await office.state())["calls"] if c["method"].startswith("assistant.")]
+    assert [c["method"] for c in calls] == [
+        "assistant.threads.setSuggestedPrompts", "assistant.threads.setStatus",
+    ]  # fmt: skip
+    assert all(c["ok"] for c in calls)
+    for user, first in ((BOB, "Waiting for me"), (ALICE, "Float")):
+        await office.tell("act/home", {"user": user, "tab": "messages"})
+        await office.settle()
+        direct = next(c for c in (await office.see(user))["channels"] if c["is_im"])
+        assert direct["prompts"]["prompts"][0]["title"] == first
+
+
+async def test_without_the_agent_surface_everything_else_works(office: Office) -> None:
+    for method in ("assistant.threads.setStatus", "assistant.threads.setSuggestedPrompts"):
+        await office.tell(
+            "faults", {"method": method, "effect": "error", "error": "feature_not_enabled", "times": 1}
+        )
+    await office.tell("act/home", {"user": ALICE, "tab": "messages"})
+    await office.settle()
+    talk = Talk(office)
+
+    assert "Available" in await talk.say("what's our float now?")
+    assert "Available" in await talk.say("what's our float now?")
+    calls = [c["method"] for c in (await office.state())["calls"] if c["method"].startswith("assistant.")]
+    assert len(calls) == 2, "it is not asked for again"
+
+
+async def shortcut(office: Office, user: str, channel: str, ts: str) -> None:
+    body = {"user": user, "channel": channel, "ts": ts, "callback_id": "ask_about"}
+    await office.tell("act/shortcut", body)
+    await office.settle()
+
+
+async def test_a_shortcut_on_ones_own_whole_wish_opens_its_form_at_once(office: Office, card: Json) -> None:
+    said = await office.message(ALICE, f"please load 85 onto {card['last4']}", OPS)
+
+    await shortcut(office, ALICE, OPS, said["ts"])
+
+    assert await Talk(office).form() == {"card": card["id"], "amount_usd": "85", "reason": None}
+    assert await office.requests() == []
+
+
+async def test_a_shortcut_on_somebody_elses_wish_is_a_proposal_with_a_button(
+    office: Office, card: Json
+) -> None:
+    said = await office.message(BOB, f"please load 85 onto {card['last4']}", OPS)
+    asks = Talk(office, ALICE, OPS)
+
+    await shortcut(office, ALICE, OPS, said["ts"])
+
+    assert await asks.nothing_is_open()
+    assert "Somebody else wrote" in await told(asks)
+    await asks.press("Review and submit")
+    assert (await asks.form())["card"] == card["id"]
+
+
+async def test_a_shortcut_answers_a_question_that_somebody_asked_the_team(office: Office) -> None:
+    said = await office.message(BOB, "does anybody know our float right now", APPROVALS)
+
+    await shortcut(office, ALICE, APPROVALS, said["ts"])
+
+    told = [m for m in await office.messages(ALICE, APPROVALS) if m["ephemeral"]]
+    assert "Available" in str(told[-1])
+    assert not [m for m in await office.messages(BOB, APPROVALS) if m["ephemeral"]]

@@ -47,11 +47,11 @@ class SetMarkup(Operation):
     command = ("float", "markup")
     example = "/float markup 2.5"
     help = "set your markup on deposits of end users, in percent; float and top-ups are not touched"
-    phrases = ("set the markup to {markup_pct}",)
+    phrases = ("set the markup to {markup_percent}",)
     call = Call.MARKUP
     fields = (
         Field(
-            "markup_pct",
+            "markup_percent",
             "Markup (%)",
             percent,
             placeholder="2.5",
@@ -66,7 +66,7 @@ class SetMarkup(Operation):
 
     @property
     def fraction(self) -> Decimal:
-        return Decimal(self.values["markup_pct"]) / _HUNDRED
+        return Decimal(self.values["markup_percent"]) / _HUNDRED
 
     def summary(self) -> str:
         return f"Set the markup on deposits to {_in_percent(self.fraction)}"

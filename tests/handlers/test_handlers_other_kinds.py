@@ -206,7 +206,7 @@ async def test_a_delivery_that_is_too_old_by_then_stops_it_at_the_last_gate(offi
 async def test_the_markup_is_typed_in_percent_and_sent_as_a_fraction(office: Office) -> None:
     await office.command(ALICE, "/float markup 51")
     outcome = await office.submit(ALICE, {"reason": "New price"})
-    assert "at most 50 percent" in outcome["errors"]["markup_pct"]
+    assert "at most 50 percent" in outcome["errors"]["markup_percent"]
 
     request, said = await asked(office, ALICE, "/float markup 12.5", {})
     for told in ("0 % → 12.5 %", "0 → 1250", "0.125", "12.50 USD yours", "deposits alone"):

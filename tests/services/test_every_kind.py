@@ -35,7 +35,7 @@ TEXTS: dict[str, dict[str, str]] = {
     "card_limits": {"daily_limit": "120", "monthly_limit": "900.50"},
     "card_phone": {"phone_country_code": "46", "phone": "701234567"},
     "card_3ds": {"program_enabled": "yes"},
-    "fees_markup": {"markup_pct": "2.5"},
+    "fees_markup": {"markup_percent": "2.5"},
     "event_redeliver": {},
     "deposit_quote": {"amount_usd": "50", "asset": "USDC", "chain": "POLYGON"},
     "card_freeze": {},

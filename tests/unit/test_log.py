@@ -19,6 +19,7 @@ SECRETS = {
     "email": "alice.moreau@example.com",
     "phone": "+44 20 7946 0958",
     "card number": "4111 1111 1111 1111",
+    "link to card details": "https://countersign.example.com/details#hunter22",
     "database password": "postgresql://bot:hunter22@db/countersign",
 }
 

@@ -237,6 +237,45 @@ async def test_a_funding_submission_is_credited_after_approval(office: Office) -
     await expect(shown).to_contain_text("990.00 USD")
 
 
+async def test_many_cards_are_topped_up_by_one_list_with_a_row_left_out(office: Office) -> None:
+    """Uploaded in a direct message, read, submitted; a row left out; approved by another; the results seen."""
+    before = await office.float_usd()
+    slack = office.slack
+    await office.play(ALICE, "Countersign")
+    csv = b"card;amount\r\nMarta Kowalska;11.10\r\nPriya Nair;22.20\r\nDaniel Okafor;33.30\r\n"
+    await slack.get_by_label("Files for message").set_input_files(
+        {"name": "per-diems.csv", "mimeType": "text/csv", "buffer": csv}
+    )
+    await slack.get_by_role("button", name="Send").first.click()
+    read = slack.get_by_role("article").filter(has_text="I read 3 rows")
+    await read.get_by_role("button", name="Review and submit").click()
+    preview = office.dialog("Top up a card")
+    await expect(preview).to_contain_text("Top up 3 cards by 66.60 USD in all")
+    await preview.get_by_label("Reason", exact=True).fill("Per diems of March")
+    await preview.get_by_role("button", name="Submit").click()
+    await expect(slack.get_by_role("dialog")).to_have_count(0)
+
+    await office.play(ALICE)
+    card = slack.get_by_role("main").get_by_role("article").filter(has_text="Per diems of March")
+    request_id = found[0] if (found := re.search(r"R-[A-Z0-9]{4,}", await card.inner_text())) else ""
+    await card.get_by_role("button", name="Rows").click()
+    rows = office.dialog(request_id)
+    await rows.get_by_role("button", name="Leave rows out").click()
+    leaving = office.dialog("Leave rows out")
+    await leaving.get_by_label("Rows to leave out").fill("22.20")
+    await slack.get_by_role("option", name=re.compile("22.20")).click()
+    await leaving.get_by_role("button", name="Leave out").click()
+    await expect(office.dialog(request_id)).to_contain_text("now asks for 2 rows")
+    await slack.keyboard.press("Escape")
+
+    await office.approve(BOB, request_id, "44.40 USD in all", "11.10", "33.30", then="Approved. 1 of 1")
+    await office.reads(request_id, "succeeded", "2 of 2 rows succeeded. 44.40 USD of 44.40 USD moved.")
+    await expect(
+        (await office.thread(request_id)).get_by_role("link", name=re.compile("Download"))
+    ).to_have_count(1)
+    await office.float_becomes(before - Decimal("44.40"))
+
+
 async def test_alice_cannot_approve_her_own_request_and_nothing_moves(office: Office) -> None:
     before = await office.float_usd()
     request_id = await office.ask("/card topup Marta Kowalska 30", "Top up a card", {"Reason": "Taxi"})

@@ -24,7 +24,6 @@ FAULTS = (
     processor("403"),
     processor("5xx"),
     status(402, "INSUFFICIENT_FUNDS"),
-    status(429, "RATE_LIMITED"),
     status(500, "UNAVAILABLE"),
 )
 

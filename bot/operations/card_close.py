@@ -52,6 +52,8 @@ class Close(Operation):
             "last4", "Last four digits", _last_four, hint="Typed again, to be sure of the card.", anew=True
         ),
     )
+    # A card that another request has closed since reads just like one that this one closed.
+    superseded_by = ("card_close",)
     doubts = ("card_topup", "card_unload", "card_close")
     # Whether a 400 leaves the key usable is not shown: the worse is assumed.
     spends_key = frozenset({(400, "BAD_REQUEST")})

@@ -24,7 +24,9 @@ from bot.operations._facts import card_facts, closed
 from bot.partner.client import PartnerClient
 from bot.partner.models import Deposit, DepositQuote
 
+# How far the clocks may differ, and how long after it was sent a call may still arrive.
 _CLOCK_SLACK = timedelta(minutes=2)
+_ARRIVES_WITHIN = timedelta(minutes=4)
 _WORD = re.compile(r"[A-Z0-9][A-Z0-9-]{1,29}")
 _SCOPE = "deposits:write"
 _OFF = (
@@ -133,11 +135,12 @@ class QuoteDeposit(Operation):
         return Outcome(Finding.SUCCEEDED, f"{text}{gets}", {"deposit_id": quote.deposit_id})
 
     async def look(self, partner: PartnerClient, key: str, since: datetime) -> Look:
+        first, last = since - _CLOCK_SLACK, since + _ARRIVES_WITHIN
         for deposit in await partner.deposits():
-            if deposit.card_id == self.subject and deposit.created_at >= since - _CLOCK_SLACK:
+            if deposit.card_id == self.subject and first <= deposit.created_at <= last:
                 text = _said(deposit, deposit.amount_expected, exact=True)
                 return Look(Evidence.DONE, text, {"deposit_id": deposit.id})
-        return Look(Evidence.ABSENT, "The API lists no quote for this card since.", {})
+        return Look(Evidence.ABSENT, "The API lists no quote for this card of that time.", {})
 
 
 def _said(quote: DepositQuote | Deposit, amount: str, *, exact: bool) -> str:

@@ -40,6 +40,8 @@ class Redeliver(Operation):
     phrases = ("redeliver the event {event_id}",)
     call = Call.REDELIVER
     fields = (Field("event_id", "Event", event_id, hint="The id of the event, as deliveries carry it."),)
+    # The service may have delivered it since of its own accord: that is no late effect of this.
+    superseded_by = ("event_redeliver",)
     in_words: ClassVar[InWords] = {
         (404, "NOT_FOUND"): (
             "The API does not know this event.",

@@ -13,7 +13,7 @@ import pytest
 from bot.domain.money import format_usd
 from bot.domain.requests import Request, State
 from bot.operations.deposit_quote import QuoteDeposit
-from bot.services import approvals, own_records
+from bot.services import approvals, own_records, upkeep
 from storage import person_cards
 from tests.services.acting import (
     Fault,
@@ -398,3 +398,18 @@ async def test_lost_answers_of_unload_and_close_end_as_they_are_whatever_the_doc
     assert (await the_card(world))["status"] == "DELETED"
     assert card_balance(world) == 0
     assert (await world.state())["invariants"]["ok"]
+
+
+async def test_a_card_closed_by_a_later_request_is_no_late_landing_of_the_first(world: World) -> None:
+    await world.fault("drop_before_commit", PATHS["card_close"], times=20)
+    first = await approved(world, "card_close")
+    await execute(world, first)
+    given_up = await jump_to_the_end(world, first, within=timedelta(hours=2))
+    assert (given_up.state, given_up.outcome_unknown) == (State.FAILED, True), given_up.outcome_text
+    await world.control.delete("/_control/faults")
+    assert (await execute(world, await approved(world, "card_close"))).state is State.SUCCEEDED
+
+    await upkeep.sweep_late_landings(world.core)
+
+    assert (await world.request(first.id)).state is State.FAILED
+    assert await alert_kinds(world) == set()

@@ -30,7 +30,7 @@ async def _list(asked: Asking) -> Block:
 async def _show(asked: Asking) -> Block:
     if not asked.command.rest:
         raise NotFound("Name the card: /card show 4242, or a name, reference or id.")
-    found = await lookups.card_now(asked.core, asked.command.rest)
+    found = await lookups.card_now(asked.core, asked.command.rest, zone=asked.zone)
     buttons, more = _next_steps(asked.core, found)
     return card_views.card_answer(found, buttons, more)
 

@@ -64,7 +64,12 @@ def _named(asked: Asking) -> str:
 
 
 LOOK_UPS = (
-    LookUp(("requests", ""), _inbox, "/requests", "yours, and those that wait for you"),
+    LookUp(
+        ("requests", ""),
+        _inbox,
+        "/requests [STATE|KIND|all|open|mine|by @PERSON] [PERIOD]",
+        "yours, and those that wait for you; with words, a search",
+    ),
     LookUp(
         ("requests", "show"),
         _show,

@@ -50,6 +50,12 @@ class Period:
         """The last day in UTC of which a part is in the period."""
         return (self.until.astimezone(UTC) - timedelta(microseconds=1)).date()
 
+    def dated(self) -> str:
+        """`2026-03-02-to-2026-03-08`, days of the period's own zone: for the name of a file."""
+        zone = ZoneInfo(self.zone)
+        last = (self.until - timedelta(microseconds=1)).astimezone(zone).date()
+        return f"{self.since.astimezone(zone).date()}-to-{last}"
+
     def in_words(self) -> str:
         """`2 Mar 2026 to 8 Mar 2026 (Europe/Berlin)`, with the time of day where it is not midnight."""
         zone = ZoneInfo(self.zone)

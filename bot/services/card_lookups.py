@@ -28,11 +28,15 @@ PAGE = 25
 PURCHASES_OF_DAYS = 30
 PURCHASES_READ = 24  # one call of the API
 DECLINES_OF = timedelta(hours=24)
+_UTC = ZoneInfo("UTC")
 _SWITCHES = ("card_freeze", "card_unfreeze")
 
 
-async def card_now(core: Core, text: str) -> CardPicture:
-    """The card that `text` names, with its live status and balance. Raises NotFound, PartnerError."""
+async def card_now(core: Core, text: str, *, zone: ZoneInfo = _UTC) -> CardPicture:
+    """The card that `text` names, with its live status and balance, and its purchases in days of `zone`.
+
+    Raises NotFound, PartnerError.
+    """
     async with core.store.read() as tx:
         entry = await resolve_card(tx, text)
     found = await refresh_card(core, entry.program, entry.id)
@@ -41,7 +45,7 @@ async def card_now(core: Core, text: str) -> CardPicture:
         done = request_search.Wanted(states=(State.SUCCEEDED,), kinds=_SWITCHES, subject=entry.id)
         switches = await request_search.page(tx, done, limit=10, offset=0)
         read_at = tx.now
-    statement = await _lately(core, entry)
+    statement = await _lately(core, entry, zone)
     yesterday = read_at - DECLINES_OF
     lines = statement.lines if statement else ()
     return replace(
@@ -58,9 +62,9 @@ async def card_now(core: Core, text: str) -> CardPicture:
     )
 
 
-async def _lately(core: Core, entry: CardEntry) -> CardStatement | None:
+async def _lately(core: Core, entry: CardEntry, zone: ZoneInfo) -> CardStatement | None:
     """The purchases of the last month; None where they cannot be read just now: the card is shown without."""
-    period = periods.back(PURCHASES_OF_DAYS, core.clock.now(), ZoneInfo("UTC"))
+    period = periods.back(PURCHASES_OF_DAYS, core.clock.now(), zone)
     try:
         return await purchase_lookups.of_card(core, entry, period, most=PURCHASES_READ)
     except PartnerError:

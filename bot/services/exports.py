@@ -105,9 +105,8 @@ async def _parts(core: Core, wish: Wish, to: Receiver) -> AsyncIterator[Part]:
 def _name(wish: Wish, number: int) -> str:
     """`ledger-main-2026-03-01-to-2026-03-07.csv`, the later parts with their number."""
     of = wish.card.last4 or wish.card.id if wish.card else wish.program
-    days = f"{wish.period.first_day_utc}-to-{wish.period.last_day_utc}"
     part = f"-part-{number}" if number > 1 else ""
-    return f"{wish.kind}-{of}-{days}{part}.csv"
+    return f"{wish.kind}-{of}-{wish.period.dated()}{part}.csv"
 
 
 async def _note(core: Core, slack_id: str, wish: Wish, action: str, more: dict[str, object]) -> None:

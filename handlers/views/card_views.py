@@ -208,6 +208,8 @@ def declines(found: DeclineReport, zone: ZoneInfo) -> b.Block:
         ]
         blocks.append(b.section(f"*The latest {len(rows)}*" if len(rows) < found.total else "*Each of them*"))
         blocks.append(b.table((f"When ({zone})", "Card", "Merchant", "Amount", "Why"), rows))
+    if not found.total:
+        blocks.append(b.section("No declined purchase was heard of."))
     if found.counted < found.total:
         blocks.append(b.context(f"Causes are of the newest {found.counted:,} of {found.total:,}."))
     last = (

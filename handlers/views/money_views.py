@@ -43,7 +43,9 @@ def float_answer(found: FloatPicture) -> b.Block:
         blocks += charts.float_chart(found.history)
     elif found.period is not None:
         blocks.append(
-            b.section(f"No course to show for {b.esc(found.period.in_words())}: it was not read then.")
+            b.section(
+                f"No course to show for {b.esc(found.period.in_words())}: there are too few readings of it."
+            )
         )
     over = f" · chart {b.esc(found.period.in_words())}" if found.period is not None and found.history else ""
     blocks.append(b.context(f"{money_of(found.program, live=found.live)} · {age(found.read_at)}{over}"))

@@ -45,6 +45,13 @@ def test_a_period_is_echoed_as_dates_and_zone(text: str, words: str) -> None:
     assert found.in_words() == f"{words} (Europe/Berlin)"
 
 
+def test_a_file_is_named_by_the_days_of_the_zone() -> None:
+    for text, days in {"today": "2026-03-12-to-2026-03-12", "24h": "2026-03-11-to-2026-03-12"}.items():
+        found = periods.read(text, NOW, BERLIN)
+        assert found is not None
+        assert found.dated() == days
+
+
 @pytest.mark.parametrize("text", ["", "4242", "alice", "day", "week", "tomorrow", "7 dwarfs", "0x12"])
 def test_what_names_no_period_is_left_alone(text: str) -> None:
     assert periods.read(text, NOW, BERLIN) is None

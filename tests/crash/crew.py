@@ -131,6 +131,12 @@ class Crew:
         card = self._free_card()
         if kind == "card_reveal":
             return "/card reveal", {"card": card["id"], **reason}
+        if kind == "card_phone":
+            phone = {
+                "phone_country_code": "49",
+                "phone": (self._order or {}).get("phone", f"151{number:08d}"),
+            }
+            return "/card phone", {"card": card["id"], **phone, **reason}
         if kind == "card_topup":
             amount_usd = Decimal(1000 + number) / 100
             return "/card topup", {"card": card["id"], "amount_usd": str(amount_usd), **reason}

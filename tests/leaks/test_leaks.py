@@ -22,6 +22,7 @@ from tests.crash.outside import MASTER, Json, Outside, outside
 from tests.crash.programme import FREEZE, ORDER, TOPUP
 from tests.leaks.scan import Hit, scan
 
+PHONE_CHANGE = "PUT /cards/{cardId}/phone"
 KEY_SECRET = "5eed0c4a91b7d2f86e3a"
 PHONE, EMAIL = "1557730419", "zephyr.quillon77@canary.example"
 ORDERED = {
@@ -107,6 +108,7 @@ class Day:
             self.an_order_waits,
             self.it_is_approved_while_the_answer_is_lost,
             self.an_order_is_refused,
+            self.a_phone_is_changed_with_its_answer_lost,
             self.card_details_are_shown,
             self.a_kill_in_mid_call,
             self.the_key_is_not_taken,
@@ -134,6 +136,12 @@ class Day:
         fault: Json = {"operation": ORDER, "effect": "status", "status": 400, "code": "INVALID_PHONE"}
         self.world.tell_partner("faults", fault)
         assert await self.crew.ask("U0DAVE", "card_order")
+        await self._approve_all()
+
+    async def a_phone_is_changed_with_its_answer_lost(self) -> None:
+        fault: Json = {"operation": PHONE_CHANGE, "effect": "drop_after_commit", "times": 2}
+        self.world.tell_partner("faults", fault)
+        assert await self.crew.ask("U0ALICE", "card_phone")
         await self._approve_all()
 
     async def a_kill_in_mid_call(self) -> None:

@@ -42,6 +42,21 @@ async def test_a_low_float_ends_with_the_second_clean_reading_in_a_row(desk: Des
     assert await desk.thread() == ["Resolved."]
 
 
+async def test_the_alert_of_a_low_float_carries_its_chart_and_the_figures_in_words(desk: Desk) -> None:
+    for balance in ("3000", "2000", "900"):
+        await balance_at(desk, balance)
+        await desk.poll("account", seconds=3600)
+
+    message = await desk.message()
+    (chart,) = [block for block in message["blocks"] if block["type"] == "data_visualization"]
+    drawn = {series["name"]: [p["value"] for p in series["data"]] for series in chart["chart"]["series"]}
+    assert drawn["Balance"][-1] == 900
+    assert set(drawn["Floor"]) == {1000}
+    assert len(drawn["Balance"]) >= 2
+    told = await desk.only()
+    assert "lowest 900.00 USD, highest 3,000.00 USD, now 900.00 USD, floor 1,000.00 USD" in told
+
+
 async def test_a_float_low_again_after_it_was_resolved_is_a_new_alert(desk: Desk) -> None:
     for balance in ("900", "1300", "1300", "800"):
         await balance_at(desk, balance)

@@ -13,13 +13,13 @@ from urllib.parse import urlsplit
 import aiohttp
 from slack_sdk.web.async_client import AsyncWebClient
 
-from bot.domain.errors import CountersignError, InvalidInput
+from bot.domain.errors import InvalidInput, NotFound
 
 SLACK_FILES = "files.slack.com"
 _TIMEOUT = aiohttp.ClientTimeout(total=20)
 
 
-class NotFetched(CountersignError):
+class NotFetched(NotFound):
     """Slack did not give the file; the text says what to do."""
 
     reason = "file_not_fetched"

@@ -8,7 +8,7 @@ from datetime import timedelta
 from decimal import Decimal
 
 from bot.domain.money import format_usd
-from bot.domain.requests import SENT, Event, State
+from bot.domain.requests import OPEN, SENT, Event, State
 
 # The first rows go a second apart. The others leave half of 120 calls a minute to people: a row takes
 # about four calls, and a hundred rows are sent within the 15 minutes for which their approval holds.
@@ -78,7 +78,7 @@ def ending_text(rows: Mapping[State, int], moved_usd: Decimal, asked_usd: Decima
 def progress_text(rows: Mapping[State, int]) -> str:
     """`7 of 12 rows ended: 6 succeeded, 1 failed (nothing moved); 1 under way, 4 waiting.`"""
     total = sum(rows.values())
-    waiting = rows.get(State.APPROVED, 0) + rows.get(State.EXECUTING, 0) + rows.get(State.PENDING, 0)
+    waiting = sum(rows.get(state, 0) for state in OPEN)
     words = {State.SUCCEEDED: "succeeded", **_WORDS}
     parts = ", ".join(f"{rows[s]} {word}" for s, word in words.items() if rows.get(s, 0))
     return f"{total - waiting} of {counted(total)} ended: {parts}."

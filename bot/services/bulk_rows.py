@@ -50,6 +50,9 @@ async def _follow(tx: Tx, core: Core, batch: Request) -> None:
         await note(tx, core, batch, f"request.{batch.state}", states)
         moved = True
     if not moved:
+        text = ending_text(states, moved_usd(rows), batch.exposure_usd)
+        if batch.state in (State.UNRESOLVED, State.FAILED) and text != batch.outcome_text:
+            batch = await requests.touch(tx, batch, outcome_text=text)
         await owed.progress(tx, core, batch)
         return
     await owed.card(tx, core, batch)

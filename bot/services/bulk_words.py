@@ -50,13 +50,13 @@ def concerns(kind: str, rows: int, total_usd: Decimal, facts: Facts) -> list[Con
             f"This does not fit: {format_usd(total_usd)} in all is more than the {format_usd(available)} of float"
             " available now. Rows are sent in their order while it lasts; the others end with nothing sent."
         )
-        return [Concern(text, stops=True), *found]
+        return [Concern(text), *found]
     if kind != "card_order":
         return found
     left = facts["allowance_left"]
     if left is not None and rows > left:
-        text = f"The lifetime card allowance has {left} left, and {rows} are asked for."
-        found.insert(0, Concern(text, stops=True))
+        text = f"The lifetime card allowance has {left} left, and {rows} are asked for: the others will fail."
+        found.insert(0, Concern(text))
     fees_usd = Decimal(facts["monthly_fee_usd"]) * rows
     if fees_usd > available:
         text = f"The float ({format_usd(available)}) does not cover the first month's fees ({format_usd(fees_usd)})."

@@ -30,7 +30,8 @@ def on_card(picture: RequestPicture) -> list[b.Block]:
         looked_at = [row for row in asked if row.state in _NEEDS_A_LOOK]
         texts = [_row_text(row) for row in looked_at[:ON_CARD]]
         rest = len(looked_at) - len(texts)
-    blocks = [] if request.state is State.PENDING else [b.section(b.esc(progress_text(batch.states)))]
+    goes_on = request.state in (State.APPROVED, State.EXECUTING, State.UNRESOLVED)
+    blocks = [b.section(b.esc(progress_text(batch.states)))] if goes_on else []
     blocks += texts_of(texts)
     return [*blocks, b.context(f"and {rest} more: press *Rows*")] if rest > 0 else blocks
 

@@ -26,7 +26,7 @@ from handlers.views import (
     reveal,
     webhook,
 )
-from tests.handlers import house_given, look_up_views, talk_given
+from tests.handlers import bulk_given, house_given, look_up_views, talk_given
 from tests.handlers import pictures as given
 
 View = dict[str, Any]
@@ -167,6 +167,7 @@ MESSAGES: Mapping[str, Draw] = {
     "cancel": lambda text: replies.cancel(given.a_request(text=text)),
     "submitted": lambda text: replies.submitted(given.a_request(text=text), "C0APPROVALS"),
     **house_given.MESSAGES,
+    **bulk_given.MESSAGES,
     **talk_given.MESSAGES,
     "refusal": lambda text: replies.refusal(replies.explain(NotAllowed(text))),
     "said": replies.said,
@@ -186,4 +187,5 @@ VIEWS: Mapping[str, Draw] = {
     "resolve": lambda text: deciding.resolve("R-7K3M", 3),
     "details": lambda text: replies.request_modal(given.a_card(State.UNRESOLVED, text)),
     **house_given.VIEWS,
+    **bulk_given.VIEWS,
 }

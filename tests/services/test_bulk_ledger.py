@@ -28,7 +28,7 @@ FAULTS = (
 )
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", range(3))
 async def test_what_a_batch_says_moved_is_what_the_ledger_says(world: World, seed: int) -> None:
     rng = random.Random(seed)
     amounts = [str(Decimal(rng.randint(1, 4000)) / 100) for _ in range(min(5, len(world.cards)))]

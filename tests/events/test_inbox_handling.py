@@ -2,11 +2,13 @@
 
 import asyncio
 from collections import Counter
+from datetime import timedelta
 
 import pytest
 
 from bot.domain.purchases import Purchase
-from bot.services import event_rules, inbox
+from bot.domain.retention import Retention
+from bot.services import event_rules, inbox, retention
 from bot.services.core import Core
 from bot.services.heard import Heard
 from storage import alerts
@@ -135,6 +137,27 @@ async def test_the_loop_handles_what_comes_at_once_and_what_is_left_from_before(
     finally:
         running.cancel()
         await asyncio.wait({running})
+
+
+async def test_what_an_event_said_is_forgotten_in_time_and_it_is_not_handled_again(
+    bot: Bot, rules: Rules
+) -> None:
+    event = bot.event("card.authorized", authorized(merchant="RARE MERCHANT"), event_id="e1")
+    rules.failing = {"stuck"}
+    await bot.deliver(event)
+    await deliver(bot, "stuck")
+    await bot.handle()
+    keeps = Retention(events=timedelta(days=7))
+    bot.world.clock.advance(7 * 86_400 + 1)
+    await retention.prune(bot.world.core, keeps)
+
+    assert await bot.rows("SELECT event_id FROM inbox WHERE sealed_payload IS NOT NULL") == "('stuck',)"
+    await bot.deliver(event)
+    await bot.handle()
+    assert rules.told["e1"] == 1
+    found = await bot.purchase("tx-1")
+    assert found is not None, "what it meant is kept"
+    assert found.merchant == "RARE MERCHANT"
 
 
 async def test_an_event_not_of_the_documented_form_is_kept_and_shown_as_it_is(bot: Bot) -> None:

@@ -5,18 +5,21 @@ import base64
 import hashlib
 import hmac
 import json
+from datetime import timedelta
 from typing import Any
 
 import pytest
 from sqlalchemy import text
 
+from bot.domain.errors import NotAllowed
 from bot.domain.relaying import Destination, secret_text
-from bot.services import relay
+from bot.domain.retention import Retention
+from bot.services import relay, retention
 from bot.services.relay import note_destinations, redeliver
 from storage.vault import Keyring, Vault
 from tests.events.receiving import authorized
 from tests.relay.receivers import NAMES, Fleet
-from tests.support.world import BOB, MASTER
+from tests.support.world import ALICE, BOB, CAROL, MASTER
 
 CREDITED = {"funding_id": "f-1", "fee_usd": 1.5, "credited_usd": 98.5}
 
@@ -122,6 +125,48 @@ async def test_after_a_day_it_is_given_up_with_one_alert_and_one_click_sends_all
     assert set(ledger.ids[tried:]) == ids
     assert len({body for _, body in ledger.got}) == 3
     assert await alert_texts(fleet, "relay_dead") == []
+
+
+async def given_up(fleet: Fleet, count: int) -> str:
+    """So many messages that `ledger` would not take for a day; the id of the alert."""
+    fleet.receivers["ledger"].status = 503
+    for n in range(count):
+        await fleet.happens("card.authorized", authorized(f"tx-{n}"))
+    for _ in range(60):
+        await fleet.world.advance(1800)
+        await fleet.deliver()
+    (alert,) = await alert_texts(fleet, "relay_dead")
+    return str(alert.id)
+
+
+async def test_only_approvers_and_admins_have_events_sent_again_and_others_are_on_record(
+    fleet: Fleet,
+) -> None:
+    alert_id = await given_up(fleet, 1)
+    with pytest.raises(NotAllowed, match="Nothing was sent"):
+        await redeliver(fleet.world.core, alert_id, ALICE)
+
+    assert "dead" in (await states(fleet)).values()
+    audited = await fleet.bot.rows(
+        "SELECT actor, outcome, reason_code FROM audit WHERE action LIKE 'relay.red%'"
+    )
+    assert audited == f"('{ALICE}', 'refused', 'not_an_approver')"
+    assert await redeliver(fleet.world.core, alert_id, CAROL) == 1
+
+
+async def test_what_nobody_had_sent_again_is_dropped_in_time_and_said_to_be(fleet: Fleet) -> None:
+    await given_up(fleet, 3)
+    keeps = Retention(relay=timedelta(days=30))
+    await retention.prune(fleet.world.core, keeps)
+    assert list((await states(fleet)).values()).count("dead") == 3
+
+    await fleet.world.advance(30 * 86_400)
+    await retention.prune(fleet.world.core, keeps)
+
+    assert "dead" not in (await states(fleet)).values()
+    assert await alert_texts(fleet, "relay_dead") == []
+    assert "3 messages were dropped" in await fleet.bot.rows("SELECT text FROM alert_note")
+    assert "relay.dropped" in await fleet.bot.rows("SELECT action, body FROM audit")
 
 
 async def test_a_receiver_that_says_gone_is_not_asked_again(fleet: Fleet) -> None:

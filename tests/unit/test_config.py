@@ -9,6 +9,7 @@ import pytest
 
 from bot.config import Config, ConfigError, parse_duration
 from bot.domain.policy import KindPolicy, Tier
+from bot.domain.retention import Retention
 
 ROOT = Path(__file__).parents[2]
 SMALLEST = """
@@ -46,6 +47,7 @@ def test_defaults_hold_where_the_file_is_silent() -> None:
 
     assert config.policy.of("card_order") == KindPolicy()
     assert config.poll.cards == timedelta(minutes=10)
+    assert config.retention == Retention(timedelta(days=30), timedelta(days=30))
     assert config.float_alert.floor_usd == Decimal(1000)
     assert config.decline_alert.cluster_at == 5
     assert config.policy.limits.total_usd is None
@@ -131,6 +133,9 @@ def test_every_problem_is_reported_at_once_with_table_and_key() -> None:
         ("[details]\nframes = []", "details.frames"),
         ('[[relay.destinations]]\nname = "x"\nurl = "https://x"\nevents = []', "events"),
         ('[poll]\ncards = "0s"', "poll.cards"),
+        ('[retention]\nevents = "2h"', "retention.events"),
+        ('[retention]\nrelay = "1000s"', "retention.relay"),
+        ('[retention]\npayloads = "30d"', "retention.payloads"),
         ("nonsense = 1", "nonsense"),
     ],
 )

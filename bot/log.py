@@ -20,7 +20,7 @@ MASK = "[hidden]"
 
 #: Fields whose value is never written, whatever it looks like.
 _HIDDEN_FIELDS = re.compile(
-    r"(?i)(^|_)(key|token|secret|password|authorization|cookie|phone|mobile|email|details_url|pan|cvv|otp"
+    r"(?i)(^|_)(key|token|secret|password|authorization|cookie|phone|mobile|email|details_url|exchange_url|pan|cvv|otp"
     r"|private|payload|body|headers|env|environ)$"
 )
 #: Values that are secret or personal by their look.
@@ -40,7 +40,7 @@ _HIDDEN_VALUES = re.compile(
 )
 #: `phone=…`, `"email": …` inside a text: the value after such a name goes, whatever it is.
 _NAMED_IN_TEXT = re.compile(
-    r"(?i)(\b(?:phone|mobile|email|details_url|otp|x-api-key|authorization|secret|token)\b[\"']?\s*[=:]\s*[\"']?)"
+    r"(?i)(\b(?:phone|mobile|email|details_url|exchange_url|otp|x-api-key|authorization|secret|token)\b[\"']?\s*[=:]\s*[\"']?)"
     r"(?:Bearer\s+)?([^\s\"',;}&)]+)"
 )
 

@@ -6,10 +6,11 @@ Values without behaviour beyond adding up. Amounts are exact; None is unknown an
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime, timedelta
 from decimal import Decimal
+from zoneinfo import ZoneInfo
 
 from bot.domain.money import exact_sum
 from bot.domain.periods import Period
@@ -17,6 +18,8 @@ from bot.domain.purchases import Open
 from bot.domain.requests import Request
 
 DECLINED = "declined"
+# So many bars can be told apart.
+_MOST_DAYS = 31
 
 # Why a charge must not be booked as it stands [Purchase rules].
 OPEN_IN_WORDS = {
@@ -181,6 +184,21 @@ class LedgerReport:
             for kind in kinds
             if (some := [line for line in self.lines if line.kind == kind])
         ]
+
+
+def by_day(moved: Iterable[tuple[datetime, Decimal]], period: Period) -> tuple[tuple[date, Decimal], ...]:
+    """Sums by day of the period's zone, its every day; by seven days where it has more than 31."""
+    zone = ZoneInfo(period.zone)
+    first = period.since.astimezone(zone).date()
+    last = (period.until - timedelta(microseconds=1)).astimezone(zone).date()
+    step = 1 if (last - first).days < _MOST_DAYS else 7
+    sums: dict[date, list[Decimal]] = {
+        first + timedelta(days=n): [] for n in range(0, (last - first).days + 1, step)
+    }
+    for at, amount_usd in moved:
+        passed = (at.astimezone(zone).date() - first).days
+        sums[first + timedelta(days=passed - passed % step)].append(amount_usd)
+    return tuple((day, exact_sum(amounts)) for day, amounts in sums.items())
 
 
 @dataclass(frozen=True, slots=True)

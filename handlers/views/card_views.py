@@ -8,10 +8,10 @@ from zoneinfo import ZoneInfo
 
 from bot.domain.decline_words import cause_in_words, retry_in_words
 from bot.domain.money import format_usd
-from bot.domain.statements import CardStatement, DeclineGroup, DeclineReport, PurchaseLine
+from bot.domain.statements import CardStatement, DeclineGroup, DeclineReport, PurchaseLine, by_day
 from bot.services.pictures import CardListPicture, CardPicture
 from handlers.views import blocks as b
-from handlers.views import ids
+from handlers.views import charts, ids
 from handlers.views.replies import age, listed, pages, usd, with_buttons
 
 ROWS = 25
@@ -125,6 +125,9 @@ def statement(found: CardStatement, command: str, page: int = 1) -> b.Block:
     number = f", page {page} of {of}" if of > 1 else ""
     blocks = [b.header(f"{found.label}: {count}{number}"), b.section(_totals(found))]
     shown = found.lines[(page - 1) * ROWS : page * ROWS]
+    if page == 1 and found.all_read:
+        charged = [(line.at, line.charge_usd) for line in found.charged if line.charge_usd is not None]
+        blocks += charts.by_day("Charged", [("Charged", by_day(charged, found.period))])
     if shown:
         blocks.append(_table(shown, ZoneInfo(found.period.zone)))
     blocks.append(b.context(_source(found)))

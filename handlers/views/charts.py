@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from datetime import date
 from decimal import Decimal
 
 from bot.domain.money import exact_sum, format_usd
@@ -9,6 +11,7 @@ from bot.services.pictures import FloatHistory, FloatPoint
 from handlers.views import blocks as b
 
 _CHART = "data_visualization"
+Days = Sequence[tuple[date, Decimal]]
 _BARS = "▁▂▃▄▅▆▇█"
 
 
@@ -52,6 +55,29 @@ def _line(values: list[Decimal]) -> str:
     low, high = min(values), max(values)
     steps = (int((value - low) * 7 / (high - low)) if high > low else 0 for value in values)
     return "".join(_BARS[step] for step in steps)
+
+
+def by_day(title: str, series: Sequence[tuple[str, Days]]) -> list[b.Block]:
+    """Sums by day as bars, all series over the same days; nothing where there is no second day to compare with."""
+    days = [day for day, _ in series[0][1]]
+    if sum(1 for n in range(len(days)) if any(sums[n][1] for _, sums in series)) < 2:
+        return []
+    labels = [f"{day.day} {day:%b}" for day in days]
+    drawn = [_series(name, labels, [amount_usd for _, amount_usd in sums]) for name, sums in series]
+    axes = {"categories": labels, "x_label": "Day" if _is_daily(days) else "From", "y_label": "USD"}
+    chart = {"type": "bar", "series": drawn, "axis_config": axes}
+    block = {"type": _CHART, "title": b.cut(b.clean(title), 50).strip() or "–", "chart": chart}
+    return [block, b.context(" · ".join(_most(name, sums, daily=_is_daily(days)) for name, sums in series))]
+
+
+def _is_daily(days: Sequence[date]) -> bool:
+    return (days[1] - days[0]).days == 1
+
+
+def _most(name: str, sums: Days, *, daily: bool) -> str:
+    day, amount_usd = max(sums, key=lambda one: one[1])
+    when = f"on {day.day} {day:%b}" if daily else f"in the 7 days from {day.day} {day:%b}"
+    return f"{name} {_line([usd for _, usd in sums])} most {when}: {format_usd(amount_usd)}"
 
 
 def has_chart(message: b.Block) -> bool:

@@ -8,7 +8,7 @@ from decimal import Decimal
 from zoneinfo import ZoneInfo
 
 from bot.domain.money import format_usd, plain
-from bot.domain.statements import LedgerLine, LedgerReport
+from bot.domain.statements import LedgerLine, LedgerReport, by_day
 from bot.partner.models import Earnings, Fees
 from bot.services.pictures import FloatPicture, RunwayPicture
 from handlers.views import blocks as b
@@ -81,6 +81,8 @@ def ledger(found: LedgerReport, command: str, page: int = 1) -> b.Block:
     number = f", page {page} of {of}" if of > 1 else ""
     blocks = [b.header(f"Ledger: {count}{number}"), b.section(_totals(found))]
     shown = found.lines[(page - 1) * ROWS : page * ROWS]
+    if page == 1 and found.all_read:
+        blocks += charts.by_day("Into and out of the float", _in_and_out(found))
     if shown:
         blocks.append(b.table((f"When ({zone})", "Amount", "What", "Request"), _rows(shown, zone)))
     blocks.append(
@@ -93,6 +95,12 @@ def ledger(found: LedgerReport, command: str, page: int = 1) -> b.Block:
         blocks.append(b.context(f"All of it as CSV: `/countersign export ledger {named}`"))
     text = f"Ledger {b.esc(found.period.in_words())}: in {format_usd(found.in_usd)}, out {format_usd(found.out_usd)}"
     return with_buttons(b.message(text, blocks), pages(command, page, of))
+
+
+def _in_and_out(found: LedgerReport) -> list[tuple[str, charts.Days]]:
+    came = [(line.at, line.amount_usd) for line in found.lines if line.amount_usd > 0]
+    went = [(line.at, line.amount_usd.copy_abs()) for line in found.lines if line.amount_usd < 0]
+    return [("In", by_day(came, found.period)), ("Out", by_day(went, found.period))]
 
 
 def _rows(lines: Sequence[LedgerLine], zone: ZoneInfo) -> list[tuple[str, str, str, str]]:

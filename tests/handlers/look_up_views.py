@@ -101,6 +101,21 @@ def _ledger(text: str) -> dict[str, Any]:
     return money_views.ledger(report, f"float ledger {text}", page=2)
 
 
+def _days(text: str) -> CardStatement:
+    """Purchases on several days, all of them read: with a chart."""
+    lines = tuple(replace(_line(text), at=given.NOW - timedelta(days=3 * n, hours=1)) for n in range(4))
+    return CardStatement("card_1", f"{text} ••4242", _PERIOD, lines, given.NOW)
+
+
+def _ledger_days(text: str) -> dict[str, Any]:
+    week = Period(given.NOW - timedelta(days=7), given.NOW, "UTC", "7d")
+    lines = tuple(
+        LedgerLine(given.NOW - timedelta(days=n, hours=1), Decimal(n * 10 - 20), text, text, text)
+        for n in range(5)
+    )
+    return money_views.ledger(LedgerReport(text, week, lines, given.NOW), f"float ledger {text}")
+
+
 def _fees(text: str) -> dict[str, Any]:
     rate, usd = Decimal("0.0212345"), Decimal("3.50")
     found = Fees.read(
@@ -172,7 +187,9 @@ MESSAGES: Mapping[str, Draw] = {
         CardStatement("card_1", text, _PERIOD, (), given.NOW), "card tx c"
     ),
     "look-declines": _declines,
+    "look-card-tx-chart": lambda text: card_views.statement(_days(text), f"card tx {text}"),
     "look-ledger": _ledger,
+    "look-ledger-chart": _ledger_days,
     "look-fees": _fees,
     "look-earnings": _earnings,
     "look-float": _float,

@@ -40,7 +40,8 @@ _HIDDEN_VALUES = re.compile(
 )
 #: `phone=…`, `"email": …` inside a text: the value after such a name goes, whatever it is.
 _NAMED_IN_TEXT = re.compile(
-    r"(?i)(\b(?:phone|mobile|email|details_url|exchange_url|otp|x-api-key|authorization|secret|token)\b[\"']?\s*[=:]\s*[\"']?)"
+    r"(?i)(\b(?:phone|mobile|email|details_url|exchange_url|otp|x-api-key|authorization|secret|token)\b[\"']?"
+    r"\s*[=:]\s*[\"']?)"
     r"(?:Bearer\s+)?([^\s\"',;}&)]+)"
 )
 

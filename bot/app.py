@@ -13,6 +13,7 @@ import socket
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass
+from datetime import timedelta
 from functools import partial
 from ipaddress import ip_address
 from pathlib import Path
@@ -45,6 +46,7 @@ from bot.partner.errors import PartnerError
 from bot.partner.ratelimit import RateLimiter
 from bot.services import anchors, execution, health, inbox, people, reveal_opening, threeds
 from bot.services.backfill import Backfill
+from bot.services.conversation import Reader
 from bot.services.core import Channels, Core, alone, no_crash
 from bot.services.intake import Intake
 from bot.services.leadership import Leader
@@ -132,7 +134,7 @@ async def _start(
     directory = await SlackDirectory.connect(slack)
     ids = Ids(store.instance, system_random(), clock.now)
     owner = f"{socket.gethostname()}:{os.getpid()}:{ids.ulid()}"
-    leader = await _leader(store, owner, clock, stack)
+    leader = await _leader(store, owner, clock, lease_s, stack)
     carrier = Embedded(due=lambda: execution.due(core), execute=lambda r: execution.execute(core, r))
     core = Core(
         store=store,
@@ -177,11 +179,13 @@ async def _start(
     return core, outbox, server.url
 
 
-async def _leader(store: Store, owner: str, clock: Clock, stack: AsyncExitStack) -> Leader | None:
+async def _leader(
+    store: Store, owner: str, clock: Clock, lease_s: float, stack: AsyncExitStack
+) -> Leader | None:
     """Which process of several watches and posts; None where the database's file lock leaves only one."""
     if store.database.path is not None:
         return None
-    leader = Leader(store, owner, clock)
+    leader = Leader(store, owner, clock, lease=timedelta(seconds=lease_s))
     await leader.ask()
     stack.push_async_callback(leader.resign)
     _loop(stack, "leader", leader.run)
@@ -419,8 +423,8 @@ async def _let_people_in(
     )
     after = AfterAck()
     stack.push_async_callback(after.drain, DRAIN_S)
-    guess = await _language_model(settings, config, stack)
-    handlers.register(app, handlers.Deps(core=core, after=after, guess=guess))
+    reader = Reader(await _language_model(settings, config, stack))
+    handlers.register(app, handlers.Deps(core=core, after=after, reader=reader))
     events = None
     if settings.slack_app_token is None:
         from slack_bolt.adapter.aiohttp import to_aiohttp_response, to_bolt_request

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from bot.services.conversation import Guess
+from bot.services.conversation import Reader
 from bot.services.core import Core
 from handlers.after import AfterAck
 from handlers.agent import Agent
@@ -17,4 +17,4 @@ class Deps:
     core: Core
     after: AfterAck
     agent: Agent = field(default_factory=Agent)
-    guess: Guess | None = None  # the optional language model's
+    reader: Reader = field(default_factory=Reader)

@@ -11,7 +11,6 @@ from zoneinfo import ZoneInfo
 
 from slack_sdk.errors import SlackApiError
 
-from bot import intents
 from bot.domain.actors import Actor
 from bot.domain.errors import NotFound
 from bot.intents import what_if
@@ -49,7 +48,7 @@ async def talk_about(turn: Turn, text: str) -> None:
         await turn.tell(await answers.answer(turn, supposed))
         return
     said = await heard(turn, text)
-    steps, thread = await conversation.hear(turn.core, said, intents.parse, turn.deps.guess)
+    steps, thread = await conversation.hear(turn.core, said, turn.deps.reader)
     if turn.thread:
         turn.thread = thread  # an answer to an older question goes to where it was asked
     await _tell_all(turn, steps, said.actor)
@@ -170,7 +169,7 @@ async def _pick(turn: Turn, value: str) -> None:
     dialog, text = await pressed.picked(turn.core, stamp, number, turn.user)
     actor = await people.require_member(turn.core, turn.user, action="lookup")
     said = Heard(dialog.place, actor, text, is_pick=True)
-    steps, _ = await conversation.hear(turn.core, said, intents.parse)
+    steps, _ = await conversation.hear(turn.core, said, turn.deps.reader)
     await _tell_all(turn, steps, actor)
 
 
@@ -222,7 +221,7 @@ async def _about(turn: Turn) -> None:
         text=str(message.get("text") or ""),
         is_own=is_own,
     )
-    steps, _ = await conversation.hear(turn.core, said, intents.parse, turn.deps.guess)
+    steps, _ = await conversation.hear(turn.core, said, turn.deps.reader)
     for step in steps:
         if not await _opened(turn, step):
             await turn.tell(await _drawn(turn, step, actor))

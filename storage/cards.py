@@ -104,6 +104,12 @@ async def count(tx: Tx, *, status: str | None = None, program: str | None = None
     return int((await tx.run(asked)).scalar_one())
 
 
+async def reading_mark(tx: Tx) -> tuple[int, datetime | None]:
+    """How many cards there are and when one was last read: the same as long as no name or number changed."""
+    seen_at = (await tx.run(select(func.max(t.card.c.seen_at)))).scalar_one()
+    return int((await tx.run(select(func.count()).select_from(t.card))).scalar_one()), seen_at
+
+
 async def synced_at(tx: Tx, program: str) -> datetime | None:
     """When the program's directory was last read whole."""
     asked = select(t.card_sync.c.synced_at).where(t.card_sync.c.program == program)

@@ -9,18 +9,28 @@ from __future__ import annotations
 
 import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
+from decimal import ROUND_DOWN, Decimal
 from typing import Any
 
+from bot import intents
 from bot.domain.errors import NotFound
 from bot.domain.money import format_usd
-from bot.intents.model import Ask, Facts, Parsed, Reading, Thread
+from bot.intents.model import Ask, Facts, Reading
 from bot.operations._base import Operation
 from bot.services import conversation_forms as forms
 from bot.services import conversation_memory as memory
 from bot.services import people
 from bot.services.conversation_examples import nearest
-from bot.services.conversation_facts import Heard, all_on, dialog_of, facts, holds_card_number, thread_of
+from bot.services.conversation_facts import (
+    Heard,
+    Names,
+    all_on,
+    dialog_of,
+    facts,
+    holds_card_number,
+    thread_of,
+)
 from bot.services.conversation_steps import (
     Choice,
     Guarded,
@@ -37,11 +47,21 @@ from bot.services.core import Core
 from storage.dialogs import Dialog
 
 Kinds = Mapping[str, type[Operation]]
-Parse = Callable[[str, Facts, Thread | None, Kinds], Parsed]
 # A reading proposed where the grammar found none: text and facts in, a read or a "did you mean" out.
 Guess = Callable[[str, Facts], Awaitable[Reading | None]]
 
 MOST_MISSES = 2
+_CENT = Decimal("0.01")
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """What reads a text besides the grammar: the cards' names, and the optional language model's guess."""
+
+    guess: Guess | None = None
+    names: Names = field(default_factory=Names)
+
+
 _DROPS = re.compile(
     r"(?:ok(?:ay)?[, ]+)?(?:never ?mind|nevermind|nvm|forget (?:it|that|about it)|cancel(?: that| this| it)?|stop"
     r"|drop (?:it|that|this)|leave it|scratch that|don'?t bother)(?:[, ]+(?:please|thanks?|thank you))?[.! ]*",
@@ -68,28 +88,26 @@ class _Turn:
         return self.dialog if self.dialog and self.dialog.asked_slot else None
 
 
-async def hear(
-    core: Core, heard: Heard, parse: Parse, guess: Guess | None = None
-) -> tuple[Sequence[Step], str]:
+async def hear(core: Core, heard: Heard, reader: Reader) -> tuple[Sequence[Step], str]:
     """What follows from a text, in order, and the thread it belongs to. Raises NotAllowed, NotFound."""
     dialog = await dialog_of(core, heard)
     if dialog is not None:
         heard = replace(heard, place=dialog.place)
-    return await _steps(_Turn(core, heard, dialog), parse, guess), heard.place.thread_ts
+    return await _steps(_Turn(core, heard, dialog), reader), heard.place.thread_ts
 
 
-async def _steps(turn: _Turn, parse: Parse, guess: Guess | None) -> Sequence[Step]:
+async def _steps(turn: _Turn, reader: Reader) -> Sequence[Step]:
     if holds_card_number(turn.heard.text):
         return [Guarded()]
-    known = await facts(turn.core, turn.heard)
-    parsed = parse(turn.heard.text, known, await thread_of(turn.core, turn.dialog), turn.core.kinds)
+    known = await facts(turn.core, turn.heard, reader.names)
+    parsed = intents.parse(turn.heard.text, known, await thread_of(turn.core, turn.dialog), turn.core.kinds)
     if parsed.guarded:
         return [Guarded()]
     if word := await _little_words(turn):
         return [word]
     readings = parsed.readings
-    if guess is not None and turn.open is None and all(r.intent == "none" for r in readings):
-        proposed = await guess(turn.heard.text, known)
+    if reader.guess is not None and turn.open is None and all(r.intent == "none" for r in readings):
+        proposed = await reader.guess(turn.heard.text, known)
         readings = readings if proposed is None else (proposed,)
     wishes = [r for r in readings if forms.is_wish(r, turn.core.kinds)]
     steps = [await _read(turn, r) for r in readings if r not in wishes and r.intent != "none"]
@@ -129,8 +147,10 @@ async def _read(turn: _Turn, reading: Reading) -> Step:
 
 
 async def _lost(turn: _Turn) -> Lost:
-    """Nothing was understood, and nothing had been asked."""
-    return Lost(nearest(turn.heard.text, turn.core.kinds))
+    """Nothing was understood, and nothing had been asked: what this person could have said."""
+    core, names = turn.core, turn.core.policy.people.requesters
+    may_ask = not names or turn.heard.actor.id in await core.directory.members_lately(names)
+    return Lost(nearest(turn.heard.text, core.kinds if may_ask else {}))
 
 
 async def _wishes(turn: _Turn, wishes: Sequence[Reading]) -> Step:
@@ -159,7 +179,14 @@ async def _counted(core: Core, reading: Reading) -> Reading:
         )
         return replace(reading, slots=rest, opened=False, ask=reading.ask or question)
     note = f"Everything on {forms.label(reading.card)} is {format_usd(balance_usd)}, read just now."
-    return replace(reading, slots={**rest, "amount": f"{balance_usd:.2f}"}, notes=(*reading.notes, note))
+    left = None if reading.ask and reading.ask.slot == "amount" else reading.ask
+    return replace(
+        reading,
+        slots={**rest, "amount": str(balance_usd.quantize(_CENT, ROUND_DOWN))},
+        ask=left,
+        opened=left is None and reading.intent != "ambiguous",
+        notes=(*reading.notes, note),
+    )
 
 
 def _is_another(turn: _Turn, dialog: Dialog) -> bool:

@@ -35,7 +35,7 @@ SENTENCES: Mapping[str, str] = {
 
 
 def nearest(text: str, kinds: Mapping[str, type[Operation]]) -> tuple[str, ...]:
-    """The sentences nearest to a text, of what this Countersign does."""
+    """The sentences nearest to a text, of look-ups and of the wishes in `kinds`."""
     sayable = [
         sentence
         for intent, sentence in SENTENCES.items()

@@ -6,6 +6,12 @@ from typing import Any
 
 import pytest
 
+from bot.domain.errors import Stale
+from bot.intents.model import Ask, Facts, Option, Reading
+from bot.services import conversation
+from bot.services import conversation_buttons as pressed
+from bot.services.conversation_facts import Heard, Place
+from bot.services.conversation_steps import Look, Offers, Question
 from tests.handlers.office import ALICE, APPROVALS, BOB, CAROL, OPS, Office
 
 Json = dict[str, Any]
@@ -229,9 +235,6 @@ async def test_buttons_of_an_older_question_say_so(talk: Talk, card: Json) -> No
 
 async def test_nobody_elses_buttons_work(talk: Talk, card: Json) -> None:
     """A dialog belongs to one person, even where another one got hold of its button."""
-    from bot.domain.errors import Stale
-    from bot.services import conversation_buttons as pressed
-
     await talk.say(f"please load 85 onto {card['last4']}")
     value = next(
         e["value"]
@@ -457,3 +460,36 @@ async def test_a_shortcut_answers_a_question_that_somebody_asked_the_team(office
     told = [m for m in await office.messages(ALICE, APPROVALS) if m["ephemeral"]]
     assert "Available" in str(told[-1])
     assert not [m for m in await office.messages(BOB, APPROVALS) if m["ephemeral"]]
+
+
+async def test_a_language_model_is_asked_only_where_nothing_was_understood(
+    office: Office, card: Json
+) -> None:
+    asked: list[str] = []
+
+    async def guess(text: str, facts: Facts) -> Reading | None:
+        asked.append(text)
+        said = f"freeze card {card['last4']}"
+        return Reading(
+            "ambiguous", ask=Ask("meaning", f"Did you mean: {said}?", (Option(said, "Yes, that"),))
+        )
+
+    actor = await office.core.directory.actor(ALICE)
+
+    async def hear(text: str) -> Any:
+        heard = Heard(Place("T0SANDBOX", DIRECT, "1.1", ALICE), actor, text)
+        (step,), _ = await conversation.hear(office.core, heard, conversation.Reader(guess))
+        return step
+
+    assert isinstance(await hear("what's our float?"), Look)
+    assert asked == []
+    question = await hear("put that plastic of the lady on ice will ya")
+    assert isinstance(question, Question)
+    assert len(asked) == 1
+    dialog, text = await pressed.picked(office.core, f"{question.mark}", 0, ALICE)
+    (offers,), _ = await conversation.hear(
+        office.core, Heard(dialog.place, actor, text, is_pick=True), conversation.Reader(guess)
+    )
+    assert isinstance(offers, Offers)
+    assert offers.offers[0].verb == "Freeze"
+    assert len(asked) == 1

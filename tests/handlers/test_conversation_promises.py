@@ -7,7 +7,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sqlalchemy import text as sql
 
-from bot import intents
 from bot.services import conversation
 from bot.services.conversation_facts import Heard, Place, holds_card_number
 from tests.handlers.office import ALICE, APPROVALS, BOB, Office
@@ -70,6 +69,7 @@ async def _all(office: Office) -> dict[str, str]:
 async def test_no_text_makes_or_decides_a_request(office: Office) -> None:
     request = await office.ask_top_up()
     last4 = office.world.cards[0]["last4"]
+    reader = conversation.Reader()
     before, rng = await _all(office), random.Random(20260302)
     # Slack takes a hundred questions a minute; these are about what is said, not about who people are.
     core = replace(office.core, directory=ScriptedDirectory())
@@ -79,7 +79,7 @@ async def test_no_text_makes_or_decides_a_request(office: Office) -> None:
         who = rng.choice((ALICE, BOB))
         place = Place("T0SANDBOX", f"D{who}", str(rng.randrange(3)), who)
         heard = Heard(place, people[who], a_text(rng, request.id, last4), is_own=rng.random() < 0.9)
-        await conversation.hear(core, heard, intents.parse)
+        await conversation.hear(core, heard, reader)
         assert number < 399 or await _all(office) == before, "some text changed something"
 
 

@@ -116,4 +116,11 @@ async def _help(core: Core, slack_id: str, asked: Command) -> Block:
 def reads_of(command: str) -> list[tuple[str, str]]:
     """What may be looked up by a command: how it is typed, and what it says."""
     own = [("/countersign help", "this")] if command == "countersign" else []
+    if command == "card":
+        own = [
+            (
+                "/card topup bulk",
+                "many cards from a list; also `order bulk`, `freeze bulk`, or a CSV file sent to me",
+            )
+        ]
     return own + [(row.usage, row.help) for row in LOOK_UPS.values() if row.name[0] == command and row.usage]

@@ -55,14 +55,15 @@ class Deliverer:
         name = f"purchase-{len(self.made)}"
         if self.rng.random() < 0.33:
             self.made[f"{name}-declined"] = json.dumps(
-                self._event(f"{name}-declined", name, "declined")
+                self.event(f"{name}-declined", name, "declined")
             ).encode()
             return
         for kind in LEGS[: self.rng.randint(1, len(LEGS))]:
             event_id = f"{name}-{kind}"
-            self.made[event_id] = json.dumps(self._event(event_id, name, kind)).encode()
+            self.made[event_id] = json.dumps(self.event(event_id, name, kind)).encode()
 
-    def _event(self, event_id: str, name: str, kind: str) -> dict[str, Any]:
+    def event(self, event_id: str, name: str, kind: str) -> dict[str, Any]:
+        """An event of the purchase `name`, as the service would make it now."""
         stamp = self._now().isoformat()
         data = {
             "card_id": "card-1",

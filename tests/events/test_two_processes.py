@@ -1,6 +1,8 @@
 """Two processes on one PostgreSQL database: one of them watches, and everything is told once and counted truly."""
 
 import asyncio
+import json
+import random
 from collections.abc import AsyncIterator, Iterator
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
@@ -30,6 +32,8 @@ from storage.alerts import Alert
 from storage.ingest import Ingest
 from storage.store import Store
 from storage.vault import Keyring, Vault
+from tests.crash.outside import Outside, outside
+from tests.events.deliverer import Deliverer, keep_secret
 from tests.support.databases import PostgresDatabases, postgres_server
 from tests.support.world import BOB, MASTER, World, a_world
 
@@ -229,3 +233,45 @@ async def test_what_only_the_leader_runs_stops_with_its_term_and_goes_on_with_th
         task.cancel()
     await asyncio.wait([*renewing, *working])
     assert sorted(begun) == ["bot-0", "bot-1"]
+
+
+async def hears_of(deliverer: Deliverer, url: str, name: str) -> None:
+    """The bot at this address is delivered a decline for fraud."""
+    event = deliverer.event(f"purchase-{name}-declined", f"purchase-{name}", "declined")
+    deliverer.made[event["id"]] = json.dumps(event).encode()
+    await deliverer.finish(url)
+
+
+async def fraud_told(world: Outside, times: int) -> list[str]:
+    """What the channel says of fraud, once it says it so often."""
+    async with asyncio.timeout(30):
+        while True:
+            told = [m["text"] for m in world.posts() if "looked like fraud" in m["text"]]
+            if len(told) >= times:
+                return told
+            await asyncio.sleep(0.1)
+
+
+@pytest.mark.soak
+async def test_of_two_whole_bots_one_tells_and_when_it_is_killed_the_other_goes_on(
+    databases: PostgresDatabases, tmp_path: Path
+) -> None:
+    """Real processes; the first leads as long as it lives."""
+    url = databases.migrated()
+    async with outside(tmp_path, lease_s=3) as world:
+        world.env["COUNTERSIGN_DATABASE_URL"] = url
+        await keep_secret(world)
+        deliverer = Deliverer(world, random.Random(1))
+        await world.bot.start()
+        other = await world.bot.sibling()
+        try:
+            await other.start()
+            await hears_of(deliverer, other.url, "first")
+            await fraud_told(world, 1)
+            await world.bot.kill()
+            await hears_of(deliverer, other.url, "second")
+            told = await fraud_told(world, 2)
+        finally:
+            await other.close()
+    assert len(told) == 2, told
+    databases.drop(url)

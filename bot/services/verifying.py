@@ -22,6 +22,8 @@ from storage.store import Tx
 LONG_CHAIN = 20_000
 """From so many entries on it takes seconds, and is worth a word before."""
 
+_ROWS_LEFT_OUT = "request.rows_left_out"
+
 # States that nobody reaches without the approvals.
 _DECIDED = frozenset({State.APPROVED, State.EXECUTING, State.SUCCEEDED, State.FAILED, State.UNRESOLVED})
 
@@ -44,6 +46,8 @@ async def verify(core: Core, request_id: str) -> Verification:
             await _entries(tx, request),
             await _chain(tx),
         ]
+        if request.is_batch:
+            checks.insert(4, await _rows(tx, request))
         return Verification(request, tuple(checks), tx.now)
 
 
@@ -99,21 +103,39 @@ def _approvals(request: Request, made: Sequence[Decision]) -> Checked:
     )
 
 
+async def _rows(tx: Tx, batch: Request) -> Checked:
+    """Of a batch: each row has its own terms, key and decisions, under the same key."""
+    rows = await requests.rows_of(tx, batch.id)
+    wrong = []
+    for row in rows:
+        made = await decisions.of(tx, row.id)
+        if not (_terms(tx, row).holds and _decisions(tx, row, made).holds and _approvals(row, made).holds):
+            wrong.append(row.id)
+    if wrong:
+        return Checked("Rows", holds=False, found=f"not as they were approved: {', '.join(wrong)}")
+    return Checked("Rows", holds=True, found=f"terms, decisions and approvals of all {len(rows)} hold")
+
+
 async def _entries(tx: Tx, request: Request) -> Checked:
-    """The audit tells of this request from its submit on, always with this digest."""
+    """The audit tells of this request from its submit on, with this digest.
+
+    Only the leaving out of rows gives a batch another digest, and its approvals fall with the old one.
+    """
     what = "Audit entries"
     seqs: list[int] = []
-    submitted = False
+    submitted, told = False, ""
     async for entry in audit_pages.about(tx, f"request:{request.id}"):
-        told = _digest_in(entry)
-        if told not in ("", request.digest):
+        before, told = told, _digest_in(entry) or told
+        if before not in ("", told) and not (request.is_batch and entry.action == _ROWS_LEFT_OUT):
             return Checked(what, holds=False, found=f"entry {entry.seq} tells of another digest")
         submitted = submitted or entry.action == "request.submitted"
         seqs.append(entry.seq)
     if not submitted:
         return Checked(what, holds=False, found="there is none of its submit")
+    if told != request.digest:
+        return Checked(what, holds=False, found=f"the last of them, {seqs[-1]}, tells of another digest")
     span = f"{seqs[0]:,}" if len(seqs) == 1 else f"{seqs[0]:,} to {seqs[-1]:,}"
-    return Checked(what, holds=True, found=f"{len(seqs)}, from its submit on, all with this digest: {span}")
+    return Checked(what, holds=True, found=f"{len(seqs)}, from its submit on, with its digest: {span}")
 
 
 def _digest_in(entry: audit.Entry) -> str:

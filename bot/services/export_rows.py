@@ -18,7 +18,7 @@ from bot.partner.models import LedgerEntry, Transaction
 from bot.partner.ratelimit import Lane
 from bot.services import ledger_lookups, purchase_lookups
 from bot.services.core import Core
-from storage import audit_pages, cards, decisions, purchase_pages, request_search
+from storage import audit_pages, card_labels, decisions, purchase_pages, request_search
 
 AT_ONCE = 500
 
@@ -178,10 +178,7 @@ async def _of_program(core: Core, wish: Wish) -> AsyncIterator[tuple[str, str, P
                 after=place,
                 limit=AT_ONCE,
             )
-            labels: dict[str, str] = {}
-            for card_id in {purchase.card_id for purchase in found if purchase.card_id}:
-                entry = await cards.get(tx, card_id)
-                labels[card_id] = entry.label if entry else ""
+            labels = await card_labels.of(tx, {p.card_id for p in found if p.card_id})
         for purchase in found:
             card_id = purchase.card_id or ""
             yield card_id, labels.get(card_id, ""), purchase_lookups.heard_only(purchase)

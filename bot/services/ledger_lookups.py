@@ -16,7 +16,7 @@ from bot.partner.errors import LedgerMoving
 from bot.partner.pages import PAGE
 from bot.partner.ratelimit import Lane
 from bot.services.core import Core
-from storage import cards, request_search
+from storage import card_labels, request_search
 
 MOST_ROWS = 2_000
 """Twenty calls of the API; an export reads them all."""
@@ -104,11 +104,7 @@ async def _known(core: Core, entries: Sequence[models.LedgerEntry]) -> Known:
             ids |= set(ledger_words.tokens(entry.reference))
     async with core.store.read() as tx:
         found = await request_search.by_key(tx, keys)
-        labels = {}
-        for card_id in ids:
-            card = await cards.get(tx, card_id)
-            if card is not None:
-                labels[card_id] = card.label
+        labels = await card_labels.of(tx, ids)
     return Known(found, labels)
 
 

@@ -28,7 +28,7 @@ from bot.partner.models import Transaction
 from bot.partner.ratelimit import Lane
 from bot.services.core import Core
 from bot.services.drafts import resolve_card
-from storage import cards, purchase_pages
+from storage import card_labels, purchase_pages
 
 MOST_ROWS = 500
 """Twenty calls of the API; an export reads them all."""
@@ -137,10 +137,7 @@ async def declined(core: Core, period: Period, *, program: str) -> DeclineReport
             tx, program, since=period.since, until=period.until, limit=MOST_DECLINES
         )
         heard_at = await purchase_pages.last_heard_at(tx, program)
-        labels = {}
-        for card_id in {leg.card_id for leg in legs if leg.card_id}:
-            entry = await cards.get(tx, card_id)
-            labels[card_id] = entry.label if entry else f"card {card_id}"
+        labels = await card_labels.of(tx, {leg.card_id for leg in legs if leg.card_id})
     lines = [_decline(leg, labels) for leg in legs]
     return DeclineReport(program, period, by_cause(lines), tuple(lines[:LATEST]), total, len(lines), heard_at)
 
@@ -150,7 +147,7 @@ def _decline(leg: Leg, labels: Mapping[str, str]) -> DeclineLine:
     return DeclineLine(
         at=leg.occurred_at,
         code=why.code if why else "unknown",
-        label=labels.get(leg.card_id or "", "a card"),
+        label=labels.get(leg.card_id or "", f"card {leg.card_id}" if leg.card_id else "a card"),
         merchant=leg.merchant or "unnamed",
         amount_usd=None if leg.amount_usd is None else leg.amount_usd.copy_abs(),
         retryable=why.retryable if why else None,

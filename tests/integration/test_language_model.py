@@ -7,12 +7,14 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 from aiohttp import web
 
+from bot.config import Config, ConfigError, Model
 from bot.domain.secret import Secret
 from bot.intents.model import Facts, KnownCard
 from bot.language_model import SENTENCES, LanguageModel, fault_of, hide
@@ -178,6 +180,39 @@ async def test_the_doctor_tells_what_is_wrong_with_it(
     assert "not of the form" in str(await fault_of(model.url, "small", None))
     model.status = 401
     assert "401" in str(await fault_of(model.url, "small", None))
+
+
+TOML = (Path(__file__).parents[2] / "countersign.toml").read_bytes()
+
+
+def _with(url: str, model: str) -> bytes:
+    return TOML.replace(b'url = ""   ', f'url = "{url}" '.encode()).replace(
+        b'model = ""', f'model = "{model}"'.encode()
+    )
+
+
+def test_it_is_off_by_default_and_on_with_an_address_and_a_name() -> None:
+    assert Config.parse(TOML).model is None
+
+    found = Config.parse(_with("https://models.example.com/v1/chat/completions", "small")).model
+    assert found == Model("https://models.example.com/v1/chat/completions", "small")
+
+
+@pytest.mark.parametrize(
+    ("url", "model", "said"),
+    [
+        ("https://models.example.com/v1/chat/completions", "", "language_model.model is needed"),
+        (
+            "http://models.example.com/v1/chat/completions",
+            "small",
+            "language_model.url must be an https address",
+        ),
+        ("https://models.example.com/v1", "small", "ends in /chat/completions"),
+    ],
+)
+def test_a_wrong_setting_is_named(url: str, model: str, said: str) -> None:
+    with pytest.raises(ConfigError, match=said):
+        Config.parse(_with(url, model))
 
 
 def test_what_is_hidden_comes_back_as_it_was() -> None:

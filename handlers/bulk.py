@@ -9,7 +9,7 @@ from bot.domain.requests import Request
 from bot.operations._base import Operation
 from bot.services import bulk, bulk_reading, drafts, lookups, people
 from handlers.files import fetch
-from handlers.guard import Turn
+from handlers.guard import Json, Turn
 from handlers.views import blocks, forms, ids, replies
 from handlers.views import bulk as views
 
@@ -48,7 +48,7 @@ async def uploaded(turn: Turn) -> None:
     """A file in the app's own conversation: what it was read as, or everything that is wrong with it."""
     await people.require_requester(turn.core, turn.user, action="bulk.upload")
     files = turn.event.get("files") or []
-    if len(files) != 1 or not str(files[0].get("name", "")).lower().endswith(_ENDINGS):
+    if len(files) != 1 or not _may_be_a_list(files[0]):
         await turn.tell(
             replies.said("I read lists of cards as one CSV file at a time. See `/card topup bulk`.")
         )
@@ -62,6 +62,12 @@ async def uploaded(turn: Turn) -> None:
         return
     summaries = [operation.summary() for operation in read.operations]
     await turn.tell(views.understood(read.cls, summaries, read.draft_id))
+
+
+def _may_be_a_list(file: Json) -> bool:
+    """By its name, or by what Slack takes it for: pasted text becomes a file without an ending."""
+    named = str(file.get("name", "")).lower().endswith(_ENDINGS)
+    return named or str(file.get("mimetype", "")).startswith("text/")
 
 
 async def review(turn: Turn) -> None:

@@ -16,7 +16,7 @@ from bot.domain.money import exact_sum
 from bot.domain.requests import Event, Request, State
 from bot.operations._base import Concern, Operation
 from bot.partner.codec import encode
-from bot.services import bulk_rows, bulk_words, drafts, owed, people, programs
+from bot.services import bulk_facts, bulk_rows, bulk_words, drafts, owed, people, programs
 from bot.services.bulk_approval import ROWS_DIGEST
 from bot.services.bulk_reading import Read, of_draft
 from bot.services.core import Core
@@ -41,7 +41,7 @@ async def preview(core: Core, draft_id: str, slack_id: str) -> BulkPreviewPictur
     if draft is None or read is None:
         raise NotFound("This list is gone. Upload or paste it again; nothing was recorded.")
     await people.require_may_ask(core, slack_id, read.cls, action=f"{read.cls.kind}.bulk.preview")
-    live_facts = await account_facts(core, draft.program, read.cls)
+    live_facts = await bulk_facts.account(core, draft.program, read.cls)
     standing = await people.standing_lately(core)
     operations = read.operations
     total_usd = exact_sum(operation.exposure_usd() for operation in operations)
@@ -72,21 +72,6 @@ async def preview(core: Core, draft_id: str, slack_id: str) -> BulkPreviewPictur
         program=draft.program,
         live=core.live.get(draft.program, True),
     )
-
-
-async def account_facts(core: Core, program: str, cls: type[Operation]) -> dict[str, Any]:
-    """What the account says now that bears on a batch of this kind; nothing for a freeze. Raises PartnerError."""
-    partner = core.partners[program]
-    if cls.kind == "card_freeze":
-        return {}
-    me = await partner.me()
-    facts: dict[str, Any] = {
-        "float_available_usd": str(me.float.available_usd),
-        "allowance_left": None if me.cards.limit is None else me.cards.limit - me.cards.total,
-    }
-    if cls.kind == "card_order":
-        facts["monthly_fee_usd"] = str((await partner.fees()).transaction.monthly_per_card_usd)
-    return facts
 
 
 async def _house_facts(tx: Tx, core: Core, read: Read, operations: Sequence[Operation]) -> dict[str, Any]:

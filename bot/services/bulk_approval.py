@@ -8,7 +8,6 @@ before the first byte judges a row as it judges any request.
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import timedelta
 
 from bot.domain.approvals import Decision, DecisionKind, decision_bytes
 from bot.domain.bulk import digest_of_rows, due_after
@@ -73,6 +72,12 @@ def _are_the_rows(tx: Tx, batch: Request, rows: list[Request]) -> bool:
     return digest_of_rows(row.digest for row in rows) == batch.terms.get(ROWS_DIGEST)
 
 
+async def decided_on(tx: Tx, request: Request) -> Request:
+    """What people decided on: the batch of a row, else the request itself."""
+    batch = await requests.get(tx, request.parent_id) if request.parent_id else None
+    return batch or request
+
+
 async def batch_stands(tx: Tx, row: Request) -> bool:
     """Is this row among those that enough people approved with its batch? Asked before its first byte."""
     batch = await requests.get(tx, row.parent_id or "")
@@ -86,8 +91,3 @@ async def batch_stands(tx: Tx, row: Request) -> bool:
         if d.kind is DecisionKind.APPROVE and d.digest == batch.digest and is_genuine(tx.vault, d)
     }
     return len(approvers - {batch.requester}) >= batch.approvals_needed
-
-
-def sent_within(rows: int) -> timedelta:
-    """How long after its approval the last row of so many is sent."""
-    return due_after(max(rows - 1, 0))

@@ -207,7 +207,7 @@ async def on_target(tx: Tx, operation: Operation) -> dict[str, Any]:
 
 async def pending_usd(tx: Tx, core: Core) -> Decimal:
     """What pending and approved requests will take from the float."""
-    waiting = await requests.find(tx, states=(State.PENDING, State.APPROVED), each_row=True, limit=1000)
+    waiting = await requests.find(tx, states=(State.PENDING, State.APPROVED), each_row=True, limit=10_000)
     leaving = (r.exposure_usd for r in waiting if r.kind in core.kinds and core.kinds[r.kind].moves_float)
     return exact_sum(leaving)
 

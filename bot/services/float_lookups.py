@@ -47,7 +47,7 @@ async def float_known(core: Core, *, program: str | None = None) -> FloatPicture
 
 async def _picture(core: Core, program: str, kept: readings.Reading, period: Period | None) -> FloatPicture:
     async with core.store.read() as tx:
-        waiting = await requests.find(tx, states=(State.PENDING, State.APPROVED), each_row=True, limit=1000)
+        waiting = await requests.find(tx, states=(State.PENDING, State.APPROVED), each_row=True, limit=10_000)
         past = await float_history.of(tx, core, program, period)
         runway = await _runway(tx, core, program, kept)
     moving = [r for r in waiting if r.program == program and _moves_float(core, r)]

@@ -15,7 +15,7 @@ from bot.domain.policy import APPROVAL_VALID_FOR
 from bot.domain.requests import Event, Request, State
 from bot.operations._base import Operation
 from bot.partner.errors import Forbidden, PartnerError, Unauthorized
-from bot.services import bulk_approval, own_records, people, programs
+from bot.services import bulk_approval, bulk_facts, own_records, people, programs
 from bot.services.core import Core
 from bot.services.decisions import is_genuine
 from bot.services.drafts import house_facts
@@ -111,11 +111,15 @@ async def _as_approved(core: Core, request: Request) -> Answer:
             for d in await decisions.of(tx, request.id)
             if is_genuine(tx.vault, d) and d.digest == request.digest
         ]
-    return _quorum(core, request, genuine)
+        whole = await bulk_approval.decided_on(tx, request)
+    return _quorum(core, request, whole, genuine)
 
 
-def _quorum(core: Core, request: Request, genuine: list[Decision]) -> Stop | None:
-    """Enough genuine approvals, made when the row says they were, and by today's policy still enough."""
+def _quorum(core: Core, request: Request, whole: Request, genuine: list[Decision]) -> Stop | None:
+    """Enough genuine approvals, made when the row says they were, and by today's policy still enough.
+
+    `whole` is what people decided on: the request itself, or the batch that it is a row of.
+    """
     kind = DecisionKind.BREAK_GLASS if request.break_glass else DecisionKind.APPROVE
     given = {d.actor: d.decided_at for d in genuine if d.kind is kind}
     if not given or request.approved_at != max(given.values()):
@@ -126,9 +130,9 @@ def _quorum(core: Core, request: Request, genuine: list[Decision]) -> Stop | Non
         allowed = core.policy.of(request.kind).now and core.kinds[request.kind].can_run_now
         return None if allowed and set(given) == {request.requester} else _TAMPERED
     approvers = set(given) - {request.requester}
-    if len(approvers) < request.approvals_needed or request.approved_at > request.expires_at:
+    if len(approvers) < whole.approvals_needed or request.approved_at > request.expires_at:
         return _TAMPERED
-    needed = core.policy.of(request.kind).approvals_needed(request.exposure_usd)
+    needed = core.policy.of(request.kind).approvals_needed(whole.exposure_usd)
     if len(approvers) < needed:
         return Stop(Event.CANCEL, f"The policy now asks for {needed} approvals. Nothing was sent; ask again.")
     return None
@@ -140,6 +144,7 @@ async def _approvers_stand(core: Core, request: Request) -> Stop | None:
         return None
     async with core.store.read() as tx:
         approved = [d for d in await decisions.of(tx, request.id) if d.kind is DecisionKind.APPROVE]
+        whole = await bulk_approval.decided_on(tx, request)
     if core.kinds[request.kind].asked_by_admins and request.requester not in await people.admins(core):
         text = f"{request.requester_name} is no longer an admin. Nothing was sent; ask again."
         return Stop(Event.CANCEL, text)
@@ -152,7 +157,7 @@ async def _approvers_stand(core: Core, request: Request) -> Stop | None:
                 f"{decision.actor_name} approved this but is no longer an approver. Nothing was sent; ask again.",
             )
     counted = standing.counted(d.actor for d in approved if not standing.are_one(d.actor, request.requester))
-    if len(counted) < request.approvals_needed:
+    if len(counted) < whole.approvals_needed:
         text = "Some of those who decided on this count as one person now, by delegation."
         return Stop(Event.CANCEL, f"{text} Nothing was sent; ask again.")
     return None
@@ -162,7 +167,10 @@ async def recheck(core: Core, request: Request) -> Answer:
     """Do the facts still allow it? Reads the API live; a kind may choose to act when it cannot be read."""
     operation = operation_of(core, request)
     try:
-        facts = await operation.read(core.partners[request.program])
+        if request.parent_id is None:
+            facts = await operation.read(core.partners[request.program])
+        else:
+            facts = await bulk_facts.of_row(core, request, operation)
     except (Unauthorized, Forbidden) as error:
         await programs.pause(core, request.program, error)
         return Later("Sending to this program is paused: the API does not take the key.")

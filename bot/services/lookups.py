@@ -9,7 +9,14 @@ from bot.services.funding_lookups import funding_addresses, funding_list, fundin
 from bot.services.house_lookups import policy_picture, who
 from bot.services.ledger_lookups import earnings, fees, ledger
 from bot.services.purchase_lookups import declined, transactions
-from bot.services.request_lookups import confirmation, inbox_of, private_of, request_picture, rows_to_approve, search
+from bot.services.request_lookups import (
+    confirmation,
+    inbox_of,
+    private_of,
+    request_picture,
+    rows_to_approve,
+    search,
+)
 
 __all__ = [
     "FLOAT_FRESH_FOR",

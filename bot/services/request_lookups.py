@@ -10,7 +10,7 @@ from bot.domain.periods import Period
 from bot.domain.requests import OPEN, State
 from bot.domain.statements import RequestPage
 from bot.partner.errors import PartnerError
-from bot.services import bulk, bulk_pictures, own_records, people, pictures_of
+from bot.services import bulk_facts, bulk_pictures, own_records, people, pictures_of
 from bot.services.core import Core
 from bot.services.drafts import house_concerns
 from bot.services.pictures import (
@@ -101,7 +101,7 @@ async def _confirmation_of_batch(core: Core, picture: RequestPicture) -> Confirm
     """The same for a batch: the account is read once, and every row is shown with its private values."""
     request = picture.request
     try:
-        live = await bulk.account_facts(core, request.program, core.kinds[request.kind])
+        live = await bulk_facts.account(core, request.program, core.kinds[request.kind])
     except PartnerError:
         return Confirmation(picture, picture.lines, picture.concerns, (), facts_read=False)
     lines, concerns = bulk_pictures.effect(request, {**request.facts, **live})

@@ -10,7 +10,7 @@ import pytest
 from sqlalchemy import text
 
 from bot.domain.errors import NotAllowed, OverLimit, OwnRequest, Stale
-from bot.domain.policy import Limits
+from bot.domain.policy import KindPolicy, Limits, Tier
 from bot.domain.requests import State
 from bot.services import approvals, bulk, execution, requests, upkeep
 from storage import decisions
@@ -249,6 +249,42 @@ async def test_no_row_is_sent_of_a_batch_that_was_changed_by_hand(world: World, 
     await world.run(30)
 
     assert keys_sent(world) == []
+
+
+async def test_a_policy_that_asks_for_more_approvals_of_the_total_stops_every_row(world: World) -> None:
+    batch = await ask_bulk(world, a_list(world, "200", "200", "200"))
+    await world.approve(batch)
+    await world.approve(batch, by=CAROL)
+    kinds = {"card_topup": KindPolicy(tiers=(Tier(Decimal(500), 3),))}
+    world.core = replace(world.core, policy=replace(world.core.policy, kinds=kinds))
+    await world.run(20, step=2)
+
+    assert await states_of(world, batch) == {State.CANCELLED: 3}
+    assert "now asks for 3 approvals" in (await rows_of(world, batch))[0].outcome_text
+    assert keys_sent(world) == []
+
+
+async def test_a_row_stops_when_one_who_approved_its_batch_is_no_longer_an_approver(world: World) -> None:
+    batch = await ask_bulk(world, a_list(world, "10", "20"))
+    await world.approve(batch)
+    await world.run_due()
+    world.people.groups["@card-approvers"].discard(BOB)
+    done = await run_to_the_end(world, batch)
+
+    assert await states_of(world, batch) == {State.SUCCEEDED: 1, State.CANCELLED: 1}
+    assert "no longer an approver" in (await rows_of(world, batch))[1].outcome_text
+    assert done.outcome_text == "1 of 2 rows succeeded; 1 not sent. 10.00 USD of 30.00 USD moved."
+
+
+async def test_many_orders_do_not_list_every_card_for_each_row(world: World) -> None:
+    rows = [f"Max Muster {name},49,1511234567{n},max{n}@example.com" for n, name in enumerate("ABC")]
+    batch = await ask_bulk(world, "\n".join(["name,country,phone,email", *rows]))
+    await world.approve(batch)
+    listed = len(await world.sent("GET /cards"))
+    done = await run_to_the_end(world, batch)
+
+    assert done.state is State.SUCCEEDED
+    assert len(await world.sent("GET /cards")) == listed
 
 
 async def test_lists_show_the_batch_and_card_pages_its_rows(world: World) -> None:

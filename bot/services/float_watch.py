@@ -91,47 +91,60 @@ async def _about_to_change(tx: Tx, core: Core, program: str) -> list[str]:
 
 async def committed(tx: Tx, core: Core, program: str) -> Decimal:
     """What pending and approved requests would take from the float."""
-    waiting = await requests.find(tx, states=(State.PENDING, State.APPROVED), each_row=True, limit=1000)
+    waiting = await requests.find(tx, states=(State.PENDING, State.APPROVED), each_row=True, limit=10_000)
     moving = (r for r in waiting if r.program == program and r.kind in core.kinds)
     return exact_sum(r.exposure_usd for r in moving if core.kinds[r.kind].moves_float)
 
 
 async def look_ahead(core: Core, program: str) -> None:
     """Will the float be at its floor within the runway, at the pace of the last days?"""
-    rule = core.alerting.float_alert
-    dedupe = f"runway:{program}"
     async with core.store.begin() as tx:
-        last = await readings.get(tx, program, "me")
-        if last is None or await alert_rows.open_one(tx, f"float:{program}"):
-            return
-        past = await history.since(tx, program, "me", tx.now - _LOOKED_BACK)
-        spent = [Spent(r.read_at, Decimal(r.value["spent_usd"])) for r in past]
-        room_usd = _usable(last) - await committed(tx, core, program)
-        was_open = await alert_rows.open_one(tx, dedupe) is not None
-        # A quarter more to end it than to raise it, or it would come and go with every top-up.
-        most = rule.runway_hours * 5 // 4 if was_open else rule.runway_hours
-        left = alert_rules.hours_left(room_usd, rule.floor_usd, spent, tx.now, most=most)
-        if left is None:
-            await alerts.resolve(tx, core, dedupe)
-            return
-        at = (tx.now + timedelta(hours=left)).replace(minute=0, second=0, microsecond=0)
-        said = [
-            f"At the pace of the last days the float of {program} reaches its floor of"
-            f" {format_usd(rule.floor_usd)} around {at:%a %Y-%m-%d %H:00} UTC, requests that wait included.",
-            *await _about_to_change(tx, core, program),
-            "Submit funding in time: a transfer takes minutes on POLYGON and hours on BNB and BASE.",
-        ]
-        await alerts.keep(
-            tx,
-            core,
-            dedupe=dedupe,
-            kind="runway",
-            subject=program,
-            severity="warning",
-            title=f"Float of {program} lasts about {max(1, round(left))} h",
-            text=" ".join(said),
-            facts={"program": program},
-        )
+        await _runway(tx, core, program)
+
+
+async def _runway(tx: Tx, core: Core, program: str) -> None:
+    rule, dedupe = core.alerting.float_alert, f"runway:{program}"
+    last = await readings.get(tx, program, "me")
+    if last is None or await alert_rows.open_one(tx, f"float:{program}"):
+        return
+    past = await history.since(tx, program, "me", tx.now - _LOOKED_BACK)
+    spent = [Spent(r.read_at, Decimal(r.value["spent_usd"])) for r in past]
+    room_usd = _usable(last) - await committed(tx, core, program)
+    was_open = await alert_rows.open_one(tx, dedupe) is not None
+    # A quarter more to end it than to raise it, or it would come and go with every top-up.
+    most = rule.runway_hours * 5 // 4 if was_open else rule.runway_hours
+    left = alert_rules.hours_left(room_usd, rule.floor_usd, spent, tx.now, most=most)
+    if left is None:
+        await alerts.resolve(tx, core, dedupe)
+        return
+    coming_usd = await funding_watch.on_its_way(tx, program)
+    then = alert_rules.hours_left(room_usd + coming_usd, rule.floor_usd, spent, tx.now, most=most)
+    at = (tx.now + timedelta(hours=left)).replace(minute=0, second=0, microsecond=0)
+    said = [
+        f"At the pace of the last days the float of {program} reaches its floor of"
+        f" {format_usd(rule.floor_usd)} around {at:%a %Y-%m-%d %H:00} UTC, requests that wait included.",
+        *await _about_to_change(tx, core, program),
+        *([_with_funding(then, most)] if coming_usd else []),
+        "Submit funding in time: a transfer takes minutes on POLYGON and hours on BNB and BASE.",
+    ]
+    await alerts.keep(
+        tx,
+        core,
+        dedupe=dedupe,
+        kind="runway",
+        subject=program,
+        # What is verified may still be held or refused, so it is said all the same.
+        severity="warning" if then is not None else "info",
+        title=f"Float of {program} lasts about {max(1, round(left))} h",
+        text=" ".join(said),
+        facts={"program": program},
+    )
+
+
+def _with_funding(hours: float | None, most: int) -> str:
+    """How long it lasts if what is on its way is credited whole."""
+    lasts = f"more than {most} h" if hours is None else f"about {max(1, round(hours))} h"
+    return f"With it, it lasts {lasts}."
 
 
 async def _allowance(tx: Tx, core: Core, program: str, reading: Reading) -> None:

@@ -23,6 +23,7 @@ from bot.partner.models.events import FloatCredit
 from bot.partner.ratelimit import Lane
 from bot.services import alerts
 from bot.services.core import Core
+from bot.services.heard import LATE_AFTER
 from storage import readings, requests
 from storage.readings import Reading
 from storage.store import Tx
@@ -187,7 +188,8 @@ async def _tell(tx: Tx, core: Core, program: str, funding_id: str, known: Known)
     facts |= {key: known[key] for key in ("tx_hash", "network") if known[key]}
     if status == "credited":
         title = f"{name} was credited separately" if reason else f"{name} is credited{_amount(known)}"
-        await alerts.tell(tx, core, **common, title=title, text=" ".join(filter(None, (words, about))))
+        text = " ".join(filter(None, (words, about, _late(tx, known))))
+        await alerts.tell(tx, core, **common, title=title, text=text)
     elif status == "rejected":
         reversed_ = reason == "reversed_by_operator"
         title = f"{name} was taken back" if reversed_ else f"{name} is rejected"
@@ -205,14 +207,21 @@ async def _tell(tx: Tx, core: Core, program: str, funding_id: str, known: Known)
     elif status == "pending" and not known["mark"]:
         await alerts.resolve(tx, core, common["dedupe"])
     else:
-        title, text = _late(name, status, known)
+        title, text = _overdue(name, status, known)
         text = f"{text} {about}"
         await alerts.keep(
             tx, core, **common, severity="warning", title=title, text=text, facts=facts, is_news=True
         )
 
 
-def _late(name: str, status: str, known: Known) -> tuple[str, str]:
+def _late(tx: Tx, known: Known) -> str:
+    credited_at = datetime.fromisoformat(known["credited_at"]) if known["credited_at"] else tx.now
+    if tx.now - credited_at <= LATE_AFTER:
+        return ""
+    return f"We heard of it late: it happened at {credited_at:%Y-%m-%d %H:%M} UTC."
+
+
+def _overdue(name: str, status: str, known: Known) -> tuple[str, str]:
     if status != "pending":
         return f"{name} reads {status}", "That status is not known here. Ask the service what it means."
     if known["mark"] == "unseen":

@@ -9,7 +9,7 @@ from decimal import Decimal
 from bot.domain.alert_rules import Alerting
 from bot.domain.hours import Hours
 from bot.services import alert_life, digest
-from tests.alerts.conftest import Desk
+from tests.alerts.conftest import ALERTS, Desk
 from tests.handlers.office import ALICE, BOB, CAROL
 
 
@@ -85,6 +85,27 @@ async def test_the_remedy_of_an_empty_card_is_a_filled_top_up_and_only_a_draft(d
     assert "Top up" in modal
     assert desk.office.world.cards[0]["id"] in modal
     assert await desk.office.requests() == []
+
+
+async def test_the_remedy_of_a_used_up_limit_and_of_a_frozen_card_are_their_forms(desk: Desk) -> None:
+    await desk.buy("ACME", decline_code="daily_limit_exceeded")
+    await desk.log()
+    await desk.handled()
+    await desk.press(ALICE, "alert:remedy")
+    modal = await desk.office.modal(ALICE)
+    assert "Daily limit (USD)" in str(modal)
+    assert desk.office.world.cards[0]["id"] in str(modal)
+
+    card = desk.office.world.cards[1]["id"]
+    await desk.poll("cards")
+    await desk.tell(f"cards/{card}", {"status": "FROZEN"})
+    await desk.poll("cards")
+    (message,) = [m for m in await desk.everything() if "reads FROZEN" in m["text"]]
+    await desk.office.press(ALICE, message, "alert:remedy", channel=ALERTS)
+    modal = await desk.office.modal(ALICE)
+    assert "Unfreeze" in modal["title"]["text"]
+    assert card in str(modal)
+    assert await desk.office.requests() == [], "only drafts"
 
 
 async def test_the_remedy_of_a_blocked_card_is_a_text_for_the_service(desk: Desk) -> None:

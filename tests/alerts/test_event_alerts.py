@@ -213,6 +213,16 @@ async def test_what_comes_late_is_told_as_late(desk: Desk) -> None:
     assert "We heard late of 1 of 1" in await desk.only()
 
 
+async def credited(desk: Desk) -> None:
+    """A submission that an operator holds and then credits."""
+    await desk.tell("wallets", {"address": "0x" + "a1" * 20, "owner": "self"})
+    paid = {"network": "POLYGON", "tx_hash": "0x" + "5e" * 32, "senders": ["0x" + "a1" * 20], "token": "USDC"}
+    await desk.tell("chain/transfers", {"arrives": "manual", "amount": "500", **paid})
+    made = await desk.api("POST", "/funding", {"tx_hash": paid["tx_hash"], "network": "POLYGON"})
+    for decision in ("hold", "credit"):
+        await desk.tell(f"funding/{made['id']}/decide", {"decision": decision})
+
+
 async def test_after_three_hours_without_deliveries_everything_is_told_once_and_as_late(desk: Desk) -> None:
     codes = ("insufficient_card_balance", "processing_error", "fraud_risk_declined", "daily_limit_exceeded")
     await desk.register()
@@ -220,6 +230,11 @@ async def test_after_three_hours_without_deliveries_everything_is_told_once_and_
     for code in codes:
         await desk.buy("ACME", decline_code=code)
         await desk.office.world.advance(2700)
+    blocked = desk.office.world.cards[1]["id"]
+    await desk.tell(f"cards/{blocked}", {"status": "BLOCKED"})
+    await desk.buy("ACME", card=1)
+    await credited(desk)
+    await desk.office.world.advance(1200)
     assert await desk.seen() == []
 
     await desk.tell("deliveries", {"mode": "normal"})
@@ -230,8 +245,9 @@ async def test_after_three_hours_without_deliveries_everything_is_told_once_and_
         await desk.handled()
 
     told = await desk.seen()
-    assert len(told) == len(codes)
-    assert all("We heard late of 1 of 1" in words for words in told)
+    assert len(told) == len(codes) + 2
+    assert sum("We heard late of 1 of 1" in words for words in told) == len(codes)
+    assert sum("We heard of it late: it happened at" in words for words in told) == 2
     assert not any("seen" in words for words in told)
 
 

@@ -125,6 +125,23 @@ async def test_a_dead_api_is_told_once_and_its_end_too(desk: Desk) -> None:
     assert len(await desk.office.world.sent("GET /me")) < calls + 12
 
 
+async def test_a_short_runway_is_a_note_while_verified_funding_would_mend_it(desk: Desk) -> None:
+    await balance_at(desk, "5000")
+    card = desk.office.world.cards[0]["id"]
+    for n in range(4):
+        await desk.poll("account", seconds=3600)
+        await desk.api("POST", f"/cards/{card}/topup", {"amount_usd": 400}, key=f"spend-{n}")
+    await desk.tell("wallets", {"address": "0x" + "a1" * 20, "owner": "self"})
+    paid = {"network": "POLYGON", "tx_hash": "0x" + "5e" * 32, "senders": ["0x" + "a1" * 20], "token": "USDC"}
+    await desk.tell("chain/transfers", {"arrives": "manual", "amount": "90000", **paid})
+    await desk.api("POST", "/funding", {"tx_hash": paid["tx_hash"], "network": "POLYGON"})
+    await desk.poll("funding", "account", "runway")
+
+    told = await desk.only()
+    assert "○ Note: Float of main lasts about" in told
+    assert "Funding of 90,000.00 USD is on its way and not yet credited. With it, it lasts more than" in told
+
+
 async def test_the_jobs_together_leave_most_of_the_rate_limit_to_people(desk: Desk) -> None:
     poll = Poll()
     table = jobs.table(

@@ -54,14 +54,17 @@ async def uploaded(turn: Turn) -> None:
         )
         return
     content = await fetch(turn.client, files[0], most_bytes=bulk_csv.MAX_BYTES)
+    await turn.tell(await _answer(turn, content))
+
+
+async def _answer(turn: Turn, content: bytes) -> blocks.Block:
     try:
         text = bulk_csv.decode(content)
         read = await bulk_reading.begin(turn.core, owner=turn.user, text=text)
     except Unreadable as wrong:
-        await turn.tell(views.faults(wrong.problems))
-        return
+        return views.faults(wrong.problems)
     summaries = [operation.summary() for operation in read.operations]
-    await turn.tell(views.understood(read.cls, summaries, read.draft_id))
+    return views.understood(read.cls, summaries, read.draft_id)
 
 
 def _may_be_a_list(file: Json) -> bool:

@@ -62,7 +62,7 @@ async def execute(core: Core, request_id: str) -> None:
         request = await requests.get(tx, request_id)
     if request is None or request.state not in _CLAIMABLE or request.program not in core.partners:
         return
-    if request.is_batch:
+    if request.is_batch and request.due_at is None:
         return  # its rows are sent
     if await endings.without_a_call(core, request):
         return

@@ -32,7 +32,9 @@ async def upload(office: Office, content: str, *, user: str = ALICE, name: str =
     """A file in the app's own conversation; the bot's answer."""
     where = {"U0GUEST": "D0GAIL"}.get(user, f"D0{user[2:]}")
     body = {"user": user, "channel": where, "files": [{"name": name, "content": content}]}
-    await office.tell("clock", {"advance_seconds": 3})  # a message a second is what Slack takes in one channel
+    await office.tell(
+        "clock", {"advance_seconds": 3}
+    )  # a message a second is what Slack takes in one channel
     await office.tell("act/upload", body)
     await office.settle()
     return [m for m in await office.messages(user, where) if m["is_app"]][-1]
@@ -216,6 +218,9 @@ async def test_orders_in_bulk_show_the_approver_what_no_channel_shows(office: Of
     batch = await office.newest()
     card = await office.card(batch.id)
     assert "15112345678" not in words(card)
+    kept = b"".join(path.read_bytes() for path in office.world.database.parent.glob("bot.db*"))
+    assert b"15112345678" not in kept
+    assert b"max@example.com" not in kept
     await office.press(BOB, card, "request:approve")
     assert "15112345678" in words(await office.modal(BOB))
     await office.submit(BOB)

@@ -15,7 +15,7 @@ from bot.domain.requests import State
 from bot.services import approvals, bulk, execution, requests, upkeep
 from storage import decisions
 from storage import requests as request_rows
-from tests.services.acting import Fault, keys_sent, net_of, processor, top_ups
+from tests.services.acting import Fault, alert_kinds, keys_sent, net_of, processor, top_ups
 from tests.services.bulk_help import (
     a_list,
     ask_bulk,
@@ -285,6 +285,18 @@ async def test_many_orders_do_not_list_every_card_for_each_row(world: World) -> 
 
     assert done.state is State.SUCCEEDED
     assert len(await world.sent("GET /cards")) == listed
+
+
+async def test_a_batch_made_due_by_hand_is_not_sent_and_somebody_is_told(world: World) -> None:
+    batch = await ask_bulk(world, a_list(world, "10", "20"))
+    await world.approve(batch)
+    async with world.store.begin() as tx:
+        await tx.run(text("UPDATE request SET due_at = created_at WHERE rows = 2"))
+    await execution.execute(world.core, batch.id)
+    await world.run(20)
+
+    assert await alert_kinds(world) == {"tampered"}
+    assert keys_sent(world) == []
 
 
 async def test_lists_show_the_batch_and_card_pages_its_rows(world: World) -> None:

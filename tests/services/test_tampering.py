@@ -46,6 +46,8 @@ REQUEST_COLUMNS: dict[str, object] = {
     "break_glass": 1,
     "approved_at": "2026-03-02 08:00:00.000000",
     "valid_until": "2030-01-01 00:00:00.000000",
+    "rows": 3,
+    "parent_id": "R-ELSE",
     "sealed_private": None,
     "sealed_body": "v1.000000000000.AAAA",
 }

@@ -5,3 +5,9 @@ only where the whole text says it, once and without doubt; even then all that fo
 """
 
 from __future__ import annotations
+
+from bot.intents.directory import Directory
+from bot.intents.model import Facts, KnownCard, Parsed, Reading, Thread
+from bot.intents.parser import parse
+
+__all__ = ["Directory", "Facts", "KnownCard", "Parsed", "Reading", "Thread", "parse"]

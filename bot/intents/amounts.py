@@ -1,0 +1,211 @@
+"""Amounts and rates as people write them, exactly or not at all.
+
+A number is read whole, with everything that touches it: a multiplier, a unit or a group of digits that is
+not understood makes it doubtful, it is never cut off.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Final
+
+from bot.intents.entities import Entity
+from bot.intents.numberwords import NUMBER_WORDS, read_words
+
+_USD: Final = r"us\$|usd|us dollars?|dollars?|dollar|bucks?|\$"
+_OTHER: Final = (
+    r"€|£|¥|₹|eur|euros?|gbp|pounds?|quid|yen|jpy|chf|francs?|cad|aud|inr|rupees?|usdt|usdc|eth|btc|matic|pence"
+    r"|cents?"
+)
+_SIGN: Final = r"(?P<sign>(?<![\w)])[-−–]\s?)"
+_NUMBER: Final = re.compile(
+    rf"(?<![\w.,§])(?P<plus>\+)?{_SIGN}?(?P<before>(?:{_USD}|{_OTHER})(?=[\s\d+−–-]))?[ ]?(?P<sign2>[-−–])?"
+    r"(?P<digits>\d+(?:[.,']\d+)*(?:(?<=\d)[ ]\d{3}(?![\d]))*(?:[.,]\d+)?)"
+    rf"(?P<glued>[a-z$€£¥₹%]*)(?:[ ](?P<times>k|grand|thousand|hundred|million|mio|mln|billion|bn)(?!\w))?"
+    rf"(?:[ ]?(?P<after>{_USD}|{_OTHER}|percent|per cent|pct|bps|bp|basis points?|%)(?![\w]))?",
+    re.I,
+)
+_ROUGH: Final = re.compile(
+    r"(?:\b(?:about|around|roughly|approx(?:imately|\.)?|circa|ca\.?|some|nearly|almost|maybe|perhaps|like"
+    r"|at (?:least|most)|up to|more than|less than|over|under|say|max(?:imum)?|min(?:imum)?|or so|extra"
+    r"|no more than|another)|[~≈<>]|\bor)\s*$"
+)
+_ROUGH_AFTER: Final = re.compile(r"^\s*(?:ish\b|or so\b|or thereabouts|-ish|\+(?!\d)|or\s+[\d$]|to\s+\$?\d)")
+_TIMES: Final = {"k": 1000, "grand": 1000, "thousand": 1000, "hundred": 100}
+_RATES: Final = {"%", "percent", "per cent", "pct"}
+_POINTS: Final = {"bps", "bp", "basis point", "basis points"}
+_LETTERS_AROUND: Final = re.compile(r"[\d.,'§\w]")
+_WORDS: Final = re.compile(
+    rf"(?<![\w-])(?:a |half a )?(?:{NUMBER_WORDS})(?:(?:[ -]| and )(?:{NUMBER_WORDS}))*(?![\w-])"
+    rf"(?:\s(?P<after>{_USD}|{_OTHER}|percent|per cent|pct|basis points?)(?!\w))?",
+    re.I,
+)
+_HALF: Final = re.compile(
+    r"\b(?:(?P<half>half a|a half|a quarter of a|three quarters of a) (?:percent|per cent|%))"
+)
+_HALVES: Final = {"half a": "0.5", "a half": "0.5", "a quarter of a": "0.25", "three quarters of a": "0.75"}
+
+
+@dataclass(frozen=True, slots=True)
+class Amount:
+    """`currency` is USD, another's name, or empty where none was written. A rate is in percent."""
+
+    value: Decimal
+    currency: str = ""
+
+
+def find_amounts(text: str, most: Decimal) -> Iterator[Entity]:
+    """All numbers of `text` that may be amounts or rates, doubtful ones with their question.
+
+    `most` is the highest amount that is believed. A number glued to letters is of kind `number`: nobody's.
+    """
+    for half in _HALF.finditer(text):
+        value = Decimal(_HALVES[half["half"].lower()])
+        yield Entity("rate", *half.span(), Amount(value, "%"), half[0])
+    for found in _NUMBER.finditer(text):
+        yield _read(found, text, most)
+    for found in _WORDS.finditer(text):
+        entity = _read_words(found, text, most)
+        if entity is not None:
+            yield entity
+
+
+def _read(found: re.Match[str], text: str, most: Decimal) -> Entity:
+    start, end = found.start(), found.end()
+    glued, times, after = (found["glued"] or "").lower(), found["times"] or "", (found["after"] or "").lower()
+    unit, multiplier, known = _unit(glued, times.lower(), after, (found["before"] or "").lower())
+    following = text[end : end + 1]
+    if not known and not glued.startswith(("m", "e", "b")):
+        return Entity("number", start, end, found[0], found[0].strip())
+    value, doubt = read_digits(found["digits"])
+    if not known or (following and _LETTERS_AROUND.match(following) and following not in ".,"):
+        doubt = "how much that is"
+    if (
+        re.match(r"\s\d", text[end:])
+        or re.search(r"\d\s$", text[:start])
+        or re.match(r"[.,:/-]\d", text[end:])
+    ):
+        doubt = doubt or "which digits belong together"
+    if found["sign"] or found["sign2"]:
+        doubt = doubt or "an amount above zero"
+    return _entity(found, text, most, (value * multiplier, unit), doubt)
+
+
+def _unit(glued: str, times: str, after: str, before: str) -> tuple[str, int, bool]:
+    """(currency or rate, multiplier, whether all of it is understood)."""
+    multiplier, known, unit = 1, True, ""
+    if glued.endswith(("$", "€", "£", "¥", "₹", "%")):
+        glued, unit = glued[:-1], glued[-1]
+    if glued == "k":
+        multiplier = 1000
+    elif glued in _POINTS or re.fullmatch(f"{_USD}|{_OTHER}", glued):
+        unit = glued
+    elif re.fullmatch(rf"k(?:{_USD}|{_OTHER})", glued):
+        multiplier, unit = 1000, glued[1:]
+    elif glued:
+        known = False
+    if times:
+        known = known and times in _TIMES and multiplier == 1
+        multiplier *= _TIMES.get(times, 1)
+    units = [u for u in (before, unit, after) if u]
+    names = {_currency(u) for u in units}
+    return (names.pop() if len(names) == 1 else "mixed" if names else ""), multiplier, known
+
+
+def _currency(unit: str) -> str:
+    if unit in _RATES:
+        return "%"
+    if unit in _POINTS:
+        return "bps"
+    return "USD" if re.fullmatch(_USD, unit) else _NAMES.get(unit.rstrip("s"), unit.upper())
+
+
+_NAMES: Final = {
+    "€": "EUR",
+    "euro": "EUR",
+    "eur": "EUR",
+    "£": "GBP",
+    "pound": "GBP",
+    "quid": "GBP",
+    "gbp": "GBP",
+}
+
+
+def read_digits(digits: str) -> tuple[Decimal, str]:
+    """The number behind separators, and the question where it can be read in two ways, else empty.
+
+    `6,200` `6.200,00` `6 200` are six thousand two hundred; `2,75` and `3.000` are asked about.
+    """
+    plain = digits.replace("'", " ")
+    whole, doubt = plain, ""
+    if " " in plain:
+        if not re.fullmatch(r"\d{1,3}(?: \d{3})+(?:[.,]\d{1,2})?", plain):
+            doubt = "which digits belong together"
+        whole = plain.replace(" ", "").replace(",", ".")
+    elif "," in plain and "." in plain:
+        point = "," if plain.rindex(",") > plain.rindex(".") else "."
+        group = "." if point == "," else ","
+        if not re.fullmatch(rf"\d{{1,3}}(?:{re.escape(group)}\d{{3}})+{re.escape(point)}\d{{1,2}}", plain):
+            doubt = "which digits belong together"
+        whole = plain.replace(group, "").replace(point, ".")
+    elif "," in plain:
+        grouped = re.fullmatch(r"[1-9]\d{0,2}(?:,\d{3})+", plain)
+        doubt = (
+            ""
+            if grouped
+            else _two_ways(plain, ",")
+            if plain.count(",") == 1
+            else "which digits belong together"
+        )
+        whole = plain.replace(",", "") if grouped else plain.replace(",", ".", 1).replace(",", "")
+    elif plain.count(".") == 1 and len(plain.partition(".")[2]) > 2:
+        doubt = _two_ways(plain, ".")
+    elif plain.count(".") > 1:
+        doubt, whole = "which digits belong together", plain.replace(".", "")
+    if re.fullmatch(r"0\d.*", whole):
+        doubt = doubt or "which digits belong together"
+    return Decimal(whole), doubt
+
+
+def _two_ways(digits: str, mark: str) -> str:
+    small, large = digits.replace(mark, "."), digits.replace(mark, "")
+    return f"whether that is {small} or {large}"
+
+
+def _entity(found: re.Match[str], text: str, most: Decimal, read: tuple[Decimal, str], doubt: str) -> Entity:
+    value, currency = read
+    start, end = found.start(), found.end()
+    rate = currency in ("%", "bps")
+    if currency == "bps":
+        value /= 100
+    if not rate:
+        doubt = doubt or _amount_doubt(value, currency, most)
+    if _ROUGH.search(text[:start]) or _ROUGH_AFTER.match(text[end:]):
+        doubt = doubt or "how much exactly"
+    return Entity("rate" if rate else "amount", start, end, Amount(value, currency), found[0].strip(), doubt)
+
+
+def _amount_doubt(value: Decimal, currency: str, most: Decimal) -> str:
+    if currency not in ("", "USD"):
+        return "the amount in US dollars: cards are in USD"
+    if value == 0:
+        return "an amount above zero"
+    if value != value.quantize(Decimal("0.01")):
+        return "an amount in whole cents"
+    return f"the amount again: it is above {most:,f} USD" if value > most else ""
+
+
+def _read_words(found: re.Match[str], text: str, most: Decimal) -> Entity | None:
+    """Number words count only beside a currency, or with a multiplier in them."""
+    unit = (found["after"] or "").lower()
+    words = found[0].lower().removesuffix(unit).strip()
+    big = re.search(r"\b(?:hundred|thousand|grand)s?\b", words)
+    if not unit and not big:
+        return None
+    value = read_words(words)
+    doubt = "" if value is not None else "how much that is"
+    currency = _currency(unit) if unit else ""
+    return _entity(found, text, most, (value if value is not None else Decimal(1), currency), doubt)

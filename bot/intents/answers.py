@@ -1,0 +1,106 @@
+"""The answer to a question that was asked in this thread: one slot, and nothing else in the text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, Final
+
+from bot.intents import asking
+from bot.intents.actions import strip_lead
+from bot.intents.clauses import Clause
+from bot.intents.entities import Entity
+from bot.intents.gate import Scene, one_of
+from bot.intents.model import ACTIONS, Ask, Reading
+from bot.intents.reader import resolve_card
+from bot.intents.values import REQUIRED, plain
+
+_KINDS: Final = {
+    "amount": ("amount", "rate"),
+    "card": ("card",),
+    "network": ("network",),
+    "tx_hash": ("tx_hash", "address"),
+    "phone": ("phone",),
+    "email": ("email",),
+    "since": ("period",),
+    "limits": ("amount",),
+}
+_WORDS: Final = re.compile(
+    r"[^\w§]+|\b(?:it|is|its|it's|the|a|an|on|for|to|with|by|of|make|that|usd|please|pls|card|use|then|network|amount|phone"
+    r"|number|email|mail|hash|say|take|one|limit|set|ok|yes|per|and|each|every|daily|weekly|monthly|day|week|month|only|sorry"
+    r"|from|at|this|dollars|name|holder|his|her|their)\b"
+)
+_NAME: Final = re.compile(r"[^\W\d_][^\W\d_'.-]*(?: [^\W\d_][\w'.-]*){0,4}")
+_EVERY: Final = re.compile(r"\b(daily|weekly|monthly|day|week|month)\b")
+
+
+def read_answer(clauses: Sequence[Clause], scene: Scene) -> list[Reading]:
+    """The reading that the answer completes, or nothing where the text is no answer."""
+    thread = scene.thread
+    if thread is None or not thread.asked_slot or not thread.intent or len(clauses) != 1:
+        return []
+    if clauses[0].negated or clauses[0].asked:
+        return []
+    value = _value(thread.asked_slot, clauses[0].text, scene)
+    if value is None:
+        return []
+    reading = Reading(thread.intent, dict(thread.slots), kind=ACTIONS.get(thread.intent, ""))
+    if isinstance(value, Ask):
+        return [replace(reading, intent="ambiguous", wanted=thread.intent, ask=value)]
+    return [_completed(replace(reading, slots={**reading.slots, **value}), scene)]
+
+
+def _value(slot: str, text: str, scene: Scene) -> dict[str, Any] | Ask | None:
+    """The slots that the text fills, the question where it is in doubt, None where it says something else."""
+    if slot == "name":
+        original = scene.found.original(strip_lead(text))
+        return {"name": original} if _NAME.fullmatch(original) and len(original.split()) < 5 else None
+    entities = scene.found.inside(text)
+    if not entities or any(entity.kind not in _KINDS.get(slot, ()) for entity in entities):
+        return None
+    if _WORDS.sub("", re.sub(r"§\w+?§", "", strip_lead(text))):
+        return None
+    if scene.doubts:
+        return Ask("text", scene.doubts[0])
+    if slot == "limits":
+        return _limits(text, entities, scene)
+    return _one(slot, entities)
+
+
+def _one(slot: str, entities: Sequence[Entity]) -> dict[str, Any] | Ask | None:
+    first = entities[0]
+    if slot == "card":
+        return {"card": first.written} if len(entities) == 1 else None
+    if len(entities) > 1:
+        return asking.exactly(slot, "just one")
+    if first.doubt:
+        return asking.exactly(slot, first.doubt)
+    if slot == "amount":
+        return {"amount": plain(first.value.value)}
+    return first.value.as_slots() if slot == "since" else {slot: first.value}
+
+
+def _limits(text: str, entities: Sequence[Entity], scene: Scene) -> dict[str, Any] | Ask:
+    from bot.intents.actions import Frame
+    from bot.intents.values import values_of
+
+    del entities
+    values = values_of(Frame("set_limits", text), text, scene.found)
+    return values.doubt or dict(values.slots)
+
+
+def _completed(reading: Reading, scene: Scene) -> Reading:
+    """The card found again, then the next question, the form, or the look-up."""
+    intent = reading.intent
+    written = str(reading.slots.get("card", ""))
+    if written:
+        fits = resolve_card(written, scene.cards) or one_of(scene.found.inside(scene.found.masked, "card"))[1]
+        if len(fits) != 1:
+            ask = asking.which_card(written, fits) if fits else asking.unknown_card(written)
+            return replace(reading, intent="ambiguous", wanted=intent, ask=ask)
+        reading = replace(reading, card=fits[0])
+    for slot in REQUIRED.get(intent, ()):
+        if slot not in reading.slots:
+            return replace(reading, ask=asking.missing(slot, intent, scene.facts.networks))
+    return replace(reading, opened=intent in ACTIONS)

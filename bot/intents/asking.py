@@ -1,0 +1,120 @@
+"""What is asked, in sentences, and how an answer would be typed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from bot.intents.model import ACTIONS, Ask, KnownCard, Option
+
+MOST_OPTIONS: Final = 5
+
+#: Action -> how a person would say it, with its slots.
+_SAID: Final[Mapping[str, str]] = {
+    "topup_card": "top up {card} by {amount}",
+    "unload_card": "unload {amount} from {card}",
+    "freeze_card": "freeze {card}",
+    "unfreeze_card": "unfreeze {card}",
+    "close_card": "close {card} for good",
+    "set_limits": "set the limits of {card}",
+    "submit_funding": "submit funding {tx_hash} on {network}",
+    "set_markup": "set the markup to {amount}%",
+    "change_phone": "change the phone of {card} to {phone}",
+    "set_3ds": "send the 3-D Secure codes of {card} to the webhook",
+    "order_card": "order a card for {name}",
+}
+_MISSING: Final[Mapping[str, str]] = {
+    "card": "Which card? Name it by its last four digits, its reference or the holder's full name.",
+    "amount": "How much, in US dollars? For example 85 or 85.50.",
+    "limits": "Which limit, and how much? For example: daily 200, monthly 2000.",
+    "tx_hash": "Which transaction? Paste the whole hash, 0x and 64 characters.",
+    "network": "On which network was it sent?",
+    "phone": "Which phone number, with its country? For example +49 151 12345678.",
+    "email": "Which e-mail address?",
+    "name": "Whose name goes on the card?",
+    "since": "From which day? Write it like 2026-03-05.",
+}
+_MARKUP: Final = "Which markup, in percent? For example 0.8%."
+
+
+def missing(slot: str, intent: str, networks: Sequence[str] = ()) -> Ask:
+    """The question for a slot nobody has filled. Networks are a closed set and come with buttons."""
+    question = (
+        _MARKUP if intent == "set_markup" and slot == "amount" else _MISSING.get(slot, f"Which {slot}?")
+    )
+    options = tuple(Option(name, name) for name in networks) if slot == "network" else ()
+    return Ask(slot, question, options)
+
+
+def which_card(written: str, candidates: Sequence[KnownCard]) -> Ask:
+    """Several cards fit: holder, last four and status of each, at most five as options."""
+    some = tuple(Option(name_of(card, candidates), label(card)) for card in candidates[:MOST_OPTIONS])
+    more = "" if len(candidates) <= MOST_OPTIONS else f" {len(candidates)} fit; here are {MOST_OPTIONS}."
+    return Ask("card", f"Which card is “{written}”?{more}", some)
+
+
+def unknown_card(written: str) -> Ask:
+    return Ask("card", f"No card here ends in or is called “{written}”. Which one do you mean?")
+
+
+def did_you_mean(written: str, candidates: Sequence[KnownCard]) -> Ask:
+    options = tuple(Option(name_of(card, candidates), label(card)) for card in candidates[:MOST_OPTIONS])
+    return Ask("card", f"There is no “{written}”. Did you mean this card?", options)
+
+
+def one_card_each(candidates: Sequence[KnownCard]) -> Ask:
+    """Bulk from text is not taken: one card at a time, chosen by a button."""
+    options = tuple(Option(name_of(card, candidates), label(card)) for card in candidates[:MOST_OPTIONS])
+    return Ask("card", "I do one card at a time. Which one?", options)
+
+
+def label(card: KnownCard) -> str:
+    status = f", {card.status.lower()}" if card.status else ""
+    return f"{card.holder} ••{card.last4}{status}"
+
+
+def name_of(card: KnownCard, among: Sequence[KnownCard]) -> str:
+    """The shortest name that means this card alone."""
+    if sum(other.last4 == card.last4 for other in among) == 1:
+        return card.last4
+    return card.partner_ref or card.id or card.holder
+
+
+def exactly(slot: str, doubt: str) -> Ask:
+    return Ask(slot, f"Please tell me {doubt}.")
+
+
+def unplaced(written: str) -> Ask:
+    return Ask("text", f"What is “{written}” in this? Say it again without it, or as its own message.")
+
+
+def really(intent: str, slots: Mapping[str, Any], why: str) -> Ask:
+    """A wish that was read, but not as a plain request: offered, never taken."""
+    said = said_of(intent, slots)
+    return Ask("intent", f"{why} Did you mean: {said}?", (Option(said, said[:1].upper() + said[1:]),))
+
+
+def said_of(intent: str, slots: Mapping[str, Any]) -> str:
+    """How a person would type it, so that it is read as asked for."""
+    gaps = {
+        "card": "a card",
+        "amount": "an amount",
+        "name": "somebody",
+        "tx_hash": "a hash",
+        "network": "a network",
+    }
+    words = {**gaps, "phone": "a new number", **{k: str(v) for k, v in slots.items()}}
+    said = _SAID.get(intent, intent.replace("_", " "))
+    if intent == "set_limits" and slots.get("limits"):
+        limits = ", ".join(f"{k} {v}" for k, v in slots["limits"].items())
+        return f"limits {words['card']}: {limits}"
+    return said.format(**words)
+
+
+def choose_first(wishes: Sequence[tuple[str, Mapping[str, Any]]]) -> Ask:
+    options = tuple(Option(said_of(i, s), said_of(i, s)) for i, s in wishes[:MOST_OPTIONS])
+    return Ask("intent", "That is several things to change. Which one first?", options)
+
+
+def kind_of(intent: str) -> str:
+    return ACTIONS.get(intent, intent)

@@ -1,0 +1,167 @@
+"""Which cards a text names. A number or a word counts only as far as its surroundings leave no doubt.
+
+Traits of a card entity: `weak` = a name that is also a word, told by its capital alone: good enough to look
+something up, not to act; `unknown` = named as a card, but no card of the directory; `similar` = one slip away
+from a name.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from bot.intents.directory import WORD, Directory, fold
+from bot.intents.entities import Entity
+from bot.intents.model import KnownCard
+from bot.intents.words import ORDINARY
+
+_LEAD: Final = (
+    r"(?P<lead>(?:\b(?:the|this|that)\s+)?\bcards?(?:\s*:\s*|\s+)(?:(?:number|no\.?|nr\.?)\s*)?(?:that\s+)?"
+    r"(?:ending|ends)?\s*(?:in|with|:)?\s*[#*•…x.]*"
+    r"|\b(?:ending|ends)\s+(?:in\s+|with\s+)?[#*•…x]*|[#*•…]+|(?<!\w)x{2,}|\.{3,})?"
+)
+_TAIL: Final = r"(?P<tail>(?:'s)?(?:\s+cards?\b(?!\s+number))?)"
+_FOUR: Final = re.compile(
+    rf"{_LEAD}(?<![\d.,$€£/:+-])(?<![A-Za-z](?=\d))(?P<ref>\d{{4}})(?![\d%€£$])(?![.,:/]\d){_TAIL}", re.I
+)
+_FOREIGN_BEFORE: Final = re.compile(
+    r"(?:\b(?:flight|order|desk|room|ticket|issue|invoice|table|seat|gate|ext(?:ension)?|case|pr|version|bus|train|pin"
+    r"|code|year|zip|line|page|step|phone|call|po|bug|task|locker|door|extension|badge|apartment|apt|floor|channel"
+    r"|in the year|since|until|before|january|february|march|april|may|june|july|august|september|october"
+    r"|november|december|jan|feb|mar|apr|jun|jul|aug|sep|sept|oct|nov|dec)"
+    r"(?:\s+(?:number|no\.?|nr\.?|id|is|was))*\s*[#:]?\s*|\b[A-Z]{2,3}[ -]?|\b(?:number|no\.|nr\.?)\s+"
+    r"|\d(?:st|nd|rd|th)?,?\s+|[$€£]\s*)$"
+)
+_MONEY_AFTER: Final = re.compile(
+    r"\s*(?:k\b|m\b|usd|us\$|dollars?|bucks?|\$|€|£|eur|pounds?|quid|grand|thousand|hundred|percent|bps|%)"
+    r"|\s+(?:boxes|people|items|cards\b|times|days?\b|weeks?\b|months?\b|hours?\b|minutes?\b|euros?|units|pcs)"
+    r"|\s+\d{3}\b(?=\s*(?:usd|\$|dollars|bucks))",
+    re.I,
+)
+_POSSESSED: Final = re.compile(
+    r"(?:'s|'(?!\w))\s+(?:(?:\w+)\s+){0,2}?(?:cards?|balance|limits?|spend(?:ing)?|purchases|transactions?|tx"
+    r"|declines?|phone|3ds|history|activity|plastic)\b",
+    re.I,
+)
+_MINE: Final = re.compile(r"\b(?:my|a|an|your|our|any|the|this|new|its|some|another)\s+$", re.I)
+_CARD_AFTER: Final = re.compile(r"\s+cards?\b", re.I)
+_CARD_OF: Final = re.compile(r"\bcards?\s+(?:of|for|belonging to)\s+$", re.I)
+_NAME_TAIL: Final = re.compile(r"(?:'s|'(?![\w]))?(?:\s+cards?\b)?")
+_LEADING_CARD: Final = re.compile(r"(?:\b(?:the|this|that)\s+)?\bcards?\s+(?:of\s+|for\s+)?$", re.I)
+
+
+def find_numbers(text: str, cards: Directory) -> Iterator[Entity]:
+    """Last fours of the directory, and four digits that are called a card."""
+    for found in _FOUR.finditer(text):
+        lead, ref = found["lead"] or "", found["ref"]
+        known = cards.with_last4(ref)
+        called = bool(lead.strip()) or "card" in found["tail"].lower()
+        before = text[: found.start()]
+        if not lead.strip() and _FOREIGN_BEFORE.search(before):
+            continue
+        if not called and _MONEY_AFTER.match(text[found.end("ref") :]):
+            continue
+        if not known and not called:
+            continue
+        traits = frozenset() if known else frozenset({"unknown"})
+        yield Entity("card", *_trim(found), tuple(known), ref, traits=traits)
+
+
+def _trim(found: re.Match[str]) -> tuple[int, int]:
+    start = found.start() + len(found[0]) - len(found[0].lstrip())
+    return start, found.end()
+
+
+def find_refs(text: str, cards: Directory) -> Iterator[Entity]:
+    """Partner references and card ids, as whole words."""
+    for found in re.finditer(r"(?<![\w.@+-])[\w][\w.@+:-]*[\w]|(?<!\w)\w(?!\w)", text):
+        written = found[0]
+        known = cards.with_ref(written)
+        if known and not (len(written) == 4 and written.isdigit()) and fold(written) not in ORDINARY:
+            lead = _LEADING_CARD.search(text[: found.start()])
+            tail = _NAME_TAIL.match(text[found.end() :])
+            start = lead.start() if lead else found.start()
+            yield Entity("card", start, found.end() + (tail.end() if tail else 0), tuple(known), written)
+
+
+def find_people(
+    text: str, cards: Directory, refs: dict[str, str], mentions: Sequence[Entity]
+) -> Iterator[Entity]:
+    """Mentioned people whose card is known."""
+    for mention in mentions:
+        known = cards.with_ref(refs.get(mention.value, ""))
+        if known:
+            tail = _NAME_TAIL.match(text[mention.end :])
+            end = mention.end + (tail.end() if tail else 0)
+            yield Entity("card", mention.start, end, tuple(known), mention.written)
+
+
+def find_names(text: str, cards: Directory, *, sure: bool) -> Iterator[Entity]:
+    """Holders. `sure` finds full names and possessives first, before a month can take the word."""
+    words = list(WORD.finditer(text))
+    at = 0
+    while at < len(words):
+        entity, used = _name_at(text, words, at, cards, sure)
+        if entity is not None:
+            yield entity
+        at += used
+
+
+def _name_at(
+    text: str, words: list[re.Match[str]], at: int, cards: Directory, sure: bool
+) -> tuple[Entity | None, int]:
+    first = _base(words[at][0])
+    known = cards.with_words([first])
+    if not known:
+        return None, 1
+    used, run = 1, [first]
+    while at + used < len(words) and not words[at + used - 1][0].lower().endswith("'s"):
+        between = text[words[at + used - 1].end() : words[at + used].start()]
+        more = cards.with_words([*run, _base(words[at + used][0])]) if between in (" ", ". ") else ()
+        if not more:
+            break
+        run.append(_base(words[at + used][0]))
+        known, used = more, used + 1
+    start, last = words[at].start(), words[at + used - 1]
+    end = last.end() - (2 if last[0].lower().endswith("'s") else 0)
+    traits = _trust(text, start, end, full=used > 1)
+    if traits is None or (sure and "plain" in traits) or (sure and "weak" in traits):
+        return None, used
+    tail = _NAME_TAIL.match(text[end:])
+    lead = _LEADING_CARD.search(text[:start])
+    span = (lead.start() if lead else start, end + (tail.end() if tail else 0))
+    return Entity("card", *span, tuple(known), text[start:end], traits=traits), used
+
+
+def _base(word: str) -> str:
+    return fold(word[:-2] if word.lower().endswith("'s") else word)
+
+
+def _trust(text: str, start: int, end: int, *, full: bool) -> frozenset[str] | None:
+    """How far this stretch is a name: None = it is not."""
+    before, after, word = text[:start], text[end:], text[start:end]
+    if full:
+        return frozenset({"name"})
+    if fold(word) not in ORDINARY:
+        return frozenset({"name", "plain"})
+    if _MINE.search(before):
+        return None
+    if _POSSESSED.match(after) or _CARD_OF.search(before):
+        return frozenset({"name"})
+    capital = word[:1].isupper() and not text.isupper()
+    if capital and _CARD_AFTER.match(after) and before.strip():
+        return frozenset({"name"})
+    mid_sentence = re.search(r"[\w,]\s$", before) is not None
+    return frozenset({"name", "weak"}) if capital and mid_sentence else None
+
+
+def similar_to(text: str, cards: Directory) -> Iterator[tuple[str, Sequence[KnownCard]]]:
+    """Words before a possessive or beside a card noun that are one slip away from a holder's name."""
+    for found in WORD.finditer(text):
+        word = _base(found[0])
+        if word in ORDINARY or found[0].isdigit():
+            continue
+        near = cards.similar(word)
+        if near:
+            yield found[0], near

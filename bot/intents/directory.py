@@ -1,0 +1,105 @@
+"""The cards as people name them: by last four, reference, full name, or one word of it."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from typing import Final, TypeVar, overload
+
+from bot.intents.model import KnownCard
+
+K = TypeVar("K")
+V = TypeVar("V")
+
+WORD: Final = re.compile(r"[^\W_]+(?:['-][^\W\d_]+)*")
+_LETTERS: Final = str.maketrans({"ł": "l", "ø": "o", "đ": "d", "ı": "i", "æ": "ae", "œ": "oe"})
+
+
+def fold(text: str) -> str:
+    """Without case and accents, for comparing names: `Krüger` -> `kruger`."""
+    lowered = text.lower().translate(_LETTERS).replace("ß", "ss")
+    return "".join(c for c in unicodedata.normalize("NFD", lowered) if not unicodedata.combining(c))
+
+
+def name_words(name: str) -> tuple[str, ...]:
+    """The folded words of a name, a possessive ending left out."""
+    return tuple(fold(found[0]) for found in WORD.finditer(name))
+
+
+class Directory(Sequence[KnownCard]):
+    """Cards with their indexes, made at first use. Keep one for as long as the cards are the same."""
+
+    def __init__(self, cards: Sequence[KnownCard] = ()) -> None:
+        self._cards = tuple(cards)
+
+    @overload
+    def __getitem__(self, index: int) -> KnownCard: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[KnownCard]: ...
+    def __getitem__(self, index: int | slice) -> KnownCard | Sequence[KnownCard]:
+        return self._cards[index]
+
+    def __len__(self) -> int:
+        return len(self._cards)
+
+    @classmethod
+    def of(cls, cards: Sequence[KnownCard]) -> Directory:
+        return cards if isinstance(cards, Directory) else cls(cards)
+
+    @cached_property
+    def _by_last4(self) -> dict[str, list[KnownCard]]:
+        return _index((card.last4, card) for card in self._cards if card.last4)
+
+    @cached_property
+    def _by_ref(self) -> dict[str, list[KnownCard]]:
+        refs = _index((card.partner_ref.lower(), card) for card in self._cards if card.partner_ref)
+        ids = _index((card.id.lower(), card) for card in self._cards if card.id)
+        return {**ids, **refs}
+
+    @cached_property
+    def _by_word(self) -> dict[str, list[KnownCard]]:
+        """Each word of a name, and each part of a word with a hyphen, to its cards."""
+        return _index((word, card) for card in self._cards for word in _words(card.holder))
+
+    @cached_property
+    def _spelled(self) -> dict[tuple[str, int], list[str]]:
+        """First letter and length -> the words of names, for finding misspelt ones."""
+        return _index(((word[0], len(word)), word) for word in self._by_word)
+
+    def with_last4(self, last4: str) -> Sequence[KnownCard]:
+        return self._by_last4.get(last4, ())
+
+    def with_ref(self, ref: str) -> Sequence[KnownCard]:
+        """By partner reference or card id, whatever the case."""
+        return self._by_ref.get(ref.lower(), ())
+
+    def with_words(self, words: Sequence[str]) -> Sequence[KnownCard]:
+        """Cards whose holder's name has all of these folded words."""
+        if not words:
+            return ()
+        rest = set(words[1:])
+        return [card for card in self._by_word.get(words[0], ()) if rest <= _words(card.holder)]
+
+    def similar(self, word: str) -> Sequence[KnownCard]:
+        """Cards with a name one slip away from `word`: same first letter, at least four letters."""
+        if len(word) < 4:
+            return ()
+        from rapidfuzz.distance import OSA
+
+        near = [w for n in (-1, 0, 1) for w in self._spelled.get((word[0], len(word) + n), ())]
+        found = [w for w in near if w != word and OSA.distance(w, word, score_cutoff=1) <= 1]
+        return [card for w in found for card in self._by_word[w]]
+
+
+def _words(holder: str) -> set[str]:
+    whole = set(name_words(holder))
+    return whole | {part for word in whole for part in word.split("-") if len(part) > 1}
+
+
+def _index(pairs: Iterator[tuple[K, V]]) -> dict[K, list[V]]:
+    index: dict[K, list[V]] = {}
+    for key, value in pairs:
+        index.setdefault(key, []).append(value)
+    return index

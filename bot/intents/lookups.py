@@ -1,0 +1,139 @@
+"""A look-up with its slots: the card, the period, the hash, the status."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from datetime import date, datetime, timedelta
+from typing import Any, Final
+
+from bot.intents import asking
+from bot.intents.chains import UNKNOWN_NETWORK
+from bot.intents.clauses import Clause
+from bot.intents.entities import Entity
+from bot.intents.gate import Scene, one_of
+from bot.intents.model import Reading
+from bot.intents.periods import Period
+from bot.intents.reads import read_of, status_of
+
+MOST_DAYS: Final = 90
+_NEEDS_CARD: Final = frozenset({"card_show", "card_balance", "card_transactions", "decline_explain"})
+_MAY_HAVE_CARD: Final = _NEEDS_CARD | {"ledger_show"}
+_HAS_PERIOD: Final = frozenset(
+    {"card_list", "card_transactions", "decline_explain", "funding_list", "funding_show", "ledger_show"}
+)
+_ITS: Final = re.compile(r"\b(?:it|its|it's|that card|this card|the same|the card|that one|his|her|their)\b")
+_BARE_FOUR: Final = re.compile(
+    r"\b(?:about|show|status of|who (?:holds|has|owns)|balance (?:of|on)|(?:look|pull) up)\W+§[ax](\d+)§"
+)
+_ONE_FUNDING: Final = re.compile(
+    r"\b(?:the|that|our|my|this) (?:\S+ ){0,2}(?:funding|deposit|transfer|submission)\b"
+)
+
+
+def read_lookup(clause: Clause, scene: Scene) -> Reading | None:
+    """The look-up of a clause; None where it asks for nothing we know."""
+    found = scene.found
+    here = found.inside(clause.text, "card")
+    its = bool(_ITS.search(clause.text))
+    last = scene.thread.last_card if scene.thread else None
+    known = bool(scene.cards_before) or (its and last is not None)
+    intent = read_of(clause.text, card_here=bool(here), card_known=known)
+    if not intent:
+        return _stranger(clause, scene)
+    intent = _sharpened(intent, clause.text, scene)
+    wish = Reading(intent, _slots(intent, clause.text, scene))
+    if intent in _MAY_HAVE_CARD:
+        cards = here or list(scene.cards_before)
+        if intent == "ledger_show" and not here:
+            cards = []
+        return _with_period(_with_card(wish, cards, scene, its=its), clause.text, scene)
+    return _with_period(wish, clause.text, scene)
+
+
+def _sharpened(intent: str, text: str, scene: Scene) -> str:
+    """A hash, or one network on one day, makes a list of fundings one funding."""
+    if intent == "funding_list":
+        one = scene.found.inside(text, "network") and scene.found.inside(text, "period")
+        if one and _ONE_FUNDING.search(text):
+            return "funding_show"
+    return intent
+
+
+def _slots(intent: str, text: str, scene: Scene) -> dict[str, Any]:
+    slots: dict[str, Any] = {}
+    networks = [e.value for e in scene.found.inside(text, "network") if e.value != UNKNOWN_NETWORK]
+    hashes = [e.value for e in scene.found.inside(text, "tx_hash") if e.value]
+    if intent in ("funding_show", "funding_addresses") and networks:
+        slots["network"] = networks[0]
+    if intent == "funding_show" and hashes:
+        slots["tx_hash"] = hashes[0]
+    status = status_of(intent, text)
+    if status:
+        slots["status"] = status
+    named = scene.found.inside(text, "card")
+    if intent == "card_list" and named:
+        slots["name"] = named[0].written
+    requests = scene.found.inside(text, "request")
+    if intent == "pending_approvals" and requests:
+        slots["request"] = requests[0].value
+    return slots
+
+
+def _with_card(wish: Reading, cards: list[Entity], scene: Scene, *, its: bool) -> Reading:
+    if not cards:
+        last = scene.thread.last_card if scene.thread and its else None
+        if last is not None:
+            return replace(wish, slots={"card": last.last4, **wish.slots}, card=last)
+        if wish.intent in _NEEDS_CARD:
+            return replace(wish, ask=asking.missing("card", wish.intent))
+        return wish
+    written, fits = one_of(cards)
+    wish = replace(wish, slots={"card": written, **wish.slots})
+    if len(fits) == 1:
+        return replace(wish, card=fits[0])
+    if any("unknown" in entity.traits for entity in cards):
+        ask = asking.unknown_card(written)
+    elif fits:
+        ask = asking.which_card(written, fits)
+    else:
+        ask = asking.one_card_each([card for entity in cards for card in entity.value])
+    return replace(wish, intent="ambiguous", wanted=wish.intent, ask=ask)
+
+
+def _stranger(clause: Clause, scene: Scene) -> Reading | None:
+    """Four digits asked about like a card, that no card has."""
+    found = _BARE_FOUR.search(clause.text)
+    entity = scene.found.entities[int(found[1])] if found else None
+    if entity is None or not re.fullmatch(r"\d{4}", entity.written):
+        return None
+    ask = asking.unknown_card(entity.written)
+    return Reading("ambiguous", {"card": entity.written}, ask=ask, wanted="card_show")
+
+
+def _with_period(wish: Reading, text: str, scene: Scene) -> Reading:
+    intent = wish.wanted or wish.intent
+    periods = scene.found.inside(text, "period") or scene.found.inside(scene.found.masked, "period")
+    if intent not in _HAS_PERIOD or not periods:
+        return wish
+    entity = periods[0]
+    if entity.doubt or entity.value is None:
+        if wish.ask is not None:
+            return wish
+        return replace(wish, intent="ambiguous", wanted=intent, ask=asking.exactly("since", entity.doubt))
+    period, note = capped(entity.value)
+    return replace(wish, slots={**wish.slots, **period.as_slots()}, notes=(*wish.notes, *note))
+
+
+def capped(period: Period) -> tuple[Period, tuple[str, ...]]:
+    """At most `MOST_DAYS` days, the latest; with the sentence that says so."""
+    first = day_of(period.until) - timedelta(days=MOST_DAYS)
+    if period.since is not None and day_of(period.since) >= first:
+        return period, ()
+    return Period(first, period.until), (
+        f"Shown from {first.isoformat()} on: at most {MOST_DAYS} days at once.",
+    )
+
+
+def day_of(when: date | datetime) -> date:
+    return when.date() if isinstance(when, datetime) else when

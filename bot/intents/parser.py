@@ -1,0 +1,135 @@
+"""The whole way from a text to its readings: clean, find, cut, read, gate."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+from bot.intents import asking
+from bot.intents.actions import Frame, frame_of, strip_lead
+from bot.intents.answers import read_answer
+from bot.intents.clauses import Clause, split
+from bot.intents.directory import Directory
+from bot.intents.entities import Entity
+from bot.intents.gate import Scene, read_action
+from bot.intents.lookups import read_lookup
+from bot.intents.model import Ask, Facts, Parsed, Reading, Thread
+from bot.intents.reader import Found, as_one_line, read_entities
+from bot.intents.reads import DECISION, HELP, NOT_OFFERED
+from bot.intents.templates import read_template
+from bot.intents.text import Clean, clean
+from bot.intents.typos import read_typo
+
+if TYPE_CHECKING:
+    from bot.operations._base import Operation
+
+MOST_ACTIONS: Final = 3
+_DECIDED_BY_BUTTON: Final = (
+    "Decisions are made with the buttons of a request; nothing said here approves or rejects."
+)
+
+
+def parse(
+    text: str,
+    facts: Facts,
+    thread: Thread | None = None,
+    kinds: Mapping[str, type[Operation]] | None = None,
+) -> Parsed:
+    """What a text asks for. Never raises for a text, whatever is in it.
+
+    `thread` is what this person and the bot were at; `kinds` are the operation kinds whose declared phrases are
+    tried besides the table of intents.
+    """
+    cleaned = clean(text, facts.our_id)
+    if cleaned.too_long:
+        return Parsed((Reading("ambiguous", ask=Ask("text", f"{cleaned.doubts[0]} Say it in fewer words.")),))
+    cards = Directory.of(facts.cards)
+    found = read_entities(as_one_line(cleaned.text), facts, cards)
+    scene = Scene(facts, cards, found, cleaned.doubts, thread)
+    clauses = split(found.masked)
+    answer = read_answer(clauses, scene)
+    readings = answer or _read_all(clauses, scene, kinds or {})
+    return Parsed(_settled(readings, cleaned), cleaned.guarded)
+
+
+def _read_all(clauses: Sequence[Clause], scene: Scene, kinds: Mapping[str, type[Operation]]) -> list[Reading]:
+    """The readings of all clauses, in their order; a look-up asked for twice counts once."""
+    readings: list[Reading] = []
+    before: list[Entity] = []
+    for clause in clauses:
+        others = [other for other in clauses if other is not clause]
+        here = replace(scene, cards_before=tuple(before), loose=tuple(_loose(others, scene.found)))
+        reading = _read_clause(clause, here, kinds)
+        before += scene.found.inside(clause.text, "card")
+        if reading is not None and not any(_same(reading, other) for other in readings):
+            readings.append(reading)
+    if not readings and len(clauses) > 1:
+        whole = Clause(" ".join(clause.text for clause in clauses), 0)
+        reading = read_lookup(whole, replace(scene, cards_before=tuple(before)))
+        return [reading] if reading else []
+    return readings
+
+
+def _same(one: Reading, other: Reading) -> bool:
+    return not one.is_action and not one.wanted and one.intent == other.intent and one.card == other.card
+
+
+def _loose(others: Sequence[Clause], found: Found) -> list[Entity]:
+    """Numbers in clauses that are no wish themselves: somebody has to say what they are."""
+    loose: list[Entity] = []
+    for clause in others:
+        if frame_of(strip_lead(clause.text)) is None or clause.negated:
+            kinds = ("number", "amount", "rate", "address", "phone", "foreign", "later")
+            loose += found.inside(clause.text, *kinds)
+    return loose
+
+
+def _read_clause(clause: Clause, scene: Scene, kinds: Mapping[str, type[Operation]]) -> Reading | None:
+    bare = strip_lead(clause.text)
+    if DECISION.search(bare):
+        return _decision(bare, scene)
+    if NOT_OFFERED.search(clause.text):
+        return Reading("help", notes=("That is not offered in conversation.",))
+    template = read_template(bare, clause, scene, kinds)
+    if template is not None:
+        return template
+    frame = frame_of(bare)
+    if frame is not None and not _asks_how(clause):
+        action = read_action(frame, clause, scene)
+        if action is not None:
+            return action
+    if HELP.search(bare):
+        return Reading("help")
+    lookup = read_lookup(clause, scene) if not _commanded(frame, clause) else None
+    return lookup or read_typo(bare, clause, scene)
+
+
+def _commanded(frame: Frame | None, clause: Clause) -> bool:
+    """A refused command is not turned into a look-up of its words."""
+    return frame is not None and clause.negated
+
+
+def _asks_how(clause: Clause) -> bool:
+    return HELP.search(clause.text) is not None and clause.text.startswith(("how", "what", "help"))
+
+
+def _decision(text: str, scene: Scene) -> Reading:
+    requests = scene.found.inside(text, "request")
+    slots = {"request": requests[0].value} if requests else {}
+    return Reading("pending_approvals", slots, notes=(_DECIDED_BY_BUTTON,))
+
+
+def _settled(readings: Sequence[Reading], cleaned: Clean) -> tuple[Reading, ...]:
+    """What holds for all readings together: one form at most, and no wish at all is said so."""
+    if cleaned.guarded:
+        return (Reading("ambiguous", ask=Ask("card", cleaned.doubts[0])),)
+    if not readings:
+        return (Reading("none"),)
+    wishes = [r for r in readings if r.is_action or (r.wanted and r.kind)]
+    if len(wishes) > MOST_ACTIONS:
+        ask = asking.choose_first([(r.wanted or r.intent, r.slots) for r in wishes])
+        return (Reading("ambiguous", ask=ask),)
+    if len(wishes) > 1:
+        return tuple(replace(r, opened=False) for r in readings)
+    return tuple(readings)

@@ -1,0 +1,182 @@
+"""Stretches of past time: `since friday`, `last 24h`, `feb 3 - feb 9`, in the asking person's own time zone.
+
+A period is `Period(since, until)`, both local; days inclusive, hours as datetimes. All look back: `march` is the
+last one that has begun, `on friday` the last Friday. `5/6` is asked about. Future times are of kind `later`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from typing import Final
+from zoneinfo import ZoneInfo
+
+from bot.intents.days import Calendar, read_day
+from bot.intents.entities import Entity
+
+UNITS: Final = r"hours?|hrs?|h|days?|d|weeks?|wks?|w|months?|mths?|mos?|quarters?|years?|yrs?"
+NUMBER: Final = (
+    r"\d{1,3}|an?|one|two|three|four|five|six|seven|eight|nine|ten|twelve|fourteen|thirty|couple of|few"
+)
+MONTH: Final = (
+    r"jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?"
+    r"|nov(?:ember)?|dec(?:ember)?"
+)
+WEEKDAY: Final = (
+    r"mon(?:day)?|tue(?:s(?:day)?)?|wed(?:nesday)?|thu(?:rs?(?:day)?)?|fri(?:day)?|sat(?:urday)?|sun(?:day)?"
+)
+_TH: Final = r"(?:st|nd|rd|th)"
+
+#: Tried in this order at each place; the first that fits is taken.
+_ATOM: Final = re.compile(
+    rf"""(?<![\w§.,/$-])(?:
+      (?P<iso>\d{{4}}-\d{{2}}-\d{{2}})(?:[T ](?P<clock>\d{{2}}:\d{{2}})(?::\d{{2}})?Z?)?
+    | (?P<slashed>\d{{1,2}}[/.]\d{{1,2}}(?:[/.](?:\d{{4}}|\d{{2}}))|\d{{1,2}}/\d{{1,2}})
+    | (?:(?:{WEEKDAY}),?\s+)?(?:the\s+)?(?P<dm_day>\d{{1,2}}){_TH}?(?:\s+of)?\s+(?P<dm_month>{MONTH})\b\.?(?:,?\s+(?P<dm_year>(?:19|20)\d{{2}})\b)?
+    | (?:(?:{WEEKDAY}),?\s+)?(?P<md_month>{MONTH})\.?\s+(?:the\s+)?(?P<md_day>\d{{1,2}}){_TH}?(?![\d%$€£k,.:]*\d)(?!\s?(?:usd|\$|dollars?|bucks|k|%|am|pm)\b)(?:,?\s+(?P<md_year>(?:19|20)\d{{2}})\b)?
+    | (?P<month_year>{MONTH})\.?\s+(?P<my_year>(?:19|20)\d{{2}})\b
+    | (?P<ago_n>{NUMBER})\s*(?P<ago_unit>{UNITS})\s+ago
+    | (?:(?:the|these|in|for|over)\s+)*(?:last|past|previous|trailing)\s+(?P<last_n>{NUMBER})\s*(?P<last_unit>{UNITS})\b
+    | (?P<bare_n>\d{{1,3}})\s?(?P<bare_unit>h|hrs?|d)\b
+    | last\s+week(?:'s)?\s+(?P<wk_day>{WEEKDAY})\b | (?P<day_wk>{WEEKDAY})\s+(?:of\s+)?last\s+week
+    | (?:the\s+)?(?P<span_which>last|past|previous|this|current)\s+(?P<span_unit>hour|day|week|month|quarter|year)(?:'s)?\b
+    | (?:the\s+)?(?P<before_yesterday>day\s+before\s+yesterday)
+    | (?P<yesterday>yesterday(?:'s)?|ystd|yday)(?:\s+(?:night|morning|evening|afternoon))?
+    | (?P<night>last\s+(?:night|evening))
+    | (?P<today>today(?:'s)?|tonight|this\s+(?:morning|afternoon|evening)|so\s+far\s+today)
+    | (?P<to_date>mtd|ytd|wtd|(?P<to_unit>month|year|week)[\s-]to[\s-]date)
+    | (?P<week_which>last|this)\s+(?P<week_day>{WEEKDAY})\b(?:'s)?
+    | last\s+(?P<last_th>\d{{1,2}}){_TH}
+    | (?:on|since|from|for|until|till|to|and|between|of)\s+(?=the\s+\d)the\s+(?P<on_th>\d{{1,2}}){_TH}(?!\s+(?:card|digit|of))
+    | (?P<full_day>(?:mon|tues|wednes|thurs|fri|satur|sun)day)(?:'s)?\b
+    | (?<=on\ )(?P<short_day>{WEEKDAY})\b | (?<=since\ )(?P<since_day>{WEEKDAY})\b
+    | (?:last\s+)?(?P<full_month>january|february|june|july|september|october|november|december)(?:'s)?\b
+    | (?:(?<=in\ )|(?<=for\ )|(?<=since\ )|(?<=during\ )|(?<=of\ )|(?<=last\ )|(?<=on\ )|(?<=from\ )|(?<=until\ )|(?<=to\ ))(?P<word_month>{MONTH})\b(?!')
+    | (?:(?<=in\ )|(?<=during\ )|(?<=on\ )|(?<=for\ ))(?P<year>(?:19|20)\d{{2}})(?![\d.,])
+    )(?![\w§])""",
+    re.I | re.X,
+)
+_OPEN: Final = re.compile(r"\b(since|starting(?: from| on)?|as of|after|from)(?: the)?\s+$", re.I)
+_ONWARD: Final = re.compile(r"^\s+(?:on|onwards?|till now|until now|to now|to date)\b", re.I)
+_UP_TO: Final = re.compile(r"\b(?:until|till|up to|before|through)(?: the)?\s+$", re.I)
+_BETWEEN: Final = re.compile(r"^\s*(?:to|and|until|till|up to|through|thru|-|–|—)\s*(?:the\s+)?$", re.I)
+_LATER: Final = re.compile(
+    rf"""(?<![\w§])(?:tomorrow(?:\s+(?:morning|night|evening|afternoon))?|tmrw|tmr
+    | next\s+(?:{WEEKDAY}|week|month|year|hour|quarter)|(?:this|coming)\s+weekend
+    | in\s+(?:{NUMBER})\s*(?:min(?:ute)?s?|{UNITS})|(?:at|by|around|before|after)\s+\d{{1,2}}(?:[:.]\d{{2}})?\s*(?:am|pm|a\.m\.|p\.m\.|h|o'?clock|utc|cet)
+    | (?:at|by|before|after)\s+\d{{1,2}}:\d{{2}}|\d{{1,2}}:\d{{2}}|\d{{1,2}}\s?(?:am|pm)
+    | (?:at|by)\s+(?:noon|midnight|eod|end\s+of\s+(?:day|week|month))|later(?:\s+today)?|every\s+(?:{WEEKDAY}|day|week|month)
+    | when\s+possible|each\s+(?:{WEEKDAY}|morning))(?![\w§])""",
+    re.I | re.X,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Period:
+    """Local and inclusive. `since` None = open at the beginning."""
+
+    since: date | datetime | None
+    until: date | datetime
+
+    def as_slots(self) -> dict[str, str]:
+        """ISO dates; hours as `YYYY-MM-DDTHH:MM`."""
+        slots = {} if self.since is None else {"since": _iso(self.since)}
+        return {**slots, "until": _iso(self.until)}
+
+
+def _iso(when: date | datetime) -> str:
+    return when.strftime("%Y-%m-%dT%H:%M") if isinstance(when, datetime) else when.isoformat()
+
+
+@dataclass(frozen=True, slots=True)
+class _Atom:
+    start: int
+    end: int
+    period: Period | None  # None = to be asked
+
+
+def find_periods(text: str, now: datetime, tz: str, week_starts: str) -> Iterator[Entity]:
+    """All periods of `text`, neighbours joined by "to" or "and" as one; then what lies in the future."""
+    calendar = Calendar(now.astimezone(ZoneInfo(tz)), week_starts)
+    atoms = [_Atom(*found.span(), _read(found, calendar)) for found in _ATOM.finditer(text)]
+    at = 0
+    while at < len(atoms):
+        first = atoms[at]
+        second = atoms[at + 1] if at + 1 < len(atoms) else None
+        joined = _join(text, first, second, calendar) if second else None
+        if joined is not None:
+            yield joined
+            at += 2
+            continue
+        yield _alone(text, first, calendar)
+        at += 1
+
+
+def find_later(text: str) -> Iterator[Entity]:
+    """Times that are still to come, or an hour of the day: nothing is done later for anyone."""
+    for found in _LATER.finditer(text):
+        yield Entity("later", *found.span(), None, found[0])
+
+
+def _read(found: re.Match[str], calendar: Calendar) -> Period | None:
+    days = read_day(found, calendar)
+    return None if days is None else Period(*days)
+
+
+def _join(text: str, first: _Atom, second: _Atom | None, calendar: Calendar) -> Entity | None:
+    if second is None or first.period is None or second.period is None:
+        return None
+    lead = re.match(r"(?:to|and|until|till)\s+(?:the\s+)?", text[second.start : second.end], re.I)
+    between = text[first.end : second.start] + (lead[0] if lead else "")
+    if not _BETWEEN.match(between):
+        return None
+    before = re.search(r"\b(?:from|between)(?: the)?\s+$", text[: first.start], re.I)
+    if (
+        re.search(r"\band\b", between)
+        and not before
+        and not text[first.start :].lower().startswith("between")
+    ):
+        return None
+    since, until = first.period.since, second.period.until
+    if since is None:
+        return None
+    if _later_than(since, until):  # "from december 28 to january 3": the first lies before the second
+        since = calendar.year_before(since)
+    start = before.start() if before else first.start
+    doubt = "from which day to which" if _later_than(since, until) else ""
+    period = Period(since, until)
+    return Entity("period", start, second.end, period, text[start : second.end], doubt)
+
+
+def _later_than(one: date | datetime, other: date | datetime) -> bool:
+    return _day(one) > _day(other)
+
+
+def _day(when: date | datetime) -> date:
+    return when.date() if isinstance(when, datetime) else when
+
+
+def _alone(text: str, atom: _Atom, calendar: Calendar) -> Entity:
+    before = text[: atom.start]
+    opened = _OPEN.search(before)
+    upto = _UP_TO.search(before)
+    inside = text[atom.start : atom.end].lower()
+    start, end = atom.start, atom.end
+    if atom.period is None:
+        return Entity(
+            "period", start, end, None, text[start:end], "which day you mean; write it like 2026-03-05"
+        )
+    since, until = atom.period.since, atom.period.until
+    onward = _ONWARD.match(text[end:])
+    since_word = inside.startswith("since ") or (opened is not None and opened[1].lower() != "from")
+    if (since_word or onward) and since is not None:
+        if calendar.today == _day(since) and re.search(WEEKDAY, inside, re.I) and "today" not in inside:
+            since = _day(since) - timedelta(days=7)
+        until = calendar.local if isinstance(since, datetime) else calendar.today
+        end = end + onward.end() if onward else end
+    elif upto:
+        since = None
+    start = opened.start() if opened else upto.start() if upto else start
+    return Entity("period", start, end, Period(since, until), text[start:end])

@@ -1,0 +1,96 @@
+"""All entities of a text, each digit in exactly one. The order is the order of precedence.
+
+Hashes and contacts cannot be anything else; full names come before months, last fours before amounts.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Final
+
+from bot.intents.amounts import find_amounts
+from bot.intents.cards import find_names, find_numbers, find_people, find_refs
+from bot.intents.chains import find_hashes, find_networks
+from bot.intents.contacts import find_contacts
+from bot.intents.directory import Directory
+from bot.intents.entities import Claims, Entity
+from bot.intents.model import Facts, KnownCard
+from bot.intents.periods import find_later, find_periods
+
+_DIGITS: Final = re.compile(r"[^\W_]*\d[^\W_]*")
+_SIGN: Final = re.compile(r"§[a-z](\d+)§")
+_KEY_LINE: Final = re.compile(
+    r"\n[ \t]*(?=(?:card|amount|usd|holder|cardholder|name|phone|mobile|e-?mail|ref(?:erence)?|partner ref(?:erence)?"
+    r"|hash|tx|tx hash|transaction|network|chain|daily|weekly|monthly|reason|limit|daily limit|weekly limit|monthly limit)"
+    r"\s*[:=])",
+    re.I,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The entities of a text, and the text that names them by sign, as written and in lower case."""
+
+    entities: tuple[Entity, ...]
+    cased: str
+    masked: str
+
+    def inside(self, masked: str, *kinds: str) -> list[Entity]:
+        """The entities that a piece of the masked text names, in its order."""
+        numbers = [int(found[1]) for found in _SIGN.finditer(masked)]
+        picked = [self.entities[number] for number in numbers]
+        return [entity for entity in picked if not kinds or entity.kind in kinds]
+
+    def original(self, masked: str) -> str:
+        """A piece of the masked text as it was written, capitals and entities."""
+        start = self.masked.find(masked)
+        piece = self.cased[start : start + len(masked)] if start >= 0 else masked
+        return _SIGN.sub(lambda found: self.entities[int(found[1])].written, piece)
+
+
+def as_one_line(text: str) -> str:
+    """A form (`card: 9140` below `Top up`) becomes one clause; a repeated `card:` line stays its own."""
+    return _KEY_LINE.sub("  ", text)
+
+
+def read_entities(text: str, facts: Facts, cards: Directory) -> Found:
+    claims = Claims(text)
+    claims.claim(find_hashes(claims.left))
+    contacts = list(find_contacts(claims.left))
+    claims.claim(find_people(text, cards, dict(facts.people), [e for e in contacts if e.kind == "person"]))
+    claims.claim(contacts)
+    claims.claim(find_names(claims.left, cards, sure=True))
+    claims.claim(find_refs(claims.left, cards))
+    claims.claim(find_periods(claims.left, facts.now, facts.tz, facts.week_starts))
+    claims.claim(find_later(claims.left))
+    claims.claim(find_numbers(claims.left, cards))
+    claims.claim(find_names(claims.left, cards, sure=False))
+    claims.claim(find_networks(claims.left))
+    claims.claim(find_amounts(claims.left, Decimal(facts.most_usd)))
+    claims.claim(_rest(claims.left))
+    cased = claims.masked()
+    return Found(tuple(claims.in_order()), cased, lowered(cased))
+
+
+def lowered(text: str) -> str:
+    """In lower case, each character in its place."""
+    return "".join(low if len(low := char.lower()) == 1 else char for char in text)
+
+
+def _rest(text: str) -> Iterator[Entity]:
+    """Digits that nobody took, with what they are glued to."""
+    for found in _DIGITS.finditer(text):
+        yield Entity("number", *found.span(), found[0], found[0])
+
+
+def resolve_card(written: str, cards: Directory) -> tuple[KnownCard, ...]:
+    """The cards that a person may have meant by exactly this: last four, reference, id, or name."""
+    bare = written.strip().lstrip("#*•… ")
+    found = cards.with_last4(bare) or cards.with_ref(bare)
+    if not found:
+        names = list(find_names(f"card of {bare}", cards, sure=False))
+        found = names[0].value if len(names) == 1 else ()
+    return tuple(found)

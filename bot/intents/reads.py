@@ -1,0 +1,139 @@
+"""Which look-up a clause asks for. Generous: a wrong look-up costs a message.
+
+Each rule is a pattern over the masked clause and what must be at hand; the first that fits wins.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Final
+
+from bot.intents.actions import C, H
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """`needs` = "card": only with one in the clause or just named; "" = as it stands."""
+
+    intent: str
+    pattern: re.Pattern[str]
+    needs: str = ""
+
+
+def _rule(intent: str, pattern: str, needs: str = "") -> Rule:
+    return Rule(intent, re.compile(pattern), needs)
+
+
+_SHOW: Final = r"(?:show|list|give|gimme|see|get|pull up|display|send|what|which|any|all|how many|export)"
+_MONEY_LEFT: Final = r"how much (?:money |cash )?(?:is|does|do|has|have|did|s|'s|are|on|left)\b|what(?:'s| is| has| does)? .*\bleft\b|left on\b|money (?:is |left |remaining )?on\b"
+_DECLINED: Final = (
+    r"declin\w*|\brefus\w+|\breject\w*|\bfail(?:s|ed|ing|ures?)?\b|\bbounc\w+|\bdenied\b|turned down"
+    r"|(?:not|n't|n’t|never|stopped|isnt|doesnt) (?:be )?(?:work\w*|go(?:ing)? through|accepted)|\bbroken\b"
+)
+_SPENT: Final = (
+    r"\btransactions?\b|\bpurchas\w+|\bspen[dt]\w*|\bbought\b|\bbuy(?:s|ing)?\b|\btxs?\b|\btxns?\b|\bpaid\b|\bpay(?:s|ing|ments?)?\b"
+    r"|\bcharge[ds]?\b|\bactivity\b|\bhistory\b|\b(?:get|got|been|was|being) used\b|\brefunds?\b|\bmerchants?\b|\bused (?:for|at)\b"
+)
+_FUNDING: Final = r"\bfundings?\b|\bfunding submissions?\b|\bdeposits?\b(?= (?:to|into|for) (?:the |our )?float)|\b(?:usdt|usdc) (?:transfer|deposit|payment)\b|\bsubmissions?\b"
+_FEE: Final = r"\bfees?\b|fee schedule|\bmark-?up\b|\b(?:current|our|the) rates\b|\bpricing\b|what do(?:es)? .*\bcosts?\b|what do we charge|how much do we (?:charge|pay for)|price list|\bcommission\b"
+
+DECISION: Final = re.compile(
+    r"^(?:i |we )?(?:hereby )?(?:approve|approved|reject|rejected|deny|denied|decline it|decline that)\b(?! (?:reason|why))|^lgtm\b"
+)
+HELP: Final = re.compile(
+    r"^help\b|^commands?\b|\bwhat can (?:you|i|we)\b|\b(?:what|which) commands\b|^how (?:do|can|would|to|does|should|could) (?:i|we|one|this|it|you)\b(?!.*\b(?:left|stand|balance|float look)\b)"
+    r"|^how to\b|what (?:are|do) you\b|\bhow does (?:this|it) work|^menu\b|\bhelp (?:me )?(?:with|please)\b|^\?+$|\bhelp\?*$"
+    r"|\bhow (?:do|can) (?:i|we) "
+)
+NOT_OFFERED: Final = re.compile(
+    r"\b(?:cvv|cvc|cv2|security code)\b|card number\b|\bpan\b(?! pizza)|\bpin\b(?! (?:this|it|that))|\bdispute\b|\bchargeback\b|make §?\w+§? an? approver|add §?\w+§? as (?:an )?approver"
+)
+
+#: What a person may do without a card or anything else at hand.
+RULES: Final = (
+    _rule("funding_show", rf"{H}"),
+    _rule(
+        "alerts_show",
+        r"\balerts?\b|\balarms? (?:are|going|open|firing|now)|\b(?:any|open|show|list|what|which|active) (?:the )?alarms?\b|on fire\b|\bincidents?\b|\bunacknowledged\b",
+    ),
+    _rule("decline_explain", rf"(?:{_DECLINED})", "card"),
+    _rule(
+        "pending_approvals",
+        r"\b(?:dis)?approv\w*\b(?!.*\bfunding)|pending requests?|waiting (?:for|on) (?:me|my|us|sign|a decision)|\bqueue\b|\bmy requests\b|\bneeds? (?:my|a|our|any) (?:decision|approval|signature|sign-?off|second)|to sign\b|\b(?:open|outstanding|unapproved) requests?\b|requests? (?:is |are )?(?:pending|open|waiting|outstanding)|waiting for a second|what(?:'s| is) pending$|§r\d+§",
+    ),
+    _rule(
+        "funding_addresses",
+        r"\baddress(?:es)?\b.*(?:fund|deposit|usd[tc]|top|float|wallet|§n\d+§|send|chain|network)|(?:fund\w*|deposit|usd[tc]|wallet|§n\d+§|float)\b.*\baddress(?:es)?\b|§n\d+§.*\baddress|(?:where|which wallet|what wallet) (?:do|can|should|to|must) (?:we |i |you )?(?:send|deposit|fund|wire|transfer|pay)|\b(?:usd[tc]|crypto|stablecoins?)\b.*\bwhere (?:to|do)\b|\bwhere to\b.*\b(?:usd[tc]|fund)",
+    ),
+    _rule(
+        "ledger_show",
+        r"\bledger\b|\bfloat (?:movements?|statement|history|entries|log)|in and out of the float|\b(?:account )?statement\b|\bbookings\b|movements (?:on|of) the float",
+    ),
+    _rule("fees_show", _FEE),
+    _rule("funding_list", _FUNDING),
+    _rule("card_balance", rf"\bbal(?:ance)?s?\b|{_MONEY_LEFT}|how much .*{C}|got left", "card in clause"),
+    _rule("card_transactions", _SPENT, "card"),
+    _rule("card_balance", rf"\bbal(?:ance)?s?\b|{_MONEY_LEFT}", "card"),
+    _rule(
+        "decline_explain",
+        r"\bdeclines?\b|\bcard\b.*\bdeclined\b|(?:why|reason|explain)\b.*\bdeclin\w+",
+        "ask card",
+    ),
+    _rule(
+        "card_balance",
+        r"\bbal(?:ance)?\b.*\b(?:on|of|for) (?:the|that|this|a|his|her) card\b|\bcard(?:'s)? balance\b|how much is on (?:the|that|this|his|her) card\b",
+        "ask card",
+    ),
+    _rule("card_transactions", r"\b(?:transactions?|purchases|txs|txns)\b", "ask card"),
+    _rule(
+        "card_list",
+        rf"\b{_SHOW}\b.*\bcards\b|^(?:the |our )?cards(?: list)?$|\bcards (?:ordered|issued|created|on hold|frozen|blocked|active|we have|do we)|\bcards\b.*\b(?:list|do we have|are (?:frozen|blocked|active|on hold))|who has (?:a )?cards?|\b(?:active|frozen|blocked) cards\b|^card list\b|what(?:'s| is| are)? (?:frozen|blocked|on hold)\b|list of (?:all |the )?(?:\w+ )?cards\b",
+    ),
+    _rule(
+        "float_status",
+        r"\bfloat\b|\brunway\b|days of cover|\b(?:program|programme|account|company|our|current|available|acct)\b.*\bbal(?:ance)?\b|^(?:the |our )?(?:bal|balance)\??$|\bbalance (?:on|of) (?:the |our )?(?:program|account|acct)|what(?:'s| is|s) (?:the|our) balance|how much (?:money )?(?:can we|do we have|have we|is left|is available|is on the account)|money left|\benough (?:for|money|funds|left|to)|can we (?:afford|order \d|load)|\bavailable (?:balance|funds)|\bcommitted\b|\bafford\b|how much money is left",
+    ),
+)
+
+CARD_RULES: Final = (
+    _rule(
+        "card_show",
+        rf"\b(?:tell|show|info|details?|status|look ?up|pull up|who (?:holds|has|owns|is|froze|blocked|closed|unfroze)|what about|what(?:'s| is|s)? up|what do we know|limits?|active|frozen|froze|freeze|closed|blocked|on hold|phone|number|3ds|open|display|view|find|search|check|see|expir\w+|holder|belongs?|give me|about|get me|state|still|wrong with|happened)\b.*{C}|{C}.*\b(?:status|info|details?|limits?|active|frozen|closed|blocked|on hold|holder|phone|state|still|expir\w+)\b|^(?:the )?{C}(?: card)?\W*(?:please|pls|plz|thx|thanks)?$|^(?:is|has|did|does|who|what|which)\b.*{C}",
+    ),
+)
+
+_STATUS: Final = (
+    ("frozen", re.compile(r"\bfrozen\b|on hold\b|\bpaused\b|\blocked\b")),
+    ("blocked", re.compile(r"\bblocked\b")),
+    ("active", re.compile(r"\bactive\b")),
+)
+_FUNDING_STATUS: Final = (
+    ("in review", re.compile(r"in review|under review|\breview\b")),
+    ("rejected", re.compile(r"\brejected\b|\brefused\b|\bfailed\b")),
+    (
+        "credited",
+        re.compile(r"\bcredited in\b|(?:were|list|show|all|which)\b.*\bcredited\b|fundings? credited"),
+    ),
+    ("pending", re.compile(r"\bpending\b|\bstuck\b|in flight|in transit|unconfirmed")),
+)
+
+
+def status_of(intent: str, text: str) -> str:
+    """The status a list is narrowed to, or empty."""
+    table = {"card_list": _STATUS, "funding_list": _FUNDING_STATUS}.get(intent, ())
+    return next((name for name, pattern in table if pattern.search(text)), "")
+
+
+def read_of(text: str, *, card_here: bool, card_known: bool) -> str:
+    """The look-up of a masked clause, or empty. `card_here` = it names one; `card_known` = the message does."""
+    for rule in RULES:
+        if rule.needs == "card in clause" and not card_here:
+            continue
+        if rule.needs == "card" and not (card_here or card_known):
+            continue
+        if rule.pattern.search(text):
+            return rule.intent
+    if card_here:
+        return next((rule.intent for rule in CARD_RULES if rule.pattern.search(text)), "")
+    return ""

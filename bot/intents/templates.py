@@ -1,0 +1,107 @@
+"""Operation kinds that the table of intents does not name, read by the phrases they declare.
+
+A phrase is `reveal {card}`: words, and fields in braces. It has to be the whole clause; that is the gate.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final
+
+from bot.intents import asking
+from bot.intents.clauses import Clause
+from bot.intents.gate import Scene, first_doubt, one_of
+from bot.intents.model import ACTIONS, Ask, Reading
+from bot.intents.values import plain
+
+if TYPE_CHECKING:
+    from bot.operations._base import Field, Operation
+
+_FIELD: Final = re.compile(r"\{(\w+)\}")
+_ENDING: Final = r"(?:[\s,]+(?:please|pls|plz|now|asap|thanks|thx))*[\s,]*"
+_TABLED: Final = frozenset(ACTIONS.values())
+
+
+def read_template(
+    bare: str, clause: Clause, scene: Scene, kinds: Mapping[str, type[Operation]]
+) -> Reading | None:
+    """The reading of a clause that is one of the declared phrases."""
+    if clause.negated:
+        return None
+    for kind, operation in kinds.items():
+        if kind in _TABLED:
+            continue
+        for pattern in _patterns(operation):
+            found = pattern.fullmatch(bare)
+            if found:
+                return _reading(kind, operation, found, clause, scene)
+    return None
+
+
+def _patterns(operation: type[Operation]) -> Iterator[re.Pattern[str]]:
+    fields = {field.name: field for field in operation.fields}
+    for phrase in operation.phrases:
+        parts = _FIELD.split(phrase.lower())
+        words = [re.sub(r"\\? ", r"\\s+", re.escape(part)) for part in parts[::2]]
+        slots = [_slot(name, fields.get(name)) for name in parts[1::2]]
+        woven = "".join(w + s for w, s in zip(words, [*slots, ""], strict=True))
+        yield re.compile(woven + _ENDING)
+
+
+def _slot(name: str, field: Field | None) -> str:
+    """What may stand for a field: the sign of its kind of entity, or any words where there is no such kind."""
+    if field is not None and field.card:
+        return rf"(?:the\s+)?(?P<{name}>§c\d+§|(?:a|the|my|this|that)\s+card|it)"
+    if "amount" in name or name.endswith(("_usd", "percent")):
+        return rf"(?P<{name}>§a\d+§)"
+    signs = {"tx_hash": "h", "network": "n", "phone": "t", "email": "e"}
+    return rf"(?P<{name}>§{signs[name]}\d+§)" if name in signs else rf"(?P<{name}>\S.*?)"
+
+
+def _reading(
+    kind: str, operation: type[Operation], found: re.Match[str], clause: Clause, scene: Scene
+) -> Reading:
+    wish = Reading(kind, kind=kind)
+    doubt: Ask | None = None
+    for field in operation.fields:
+        text = found.groupdict().get(field.name)
+        if text is not None:
+            wish, asked = _filled(wish, field, text, scene)
+            doubt = doubt or asked
+    doubt = doubt or first_doubt(clause, scene, _used(found, scene))
+    if doubt is not None:
+        return replace(wish, intent="ambiguous", wanted=kind, ask=doubt)
+    for field in operation.fields:
+        if not field.optional and field.name not in ("reason", *wish.slots):
+            return replace(wish, ask=asking.missing(field.name, kind, scene.facts.networks))
+    return replace(wish, opened=True)
+
+
+def _used(found: re.Match[str], scene: Scene) -> set[int]:
+    return {id(e) for text in found.groupdict().values() if text for e in scene.found.inside(text)}
+
+
+def _filled(wish: Reading, field: Field, text: str, scene: Scene) -> tuple[Reading, Ask | None]:
+    entities = scene.found.inside(text)
+    if field.card:
+        return _card(wish, field, text, scene)
+    value: Any = scene.found.original(text)
+    if entities and re.fullmatch(r"\s*§\w\d+§\s*", text):
+        entity = entities[0]
+        if entity.doubt:
+            return wish, asking.exactly(field.name, entity.doubt)
+        value = plain(entity.value.value) if entity.kind in ("amount", "rate") else entity.value
+    return replace(wish, slots={**wish.slots, field.name: value}), None
+
+
+def _card(wish: Reading, field: Field, text: str, scene: Scene) -> tuple[Reading, Ask | None]:
+    named = scene.found.inside(text, "card") or list(scene.cards_before)
+    if not named:
+        return wish, None
+    written, fits = one_of(named)
+    wish = replace(wish, slots={**wish.slots, field.name: written})
+    if len(fits) == 1:
+        return replace(wish, card=fits[0]), None
+    return wish, asking.which_card(written, fits) if fits else asking.unknown_card(written)

@@ -1,0 +1,161 @@
+"""What Slack sends, as the plain text that is read: markup undone, quoted text blanked, oddities noted.
+
+Text in quotes, in code and in `>` lines is evidence of what somebody said, never a wish of the writer.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from dataclasses import dataclass
+from typing import Final
+
+MOST_CHARS: Final = 2000
+QUOTED: Final = "□"  # stands where evidence was
+GUARDED: Final = "■"  # stands where a card number was
+
+_PLAIN: Final = str.maketrans(
+    {
+        **dict.fromkeys("‘’‚‛`´′", "'"),
+        **dict.fromkeys("“”„‟«»″", '"'),
+        **dict.fromkeys("\u00a0\u202f\u2009\u2007\u2002\u2003\u3000\t", " "),
+        **dict.fromkeys("‐‑", "-"),
+    }
+)
+_MARKUP: Final = re.compile(r"<([^<>\n]*)>")
+_CODE: Final = re.compile(r"```(.*?)```|`([^`\n]*)`", re.S)
+_LONE: Final = re.compile(r"\s*[\w.:#/…-]+\s*")
+_STRUCK: Final = re.compile(r"(?<![\w~])~(?=\S)[^~\n]+~(?![\w~])")
+_QUOTE_LINE: Final = re.compile(r"^[ ]*>.*$", re.M)
+_DOUBLE: Final = re.compile(r'"[^"\n]*(?:"|$)', re.M)
+_SINGLE: Final = re.compile(r"(?<!\w)'[^'\n]+(?:'\w[^'\n]*)*'(?!\w)")
+_BOLD: Final = re.compile(r"(?<![\w*])\*(?=\S)([^*\n]+?)(?<=\S)\*(?![\w*])")
+_ITALIC: Final = re.compile(r"(?<![\w_])_(?=\S)([^_\n]+?)(?<=\S)_(?![\w_])")
+_EMOJI: Final = re.compile(r"(?<!\w):[a-z][a-z0-9_+'-]*:(?!\w)")
+_HEXES: Final = re.compile(r"0[xX][0-9a-fA-F]{6,}")
+_GROUPS: Final = re.compile(r"(?<![+0-9])[0-9]+(?:[ .\-–]{1,2}[0-9]+)*")
+_WORD: Final = re.compile(r"[^\W\d_]{2,}")
+
+
+@dataclass(frozen=True, slots=True)
+class Clean:
+    """`doubts` are sentences: while there is one, no form opens. `guarded` = a card number was cut out."""
+
+    text: str
+    doubts: tuple[str, ...] = ()
+    guarded: bool = False
+    too_long: bool = False
+
+
+def clean(raw: str, our_id: str = "") -> Clean:
+    """The text to read. Never raises; a text above `MOST_CHARS` is not read at all."""
+    if len(raw) > MOST_CHARS:
+        return Clean("", (f"That is longer than {MOST_CHARS:,} characters.",), too_long=True)
+    doubts: list[str] = []
+    text = raw.replace("\r\n", "\n").replace("\r", "\n")
+    text = _CODE.sub(_code, text)
+    text = unicodedata.normalize("NFC", text).translate(_PLAIN)
+    text = _without_hidden(text, doubts)
+    text = _MARKUP.sub(lambda found: _markup(found[1], our_id, doubts), text)
+    text = text.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
+    _look_at_scripts(text, doubts)
+    text, guarded = _guard(text)
+    if guarded:
+        doubts.append(
+            "This held what looks like a full card number. It was not kept: please delete your message, and name"
+            " the card by its last four digits."
+        )
+    for pattern in (_STRUCK, _QUOTE_LINE, _DOUBLE, _SINGLE):
+        text = pattern.sub(f" {QUOTED} " if pattern is not _STRUCK else " ", text)
+    text = _ITALIC.sub(r"\1", _BOLD.sub(r"\1", _EMOJI.sub(" ", text)))
+    return Clean(text, tuple(dict.fromkeys(doubts)), guarded)
+
+
+def _code(found: re.Match[str]) -> str:
+    """A lone hash, reference or number in backticks is still one; anything longer is evidence."""
+    inside = found[1] if found[1] is not None else found[2]
+    return f" {inside.strip()} " if _LONE.fullmatch(inside) else f" {QUOTED} "
+
+
+def _without_hidden(text: str, doubts: list[str]) -> str:
+    kept = []
+    for char in text:
+        if char == "\n" or unicodedata.category(char) not in ("Cc", "Cf", "Co", "Cs", "Zl", "Zp"):
+            kept.append(char)
+        elif char != "\u200d":  # joins emoji; inside a word it is caught below
+            doubts.append("There are invisible characters in it. Type it again by hand.")
+    joined = re.search(r"[\w]\u200d|\u200d[\w]", text)
+    if joined:
+        doubts.append("There are invisible characters in it. Type it again by hand.")
+    return "".join(kept)
+
+
+def _markup(inside: str, our_id: str, doubts: list[str]) -> str:
+    target, _, label = inside.partition("|")
+    if target.startswith("@"):
+        return " " if target[1:] == our_id else f" {target} "
+    if target.startswith(("#", "!")):
+        return " "
+    for scheme in ("tel:", "mailto:"):
+        if target.startswith(scheme):
+            target = target.removeprefix(scheme)
+            if label and _bare(label) != _bare(target):
+                doubts.append("A link in it shows something else than it leads to. Write it out.")
+            return f" {target} "
+    if label and _says_otherwise(label, target):
+        doubts.append("A link in it shows something else than it leads to. Write it out.")
+    return f" {target} " if "://" in target else f"<{inside}>"
+
+
+def _bare(text: str) -> str:
+    return re.sub(r"[\s().\-/]", "", text).lower()
+
+
+def _says_otherwise(label: str, target: str) -> bool:
+    """Does the label hold a hash or a number that the target does not?"""
+    shown = re.findall(r"0[xX][0-9a-fA-F]+|\d{2,}", label)
+    return any(value.lower() not in target.lower() for value in shown)
+
+
+def _look_at_scripts(text: str, doubts: list[str]) -> None:
+    if any(c.isnumeric() and not c.isascii() for c in text):
+        doubts.append("There are digits of another script in it. Write numbers with 0 to 9.")
+    if text.isascii():
+        return
+    for word in _WORD.findall(text):
+        scripts = {_script(c) for c in word}
+        if (len(scripts) > 1 and "LATIN" in scripts) or "FULLWIDTH" in scripts or "MATHEMATICAL" in scripts:
+            doubts.append("A word in it mixes letters that only look alike. Type it again by hand.")
+            return
+
+
+def _script(char: str) -> str:
+    return "LATIN" if char.isascii() else unicodedata.name(char, "?").split()[0]
+
+
+def _guard(text: str) -> tuple[str, bool]:
+    """Cut out what could be a card number: 13 to 19 digits in groups that pass Luhn."""
+    shadow = _HEXES.sub(lambda found: "x" * len(found[0]), text)
+    shadow = "".join(str(unicodedata.decimal(c)) if c.isdecimal() else c for c in shadow)
+    spans = []
+    for run in _GROUPS.finditer(shadow):
+        if _holds_card_number([found[0] for found in re.finditer("[0-9]+", run[0])]):
+            spans.append(run.span())
+    for start, end in reversed(spans):
+        text = f"{text[:start]} {GUARDED} {text[end:]}"
+    return text, bool(spans)
+
+
+def _holds_card_number(groups: list[str]) -> bool:
+    for first in range(len(groups)):
+        number = ""
+        for group in groups[first:]:
+            number += group
+            if 13 <= len(number) <= 19 and _passes_luhn(number):
+                return True
+    return False
+
+
+def _passes_luhn(number: str) -> bool:
+    digits = [int(c) for c in reversed(number)]
+    return sum(d if i % 2 == 0 else sum(divmod(d * 2, 10)) for i, d in enumerate(digits)) % 10 == 0

@@ -1,0 +1,80 @@
+"""A verb with one slip in it is offered, never taken: one letter separates block from unblock."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from bot.intents import asking
+from bot.intents.actions import frame_of
+from bot.intents.clauses import Clause
+from bot.intents.gate import Scene, one_of
+from bot.intents.model import Reading
+from bot.intents.reads import read_of
+from bot.intents.values import REQUIRED, values_of
+
+_ACTION_WORDS: Final = (
+    "freeze", "unfreeze", "unlock", "unblock", "block", "lock", "suspend", "pause", "close", "terminate", "load",
+    "unload", "topup", "recharge", "withdraw", "reactivate", "disable", "deactivate", "submit", "order",
+)  # fmt: skip
+_READ_WORDS: Final = (
+    "float", "alerts", "balance", "transactions", "purchases", "ledger", "fundings", "fees", "declined", "declines",
+    "approvals", "address", "addresses", "cards", "spending",
+)  # fmt: skip
+_KNOWN: Final = frozenset(
+    "black clock flock lose loses loose those close closed glass class leads leaf lead road load loan loads clocks slot floats"
+    " flat bloat gloat fleet feed feels feet flees free freezer frees alert approval declare decline order older border other"
+    " edger larger later hedge lock look cook book luck block locks chards care cars card cared stop shop".split()
+)
+
+
+def read_typo(bare: str, clause: Clause, scene: Scene) -> Reading | None:
+    """A guess at a misspelt word: an action as a question, a look-up as it is."""
+    words = re.findall(r"(?<!§)\b[a-z]{4,}\b", bare)
+    for word in words[:1]:
+        near = _near(word, _ACTION_WORDS)
+        if near and scene.found.inside(clause.text, "card") and not clause.negated:
+            return _offer(bare.replace(word, near, 1), clause, scene)
+    for word in words:
+        near = _near(word, _READ_WORDS)
+        intent = near and read_of(
+            bare.replace(word, near, 1),
+            card_here=bool(scene.found.inside(clause.text, "card")),
+            card_known=False,
+        )
+        if intent and len(words) <= 5:
+            return _guess(intent, clause, scene)
+    return None
+
+
+def _near(word: str, words: tuple[str, ...]) -> str:
+    """The one word that is a slip away, or empty."""
+    from rapidfuzz.distance import OSA
+
+    if word in _KNOWN or word in words:
+        return ""
+    found = [w for w in words if OSA.distance(word, w, score_cutoff=1) <= 1]
+    return found[0] if len(found) == 1 else ""
+
+
+def _offer(mended: str, clause: Clause, scene: Scene) -> Reading | None:
+    frame = frame_of(mended)
+    if frame is None:
+        return None
+    values = values_of(frame, clause.text, scene.found)
+    written, fits = one_of(scene.found.inside(clause.text, "card"))
+    slots = {"card": written, **values.slots} if "card" in REQUIRED[frame.intent] else dict(values.slots)
+    ask = asking.really(frame.intent, slots, "I am not sure of the verb.")
+    kind = asking.kind_of(frame.intent)
+    return Reading(
+        "ambiguous", slots, wanted=frame.intent, ask=ask, kind=kind, card=fits[0] if len(fits) == 1 else None
+    )
+
+
+def _guess(intent: str, clause: Clause, scene: Scene) -> Reading:
+    written, fits = one_of(scene.found.inside(clause.text, "card"))
+    if len(fits) == 1:
+        return Reading(intent, {"card": written}, card=fits[0])
+    if intent in ("card_show", "card_balance", "card_transactions", "decline_explain"):
+        return Reading(intent, ask=asking.missing("card", intent))
+    return Reading(intent)

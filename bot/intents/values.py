@@ -1,0 +1,258 @@
+"""The values an action needs, from the entities of its clause."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import Any, Final
+
+from bot.intents import asking
+from bot.intents.actions import Frame
+from bot.intents.chains import UNKNOWN_NETWORK
+from bot.intents.entities import Entity
+from bot.intents.model import Ask, Option
+from bot.intents.reader import Found
+
+#: Intent -> its required slots, in the order they are asked for.
+REQUIRED: Final[Mapping[str, tuple[str, ...]]] = {
+    "topup_card": ("card", "amount"),
+    "unload_card": ("card", "amount"),
+    "freeze_card": ("card",),
+    "unfreeze_card": ("card",),
+    "close_card": ("card",),
+    "set_limits": ("card", "limits"),
+    "change_phone": ("card", "phone"),
+    "set_3ds": ("card",),
+    "submit_funding": ("tx_hash", "network"),
+    "set_markup": ("amount",),
+    "order_card": ("name", "phone", "email"),
+    "transfer": (),
+}
+_EVERYTHING: Final = re.compile(
+    r"\b(?:everything|empty|drain|sweep|all of it|all (?:the )?(?:money|funds)|the (?:rest|remaining)|whatever)\b"
+)
+_FROM_TO: Final = re.compile(r"\bfrom §a\d+§(?: usd)? (?:down |up )?to (?=§a\d+§)")
+_EVERY: Final = {
+    "day": "daily",
+    "week": "weekly",
+    "month": "monthly",
+    "daily": "daily",
+    "weekly": "weekly",
+    "monthly": "monthly",
+}
+_UNIT: Final = r"(daily|weekly|monthly|day|week|month)"
+_AFTER: Final = re.compile(
+    rf"§a(\d+)§\s*(?:usd\s*)?(?:an?|per|each|every|/|a)\s*{_UNIT}\b|§a(\d+)§ {_UNIT}\b(?!\s*:?\s*(?:limit\s*)?(?:to|of|at)?\s*§a)"
+)
+_BEFORE: Final = re.compile(rf"\b{_UNIT}\b(?:(?!daily|weekly|monthly)[^§]|§c\d+§)*§a(\d+)§")
+_NO_LIMIT: Final = re.compile(
+    r"\b(?:remove|delete|clear|drop|get rid of|disable|unlimited|no)\b.*\blimit|\bunlimited\b|\blift\b"
+)
+_PER_PURCHASE: Final = re.compile(
+    r"\bper[ -](?:transaction|tx|purchase|payment)\b|\b(?:single|transaction) (?:limit|purchase)"
+)
+_THREEDS_OFF: Final = re.compile(r"\b(?:off|sms|text|disable|remove|stop|back)\b")
+_NAME: Final = re.compile(
+    r"(?:\b(?:holder|cardholder|name)\s*[:=]\s*|\b(?:for|to|named|called)\s+)(?P<name>[^\n:;,(]+?)"
+    r"(?=\s*(?:[,;:(]|\s-\s|$|§[te]\d+§|\b(?:with|at|phone|mobile|e-?mail|tel|ref(?:erence)?|partner ref|please|pls|asap|who|and|from|starting|holder|amount)\b))"
+)
+_REF: Final = re.compile(r"\b(?:partner )?ref(?:erence)?\s*[:=]?\s+(?P<ref>[^\s,;]+)")
+_NO_NAME: Final = frozenset(
+    "me us him her them the a an our my your new team someone everyone people guest intern client you it this that".split()
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Values:
+    """`doubt` is the question where a value could be read in more than one way or not be used."""
+
+    slots: Mapping[str, Any] = field(default_factory=dict)
+    doubt: Ask | None = None
+    notes: tuple[str, ...] = ()
+
+
+def values_of(frame: Frame, text: str, found: Found) -> Values:
+    """All slots but the card."""
+    readers = {
+        "topup_card": _amount,
+        "unload_card": _amount,
+        "set_limits": _limits,
+        "submit_funding": _funding,
+        "set_markup": _markup,
+        "change_phone": _phone,
+        "set_3ds": _threeds,
+        "order_card": _order,
+        "transfer": _transfer,
+    }
+    reader = readers.get(frame.intent)
+    return reader(text, found) if reader else Values()
+
+
+def plain(value: Decimal) -> str:
+    """`2400`, `85.5`: no exponent, no idle zeros."""
+    text = format(value, "f")
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def _amount(text: str, found: Found) -> Values:
+    amounts = found.inside(text, "amount")
+    rates = found.inside(text, "rate")
+    if rates:
+        return Values({}, asking.exactly("amount", "the amount in US dollars"))
+    if not amounts:
+        return Values({"everything": "yes"}) if _EVERYTHING.search(text) else Values()
+    if len(amounts) > 1:
+        written = " or ".join(entity.written for entity in amounts)
+        return Values({}, asking.exactly("amount", f"which amount you mean, {written}"))
+    return _exact("amount", amounts[0], plain(amounts[0].value.value))
+
+
+def _exact(slot: str, entity: Entity, value: str) -> Values:
+    if entity.doubt:
+        return Values({}, asking.exactly(slot, entity.doubt))
+    return Values({slot: value})
+
+
+def _limits(text: str, found: Found) -> Values:
+    if _PER_PURCHASE.search(text):
+        sentence = "The API has no limit for a single purchase. Set a daily, weekly or monthly one?"
+        return Values({}, Ask("limits", sentence))
+    amounts = found.inside(text, "amount")
+    if _NO_LIMIT.search(text) and not amounts:
+        return Values({}, Ask("limits", "The API cannot remove a limit, only change it. To which amount?"))
+    text = _FROM_TO.sub("to ", text)
+    wanted = found.inside(text, "amount")
+    unsure = next((entity for entity in wanted if entity.doubt), None)
+    if unsure is not None:
+        return Values({}, asking.exactly("limits", unsure.doubt))
+    limits = _pairs(text, found)
+    if len(limits) != len(wanted):
+        return Values({}, _which_limit(wanted))
+    return Values({"limits": limits}) if limits else Values()
+
+
+def _pairs(text: str, found: Found) -> dict[str, str]:
+    """Each amount with the stretch of time that stands by it."""
+    limits: dict[str, str] = {}
+    taken: set[str] = set()
+    for match in _AFTER.finditer(text):
+        number, unit = match[1] or match[3], match[2] or match[4]
+        limits[_EVERY[unit]] = plain(found.entities[int(number)].value.value)
+        taken.add(number)
+    if taken:
+        return limits
+    for match in _BEFORE.finditer(text):
+        limits[_EVERY[match[1]]] = plain(found.entities[int(match[2])].value.value)
+    return limits
+
+
+def _which_limit(amounts: Sequence[Entity]) -> Ask:
+    value = plain(amounts[0].value.value) if len(amounts) == 1 else ""
+    options = tuple(
+        Option(f"{every} {value}".strip(), every.capitalize()) for every in ("daily", "weekly", "monthly")
+    )
+    return Ask("limits", "Per day, per week or per month?", options if value else ())
+
+
+def _funding(text: str, found: Found) -> Values:
+    hashes = found.inside(text, "tx_hash")
+    networks = {entity.value for entity in found.inside(text, "network")}
+    slots: dict[str, Any] = {}
+    doubt: Ask | None = None
+    for wrong in found.inside(text, "address"):
+        doubt = asking.exactly("tx_hash", wrong.doubt)
+    if len({entity.value for entity in hashes}) > 1:
+        doubt = asking.exactly("tx_hash", "which one of the transactions comes first")
+    elif hashes and hashes[0].doubt:
+        doubt = asking.exactly("tx_hash", hashes[0].doubt)
+    elif hashes:
+        slots["tx_hash"] = hashes[0].value
+    if UNKNOWN_NETWORK in networks:
+        doubt = doubt or asking.missing("network", "submit_funding", ("POLYGON", "BNB", "BASE"))
+    elif len(networks) > 1:
+        doubt = doubt or asking.missing("network", "submit_funding", tuple(sorted(networks)))
+    elif networks:
+        slots["network"] = networks.pop()
+    return Values(slots, doubt)
+
+
+def _markup(text: str, found: Found) -> Values:
+    text = _FROM_TO.sub("to ", text)
+    rates, bare = found.inside(text, "rate"), found.inside(text, "amount")
+    if bare:
+        return Values(
+            {},
+            asking.exactly(
+                "amount", f"the markup in percent, with the sign: is “{bare[0].written}” percent?"
+            ),
+        )
+    if len(rates) > 1:
+        return Values({}, asking.exactly("amount", "which markup you mean"))
+    if not rates:
+        return Values()
+    percent = rates[0].value.value
+    if rates[0].doubt or percent > 50 or percent != percent.quantize(Decimal("0.001")):
+        return Values(
+            {},
+            asking.exactly(
+                "amount", rates[0].doubt or "a markup of 0 to 50 percent, with at most three decimals"
+            ),
+        )
+    return Values({"amount": plain(percent)}, notes=("It applies to the deposits route only.",))
+
+
+def _phone(text: str, found: Found) -> Values:
+    phones = found.inside(text, "phone")
+    if len({entity.value for entity in phones}) > 1:
+        return Values({}, asking.exactly("phone", "which of the numbers you mean"))
+    return _exact("phone", phones[0], phones[0].value) if phones else Values()
+
+
+def _threeds(text: str, found: Found) -> Values:
+    del found
+    if _THREEDS_OFF.search(text):
+        sentence = "The API takes only the webhook mode: it cannot be turned off or set back to sms. Set it to webhook?"
+        return Values({}, Ask("intent", sentence))
+    return Values()
+
+
+def _order(text: str, found: Found) -> Values:
+    slots: dict[str, Any] = {}
+    for slot in ("phone", "email"):
+        entities = found.inside(text, slot)
+        if len({entity.value for entity in entities}) > 1:
+            return Values(slots, asking.exactly(slot, f"which {slot} is the right one"))
+        if entities and entities[0].doubt:
+            return Values(slots, asking.exactly(slot, entities[0].doubt))
+        if entities:
+            slots[slot] = entities[0].value
+    name = _named(text, found)
+    ref = _REF.search(text)
+    if ref:
+        slots["partner_ref"] = found.original(ref["ref"])
+    return Values({"name": name, **slots} if name else slots)
+
+
+def _named(text: str, found: Found) -> str:
+    for match in _NAME.finditer(text):
+        name = found.original(match["name"].strip())
+        words = name.split()
+        if (
+            words
+            and len(words) <= 5
+            and words[0].lower() not in _NO_NAME
+            and re.fullmatch(r"[^\W\d_][\w '.-]*", name)
+        ):
+            if not re.search(r"\d", name) and (len(words) > 1 or name[0].isupper()):
+                return name
+    return ""
+
+
+def _transfer(text: str, found: Found) -> Values:
+    del text, found
+    sentence = (
+        "Money goes from card to card in two requests: an unload, then a top-up. Ask for one of them first."
+    )
+    return Values({}, Ask("intent", sentence))

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from bot.config import Config, ConfigError, parse_duration
+from bot.config import Config, ConfigError
+from bot.config_table import parse_duration
 from bot.domain.policy import KindPolicy, Tier
 from bot.domain.retention import Retention
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import sys
 from collections.abc import AsyncIterator, Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 from types import ModuleType
 
@@ -13,6 +14,7 @@ import pytest
 from bot import operations
 from bot.config import Config
 from bot.domain.requests import State
+from bot.intents import Facts, KnownCard, Reading, parse
 from bot.services import execution
 from tests.handlers.office import ALICE, BOB, Office, an_office
 
@@ -125,6 +127,25 @@ def test_its_policy_table_and_its_row_in_the_docs_need_no_other_file() -> None:
     assert policy.of("card_cap").approvals == 2
     row = "| `card_cap` | `/card cap` | keep a card below so much a day | Card, Cap (USD), Reason |"
     assert row in generator().operations_table()
+
+
+@pytest.mark.usefixtures("_one_file_more")
+def test_its_phrases_are_read_as_people_say_them_under_the_same_gate() -> None:
+    card = KnownCard("4242", "ALICE MOREAU", "emp-1", "card1", "ACTIVE")
+    facts = Facts(now=datetime(2026, 3, 2, 9, tzinfo=UTC), cards=(card,))
+
+    def read(text: str) -> Reading:
+        return parse(text, facts, kinds=operations.kinds()).first
+
+    said = read("cap 4242 at 75 please")
+    assert (said.intent, said.opened, said.card) == ("card_cap", True, card)
+    assert said.slots == {"card": "4242", "cap_usd": "75"}
+    for text in ("don't cap 4242 at 75", "did you cap 4242 at 75?", "cap 9999 at 75", "cap 4242"):
+        assert not read(text).opened, text
+    others = {kind: cls for kind, cls in operations.kinds().items() if kind != "card_cap"}
+    assert parse("cap 4242 at 75", facts, kinds=others).first.intent != "card_cap", (
+        "without the kind it is nothing"
+    )
 
 
 def test_a_file_that_is_gone_is_no_kind_any_more() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any
 
@@ -12,6 +13,8 @@ from bot import operations
 from bot.domain.planning import Evidence
 from bot.domain.policy import KINDS
 from bot.domain.requests import Request, State
+from bot.intents import Facts, KnownCard, parse
+from bot.intents.model import ACTIONS
 from bot.operations._base import Operation
 from bot.partner.codec import decode, encode
 from bot.services import own_records
@@ -161,6 +164,34 @@ def test_a_kind_declares_itself_within_what_slack_takes(kind: str) -> None:
         for name in (f.name for f in cls.fields if f"{{{f.name}}}" in phrase):
             assert f"{{{name}}}" in phrase
     assert operations.by_command(*cls.command) is cls
+
+
+SAID = {
+    "card": "4242",
+    "amount_usd": "50",
+    "card_holder_name": "Tom Baker",
+    "tx_hash": HASH,
+    "network": "polygon",
+    "daily_limit": "120",
+    "weekly_limit": "900",
+    "monthly_limit": "2000",
+    "phone": "+46701234567",
+    "markup_percent": "2.5%",
+    "event_id": "evt_1",
+    "url": "https://a.example.com/x",
+}
+
+
+@EACH
+def test_its_phrases_are_read_as_a_wish_for_it(kind: str) -> None:
+    card = KnownCard("4242", "NORA QUIST", "emp-1", "card1", "ACTIVE")
+    facts = Facts(now=datetime(2026, 3, 2, 9, tzinfo=UTC), cards=(card,))
+    for phrase in kind_class(kind).phrases:
+        reading = parse(phrase.format(**SAID), facts, kinds=operations.kinds()).first
+
+        meant = reading.wanted or reading.intent
+        assert ACTIONS.get(meant, meant) == kind, phrase
+        assert reading.opened or reading.ask is not None, phrase
 
 
 @EACH

@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 from bot.domain.requests import Request, State
-from tests.handlers.office import ALICE, APPROVALS, BOB, Office, an_office
+from tests.handlers.office import ALICE, APPROVALS, BOB, CAROL, Office, an_office
+from tests.services.acting import processor
 from tests.services.bulk_help import hold_rows_to_the_ledger, rows_of, states_of
 
 Json = dict[str, Any]
@@ -230,6 +231,48 @@ async def test_orders_in_bulk_show_the_approver_what_no_channel_shows(office: Of
     everything = words({"messages": await office.messages(BOB, APPROVALS)})
     assert "15112345678" not in everything
     assert "max@example.com" not in everything
+
+
+async def test_long_lists_are_read_in_pages_by_who_asks_and_who_approves(office: Office) -> None:
+    people = [f"Max Muster {chr(65 + n)},49,1511234567{n:02},max{n}@example.com" for n in range(25)]
+    said = await upload(office, "\n".join(["name,country,phone,email", *people]))
+    await office.press(ALICE, said, "bulk:review", channel="D0ALICE")
+    first = words(await office.modal(ALICE))
+    await office.press_in_modal(ALICE, "bulk:on")
+    second = words(await office.modal(ALICE))
+    assert ("MAX MUSTER A " in first, "MAX MUSTER Y " in first) == (True, False)
+    assert ("MAX MUSTER A " in second, "MAX MUSTER Y " in second) == (False, True)
+    await office.submit(ALICE, {"reason": "New hires"})
+
+    batch = await office.newest()
+    card = await office.card(batch.id)
+    await office.press(BOB, card, "request:approve")
+    await office.press_in_modal(BOB, "bulk:on")
+    assert "Phone: 151123456724" in words(await office.modal(BOB))
+    await office.press_in_modal(BOB, "bulk:back")
+    assert "Phone: 151123456700" in words(await office.modal(BOB))
+    await office.submit(BOB)
+    assert (await office.world.request(batch.id)).state is State.APPROVED
+    await office.press(ALICE, card, "request:rows")
+    await office.press_in_modal(ALICE, "bulk:on")
+    assert "Rows 21 to 25 of 25" in words(await office.modal(ALICE))
+
+
+async def test_a_row_nobody_knows_of_is_resolved_from_the_window_of_its_rows(office: Office) -> None:
+    await processor("5xx").set(office.world, "POST /cards/{cardId}/topup", times=1)
+    batch = await ask_by_upload(office, "10", "20")
+    await office.world.approve(batch)
+    await office.world.run(1200, step=40)
+    await office.settle()
+    card = await office.card(batch.id)
+    assert "Unresolved" in words(card)
+    for person in (BOB, CAROL):
+        await office.press(person, card, "request:rows")
+        await office.press_in_modal(person, "request:resolve")
+        await office.submit(person, {"verdict": "succeeded", "evidence": "The card shows it."})
+
+    assert (await office.world.request(batch.id)).state is State.SUCCEEDED
+    assert "2 of 2 rows succeeded" in words(await office.card(batch.id))
 
 
 async def test_freezes_in_bulk_freeze_every_card(office: Office) -> None:

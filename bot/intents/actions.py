@@ -28,7 +28,7 @@ _LEAD: Final = re.compile(
     r"|please\s+|be so kind (?:as )?to\s+|would you mind\s+)+"
 )
 _COMMAND: Final = re.compile(
-    r"^/?(?:card|float|funding)\s+(?=(?:top-?up|unload|freeze|unfreeze|limits|phone|3ds|close|order|submit|markup)\b)"
+    r"^/?(?:card|float|funding)\s+(?=(?:top-?up|unload|freeze|unfreeze|limits|phone|threeds|close|order|submit|markup)\b)"
 )
 
 
@@ -53,7 +53,7 @@ _PER: Final = (
     r"(?:daily|weekly|monthly|per[ -](?:day|week|month)|an? (?:day|week|month)|each (?:day|week|month))"
 )
 _CHANGE: Final = r"(?:set|change|raise|lower|increase|decrease|update|adjust|make|reduce|bump(?: up)?|put|edit|modify|switch|drop|lift|up)"
-_CODES: Final = r"(?:3-?d?[ -]?s(?:ecure)?\b|3-?d[ -]secure|3ds|(?:purchase|one-time|verification|otp|challenge|3ds|sms|security) codes?)"
+_CODES: Final = r"(?:threeds\b|(?:purchase|one-time|verification|otp|challenge|threeds|sms|security) codes?)"
 
 _SPECIFIC: Final = _frames(
     ("transfer", rf"(?:move|transfer|shift|send)\b.*{A}.*\bfrom\b.*{C}.*\b(?:to|onto|into)\b.*{C}"),
@@ -61,11 +61,11 @@ _SPECIFIC: Final = _frames(
         "set_3ds",
         rf"(?:(?:set|switch|turn|put|send|route|move|enable|disable|change|deliver|use|activate)\b)(?=.*(?:{_CODES}|webhook))(?=.*(?:{_CODES}|{C}|webhook mode)).*",
     ),
-    ("set_3ds", rf"3ds\b(?=.*(?:{C}|webhook))|3ds$"),
+    ("set_3ds", rf"threeds\b(?=.*(?:{C}|webhook))|threeds$"),
     ("set_markup", rf"(?:{_CHANGE}\b\s+)?(?:the |our |a )?(?:new )?(?:deposits? |float )?mark-?up\b"),
     (
         "change_phone",
-        rf"(?:change|update|set|replace|switch|correct|fix|edit)\b(?=.*\b(?:phone|mobile|number|cell)\b)(?!.*\b(?:3ds|limit|card number)\b)",
+        r"(?:change|update|set|replace|switch|correct|fix|edit)\b(?=.*\b(?:phone|mobile|number|cell)\b)(?!.*\b(?:threeds|limit|card number)\b)",
     ),
     (
         "change_phone",
@@ -86,7 +86,7 @@ _SPECIFIC: Final = _frames(
     ("set_limits", rf"{C}\s*:?\s*(?:{_PER} )?limits?:?(?=.*{A})"),
     (
         "set_limits",
-        rf"(?:remove|delete|clear|drop|get rid of|lift|disable|no) (?:the |all |any )?(?:\w+ )?limits?\b",
+        r"(?:remove|delete|clear|drop|get rid of|lift|disable|no) (?:the |all |any )?(?:\w+ )?limits?\b",
     ),
     ("set_limits", r"limits?$"),
     (
@@ -115,8 +115,8 @@ _SPECIFIC: Final = _frames(
     ),
     ("freeze_card", rf"(?:turn|switch) off\b|(?:turn|switch) {_OBJECT} off\b"),
     ("close_card", r"shut (?:down|off)\b"),
-    ("topup_card", rf"(?:increase|raise|bump|boost) (?:the )?balance (?:of|on) "),
-    ("unload_card", rf"(?:reduce|lower|decrease) (?:the )?balance (?:of|on) "),
+    ("topup_card", r"(?:increase|raise|bump|boost) (?:the )?balance (?:of|on) "),
+    ("unload_card", r"(?:reduce|lower|decrease) (?:the )?balance (?:of|on) "),
 )
 _VERBS: Final = _frames(
     (

@@ -26,7 +26,7 @@ _NUMBER: Final = re.compile(
     r"(?P<digits>\d+(?:[.,']\d+)*(?:(?<=\d)[ ]\d{3}(?![\d]))*(?:[.,]\d+)?)"
     rf"(?P<glued>[a-z$€£¥₹%]*)(?:[ ](?P<times>k|grand|thousand|hundred|million|mio|mln|billion|bn)(?!\w))?"
     rf"(?:[ ]?(?P<after>{_USD}|{_OTHER}|percent|per cent|pct|bps|bp|basis points?|%)(?![\w]))?",
-    re.I,
+    re.IGNORECASE,
 )
 _ROUGH: Final = re.compile(
     r"(?:\b(?:about|around|roughly|approx(?:imately|\.)?|circa|ca\.?|some|nearly|almost|maybe|perhaps|like"
@@ -41,7 +41,7 @@ _LETTERS_AROUND: Final = re.compile(r"[\d.,'§\w]")
 _WORDS: Final = re.compile(
     rf"(?<![\w-])(?:a |half a )?(?:{NUMBER_WORDS})(?:(?:[ -]| and )(?:{NUMBER_WORDS}))*(?![\w-])"
     rf"(?:\s(?P<after>{_USD}|{_OTHER}|percent|per cent|pct|basis points?)(?!\w))?",
-    re.I,
+    re.IGNORECASE,
 )
 _HALF: Final = re.compile(
     r"\b(?:(?P<half>half a|a half|a quarter of a|three quarters of a) (?:percent|per cent|%))"

@@ -23,7 +23,8 @@ _LEAD: Final = (
 )
 _TAIL: Final = r"(?P<tail>(?:'s)?(?:\s+cards?\b(?!\s+number))?)"
 _FOUR: Final = re.compile(
-    rf"{_LEAD}(?<![\d.,$€£/:+-])(?<![A-Za-z](?=\d))(?P<ref>\d{{4}})(?![\d%€£$])(?![.,:/]\d){_TAIL}", re.I
+    rf"{_LEAD}(?<![\d.,$€£/:+-])(?<![A-Za-z](?=\d))(?P<ref>\d{{4}})(?![\d%€£$])(?![.,:/]\d){_TAIL}",
+    re.IGNORECASE,
 )
 _FOREIGN_BEFORE: Final = re.compile(
     r"(?:\b(?:flight|order|desk|room|ticket|issue|invoice|table|seat|gate|ext(?:ension)?|case|pr|version|bus|train|pin"
@@ -37,18 +38,21 @@ _MONEY_AFTER: Final = re.compile(
     r"\s*(?:k\b|m\b|usd|us\$|dollars?|bucks?|\$|€|£|eur|pounds?|quid|grand|thousand|hundred|percent|bps|%)"
     r"|\s+(?:boxes|people|items|cards\b|times|days?\b|weeks?\b|months?\b|hours?\b|minutes?\b|euros?|units|pcs)"
     r"|\s+\d{3}\b(?=\s*(?:usd|\$|dollars|bucks))",
-    re.I,
+    re.IGNORECASE,
+)
+_LIMIT_BEFORE: Final = re.compile(
+    r"\b(?:daily|weekly|monthly|amount|usd)\s*(?:limit)?\s*(?:to|at)?\s*[:=]?\s*$", re.IGNORECASE
 )
 _POSSESSED: Final = re.compile(
     r"(?:'s|'(?!\w))\s+(?:(?:\w+)\s+){0,2}?(?:cards?|balance|limits?|spend(?:ing)?|purchases|transactions?|tx"
-    r"|declines?|phone|3ds|history|activity|plastic)\b",
-    re.I,
+    r"|declines?|phone|threeds|history|activity|plastic)\b",
+    re.IGNORECASE,
 )
-_MINE: Final = re.compile(r"\b(?:my|a|an|your|our|any|the|this|new|its|some|another)\s+$", re.I)
-_CARD_AFTER: Final = re.compile(r"\s+cards?\b", re.I)
-_CARD_OF: Final = re.compile(r"\bcards?\s+(?:of|for|belonging to)\s+$", re.I)
+_MINE: Final = re.compile(r"\b(?:my|a|an|your|our|any|the|this|new|its|some|another)\s+$", re.IGNORECASE)
+_CARD_AFTER: Final = re.compile(r"\s+cards?\b", re.IGNORECASE)
+_CARD_OF: Final = re.compile(r"\bcards?\s+(?:of|for|belonging to)\s+$", re.IGNORECASE)
 _NAME_TAIL: Final = re.compile(r"(?:'s|'(?![\w]))?(?:\s+cards?\b)?")
-_LEADING_CARD: Final = re.compile(r"(?:\b(?:the|this|that)\s+)?\bcards?\s+(?:of\s+|for\s+)?$", re.I)
+_LEADING_CARD: Final = re.compile(r"(?:\b(?:the|this|that)\s+)?\bcards?\s+(?:of\s+)?$", re.IGNORECASE)
 
 
 def find_numbers(text: str, cards: Directory) -> Iterator[Entity]:
@@ -59,6 +63,8 @@ def find_numbers(text: str, cards: Directory) -> Iterator[Entity]:
         called = bool(lead.strip()) or "card" in found["tail"].lower()
         before = text[: found.start()]
         if not lead.strip() and _FOREIGN_BEFORE.search(before):
+            continue
+        if not called and _LIMIT_BEFORE.search(before):
             continue
         if not called and _MONEY_AFTER.match(text[found.end("ref") :]):
             continue

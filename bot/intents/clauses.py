@@ -27,11 +27,11 @@ _SPLIT: Final = re.compile(
 _NEGATION: Final = re.compile(
     r"\b(?:not|never|no|nobody|none|neither|nor|without|don'?t|do not|doesn'?t|didn'?t|won'?t|wouldn'?t|can'?t|cannot"
     r"|couldn'?t|shouldn'?t|isn'?t|wasn'?t|aren'?t|weren'?t|hasn'?t|haven'?t|hadn'?t|mustn'?t|needn'?t|aint|ain't"
-    r"|no need|rather|instead of|avoid|refrain|forget|nvm|never ?mind|except|stop (?:the )?\w+ing|hold off"
+    r"|no need|rather|instead of|avoid|refrain|forget|nvm|never ?mind|except|stop (?:the )?\w+ing|hold off on"
     r"|abort|undo|scrap|scratch|ignore|disregard|nope|nah|n't)\b|\bdont\b|(?<=\w)n't\b"
 )
 _HARMLESS_NO: Final = re.compile(
-    r"\bno (?:longer|rush|hurry|worries|problem|stress)\b|\bnot (?:urgent|needed any ?more|working|a problem)\b"
+    r"\buntil further notice\b|\bno (?:longer|rush|hurry|worries|problem|stress)\b|\bnot (?:urgent|needed any ?more|working|a problem)\b"
     r"|\b(?:can't|cannot|couldn't) (?:find|pay|use|locate)\b|\bnot only\b|\bif (?:you )?(?:can|could|possible|you don't mind)\b"
     r"|\bwhen you (?:can|have (?:a )?(?:time|minute|moment|sec(?:ond)?))\b|\b(?:she|he|they|we|i) (?:said|says) (?:thanks|hi)\b"
 )

@@ -19,6 +19,8 @@ _LETTERS: Final = str.maketrans({"ł": "l", "ø": "o", "đ": "d", "ı": "i", "æ
 
 def fold(text: str) -> str:
     """Without case and accents, for comparing names: `Krüger` -> `kruger`."""
+    if text.isascii():
+        return text.lower()
     lowered = text.lower().translate(_LETTERS).replace("ß", "ss")
     return "".join(c for c in unicodedata.normalize("NFD", lowered) if not unicodedata.combining(c))
 

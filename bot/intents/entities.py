@@ -12,7 +12,7 @@ LETTERS: Final = {
     "amount": "a",
     "rate": "a",
     "tx_hash": "h",
-    "address": "h",
+    "address": "y",
     "network": "n",
     "phone": "t",
     "email": "e",
@@ -22,6 +22,7 @@ LETTERS: Final = {
     "person": "m",
     "number": "x",
     "foreign": "f",
+    "reference": "k",
 }
 
 

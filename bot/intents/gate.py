@@ -42,7 +42,7 @@ _ALSO_USED: Final = {
     "submit_funding": {"tx_hash", "network", "address"},
     "set_markup": {"rate", "amount"},
     "change_phone": {"card", "phone"},
-    "order_card": {"phone", "email", "card"},
+    "order_card": {"phone", "email", "card", "reference"},
 }
 _OPEN_QUESTION: Final = re.compile(
     r"^(?:\W*\w+\W+){0,6}?(?:can|could|would|will|let's|lets)\b|\bplease\b|\bpls\b|\bplz\b"
@@ -80,14 +80,22 @@ def read_action(frame: Frame, clause: Clause, scene: Scene) -> Reading | None:
     doubt = doubt or _doubt(frame, clause, scene, values, wish, strange)
     if doubt is not None:
         return replace(wish, intent="ambiguous", wanted=frame.intent, ask=doubt)
-    return _asked_for(wish, frame.intent, scene)
+    return _asked_for(wish, frame.intent, scene, clause.text)
 
 
-def _asked_for(wish: Reading, intent: str, scene: Scene) -> Reading:
+def _asked_for(wish: Reading, intent: str, scene: Scene, text: str) -> Reading:
     """A wish without doubts: complete, or with the one slot that is asked next."""
     for slot in REQUIRED[intent]:
         if slot not in wish.slots:
-            return replace(wish, ask=asking.missing(slot, intent, scene.facts.networks))
+            ask = asking.missing(slot, intent, scene.facts.networks)
+            if (
+                wish.slots.keys() - {"everything"}
+                or intent == "set_markup"
+                or (_NOUN.search(text) and intent != "order_card")
+            ):
+                return replace(wish, ask=ask)
+            # Nothing says yet that this is about a card of ours.
+            return replace(wish, intent="ambiguous", wanted=intent, ask=ask)
     return replace(wish, opened=True)
 
 

@@ -31,7 +31,7 @@ _OWN: Final = {
     "submit_funding": "funding deposit transfer transaction hash tx network chain it bsc explorer via over submit our fund",
     "set_markup": "markup deposit deposits float rate fee percent to from at half",
     "change_phone": "phone mobile number cell change new has uses to is",
-    "set_3ds": "send switch route set turn change move put enable activate use 3ds 3-d 3d d secure codes code purchase otp"
+    "set_3ds": "send switch route set turn change move put enable activate use threeds secure codes code purchase otp"
     " webhook webhooks mode one-time verification challenge endpoint our via through on deliver authentication change",
     "order_card": "*",
 }

@@ -62,7 +62,7 @@ def _read_all(clauses: Sequence[Clause], scene: Scene, kinds: Mapping[str, type[
         here = replace(scene, cards_before=tuple(before), loose=tuple(_loose(others, scene.found)))
         reading = _read_clause(clause, here, kinds)
         before += scene.found.inside(clause.text, "card")
-        if reading is not None and not any(_same(reading, other) for other in readings):
+        if reading is not None and not any(_repeats(reading, other) for other in readings):
             readings.append(reading)
     if not readings and len(clauses) > 1:
         whole = Clause(" ".join(clause.text for clause in clauses), 0)
@@ -71,8 +71,13 @@ def _read_all(clauses: Sequence[Clause], scene: Scene, kinds: Mapping[str, type[
     return readings
 
 
-def _same(one: Reading, other: Reading) -> bool:
-    return not one.is_action and not one.wanted and one.intent == other.intent and one.card == other.card
+def _repeats(one: Reading, other: Reading) -> bool:
+    """The same look-up, or the same wish said again with less: `60 onto 1206, load it`."""
+    if one.card != other.card or one.intent != other.intent:
+        return False
+    return (
+        not one.wanted if not one.is_action else not one.opened and one.slots.items() <= other.slots.items()
+    )
 
 
 def _loose(others: Sequence[Clause], found: Found) -> list[Entity]:

@@ -56,12 +56,14 @@ _ATOM: Final = re.compile(
     | (?:(?<=in\ )|(?<=for\ )|(?<=since\ )|(?<=during\ )|(?<=of\ )|(?<=last\ )|(?<=on\ )|(?<=from\ )|(?<=until\ )|(?<=to\ ))(?P<word_month>{MONTH})\b(?!')
     | (?:(?<=in\ )|(?<=during\ )|(?<=on\ )|(?<=for\ ))(?P<year>(?:19|20)\d{{2}})(?![\d.,])
     )(?![\w§])""",
-    re.I | re.X,
+    re.IGNORECASE | re.VERBOSE,
 )
-_OPEN: Final = re.compile(r"\b(since|starting(?: from| on)?|as of|after|from)(?: the)?\s+$", re.I)
-_ONWARD: Final = re.compile(r"^\s+(?:on|onwards?|till now|until now|to now|to date)\b", re.I)
-_UP_TO: Final = re.compile(r"\b(?:until|till|up to|before|through)(?: the)?\s+$", re.I)
-_BETWEEN: Final = re.compile(r"^\s*(?:to|and|until|till|up to|through|thru|-|–|—)\s*(?:the\s+)?$", re.I)
+_OPEN: Final = re.compile(r"\b(since|starting(?: from| on)?|as of|after|from)(?: the)?\s+$", re.IGNORECASE)
+_ONWARD: Final = re.compile(r"^\s+(?:on|onwards?|till now|until now|to now|to date)\b", re.IGNORECASE)
+_UP_TO: Final = re.compile(r"\b(?:until|till|up to|before|through)(?: the)?\s+$", re.IGNORECASE)
+_BETWEEN: Final = re.compile(
+    r"^\s*(?:to|and|until|till|up to|through|thru|-|–|—)\s*(?:the\s+)?$", re.IGNORECASE
+)
 _LATER: Final = re.compile(
     rf"""(?<![\w§])(?:tomorrow(?:\s+(?:morning|night|evening|afternoon))?|tmrw|tmr
     | next\s+(?:{WEEKDAY}|week|month|year|hour|quarter)|(?:this|coming)\s+weekend
@@ -69,7 +71,7 @@ _LATER: Final = re.compile(
     | (?:at|by|before|after)\s+\d{{1,2}}:\d{{2}}|\d{{1,2}}:\d{{2}}|\d{{1,2}}\s?(?:am|pm)
     | (?:at|by)\s+(?:noon|midnight|eod|end\s+of\s+(?:day|week|month))|later(?:\s+today)?|every\s+(?:{WEEKDAY}|day|week|month)
     | when\s+possible|each\s+(?:{WEEKDAY}|morning))(?![\w§])""",
-    re.I | re.X,
+    re.IGNORECASE | re.VERBOSE,
 )
 
 
@@ -128,11 +130,11 @@ def _read(found: re.Match[str], calendar: Calendar) -> Period | None:
 def _join(text: str, first: _Atom, second: _Atom | None, calendar: Calendar) -> Entity | None:
     if second is None or first.period is None or second.period is None:
         return None
-    lead = re.match(r"(?:to|and|until|till)\s+(?:the\s+)?", text[second.start : second.end], re.I)
+    lead = re.match(r"(?:to|and|until|till)\s+(?:the\s+)?", text[second.start : second.end], re.IGNORECASE)
     between = text[first.end : second.start] + (lead[0] if lead else "")
     if not _BETWEEN.match(between):
         return None
-    before = re.search(r"\b(?:from|between)(?: the)?\s+$", text[: first.start], re.I)
+    before = re.search(r"\b(?:from|between)(?: the)?\s+$", text[: first.start], re.IGNORECASE)
     if (
         re.search(r"\band\b", between)
         and not before
@@ -172,7 +174,11 @@ def _alone(text: str, atom: _Atom, calendar: Calendar) -> Entity:
     onward = _ONWARD.match(text[end:])
     since_word = inside.startswith("since ") or (opened is not None and opened[1].lower() != "from")
     if (since_word or onward) and since is not None:
-        if calendar.today == _day(since) and re.search(WEEKDAY, inside, re.I) and "today" not in inside:
+        if (
+            calendar.today == _day(since)
+            and re.search(WEEKDAY, inside, re.IGNORECASE)
+            and "today" not in inside
+        ):
             since = _day(since) - timedelta(days=7)
         until = calendar.local if isinstance(since, datetime) else calendar.today
         end = end + onward.end() if onward else end

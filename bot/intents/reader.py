@@ -21,12 +21,14 @@ from bot.intents.model import Facts, KnownCard
 from bot.intents.periods import find_later, find_periods
 
 _DIGITS: Final = re.compile(r"[^\W_]*\d[^\W_]*")
+_REFERENCE: Final = re.compile(r"\b(?:partner[ _])?ref(?:erence)?\s*[:=]\s*([^\s,;\0]+)", re.IGNORECASE)
+_THREEDS: Final = re.compile(r"\b3-?d[ -]?s(?:ecure)?\b", re.IGNORECASE)
 _SIGN: Final = re.compile(r"§[a-z](\d+)§")
 _KEY_LINE: Final = re.compile(
     r"\n[ \t]*(?=(?:card|amount|usd|holder|cardholder|name|phone|mobile|e-?mail|ref(?:erence)?|partner ref(?:erence)?"
     r"|hash|tx|tx hash|transaction|network|chain|daily|weekly|monthly|reason|limit|daily limit|weekly limit|monthly limit)"
     r"\s*[:=])",
-    re.I,
+    re.IGNORECASE,
 )
 
 
@@ -52,8 +54,8 @@ class Found:
 
 
 def as_one_line(text: str) -> str:
-    """A form (`card: 9140` below `Top up`) becomes one clause; a repeated `card:` line stays its own."""
-    return _KEY_LINE.sub("  ", text)
+    """A form (`card: 9140` below `Top up`) becomes one clause; `3-D Secure` one word."""
+    return _THREEDS.sub("threeds", _KEY_LINE.sub("  ", text))
 
 
 def read_entities(text: str, facts: Facts, cards: Directory) -> Found:
@@ -64,7 +66,9 @@ def read_entities(text: str, facts: Facts, cards: Directory) -> Found:
     claims.claim(contacts)
     claims.claim(find_names(claims.left, cards, sure=True))
     claims.claim(find_refs(claims.left, cards))
-    claims.claim(find_periods(claims.left, facts.now, facts.tz, facts.week_starts))
+    claims.claim(_labelled(claims.left))
+    periods = find_periods(claims.left, facts.now, facts.tz, facts.week_starts)
+    claims.claim(period for period in periods if not _is_last4(period, cards))
     claims.claim(find_later(claims.left))
     claims.claim(find_numbers(claims.left, cards))
     claims.claim(find_names(claims.left, cards, sure=False))
@@ -77,7 +81,21 @@ def read_entities(text: str, facts: Facts, cards: Directory) -> Found:
 
 def lowered(text: str) -> str:
     """In lower case, each character in its place."""
+    if text.isascii():
+        return text.lower()
     return "".join(low if len(low := char.lower()) == 1 else char for char in text)
+
+
+def _is_last4(period: Entity, cards: Directory) -> bool:
+    """`on 2008` is a year only where no card ends so."""
+    year = re.fullmatch(r"(?:\w+ )?((?:19|20)\d\d)", period.written)
+    return year is not None and bool(cards.with_last4(year[1]))
+
+
+def _labelled(text: str) -> Iterator[Entity]:
+    """`reference: TB-9`, where no card has that reference."""
+    for found in _REFERENCE.finditer(text):
+        yield Entity("reference", *found.span(), found[1], found[1])
 
 
 def _rest(text: str) -> Iterator[Entity]:

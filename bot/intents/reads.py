@@ -99,7 +99,7 @@ RULES: Final = (
 CARD_RULES: Final = (
     _rule(
         "card_show",
-        rf"\b(?:tell|show|info|details?|status|look ?up|pull up|who (?:holds|has|owns|is|froze|blocked|closed|unfroze)|what about|what(?:'s| is|s)? up|what do we know|limits?|active|frozen|froze|freeze|closed|blocked|on hold|phone|number|3ds|open|display|view|find|search|check|see|expir\w+|holder|belongs?|give me|about|get me|state|still|wrong with|happened)\b.*{C}|{C}.*\b(?:status|info|details?|limits?|active|frozen|closed|blocked|on hold|holder|phone|state|still|expir\w+)\b|^(?:the )?{C}(?: card)?\W*(?:please|pls|plz|thx|thanks)?$|^(?:is|has|did|does|who|what|which)\b.*{C}",
+        rf"\b(?:tell|show|info|details?|status|look ?up|pull up|who (?:holds|has|owns|is|froze|blocked|closed|unfroze)|what about|what(?:'s| is|s)? up|what do we know|limits?|active|frozen|froze|freeze|closed|blocked|on hold|phone|number|threeds|open|display|view|find|search|check|see|expir\w+|holder|belongs?|give me|about|get me|state|still|wrong with|happened)\b.*{C}|{C}.*\b(?:status|info|details?|limits?|active|frozen|closed|blocked|on hold|holder|phone|state|still|expir\w+)\b|^(?:the )?{C}(?: card)?\W*(?:please|pls|plz|thx|thanks)?$|^(?:is|has|did|does|who|what|which)\b.*{C}",
     ),
 )
 

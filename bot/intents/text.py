@@ -23,11 +23,11 @@ _PLAIN: Final = str.maketrans(
     }
 )
 _MARKUP: Final = re.compile(r"<([^<>\n]*)>")
-_CODE: Final = re.compile(r"```(.*?)```|`([^`\n]*)`", re.S)
+_CODE: Final = re.compile(r"```(.*?)```|`([^`\n]*)`", re.DOTALL)
 _LONE: Final = re.compile(r"\s*[\w.:#/…-]+\s*")
 _STRUCK: Final = re.compile(r"(?<![\w~])~(?=\S)[^~\n]+~(?![\w~])")
-_QUOTE_LINE: Final = re.compile(r"^[ ]*>.*$", re.M)
-_DOUBLE: Final = re.compile(r'"[^"\n]*(?:"|$)', re.M)
+_QUOTE_LINE: Final = re.compile(r"^[ ]*>.*$", re.MULTILINE)
+_DOUBLE: Final = re.compile(r'"[^"\n]*(?:"|$)', re.MULTILINE)
 _SINGLE: Final = re.compile(r"(?<!\w)'[^'\n]+(?:'\w[^'\n]*)*'(?!\w)")
 _BOLD: Final = re.compile(r"(?<![\w*])\*(?=\S)([^*\n]+?)(?<=\S)\*(?![\w*])")
 _ITALIC: Final = re.compile(r"(?<![\w_])_(?=\S)([^_\n]+?)(?<=\S)_(?![\w_])")
@@ -78,6 +78,8 @@ def _code(found: re.Match[str]) -> str:
 
 
 def _without_hidden(text: str, doubts: list[str]) -> str:
+    if text.isprintable():
+        return text
     kept = []
     for char in text:
         if char == "\n" or unicodedata.category(char) not in ("Cc", "Cf", "Co", "Cs", "Zl", "Zp"):

@@ -56,9 +56,8 @@ _PER_PURCHASE: Final = re.compile(
 _THREEDS_OFF: Final = re.compile(r"\b(?:off|sms|text|disable|remove|stop|back)\b")
 _NAME: Final = re.compile(
     r"(?:\b(?:holder|cardholder|name)\s*[:=]\s*|\b(?:for|to|named|called)\s+)(?P<name>[^\n:;,(]+?)"
-    r"(?=\s*(?:[,;:(]|\s-\s|$|§[te]\d+§|\b(?:with|at|phone|mobile|e-?mail|tel|ref(?:erence)?|partner ref|please|pls|asap|who|and|from|starting|holder|amount)\b))"
+    r"(?=\s*(?:[,;:(]|\s-\s|$|§[tek]\d+§|\b(?:with|at|phone|mobile|e-?mail|tel|ref(?:erence)?|partner ref|please|pls|asap|who|and|from|starting|holder|amount)\b))"
 )
-_REF: Final = re.compile(r"\b(?:partner )?ref(?:erence)?\s*[:=]?\s+(?P<ref>[^\s,;]+)")
 _NO_NAME: Final = frozenset(
     "me us him her them the a an our my your new team someone everyone people guest intern client you it this that".split()
 )
@@ -87,7 +86,8 @@ def values_of(frame: Frame, text: str, found: Found) -> Values:
         "transfer": _transfer,
     }
     reader = readers.get(frame.intent)
-    return reader(text, found) if reader else Values()
+    piece = frame.tail if frame.intent == "order_card" else text  # "I want to order": nobody's name
+    return reader(piece, found) if reader else Values()
 
 
 def plain(value: Decimal) -> str:
@@ -229,9 +229,9 @@ def _order(text: str, found: Found) -> Values:
         if entities:
             slots[slot] = entities[0].value
     name = _named(text, found)
-    ref = _REF.search(text)
-    if ref:
-        slots["partner_ref"] = found.original(ref["ref"])
+    references = found.inside(text, "reference")
+    if references:
+        slots["partner_ref"] = references[0].value
     return Values({"name": name, **slots} if name else slots)
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from sqlalchemy import text
 
 from bot.domain.requests import Request, State
 from tests.handlers.office import ALICE, APPROVALS, BOB, CAROL, Office, an_office
@@ -95,9 +96,9 @@ async def test_the_results_name_each_row_with_its_key(office: Office) -> None:
     await run(office, 8)
     file_id = (await replies_with_files(office, batch))[0]["files"][0]["id"]
     address = f"{office.slack.url}/_control/file/{file_id}?user={BOB}"
-    text = (await office.world.control.get(address)).text
+    content = (await office.world.control.get(address)).text
 
-    lines = text.splitlines()
+    lines = content.splitlines()
     assert lines[0].startswith("line,request,what,amount_usd,result")
     for line, row in zip(lines[1:], await rows_of(office.world, batch), strict=True):
         assert row.id in line
@@ -273,6 +274,22 @@ async def test_a_row_nobody_knows_of_is_resolved_from_the_window_of_its_rows(off
 
     assert (await office.world.request(batch.id)).state is State.SUCCEEDED
     assert "2 of 2 rows succeeded" in words(await office.card(batch.id))
+
+
+async def test_results_whose_answer_was_lost_are_found_again_and_not_sent_twice(office: Office) -> None:
+    await office.tell("faults", {"method": "files.completeUploadExternal", "effect": "reset_after"})
+    batch = await ask_by_upload(office, "10", "20")
+    await office.world.approve(batch)
+    await run(office, 8)
+    for _ in range(3):
+        await office.outbox.heal()
+        await office.world.advance(10)
+        await office.settle()
+
+    assert len(await replies_with_files(office, batch)) == 1
+    stuck = "SELECT count(*) FROM outbox WHERE state <> 'sent'"
+    async with office.world.store.read() as tx:
+        assert (await tx.run(text(stuck))).scalar_one() == 0
 
 
 async def test_freezes_in_bulk_freeze_every_card(office: Office) -> None:

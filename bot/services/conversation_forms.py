@@ -5,6 +5,7 @@ Whatever stands here is only filled in: the form's own readers judge it again wh
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -21,6 +22,10 @@ _FIELDS: Mapping[str, tuple[str, ...]] = {
     "weekly": ("weekly_limit",),
     "monthly": ("monthly_limit",),
 }
+
+
+# 120.5 is money; in a form it reads 120.50.
+_ONE_DECIMAL = re.compile(r"[0-9]+\.[0-9]")
 
 
 def aim(reading: Reading) -> str:
@@ -59,7 +64,8 @@ def texts(cls: type[Operation], slots: Mapping[str, Any], card: KnownCard | None
         names = (slot, *_FIELDS.get(slot, ()))
         name = next((n for n in names if n in wanted), None)
         if name is not None and value:
-            found[name] = value
+            is_money = name.endswith(("_usd", "_limit")) and _ONE_DECIMAL.fullmatch(value)
+            found[name] = f"{value}0" if is_money else value
     if "phone_country_code" in wanted and "phone" in found:
         found |= _split(found["phone"])
     return found

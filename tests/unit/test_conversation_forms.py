@@ -1,0 +1,98 @@
+"""Every wish that can be said fills the form it means: no slot is lost between the words and the fields."""
+
+from datetime import UTC, datetime
+from zoneinfo import ZoneInfo
+
+import pytest
+
+from bot import intents, operations
+from bot.intents.model import ACTIONS, READS, Facts, KnownCard, Reading
+from bot.services import conversation_forms as forms
+from bot.services.conversation_examples import SENTENCES, nearest
+from handlers import asked, grammar
+from handlers.answers import LOOK_UPS
+
+KINDS = operations.kinds()
+HASH = "0x" + "ab" * 32
+FACTS = Facts(
+    now=datetime(2026, 3, 11, 10, 0, tzinfo=UTC),
+    tz="Europe/Lisbon",
+    cards=(
+        KnownCard("3018", "INES OKONKWO", "emp-7", "card-1", "ACTIVE"),
+        KnownCard("2675", "HUGO REYES", "", "card-2", "ACTIVE"),
+        KnownCard("9140", "NORA LIND", "", "card-3", "FROZEN"),
+    ),
+)
+SAID = {
+    "load 85.5 onto 9140": {"card": "card-3", "amount_usd": "85.50"},
+    "take 20 off 9140": {"card": "card-3", "amount_usd": "20"},
+    "freeze 3018": {"card": "card-1"},
+    "unfreeze 9140": {"card": "card-3"},
+    "close 2675 for good": {"card": "card-2"},  # its last four digits are typed by hand
+    "weekly limit 900 for 3018": {"card": "card-1", "weekly_limit": "900"},
+    f"submit funding {HASH} on bnb": {"tx_hash": HASH, "network": "BNB"},
+    "deposit markup 0.8%": {"markup_percent": "0.8"},
+    "3018 has the new number +47 40 61 22 33": {
+        "card": "card-1", "phone_country_code": "47", "phone": "40612233",
+    },
+    "order a card for Hugo Okonkwo, phone +49 151 12345678, email hugo@example.com": {
+        "card_holder_name": "Hugo Okonkwo", "phone_country_code": "49", "phone": "15112345678",
+        "email": "hugo@example.com",
+    },
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("text", SAID)
+def test_what_is_said_stands_in_the_fields(text: str) -> None:
+    (reading,) = intents.parse(text, FACTS, None, KINDS).readings
+    assert reading.opened, reading
+    cls = forms.kind_of(forms.aim(reading), KINDS)
+    assert cls is not None
+
+    assert forms.texts(cls, reading.slots, reading.card) == SAID[text]
+
+
+def test_private_details_are_masked_where_the_wish_is_repeated() -> None:
+    (reading,) = intents.parse("3018 has the new number +47 40 61 22 33", FACTS, None, KINDS).readings
+    cls = KINDS["card_phone"]
+
+    shown = forms.lines(cls, forms.texts(cls, reading.slots, reading.card), reading.card)
+
+    assert ("Card", "INES OKONKWO ••3018") in shown
+    assert "40612233" not in str(shown)
+
+
+def test_every_action_and_every_read_has_its_way() -> None:
+    assert set(ACTIONS.values()) <= KINDS.keys()
+    assert asked.INTENTS == READS
+    for intent in READS:
+        command = asked.command_of(Reading(intent), FACTS.now, ZoneInfo("UTC"))
+        assert (command.command, command.subcommand) in LOOK_UPS
+
+
+@pytest.mark.parametrize(
+    ("slots", "typed"),
+    [
+        ({}, ""),
+        ({"since": "2026-03-01", "until": "2026-03-07"}, "2026-03-01..2026-03-07"),
+        ({"since": "2026-03-09"}, "2026-03-09..2026-03-11"),
+        ({"since": "2026-03-11T04:00", "until": "2026-03-11T10:00"}, "6h"),
+        ({"since": "2026-03-10T09:00", "until": "2026-03-10T11:00"}, "2026-03-10..2026-03-10"),
+    ],
+)
+def test_a_stretch_of_time_reaches_the_look_up_as_it_was_meant(slots: dict[str, str], typed: str) -> None:
+    assert asked.period(slots, FACTS.now, ZoneInfo("Europe/Lisbon")) == typed
+
+
+def test_the_sentences_shown_are_understood() -> None:
+    for intent, sentence in SENTENCES.items():
+        assert forms.aim(intents.parse(sentence, FACTS, None, KINDS).first) == intent, sentence
+    assert all(sentence in SENTENCES.values() for sentence in nearest("top it", {}))
+
+
+def test_the_command_shown_at_the_end_is_read_as_the_same_wish() -> None:
+    typed = forms.as_command(KINDS["card_topup"], {"card": "3018", "amount": "85"})
+    command = grammar.from_text(typed.lstrip("/"))
+
+    assert command.kind(KINDS) is KINDS["card_topup"]
+    assert grammar.prefill(KINDS["card_topup"], command.rest) == {"card": "3018", "amount_usd": "85"}

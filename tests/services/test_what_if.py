@@ -5,8 +5,6 @@ from __future__ import annotations
 from decimal import Decimal
 from pathlib import Path
 
-import pytest
-
 from bot.domain.policy import KindPolicy, Limits, Policy, Tier
 from bot.intents.what_if import WhatIf
 from bot.services import float_lookups, pausing, what_if
@@ -17,27 +15,25 @@ def unlimited() -> Policy:
     return Policy(a_policy().people, {"card_topup": KindPolicy(tiers=(Tier(Decimal(500), 2),))}, version="p")
 
 
-@pytest.mark.parametrize(
-    ("amount", "orders"), [("0.01", False), ("33.33", True), ("250", False), ("99999", True), (None, True)]
-)
-async def test_the_most_that_fits_does_fit_and_one_more_does_not(
-    tmp_path: Path, amount: str | None, orders: bool
-) -> None:
-    amount_usd = Decimal(amount) if amount else None
+CASES = (("0.01", False), ("33.33", True), ("250", False), ("99999", True), (None, True))
+
+
+async def test_the_most_that_fits_does_fit_and_one_more_does_not(tmp_path: Path) -> None:
     async with a_world(tmp_path, policy=unlimited()) as world:
         await world.top_up("77.70", approved=False)
-        asked = WhatIf(None, amount_usd, orders)
-        most = (await what_if.answer(world.core, asked, ALICE)).most
-        assert most is not None
+        money = await float_lookups.float_now(world.core)
+        room_usd = Decimal(money.available_usd) - Decimal("77.70")
+        for amount, orders in CASES:
+            amount_usd = Decimal(amount) if amount else None
+            most = (await what_if.answer(world.core, WhatIf(None, amount_usd, orders), ALICE)).most
+            assert most is not None
 
-        for count, fits in ((most, most > 0), (most + 1, False)):
-            if count:
-                found = await what_if.answer(world.core, WhatIf(count, amount_usd, orders), ALICE)
-                assert found.fits is fits
-                assert bool(found.obstacles) is not fits
-                money = await float_lookups.float_now(world.core)
-                room_usd = Decimal(money.available_usd) - Decimal("77.70")
-                assert (found.needed_usd <= room_usd) is fits
+            for count, fits in ((most, most > 0), (most + 1, False)):
+                if count:
+                    found = await what_if.answer(world.core, WhatIf(count, amount_usd, orders), ALICE)
+                    assert found.fits is fits
+                    assert bool(found.obstacles) is not fits
+                    assert (found.needed_usd <= room_usd) is fits
 
 
 async def test_the_funding_named_covers_what_is_missing_once_its_load_fee_is_off(tmp_path: Path) -> None:

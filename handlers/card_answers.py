@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from bot.domain.errors import NotFound
 from bot.services import lookups
 from bot.services.core import Core
@@ -12,11 +14,9 @@ from handlers.views.blocks import Block
 from handlers.views.card_views import Button
 
 _STATUSES = ("ACTIVE", "FROZEN", "BLOCKED")
-# What a card needs most, by its status; the other operations are under the dots.
+# What a card needs most, by its status, and what stands under the dots: five is all that Slack takes there.
 _FIRST = {"ACTIVE": ("card_topup", "card_freeze"), "FROZEN": ("card_unfreeze", "card_topup")}
-_USELESS = {"ACTIVE": {"card_unfreeze"}, "FROZEN": {"card_freeze"}}
-_THEN = ("card_unload", "card_limits", "card_reveal", "card_phone", "card_close")
-_UNDER_THE_DOTS = 5
+_MORE = ("card_unload", "card_limits", "card_reveal", "card_phone", "card_close")
 
 
 async def _list(asked: Asking) -> Block:
@@ -37,16 +37,14 @@ async def _show(asked: Asking) -> Block:
 
 def _next_steps(core: Core, card: CardPicture) -> tuple[list[Button], list[Button]]:
     """Operations on this card as buttons that open their form: first what its status asks for."""
-    status = card.status or ""
-    if status == "DELETED":
+    if card.status == "DELETED":
         return [], []
-    order = (*_FIRST.get(status, ()), *_THEN)
-    kinds = [k for k in core.kinds.values() if k.command[0] == "card" and any(f.card for f in k.fields)]
-    kinds = [k for k in kinds if k.kind not in _USELESS.get(status, ())]
-    kinds.sort(key=lambda k: order.index(k.kind) if k.kind in order else len(order))
-    first = sum(1 for k in kinds if k.kind in _FIRST.get(status, ()))
-    buttons = [(k.verb, f"{' '.join(k.command)} {card.id}") for k in kinds]
-    return buttons[:first], buttons[first:][:_UNDER_THE_DOTS]
+    return _buttons(core, _FIRST.get(card.status or "", ()), card), _buttons(core, _MORE, card)
+
+
+def _buttons(core: Core, kinds: Sequence[str], card: CardPicture) -> list[Button]:
+    found = [core.kinds[kind] for kind in kinds if kind in core.kinds]
+    return [(cls.verb, f"{' '.join(cls.command)} {card.id}") for cls in found]
 
 
 async def _transactions(asked: Asking) -> Block:

@@ -64,6 +64,10 @@ async def test_a_frozen_card_says_who_froze_it_and_why_and_offers_to_unfreeze_it
     assert "*Frozen* by <@U0ALICE>" in str(shown)
     assert "Lost in a taxi" in str(shown)
     assert list(buttons(shown))[:2] == ["Unfreeze", "Top up"]
+    (dots,) = [e for e in shown["blocks"][-1]["elements"] if e["type"] == "overflow"]
+    kinds = [office.core.kinds[f"card_{name}"] for name in ("unload", "limits", "reveal", "phone", "close")]
+    card = office.world.cards[0]["id"]
+    assert [o["value"] for o in dots["options"]] == [f"{' '.join(k.command)} {card}" for k in kinds]
 
     await office.press(ALICE, shown, "form:open:0", channel=OPS)
     assert (await office.modal(ALICE))["title"]["text"] == "Unfreeze a card"
@@ -88,6 +92,7 @@ async def test_a_card_shows_its_last_purchases_and_why_one_was_declined(office: 
     shown = await answer(office, f"/card show {office.world.cards[0]['id']}")
 
     assert "Bakery" in str(rows(shown))
+    assert str(shown["blocks"]).count("*▲ Declined*") == 1
     assert "too many purchases in a short time" in str(shown)
     assert "Going on can get the card blocked" in str(shown)
 

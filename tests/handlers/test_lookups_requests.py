@@ -147,6 +147,8 @@ TAMPERED = [
     ("Decisions", "UPDATE decision SET decided_at = '2020-01-01T00:00:00.000000Z' WHERE request_id = ?"),
     ("Approvals", "DELETE FROM decision WHERE request_id = ?"),
     ("Audit entries", "DELETE FROM audit WHERE subject = 'request:' || ? || ':1'"),
+    ("Audit chain", "UPDATE audit SET actor = 'x' WHERE seq = (SELECT max(seq) FROM audit) AND ? <> ''"),
+    ("Audit chain", "UPDATE audit SET at = '2020' WHERE seq = (SELECT max(seq) FROM audit) AND ? <> ''"),
     ("Audit chain", "UPDATE audit SET actor = 'U0CAROL' WHERE subject LIKE 'request:' || ? || ':%'"),
     ("Audit chain", "UPDATE audit SET body = 'x' WHERE subject LIKE 'request:' || ? || ':%'"),
 ]

@@ -71,6 +71,9 @@ async def test_a_frozen_card_says_who_froze_it_and_why_and_offers_to_unfreeze_it
 
     await office.press(ALICE, shown, "form:open:0", channel=OPS)
     assert (await office.modal(ALICE))["title"]["text"] == "Unfreeze a card"
+    await office.tell("act/close", {"user": ALICE, "view_id": (await office.modal(ALICE))["id"]})
+    await office.press(ALICE, shown, "form:open:more", channel=OPS, selected_option=dots["options"][0])
+    assert (await office.modal(ALICE))["title"]["text"] == office.core.kinds["card_unload"].title
 
 
 async def test_a_card_frozen_or_blocked_by_no_request_of_ours_says_so(office: Office) -> None:

@@ -120,7 +120,7 @@ def _plant_once(world: World) -> None:
 async def _tick(world: World) -> None:
     while True:
         await asyncio.sleep(_TICK_SECONDS)
-        due.run_due(world)
+        await due.run_due_in_turns(world)
 
 
 async def _deliver(world: World) -> None:

@@ -64,7 +64,7 @@ async def catch_up(world: World) -> None:
         while True:
             event = _next_due(world)
             before = world.store.changes
-            due.run_due(world, until=event["next_at"] if event else None)
+            await due.run_due_in_turns(world, until=event["next_at"] if event else None)
             if world.store.changes != before:  # a timer may have queued something that is due sooner
                 continue
             if event is None:

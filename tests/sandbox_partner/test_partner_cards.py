@@ -1,11 +1,14 @@
 """Cards: ordering, names and phones, lists, freezing, balances."""
 
 import asyncio
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import httpx
 import pytest
 
+from sandbox.partner import accounts, cards, deliveries, fees, invariants
+from sandbox.partner.app import build_world
 from tests.sandbox_partner.conftest import ORDER, Api, Hand
 
 
@@ -205,6 +208,33 @@ async def test_each_month_is_billed_once_frozen_or_not_until_the_card_is_closed(
     }
     february = next(row for row in await api.ledger() if row["reference"] == f"card-fee:{kept}:2026-02")
     assert february["created_at"] == "2026-02-01T00:00:00.000Z"
+
+
+async def test_years_of_fees_of_a_fleet_let_others_go_on_and_each_month_is_whole() -> None:
+    world = build_world()
+    account = accounts.first_account(world)
+    accounts.change_settings(world, account, {"monthly_fee_usd": "1"})
+    world.clock.change("frozen", datetime(2026, 1, 1, 0, 0, 1, tzinfo=UTC), None)
+    fees.start(world)
+    with world.store.transaction():
+        for number in range(50):
+            cards.issue(world, account, f"HOLDER {number}", None)
+    seen: list[int] = []
+
+    async def look_on() -> None:
+        while True:
+            seen.append(accounts.account(world, account).ledger_rows)
+            await asyncio.sleep(0)
+
+    looking = asyncio.create_task(look_on())
+    world.clock.change(None, None, timedelta(days=731))
+    await deliveries.catch_up(world)
+    looking.cancel()
+
+    assert len(set(seen)) >= 24
+    assert {rows % 50 for rows in seen} == {0}
+    assert seen[-1] == 25 * 50
+    assert invariants.broken(world) == []
 
 
 @pytest.mark.rule("R206")

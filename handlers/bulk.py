@@ -80,6 +80,12 @@ async def review(turn: Turn) -> None:
     turn.after(_review(turn, draft_id))
 
 
+async def again(turn: Turn, request_id: str) -> None:
+    """Request again, under a batch: the rows of which nothing came, as a new one."""
+    read = await bulk_reading.again(turn.core, request_id, owner=turn.user)
+    await _review(turn, read.draft_id)
+
+
 async def _review(turn: Turn, draft_id: str) -> None:
     opened = await turn.client.views_open(trigger_id=turn.trigger, view=forms.loading("Review", _READING))
     view_id = opened["view"]["id"]

@@ -114,6 +114,9 @@ async def _undo(turn: Turn, request_id: str, version: int) -> None:
 
 
 async def _again(turn: Turn, request_id: str, version: int) -> None:
+    if (await lookups.request_picture(turn.core, request_id)).batch is not None:
+        await bulk.again(turn, request_id)
+        return
     await opening.open_from_request(turn, request_id)
 
 

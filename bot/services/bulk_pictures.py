@@ -10,6 +10,7 @@ from bot.domain.csv_lines import line
 from bot.domain.requests import Request
 from bot.operations._base import Concern, Facts, Line
 from bot.services import bulk_words
+from bot.services.bulk_reading import can_be_asked_again
 from bot.services.bulk_rows import included, is_left_out, moved_usd
 from bot.services.core import Core
 from bot.services.pictures import BatchPicture, BulkRowPicture, ResultsPicture
@@ -30,10 +31,11 @@ _HEADER = (
 )
 
 
-async def batch(tx: Tx, found: Request) -> BatchPicture:
+async def batch(tx: Tx, core: Core, found: Request) -> BatchPicture:
     rows = await requests.rows_of(tx, found.id)
     states = Counter(row.state for row in rows if not is_left_out(row))
-    return BatchPicture(states, tuple(map(_row, rows)))
+    again = not found.is_open and can_be_asked_again(core.kinds[found.kind])
+    return BatchPicture(states, tuple(map(_row, rows)), again)
 
 
 def _row(row: Request) -> BulkRowPicture:

@@ -14,12 +14,13 @@ from typing import Any
 from bot.domain import bulk_csv
 from bot.domain.bulk_csv import Column, Problem, Unreadable
 from bot.domain.errors import InvalidFields, NotFound
+from bot.domain.requests import State
 from bot.operations._base import Operation
 from bot.operations.readers import refuse_card_number
-from bot.services import people
+from bot.services import bulk_rows, people
 from bot.services.core import Core
 from bot.services.drafts import resolve_card
-from storage import drafts
+from storage import drafts, requests
 from storage.drafts import Draft
 from storage.store import Tx
 
@@ -46,6 +47,7 @@ _EXAMPLES: Mapping[str, Sequence[str]] = {
     "card_freeze": ("4242", "TEAM-7"),
 }
 _DRAFT = "bulk:"
+_NOTHING_CAME = frozenset({State.FAILED, State.CANCELLED, State.EXPIRED, State.REJECTED})
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,23 +101,53 @@ async def begin(core: Core, *, owner: str, text: str, kind: str | None = None) -
         rows = bulk_csv.read(text, columns(cls))
         async with core.store.begin() as tx:
             found, program = await _checked(tx, core, cls, rows)
-            draft = Draft(
-                id=core.ids.ulid(),
-                owner=owner,
-                kind=_DRAFT + cls.kind,
-                program=program,
-                values={"rows": _packed(found)},
-                target_label="",
-                reason="",
-                run_now=False,
-                facts={},
-                created_at=tx.now,
-            )
-            await drafts.put(tx, draft)
+            draft_id = await _keep(tx, core, owner, cls, program, found)
     except Unreadable as refusal:
         await people.refused(core, owner, f"{cls.kind}.bulk", "", "invalid_list")
         raise Unreadable(_without_card_numbers(refusal.problems)) from None
-    return Read(draft.id, cls, found)
+    return Read(draft_id, cls, found)
+
+
+async def again(core: Core, request_id: str, *, owner: str) -> Read:
+    """The rows of an ended batch of which nothing came, as a new draft. Raises `NotFound` where there are none."""
+    async with core.store.begin() as tx:
+        batch = await requests.get(tx, request_id)
+        if batch is None or not batch.is_batch or batch.is_open:
+            raise NotFound(f"{request_id} is no batch that has ended.")
+        cls = core.kinds[batch.kind]
+        if not can_be_asked_again(cls):
+            raise NotFound(
+                "The phone numbers and addresses of these orders were deleted at their end. Send a new list of them."
+            )
+        rest = [row for row in await bulk_rows.included(tx, batch) if row.state in _NOTHING_CAME]
+        if not rest:
+            raise NotFound(f"Every row of {batch.id} is done.")
+        found = tuple(DraftRow(int(row.facts["line"]), row.terms, row.subject_label) for row in rest)
+        return Read(await _keep(tx, core, owner, cls, batch.program, found), cls, found)
+
+
+def can_be_asked_again(cls: type[Operation]) -> bool:
+    """False where a row's private values are gone with its end."""
+    return not any(field.private for field in cls.fields)
+
+
+async def _keep(
+    tx: Tx, core: Core, owner: str, cls: type[Operation], program: str, rows: Sequence[DraftRow]
+) -> str:
+    draft = Draft(
+        id=core.ids.ulid(),
+        owner=owner,
+        kind=_DRAFT + cls.kind,
+        program=program,
+        values={"rows": _packed(rows)},
+        target_label="",
+        reason="",
+        run_now=False,
+        facts={},
+        created_at=tx.now,
+    )
+    await drafts.put(tx, draft)
+    return draft.id
 
 
 async def _checked(

@@ -40,6 +40,7 @@ class BatchPicture:
 
     states: Mapping[State, int]
     rows: tuple[BulkRowPicture, ...]
+    can_be_asked_again: bool = False  # the rows of which nothing came, once it has ended
 
 
 @dataclass(frozen=True, slots=True)

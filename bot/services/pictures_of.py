@@ -67,7 +67,7 @@ async def request(tx: Tx, core: Core, found: Request) -> RequestPicture:
         approver_names=core.policy.people.approvers,
         live=core.live.get(found.program, True),
         next_look_at=found.due_at if found.state in (State.EXECUTING, State.UNRESOLVED) else None,
-        batch=await bulk_pictures.batch(tx, found) if found.is_batch else None,
+        batch=await bulk_pictures.batch(tx, core, found) if found.is_batch else None,
         paused=await programs.why_paused(tx, found.program) if found.state in UNSENT else "",
     )
 

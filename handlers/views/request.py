@@ -122,7 +122,7 @@ def _buttons(picture: RequestPicture) -> list[b.Block]:
         found.append(b.button("Rows", ids.BULK_ROWS, stamp))
     elif request.state is State.UNRESOLVED:
         found.append(b.button("Resolve", ids.RESOLVE, stamp))
-    if request.state in _ENDED_UNDONE and not request.is_batch:
+    if request.state in _ENDED_UNDONE and (picture.batch is None or picture.batch.can_be_asked_again):
         found.append(b.button("Request again", ids.AGAIN, stamp))
     if request.state in (State.PENDING, State.APPROVED) or _can_be_stopped(request):
         options = [

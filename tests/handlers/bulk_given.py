@@ -49,7 +49,7 @@ def a_batch(state: State, text: str, **changes: Any) -> p.RequestPicture:
         card.request, summary="Top up 90 cards by 4,500.00 USD in all", exposure_usd=Decimal("4500.00")
     )
     states = Counter(row.state for row in found if row.state and not row.is_left_out)
-    return replace(card, request=asked, batch=p.BatchPicture(states, found))
+    return replace(card, request=asked, batch=p.BatchPicture(states, found, state is State.FAILED))
 
 
 def _preview(text: str, page: int) -> View:

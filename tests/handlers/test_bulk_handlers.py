@@ -12,6 +12,7 @@ import pytest
 from sqlalchemy import text
 
 from bot.domain.requests import Request, State
+from bot.services import requests
 from tests.handlers.office import ALICE, APPROVALS, BOB, CAROL, Office, an_office
 from tests.services.acting import processor
 from tests.services.bulk_help import hold_rows_to_the_ledger, rows_of, states_of
@@ -173,6 +174,23 @@ async def test_progress_is_shown_on_the_message_while_it_runs_and_it_can_be_stop
     assert "1 of 3 rows succeeded; 2 not sent." in words(await office.modal(ALICE))
     assert "Not all done" in words(await office.card(batch.id))
     assert await states_of(office.world, batch) == {State.SUCCEEDED: 1, State.CANCELLED: 2}
+
+
+async def test_request_again_asks_for_the_rows_of_which_nothing_came(office: Office) -> None:
+    batch = await ask_by_upload(office, "10", "20", "30")
+    await office.world.approve(batch)
+    await office.world.run_due()
+    await requests.cancel(office.core, batch.id, ALICE)
+    await run(office, 4)
+    await office.press(ALICE, await office.card(batch.id), "request:again")
+    await office.submit(ALICE, {"reason": "The rest"})
+
+    rest = await office.newest()
+    done, *others = await rows_of(office.world, batch)
+    assert done.state is State.SUCCEEDED
+    assert rest.summary == "Top up 2 cards by 50.00 USD in all"
+    assert [row.subject for row in await rows_of(office.world, rest)] == [row.subject for row in others]
+    assert not {row.key for row in await rows_of(office.world, rest)} & {row.key for row in others}
 
 
 NO_LISTS = (

@@ -8,6 +8,7 @@ database that cannot be read), 78 a master key that does not fit.
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -143,3 +144,26 @@ def backfill(
     from bot.cli.backfill import pull
 
     asyncio.run(pull(since))
+
+
+@app.command()
+@in_sentences
+def parse(
+    text: Annotated[str | None, typer.Argument(help="What a person wrote; default standard input.")] = None,
+    directory: Annotated[
+        Path | None,
+        typer.Option(
+            help="JSON file with now, tz, week_starts and cards to read by; default the database's cards."
+        ),
+    ] = None,
+    jsonl: Annotated[
+        bool, typer.Option("--jsonl", help='One JSON object {"text": ...} a line instead of one text.')
+    ] = False,
+) -> None:
+    """What the conversational layer makes of a text. Asks for nothing and sends nothing.
+
+    Prints one JSON object a line: intent, slots, opened, ask. Works beside a running bot.
+    """
+    from bot.cli.parse import parse_command
+
+    parse_command(text, directory, jsonl=jsonl)

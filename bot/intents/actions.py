@@ -131,7 +131,7 @@ _VERBS: Final = _frames(
     ("cancel", r"(?:permanently )?cancel\b"),
     ("unload_card", r"(?:unload|un-load|debit|drain|empty|sweep|claw back|withdraw|deduct|claw)\b"),
     ("topup", rf"{_TOPUP}\b"),
-    ("toward", r"(?:add|put|give|deposit|place|send|move|transfer|throw|stick)\b"),
+    ("toward", r"(?:add|put|give|deposit|place|move|transfer|throw|stick)\b"),
     ("away", r"(?:take|pull|remove|get|return|move|transfer|bring|grab|send|recover)\b"),
 )
 _STATED: Final = _frames(

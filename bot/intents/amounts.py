@@ -15,7 +15,7 @@ from typing import Final
 from bot.intents.entities import Entity
 from bot.intents.numberwords import NUMBER_WORDS, read_words
 
-_USD: Final = r"us\$|usd|us dollars?|dollars?|dollar|bucks?|\$"
+_USD: Final = r"usd\$|us\$|usd|us dollars?|dollars?|dollar|bucks?|\$"
 _OTHER: Final = (
     r"€|£|¥|₹|eur|euros?|gbp|pounds?|quid|yen|jpy|chf|francs?|cad|aud|inr|rupees?|usdt|usdc|eth|btc|matic|pence"
     r"|cents?"

@@ -56,6 +56,10 @@ _ENDS_NEGATED: Final = re.compile(
     r"(?:\b(?:not|never|do not|no)|\bdon'?t|\bwon'?t|\bcan'?t|n't)(?: ever| please| you| we)?\s*[,:]?$"
 )
 
+_BARE_DONT: Final = re.compile(
+    rf"^(?:\w+[\s,]+){{0,3}}?(?:do not|don'?t|never|not)\b(?! (?:worry|mind|panic|urgent))(?:(?!\b(?:{ACTION_VERBS})\b).)*$"
+)
+
 
 @dataclass(frozen=True, slots=True)
 class Clause:
@@ -80,7 +84,8 @@ def split(masked: str) -> list[Clause]:
         if following is not None and _reaches_on(clause, following):
             clauses[index + 1] = replace(
                 following,
-                negated=following.negated or bool(_ENDS_NEGATED.search(clause.text)),
+                negated=following.negated
+                or bool(_ENDS_NEGATED.search(clause.text) or _bare_dont(clause, following)),
                 doubted=following.doubted or clause.doubted,
             )
         if _TAKEN_BACK.match(clause.text) and index:
@@ -106,8 +111,13 @@ def _cut(masked: str) -> Iterator[Clause]:
 def _reaches_on(clause: Clause, following: Clause) -> bool:
     """Does what is said of the first hold for the second? Within a sentence, and after a bare "don't" or "he said"."""
     if clause.sentence == following.sentence:
-        return clause.doubted or bool(_ENDS_NEGATED.search(clause.text))
+        return clause.doubted or bool(_ENDS_NEGATED.search(clause.text)) or _bare_dont(clause, following)
     return bool(_ENDS_NEGATED.search(clause.text) or _REPORT_END.search(clause.text))
+
+
+def _bare_dont(clause: Clause, following: Clause) -> bool:
+    """`Do not, under any circumstances, freeze it`: the "not" waits for its verb."""
+    return clause.sentence == following.sentence and _BARE_DONT.search(clause.text) is not None
 
 
 def is_negated(text: str) -> bool:

@@ -11,7 +11,7 @@ _FILL: Final = frozenset(
     """
     the a an this that his her their our its it to onto on in into with by of off from for please pls plz kindly now
     asap right away immediately today urgently again back card cards usd amount balance some money worth more another
-    extra and too as well thanks thx ty cheers team all guys folks float account me us you up at is be set new dollars
+    extra and too as well thanks thx ty cheers team all guys folks float me us you up at is be set new dollars
     bucks cash funds at once quickly soon straight only just one same number ending here then so them exactly each both
     rn ok ? ! . , : ; ( ) - – — / = + * " ' ’ □ & cc hey man mate over down s let's will do there first
     """.split()
@@ -64,6 +64,8 @@ def foreign_words(intent: str, tail: str) -> list[str]:
             )
         elif token in _REASON:
             in_reason = True
+        elif not token.isascii() and not token[0].isalnum():
+            continue  # an emoji
         else:
             strange.append(token)
     return _without_reason(tail, strange)

@@ -47,6 +47,7 @@ _AFTER: Final = re.compile(
     rf"§a(\d+)§\s*(?:usd\s*)?(?:an?|per|each|every|/|a)\s*{_UNIT}\b|§a(\d+)§ {_UNIT}\b(?!\s*:?\s*(?:limit\s*)?(?:to|of|at)?\s*§a)"
 )
 _BEFORE: Final = re.compile(rf"\b{_UNIT}\b(?:(?!daily|weekly|monthly)[^§]|§c\d+§)*§a(\d+)§")
+_BY_HOW_MUCH: Final = re.compile(r"\bby §a|\b(?:extra|another|additional|more)\b|\bdouble\b|\bhalve\b")
 _NO_LIMIT: Final = re.compile(
     r"\b(?:remove|delete|clear|drop|get rid of|disable|unlimited|no)\b.*\blimit|\bunlimited\b|\blift\b"
 )
@@ -124,6 +125,8 @@ def _limits(text: str, found: Found) -> Values:
         return Values({}, Ask("limits", "The API cannot remove a limit, only change it. To which amount?"))
     text = _FROM_TO.sub("to ", text)
     wanted = found.inside(text, "amount")
+    if wanted and _BY_HOW_MUCH.search(text):
+        return Values({}, asking.exactly("limits", "the new limit itself, not by how much it changes"))
     unsure = next((entity for entity in wanted if entity.doubt), None)
     if unsure is not None:
         return Values({}, asking.exactly("limits", unsure.doubt))

@@ -22,7 +22,7 @@ from bot.domain.delegation import Delegation
 from bot.domain.relaying import Destination
 from bot.operations.funding_words import reason_in_words
 from bot.partner.models.funding import CREDITED_REASONS, REJECTED_REASONS, REVIEW_REASONS
-from bot.services import alerts, delegations, event_rules, relay, threeds, upkeep
+from bot.services import alerts, delegations, event_rules, threeds, upkeep
 from bot.services.core import Core
 from bot.services.heard import Heard
 from bot.services.polling import Poller
@@ -32,9 +32,9 @@ from handlers.publish import SlackPublisher
 from storage import alerts as alert_rows
 from storage import readings
 from storage.store import Tx
-from tests.alerts.conftest import Desk
+from tests.alerts.conftest import ALERTS, Desk
 from tests.events.receiving import a_bot
-from tests.handlers.office import BOB, CAROL, an_office
+from tests.handlers.office import ALICE, BOB, CAROL, an_office
 
 ROOT = Path(__file__).parents[2]
 WAYS = ("webhook alone", "what is read alone", "both")
@@ -608,8 +608,10 @@ async def test_copies_that_nobody_takes_for_a_day_are_one_alert_that_ends_with_s
     (told,) = await told_since(desk, before)
     assert "ledger does not get its events: 3 given up" in told
     assert "nothing may be sent to" in told
-    (alert,) = [a for a in await desk.bot.open_alerts() if a.kind == "relay_dead"]
-    assert await relay.redeliver(desk.office.core, alert.id, BOB) == 3
+    (message,) = [m for m in await desk.everything() if "3 given up" in m["text"]]
+    await desk.office.press(ALICE, message, "alert:redeliver", channel=ALERTS)
+    assert "Nothing was sent" in (await desk.office.told(ALICE, ALERTS))["text"]
+    await desk.office.press(BOB, message, "alert:redeliver", channel=ALERTS)
     await desk.posted()
     (told,) = await told_since(desk, before)
     assert told.startswith("✓ Resolved")

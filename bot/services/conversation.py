@@ -29,6 +29,7 @@ from bot.services.conversation_facts import (
     dialog_of,
     facts,
     holds_card_number,
+    open_question,
     thread_of,
 )
 from bot.services.conversation_steps import (
@@ -91,9 +92,23 @@ class _Turn:
 async def hear(core: Core, heard: Heard, reader: Reader) -> tuple[Sequence[Step], str]:
     """What follows from a text, in order, and the thread it belongs to. Raises NotAllowed, NotFound."""
     dialog = await dialog_of(core, heard)
+    if dialog is None and heard.alone:
+        dialog = await _answered(core, heard, reader)
     if dialog is not None:
         heard = replace(heard, place=dialog.place)
     return await _steps(_Turn(core, heard, dialog), reader), heard.place.thread_ts
+
+
+async def _answered(core: Core, heard: Heard, reader: Reader) -> Dialog | None:
+    """The open question that a text outside any thread answers. What is a wish by itself begins anew."""
+    dialog = await open_question(core, heard)
+    if dialog is None or _DROPS.fullmatch(heard.text.strip()):
+        return dialog
+    known, kinds = await facts(core, heard, reader.names), core.kinds
+    if any(forms.is_wish(r, kinds) for r in intents.parse(heard.text, known, None, kinds).readings):
+        return None
+    readings = intents.parse(heard.text, known, await thread_of(core, dialog), kinds).readings
+    return dialog if all(forms.aim(r) == dialog.intent for r in readings) else None
 
 
 async def _steps(turn: _Turn, reader: Reader) -> Sequence[Step]:

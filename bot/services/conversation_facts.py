@@ -27,6 +27,7 @@ __all__ = [
     "facts",
     "holds_card_number",
     "known_card",
+    "open_question",
     "thread_of",
     "zone_of",
 ]
@@ -102,12 +103,15 @@ def zone_of(actor: Actor) -> str:
 
 
 async def dialog_of(core: Core, heard: Heard) -> Dialog | None:
-    """What this person is at here. What stands in no thread answers the newest open question of the place."""
+    """What this person is at in this thread."""
     async with core.store.begin() as tx:
-        found = await dialogs.at(tx, heard.place)
-        if found is None and heard.alone:
-            found = await dialogs.asking(tx, heard.place)
-    return found
+        return await dialogs.at(tx, heard.place)
+
+
+async def open_question(core: Core, heard: Heard) -> Dialog | None:
+    """The newest question that waits for this person in this channel."""
+    async with core.store.begin() as tx:
+        return await dialogs.asking(tx, heard.place)
 
 
 async def thread_of(core: Core, dialog: Dialog | None) -> Thread | None:

@@ -154,6 +154,16 @@ async def test_an_answer_outside_the_thread_goes_to_the_open_question(talk: Talk
     assert talk.last(await talk.messages())["thread_ts"] == talk.thread
 
 
+async def test_what_is_no_answer_begins_a_thread_of_its_own(talk: Talk, card: Json) -> None:
+    await talk.say(f"top up {card['last4']}")
+
+    for text, said in (("what's the float?", "Available"), (f"freeze {card['last4']}", "Review and submit")):
+        other = Talk(talk.office)
+        assert said in await other.say(text)
+        assert other.thread != talk.thread
+    assert "Review and submit" in await talk.say("75"), "the first question is still open"
+
+
 async def test_two_misses_end_the_questions_with_the_command(talk: Talk, card: Json) -> None:
     await talk.say(f"top up {card['last4']}")
     first = await talk.say("hmm well you know")

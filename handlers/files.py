@@ -54,7 +54,7 @@ async def fetch(client: AsyncWebClient, file: Mapping[str, Any], *, most_bytes: 
 def _is_slacks(url: str, base_url: str) -> bool:
     """Slack's host for files over https; with a stand-in for Slack, the stand-in itself."""
     asked, api = urlsplit(url), urlsplit(base_url)
-    if (api.hostname or "").endswith("slack.com"):
+    if f".{api.hostname}".endswith(".slack.com"):
         return asked.scheme == "https" and asked.netloc == SLACK_FILES
     return (asked.scheme, asked.netloc) == (api.scheme, api.netloc)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from bot.domain.errors import InvalidFields
 from bot.domain.requests import Request
-from bot.services import approvals, drafts, requests
+from bot.services import approvals, drafts, programs, requests
 from bot.services.drafts import Preview
 from handlers.guard import Turn
 from handlers.views import blocks, forms, ids, replies
@@ -75,7 +75,8 @@ async def preview(turn: Turn) -> None:
 
 async def _tell_requester(turn: Turn, request: Request, channel: str) -> None:
     """A note where they asked; in a direct message where the app cannot write there."""
-    note = replies.submitted(request, turn.core.channels.approvals)
+    paused = await programs.paused_now(turn.core, request.program)
+    note = replies.submitted(request, turn.core.channels.approvals, paused)
     if channel and not channel.startswith("D") and await turn.whisper(channel, note):
         return
     await turn.tell_directly(note)
@@ -92,7 +93,8 @@ async def _approve(turn: Turn, meta: ids.Meta) -> None:
     request, verdict = await approvals.approve(
         turn.core, meta["request"], turn.user, shown_digest=meta["digest"]
     )
-    await _say(turn, "Approve", replies.approved(request, verdict.approvals))
+    paused = await programs.paused_now(turn.core, request.program)
+    await _say(turn, "Approve", replies.approved(request, verdict.approvals, paused))
 
 
 async def reject(turn: Turn) -> None:

@@ -101,11 +101,16 @@ async def roles(core: Core) -> Roles:
 
 async def standing_lately(core: Core) -> Standing:
     """For showing who may decide; `standing` is for deciding."""
+    return (await roles_lately(core)).standing
+
+
+async def roles_lately(core: Core) -> Roles:
+    """From a reading half a minute old at most: for showing, and for what only makes things safer."""
 
     async def lately(lists: Sequence[Sequence[str]]) -> Sequence[frozenset[str]]:
         return [await core.directory.members_lately(names) for names in lists]
 
-    return (await _roles(core, lately)).standing
+    return await _roles(core, lately)
 
 
 async def _roles(

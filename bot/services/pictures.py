@@ -110,6 +110,7 @@ class DirectPicture:
     actor: str
     link: str | None  # permalink of the card, where there is one
     deciders: tuple[str, ...] = ()  # who decided on it, as the outcome may name them
+    paused: str = ""  # why nothing is sent to its program now, in a sentence
 
 
 @dataclass(frozen=True, slots=True)

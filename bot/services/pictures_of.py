@@ -51,7 +51,8 @@ async def row(core: Core, owed: OutboxRow) -> Picture | None:
         if owed.kind == "direct":
             actor = str(owed.body.get("actor", ""))
             deciders = tuple(d.actor for d in await decisions.of(tx, found.id))
-            return DirectPicture(found, short_code(found.digest), actor, None, deciders)
+            paused = await programs.why_paused(tx, found.program)
+            return DirectPicture(found, short_code(found.digest), actor, None, deciders, paused)
         return await request(tx, core, found)
 
 

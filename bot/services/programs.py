@@ -89,6 +89,12 @@ async def why_paused(tx: Tx, program: str) -> str:
     return ""
 
 
+async def paused_now(core: Core, program: str) -> str:
+    """As `why_paused`, for whoever has no transaction."""
+    async with core.store.read() as tx:
+        return await why_paused(tx, program)
+
+
 def sentence(paused: Pause) -> str:
     since = f"{paused.since:%Y-%m-%d %H:%M} UTC"
     return f"Sending to {paused.program} is paused since {since} by {paused.by_name}: {paused.reason}"

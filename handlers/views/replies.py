@@ -113,21 +113,25 @@ def cancelled(found: Request) -> str:
     return f"{found.id}: rows that were not sent yet are stopped. {found.outcome_text}".strip()
 
 
-def submitted(found: Request, channel: str) -> b.Block:
-    """The requester's own note; the receipt is the card in the approvals channel."""
+def submitted(found: Request, channel: str, paused: str = "") -> b.Block:
+    """The requester's own note; the receipt is the card in the approvals channel. `paused`: nothing is sent."""
     where = f"<#{channel}>" if channel else "the approvals channel"
-    if found.break_glass:
+    if found.break_glass and paused:
+        text = f"*✗ {b.esc(found.id)} has not acted.* {b.esc(paused)} It is in {where} and waits 15 minutes at most."
+    elif found.break_glass:
         text = f"*{b.esc(found.id)}* acts now. It is in {where}; a second person has to confirm or undo it."
     else:
         text = f"*{b.esc(found.id)}* is pending in {where}: {b.esc(found.summary)}"
     return b.message(text, [b.section(text)])
 
 
-def approved(found: Request, approvals: int) -> str:
+def approved(found: Request, approvals: int, paused: str = "") -> str:
     """The sentence in the confirmation modal once the approval is recorded."""
     text = f"✓ Approved. {approvals} of {found.approvals_needed}."
     if found.state is State.PENDING:
         return f"{text} {found.approvals_needed - approvals} more needed; nothing is sent before."
+    if paused:
+        return f"{text} Nothing is sent now: {paused} It waits 15 minutes at most; the outcome appears on the request."
     return f"{text} It is being sent now; the outcome appears on the request."
 
 

@@ -238,7 +238,12 @@ def direct(picture: DirectPicture) -> b.Block:
         blocks.append(b.section(b.with_mentions(b.cut(request.outcome_text, 2000), allowed)))
     elif request.state is State.APPROVED:
         by = b.mention(picture.actor)
-        blocks.append(b.section(f"{by} gave the last approval. It is being sent; the outcome follows."))
+        then = (
+            f"It waits: {b.esc(picture.paused)}"
+            if picture.paused
+            else "It is being sent; the outcome follows."
+        )
+        blocks.append(b.section(f"{by} gave the last approval. {then}"))
     link = f" · <{picture.link}|open the request>" if picture.link else ""
     blocks.append(b.context(f"code {b.esc(picture.code)}{link}"))
     return b.message(f"{_fallback(request)}", blocks)

@@ -13,7 +13,7 @@ from bot.domain.requests import State
 from bot.services import house_pictures as h
 from bot.services import pictures as p
 from bot.services.funding_watch import UnderWay
-from handlers.views import alerts, deciding, guidance, home, house, people_views, request
+from handlers.views import alerts, deciding, guidance, home, house, people_views, replies, request
 from tests.handlers import pictures as given
 
 View = dict[str, Any]
@@ -109,7 +109,21 @@ def _waiting(state: State) -> Draw:
     return draw
 
 
+def _frozen_later(text: str) -> View:
+    found = given.a_request(State.APPROVED, text, break_glass=True)
+    return replies.submitted(found, "C0APPROVALS", f"Sending to main is paused by {text}")
+
+
+def _direct(text: str) -> View:
+    found = given.a_request(State.APPROVED, text)
+    return request.direct(
+        p.DirectPicture(found, "K7F-2QX", "U0BOB", None, (), f"Sending is paused by {text}")
+    )
+
+
 MESSAGES: Mapping[str, Draw] = {
+    "submitted-freeze-paused": _frozen_later,
+    "direct-approved-paused": _direct,
     "status": _status,
     "what-if": _what_if,
     "code-people": lambda text: people_views.code_people(

@@ -83,6 +83,11 @@ async def test_one_person_pauses_with_a_word_and_two_resume_with_a_button(office
     await office.press(BOB, await office.card(request.id), "request:approve")
     assert "Once approved it waits 15 minutes" in str(await office.modal(BOB))
     await office.submit(BOB)
+    assert "Nothing is sent now: Sending to main is paused" in str(await office.modal(BOB))
+    await office.command(ALICE, f"/card freeze {office.world.cards[0]['id']}")
+    await office.submit(ALICE, {"reason": "Stolen", "run_now": ["yes"]})
+    await office.submit(ALICE)
+    assert "has not acted" in words(await office.told(ALICE))
 
     alert = await posted(office, "Sending to main is paused by")
     assert await buttons(alert) == ["Resume", "Assign to me"]
@@ -95,7 +100,7 @@ async def test_one_person_pauses_with_a_word_and_two_resume_with_a_button(office
 
     assert await pausing.of(office.core, "main") is None
     await office.world.run_due()
-    assert (await office.newest()).state is State.SUCCEEDED
+    assert {r.state for r in await office.requests()} == {State.SUCCEEDED}
     assert "paused" not in words(await office.card(request.id))
     assert await buttons(await posted(office, "asks to resume sending to main")) == []
 

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 from bot.domain.delegation import Delegation
 from bot.domain.requests import State
 from bot.services import consents, delegations, lookups, pausing
 from storage import alerts, person_cards
-from tests.handlers.office import ALICE, BOB, CAROL, Office
+from tests.handlers.office import ALICE, BOB, CAROL, Office, an_office
+from tests.support.world import a_policy
 
 ALERTS = "C0ALERTS"
 Json = dict[str, Any]
@@ -230,3 +232,24 @@ async def test_a_delegation_is_shown_and_told_when_it_begins_and_ends(office: Of
     said = await delegations.problems(replace(core, policy=replace(policy, delegations=(wrong, unknown))))
     assert "@alice is no approver" in said[0]
     assert "knows no user group and no person named @nobody-here" in said[1]
+
+
+async def test_a_delegate_decides_in_slack_but_not_on_their_delegators_request(tmp_path: Path) -> None:
+    since = datetime(2026, 3, 1, tzinfo=UTC)
+    away = Delegation("@bob", "@alice", since, since + timedelta(days=7), "on leave")
+    async with an_office(tmp_path, policy=replace(a_policy(), delegations=(away,))) as office:
+        who = await answer(office, CAROL, "/countersign who topup")
+        assert f"<@{ALICE}> (in the place of <@{BOB}>)" in who
+        assert "*@alice* decides in the place of @bob" in await answer(office, CAROL, "/countersign policy")
+
+        of_bob = await office.ask_top_up(BOB, "40")
+        await office.press(ALICE, await office.card(of_bob.id), "request:approve")
+        assert "count as one person" in str(await office.modal(ALICE))
+        assert (await office.newest()).state is State.PENDING
+
+        of_carol = await office.ask_top_up(CAROL, "45")
+        assert of_carol.id in str(await office.home(ALICE))
+        assert of_bob.id not in str(await office.home(ALICE))
+        await office.press(ALICE, await office.card(of_carol.id), "request:approve")
+        await office.submit(ALICE)
+        assert (await office.newest()).state is State.APPROVED

@@ -1,5 +1,6 @@
 """Sweeps of a large fleet: as few calls as the API allows, little memory, every figure with its time."""
 
+import asyncio
 import json
 import tracemalloc
 from dataclasses import replace
@@ -8,6 +9,7 @@ from decimal import Decimal
 import httpx
 import pytest
 
+from bot.partner.ratelimit import DEFAULT_PER_MINUTE, KEPT_SHARE_PERCENT
 from bot.services import lookups
 from storage import cards
 from tests.support.partner_api import CannedApi, client_of, success
@@ -87,6 +89,50 @@ async def test_a_card_hidden_by_a_shifted_page_is_not_taken_for_closed(world: Wo
         entry = await cards.get(tx, known)
     assert entry is not None
     assert not entry.is_closed
+
+
+async def test_a_status_sweep_takes_its_share_of_each_minute_and_leaves_the_rest_to_people(
+    world: World,
+) -> None:
+    """20,000 cards, a hundred a call: two hundred calls, of which a minute takes no more than its share."""
+    moments: list[float] = []
+
+    def answered(request: httpx.Request) -> httpx.Response:
+        if not request.url.path.endswith("/cards"):
+            gone = {**_card(0), "id": request.url.path.rpartition("/")[2], "status": "DELETED"}
+            return success({"card": gone, "balance_usd": 0})
+        moments.append(world.clock.monotonic())
+        first = int(request.url.params["offset"])
+        rows = [_card(n) for n in range(first, min(first + 100, 20_000))]
+        return success({"cards": rows, "count": len(rows)})
+
+    async def time_passes() -> None:
+        while True:
+            world.clock.advance(0.01)
+            await asyncio.sleep(0)
+
+    client = client_of(CannedApi(answered), world.clock)
+    passing = asyncio.create_task(time_passes())
+    await lookups.sync_cards(replace(world.core, partners={"main": client}), "main")
+    passing.cancel()
+    await client.aclose()
+
+    share = DEFAULT_PER_MINUTE * (100 - KEPT_SHARE_PERCENT) // 100
+    assert len(moments) >= 200
+    busiest = max(sum(start <= at < start + 60 for at in moments) for start in moments)
+    assert busiest <= share
+    assert moments[-1] - moments[0] >= 120, "spread over minutes"
+
+
+def _card(number: int) -> dict[str, object]:
+    return {
+        "id": f"card{number:06}",
+        "partner_ref": None,
+        "card_holder_name": "HOLDER",
+        "last4": "4242",
+        "status": "ACTIVE",
+        "created_at": _READ_AT,
+    }
 
 
 @pytest.mark.soak

@@ -56,6 +56,7 @@ _CHANGE: Final = r"(?:set|change|raise|lower|increase|decrease|update|adjust|mak
 _CODES: Final = r"(?:threeds\b|(?:purchase|one-time|verification|otp|challenge|threeds|sms|security) codes?)"
 
 _SPECIFIC: Final = _frames(
+    ("topup_card", rf"top {C} up\b"),
     ("transfer", rf"(?:move|transfer|shift|send)\b.*{A}.*\bfrom\b.*{C}.*\b(?:to|onto|into)\b.*{C}"),
     (
         "set_3ds",
@@ -101,7 +102,10 @@ _SPECIFIC: Final = _frames(
         "order_card",
         r"(?:(?:i|we) (?:need|want|would like)|new|another|need|get me)\s+(?:an? |another )?(?:new |virtual |fresh )*cards?\b|new card\b",
     ),
-    ("order_card", r"(?:can|could|may) (?:i|we) (?:get|have) (?:an? )?(?:new |virtual )*cards?\b"),
+    (
+        "order_card",
+        r"(?:(?:can|could|may) (?:i|we) (?:get|have)|(?:i|we)(?:'d| would) like) (?:an? )?(?:new |virtual )*cards?\b",
+    ),
     ("order_card", r"(?:order|issue)$"),
     (
         "unfreeze_card",
@@ -136,7 +140,7 @@ _VERBS: Final = _frames(
 )
 _STATED: Final = _frames(
     ("topup_card", rf"{C}:? needs (?:a |another )?(?:{_TOPUP})(?: of| by| with|:)?"),
-    ("topup_card", rf"(?:i|we) need {A} (?:more )?(?:on|onto) {C}"),
+    ("topup_card", rf"(?:i|we) (?:need|want) {A} (?:more )?(?:on|onto) {C}"),
     ("topup_card", rf"{A} (?:on|onto|to|for) {C}(?= please| pls|, load it| load it|$)"),
     ("topup_card", rf"{C}:? {_TOPUP}\b"),
     ("topup_card", rf"{_TOPUP} {C}:"),
@@ -153,7 +157,7 @@ _STATED: Final = _frames(
         rf"{C}\s*:\s*close\b|(?:i|we) (?:need|want) {_OBJECT} (?:closed|cancelled|canceled|terminated)\b",
     ),
 )
-_ONTO: Final = rf"\b(?:on|onto|on to|to|into|for|with|by)\s+(?:the\s+)?{_OBJECT}"
+_ONTO: Final = rf"\b(?:on|onto|on to|to|into|in|for|with|by)\s+(?:the\s+)?{_OBJECT}"
 _FROM: Final = rf"\b(?:from|off|out of|off of|off from)\s+(?:of\s+)?(?:the\s+)?{_OBJECT}"
 
 

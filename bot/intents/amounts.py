@@ -37,7 +37,6 @@ _ROUGH_AFTER: Final = re.compile(r"^\s*(?:ish\b|or so\b|or thereabouts|-ish|\+(?
 _TIMES: Final = {"k": 1000, "grand": 1000, "thousand": 1000, "hundred": 100}
 _RATES: Final = {"%", "percent", "per cent", "pct"}
 _POINTS: Final = {"bps", "bp", "basis point", "basis points"}
-_LETTERS_AROUND: Final = re.compile(r"[\d.,'§\w]")
 _WORDS: Final = re.compile(
     rf"(?<![\w-])(?:a |half a )?(?:{NUMBER_WORDS})(?:(?:[ -]| and )(?:{NUMBER_WORDS}))*(?![\w-])"
     rf"(?:\s(?P<after>{_USD}|{_OTHER}|percent|per cent|pct|basis points?)(?!\w))?",
@@ -81,7 +80,7 @@ def _read(found: re.Match[str], text: str, most: Decimal) -> Entity:
     if not known and not glued.startswith(("m", "e", "b")):
         return Entity("number", start, end, found[0], found[0].strip())
     value, doubt = read_digits(found["digits"])
-    if not known or (following and _LETTERS_AROUND.match(following) and following not in ".,"):
+    if not known or _glued_to(following):
         doubt = "how much that is"
     if (
         re.match(r"\s\d", text[end:])
@@ -92,6 +91,11 @@ def _read(found: re.Match[str], text: str, most: Decimal) -> Entity:
     if found["sign"] or found["sign2"]:
         doubt = doubt or "an amount above zero"
     return _entity(found, text, most, (value * multiplier, unit), doubt)
+
+
+def _glued_to(following: str) -> bool:
+    """Does what follows belong to the number, whatever it is?"""
+    return bool(following) and not following.isspace() and (following in "'§" or not following.isascii())
 
 
 def _unit(glued: str, times: str, after: str, before: str) -> tuple[str, int, bool]:

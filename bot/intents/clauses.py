@@ -42,10 +42,10 @@ _DOUBT: Final = re.compile(
     r"|said|says|say|saying|asked|asks|ask|asking|told|tell|tells|wrote|writes|written|wants|wanted|want (?:him|her|them|us|me)"
     r"|suggest(?:ed|s)?|claim(?:s|ed)|according|mentioned|requested|heard|thinks?|thought|reckons?|supposed|meant"
     r"|was going|were going|was about|going to|gonna|planning|plan to|promised|already|did|why|is it|are we|who"
-    r"|until|till|test(?:ing)?|pretend|joking|jk|kidding)\b"
+    r"|until|till|test(?:ing)?|pretend|joking|jk|kidding)\b|§ (?:was|were|would|will)\b"
 )
 _REPORT_END: Final = re.compile(
-    r"\b(?:said|says|asked|asks|told|wrote|writes|quote|message|from \w+|wants|wanted|if|unless|example|whether)\b[^\n]*$"
+    r"\b(?:e\.?g|said|says|asked|asks|told|wrote|writes|quote|message|from \w+|wants|wanted|if|unless|example|whether)\b[^\n]*$"
 )
 _TAKEN_BACK: Final = re.compile(
     r"^(?:actually |oh |sorry |wait |no |ok |hmm )*(?:no|not|nope|nah|don'?t|do not|wait|hold on|stop|jk|just kidding|never ?mind|nvm"

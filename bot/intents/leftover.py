@@ -17,7 +17,7 @@ _FILL: Final = frozenset(
     """.split()
 )
 _REASON: Final = frozenset(
-    "for because cause cuz since as so due until while she he they it's looks no after not , : ( — – - i we was lost"
+    "for because cause cuz since as so due until while she he they it's looks no after not , : ( — – - i we lost"
     " stolen reason".split()
 )
 _OWN: Final = {
@@ -53,6 +53,7 @@ def foreign_words(intent: str, tail: str) -> list[str]:
     if own == "*":
         return []
     known = _FILL | set(own.split())
+    tail = re.sub(r"\bfor (?:good|ever|now|today)\b", " ", tail)
     strange: list[str] = []
     in_reason = False
     for token in _TOKEN.findall(tail):

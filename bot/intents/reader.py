@@ -23,6 +23,7 @@ from bot.intents.periods import find_later, find_periods
 _DIGITS: Final = re.compile(r"[^\W_]*\d[^\W_]*")
 _REFERENCE: Final = re.compile(r"\b(?:partner[ _])?ref(?:erence)?\s*[:=]\s*([^\s,;\0]+)", re.IGNORECASE)
 _THREEDS: Final = re.compile(r"\b3-?d[ -]?s(?:ecure)?\b", re.IGNORECASE)
+_WITH: Final = re.compile(r"(?<!\w)w/ ?(?=\S)")
 _SIGN: Final = re.compile(r"§[a-z](\d+)§")
 _KEY_LINE: Final = re.compile(
     r"\n[ \t]*(?=(?:card|amount|usd|holder|cardholder|name|phone|mobile|e-?mail|ref(?:erence)?|partner ref(?:erence)?"
@@ -55,7 +56,7 @@ class Found:
 
 def as_one_line(text: str) -> str:
     """A form (`card: 9140` below `Top up`) becomes one clause; `3-D Secure` one word."""
-    return _THREEDS.sub("threeds", _KEY_LINE.sub("  ", text))
+    return _THREEDS.sub("threeds", _WITH.sub("with ", _KEY_LINE.sub("  ", text)))
 
 
 def read_entities(text: str, facts: Facts, cards: Directory) -> Found:

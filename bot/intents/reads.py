@@ -28,14 +28,14 @@ def _rule(intent: str, pattern: str, needs: str = "") -> Rule:
 _SHOW: Final = r"(?:show|list|give|gimme|see|get|pull up|display|send|what|which|any|all|how many|export)"
 _MONEY_LEFT: Final = r"how much (?:money |cash )?(?:is|does|do|has|have|did|s|'s|are|on|left)\b|what(?:'s| is| has| does)? .*\bleft\b|left on\b|money (?:is |left |remaining )?on\b"
 _DECLINED: Final = (
-    r"declin\w*|\brefus\w+|\breject\w*|\bfail(?:s|ed|ing|ures?)?\b|\bbounc\w+|\bdenied\b|turned down"
+    r"declin\w*|(?:can\'?t|cannot|can not|unable to|couldn\'?t) (?:\S+ )?(?:pay|be used|withdraw)\b|\brefus\w+|\breject\w*|\bfail(?:s|ed|ing|ures?)?\b|\bbounc\w+|\bdenied\b|turned down"
     r"|(?:not|n't|n’t|never|stopped|isnt|doesnt) (?:be )?(?:work\w*|go(?:ing)? through|accepted)|\bbroken\b"
 )
 _SPENT: Final = (
     r"\btransactions?\b|\bpurchas\w+|\bspen[dt]\w*|\bbought\b|\bbuy(?:s|ing)?\b|\btxs?\b|\btxns?\b|\bpaid\b|\bpay(?:s|ing|ments?)?\b"
-    r"|\bcharge[ds]?\b|\bactivity\b|\bhistory\b|\b(?:get|got|been|was|being) used\b|\brefunds?\b|\bmerchants?\b|\bused (?:for|at)\b"
+    r"|\bcharge[ds]?\b|\bactivity\b|\bhistory\b|\b(?:get|got|been|was|being) used\b|\brefunds?\b|\bmerchants?\b|\b(?:last )?used\b|what(?:'s|s| is) on §c"
 )
-_FUNDING: Final = r"\bfundings?\b|\bfunding submissions?\b|\bdeposits?\b(?= (?:to|into|for) (?:the |our )?float)|\b(?:usdt|usdc) (?:transfer|deposit|payment)\b|\bsubmissions?\b"
+_FUNDING: Final = r"\bfundings?\b|\bfunding submissions?\b|\bdeposits?\b(?= (?:to|into|for) (?:the |our )?float)|\b(?:usdt|usdc) (?:transfer|deposit|payment)\b|\b(?:usdt|usdc) (?:arrive|come|land|credited|get)\w*|\bsubmissions?\b"
 _FEE: Final = r"\bfees?\b|fee schedule|\bmark-?up\b|\b(?:current|our|the) rates\b|\bpricing\b|what do(?:es)? .*\bcosts?\b|what do we charge|how much do we (?:charge|pay for)|price list|\bcommission\b"
 
 DECISION: Final = re.compile(
@@ -66,6 +66,7 @@ RULES: Final = (
         "funding_addresses",
         r"\baddress(?:es)?\b.*(?:fund|deposit|usd[tc]|top|float|wallet|§n\d+§|send|chain|network)|(?:fund\w*|deposit|usd[tc]|wallet|§n\d+§|float)\b.*\baddress(?:es)?\b|§n\d+§.*\baddress|(?:where|which wallet|what wallet) (?:do|can|should|to|must) (?:we |i |you )?(?:send|deposit|fund|wire|transfer|pay)|\b(?:usd[tc]|crypto|stablecoins?)\b.*\bwhere (?:to|do)\b|\bwhere to\b.*\b(?:usd[tc]|fund)",
     ),
+    _rule("card_transactions", r"\bhow much\b.*\b(?:spen[dt]\w*|paid|pays?|used|bought)\b", "card"),
     _rule(
         "ledger_show",
         r"\bledger\b|\bfloat (?:movements?|statement|history|entries|log)|in and out of the float|\b(?:account )?statement\b|\bbookings\b|movements (?:on|of) the float",
@@ -88,7 +89,7 @@ RULES: Final = (
     _rule("card_transactions", r"\b(?:transactions?|purchases|txs|txns)\b", "ask card"),
     _rule(
         "card_list",
-        rf"\b{_SHOW}\b.*\bcards\b|^(?:the |our )?cards(?: list)?$|\bcards (?:ordered|issued|created|on hold|frozen|blocked|active|we have|do we)|\bcards\b.*\b(?:list|do we have|are (?:frozen|blocked|active|on hold))|who has (?:a )?cards?|\b(?:active|frozen|blocked) cards\b|^card list\b|what(?:'s| is| are)? (?:frozen|blocked|on hold)\b|list of (?:all |the )?(?:\w+ )?cards\b",
+        rf"\b{_SHOW}\b.*\bcards\b|^(?:the |our )?cards(?: list)?$|\bcards (?:ordered|issued|created|on hold|frozen|blocked|active|we have|do we)|\bcards\b.*\b(?:list|do we have|are (?:frozen|blocked|active|on hold))|who has (?:a )?cards?|\b(?:active|frozen|blocked) cards\b|^card list\b|what(?:'s| is| are)? (?:frozen|blocked|on hold)\b|^list (?:all )?(?:the )?(?:active|frozen|blocked)|list of (?:all |the )?(?:\w+ )?cards\b",
     ),
     _rule(
         "float_status",

@@ -22,6 +22,17 @@ _PLAIN: Final = str.maketrans(
         **dict.fromkeys("‐‑", "-"),
     }
 )
+_HIDDEN: Final = ("Cc", "Cf", "Co", "Cs", "Zl", "Zp")
+_CONTROL: Final = re.compile(
+    "[\x00-\x09\x0b-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b\u200c\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
+    "\ud800-\udfff\ue000-\uf8ff\U000e0000-\U000e0fff]"
+)
+_UNSEEN: Final = re.compile("[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180d\u2800\u3164\uffa0]")
+# Joiners and selectors belong between or behind emoji; beside a letter, a digit or a sign they hide.
+_MISJOINED: Final = re.compile(
+    "[\x20-\x7e\n\u00a0-\u04ff][\u200d\ufe00-\ufe0f]|^[\u200d\ufe00-\ufe0f]|\u200d[\x21-\x7e]"
+)
+_SELECTOR: Final = re.compile("[\u200d\ufe00-\ufe0f]")
 _MARKUP: Final = re.compile(r"<([^<>\n]*)>")
 _CODE: Final = re.compile(r"```(.*?)```|`([^`\n]*)`", re.DOTALL)
 _LONE: Final = re.compile(r"\s*[\w.:#/…-]+\s*")
@@ -78,18 +89,13 @@ def _code(found: re.Match[str]) -> str:
 
 
 def _without_hidden(text: str, doubts: list[str]) -> str:
-    if text.isprintable():
+    """Without what nobody sees. Only what joins or colours an emoji is no reason to doubt."""
+    if text.isascii() and (text.isprintable() or not _CONTROL.search(text)):
         return text
-    kept = []
-    for char in text:
-        if char == "\n" or unicodedata.category(char) not in ("Cc", "Cf", "Co", "Cs", "Zl", "Zp"):
-            kept.append(char)
-        elif char != "\u200d":  # joins emoji; inside a word it is caught below
-            doubts.append("There are invisible characters in it. Type it again by hand.")
-    joined = re.search(r"[\w]\u200d|\u200d[\w]", text)
-    if joined:
+    if _CONTROL.search(text) or _UNSEEN.search(text) or _MISJOINED.search(text):
         doubts.append("There are invisible characters in it. Type it again by hand.")
-    return "".join(kept)
+    kept = (c for c in text if c == "\n" or unicodedata.category(c) not in _HIDDEN)
+    return _UNSEEN.sub("", _SELECTOR.sub("", "".join(kept)))
 
 
 def _markup(inside: str, our_id: str, doubts: list[str]) -> str:

@@ -56,7 +56,7 @@ _PER_PURCHASE: Final = re.compile(
 )
 _THREEDS_OFF: Final = re.compile(r"\b(?:off|sms|text|disable|remove|stop|back)\b")
 _NAME: Final = re.compile(
-    r"(?:\b(?:holder|cardholder|name)\s*[:=]\s*|\b(?:for|to|named|called)\s+)(?P<name>[^\n:;,(]+?)"
+    r"(?:^\s*:\s*|\b(?:holder|cardholder|name)\s*[:=]\s*|\b(?:for|to|named|called)\s+)(?P<name>[^\n:;,(]+?)"
     r"(?=\s*(?:[,;:(]|\s-\s|$|§[tek]\d+§|\b(?:with|at|phone|mobile|e-?mail|tel|ref(?:erence)?|partner ref|please|pls|asap|who|and|from|starting|holder|amount)\b))"
 )
 _NO_NAME: Final = frozenset(

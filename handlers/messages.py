@@ -16,7 +16,7 @@ from handlers.views.blocks import Block
 async def mention(turn: Turn) -> None:
     """`@Countersign card topup 4242 50` in a channel or thread; the answer is for the person alone."""
     await turn.ack()
-    if _is_said_by_a_person(turn.event):
+    if is_said_by_a_person(turn.event):
         turn.after(_answer(turn))
 
 
@@ -28,7 +28,7 @@ async def direct_message(turn: Turn) -> None:
         turn.thread = str(event.get("thread_ts") or event["ts"])
         turn.after(bulk.uploaded(turn))
         return
-    if event.get("channel_type") != "im" or not _is_said_by_a_person(event):
+    if event.get("channel_type") != "im" or not is_said_by_a_person(event):
         return
     turn.thread = str(event.get("thread_ts") or event["ts"])
     turn.after(_answer(turn))
@@ -39,7 +39,8 @@ def _is_upload(event: Json) -> bool:
     return event.get("subtype") == "file_share" and bool(event.get("files")) and not event.get("bot_id")
 
 
-def _is_said_by_a_person(event: Json) -> bool:
+def is_said_by_a_person(event: Json) -> bool:
+    """Not a bot's, not a join or the like, and not an edit: Slack sends a mention again when its text was edited."""
     return bool(event.get("user")) and not (
         event.get("subtype") or event.get("bot_id") or event.get("edited")
     )

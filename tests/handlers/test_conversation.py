@@ -12,6 +12,7 @@ from bot.services import conversation
 from bot.services import conversation_buttons as pressed
 from bot.services.conversation_facts import Heard, Place
 from bot.services.conversation_steps import Look, Offers, Question
+from handlers import messages
 from tests.handlers.office import ALICE, APPROVALS, BOB, CAROL, OPS, Office
 
 Json = dict[str, Any]
@@ -400,6 +401,17 @@ async def test_bots_edits_and_joins_are_not_answered(office: Office) -> None:
     assert not [c for c in (await office.state())["calls"][before:] if c["method"].startswith("chat.")]
 
 
+@pytest.mark.parametrize(
+    "more",
+    [{"bot_id": "B1"}, {"subtype": "channel_join"}, {"edited": {"user": ALICE, "ts": "1.1"}}, {"user": ""}],
+)
+def test_only_what_a_person_wrote_just_now_is_heard(more: Json) -> None:
+    said = {"type": "app_mention", "user": ALICE, "text": "<@U0BOT> float", "ts": "1.0"}
+
+    assert messages.is_said_by_a_person(said)
+    assert not messages.is_said_by_a_person({**said, **more})
+
+
 async def test_the_status_line_is_shown_while_it_works_and_prompts_where_talks_begin(office: Office) -> None:
     await office.tell("act/home", {"user": BOB, "tab": "messages"})
     await office.settle()
@@ -446,6 +458,17 @@ async def test_a_shortcut_on_ones_own_whole_wish_opens_its_form_at_once(office: 
 
     assert await Talk(office).form() == {"card": card["id"], "amount_usd": "85", "reason": None}
     assert await office.requests() == []
+
+
+async def test_a_shortcut_on_a_message_with_a_card_number_reads_nothing(office: Office) -> None:
+    said = await office.message(BOB, "freeze `4242 4242 4242 4242`, what's our float?", OPS)
+
+    await shortcut(office, ALICE, OPS, said["ts"])
+
+    shown = str((await office.told(ALICE))["blocks"])
+    assert "delete" in shown
+    assert "Available" not in shown
+    assert "4242" not in shown
 
 
 async def test_a_shortcut_on_somebody_elses_wish_is_a_proposal_with_a_button(

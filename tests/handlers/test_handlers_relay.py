@@ -6,7 +6,7 @@ from bot.domain.relaying import Destination
 from bot.services import alerts
 from storage import relay
 from storage.relay import Failed
-from tests.handlers.office import ALICE, Office
+from tests.handlers.office import ALICE, BOB, Office
 
 
 async def test_one_click_on_the_alert_sends_what_was_given_up_again(office: Office) -> None:
@@ -25,7 +25,7 @@ async def test_one_click_on_the_alert_sends_what_was_given_up_again(office: Offi
     assert "Redeliver" in str(message)
     assert "Draft remedy" not in str(message)
 
-    await office.press(ALICE, message, "alert:redeliver", channel=channel)
+    await office.press(BOB, message, "alert:redeliver", channel=channel)
 
     async with office.core.store.read() as tx:
         rows = (await tx.run(text("SELECT state, attempts FROM relay_delivery"))).all()

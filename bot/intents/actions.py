@@ -14,21 +14,32 @@ C: Final = r"§c\d+§"
 A: Final = r"§a\d+§"
 H: Final = r"§h\d+§"
 T: Final = r"§t\d+§"
-_OBJECT: Final = rf"(?:{C}|(?:the|this|that|my|his|her|their|a|an|one|your|our|any)\s+cards?|cards?|it|that one|this one|all (?:of )?(?:the |our |my )?cards?|(?:all|every|each)\b[^§]*?\bcards?|everyone's cards?|every ?one|everybody's cards?|them(?: all)?|every card)"
+_OBJECT: Final = (
+    rf"(?:{C}|(?:the|this|that|my|his|her|their|a|an|one|your|our|any)\s+cards?"
+    r"|cards?|it|that one|this one|all (?:of )?(?:the |our |my )?cards?|(?:all|every"
+    r"|each)\b[^§]*?\bcards?|everyone's cards?|every ?one|everybody's cards?|them(?: all)?|every card)"
+)
 _HOLD: Final = r"(?:freeze|hold|block|lock|suspension|pause)"
 
 _LEAD: Final = re.compile(
-    r"^(?:(?:hi|hey|hello|hiya|yo|good (?:morning|afternoon|evening)|morning|team|all|everyone|folks|guys|there|please|pls"
-    r"|plz|kindly|ok|okay|so|and|then|also|now|just|urgent|urgently|asap|fyi|yes|yeah|great|thanks|thx|quick one|one more thing"
-    r"|to do|todo|as discussed(?: with (?:§\w\d+§|\w+))?|next|first|second|finally|emergency|quickly|immediately|§m\d+§|§p\d+§)\b[\s,:!-]*"
+    r"^(?:(?:hi|hey|hello|hiya|yo|good (?:morning|afternoon|evening)|morning|team|all"
+    r"|everyone|folks|guys|there|please|pls"
+    r"|plz|kindly|ok|okay|so|and|then|also|now|just|urgent|urgently|asap|fyi|yes|yeah|great"
+    r"|thanks|thx|quick one|one more thing"
+    r"|to do|todo|as discussed(?: with (?:§\w\d+§|\w+))?|next|first|second|finally|emergency"
+    r"|quickly|immediately|§m\d+§|§p\d+§)\b[\s,:!-]*"
     r"|[\s,:!(*-]+"
-    r"|(?:can|could|would|will) (?:you|u|we|i|someone|somebody|anyone|one of you)\b(?: (?:all|guys|folks))?\s*(?:please|pls|kindly|maybe|quickly|just)?\s*"
-    r"|(?:i|we) (?:need|would like|'d like|want|have|gotta) (?:you |someone )?to\s+|(?:i|we)'d like (?:you )?to\s+|(?:i'd|we'd) like (?:you )?to\s+"
-    r"|let's\s+|lets\s+|go ahead and\s+|need to\s+|needs? (?:someone )?to\s+|time to\s+|make sure (?:you|to)\s+|/(?=\w)"
+    r"|(?:can|could|would|will) (?:you|u|we|i|someone|somebody|anyone|one of you)\b(?:"
+    r" (?:all|guys|folks))?\s*(?:please|pls|kindly|maybe|quickly|just)?\s*"
+    r"|(?:i|we) (?:need|would like|'d like|want|have|gotta) (?:you |someone )?to\s+|(?:i"
+    r"|we)'d like (?:you )?to\s+|(?:i'd|we'd) like (?:you )?to\s+"
+    r"|let's\s+|lets\s+|go ahead and\s+|need to\s+|needs? (?:someone )?to\s+|time to\s+|make"
+    r" sure (?:you|to)\s+|/(?=\w)"
     r"|please\s+|be so kind (?:as )?to\s+|would you mind\s+)+"
 )
 _COMMAND: Final = re.compile(
-    r"^/?(?:card|float|funding)\s+(?=(?:top-?up|unload|freeze|unfreeze|limits|phone|threeds|close|order|submit|markup)\b)"
+    r"^/?(?:card|float|funding)\s+(?=(?:top-?up|unload|freeze|unfreeze|limits|phone|threeds"
+    r"|close|order|submit|markup)\b)"
 )
 
 
@@ -52,7 +63,10 @@ _LIMIT_WORD: Final = r"(?:limits?|caps?)"
 _PER: Final = (
     r"(?:daily|weekly|monthly|per[ -](?:day|week|month)|an? (?:day|week|month)|each (?:day|week|month))"
 )
-_CHANGE: Final = r"(?:set|change|raise|lower|increase|decrease|update|adjust|make|reduce|bump(?: up)?|put|edit|modify|switch|drop|lift|up)"
+_CHANGE: Final = (
+    r"(?:set|change|raise|lower|increase|decrease|update|adjust|make|reduce"
+    r"|bump(?: up)?|put|edit|modify|switch|drop|lift|up)"
+)
 _CODES: Final = r"(?:threeds\b|(?:purchase|one-time|verification|otp|challenge|threeds|sms|security) codes?)"
 
 _SPECIFIC: Final = _frames(
@@ -60,13 +74,15 @@ _SPECIFIC: Final = _frames(
     ("transfer", rf"(?:move|transfer|shift|send)\b.*{A}.*\bfrom\b.*{C}.*\b(?:to|onto|into)\b.*{C}"),
     (
         "set_3ds",
-        rf"(?:(?:set|switch|turn|put|send|route|move|enable|disable|change|deliver|use|activate)\b)(?=.*(?:{_CODES}|webhook))(?=.*(?:{_CODES}|{C}|webhook mode)).*",
+        r"(?:(?:set|switch|turn|put|send|route|move|enable|disable|change|deliver|use"
+        rf"|activate)\b)(?=.*(?:{_CODES}|webhook))(?=.*(?:{_CODES}|{C}|webhook mode)).*",
     ),
     ("set_3ds", rf"threeds\b(?=.*(?:{C}|webhook))|threeds$"),
     ("set_markup", rf"(?:{_CHANGE}\b\s+)?(?:the |our |a )?(?:new )?(?:deposits? |float )?mark-?up\b"),
     (
         "change_phone",
-        r"(?:change|update|set|replace|switch|correct|fix|edit)\b(?=.*\b(?:phone|mobile|number|cell)\b)(?!.*\b(?:threeds|limit|card number)\b)",
+        r"(?:change|update|set|replace|switch|correct|fix|edit)\b(?=.*\b(?:phone|mobile"
+        r"|number|cell)\b)(?!.*\b(?:threeds|limit|card number)\b)",
     ),
     (
         "change_phone",
@@ -96,11 +112,13 @@ _SPECIFIC: Final = _frames(
     ),
     (
         "order_card",
-        r"(?:order|issue|create|get|request|make|open|set up)\s+(?:me |us )?(?:an? |one |another )?(?:new |fresh |extra |virtual |physical |replacement )*(?:cards?\b|one (?=for|to))(?: up)?",
+        r"(?:order|issue|create|get|request|make|open|set up)\s+(?:me |us )?(?:an? |one "
+        r"|another )?(?:new |fresh |extra |virtual |physical |replacement )*(?:cards?\b|one (?=for|to))(?: up)?",
     ),
     (
         "order_card",
-        r"(?:(?:i|we) (?:need|want|would like)|new|another|need|get me)\s+(?:an? |another )?(?:new |virtual |fresh )*cards?\b|new card\b",
+        r"(?:(?:i|we) (?:need|want|would like)|new|another|need|get me)\s+(?:an? |another"
+        r" )?(?:new |virtual |fresh )*cards?\b|new card\b",
     ),
     (
         "order_card",
@@ -109,7 +127,8 @@ _SPECIFIC: Final = _frames(
     ("order_card", r"(?:order|issue)$"),
     (
         "unfreeze_card",
-        rf"(?:lift|remove|undo|end|cancel|release|drop) (?:the |that |its |his |her )?{_HOLD}(?: on| from| off| of)?\b",
+        r"(?:lift|remove|undo|end|cancel|release|drop) (?:the |that |its |his |her"
+        rf" )?{_HOLD}(?: on| from| off| of)?\b",
     ),
     ("unfreeze_card", rf"take (?:the |that )?{_HOLD} off(?: of)?|take {_OBJECT} off {_HOLD}"),
     ("unfreeze_card", rf"(?:turn|switch) (?:{_OBJECT} )?(?:back on|on again|on)\b(?: again)?"),
@@ -125,7 +144,8 @@ _SPECIFIC: Final = _frames(
 _VERBS: Final = _frames(
     (
         "unfreeze_card",
-        r"(?:unfreeze|un-freeze|unlock|un-lock|unblock|un-block|reactivate|re-activate|defrost|thaw|resume|re-enable|reenable|enable|release|unpause|unsuspend|activate)\b",
+        r"(?:unfreeze|un-freeze|unlock|un-lock|unblock|un-block|reactivate|re-activate"
+        r"|defrost|thaw|resume|re-enable|reenable|enable|release|unpause|unsuspend|activate)\b",
     ),
     (
         "freeze_card",

@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 ACTION_VERBS: Final = (
-    r"top(?:ping)?[ -]?up|load|reload|unload|recharge|fund|credit|add|put|give|freeze|lock|block|suspend|pause|disable"
+    r"top(?:ping)?[ -]?up|load|reload|unload|recharge|fund|credit|add|put|give|freeze|lock"
+    r"|block|suspend|pause|disable"
     r"|deactivate|turn|switch|unfreeze|un-freeze|unlock|unblock|reactivate|activate|defrost|resume|re-enable|enable"
     r"|release|lift|remove|close|cancel|terminate|kill|shut|delete|take|pull|withdraw|claw|debit|deduct|return|reduce"
     r"|empty|drain|set|change|raise|lower|increase|decrease|update|cap|limit|submit|book|register|claim|order|issue"
@@ -31,33 +32,42 @@ _NEGATION: Final = re.compile(
     r"|abort|undo|scrap|scratch|ignore|disregard|nope|nah|n't)\b|\bdont\b|(?<=\w)n't\b"
 )
 _HARMLESS_NO: Final = re.compile(
-    r"\buntil further notice\b|\bno (?:longer|rush|hurry|worries|problem|stress)\b|\bnot (?:urgent|needed any ?more|working|a problem)\b"
-    r"|\b(?:can't|cannot|couldn't) (?:find|pay|use|locate)\b|\bnot only\b|\bif (?:you )?(?:can|could|possible|you don't mind)\b"
-    r"|\bwhen you (?:can|have (?:a )?(?:time|minute|moment|sec(?:ond)?))\b|\b(?:she|he|they|we|i) (?:said|says) (?:thanks|hi)\b"
+    r"\buntil further notice\b|\bno (?:longer|rush|hurry|worries|problem|stress)\b|\bnot"
+    r" (?:urgent|needed any ?more|working|a problem)\b"
+    r"|\b(?:can't|cannot|couldn't) (?:find|pay|use|locate)\b|\bnot only\b|\bif (?:you"
+    r" )?(?:can|could|possible|you don't mind)\b"
+    r"|\bwhen you (?:can|have (?:a )?(?:time|minute|moment|sec(?:ond)?))\b|\b(?:she|he|they"
+    r"|we|i) (?:said|says) (?:thanks|hi)\b"
 )
 _DOUBT: Final = re.compile(
     r"\b(?:if|unless|whether|in case|once|when|whenever|before|after|depending|assuming|provided|suppose|supposing"
     r"|should|would have|maybe|perhaps|might|may|possibly|considering|thinking|wondering|wonder|consider|eventually"
     r"|at some point|some ?day|sometime|hypothetically|what if|imagine|for example|e\.g|example"
-    r"|said|says|say|saying|asked|asks|ask|asking|told|tell|tells|wrote|writes|written|wants|wanted|want (?:him|her|them|us|me)"
+    r"|said|says|say|saying|asked|asks|ask|asking|told|tell|tells|wrote|writes|written|wants"
+    r"|wanted|want (?:him|her|them|us|me)"
     r"|suggest(?:ed|s)?|claim(?:s|ed)|according|mentioned|requested|heard|thinks?|thought|reckons?|supposed|meant"
     r"|was going|were going|was about|going to|gonna|planning|plan to|promised|already|did|why|is it|are we|who"
     r"|until|till|test(?:ing)?|pretend|joking|jk|kidding)\b|§ (?:was|were|would|will)\b"
 )
 _REPORT_END: Final = re.compile(
-    r"\b(?:e\.?g|said|says|asked|asks|told|wrote|writes|quote|message|from \w+|wants|wanted|if|unless|example|whether)\b[^\n]*$"
+    r"\b(?:e\.?g|said|says|asked|asks|told|wrote|writes|quote|message|from \w+|wants|wanted"
+    r"|if|unless|example|whether)\b[^\n]*$"
 )
 _TAKEN_BACK: Final = re.compile(
-    r"^(?:actually |oh |sorry |wait |no |ok |hmm )*(?:no|not|nope|nah|don'?t|do not|wait|hold on|stop|jk|just kidding|never ?mind|nvm"
-    r"|scratch that|cancel that|ignore (?:that|this|me)|forget (?:it|that)|not really|kidding|undo|or not|not yet|not now"
-    r"|disregard(?: that)?|maybe not|on second thought|my mistake|wrong (?:chat|channel|thread)|oops)(?:\s*,?\s*(?:thanks|sorry|please))?$"
+    r"^(?:actually |oh |sorry |wait |no |ok |hmm )*(?:no|not|nope|nah|don'?t|do not|wait"
+    r"|hold on|stop|jk|just kidding|never ?mind|nvm"
+    r"|scratch that|cancel that|ignore (?:that|this|me)|forget (?:it|that)|not really"
+    r"|kidding|undo|or not|not yet|not now"
+    r"|disregard(?: that)?|maybe not|on second thought|my mistake|wrong (?:chat|channel"
+    r"|thread)|oops)(?:\s*,?\s*(?:thanks|sorry|please))?$"
 )
 _ENDS_NEGATED: Final = re.compile(
     r"(?:\b(?:not|never|do not|no)|\bdon'?t|\bwon'?t|\bcan'?t|n't)(?: ever| please| you| we)?\s*[,:]?$"
 )
 
 _BARE_DONT: Final = re.compile(
-    rf"^(?:\w+[\s,]+){{0,3}}?(?:do not|don'?t|never|not)\b(?! (?:worry|mind|panic|urgent))(?:(?!\b(?:{ACTION_VERBS})\b).)*$"
+    rf"^(?:\w+[\s,]+){{0,3}}?(?:do not|don'?t|never|not)\b(?! (?:worry|mind|panic"
+    rf"|urgent))(?:(?!\b(?:{ACTION_VERBS})\b).)*$"
 )
 
 

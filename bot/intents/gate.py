@@ -23,12 +23,14 @@ from bot.intents.reader import Found
 from bot.intents.values import REQUIRED, Values, values_of
 
 _PRONOUN: Final = re.compile(
-    r"\b(?:it|its|that card|this card|the same card|same card|that one|this one|the card|his card|her card|their card|the same)\b"
+    r"\b(?:it|its|that card|this card|the same card|same card|that one|this one|the card|his"
+    r" card|her card|their card|the same)\b"
 )
 _NOUN: Final = re.compile(r"\bcards?\b")
 _MINE: Final = re.compile(r"\bmy\s+(?:\w+\s+){0,3}?cards?\b")
 _BULK: Final = re.compile(
-    r"\b(?:all|every|each|everyone|everyone's|everybody|everybody's|both)\b.*\b(?:cards?|them|one)\b|\bevery ?(?:one|body)(?:'s)?\b|\bthem all\b"
+    r"\b(?:all|every|each|everyone|everyone's|everybody|everybody's|both)\b.*\b(?:cards?"
+    r"|them|one)\b|\bevery ?(?:one|body)(?:'s)?\b|\bthem all\b"
     r"|\ball of them\b|\b(?:the|our|these|those|frozen|blocked|active|old) cards\b"
 )
 _NO_OBJECT: Final = re.compile(

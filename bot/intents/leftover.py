@@ -6,19 +6,21 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
+from bot.intents.words import words
+
 _TOKEN: Final = re.compile(r"§\w\d+§|[^\W_]+(?:['’-][^\W_]+)*|[^\w\s]")
-_FILL: Final = frozenset(
+_FILL: Final = words(
     """
     the a an this that his her their our its it to onto on in into with by of off from for please pls plz kindly now
     asap right away immediately today urgently again back card cards usd amount balance some money worth more another
     extra and too as well thanks thx ty cheers team all guys folks float me us you up at is be set new dollars
     bucks cash funds at once quickly soon straight only just one same number ending here then so them exactly each both
     rn ok ? ! . , : ; ( ) - – — / = + * " ' ’ □ & cc hey man mate over down s let's will do there first
-    """.split()
+    """
 )
-_REASON: Final = frozenset(
+_REASON: Final = words(
     "for because cause cuz since as so due until while she he they it's looks no after not , : ( — – - i we lost"
-    " stolen reason".split()
+    " stolen reason"
 )
 _OWN: Final = {
     "topup_card": "top-up topup load it",
@@ -26,16 +28,19 @@ _OWN: Final = {
     "freeze_card": "hold temporarily temp ice pause off out",
     "unfreeze_card": "on hold freeze block lift off",
     "close_card": "good permanently forever ever down off completely final",
-    "set_limits": "limit limits cap daily weekly monthly day week month per spending spend transaction tx remove from to be"
+    "set_limits": "limit limits cap daily weekly monthly day week month per spending spend"
+    " transaction tx remove from to be"
     " purchase single no raise lower a every",
-    "submit_funding": "funding deposit transfer transaction hash tx network chain it bsc explorer via over submit our fund",
+    "submit_funding": "funding deposit transfer transaction hash tx network chain it bsc"
+    " explorer via over submit our fund",
     "set_markup": "markup deposit deposits float rate fee percent to from at half",
     "change_phone": "phone mobile number cell change new has uses to is",
     "set_3ds": "send switch route set turn change move put enable activate use threeds secure codes code purchase otp"
-    " webhook webhooks mode one-time verification challenge endpoint our via through on deliver authentication change",
+    " webhook webhooks mode one-time verification challenge endpoint our via through on"
+    " deliver authentication change",
     "order_card": "*",
 }
-_THINGS: Final = frozenset(
+_THINGS: Final = words(
     """
     jira sheet spreadsheet ticket tickets door doors calendar meeting server branch repo repository pr document doc docs
     subscription netflix invoice table desk flight channel drive folder file office phone fridge website site app
@@ -43,7 +48,7 @@ _THINGS: Final = frozenset(
     truck boxes release hiring account accounts overdraft savings loan mortgage debit pin order orders payment payments
     direct bank transfer transfers check checks cheque reservation appointment alarm timer music song light lights
     bill bills tv car reminder insurance membership plan trip hotel standing contactless credit
-    """.split()
+    """
 )
 
 
@@ -73,7 +78,8 @@ def foreign_words(intent: str, tail: str) -> list[str]:
 
 
 _REASON_TAIL: Final = re.compile(
-    r"(?:\bfor\b|\bbecause\b|\bsince\b|\bas\b|\bso\b|\bdue to\b|[,:(—–]| - |\bhe\b|\bshe\b|\bthey\b|\buntil\b|\breason\b)[^§]*$"
+    r"(?:\bfor\b|\bbecause\b|\bsince\b|\bas\b|\bso\b|\bdue to\b|[,:(—–]| - |\bhe\b|\bshe\b"
+    r"|\bthey\b|\buntil\b|\breason\b)[^§]*$"
 )
 
 

@@ -7,10 +7,12 @@ from decimal import Decimal
 from typing import Final
 
 _UNITS: Final = (
-    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen"
-    " seventeen eighteen nineteen"
-).split()
-_TENS: Final = "twenty thirty forty fifty sixty seventy eighty ninety".split()
+    "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven",
+    "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen",
+)  # fmt: skip
+_TENS: Final = (
+    "twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety",
+)  # fmt: skip
 SMALL: Final = {
     **{word: number for number, word in enumerate(_UNITS)},
     **{word: 20 + 10 * number for number, word in enumerate(_TENS)},
@@ -29,16 +31,16 @@ def read_words(words: str) -> Decimal | None:
         tokens[0] = "one"
     total = part = 0
     last = ""
-    for token in tokens:
-        if token in SMALL:
-            if last in SMALL and not (SMALL[last] >= 20 and SMALL[token] < 10 and SMALL[token] > 0):
+    for word in tokens:
+        if word in SMALL:
+            if last in SMALL and not (SMALL[last] >= 20 and SMALL[word] < 10 and SMALL[word] > 0):
                 return None
-            part += SMALL[token]
-        elif token == "hundred" and 0 < part < 100:
+            part += SMALL[word]
+        elif word == "hundred" and 0 < part < 100:
             part *= 100
-        elif token in ("thousand", "grand") and 0 < part < 1000 and total == 0:
+        elif word in ("thousand", "grand") and 0 < part < 1000 and total == 0:
             total, part = part * 1000, 0
         else:
             return None
-        last = token
+        last = word
     return Decimal(total + part) if tokens else None

@@ -34,14 +34,18 @@ _ATOM: Final = re.compile(
     rf"""(?<![\w§.,/$-])(?:
       (?P<iso>\d{{4}}-\d{{2}}-\d{{2}})(?:[T ](?P<clock>\d{{2}}:\d{{2}})(?::\d{{2}})?Z?)?
     | (?P<slashed>\d{{1,2}}[/.]\d{{1,2}}(?:[/.](?:\d{{4}}|\d{{2}}))|\d{{1,2}}/\d{{1,2}})
-    | (?:(?:{WEEKDAY}),?\s+)?(?:the\s+)?(?P<dm_day>\d{{1,2}}){_TH}?(?:\s+of)?\s+(?P<dm_month>{MONTH})\b\.?(?:,?\s+(?P<dm_year>(?:19|20)\d{{2}})\b)?
-    | (?:(?:{WEEKDAY}),?\s+)?(?P<md_month>{MONTH})\.?\s+(?:the\s+)?(?P<md_day>\d{{1,2}}){_TH}?(?![\d%$€£k,.:]*\d)(?!\s?(?:usd|\$|dollars?|bucks|k|%|am|pm)\b)(?:,?\s+(?P<md_year>(?:19|20)\d{{2}})\b)?
+    | (?:(?:{WEEKDAY}),?\s+)?(?:the\s+)?(?P<dm_day>\d{{1,2}}){_TH}?(?:\s+of)?\s+(?P<dm_month>{MONTH})\b\.?
+        (?:,?\s+(?P<dm_year>(?:19|20)\d{{2}})\b)?
+    | (?:(?:{WEEKDAY}),?\s+)?(?P<md_month>{MONTH})\.?\s+(?:the\s+)?(?P<md_day>\d{{1,2}}){_TH}?
+        (?![\d%$€£k,.:]*\d)(?!\s?(?:usd|\$|dollars?|bucks|k|%|am|pm)\b)(?:,?\s+(?P<md_year>(?:19|20)\d{{2}})\b)?
     | (?P<month_year>{MONTH})\.?\s+(?P<my_year>(?:19|20)\d{{2}})\b
     | (?P<ago_n>{NUMBER})\s*(?P<ago_unit>{UNITS})\s+ago
-    | (?:(?:the|these|in|for|over)\s+)*(?:last|past|previous|trailing)\s+(?P<last_n>{NUMBER})\s*(?P<last_unit>{UNITS})\b
+    | (?:(?:the|these|in|for|over)\s+)*(?:last|past|previous|trailing)\s+(?P<last_n>{NUMBER})\s*
+        (?P<last_unit>{UNITS})\b
     | (?P<bare_n>\d{{1,3}})\s?(?P<bare_unit>h|hrs?|d)\b
     | last\s+week(?:'s)?\s+(?P<wk_day>{WEEKDAY})\b | (?P<day_wk>{WEEKDAY})\s+(?:of\s+)?last\s+week
-    | (?:the\s+)?(?P<span_which>last|past|previous|this|current)\s+(?P<span_unit>hour|day|week|month|quarter|year)(?:'s)?\b
+    | (?:the\s+)?(?P<span_which>last|past|previous|this|current)\s+
+        (?P<span_unit>hour|day|week|month|quarter|year)(?:'s)?\b
     | (?:the\s+)?(?P<before_yesterday>day\s+before\s+yesterday)
     | (?P<yesterday>yesterday(?:'s)?|ystd|yday)(?:\s+(?:night|morning|evening|afternoon))?
     | (?P<night>last\s+(?:night|evening))
@@ -49,11 +53,13 @@ _ATOM: Final = re.compile(
     | (?P<to_date>mtd|ytd|wtd|(?P<to_unit>month|year|week)[\s-]to[\s-]date)
     | (?P<week_which>last|this)\s+(?P<week_day>{WEEKDAY})\b(?:'s)?
     | last\s+(?P<last_th>\d{{1,2}}){_TH}
-    | (?:on|since|from|for|until|till|to|and|between|of)\s+(?=the\s+\d)the\s+(?P<on_th>\d{{1,2}}){_TH}(?!\s+(?:card|digit|of))
+    | (?:on|since|from|for|until|till|to|and|between|of)\s+(?=the\s+\d)the\s+(?P<on_th>\d{{1,2}}){_TH}(?!\s+
+        (?:card|digit|of))
     | (?P<full_day>(?:mon|tues|wednes|thurs|fri|satur|sun)day)(?:'s)?\b
     | (?<=on\ )(?P<short_day>{WEEKDAY})\b | (?<=since\ )(?P<since_day>{WEEKDAY})\b
     | (?:last\s+)?(?P<full_month>january|february|june|july|september|october|november|december)(?:'s)?\b
-    | (?:(?<=in\ )|(?<=for\ )|(?<=since\ )|(?<=during\ )|(?<=of\ )|(?<=last\ )|(?<=on\ )|(?<=from\ )|(?<=until\ )|(?<=to\ ))(?P<word_month>{MONTH})\b(?!')
+    | (?:(?<=in\ )|(?<=for\ )|(?<=since\ )|(?<=during\ )|(?<=of\ )|(?<=last\ )|(?<=on\ )|(?<=from\ )|
+        (?<=until\ )|(?<=to\ ))(?P<word_month>{MONTH})\b(?!')
     | (?:(?<=in\ )|(?<=during\ )|(?<=on\ )|(?<=for\ ))(?P<year>(?:19|20)\d{{2}})(?![\d.,])
     )(?![\w§])""",
     re.IGNORECASE | re.VERBOSE,
@@ -67,9 +73,11 @@ _BETWEEN: Final = re.compile(
 _LATER: Final = re.compile(
     rf"""(?<![\w§])(?:tomorrow(?:\s+(?:morning|night|evening|afternoon))?|tmrw|tmr
     | next\s+(?:{WEEKDAY}|week|month|year|hour|quarter)|(?:this|coming)\s+weekend
-    | in\s+(?:{NUMBER})\s*(?:min(?:ute)?s?|{UNITS})|(?:at|by|around|before|after)\s+\d{{1,2}}(?:[:.]\d{{2}})?\s*(?:am|pm|a\.m\.|p\.m\.|h|o'?clock|utc|cet)
+    | in\s+(?:{NUMBER})\s*(?:min(?:ute)?s?|{UNITS})|(?:at|by|around|before|after)\s+\d{{1,2}}
+        (?:[:.]\d{{2}})?\s*(?:am|pm|a\.m\.|p\.m\.|h|o'?clock|utc|cet)
     | (?:at|by|before|after)\s+\d{{1,2}}:\d{{2}}|\d{{1,2}}:\d{{2}}|\d{{1,2}}\s?(?:am|pm)
-    | (?:at|by)\s+(?:noon|midnight|eod|end\s+of\s+(?:day|week|month))|later(?:\s+today)?|every\s+(?:{WEEKDAY}|day|week|month)
+    | (?:at|by)\s+(?:noon|midnight|eod|end\s+of\s+(?:day|week|month))|later(?:\s+today)?|every\s+
+        (?:{WEEKDAY}|day|week|month)
     | when\s+possible|each\s+(?:{WEEKDAY}|morning))(?![\w§])""",
     re.IGNORECASE | re.VERBOSE,
 )

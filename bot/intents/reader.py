@@ -27,7 +27,8 @@ _WITH: Final = re.compile(r"(?<!\w)w/ ?(?=\S)")
 _SIGN: Final = re.compile(r"§[a-z](\d+)§")
 _KEY_LINE: Final = re.compile(
     r"\n[ \t]*(?=(?:card|amount|usd|holder|cardholder|name|phone|mobile|e-?mail|ref(?:erence)?|partner ref(?:erence)?"
-    r"|hash|tx|tx hash|transaction|network|chain|daily|weekly|monthly|reason|limit|daily limit|weekly limit|monthly limit)"
+    r"|hash|tx|tx hash|transaction|network|chain|daily|weekly|monthly|reason|limit|daily"
+    r" limit|weekly limit|monthly limit)"
     r"\s*[:=])",
     re.IGNORECASE,
 )

@@ -26,28 +26,46 @@ def _rule(intent: str, pattern: str, needs: str = "") -> Rule:
 
 
 _SHOW: Final = r"(?:show|list|give|gimme|see|get|pull up|display|send|what|which|any|all|how many|export)"
-_MONEY_LEFT: Final = r"how much (?:money |cash )?(?:is|does|do|has|have|did|s|'s|are|on|left)\b|what(?:'s| is| has| does)? .*\bleft\b|left on\b|money (?:is |left |remaining )?on\b"
+_MONEY_LEFT: Final = (
+    r"how much (?:money |cash )?(?:is|does|do|has|have|did|s|'s|are|on"
+    r"|left)\b|what(?:'s| is| has| does)? .*\bleft\b|left on\b|money (?:is |left |remaining )?on\b"
+)
 _DECLINED: Final = (
-    r"declin\w*|(?:can\'?t|cannot|can not|unable to|couldn\'?t) (?:\S+ )?(?:pay|be used|withdraw)\b|\brefus\w+|\breject\w*|\bfail(?:s|ed|ing|ures?)?\b|\bbounc\w+|\bdenied\b|turned down"
+    r"declin\w*|(?:can\'?t|cannot|can not|unable to|couldn\'?t) (?:\S+ )?(?:pay|be used"
+    r"|withdraw)\b|\brefus\w+|\breject\w*|\bfail(?:s|ed|ing|ures?)?\b|\bbounc\w+|\bdenied\b|turned down"
     r"|(?:not|n't|n’t|never|stopped|isnt|doesnt) (?:be )?(?:work\w*|go(?:ing)? through|accepted)|\bbroken\b"
 )
 _SPENT: Final = (
-    r"\btransactions?\b|\bpurchas\w+|\bspen[dt]\w*|\bbought\b|\bbuy(?:s|ing)?\b|\btxs?\b|\btxns?\b|\bpaid\b|\bpay(?:s|ing|ments?)?\b"
-    r"|\bcharge[ds]?\b|\bactivity\b|\bhistory\b|\b(?:get|got|been|was|being) used\b|\brefunds?\b|\bmerchants?\b|\b(?:last )?used\b|what(?:'s|s| is) on §c"
+    r"\btransactions?\b|\bpurchas\w+|\bspen[dt]\w*|\bbought\b|\bbuy(?:s|ing)?\b|\btxs?\b"
+    r"|\btxns?\b|\bpaid\b|\bpay(?:s|ing|ments?)?\b"
+    r"|\bcharge[ds]?\b|\bactivity\b|\bhistory\b|\b(?:get|got|been|was|being) used\b"
+    r"|\brefunds?\b|\bmerchants?\b|\b(?:last )?used\b|what(?:'s|s| is) on §c"
 )
-_FUNDING: Final = r"\bfundings?\b|\bfunding submissions?\b|\bdeposits?\b(?= (?:to|into|for) (?:the |our )?float)|\b(?:usdt|usdc) (?:transfer|deposit|payment)\b|\b(?:usdt|usdc) (?:arrive|come|land|credited|get)\w*|\bsubmissions?\b"
-_FEE: Final = r"\bfees?\b|fee schedule|\bmark-?up\b|\b(?:current|our|the) rates\b|\bpricing\b|what do(?:es)? .*\bcosts?\b|what do we charge|how much do we (?:charge|pay for)|price list|\bcommission\b"
+_FUNDING: Final = (
+    r"\bfundings?\b|\bfunding submissions?\b|\bdeposits?\b(?= (?:to|into|for)"
+    r" (?:the |our )?float)|\b(?:usdt|usdc) (?:transfer|deposit|payment)\b|\b(?:usdt|usdc)"
+    r" (?:arrive|come|land|credited|get)\w*|\bsubmissions?\b"
+)
+_FEE: Final = (
+    r"\bfees?\b|fee schedule|\bmark-?up\b|\b(?:current|our|the) rates\b"
+    r"|\bpricing\b|what do(?:es)? .*\bcosts?\b|what do we charge|how much do we (?:charge"
+    r"|pay for)|price list|\bcommission\b"
+)
 
 DECISION: Final = re.compile(
-    r"^(?:i |we )?(?:hereby )?(?:approve|approved|reject|rejected|deny|denied|decline it|decline that)\b(?! (?:reason|why))|^lgtm\b"
+    r"^(?:i |we )?(?:hereby )?(?:approve|approved|reject|rejected|deny|denied|decline it"
+    r"|decline that)\b(?! (?:reason|why))|^lgtm\b"
 )
 HELP: Final = re.compile(
-    r"^help\b|^commands?\b|\bwhat can (?:you|i|we)\b|\b(?:what|which) commands\b|^how (?:do|can|would|to|does|should|could) (?:i|we|one|this|it|you)\b(?!.*\b(?:left|stand|balance|float look)\b)"
-    r"|^how to\b|what (?:are|do) you\b|\bhow does (?:this|it) work|^menu\b|\bhelp (?:me )?(?:with|please)\b|^\?+$|\bhelp\?*$"
+    r"^help\b|^commands?\b|\bwhat can (?:you|i|we)\b|\b(?:what|which) commands\b|^how (?:do"
+    r"|can|would|to|does|should|could) (?:i|we|one|this|it|you)\b(?!.*\b(?:left|stand|balance|float look)\b)"
+    r"|^how to\b|what (?:are|do) you\b|\bhow does (?:this|it) work|^menu\b|\bhelp (?:me"
+    r" )?(?:with|please)\b|^\?+$|\bhelp\?*$"
     r"|\bhow (?:do|can) (?:i|we) "
 )
 NOT_OFFERED: Final = re.compile(
-    r"\b(?:cvv|cvc|cv2|security code)\b|card number\b|\bpan\b(?! pizza)|\bpin\b(?! (?:this|it|that))|\bdispute\b|\bchargeback\b|make §?\w+§? an? approver|add §?\w+§? as (?:an )?approver"
+    r"\b(?:cvv|cvc|cv2|security code)\b|card number\b|\bpan\b(?! pizza)|\bpin\b(?! (?:this"
+    r"|it|that))|\bdispute\b|\bchargeback\b|make §?\w+§? an? approver|add §?\w+§? as (?:an )?approver"
 )
 
 #: What a person may do without a card or anything else at hand.
@@ -55,21 +73,31 @@ RULES: Final = (
     _rule("funding_show", rf"{H}"),
     _rule(
         "alerts_show",
-        r"\balerts?\b|\balarms? (?:are|going|open|firing|now)|\b(?:any|open|show|list|what|which|active) (?:the )?alarms?\b|on fire\b|\bincidents?\b|\bunacknowledged\b",
+        r"\balerts?\b|\balarms? (?:are|going|open|firing|now)|\b(?:any|open|show|list|what"
+        r"|which|active) (?:the )?alarms?\b|on fire\b|\bincidents?\b|\bunacknowledged\b",
     ),
     _rule("decline_explain", rf"(?:{_DECLINED})", "card"),
     _rule(
         "pending_approvals",
-        r"\b(?:dis)?approv\w*\b(?!.*\bfunding)|pending requests?|waiting (?:for|on) (?:me|my|us|sign|a decision)|\bqueue\b|\bmy requests\b|\bneeds? (?:my|a|our|any) (?:decision|approval|signature|sign-?off|second)|to sign\b|\b(?:open|outstanding|unapproved) requests?\b|requests? (?:is |are )?(?:pending|open|waiting|outstanding)|waiting for a second|what(?:'s| is) pending$|§r\d+§",
+        r"\b(?:dis)?approv\w*\b(?!.*\bfunding)|pending requests?|waiting (?:for|on) (?:me|my"
+        r"|us|sign|a decision)|\bqueue\b|\bmy requests\b|\bneeds? (?:my|a|our|any)"
+        r" (?:decision|approval|signature|sign-?off|second)|to sign\b|\b(?:open|outstanding"
+        r"|unapproved) requests?\b|requests? (?:is |are )?(?:pending|open|waiting"
+        r"|outstanding)|waiting for a second|what(?:'s| is) pending$|§r\d+§",
     ),
     _rule(
         "funding_addresses",
-        r"\baddress(?:es)?\b.*(?:fund|deposit|usd[tc]|top|float|wallet|§n\d+§|send|chain|network)|(?:fund\w*|deposit|usd[tc]|wallet|§n\d+§|float)\b.*\baddress(?:es)?\b|§n\d+§.*\baddress|(?:where|which wallet|what wallet) (?:do|can|should|to|must) (?:we |i |you )?(?:send|deposit|fund|wire|transfer|pay)|\b(?:usd[tc]|crypto|stablecoins?)\b.*\bwhere (?:to|do)\b|\bwhere to\b.*\b(?:usd[tc]|fund)",
+        r"\baddress(?:es)?\b.*(?:fund|deposit|usd[tc]|top|float|wallet|§n\d+§|send|chain"
+        r"|network)|(?:fund\w*|deposit|usd[tc]|wallet|§n\d+§|float)\b.*\baddress(?:es)?\b"
+        r"|§n\d+§.*\baddress|(?:where|which wallet|what wallet) (?:do|can|should|to|must)"
+        r" (?:we |i |you )?(?:send|deposit|fund|wire|transfer|pay)|\b(?:usd[tc]|crypto"
+        r"|stablecoins?)\b.*\bwhere (?:to|do)\b|\bwhere to\b.*\b(?:usd[tc]|fund)",
     ),
     _rule("card_transactions", r"\bhow much\b.*\b(?:spen[dt]\w*|paid|pays?|used|bought)\b", "card"),
     _rule(
         "ledger_show",
-        r"\bledger\b|\bfloat (?:movements?|statement|history|entries|log)|in and out of the float|\b(?:account )?statement\b|\bbookings\b|movements (?:on|of) the float",
+        r"\bledger\b|\bfloat (?:movements?|statement|history|entries|log)|in and out of the"
+        r" float|\b(?:account )?statement\b|\bbookings\b|movements (?:on|of) the float",
     ),
     _rule("fees_show", _FEE),
     _rule("funding_list", _FUNDING),
@@ -83,24 +111,40 @@ RULES: Final = (
     ),
     _rule(
         "card_balance",
-        r"\bbal(?:ance)?\b.*\b(?:on|of|for) (?:the|that|this|a|his|her) card\b|\bcard(?:'s)? balance\b|how much is on (?:the|that|this|his|her) card\b",
+        r"\bbal(?:ance)?\b.*\b(?:on|of|for) (?:the|that|this|a|his|her) card\b|\bcard(?:'s)?"
+        r" balance\b|how much is on (?:the|that|this|his|her) card\b",
         "ask card",
     ),
     _rule("card_transactions", r"\b(?:transactions?|purchases|txs|txns)\b", "ask card"),
     _rule(
         "card_list",
-        rf"\b{_SHOW}\b.*\bcards\b|^(?:the |our )?cards(?: list)?$|\bcards (?:ordered|issued|created|on hold|frozen|blocked|active|we have|do we)|\bcards\b.*\b(?:list|do we have|are (?:frozen|blocked|active|on hold))|who has (?:a )?cards?|\b(?:active|frozen|blocked) cards\b|^card list\b|what(?:'s| is| are)? (?:frozen|blocked|on hold)\b|^list (?:all )?(?:the )?(?:active|frozen|blocked)|list of (?:all |the )?(?:\w+ )?cards\b",
+        rf"\b{_SHOW}\b.*\bcards\b|^(?:the |our )?cards(?: list)?$|\bcards (?:ordered|issued"
+        r"|created|on hold|frozen|blocked|active|we have|do we)|\bcards\b.*\b(?:list|do we"
+        r" have|are (?:frozen|blocked|active|on hold))|who has (?:a )?cards?|\b(?:active"
+        r"|frozen|blocked) cards\b|^card list\b|what(?:'s| is| are)? (?:frozen|blocked|on"
+        r" hold)\b|^list (?:all )?(?:the )?(?:active|frozen|blocked)|list of (?:all |the )?(?:\w+ )?cards\b",
     ),
     _rule(
         "float_status",
-        r"\bfloat\b|\brunway\b|days of cover|\b(?:program|programme|account|company|our|current|available|acct)\b.*\bbal(?:ance)?\b|^(?:the |our )?(?:bal|balance)\??$|\bbalance (?:on|of) (?:the |our )?(?:program|account|acct)|what(?:'s| is|s) (?:the|our) balance|how much (?:money )?(?:can we|do we have|have we|is left|is available|is on the account)|money left|\benough (?:for|money|funds|left|to)|can we (?:afford|order \d|load)|\bavailable (?:balance|funds)|\bcommitted\b|\bafford\b|how much money is left",
+        r"\bfloat\b|\brunway\b|days of cover|\b(?:program|programme|account|company|our"
+        r"|current|available|acct)\b.*\bbal(?:ance)?\b|^(?:the |our )?(?:bal|balance)\??$"
+        r"|\bbalance (?:on|of) (?:the |our )?(?:program|account|acct)|what(?:'s| is|s)"
+        r" (?:the|our) balance|how much (?:money )?(?:can we|do we have|have we|is left|is"
+        r" available|is on the account)|money left|\benough (?:for|money|funds|left|to)|can"
+        r" we (?:afford|order \d|load)|\bavailable (?:balance|funds)|\bcommitted\b|\bafford\b|how much money is left",
     ),
 )
 
 CARD_RULES: Final = (
     _rule(
         "card_show",
-        rf"\b(?:tell|show|info|details?|status|look ?up|pull up|who (?:holds|has|owns|is|froze|blocked|closed|unfroze)|what about|what(?:'s| is|s)? up|what do we know|limits?|active|frozen|froze|freeze|closed|blocked|on hold|phone|number|threeds|open|display|view|find|search|check|see|expir\w+|holder|belongs?|give me|about|get me|state|still|wrong with|happened)\b.*{C}|{C}.*\b(?:status|info|details?|limits?|active|frozen|closed|blocked|on hold|holder|phone|state|still|expir\w+)\b|^(?:the )?{C}(?: card)?\W*(?:please|pls|plz|thx|thanks)?$|^(?:is|has|did|does|who|what|which)\b.*{C}",
+        r"\b(?:tell|show|info|details?|status|look ?up|pull up|who (?:holds|has|owns|is"
+        r"|froze|blocked|closed|unfroze)|what about|what(?:'s| is|s)? up|what do we know"
+        r"|limits?|active|frozen|froze|freeze|closed|blocked|on hold|phone|number|threeds"
+        r"|open|display|view|find|search|check|see|expir\w+|holder|belongs?|give me|about"
+        rf"|get me|state|still|wrong with|happened)\b.*{C}|{C}.*\b(?:status|info|details?"
+        r"|limits?|active|frozen|closed|blocked|on hold|holder|phone|state|still|expir\w+)\b"
+        rf"|^(?:the )?{C}(?: card)?\W*(?:please|pls|plz|thx|thanks)?$|^(?:is|has|did|does|who|what|which)\b.*{C}",
     ),
 )
 

@@ -145,10 +145,9 @@ def _guard(text: str) -> tuple[str, bool]:
     """Cut out what could be a card number: 13 to 19 digits in groups that pass Luhn."""
     shadow = _HEXES.sub(lambda found: "x" * len(found[0]), text)
     shadow = "".join(str(unicodedata.decimal(c)) if c.isdecimal() else c for c in shadow)
-    spans = []
-    for run in _GROUPS.finditer(shadow):
-        if _holds_card_number([found[0] for found in re.finditer("[0-9]+", run[0])]):
-            spans.append(run.span())
+    spans = [
+        run.span() for run in _GROUPS.finditer(shadow) if _holds_card_number(re.findall("[0-9]+", run[0]))
+    ]
     for start, end in reversed(spans):
         text = f"{text[:start]} {GUARDED} {text[end:]}"
     return text, bool(spans)

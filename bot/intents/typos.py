@@ -12,6 +12,7 @@ from bot.intents.gate import Scene, one_of
 from bot.intents.model import Reading
 from bot.intents.reads import read_of
 from bot.intents.values import REQUIRED, values_of
+from bot.intents.words import words as words_of
 
 _ACTION_WORDS: Final = (
     "freeze", "unfreeze", "unlock", "unblock", "block", "lock", "suspend", "pause", "close", "terminate", "load",
@@ -21,10 +22,12 @@ _READ_WORDS: Final = (
     "float", "alerts", "balance", "transactions", "purchases", "ledger", "fundings", "fees", "declined", "declines",
     "approvals", "address", "addresses", "cards", "spending",
 )  # fmt: skip
-_KNOWN: Final = frozenset(
-    "black clock flock lose loses loose those close closed glass class leads leaf lead road load loan loads clocks slot floats"
-    " flat bloat gloat fleet feed feels feet flees free freezer frees alert approval declare decline order older border other"
-    " edger larger later hedge lock look cook book luck block locks chards care cars card cared stop shop".split()
+_KNOWN: Final = words_of(
+    "black clock flock lose loses loose those close closed glass class leads leaf lead road"
+    " load loan loads clocks slot floats"
+    " flat bloat gloat fleet feed feels feet flees free freezer frees alert approval"
+    " declare decline order older border other"
+    " edger larger later hedge lock look cook book luck block locks chards care cars card cared stop shop"
 )
 
 

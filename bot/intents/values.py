@@ -14,6 +14,7 @@ from bot.intents.chains import UNKNOWN_NETWORK
 from bot.intents.entities import Entity
 from bot.intents.model import Ask, Option
 from bot.intents.reader import Found
+from bot.intents.words import words
 
 #: Intent -> its required slots, in the order they are asked for.
 REQUIRED: Final[Mapping[str, tuple[str, ...]]] = {
@@ -44,7 +45,8 @@ _EVERY: Final = {
 }
 _UNIT: Final = r"(daily|weekly|monthly|day|week|month)"
 _AFTER: Final = re.compile(
-    rf"§a(\d+)§\s*(?:usd\s*)?(?:an?|per|each|every|/|a)\s*{_UNIT}\b|§a(\d+)§ {_UNIT}\b(?!\s*:?\s*(?:limit\s*)?(?:to|of|at)?\s*§a)"
+    rf"§a(\d+)§\s*(?:usd\s*)?(?:an?|per|each|every|/|a)\s*{_UNIT}\b|§a(\d+)§"
+    rf" {_UNIT}\b(?!\s*:?\s*(?:limit\s*)?(?:to|of|at)?\s*§a)"
 )
 _BEFORE: Final = re.compile(rf"\b{_UNIT}\b(?:(?!daily|weekly|monthly)[^§]|§c\d+§)*§a(\d+)§")
 _BY_HOW_MUCH: Final = re.compile(r"\bby §a|\b(?:extra|another|additional|more)\b|\bdouble\b|\bhalve\b")
@@ -57,10 +59,13 @@ _PER_PURCHASE: Final = re.compile(
 _THREEDS_OFF: Final = re.compile(r"\b(?:off|sms|text|disable|remove|stop|back)\b")
 _NAME: Final = re.compile(
     r"(?:^\s*:\s*|\b(?:holder|cardholder|name)\s*[:=]\s*|\b(?:for|to|named|called)\s+)(?P<name>[^\n:;,(]+?)"
-    r"(?=\s*(?:[,;:(]|\s-\s|$|§[tek]\d+§|\b(?:with|at|phone|mobile|e-?mail|tel|ref(?:erence)?|partner ref|please|pls|asap|who|and|from|starting|holder|amount)\b))"
+    r"(?=\s*(?:[,;:(]|\s-\s|$|§[tek]\d+§|\b(?:with|at|phone|mobile|e-?mail|tel"
+    r"|ref(?:erence)?|partner ref|please|pls|asap|who|and|from|starting|holder|amount)\b))"
 )
-_NO_NAME: Final = frozenset(
-    "me us him her them the a an our my your new team someone everyone people guest intern client you it this that".split()
+_NAME_LIKE: Final = re.compile(r"[^\W\d_](?:[^\W\d_]|[ '.-])*")
+_NO_NAME: Final = words(
+    "me us him her them the a an our my your new team someone everyone people guest intern"
+    " client you it this that"
 )
 
 
@@ -216,7 +221,10 @@ def _phone(text: str, found: Found) -> Values:
 def _threeds(text: str, found: Found) -> Values:
     del found
     if _THREEDS_OFF.search(text):
-        sentence = "The API takes only the webhook mode: it cannot be turned off or set back to sms. Set it to webhook?"
+        sentence = (
+            "The API takes only the webhook mode: it cannot be turned off or set"
+            " back to sms. Set it to webhook?"
+        )
         return Values({}, Ask("intent", sentence))
     return Values()
 
@@ -239,17 +247,13 @@ def _order(text: str, found: Found) -> Values:
 
 
 def _named(text: str, found: Found) -> str:
+    """The holder of a card to order: a name of several words, or one with a capital."""
     for match in _NAME.finditer(text):
         name = found.original(match["name"].strip())
-        words = name.split()
-        if (
-            words
-            and len(words) <= 5
-            and words[0].lower() not in _NO_NAME
-            and re.fullmatch(r"[^\W\d_][\w '.-]*", name)
-        ):
-            if not re.search(r"\d", name) and (len(words) > 1 or name[0].isupper()):
-                return name
+        parts = name.split()
+        fits = _NAME_LIKE.fullmatch(name) and len(parts) <= 5 and parts[0].lower() not in _NO_NAME
+        if fits and (len(parts) > 1 or name[0].isupper()):
+            return name
     return ""
 
 

@@ -4,8 +4,14 @@ from __future__ import annotations
 
 from typing import Final
 
+
+def words(text: str) -> frozenset[str]:
+    """The words of a list that is easier to read as prose."""
+    return frozenset(text.split())
+
+
 #: Given names and surnames that are also words people write every day.
-ORDINARY: Final = frozenset(
+ORDINARY: Final = words(
     """
     january february march april may june july august september october november december jan feb mar apr jun
     jul aug sep sept oct nov dec monday tuesday wednesday thursday friday saturday sunday mon tue wed thu fri
@@ -41,5 +47,5 @@ ORDINARY: Final = frozenset(
     employee finance holder hour hours invoice ledger level merchant name network office ops partner payment
     payments phone policy polygon program purchase queue rate rates reason reference shift status
     transaction transactions user virtual wallet webhook weekly monthly
-    """.split()
+    """
 )

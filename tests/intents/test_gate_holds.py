@@ -2,6 +2,7 @@
 
 import re
 from datetime import UTC, datetime
+from itertools import pairwise
 
 import pytest
 from hypothesis import given, settings
@@ -11,7 +12,9 @@ from bot.intents import Directory, Facts, KnownCard, Parsed, parse
 from bot.intents.reader import as_one_line, read_entities
 from bot.intents.text import clean
 
-CARDS = Directory([KnownCard("9140", "Nora Lindqvist", "nora-eu-1"), KnownCard("3018", "Hugo Okonkwo", "HO-77")])
+CARDS = Directory(
+    [KnownCard("9140", "Nora Lindqvist", "nora-eu-1"), KnownCard("3018", "Hugo Okonkwo", "HO-77")]
+)
 FACTS = Facts(now=datetime(2026, 3, 11, 10, tzinfo=UTC), cards=CARDS)
 HASH = "0x" + "4f1a2b3c" * 8
 
@@ -139,7 +142,11 @@ def test_digits_of_another_script_open_nothing(command: str, data: st.DataObject
 @quick
 def test_hidden_characters_open_nothing(command: str, data: st.DataObject) -> None:
     place = data.draw(st.integers(0, len(command)))
-    hidden = data.draw(st.sampled_from("\u200b\u200c\u200d\u2060\u202e\u2066\ufeff\u00ad\u2800\u3164\u034f\ufe0f\x00\x07\x1b"))
+    hidden = data.draw(
+        st.sampled_from(
+            "\u200b\u200c\u200d\u2060\u202e\u2066\ufeff\u00ad\u2800\u3164\u034f\ufe0f\x00\x07\x1b"
+        )
+    )
 
     text = command[:place] + hidden + command[place:]
 
@@ -152,7 +159,7 @@ def test_hidden_characters_open_nothing(command: str, data: st.DataObject) -> No
 @quick
 def test_a_lookalike_letter_opens_nothing(command: str, data: st.DataObject) -> None:
     lookalikes = {"a": "а", "e": "е", "o": "о", "c": "с", "p": "р", "i": "і"}
-    places = [i for i, c in enumerate(command) if c in lookalikes and not HASH[2:] in command]
+    places = [i for i, c in enumerate(command) if c in lookalikes and HASH[2:] not in command]
     if places:
         place = data.draw(st.sampled_from(places))
         assert not opens(parse(command[:place] + lookalikes[command[place]] + command[place + 1 :], FACTS))
@@ -160,7 +167,9 @@ def test_a_lookalike_letter_opens_nothing(command: str, data: st.DataObject) -> 
 
 @given(
     commands,
-    st.sampled_from([", {}", " x{}", ". {} more", "\n{}", " and {}", " ({})", " /{}", " per {} weeks", " #{}"]),
+    st.sampled_from(
+        [", {}", " x{}", ". {} more", "\n{}", " and {}", " ({})", " /{}", " per {} weeks", " #{}"]
+    ),
     st.integers(1, 99_999),
 )
 @quick
@@ -171,7 +180,26 @@ def test_a_number_nobody_can_place_opens_nothing(command: str, pattern: str, num
 texts = st.lists(
     st.one_of(
         st.sampled_from(
-            ["load", "onto", "9140", "$", "85", "2.4k", "since", "mar", "5/6", "-", ",", ".", HASH, "+47", "%", "'s", "card", "3"]
+            [
+                "load",
+                "onto",
+                "9140",
+                "$",
+                "85",
+                "2.4k",
+                "since",
+                "mar",
+                "5/6",
+                "-",
+                ",",
+                ".",
+                HASH,
+                "+47",
+                "%",
+                "'s",
+                "card",
+                "3",
+            ]
         ),
         st.text(alphabet="0123456789.,-+/:$€% kmx\n", max_size=8),
     ),
@@ -188,7 +216,7 @@ def test_every_digit_belongs_to_exactly_one_entity(text: str) -> None:
 
     assert not re.search(r"\d", re.sub(r"§[a-z]\d+§", "", found.masked))
     spans = [(entity.start, entity.end) for entity in found.entities]
-    assert all(end <= start for (_, end), (start, _) in zip(spans, spans[1:], strict=False))
+    assert all(end <= start for (_, end), (start, _) in pairwise(spans))
 
 
 @given(st.text(max_size=120))
@@ -224,8 +252,33 @@ def test_an_amount_is_read_whole(written: str, amount: str) -> None:
 
 @pytest.mark.parametrize(
     "written",
-    ["2,75", "3.000", "3,00", "1,50", "2m", "1e3", "0", "-5", "10.555", "€50", "50 pounds", "50 or 60", "roughly 200"]
-    + ["85 000 0", "12,34,567", "85-90", "2.4kk", "50%", "200ish", "250000", "1.2.3", "007", "x85", "~40", "8 5"],
+    [
+        "2,75",
+        "3.000",
+        "3,00",
+        "1,50",
+        "2m",
+        "1e3",
+        "0",
+        "-5",
+        "10.555",
+        "€50",
+        "50 pounds",
+        "50 or 60",
+        "roughly 200",
+        "85 000 0",
+        "12,34,567",
+        "85-90",
+        "2.4kk",
+        "50%",
+        "200ish",
+        "250000",
+        "1.2.3",
+        "007",
+        "x85",
+        "~40",
+        "8 5",
+    ],
 )
 def test_an_amount_with_two_readings_or_none_is_asked_about(written: str) -> None:
     reading = parse(f"load {written} onto 9140", FACTS).first

@@ -45,7 +45,7 @@ def utterances(part: str) -> Iterator[Utterance]:
 
 @dataclass
 class Score:
-    """Right of all, by kind and for slots; `harm` are texts after which a form opened that must not, or the wrong one."""
+    """Right of all, by kind and for slots; `harm` are texts after which a wrong form opened, or one too many."""
 
     right: Counter[str] = field(default_factory=Counter)
     of: Counter[str] = field(default_factory=Counter)
@@ -95,8 +95,8 @@ def _harms(said: Utterance, parsed: Parsed) -> bool:
 
 
 def _same(got: Any, wanted: Any) -> bool:
-    if got == wanted:
-        return True
+    if got == wanted or (isinstance(got, str) and got.casefold() == str(wanted).casefold()):
+        return True  # a name as it was written may shout
     try:
         return Decimal(str(got)) == Decimal(str(wanted))
     except InvalidOperation:

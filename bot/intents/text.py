@@ -68,6 +68,7 @@ def clean(raw: str, our_id: str = "") -> Clean:
     text = unicodedata.normalize("NFC", text).translate(_PLAIN)
     text = _without_hidden(text, doubts)
     text = _MARKUP.sub(lambda found: _markup(found[1], our_id, doubts), text)
+    text = text.replace("§", " ")  # the sign that will stand for what is found
     text = text.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
     _look_at_scripts(text, doubts)
     text, guarded = _guard(text)

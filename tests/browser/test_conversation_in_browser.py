@@ -93,7 +93,7 @@ async def test_the_menu_of_a_message_asks_the_app_about_it(page: Page, demo: Dem
     await page.get_by_role("button", name="card-ops", exact=True).click()
     message = page.get_by_role("main").get_by_role("article").filter(has_text="what is our float right now?")
     await message.hover()
-    await message.get_by_role("button", name="More actions").click()
+    await message.get_by_role("button", name="Message shortcuts").click()
     await page.get_by_role("menuitem", name="Ask Countersign about it").click()
 
     told = page.get_by_role("main").get_by_role("article").last

@@ -169,8 +169,8 @@ function moreTool(channel, message, app) {
     label: each.name, description: each.description,
     pick: () => app.act("shortcut", { channel: channel.id, ts: message.ts, callback_id: each.callback_id }),
   }));
-  const button = h("button", { type: "button", class: "icon-button tool", "aria-label": "More actions", title: "More actions", "aria-haspopup": "menu", "aria-expanded": "false" }, icon("dots"));
-  button.addEventListener("click", () => openMenu(button, "More actions", items));
+  const button = h("button", { type: "button", class: "icon-button tool", "aria-label": "Message shortcuts", title: "Message shortcuts", "aria-haspopup": "menu", "aria-expanded": "false" }, icon("dots"));
+  button.addEventListener("click", () => openMenu(button, "Message shortcuts", items));
   return button;
 }
 

@@ -10,13 +10,12 @@ import asyncio
 import logging
 import os
 import socket
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
 from ipaddress import ip_address
-from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -28,23 +27,16 @@ from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 
 import handlers
-from bot import details, jobs, operations, web
+from bot import details, foundation, jobs, web
 from bot.config import Config
 from bot.domain.clock import Clock, SystemClock
-from bot.domain.errors import CountersignError
 from bot.domain.ids import Ids, system_random
-from bot.domain.reveals import Manner, Reveals, origins
+from bot.domain.reveals import Manner
 from bot.domain.secret import Secret
 from bot.engine.embedded import Embedded
 from bot.engine.timers import Timers
 from bot.language_model import LanguageModel
-from bot.operations._base import Operation
-from bot.operations.deposit_quote import QuoteDeposit
-from bot.partner.access import AccessRefused, check_access, is_loopback
-from bot.partner.client import PartnerClient
-from bot.partner.errors import PartnerError
-from bot.partner.ratelimit import RateLimiter
-from bot.services import anchors, execution, health, inbox, people, reveal_opening, threeds
+from bot.services import anchors, execution, health, inbox, reveal_opening, threeds
 from bot.services.backfill import Backfill
 from bot.services.conversation import Reader
 from bot.services.core import Channels, Core, alone, no_crash
@@ -60,25 +52,15 @@ from handlers.after import AfterAck
 from handlers.home import Homes
 from handlers.identity import SlackDirectory
 from handlers.publish import SlackPublisher
-from storage import audit, programs
 from storage.ingest import Ingest
-from storage.store import Store, Tx
-from storage.vault import Keyring, Vault
+from storage.store import Store
 
 log = logging.getLogger("countersign.app")
 
 # Of the ten seconds a shutdown may take: what runs gets these to end by itself.
 DRAIN_S = 3.0
-# How much of the audit chain is checked before the bot starts; `audit verify` checks all of it.
-AUDIT_CHECKED_AT_START = 10_000
 # Broken loops start again after this pause, so that a lost database does not spin.
 RESTART_PAUSE_S = 1.0
-
-
-class CannotStart(CountersignError):
-    """The bot refuses to start; the text says why and what to mend."""
-
-    reason = "cannot_start"
 
 
 @dataclass(slots=True)
@@ -127,9 +109,9 @@ async def _start(
     sender: Callable[[], Sender],
     stack: AsyncExitStack,
 ) -> tuple[Core, Outbox, str]:
-    store = await _open_store(settings, clock, stack)
-    await _check_audit(store)
-    partners, live = await _partners(store, settings, clock, stack)
+    store = await foundation.open_store(settings, clock, stack)
+    await foundation.check_audit(store)
+    partners, live = await foundation.partners(store, settings, clock, stack)
     slack = slack_client(settings)
     directory = await SlackDirectory.connect(slack)
     ids = Ids(store.instance, system_random(), clock.now)
@@ -139,7 +121,7 @@ async def _start(
     core = Core(
         store=store,
         partners=partners,
-        kinds=_kinds(config),
+        kinds=foundation.kinds(config),
         policy=config.policy,
         channels=await _channels(directory, config),
         directory=directory,
@@ -151,20 +133,16 @@ async def _start(
         alerting=config.alerting,
         destinations=config.destinations,
         public_url=settings.public_url or "",
-        reveals=await _reveals(store, details_at or settings.public_url or "", config),
+        reveals=await foundation.reveals(store, details_at or settings.public_url or "", config),
         lease_s=lease_s,
         crash_point=crash_point,
         leads=leader.leads if leader else alone,
     )
-    await _check_policy(core)
-    await _note_start(core)
+    await foundation.check_policy(core)
+    await foundation.note_start(core)
     await note_destinations(core)
-    stack.push_async_callback(anchors.drop, core, _anchor_file(store))
-    publisher = SlackPublisher(slack)
-    outbox = Outbox(core, publisher)
-    _loop(stack, "home", Homes(core, slack).run)
-    _loop(stack, "outbox", partial(leader.while_leading, outbox.run) if leader else outbox.run)
-    _loop(stack, "codes", threeds.Sender(core, publisher).run)
+    stack.push_async_callback(anchors.drop, core, foundation.anchor_file(store))
+    outbox = _messages(core, slack, leader, stack)
     _loop(stack, "engine", carrier.run)
     if config.destinations:
         _loop(stack, "relay", Relay(core, sender).run)
@@ -177,6 +155,16 @@ async def _start(
     _timers(core, config, poller, webhooks, backfill, stack)
     server = await _let_people_in(settings, config, core, webhooks, slack, stack)
     return core, outbox, server.url
+
+
+def _messages(core: Core, slack: AsyncWebClient, leader: Leader | None, stack: AsyncExitStack) -> Outbox:
+    """The loops that write to Slack: owed messages, Home, one-time codes."""
+    publisher = SlackPublisher(slack)
+    outbox = Outbox(core, publisher)
+    _loop(stack, "home", Homes(core, slack).run)
+    _loop(stack, "outbox", partial(leader.while_leading, outbox.run) if leader else outbox.run)
+    _loop(stack, "codes", threeds.Sender(core, publisher).run)
+    return outbox
 
 
 async def _leader(
@@ -192,121 +180,10 @@ async def _leader(
     return leader
 
 
-async def _open_store(settings: Settings, clock: Clock, stack: AsyncExitStack) -> Store:
-    if settings.master_key is None:
-        raise CannotStart(
-            "No master key is set. Set COUNTERSIGN_MASTER_KEY_FILE; `countersign keys new-master` makes one."
-        )
-    vault = Vault(Keyring.parse(settings.master_key.read().reveal()))
-    store = await Store.open(settings.database_url, vault=vault, clock=clock)
-    stack.push_async_callback(store.close)
-    return store
-
-
-async def _reveals(store: Store, base_url: str, config: Config) -> Reveals:
-    """Where card details are shown, and whose pages may show them: the API's own host and those named."""
-    async with store.read() as tx:
-        apis = [program.base_url for program in await programs.all(tx)]
-    return Reveals(base_url, origins(apis, config.detail_hosts))
-
-
-def _anchor_file(store: Store) -> Path | None:
-    """Beside an SQLite file; PostgreSQL's anchors are in the log and the audit channel."""
-    path = store.database.path
-    return None if path is None else path.with_name(path.name + ".anchors")
-
-
-async def _check_audit(store: Store) -> None:
-    """With a broken or shortened chain nothing is sent: somebody changed the database behind our back."""
-    path = _anchor_file(store)
-    try:
-        kept = anchors.read(path) if path else []
-    except (OSError, ValueError):
-        raise CannotStart(
-            f"{path} cannot be read as audit anchors. Nothing was started. Restore the file."
-        ) from None
-    async with store.read() as tx:
-        head = await audit.head(tx)
-        newest = kept[-1] if kept else None
-        if newest is not None and newest.seq > head.seq:
-            raise CannotStart(
-                f"The database is older than it was at {newest.at}: its audit chain ends at {head.seq}, and {path}"
-                f" has seen {newest.seq}. A backup was restored, so requests may have been sent that it does not"
-                " know, and sending them again could pay twice. Nothing was started. Put the newer database back;"
-                f" or settle every request since that backup against the API's ledger and move {path} away."
-            )
-        first = max(1, head.seq - AUDIT_CHECKED_AT_START)
-        report = await audit.verify(tx, from_seq=first, anchors=[a for a in kept if a.seq >= first][-100:])
-    if not report.ok:
-        raise CannotStart(
-            f"The audit chain is broken at entry {report.first_bad} ({report.kind}): the database was changed by"
-            " something else. Nothing was started. Keep the file and look at `countersign audit verify`."
-        )
-
-
-async def _partners(
-    store: Store, settings: Settings, clock: Clock, stack: AsyncExitStack
-) -> tuple[Mapping[str, PartnerClient], Mapping[str, bool]]:
-    """A client for each program; the key of the environment is sealed into the database first."""
-    async with store.begin() as tx:
-        if settings.partner_url and settings.partner_key:
-            await _keep_key(tx, settings.partner_url, settings.partner_key)
-        known = await programs.all(tx)
-    if not known:
-        raise CannotStart(
-            "No program has an API key. Set COUNTERSIGN_PARTNER_URL and COUNTERSIGN_PARTNER_KEY, or run"
-            " `countersign keys set main`."
-        )
-    partners, live = {}, {}
-    for program in known:
-        async with store.read() as tx:
-            key = await programs.key(tx, program.name)
-        try:
-            client = PartnerClient(program.base_url, key, limiter=RateLimiter(clock), clock=clock)
-        except AccessRefused as refusal:
-            raise CannotStart(f"Program {program.name}: {refusal}") from None
-        stack.push_async_callback(client.aclose)
-        partners[program.name] = client
-        live[program.name] = not is_loopback(httpx.URL(program.base_url))
-        await _same_partner(store, program.name, client)
-    return partners, live
-
-
-async def _keep_key(tx: Tx, url: str, key: Secret) -> None:
-    """Seal the key of the environment, unless it is the one already sealed."""
-    try:
-        check_access(url, key)
-    except AccessRefused as refusal:
-        raise CannotStart(str(refusal)) from None
-    found = await programs.get(tx, "main")
-    known = found is not None and found.base_url == url
-    if known and (await programs.key(tx, "main")).reveal() == key.reveal():
-        return
-    kept = await programs.put(tx, "main", base_url=url, key=key)
-    await audit.append(
-        tx, actor="system:app", action="key.set", subject="program:main", body={"prefix": kept.key_prefix}
-    )
-
-
-async def _same_partner(store: Store, program: str, client: PartnerClient) -> None:
-    """A key of another account under this program's name is refused; an API that is down is not."""
-    try:
-        me = await client.me()
-    except PartnerError as error:
-        log.warning("start.account_not_read", extra={"program": program, "error": str(error)})
-        return
-    async with store.begin() as tx:
-        if not await programs.learn_partner_id(tx, program, me.partner.id):
-            raise CannotStart(
-                f"The key of program {program} belongs to another account than before. Use another program name"
-                " for another account: ids and requests of two accounts must not mix."
-            )
-
-
 def slack_client(settings: Settings) -> AsyncWebClient:
     """The Web API client of the settings, without retries: a repeated post would be a double one."""
     if settings.slack_bot_token is None:
-        raise CannotStart("SLACK_BOT_TOKEN is not set.")
+        raise foundation.CannotStart("SLACK_BOT_TOKEN is not set.")
     _ignore_proxies_for_loopback(settings.slack_api_url)
     return AsyncWebClient(
         token=settings.slack_bot_token.reveal(), base_url=settings.slack_api_url, retry_handlers=[]
@@ -323,12 +200,6 @@ def _ignore_proxies_for_loopback(url: str) -> None:
                 os.environ.pop(name, None)
 
 
-def _kinds(config: Config) -> Mapping[str, type[Operation]]:
-    """Every kind there is; deposits as the agreement has them."""
-    configured = {QuoteDeposit.kind: QuoteDeposit.configured(config.deposits)} if config.deposits else {}
-    return {**operations.kinds(), **configured}
-
-
 async def _channels(directory: SlackDirectory, config: Config) -> Channels:
     named = config.channels
     return Channels(
@@ -336,24 +207,6 @@ async def _channels(directory: SlackDirectory, config: Config) -> Channels:
         alerts=await directory.channel(named.alerts),
         audit=await directory.channel(named.audit) if named.audit else "",
     )
-
-
-async def _check_policy(core: Core) -> None:
-    problems = await people.policy_problems(core)
-    if problems:
-        raise CannotStart("The policy could never be met. " + " ".join(problems))
-
-
-async def _note_start(core: Core) -> None:
-    async with core.store.begin() as tx:
-        await audit.append(
-            tx,
-            actor="system:app",
-            action="policy.loaded",
-            subject="policy",
-            body={"programs": sorted(core.partners)},
-            policy_version=core.policy.version,
-        )
 
 
 async def _intake(core: Core, stack: AsyncExitStack) -> Intake:
@@ -394,7 +247,7 @@ def _timers(
         poller=poller,
         webhooks=webhooks,
         backfill=backfill,
-        anchor_file=_anchor_file(core.store),
+        anchor_file=foundation.anchor_file(core.store),
         keeps=config.retention,
     ):
         timers.every(job.name, job.seconds, job.run)
@@ -413,7 +266,7 @@ async def _let_people_in(
     """Web server and Slack connection; people can act from here on."""
     secret = settings.slack_signing_secret
     if settings.slack_app_token is None and secret is None:
-        raise CannotStart("Set SLACK_APP_TOKEN (Socket Mode) or SLACK_SIGNING_SECRET (HTTP mode).")
+        raise foundation.CannotStart("Set SLACK_APP_TOKEN (Socket Mode) or SLACK_SIGNING_SECRET (HTTP mode).")
     # `process_before_response`: the default looks for the ack every 10 ms; here it goes out at once.
     app = AsyncApp(
         client=slack,

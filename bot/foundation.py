@@ -1,0 +1,176 @@
+"""What has to stand before the bot starts: the database, an unbroken audit chain, programs with their keys.
+
+Whatever is wrong here is said in a sentence, and nothing is started.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from contextlib import AsyncExitStack
+from pathlib import Path
+
+from bot import operations
+from bot.config import Config
+from bot.domain.clock import Clock
+from bot.domain.errors import CountersignError
+from bot.domain.reveals import Reveals, origins
+from bot.domain.secret import Secret
+from bot.operations._base import Operation
+from bot.operations.deposit_quote import QuoteDeposit
+from bot.partner.access import AccessRefused, check_access, is_loopback
+from bot.partner.client import PartnerClient
+from bot.partner.errors import PartnerError
+from bot.partner.ratelimit import RateLimiter
+from bot.services import anchors, people
+from bot.services.core import Core
+from bot.settings import Settings
+from storage import audit, programs
+from storage.store import Store, Tx
+from storage.vault import Keyring, Vault
+
+log = logging.getLogger("countersign.app")
+
+# How much of the audit chain is checked before the bot starts; `audit verify` checks all of it.
+AUDIT_CHECKED_AT_START = 10_000
+
+
+class CannotStart(CountersignError):
+    """The bot refuses to start; the text says why and what to mend."""
+
+    reason = "cannot_start"
+
+
+async def open_store(settings: Settings, clock: Clock, stack: AsyncExitStack) -> Store:
+    if settings.master_key is None:
+        raise CannotStart(
+            "No master key is set. Set COUNTERSIGN_MASTER_KEY_FILE; `countersign keys new-master` makes one."
+        )
+    vault = Vault(Keyring.parse(settings.master_key.read().reveal()))
+    store = await Store.open(settings.database_url, vault=vault, clock=clock)
+    stack.push_async_callback(store.close)
+    return store
+
+
+async def reveals(store: Store, base_url: str, config: Config) -> Reveals:
+    """Where card details are shown, and whose pages may show them: the API's own host and those named."""
+    async with store.read() as tx:
+        apis = [program.base_url for program in await programs.all(tx)]
+    return Reveals(base_url, origins(apis, config.detail_hosts))
+
+
+def anchor_file(store: Store) -> Path | None:
+    """Beside an SQLite file; PostgreSQL's anchors are in the log and the audit channel."""
+    path = store.database.path
+    return None if path is None else path.with_name(path.name + ".anchors")
+
+
+async def check_audit(store: Store) -> None:
+    """With a broken or shortened chain nothing is sent: somebody changed the database behind our back."""
+    path = anchor_file(store)
+    try:
+        kept = anchors.read(path) if path else []
+    except (OSError, ValueError):
+        raise CannotStart(
+            f"{path} cannot be read as audit anchors. Nothing was started. Restore the file."
+        ) from None
+    async with store.read() as tx:
+        head = await audit.head(tx)
+        newest = kept[-1] if kept else None
+        if newest is not None and newest.seq > head.seq:
+            raise CannotStart(
+                f"The database is older than it was at {newest.at}: its audit chain ends at {head.seq}, and {path}"
+                f" has seen {newest.seq}. A backup was restored, so requests may have been sent that it does not"
+                " know, and sending them again could pay twice. Nothing was started. Put the newer database back;"
+                f" or settle every request since that backup against the API's ledger and move {path} away."
+            )
+        first = max(1, head.seq - AUDIT_CHECKED_AT_START)
+        report = await audit.verify(tx, from_seq=first, anchors=[a for a in kept if a.seq >= first][-100:])
+    if not report.ok:
+        raise CannotStart(
+            f"The audit chain is broken at entry {report.first_bad} ({report.kind}): the database was changed by"
+            " something else. Nothing was started. Keep the file and look at `countersign audit verify`."
+        )
+
+
+async def partners(
+    store: Store, settings: Settings, clock: Clock, stack: AsyncExitStack
+) -> tuple[Mapping[str, PartnerClient], Mapping[str, bool]]:
+    """A client for each program; the key of the environment is sealed into the database first."""
+    async with store.begin() as tx:
+        if settings.partner_url and settings.partner_key:
+            await _keep_key(tx, settings.partner_url, settings.partner_key)
+        known = await programs.all(tx)
+    if not known:
+        raise CannotStart(
+            "No program has an API key. Set COUNTERSIGN_PARTNER_URL and COUNTERSIGN_PARTNER_KEY, or run"
+            " `countersign keys set main`."
+        )
+    partners, live = {}, {}
+    for program in known:
+        async with store.read() as tx:
+            key = await programs.key(tx, program.name)
+        try:
+            client = PartnerClient(program.base_url, key, limiter=RateLimiter(clock), clock=clock)
+        except AccessRefused as refusal:
+            raise CannotStart(f"Program {program.name}: {refusal}") from None
+        stack.push_async_callback(client.aclose)
+        partners[program.name] = client
+        live[program.name] = not is_loopback(check_access(program.base_url, key))
+        await _same_partner(store, program.name, client)
+    return partners, live
+
+
+async def _keep_key(tx: Tx, url: str, key: Secret) -> None:
+    """Seal the key of the environment, unless it is the one already sealed."""
+    try:
+        check_access(url, key)
+    except AccessRefused as refusal:
+        raise CannotStart(str(refusal)) from None
+    found = await programs.get(tx, "main")
+    known = found is not None and found.base_url == url
+    if known and (await programs.key(tx, "main")).reveal() == key.reveal():
+        return
+    kept = await programs.put(tx, "main", base_url=url, key=key)
+    await audit.append(
+        tx, actor="system:app", action="key.set", subject="program:main", body={"prefix": kept.key_prefix}
+    )
+
+
+async def _same_partner(store: Store, program: str, client: PartnerClient) -> None:
+    """A key of another account under this program's name is refused; an API that is down is not."""
+    try:
+        me = await client.me()
+    except PartnerError as error:
+        log.warning("start.account_not_read", extra={"program": program, "error": str(error)})
+        return
+    async with store.begin() as tx:
+        if not await programs.learn_partner_id(tx, program, me.partner.id):
+            raise CannotStart(
+                f"The key of program {program} belongs to another account than before. Use another program name"
+                " for another account: ids and requests of two accounts must not mix."
+            )
+
+
+def kinds(config: Config) -> Mapping[str, type[Operation]]:
+    """Every kind there is; deposits as the agreement has them."""
+    configured = {QuoteDeposit.kind: QuoteDeposit.configured(config.deposits)} if config.deposits else {}
+    return {**operations.kinds(), **configured}
+
+
+async def check_policy(core: Core) -> None:
+    problems = await people.policy_problems(core)
+    if problems:
+        raise CannotStart("The policy could never be met. " + " ".join(problems))
+
+
+async def note_start(core: Core) -> None:
+    async with core.store.begin() as tx:
+        await audit.append(
+            tx,
+            actor="system:app",
+            action="policy.loaded",
+            subject="policy",
+            body={"programs": sorted(core.partners)},
+            policy_version=core.policy.version,
+        )

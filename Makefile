@@ -5,7 +5,8 @@ LOCK := uv pip compile pyproject.toml --no-config --quiet --universal --python-v
 	--generate-hashes --no-emit-index-url --custom-compile-command "make lock" --extra postgres --group build
 
 # Two processes, as the smallest machine has two cores; the tests of a file stay together, with what they started.
-WORKERS := -n 2 --dist loadfile
+# The order of the files is ours: tests/conftest.py says why.
+WORKERS := -n 2 --dist loadfile --no-loadscope-reorder
 
 .PHONY: help setup demo test soak lint format bench docs lock clean
 

@@ -20,6 +20,10 @@ settings.load_profile("house")
 SAMPLE_DATA = "shared/data"
 
 
+#: Folders whose tests wait for processes, browsers and clocks: first, so that no worker ends alone with them.
+LONG = ("crash", "browser", "demo", "leaks", "integration", "events", "services")
+
+
 class LeftTheMachine(RuntimeError):
     """A test tried to reach something that is not on this machine."""
 
@@ -78,7 +82,9 @@ def free_port() -> int:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave the soak programmes out unless asked for."""
+    """The longest folders first, within them in random order; the soak programmes only where asked for."""
+    folders = {name: place for place, name in enumerate(LONG)}
+    items.sort(key=lambda item: folders.get(item.path.parent.name, len(LONG)))
     if os.environ.get("SOAK") == "1":
         return
     soak = [item for item in items if item.get_closest_marker("soak")]

@@ -7,7 +7,7 @@ from slack_sdk.errors import SlackApiError
 from bot.domain.errors import NotFound
 from bot.domain.requests import State
 from bot.services import approvals, lookups, people, refresh
-from handlers import answers, bulk, grammar, opening
+from handlers import answers, bulk, grammar, opening, picturing
 from handlers.guard import Turn
 from handlers.slack_errors import code_of
 from handlers.views import blocks, charts, deciding, forms, ids, replies
@@ -173,13 +173,18 @@ async def _share(turn: Turn, asked: grammar.Command) -> None:
     except SlackApiError as error:
         if not charts.has_chart(answer) or code_of(error) != "invalid_blocks":
             raise
-        await _post(turn, thread, charts.without_chart(answer))
+        posted = await _post(turn, thread, charts.without_chart(answer))
+        drawn = charts.picture(answer)
+        if drawn is not None:
+            await picturing.send(turn.client, drawn, channel=turn.channel, thread=thread or posted)
 
 
-async def _post(turn: Turn, thread: str | None, answer: blocks.Block) -> None:
-    await turn.client.chat_postMessage(
+async def _post(turn: Turn, thread: str | None, answer: blocks.Block) -> str:
+    """The message's `ts`."""
+    said = await turn.client.chat_postMessage(
         channel=turn.channel, thread_ts=thread, unfurl_links=False, unfurl_media=False, **answer
     )
+    return str(said["ts"])
 
 
 async def anything(turn: Turn) -> None:

@@ -22,6 +22,7 @@ from bot.domain.clock import Clock
 from bot.domain.errors import CountersignError
 from bot.partner.errors import PartnerError
 from bot.services.core import Core
+from handlers import picturing
 from handlers.deps import Deps
 from handlers.slack_errors import code_of, retry_after_s
 from handlers.views import charts, replies
@@ -151,7 +152,7 @@ class Turn:
     async def tell(self, answer: Block) -> None:
         """Say something to this person alone, where they acted; else in a direct message.
 
-        What Slack refuses for its chart is said in words.
+        What Slack refuses for its chart is said in words; the float's goes to their direct messages as a picture.
         """
         try:
             taken = await self._tell(answer)
@@ -160,7 +161,17 @@ class Turn:
                 raise
             taken = False
         if not taken and charts.has_chart(answer):
-            await self._tell(charts.without_chart(answer))
+            await self._tell(charts.without_chart(answer, await self._picture(answer)))
+
+    async def _picture(self, answer: Block) -> str:
+        """Where they find the picture of the chart, as a file cannot be shown to one person in a channel."""
+        drawn = charts.picture(answer)
+        if drawn is None:
+            return ""
+        sent = await picturing.send(self.client, drawn, user=self.user, thread=self.thread or None)
+        if sent in ("", self.channel):
+            return ""
+        return "Its picture is in your direct messages with Countersign."
 
     async def _tell(self, answer: Block) -> bool:
         """False where Slack answered a response URL that it does not take this."""

@@ -6,17 +6,19 @@ whether it was posted. The client must have no retry handlers: one that repeats 
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Mapping
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
 from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 from slack_sdk.web.async_slack_response import AsyncSlackResponse
 
 from bot.domain.bulk import results_name
+from bot.services import pictures_of
 from bot.services.outbox import MessageGone, Posted, SlackRefused, SlackTrouble
 from bot.services.pictures import (
+    AlertChartPicture,
     AlertLinePicture,
     AlertPicture,
     AnchorPicture,
@@ -29,11 +31,15 @@ from bot.services.pictures import (
     RequestPicture,
     ResultsPicture,
 )
+from handlers import picturing
 from handlers.slack_errors import body_of, code_of, retry_after_s, status_of
 from handlers.views import alerts, charts, request, reveal
 from handlers.views.blocks import Block
 
 EVENT_TYPE = "countersign_picture"
+_T = TypeVar("_T")
+_REFUSED = "chart_refused"
+_FILES = {"results": results_name, "chart": pictures_of.chart_name}
 _GONE = frozenset({"message_not_found", "cant_update_message", "edit_window_closed"})
 # Slack's own troubles that come as a 200.
 _TROUBLES = frozenset({"internal_error", "fatal_error", "service_unavailable", "request_timeout"})
@@ -54,6 +60,8 @@ def draw(picture: Picture) -> Block:
             return alerts.alert(picture)
         case AlertLinePicture():
             return alerts.line(picture)
+        case AlertChartPicture():
+            return alerts.chart(picture)
         case CodePicture():
             return alerts.code(picture)
         case LinkPicture():
@@ -66,6 +74,10 @@ def draw(picture: Picture) -> Block:
             return request.card(picture)
         case ResultsPicture():
             return request.results(picture)
+
+
+class _Send(Protocol):
+    def __call__(self, drawn: Block, *, refused: bool) -> Awaitable[AsyncSlackResponse]: ...
 
 
 class SlackPublisher:
@@ -81,20 +93,24 @@ class SlackPublisher:
         """Post the picture, in a thread where `thread_ts` is given."""
         if isinstance(picture, ResultsPicture):
             return await self._upload(picture, channel, thread_ts)
+        if isinstance(picture, AlertChartPicture):
+            return await self._upload_chart(picture, channel, thread_ts)
 
-        async def send(drawn: Block) -> AsyncSlackResponse:
+        async def send(drawn: Block, *, refused: bool) -> AsyncSlackResponse:
+            # Read back after a crash: that the chart was refused is known from the message itself.
+            known = {"dedupe": dedupe, **({_REFUSED: True} if refused else {})}
             call = self._client.chat_postMessage(
                 channel=channel,
                 thread_ts=thread_ts,
-                metadata={"event_type": EVENT_TYPE, "event_payload": {"dedupe": dedupe}},
+                metadata={"event_type": EVENT_TYPE, "event_payload": known},
                 unfurl_links=False,
                 unfurl_media=False,
                 **drawn,
             )
             return await _asked(call, posts=True)
 
-        found = await _with_or_without_chart(send, draw(picture))
-        return Posted(str(found["channel"]), str(found["ts"]))
+        found, refused = await _with_or_without_chart(send, draw(picture))
+        return Posted(str(found["channel"]), str(found["ts"]), refused)
 
     async def _upload(self, picture: ResultsPicture, channel: str, thread_ts: str | None) -> Posted:
         """Files carry no metadata: `find` knows them by their name. Where the message is, Slack does not say."""
@@ -109,13 +125,20 @@ class SlackPublisher:
         await _asked(sent, posts=True)
         return Posted(channel, "")
 
-    async def update(self, picture: Picture, *, channel: str, ts: str) -> None:
+    async def _upload_chart(self, picture: AlertChartPicture, channel: str, thread_ts: str | None) -> Posted:
+        drawn = charts.drawn(*draw(picture)["blocks"])
+        sent = picturing.upload(self._client, drawn, name=picture.name, channel=channel, thread=thread_ts)
+        await _asked(sent, posts=True)
+        return Posted(channel, "")
+
+    async def update(self, picture: Picture, *, channel: str, ts: str) -> Posted:
         """Draw the picture over the message at `ts`."""
 
-        async def send(drawn: Block) -> AsyncSlackResponse:
+        async def send(drawn: Block, *, refused: bool) -> AsyncSlackResponse:
             return await _asked(self._client.chat_update(channel=channel, ts=ts, **drawn), edits=True)
 
-        await _with_or_without_chart(send, draw(picture))
+        _, refused = await _with_or_without_chart(send, draw(picture))
+        return Posted(channel, ts, refused)
 
     async def open_direct(self, user: str) -> str:
         """The id of our conversation with this person; asked once."""
@@ -134,8 +157,8 @@ class SlackPublisher:
             found = await _asked(self._read(channel, thread_ts, oldest, cursor))
             for message in found["messages"]:
                 payload = (message.get("metadata") or {}).get("event_payload") or {}
-                if payload.get("dedupe") == dedupe or _holds_results(message, dedupe):
-                    return Posted(channel, str(message["ts"]))
+                if payload.get("dedupe") == dedupe or _holds_file(message, dedupe):
+                    return Posted(channel, str(message["ts"]), bool(payload.get(_REFUSED)))
             cursor = (found.get("response_metadata") or {}).get("next_cursor")
             if not cursor:
                 break
@@ -164,28 +187,27 @@ class SlackPublisher:
         return str(found["permalink"])
 
 
-def _holds_results(message: Mapping[str, Any], dedupe: str) -> bool:
-    """Is this the file of results that the outbox row is about? Its name says of which request."""
+def _holds_file(message: Mapping[str, Any], dedupe: str) -> bool:
+    """Is this the file that the outbox row is about? Its name says of which request or alert."""
     kind, _, rest = dedupe.partition(":")
-    name = results_name(rest.partition(":")[0])
-    return kind == "results" and any(file.get("name") == name for file in message.get("files") or ())
+    named = _FILES.get(kind)
+    if named is None:
+        return False
+    name = named(rest.partition(":")[0])
+    return any(file.get("name") == name for file in message.get("files") or ())
 
 
-async def _with_or_without_chart(
-    send: Callable[[Block], Awaitable[AsyncSlackResponse]], drawn: Block
-) -> AsyncSlackResponse:
-    """A Slack that does not take charts yet gets the same in words. A refusal was not posted."""
+async def _with_or_without_chart(send: _Send, drawn: Block) -> tuple[AsyncSlackResponse, bool]:
+    """A Slack that does not take charts yet gets the same in words: True then. A refusal was not posted."""
     try:
-        return await send(drawn)
+        return await send(drawn, refused=False), False
     except SlackRefused as refusal:
         if not charts.has_chart(drawn) or not str(refusal).startswith("invalid_blocks"):
             raise
-    return await send(charts.without_chart(drawn))
+    return await send(charts.without_chart(drawn), refused=True), True
 
 
-async def _asked(
-    call: Awaitable[AsyncSlackResponse], *, posts: bool = False, edits: bool = False
-) -> AsyncSlackResponse:
+async def _asked(call: Awaitable[_T], *, posts: bool = False, edits: bool = False) -> _T:
     try:
         return await call
     except SlackApiError as error:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Protocol
 
-from bot.services import pictures_of, reveal
+from bot.services import owed, pictures_of, reveal
 from bot.services.core import Core
 from bot.services.pictures import DirectPicture, Picture, RequestPicture
 from storage import outbox
@@ -57,8 +57,11 @@ class MessageGone(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Posted:
+    """Where the message is, and whether Slack refused its chart, so that it stands there in words."""
+
     channel: str
     ts: str
+    chart_refused: bool = False
 
 
 class Publisher(Protocol):
@@ -68,7 +71,7 @@ class Publisher(Protocol):
         self, picture: Picture, *, channel: str, dedupe: str, thread_ts: str | None = None
     ) -> Posted: ...
 
-    async def update(self, picture: Picture, *, channel: str, ts: str) -> None: ...
+    async def update(self, picture: Picture, *, channel: str, ts: str) -> Posted: ...
 
     async def open_direct(self, user: str) -> str:
         """The channel id of the direct messages with this person."""
@@ -206,8 +209,7 @@ class Outbox:
 
     async def _send(self, row: OutboxRow, picture: Picture, place: Place | None, key: str) -> Posted:
         if place is not None and row.kind in EDITED_IN_PLACE:
-            await self._publisher.update(picture, channel=place.channel, ts=place.ts)
-            return Posted(place.channel, place.ts)
+            return await self._publisher.update(picture, channel=place.channel, ts=place.ts)
         self._free_at[key] = self._core.clock.monotonic() + self._spacing_s
         if isinstance(picture, DirectPicture):
             picture = replace(picture, link=await self._card_link(row))
@@ -259,6 +261,8 @@ class Outbox:
                 await reveal.note_sent(tx, self._core, row.subject.removeprefix("reveal:"))
             if row.kind in EDITED_IN_PLACE:
                 await outbox.put_place(tx, row.subject, row.kind, posted.channel, posted.ts, version)
+            if row.kind == "alert" and posted.chart_refused:
+                await owed.alert_chart(tx, self._core, row.subject.removeprefix("alert:"))
 
     async def _later(self, row: OutboxRow, pause: timedelta, error: str) -> None:
         async with self._core.store.begin() as tx:

@@ -164,6 +164,19 @@ async def alert_line(
     )
 
 
+async def alert_chart(tx: Tx, core: Core, alert_id: str) -> None:
+    """The alert's chart as a file in its thread: once, however often the alert is drawn again."""
+    await _put(
+        tx,
+        core,
+        channel=core.channels.alerts,
+        kind="line",
+        subject=f"alert:{alert_id}",
+        body={"line": "chart"},
+        dedupe=f"chart:{alert_id}",
+    )
+
+
 async def digest(tx: Tx, core: Core, day: str) -> None:
     """The morning's digest of this day, for the alerts channel; what it tells is kept as a reading."""
     await _put(

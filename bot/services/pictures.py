@@ -165,6 +165,14 @@ class AlertLinePicture:
 
 
 @dataclass(frozen=True, slots=True)
+class AlertChartPicture:
+    """The course of the float as a file for an alert's thread, where Slack took no chart in the alert itself."""
+
+    name: str
+    history: FloatHistory
+
+
+@dataclass(frozen=True, slots=True)
 class CodePicture:
     """The one-time code of a purchase, for the one person who gets it. Never stored, never in a channel."""
 
@@ -225,6 +233,7 @@ Picture = (
     | DirectPicture
     | AlertPicture
     | AlertLinePicture
+    | AlertChartPicture
     | CodePicture
     | LinkPicture
     | DigestPicture

@@ -13,6 +13,7 @@ from bot.services.alerts import NEVER_MUTED
 from bot.services.core import Core
 from bot.services.drafts import house_concerns
 from bot.services.pictures import (
+    AlertChartPicture,
     AlertLinePicture,
     AlertPicture,
     AnchorPicture,
@@ -34,6 +35,9 @@ async def row(core: Core, owed: OutboxRow) -> Picture | None:
         return AnchorPicture(int(owed.body["seq"]), str(owed.body["line"]))
     if subject_kind == "reveal":
         return await reveal.make_link(core, subject_id)
+    if subject_kind == "alert" and owed.body.get("line") == "chart":
+        async with core.store.read() as tx:
+            return await _alert_chart(tx, core, subject_id)
     if subject_kind == "alert" and owed.kind == "line":
         return await _alert_line(core, owed)
     async with core.store.read() as tx:
@@ -106,12 +110,24 @@ async def _alert_line(core: Core, owed: OutboxRow) -> AlertLinePicture:
     return AlertLinePicture(str(body["actor"]), str(body["text"]), tuple(called))
 
 
+async def _alert_chart(tx: Tx, core: Core, alert_id: str) -> AlertChartPicture | None:
+    found = await alert(tx, core, alert_id)
+    if found is None or found.history is None:
+        return None
+    return AlertChartPicture(chart_name(alert_id), found.history)
+
+
 async def digest(tx: Tx, core: Core, day: str) -> DigestPicture | None:
     kept = await readings.get(tx, "", f"digest:{day}")
     if kept is None:
         return None
     lines = tuple((str(label), str(text)) for label, text in kept.value["lines"])
     return DigestPicture(day, lines, tuple(kept.value["still_open"]), all(core.live.values()))
+
+
+def chart_name(alert_id: str) -> str:
+    """Of the file with an alert's chart, by which it is known again in Slack."""
+    return f"{alert_id}-float.png"
 
 
 async def alert(tx: Tx, core: Core, alert_id: str) -> AlertPicture | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bot.services.pictures import (
+    AlertChartPicture,
     AlertLinePicture,
     AlertPicture,
     AlertsPicture,
@@ -96,6 +97,12 @@ def line(picture: AlertLinePicture) -> b.Block:
     who = "" if picture.actor.startswith("system:") else f"{b.mention(picture.actor)}: "
     text = f"{who}{b.esc(picture.text)}{' ' + called if called else ''}"
     return b.message(text, [b.section(text)])
+
+
+def chart(picture: AlertChartPicture) -> b.Block:
+    """The course of the float by itself, to be drawn as a file."""
+    blocks = charts.float_chart(picture.history)
+    return b.message(b.esc(blocks[0]["title"]), blocks)
 
 
 def code(picture: CodePicture) -> b.Block:

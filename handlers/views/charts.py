@@ -1,18 +1,33 @@
-"""The float as a chart: Slack's own block, with its figures in words below; words alone where it takes no chart."""
+"""The float as a chart: Slack's own block, with its figures in words below. Where Slack takes no chart, the words
+stay, and the float's is drawn as a file."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
+from itertools import pairwise
 
 from bot.domain.money import exact_sum, format_usd
 from bot.services.pictures import FloatHistory, FloatPoint
 from handlers.views import blocks as b
+from handlers.views import drawing
 
 _CHART = "data_visualization"
 Days = Sequence[tuple[date, Decimal]]
 _BARS = "▁▂▃▄▅▆▇█"
+_DATE = re.compile(r"<!date\^[^>]*[|^]([^>|^]*)>")
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """A chart as a file: PNG, and the words that tell the same to those who do not see it."""
+
+    title: str
+    alt: str
+    png: bytes
 
 
 def float_chart(found: FloatHistory) -> list[b.Block]:
@@ -84,6 +99,34 @@ def has_chart(message: b.Block) -> bool:
     return any(block["type"] == _CHART for block in message.get("blocks", ()))
 
 
-def without_chart(message: b.Block) -> b.Block:
-    """The same message for a Slack that takes no charts; the figures stand in the words."""
-    return {**message, "blocks": [block for block in message["blocks"] if block["type"] != _CHART]}
+def without_chart(message: b.Block, note: str = "") -> b.Block:
+    """The same message for a Slack that takes no charts; the figures stand in the words, the note in its place."""
+    left: list[b.Block] = []
+    for block in message["blocks"]:
+        if block["type"] != _CHART:
+            left.append(block)
+            continue
+        if note:
+            left.append(b.context(note))
+    return {**message, "blocks": left}
+
+
+def picture(message: b.Block) -> Picture | None:
+    """The float's chart in this message, drawn by us; None where it has none (charts by day are told in words)."""
+    for chart, words in pairwise(message.get("blocks", [])):
+        if chart["type"] == _CHART and chart["chart"]["type"] == "line":
+            return drawn(chart, words)
+    return None
+
+
+def drawn(chart: b.Block, words: b.Block) -> Picture:
+    """The two blocks of `float_chart` as a file."""
+    said = _DATE.sub(r"\1", words["elements"][0]["text"].lstrip(_BARS).strip())
+    return Picture(chart["title"], f"{chart['title']} {said}", drawing.png(_course(chart)))
+
+
+def _course(block: b.Block) -> drawing.Course:
+    chart = block["chart"]
+    balance, floor, funded, spent = ([one["value"] for one in s["data"]] for s in chart["series"])
+    labels = chart["axis_config"]["categories"]
+    return drawing.Course(block["title"], labels, balance, floor[0], funded, spent)

@@ -73,6 +73,7 @@ def file_json(workspace: Workspace, file: StoredFile, channel: Channel | None) -
         "has_more_shares": False,
         "has_rich_preview": False,
         "file_access": "visible",
+        **({"alt_txt": file.alt_txt} if file.alt_txt else {}),
     }
 
 

@@ -29,6 +29,7 @@ def get_upload_url(workspace: Workspace, args: Args) -> Json:
     file = StoredFile(
         workspace.ids.fresh("F"), name, length, user=BOT_USER, created_at=int(workspace.clock.now())
     )
+    file.alt_txt = args.text("alt_txt")
     workspace.store.files[file.id] = file
     return {"upload_url": f"{workspace.base_url}/upload/{file.id}", "file_id": file.id}
 

@@ -41,6 +41,7 @@ class StoredFile:
     user: str = ""
     created_at: int = 0
     channel: str = ""
+    alt_txt: str = ""
 
 
 class Store:

@@ -110,6 +110,7 @@ MESSAGES: Mapping[str, Draw] = {
     "alert-raised": lambda text: alerts.alert(given.an_alert(text=text)),
     "alert-resolved": lambda text: alerts.alert(given.an_alert("resolved", text)),
     "alert-float": lambda _: alerts.alert(given.an_alert_of_the_float()),
+    "alert-chart": lambda text: alerts.chart(p.AlertChartPicture("A-1-float.png", given.a_history())),
     "alert-line": lambda text: alerts.line(p.AlertLinePicture("U0BOB", text, ("S0APPROVERS", "U0CAROL"))),
     "alerts": lambda text: alerts.open_alerts(
         p.AlertsPicture(

@@ -45,7 +45,7 @@ class ScriptedSlack:
             raise trouble
         return Posted(channel, message.ts)
 
-    async def update(self, picture: Picture, *, channel: str, ts: str) -> None:
+    async def update(self, picture: Picture, *, channel: str, ts: str) -> Posted:
         self.calls.append(f"update {shown(picture)}")
         if self.next_update:
             raise self.next_update.pop(0)
@@ -54,6 +54,7 @@ class ScriptedSlack:
             raise MessageGone("message_not_found")
         found[0].shows = shown(picture)
         found[0].edits += 1
+        return Posted(channel, ts)
 
     async def open_direct(self, user: str) -> str:
         return f"D-{user}"

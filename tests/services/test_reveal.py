@@ -392,7 +392,10 @@ class Slack:
             self.posted.append(picture)
         return Posted(channel, f"1.{len(self.tried)}")
 
-    async def update(self, picture: Any, *, channel: str, ts: str) -> None: ...
+    async def update(self, picture: Any, *, channel: str, ts: str) -> Any:
+        from bot.services.outbox import Posted
+
+        return Posted(channel, ts)
 
     async def find(self, **_: Any) -> None:
         return None

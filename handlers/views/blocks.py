@@ -87,7 +87,7 @@ def with_mentions(text: str, allowed: Iterable[str]) -> str:
 
 def when(moment: datetime, form: str = "{date_short_pretty} at {time}") -> str:
     """A moment in each reader's own time zone, with UTC where Slack cannot draw it."""
-    return f"<!date^{int(moment.timestamp())}^{form}^{moment:%Y-%m-%d %H:%M} UTC>"
+    return f"<!date^{int(moment.timestamp())}^{form}|{moment:%Y-%m-%d %H:%M} UTC>"
 
 
 def plain(text: str, most: int) -> Block:

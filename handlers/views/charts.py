@@ -18,7 +18,7 @@ from handlers.views import drawing
 _CHART = "data_visualization"
 Days = Sequence[tuple[date, Decimal]]
 _BARS = "▁▂▃▄▅▆▇█"
-_DATE = re.compile(r"<!date\^[^>]*[|^]([^>|^]*)>")
+_DATE = re.compile(r"<!date\^[^>|]*\|([^>]*)>")
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,7 +26,7 @@ SNAPSHOTS = Path(__file__).parents[1] / "snapshots"
 ALL = {**MESSAGES, **VIEWS}
 # What we write ourselves: people who act, moments, one channel, one link to the request's own card.
 OURS = re.compile(
-    r"<(@U[A-Z0-9]+|!subteam\^S[A-Z0-9]+|#C[A-Z0-9]+|!date\^\d+\^[^|<>]*\|[^<>]*|!date\^\d+\^[^<>]*|https://a\.slack\.com/[^<>]*"
+    r"<(@U[A-Z0-9]+|!subteam\^S[A-Z0-9]+|#C[A-Z0-9]+|!date\^\d+\^[^|<>]*\|[^<>]*|https://a\.slack\.com/[^<>]*"
     r"|https://countersign\.example\.com/details#[^<>]*)>"
 )
 LINKISH = re.compile(

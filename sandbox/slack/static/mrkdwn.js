@@ -182,5 +182,5 @@ export function channelMention(id, label, world) {
 function dateMention(target, fallback) {
   const [, unix, pattern, url] = target.split("^");
   const node = dateNode(unix, unescape(pattern ?? ""), fallback);
-  return url ? link(unescape(url), node) : node;
+  return /^https?:/.test(url ?? "") ? link(unescape(url), node) : node;
 }

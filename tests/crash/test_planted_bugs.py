@@ -29,4 +29,6 @@ async def test_paying_twice_is_found_by_kills_at_random_moments_too(tmp_path: Pa
     async with outside(tmp_path, bug="new-key-on-retry") as world:
         figures = await kill_at_random(world, 5, seed=7, faults=[LOST_ANSWERS])
 
-    assert any("was debited" in broken for broken in figures.broken), figures.broken
+    # Which kill comes first decides whether it is seen in the debits or in the keys.
+    found = [b for b in figures.broken if "was debited" in b or "another key than its own" in b]
+    assert found, figures.broken

@@ -98,7 +98,7 @@ _SPECIFIC: Final = _frames(
     ),
     (
         "set_limits",
-        rf"(?:new )?{_PER} {_LIMIT_WORD}\b(?=.*{A})|limits?(?= {C})(?=.*{A})|limits?(?= for {C})(?=.*{A})",
+        rf"(?:new )?{_PER} {_LIMIT_WORD}\b(?=.*{A})|limits?(?= (?:for |on |of )?{C})(?=.*{A})",
     ),
     ("set_limits", rf"{C}\s*:?\s*(?:{_PER} )?limits?:?(?=.*{A})"),
     (

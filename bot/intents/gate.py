@@ -130,7 +130,10 @@ def _has_object(frame: Frame, text: str, scene: Scene) -> bool:
     )
 
 
-_SIMILAR_HERE: Final = re.compile(r"^\W*[\w'-]+(?:'s)?(?:\s+card\b)?\W*(?:please|pls|plz|now|asap)?\W*$|'s\b")
+_SIMILAR_HERE: Final = re.compile(
+    r"^\W*[\w'-]+(?:'s)?(?:\s+card\b)?\W*(?:(?:with|by|of)\W+§a\d+§)?"
+    r"\W*(?:please|pls|plz|now|asap)?\W*$|'s\b"
+)
 
 
 def _bare_object(frame: Frame) -> bool:

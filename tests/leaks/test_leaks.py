@@ -192,7 +192,7 @@ class Day:
             while len(links := sorted(set(LINK.findall(json.dumps(self.world.posts()))))) < 2:
                 await asyncio.sleep(0.05)
         self.shown = {f"token {number}": token for number, token in enumerate(links)}
-        async with httpx.AsyncClient(trust_env=False) as browser:
+        async with httpx.AsyncClient(trust_env=False, verify=False) as browser:
             for token, manner in zip(links, ("frame", "text"), strict=True):
                 await self._browse(browser, token, manner)
 

@@ -4,10 +4,9 @@ BIN := .venv/bin
 LOCK := uv pip compile pyproject.toml --no-config --quiet --universal --python-version 3.11 \
 	--generate-hashes --no-emit-index-url --custom-compile-command "make lock" --extra postgres --group build
 
-# Three processes for the two cores of the smallest machine, as many tests wait for browsers, kills and clocks;
-# the tests of a file stay together, with what they started.
+# Two processes, as the smallest machine has two cores; the tests of a file stay together, with what they started.
 # The order of the files is ours: tests/conftest.py says why.
-WORKERS := -n 3 --dist loadfile --no-loadscope-reorder
+WORKERS := -n 2 --dist loadfile --no-loadscope-reorder
 
 .PHONY: help setup demo test soak lint format bench docs lock clean
 

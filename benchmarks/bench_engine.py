@@ -17,7 +17,7 @@ from bot.engine.embedded import AT_ONCE, Embedded
 from bot.partner.client import PartnerClient
 from bot.partner.codec import encode
 from bot.partner.ratelimit import RateLimiter
-from bot.services import execution, lookups
+from bot.services import card_reading, execution
 from tests.crash.outside import PLENTY, issue_card
 from tests.support.world import World, a_world
 
@@ -49,7 +49,7 @@ async def _measured(folder: Path) -> tuple[float, float, float]:
         world.core = replace(world.core, partners={"main": client})
         await world.tell("float", {"amount_usd": str(PLENTY)})
         cards = [issue_card(world.simulator, f"BENCH {n}", f"bench-{n}") for n in range(REQUESTS)]
-        await lookups.sync_cards(world.core, "main")
+        await card_reading.sync_cards(world.core, "main")
         try:
             ours = await _executions(world, cards)
             calls = await _rate([_execution_calls(client, card, n) for n, card in enumerate(cards)])

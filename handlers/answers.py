@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from bot.domain.errors import NotFound
-from bot.services import lookups, people
+from bot.services import people, request_lookups
 from bot.services.core import Core
 from handlers import (
     card_answers,
@@ -84,7 +84,7 @@ async def require_asker(core: Core, slack_id: str) -> None:
 async def cancel_button(core: Core, slack_id: str, request_id: str) -> Block:
     """A request's cancellation said in a message: the button that asks once more."""
     await people.require_member(core, slack_id, action="lookup")
-    return replies.cancel((await lookups.request_picture(core, request_id)).request)
+    return replies.cancel((await request_lookups.request_picture(core, request_id)).request)
 
 
 async def roles(core: Core, slack_id: str) -> tuple[bool, bool]:

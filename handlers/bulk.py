@@ -7,7 +7,7 @@ from bot.domain.bulk_csv import Unreadable
 from bot.domain.errors import NotAllowed, NotFound
 from bot.domain.requests import Request
 from bot.operations._base import Operation
-from bot.services import bulk, bulk_reading, drafts, lookups, people
+from bot.services import bulk, bulk_reading, drafts, people, request_lookups
 from handlers.files import fetch
 from handlers.guard import Json, Turn
 from handlers.views import blocks, forms, ids, replies
@@ -134,8 +134,8 @@ async def turn_page(turn: Turn) -> None:
 
 async def confirm(turn: Turn, view_id: str, request_id: str, page: int = 1) -> None:
     """The approver's window of a batch: its rows in full, drawn from the database."""
-    found = await lookups.confirmation(turn.core, request_id)
-    rows = await lookups.rows_to_approve(turn.core, request_id)
+    found = await request_lookups.confirmation(turn.core, request_id)
+    rows = await request_lookups.rows_to_approve(turn.core, request_id)
     await turn.client.views_update(view_id=view_id, view=views.confirmation(found, rows, page))
 
 
@@ -150,7 +150,7 @@ async def rows(turn: Turn, request_id: str, version: int) -> None:
 
 async def _show_rows(turn: Turn, view_id: str, request_id: str, page: int = 1) -> None:
     await people.require_member(turn.core, turn.user, action="lookup")
-    picture = await lookups.request_picture(turn.core, request_id)
+    picture = await request_lookups.request_picture(turn.core, request_id)
     if picture.batch is None:
         raise NotFound(f"{request_id} has no rows.")
     await turn.client.views_update(view_id=view_id, view=views.rows(picture, page, viewer=turn.user))
@@ -164,7 +164,7 @@ async def open_leave_out(turn: Turn) -> None:
 
 
 async def _show_leave_out(turn: Turn, request_id: str) -> None:
-    picture = await lookups.request_picture(turn.core, request_id)
+    picture = await request_lookups.request_picture(turn.core, request_id)
     if picture.request.requester != turn.user:
         raise NotAllowed("Only the person who asked can leave rows out.", "not_the_requester")
     await turn.client.views_update(view_id=turn.view["id"], view=views.leave_out_form(picture))

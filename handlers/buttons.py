@@ -6,7 +6,7 @@ from slack_sdk.errors import SlackApiError
 
 from bot.domain.errors import NotFound
 from bot.domain.requests import State
-from bot.services import approvals, lookups, people, refresh
+from bot.services import approvals, people, refresh, request_lookups
 from handlers import answers, bulk, grammar, opening, picturing
 from handlers.guard import Turn
 from handlers.slack_errors import code_of
@@ -42,7 +42,7 @@ async def _redraw_if_old(turn: Turn, request_id: str, version: int) -> None:
     message = turn.body.get("message")
     if not message:
         return
-    picture = await lookups.request_picture(turn.core, request_id)
+    picture = await request_lookups.request_picture(turn.core, request_id)
     drawn = request_views.card(picture)
     if picture.request.version != version or message.get("text") != drawn["text"]:
         await refresh.redraw(turn.core, request_id)
@@ -58,11 +58,11 @@ async def _approve(turn: Turn, request_id: str, version: int) -> None:
 
 async def _confirm_terms(turn: Turn, view_id: str, request_id: str) -> None:
     await refresh.require_may_approve(turn.core, request_id, turn.user)
-    found = await lookups.confirmation(turn.core, request_id)
+    found = await request_lookups.confirmation(turn.core, request_id)
     if found.picture.batch is not None:
         await bulk.confirm(turn, view_id, request_id)
         return
-    private = await lookups.private_of(turn.core, request_id)
+    private = await request_lookups.private_of(turn.core, request_id)
     values = {**found.picture.request.terms, **private} if private else {}
     fields = turn.core.kinds[found.picture.request.kind].fields
     lines = tuple((f.label, values[f.name]) for f in fields if f.name in values and not f.card)
@@ -71,13 +71,13 @@ async def _confirm_terms(turn: Turn, view_id: str, request_id: str) -> None:
 
 async def _reject(turn: Turn, request_id: str, version: int) -> None:
     # Before a reason is typed for nothing; who may reject is asked of Slack when it is submitted.
-    found = await lookups.request_picture(turn.core, request_id)
+    found = await request_lookups.request_picture(turn.core, request_id)
     approvals.require_rejectable(found.request, turn.user)
     await turn.client.views_open(trigger_id=turn.trigger, view=deciding.reject(request_id, version))
 
 
 async def _cancel(turn: Turn, request_id: str, version: int) -> None:
-    asked = (await lookups.request_picture(turn.core, request_id)).request
+    asked = (await request_lookups.request_picture(turn.core, request_id)).request
     stops = asked.is_batch and asked.state in (State.APPROVED, State.EXECUTING)
     view = deciding.cancel(request_id, version, stops=stops)
     await turn.client.views_open(trigger_id=turn.trigger, view=view)
@@ -100,7 +100,7 @@ async def _details(turn: Turn, request_id: str, version: int) -> None:
 
 async def _show_details(turn: Turn, view_id: str, request_id: str) -> None:
     await people.require_member(turn.core, turn.user, action="lookup")
-    view = replies.request_modal(await lookups.request_picture(turn.core, request_id))
+    view = replies.request_modal(await request_lookups.request_picture(turn.core, request_id))
     await turn.client.views_update(view_id=view_id, view=view)
 
 
@@ -114,7 +114,7 @@ async def _undo(turn: Turn, request_id: str, version: int) -> None:
 
 
 async def _again(turn: Turn, request_id: str, version: int) -> None:
-    if (await lookups.request_picture(turn.core, request_id)).batch is not None:
+    if (await request_lookups.request_picture(turn.core, request_id)).batch is not None:
         await bulk.again(turn, request_id)
         return
     await opening.open_from_request(turn, request_id)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from bot.domain.errors import NotFound
-from bot.services import lookups
+from bot.services import card_lookups, purchase_lookups
 from bot.services.core import Core
 from bot.services.pictures import CardPicture
 from handlers.looking import Asking, LookUp
@@ -24,13 +24,13 @@ async def _list(asked: Asking) -> Block:
     status = next((s for s in _STATUSES if s in words), None)
     page = next((int(w) for w in words if w.isascii() and w.isdigit() and len(w) < 6), asked.page)
     again = " ".join(filter(None, ("card list", (status or "").lower())))
-    return card_views.card_list(await lookups.card_list(asked.core, status=status, page=page), again)
+    return card_views.card_list(await card_lookups.card_list(asked.core, status=status, page=page), again)
 
 
 async def _show(asked: Asking) -> Block:
     if not asked.command.rest:
         raise NotFound("Name the card: /card show 4242, or a name, reference or id.")
-    found = await lookups.card_now(asked.core, asked.command.rest, zone=asked.zone)
+    found = await card_lookups.card_now(asked.core, asked.command.rest, zone=asked.zone)
     buttons, more = _next_steps(asked.core, found)
     return card_views.card_answer(found, buttons, more)
 
@@ -52,7 +52,7 @@ async def _transactions(asked: Asking) -> Block:
     card, period = asked.period(asked.command.rest)
     if not card:
         raise NotFound("Name the card: /card tx 4242 7d, or a name, reference or id, and a period.")
-    found = await lookups.transactions(asked.core, card, period or asked.days_back(30))
+    found = await purchase_lookups.transactions(asked.core, card, period or asked.days_back(30))
     return card_views.statement(found, f"card tx {found.card_id} {found.period.named}", asked.page)
 
 
@@ -60,7 +60,7 @@ async def _declines(asked: Asking) -> Block:
     head, period = asked.period()
     if head:
         raise NotFound(f"“{head[:40]}” is no period. Write /card declines 24h, or 7d, or last week.")
-    found = await lookups.declined(asked.core, period or asked.days_back(1), program=asked.program)
+    found = await purchase_lookups.declined(asked.core, period or asked.days_back(1), program=asked.program)
     return card_views.declines(found, asked.zone)
 
 

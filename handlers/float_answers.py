@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bot.services import lookups
+from bot.services import float_lookups, ledger_lookups
 from handlers.looking import Asking, LookUp, NotUnderstood
 from handlers.views import money_views
 from handlers.views.blocks import Block
@@ -12,7 +12,7 @@ async def _now(asked: Asking) -> Block:
     head, period = asked.period()
     if head:
         raise NotUnderstood
-    found = await lookups.float_now(asked.core, program=asked.program, period=period)
+    found = await float_lookups.float_now(asked.core, program=asked.program, period=period)
     return money_views.float_answer(found)
 
 
@@ -20,18 +20,22 @@ async def _ledger(asked: Asking) -> Block:
     head, period = asked.period()
     if head:
         raise NotUnderstood
-    found = await lookups.ledger(asked.core, period or asked.days_back(7), program=asked.program)
+    found = await ledger_lookups.ledger(asked.core, period or asked.days_back(7), program=asked.program)
     return money_views.ledger(found, f"float ledger {found.period.named} {asked.program}", asked.page)
 
 
 async def _fees(asked: Asking) -> Block:
     kind = asked.core.kinds.get("fees_markup")
     change = " ".join(kind.command) if kind else ""
-    return money_views.fees(await lookups.fees(asked.core, program=asked.program), asked.program, change)
+    return money_views.fees(
+        await ledger_lookups.fees(asked.core, program=asked.program), asked.program, change
+    )
 
 
 async def _earnings(asked: Asking) -> Block:
-    return money_views.earnings(await lookups.earnings(asked.core, program=asked.program), asked.program)
+    return money_views.earnings(
+        await ledger_lookups.earnings(asked.core, program=asked.program), asked.program
+    )
 
 
 LOOK_UPS = (

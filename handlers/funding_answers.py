@@ -3,27 +3,27 @@
 from __future__ import annotations
 
 from bot.domain.errors import NotFound
-from bot.services import lookups
+from bot.services import funding_lookups
 from handlers.looking import Asking, LookUp
 from handlers.views import funding_views
 from handlers.views.blocks import Block
 
 
 async def _list(asked: Asking) -> Block:
-    found = await lookups.funding_list(asked.core, program=asked.program)
+    found = await funding_lookups.funding_list(asked.core, program=asked.program)
     return funding_views.funding_list(found, asked.program, f"funding list {asked.program}", asked.page)
 
 
 async def _show(asked: Asking) -> Block:
     if not asked.rest:
         raise NotFound("Name the submission: /funding show ID-OR-HASH. /funding list shows them.")
-    found = await lookups.funding_show(asked.core, asked.rest.split()[0], program=asked.program)
+    found = await funding_lookups.funding_show(asked.core, asked.rest.split()[0], program=asked.program)
     link = await asked.link_to(found.request_id) if found.request_id else ""
     return funding_views.funding_answer(found, link)
 
 
 async def _addresses(asked: Asking) -> Block:
-    found = await lookups.funding_addresses(asked.core, program=asked.program)
+    found = await funding_lookups.funding_addresses(asked.core, program=asked.program)
     return funding_views.addresses(found, asked.program)
 
 

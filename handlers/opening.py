@@ -8,7 +8,7 @@ from dataclasses import replace
 from bot.domain.outcomes import Call
 from bot.domain.reveals import NOT_SET_UP
 from bot.operations._base import Operation
-from bot.services import lookups, people, refresh, registration
+from bot.services import people, refresh, registration, request_lookups
 from handlers import bulk, grammar
 from handlers.guard import Turn
 from handlers.views import forms
@@ -67,7 +67,7 @@ def _about_webhook(turn: Turn, rest: str) -> Filled:
 
 async def open_from_request(turn: Turn, request_id: str, *, undo: bool = False) -> None:
     """Ask again for what was asked, or (`undo`) unfreeze what was frozen; private details are typed anew."""
-    request = (await lookups.request_picture(turn.core, request_id)).request
+    request = (await request_lookups.request_picture(turn.core, request_id)).request
     cls = turn.core.kinds["card_unfreeze" if undo else request.kind]
     shown = {f.name for f in cls.fields if not f.private}
     texts = {name: text for name, text in request.terms.items() if name in shown}

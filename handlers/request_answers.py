@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bot.domain.errors import NotFound
-from bot.services import lookups, requests, verifying
+from bot.services import request_lookups, requests, verifying
 from handlers import request_filters
 from handlers.looking import Asking, LookUp, NotUnderstood
 from handlers.views import replies, request_lists
@@ -13,12 +13,12 @@ from handlers.views.blocks import Block
 async def _inbox(asked: Asking) -> Block:
     """With nothing named, what is mine and waits for me; else a search."""
     if not asked.rest:
-        return request_lists.inbox(await lookups.inbox_of(asked.core, asked.slack_id))
+        return request_lists.inbox(await request_lookups.inbox_of(asked.core, asked.slack_id))
     head, period = asked.period()
     wanted = request_filters.read(head, asked.slack_id, asked.core.kinds)
     if wanted is None:
         raise NotUnderstood
-    found = await lookups.search(
+    found = await request_lookups.search(
         asked.core,
         states=wanted.states,
         kinds=wanted.kinds,
@@ -40,7 +40,7 @@ async def _person(asked: Asking, named: str) -> str:
 
 
 async def _show(asked: Asking) -> Block:
-    return replies.request_answer(await lookups.request_picture(asked.core, _named(asked)))
+    return replies.request_answer(await request_lookups.request_picture(asked.core, _named(asked)))
 
 
 async def _cancel(asked: Asking) -> Block:
@@ -50,7 +50,7 @@ async def _cancel(asked: Asking) -> Block:
 
 async def _verify(asked: Asking) -> Block:
     request_id = _named(asked)
-    await lookups.request_picture(asked.core, request_id)  # says at once when there is none
+    await request_lookups.request_picture(asked.core, request_id)  # says at once when there is none
     length = await verifying.chain_length(asked.core)
     if length > verifying.LONG_CHAIN:
         await asked.turn.tell(replies.said(f"Checking {length:,} audit entries; this takes a few seconds."))

@@ -22,7 +22,17 @@ from bot.domain.planning import History, Step, after, is_outdated, next_step, se
 from bot.domain.requests import Attempt, Event, Request, State
 from bot.operations._base import Operation
 from bot.partner.errors import PartnerError
-from bot.services import alerts, bulk_rows, endings, gate, lookups, owed, programs, reveal, webhook_change
+from bot.services import (
+    alerts,
+    bulk_rows,
+    card_reading,
+    endings,
+    gate,
+    owed,
+    programs,
+    reveal,
+    webhook_change,
+)
 from bot.services.core import Core
 from bot.services.requests import close, note
 from storage import attempts, pauses, requests
@@ -95,7 +105,7 @@ async def _refresh_card(core: Core, work: _Work, answered: _Answered) -> None:
     if card_id is None:
         return
     try:
-        await lookups.refresh_card(core, work.request.program, card_id)
+        await card_reading.refresh_card(core, work.request.program, card_id)
     except PartnerError as error:
         log.info("execution.card_not_read", extra={"request": work.request.id, "error": str(error)})
 

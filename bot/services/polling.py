@@ -16,11 +16,12 @@ from bot.partner.errors import Forbidden, PartnerError, Unauthorized
 from bot.partner.ratelimit import Lane
 from bot.services import (
     alerts,
+    card_reading,
     card_watch,
+    float_lookups,
     float_watch,
     funding_watch,
     ledger_watch,
-    lookups,
     programs,
     webhook_watch,
 )
@@ -77,14 +78,14 @@ class Poller:
         await self._each("webhook", lambda program: webhook_watch.look(self._core, program))
 
     async def _read_account(self, program: str) -> None:
-        reading = await lookups.read_account(self._core, program, lane=Lane.BACKGROUND)
+        reading = await float_lookups.read_account(self._core, program, lane=Lane.BACKGROUND)
         await float_watch.look(self._core, program, reading)
 
     async def _sweep_cards(self, program: str) -> None:
         begun_at = self._core.clock.now()
-        await lookups.sync_cards(self._core, program)
+        await card_reading.sync_cards(self._core, program)
         await card_watch.compare(self._core, program, begun_at)
-        await lookups.sweep_balances(self._core, program)
+        await card_reading.sweep_balances(self._core, program)
 
     async def _each(self, job: str, work: Work) -> None:
         await asyncio.gather(*(self._one(job, program, work) for program in self._core.partners))

@@ -19,7 +19,7 @@ from bot import jobs
 from bot.domain.clock import SystemClock
 from bot.domain.retention import Retention
 from bot.domain.secret import Secret
-from bot.services import inbox, lookups
+from bot.services import card_reading, inbox
 from bot.services.backfill import Backfill
 from bot.services.codes import Codes
 from bot.services.core import Core
@@ -116,7 +116,7 @@ async def _process(
         simulator = world.simulator
         await programs.put(tx, "main", base_url=simulator.base_url, key=Secret(simulator.key))
     core = replace(world.core, store=store, owner=owner, leads=leader.leads, codes=Codes())
-    await lookups.sync_cards(core, "main")
+    await card_reading.sync_cards(core, "main")
     ingest = await Ingest.open(store, core.clock)
     stack.push_async_callback(ingest.close)
     intake = Intake(ingest, core.codes, core.clock, core.inbox_bell.set, core.crash_point)

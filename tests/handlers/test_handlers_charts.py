@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from bot.services import float_history, lookups, pictures
+from bot.services import float_history, float_lookups, pictures
 from handlers.publish import SlackPublisher
 from handlers.views import charts
 from sandbox.slack import limits
@@ -66,7 +66,7 @@ async def test_float_is_answered_with_its_chart_once_there_is_a_past(office: Off
     for _ in range(5):
         await office.world.tell("float", {"amount_usd": "-100"})
         await office.world.advance(3600)
-        await lookups.read_account(office.core, "main")
+        await float_lookups.read_account(office.core, "main")
     await office.command(ALICE, "/float")
 
     told = await office.told(ALICE)

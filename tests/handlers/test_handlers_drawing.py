@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from bot.services import alerts, lookups
+from bot.services import alerts, float_lookups
 from bot.services.outbox import Outbox
 from handlers.publish import SlackPublisher
 from handlers.views import charts, drawing
@@ -118,7 +118,7 @@ async def a_past(office: Office) -> None:
     for _ in range(3):
         await office.world.tell("float", {"amount_usd": "-100"})
         await office.world.advance(3600)
-        await lookups.read_account(office.core, "main")
+        await float_lookups.read_account(office.core, "main")
 
 
 async def no_charts(office: Office, method: str) -> None:

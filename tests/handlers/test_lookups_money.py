@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from bot.domain.money import exact_sum, format_usd
-from bot.services import lookups
+from bot.services import funding_lookups, ledger_lookups
 from handlers.views.money_views import percent
 from storage import history
 from tests.handlers.office import ALICE, OPS, Office
@@ -117,7 +117,7 @@ async def test_the_ledger_is_told_in_words_and_adds_up(office: Office) -> None:
 
 
 async def test_the_fees_are_percent_in_words_and_the_earnings_apart_from_the_float(office: Office) -> None:
-    fees = await lookups.fees(office.core, program="main")
+    fees = await ledger_lookups.fees(office.core, program="main")
 
     shown = await answer(office, "/float fees")
 
@@ -175,7 +175,7 @@ async def test_the_request_behind_a_funding_is_a_link_to_its_message(office: Off
     await office.world.approve(request)
     await office.world.run_due()
     await office.settle()
-    submitted = await lookups.funding_show(office.core, f"0x{7:064x}")
+    submitted = await funding_lookups.funding_show(office.core, f"0x{7:064x}")
     assert submitted.request_id == request.id
 
     await office.command(ALICE, f"/funding show {submitted.id}", channel=OPS)

@@ -27,7 +27,7 @@ from bot.domain.reveals import Reveals, origins
 from bot.domain.secret import Secret
 from bot.partner.client import PartnerClient
 from bot.partner.ratelimit import RateLimiter
-from bot.services import approvals, drafts, execution, lookups, people, requests
+from bot.services import approvals, card_reading, drafts, execution, people, requests
 from bot.services.core import Channels, Core
 from sandbox.partner.app import Running as Simulator
 from sandbox.partner.app import serve
@@ -259,6 +259,6 @@ async def a_world(folder: Path, *, policy: Policy | None = None, **core_options:
         world = World(store, simulator, control, clock, directory, core, database)
         await world.tell("clock", {"mode": "frozen", "set": clock.now().isoformat()})
         await world.tell("scenarios/happy-day", {})
-        await lookups.sync_cards(core, "main")
+        await card_reading.sync_cards(core, "main")
         world.cards = [c for c in (await world.state())["cards"] if c["status"] == "ACTIVE"]
         yield world

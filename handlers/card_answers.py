@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from bot.domain.errors import NotFound
 from bot.services import card_lookups, purchase_lookups
 from bot.services.core import Core
-from bot.services.pictures import CardPicture
+from bot.view_models.pictures import CardPicture
 from handlers.looking import Asking, LookUp
 from handlers.views import card_views
 from handlers.views.blocks import Block

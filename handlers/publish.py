@@ -17,7 +17,7 @@ from slack_sdk.web.async_slack_response import AsyncSlackResponse
 from bot.domain.bulk import results_name
 from bot.services import pictures_of
 from bot.services.outbox import MessageGone, Posted, SlackRefused, SlackTrouble
-from bot.services.pictures import (
+from bot.view_models.pictures import (
     AlertChartPicture,
     AlertLinePicture,
     AlertPicture,

@@ -18,17 +18,7 @@ from bot.intents.text import clean
 from bot.services import conversation, people
 from bot.services import conversation_buttons as pressed
 from bot.services.conversation_facts import Heard, Place, zone_of
-from bot.services.conversation_steps import (
-    Choice,
-    Guarded,
-    Help,
-    Look,
-    Lost,
-    Offers,
-    Question,
-    Step,
-    Words,
-)
+from bot.view_models.conversation import Choice, Guarded, Help, Look, Lost, Offers, Question, Step, Words
 from handlers import agent, answers, asked, opening
 from handlers.grammar import Command
 from handlers.guard import Turn

@@ -13,7 +13,7 @@ from bot.domain.errors import NotAllowed, NotFound
 from bot.services import alerts as conditions
 from bot.services import people, pictures_of
 from bot.services.core import Core
-from bot.services.pictures import AlertsPicture, MutePicture
+from bot.view_models.pictures import AlertsPicture, MutePicture
 from storage import alerts, audit, mutes
 from storage.alerts import Alert
 from storage.store import Tx

@@ -20,8 +20,8 @@ from bot.services import bulk_facts, bulk_rows, bulk_words, drafts, owed, people
 from bot.services.bulk_approval import ROWS_DIGEST
 from bot.services.bulk_reading import Read, of_draft
 from bot.services.core import Core
-from bot.services.pictures import BulkPreviewPicture, BulkRowPicture
 from bot.services.requests import FIRST_REMINDER, digest_of, existing, free_id, note, record
+from bot.view_models.pictures import BulkPreviewPicture, BulkRowPicture
 from storage import cards, decisions, requests
 from storage import drafts as draft_rows
 from storage.drafts import Draft

@@ -13,7 +13,7 @@ from bot.services import bulk_words
 from bot.services.bulk_reading import can_be_asked_again
 from bot.services.bulk_rows import included, is_left_out, moved_usd
 from bot.services.core import Core
-from bot.services.pictures import BatchPicture, BulkRowPicture, ResultsPicture
+from bot.view_models.pictures import BatchPicture, BulkRowPicture, ResultsPicture
 from storage import requests
 from storage.errors import Purged
 from storage.store import Tx

@@ -18,10 +18,7 @@ from bot.services import purchase_lookups
 from bot.services.card_reading import refresh_card
 from bot.services.core import Core
 from bot.services.drafts import resolve_card
-from bot.services.pictures import (
-    CardListPicture,
-    CardPicture,
-)
+from bot.view_models.pictures import CardListPicture, CardPicture
 from storage import cards, request_search, requests
 
 PAGE = 25

@@ -14,7 +14,7 @@ from bot.domain.errors import NotAllowed, NotFound
 from bot.operations import readers
 from bot.services import alerts, consents, people
 from bot.services.core import Core
-from bot.services.house_pictures import CodePerson
+from bot.view_models.status import CodePerson
 from storage import audit, cards, person_cards
 from storage import people as people_rows
 from storage.consents import Consent

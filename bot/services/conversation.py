@@ -32,7 +32,8 @@ from bot.services.conversation_facts import (
     open_question,
     thread_of,
 )
-from bot.services.conversation_steps import (
+from bot.services.core import Core
+from bot.view_models.conversation import (
     Choice,
     Guarded,
     Help,
@@ -44,7 +45,6 @@ from bot.services.conversation_steps import (
     Step,
     Words,
 )
-from bot.services.core import Core
 from storage.dialogs import Dialog
 
 Kinds = Mapping[str, type[Operation]]

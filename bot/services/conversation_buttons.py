@@ -9,8 +9,8 @@ from bot.services import conversation, people
 from bot.services import conversation_forms as forms
 from bot.services import conversation_memory as memory
 from bot.services.conversation_facts import Heard
-from bot.services.conversation_steps import Form, Question, Step
 from bot.services.core import Core
+from bot.view_models.conversation import Form, Question, Step
 from storage.dialogs import Dialog
 
 

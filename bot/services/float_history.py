@@ -8,7 +8,7 @@ from decimal import Decimal
 
 from bot.domain.periods import Period
 from bot.services.core import Core
-from bot.services.pictures import FloatHistory, FloatPoint
+from bot.view_models.pictures import FloatHistory, FloatPoint
 from storage import history
 from storage.readings import Reading
 from storage.store import Tx

@@ -13,7 +13,7 @@ from bot.domain.requests import Request, State
 from bot.partner.ratelimit import Lane
 from bot.services import float_history, float_watch
 from bot.services.core import Core
-from bot.services.pictures import FloatPicture, RunwayPicture
+from bot.view_models.pictures import FloatPicture, RunwayPicture
 from storage import history, readings, requests
 from storage.store import Tx
 

@@ -11,7 +11,7 @@ from bot.operations.funding_words import reason_in_words
 from bot.partner.models import Funding
 from bot.services import funding_watch
 from bot.services.core import Core
-from bot.services.pictures import AddressPicture, FundingPicture
+from bot.view_models.pictures import AddressPicture, FundingPicture
 from storage import requests
 from storage.store import Tx
 

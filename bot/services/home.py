@@ -19,8 +19,8 @@ from bot.domain.errors import NotAllowed
 from bot.domain.requests import OPEN, Request, State
 from bot.services import people, status
 from bot.services.core import Core
-from bot.services.house_pictures import HomePicture, ProgramState
-from bot.services.pictures import AlertPicture, InboxPicture
+from bot.view_models.pictures import AlertPicture, InboxPicture
+from bot.view_models.status import HomePicture, ProgramState
 from storage import decisions, home_views, requests
 from storage import people as people_rows
 from storage.home_views import HomeView

@@ -8,12 +8,7 @@ from bot.domain.money import format_usd
 from bot.domain.policy import KINDS
 from bot.services import people
 from bot.services.core import Core
-from bot.services.pictures import (
-    DelegationPicture,
-    PolicyPicture,
-    PolicyRow,
-    WhoPicture,
-)
+from bot.view_models.pictures import DelegationPicture, PolicyPicture, PolicyRow, WhoPicture
 
 
 def policy_picture(core: Core) -> PolicyPicture:

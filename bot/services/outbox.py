@@ -16,7 +16,7 @@ from typing import Protocol
 
 from bot.services import owed, pictures_of, reveal
 from bot.services.core import Core
-from bot.services.pictures import DirectPicture, Picture, RequestPicture
+from bot.view_models.pictures import DirectPicture, Picture, RequestPicture
 from storage import outbox
 from storage.outbox import OutboxRow, Place
 

@@ -12,7 +12,7 @@ from bot.services import bulk_pictures, float_history, programs, reveal
 from bot.services.alerts import NEVER_MUTED
 from bot.services.core import Core
 from bot.services.drafts import house_concerns
-from bot.services.pictures import (
+from bot.view_models.pictures import (
     AlertChartPicture,
     AlertLinePicture,
     AlertPicture,

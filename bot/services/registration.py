@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bot.services import people
 from bot.services.core import Core
-from bot.services.pictures import WebhookPicture
+from bot.view_models.pictures import WebhookPicture
 from storage import inbox, webhook_secrets
 
 

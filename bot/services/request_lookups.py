@@ -13,13 +13,8 @@ from bot.partner.errors import PartnerError
 from bot.services import bulk_facts, bulk_pictures, own_records, people, pictures_of
 from bot.services.core import Core
 from bot.services.drafts import house_concerns
-from bot.services.pictures import (
-    BulkRowPicture,
-    Confirmation,
-    InboxPicture,
-    RequestPicture,
-)
 from bot.services.requests import existing
+from bot.view_models.pictures import BulkRowPicture, Confirmation, InboxPicture, RequestPicture
 from storage import decisions, request_search, requests
 from storage.errors import Purged
 

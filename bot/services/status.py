@@ -10,9 +10,9 @@ from bot.partner.errors import PartnerError
 from bot.services import float_lookups, funding_watch, pictures_of, programs
 from bot.services.backfill import CURSOR
 from bot.services.core import Core
-from bot.services.house_pictures import Freshness, ProgramState, StatusPicture
-from bot.services.pictures import AlertPicture
 from bot.services.polling import POLLED
+from bot.view_models.pictures import AlertPicture
+from bot.view_models.status import Freshness, ProgramState, StatusPicture
 from storage import alerts, cards, cursors, inbox, pauses, readings, requests, webhook_secrets
 from storage.store import Tx
 

@@ -18,7 +18,7 @@ from bot.services.codes import GOOD_FOR, Outgoing
 from bot.services.core import Core
 from bot.services.heard import Heard
 from bot.services.outbox import MessageGone, Publisher, SlackRefused, SlackTrouble
-from bot.services.pictures import CodePicture
+from bot.view_models.pictures import CodePicture
 from storage import alerts as alert_rows
 from storage import audit, cards, person_cards
 from storage.store import Tx

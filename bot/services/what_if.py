@@ -16,8 +16,8 @@ from bot.operations._base import Line
 from bot.partner.models import Fees
 from bot.services import float_lookups, programs
 from bot.services.core import Core
-from bot.services.house_pictures import WhatIfPicture
-from bot.services.pictures import FloatPicture
+from bot.view_models.pictures import FloatPicture
+from bot.view_models.status import WhatIfPicture
 from storage import requests
 from storage.store import Tx
 

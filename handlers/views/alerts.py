@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bot.services.pictures import (
+from bot.view_models.pictures import (
     AlertChartPicture,
     AlertLinePicture,
     AlertPicture,

@@ -9,7 +9,7 @@ from bot.domain.bulk_csv import MAX_ROWS, Problem
 from bot.domain.money import format_usd
 from bot.domain.requests import Request, State
 from bot.operations._base import Operation
-from bot.services.pictures import BulkPreviewPicture, BulkRowPicture, Confirmation, RequestPicture
+from bot.view_models.pictures import BulkPreviewPicture, BulkRowPicture, Confirmation, RequestPicture
 from handlers.views import blocks as b
 from handlers.views import deciding, forms, ids
 from handlers.views.bulk_rows import ON_CARD, ROW_LIMIT, page_of, texts_of

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from bot.domain.bulk import progress_text
 from bot.domain.requests import State
-from bot.services.pictures import BulkRowPicture, RequestPicture
+from bot.view_models.pictures import BulkRowPicture, RequestPicture
 from handlers.views import blocks as b
 from handlers.views import ids, states
 

@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo
 from bot.domain.decline_words import cause_in_words, retry_in_words
 from bot.domain.money import format_usd
 from bot.domain.statements import CardStatement, DeclineGroup, DeclineReport, PurchaseLine, by_day
-from bot.services.pictures import CardListPicture, CardPicture
+from bot.view_models.pictures import CardListPicture, CardPicture
 from handlers.views import blocks as b
 from handlers.views import charts, ids
 from handlers.views.replies import age, listed, pages, usd, with_buttons

@@ -11,7 +11,7 @@ from decimal import Decimal
 from itertools import pairwise
 
 from bot.domain.money import exact_sum, format_usd
-from bot.services.pictures import FloatHistory, FloatPoint
+from bot.view_models.pictures import FloatHistory, FloatPoint
 from handlers.views import blocks as b
 from handlers.views import drawing
 

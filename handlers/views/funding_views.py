@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from bot.services.pictures import AddressPicture, FundingPicture
+from bot.view_models.pictures import AddressPicture, FundingPicture
 from handlers.views import blocks as b
 from handlers.views.money_views import in_hours
 from handlers.views.replies import pages, usd, with_buttons

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from bot.operations._base import Operation
-from bot.services.pictures import DelegationPicture, PolicyPicture, PolicyRow, WhoPicture
+from bot.view_models.pictures import DelegationPicture, PolicyPicture, PolicyRow, WhoPicture
 from handlers.views import blocks as b
 from handlers.views.replies import usd
 

@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 
 from bot.domain.requests import Request
 from bot.operations._base import Operation
-from bot.services.house_pictures import HomePicture, ProgramState
-from bot.services.pictures import AlertPicture
+from bot.view_models.pictures import AlertPicture
+from bot.view_models.status import HomePicture, ProgramState
 from handlers.views import alerts, charts, house, ids, money_views, replies, request
 from handlers.views import blocks as b
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from decimal import Decimal
 
 from bot.domain.money import exact_sum, format_usd
-from bot.services.house_pictures import Freshness, ProgramState, StatusPicture, WhatIfPicture
-from bot.services.pictures import AlertPicture
+from bot.view_models.pictures import AlertPicture
+from bot.view_models.status import Freshness, ProgramState, StatusPicture, WhatIfPicture
 from handlers.views import blocks as b
 from handlers.views import ids
 from handlers.views.replies import usd

@@ -10,7 +10,7 @@ from zoneinfo import ZoneInfo
 from bot.domain.money import format_usd, plain
 from bot.domain.statements import LedgerLine, LedgerReport, by_day
 from bot.partner.models import Earnings, Fees
-from bot.services.pictures import FloatPicture, RunwayPicture
+from bot.view_models.pictures import FloatPicture, RunwayPicture
 from handlers.views import blocks as b
 from handlers.views import charts, ids
 from handlers.views.card_views import local

@@ -9,9 +9,7 @@ from decimal import Decimal
 from bot.domain.money import format_usd
 from bot.domain.requests import Request, State
 from bot.operations._base import Operation
-from bot.services.pictures import (
-    RequestPicture,
-)
+from bot.view_models.pictures import RequestPicture
 from handlers.views import blocks as b
 from handlers.views import ids, request, states
 from handlers.views.sentences import explain, explain_slack, is_said

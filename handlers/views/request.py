@@ -6,7 +6,7 @@ from bot.domain.approvals import Decision, DecisionKind
 from bot.domain.ids import short_code
 from bot.domain.money import format_usd
 from bot.domain.requests import OPEN, SENT, Request, State
-from bot.services.pictures import DirectPicture, LinePicture, RequestPicture, ResultsPicture
+from bot.view_models.pictures import DirectPicture, LinePicture, RequestPicture, ResultsPicture
 from handlers.views import blocks as b
 from handlers.views import bulk_rows, forms, ids, states
 

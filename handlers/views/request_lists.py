@@ -6,7 +6,7 @@ from bot.domain.checking import Verification
 from bot.domain.money import format_usd
 from bot.domain.requests import Request
 from bot.domain.statements import RequestPage
-from bot.services.pictures import InboxPicture
+from bot.view_models.pictures import InboxPicture
 from handlers.views import blocks as b
 from handlers.views import states
 from handlers.views.replies import listed, pages, with_buttons

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bot.services.pictures import LinkPicture
+from bot.view_models.pictures import LinkPicture
 from handlers.views import blocks as b
 from handlers.views import ids
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bot.services.pictures import WebhookPicture
+from bot.view_models.pictures import WebhookPicture
 from handlers.views import blocks as b
 from handlers.views import ids
 

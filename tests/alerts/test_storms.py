@@ -11,7 +11,7 @@ import pytest
 from bot.partner.webhooks import Delivery
 from bot.services import inbox
 from bot.services.outbox import Outbox
-from bot.services.pictures import AlertLinePicture, AlertPicture
+from bot.view_models.pictures import AlertLinePicture, AlertPicture
 from handlers.publish import SlackPublisher
 from tests.alerts.conftest import Desk
 

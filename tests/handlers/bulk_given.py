@@ -13,7 +13,7 @@ from bot.domain.bulk_csv import MAX_ROWS, Problem
 from bot.domain.requests import State
 from bot.operations._base import Concern
 from bot.services import bulk_reading
-from bot.services import pictures as p
+from bot.view_models import pictures as p
 from handlers.views import bulk, deciding, request
 from tests.handlers import pictures as given
 

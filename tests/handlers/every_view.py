@@ -10,7 +10,7 @@ from bot.domain.errors import NotAllowed
 from bot.domain.requests import State
 from bot.domain.secret import Secret
 from bot.operations._base import Concern
-from bot.services import pictures as p
+from bot.view_models import pictures as p
 from handlers import answers
 from handlers.views import (
     alerts,

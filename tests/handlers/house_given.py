@@ -10,9 +10,9 @@ from typing import Any
 
 from bot import operations
 from bot.domain.requests import State
-from bot.services import house_pictures as h
-from bot.services import pictures as p
 from bot.services.funding_watch import UnderWay
+from bot.view_models import pictures as p
+from bot.view_models import status as h
 from handlers.views import alerts, deciding, guidance, home, house, people_views, replies, request
 from tests.handlers import pictures as given
 

@@ -23,7 +23,7 @@ from bot.domain.statements import (
     RequestPage,
 )
 from bot.partner.models import Earnings, Fees
-from bot.services import pictures as p
+from bot.view_models import pictures as p
 from handlers.views import card_views, exports, funding_views, money_views, replies, request_lists
 from tests.handlers import pictures as given
 

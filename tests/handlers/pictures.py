@@ -11,7 +11,7 @@ from bot.domain.approvals import Decision, DecisionKind
 from bot.domain.ids import short_code
 from bot.domain.requests import Request, State
 from bot.operations._base import Concern
-from bot.services import pictures as p
+from bot.view_models import pictures as p
 
 NOW = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
 DIGEST = "ab" * 32

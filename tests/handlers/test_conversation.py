@@ -11,7 +11,7 @@ from bot.intents.model import Ask, Facts, Option, Reading
 from bot.services import conversation
 from bot.services import conversation_buttons as pressed
 from bot.services.conversation_facts import Heard, Place
-from bot.services.conversation_steps import Look, Offers, Question
+from bot.view_models.conversation import Look, Offers, Question
 from handlers import messages
 from tests.handlers.office import ALICE, APPROVALS, BOB, CAROL, OPS, Office
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from bot.services.outbox import MessageGone, Posted, SlackRefused, SlackTrouble
-from bot.services.pictures import AlertPicture, DirectPicture, LinePicture, Picture, RequestPicture
+from bot.view_models.pictures import AlertPicture, DirectPicture, LinePicture, Picture, RequestPicture
 
 Trouble = SlackTrouble | SlackRefused | MessageGone
 

@@ -14,8 +14,8 @@ from bot.domain.reveals import Manner, Reveals, digest_of
 from bot.domain.secret import Secret
 from bot.services import execution, programs, reveal, reveal_opening
 from bot.services.outbox import Outbox, SlackTrouble
-from bot.services.pictures import LinkPicture
 from bot.services.reveal_opening import NotShown, Shown
+from bot.view_models.pictures import LinkPicture
 from storage import pauses, reveals
 from tests.services.acting import execute
 from tests.support.world import ALICE, BOB, CAROL, World

@@ -9,7 +9,7 @@ from decimal import Decimal
 
 from bot.operations._base import Line
 from bot.services.funding_watch import UnderWay
-from bot.services.pictures import AlertPicture, FloatPicture, InboxPicture
+from bot.view_models.pictures import AlertPicture, FloatPicture, InboxPicture
 
 
 @dataclass(frozen=True, slots=True)

@@ -62,9 +62,9 @@ async def _pull_one(store: Store, program: str, base_url: str, since: datetime) 
     from bot.partner.client import PartnerClient
     from bot.partner.ratelimit import RateLimiter
     from bot.services.backfill import read_log
-    from bot.services.codes import Codes
     from bot.services.core import no_crash
     from bot.services.intake import Intake
+    from bot.services.otp_store import Codes
     from storage import audit, programs
     from storage.ingest import Ingest
 

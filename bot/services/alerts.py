@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
 
-from bot.services import owed
+from bot.services import outbox_messages
 from bot.services.core import Core
 from storage import alerts, audit, mutes, readings
 from storage.alerts import Alert
@@ -133,7 +133,7 @@ async def note(
     """A line of the alert's history, told in its thread. `actor` is a Slack id or `system:…`."""
     n = await alerts.note(tx, alert.id, actor=actor, text=text)
     if not await is_muted(tx, alert):
-        await owed.alert_line(tx, core, alert.id, n, actor=actor, text=text, mentions=mentions)
+        await outbox_messages.alert_line(tx, core, alert.id, n, actor=actor, text=text, mentions=mentions)
 
 
 async def redraw(tx: Tx, core: Core, alert: Alert) -> None:
@@ -160,7 +160,7 @@ async def _show(tx: Tx, core: Core, alert: Alert, change: str, *, later: bool = 
     due_at = tx.now + REDRAW_EVERY if later else None
     if alert.severity == "info":
         due_at = core.alerting.hours.quiet_until(tx.now) or due_at
-    await owed.alert(tx, core, alert.id, change, due_at=due_at)
+    await outbox_messages.alert(tx, core, alert.id, change, due_at=due_at)
 
 
 async def _audit(

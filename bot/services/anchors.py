@@ -12,7 +12,7 @@ import logging
 import os
 from pathlib import Path
 
-from bot.services import owed
+from bot.services import outbox_messages
 from bot.services.core import Core
 from storage import audit
 from storage.audit import Anchor
@@ -41,7 +41,7 @@ async def drop(core: Core, path: Path | None) -> None:
         if anchor is None:
             return
         if core.channels.audit:
-            await owed.anchor(tx, core, anchor)
+            await outbox_messages.anchor(tx, core, anchor)
     log.info(
         "audit.anchor", extra={"seq": anchor.seq, "hash": anchor.hash, "mac": anchor.mac, "at": anchor.at}
     )

@@ -25,7 +25,7 @@ from bot.domain.errors import (
 from bot.domain.money import format_usd
 from bot.domain.policy import APPROVAL_VALID_FOR
 from bot.domain.requests import Event, Request, State
-from bot.services import alerts, bulk_approval, bulk_rows, owed, people
+from bot.services import alerts, bulk_approval, bulk_rows, outbox_messages, people
 from bot.services.core import Core
 from bot.services.decisions import is_genuine, signed
 from bot.services.drafts import read_reason
@@ -113,10 +113,10 @@ async def _approve(
                 "in_place_of": sorted(standing.stands_for.get(actor.id, ())),
             },
         )
-        await owed.card(tx, core, request)
-        await owed.line(tx, core, request, "approval", actor=actor.id, tag=actor.id)
+        await outbox_messages.card(tx, core, request)
+        await outbox_messages.line(tx, core, request, "approval", actor=actor.id, tag=actor.id)
         if request.state is State.APPROVED:
-            await owed.tell_requester(tx, core, request, actor.id)
+            await outbox_messages.tell_requester(tx, core, request, actor.id)
         core.crash_point("approve.before_commit")
     return request, verdict
 
@@ -227,8 +227,8 @@ async def confirm(core: Core, request_id: str, slack_id: str) -> Request:
             await decisions.insert(tx, signed(tx, core, request, DecisionKind.CONFIRM, actor))
             request = await requests.touch(tx, request, remind_at=None)
             await note(tx, core, request, actor.id, "request.confirmed", {})
-            await owed.card(tx, core, request)
-            await owed.line(tx, core, request, "confirmed", actor=actor.id)
+            await outbox_messages.card(tx, core, request)
+            await outbox_messages.line(tx, core, request, "confirmed", actor=actor.id)
             return request
     except CountersignError as refusal:
         await people.refused(core, slack_id, "request.confirm", f"request:{request_id}", refusal.reason)
@@ -281,8 +281,8 @@ async def _settle_by_hand(
         await note(
             tx, core, request, decision.actor, "request.resolution_proposed", {"verdict": decision.verdict}
         )
-        await owed.card(tx, core, request)
-        await owed.line(
+        await outbox_messages.card(tx, core, request)
+        await outbox_messages.line(
             tx, core, request, "resolution", actor=decision.actor, tag=decision.actor, text=decision.reason
         )
         return request
@@ -304,8 +304,8 @@ async def _settle_by_hand(
     await requests.purge(tx, request.id)
     await note(tx, core, moved, decision.actor, "request.resolved_by_hand", {"verdict": decision.verdict})
     await alerts.resolve(tx, core, f"unresolved:{request.id}")
-    await owed.card(tx, core, moved)
+    await outbox_messages.card(tx, core, moved)
     await bulk_rows.row_changed(tx, core, moved)
-    await owed.line(tx, core, moved, str(moved.state), actor=decision.actor)
-    await owed.tell_requester(tx, core, moved, decision.actor)
+    await outbox_messages.line(tx, core, moved, str(moved.state), actor=decision.actor)
+    await outbox_messages.tell_requester(tx, core, moved, decision.actor)
     return moved

@@ -16,7 +16,7 @@ from bot.domain.money import exact_sum
 from bot.domain.requests import Event, Request, State
 from bot.operations._base import Concern, Operation
 from bot.partner.codec import encode
-from bot.services import bulk_facts, bulk_rows, bulk_words, drafts, owed, people, programs
+from bot.services import bulk_facts, bulk_rows, bulk_words, drafts, outbox_messages, people, programs
 from bot.services.bulk_approval import ROWS_DIGEST
 from bot.services.bulk_reading import Read, of_draft
 from bot.services.core import Core
@@ -142,7 +142,7 @@ async def submit(core: Core, draft_id: str, slack_id: str, *, reason: str) -> Re
         await requests.insert(tx, batch, private={}, body=_no_body())
         body = {"exposure_usd": str(batch.exposure_usd), "rows": [row.id for row in made]}
         await note(tx, core, batch, actor.id, "request.submitted", body)
-        await owed.card(tx, core, batch)
+        await outbox_messages.card(tx, core, batch)
         core.crash_point("submit.before_commit")
     core.crash_point("submit.committed")
     return batch
@@ -227,8 +227,8 @@ async def _leave_out(tx: Tx, core: Core, request_id: str, slack_id: str, row_ids
     batch = await requests.change_terms(tx, batch, **terms, digest=digest)
     body = {"rows": [row.id for row in out], "approvals_fallen": fallen}
     await note(tx, core, batch, slack_id, "request.rows_left_out", body)
-    await owed.card(tx, core, batch)
-    await owed.line(tx, core, batch, "left_out", actor=slack_id, text=_told(out, batch, fallen))
+    await outbox_messages.card(tx, core, batch)
+    await outbox_messages.line(tx, core, batch, "left_out", actor=slack_id, text=_told(out, batch, fallen))
     return batch
 
 

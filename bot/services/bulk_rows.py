@@ -13,7 +13,7 @@ from decimal import Decimal
 from bot.domain.bulk import batch_event, ending_text
 from bot.domain.money import exact_sum
 from bot.domain.requests import TERMINAL, Event, Request, State
-from bot.services import owed
+from bot.services import outbox_messages
 from bot.services.core import Core
 from storage import audit, requests
 from storage.store import Tx
@@ -53,14 +53,14 @@ async def _follow(tx: Tx, core: Core, batch: Request) -> None:
         text = ending_text(states, moved_usd(rows), batch.exposure_usd)
         if batch.state in (State.UNRESOLVED, State.FAILED) and text != batch.outcome_text:
             batch = await requests.touch(tx, batch, outcome_text=text)
-        await owed.progress(tx, core, batch)
+        await outbox_messages.progress(tx, core, batch)
         return
-    await owed.card(tx, core, batch)
+    await outbox_messages.card(tx, core, batch)
     if batch.state in TERMINAL or batch.state is State.UNRESOLVED:
-        await owed.line(tx, core, batch, str(batch.state), text=batch.outcome_text)
-        await owed.tell_requester(tx, core, batch, "")
+        await outbox_messages.line(tx, core, batch, str(batch.state), text=batch.outcome_text)
+        await outbox_messages.tell_requester(tx, core, batch, "")
     if batch.state in TERMINAL:
-        await owed.results(tx, core, batch)
+        await outbox_messages.results(tx, core, batch)
 
 
 async def included(tx: Tx, batch: Request) -> list[Request]:
@@ -100,7 +100,9 @@ async def stop(tx: Tx, core: Core, batch: Request, slack_id: str) -> Request:
     """The requester stops a batch that is under way: what was sent goes on, the rest is not sent."""
     closed = await close_rows(tx, batch, Event.CANCEL, STOPPED)
     await note(tx, core, batch, "request.stopped", Counter(row.state for row in closed), actor=slack_id)
-    await owed.line(tx, core, batch, "stopped", actor=slack_id, text=f"{len(closed)} rows were not sent.")
+    await outbox_messages.line(
+        tx, core, batch, "stopped", actor=slack_id, text=f"{len(closed)} rows were not sent."
+    )
     await _follow(tx, core, batch)
     found = await requests.get(tx, batch.id)
     return found or batch

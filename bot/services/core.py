@@ -19,7 +19,7 @@ from bot.domain.relaying import Destination
 from bot.domain.reveals import Reveals
 from bot.operations._base import Operation
 from bot.partner.client import PartnerClient
-from bot.services.codes import Codes
+from bot.services.otp_store import Codes
 from storage.store import Store
 
 

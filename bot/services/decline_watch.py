@@ -17,7 +17,7 @@ from bot.domain.money import format_usd
 from bot.partner.models.events import CardDeclined, Decline
 from bot.services import alerts, card_watch
 from bot.services.core import Core
-from bot.services.heard import Heard
+from bot.services.received_event import Heard
 from storage import alerts as alert_rows
 from storage import cards, readings
 from storage.alerts import Alert

@@ -8,7 +8,7 @@ from decimal import Decimal
 
 from bot.domain.money import format_usd
 from bot.domain.requests import State
-from bot.services import owed
+from bot.services import outbox_messages
 from bot.services.core import Core
 from storage import alerts, history, readings, requests
 from storage.alerts import Alert
@@ -52,7 +52,7 @@ async def post(core: Core) -> None:
         still_open = [alert.title for alert in await alerts.open_ones(tx)]
         value = {"lines": [*await _floats(tx, core), *lines], "still_open": still_open}
         await readings.put(tx, "", f"{_LAST}:{day}", value)
-        await owed.digest(tx, core, day.isoformat())
+        await outbox_messages.digest(tx, core, day.isoformat())
 
 
 async def _happened(tx: Tx, core: Core, since: datetime) -> list[Line]:

@@ -13,7 +13,7 @@ from typing import Any
 from bot.domain.outcomes import RECONCILE_EVERY, RETRY_PAUSES
 from bot.domain.planning import LAPSED, History, never_executed
 from bot.domain.requests import TERMINAL, Event, Request, State
-from bot.services import alerts, bulk_rows, owed, pausing, programs, support
+from bot.services import alerts, bulk_rows, outbox_messages, pausing, programs, support
 from bot.services.core import Core
 from bot.services.requests import note
 from storage import attempts, requests
@@ -33,13 +33,13 @@ _UNTRUSTED = (
 async def tell(tx: Tx, core: Core, request: Request, event: Event | None, facts: Mapping[str, Any]) -> None:
     """After an outcome: audit, messages owed, the alert of a lost outcome, the purge of private details."""
     await note(tx, core, request, "system:execution", "request.outcome", facts)
-    await owed.card(tx, core, request)
+    await outbox_messages.card(tx, core, request)
     await bulk_rows.row_changed(tx, core, request)
     if event is not None:
-        await owed.line(tx, core, request, str(request.state), text=request.outcome_text)
+        await outbox_messages.line(tx, core, request, str(request.state), text=request.outcome_text)
     if request.state in TERMINAL:
         await requests.purge(tx, request.id)
-        await owed.tell_requester(tx, core, request, "")
+        await outbox_messages.tell_requester(tx, core, request, "")
         await alerts.resolve(tx, core, f"unresolved:{request.id}")
     if event is Event.LOSE_SIGHT:
         await alerts.raise_(
@@ -52,7 +52,7 @@ async def tell(tx: Tx, core: Core, request: Request, event: Event | None, facts:
             title=f"{request.id}: outcome not known",
             text=await support.card(tx, core, request),
         )
-        await owed.tell_requester(tx, core, request, "")
+        await outbox_messages.tell_requester(tx, core, request, "")
 
 
 async def without_a_call(core: Core, request: Request) -> bool:

@@ -10,7 +10,7 @@ from bot.domain.purchases import Purchase
 from bot.partner.models.events import CardDeclined, FloatCredited, ThreeDsChallenge
 from bot.services import decline_watch, funding_watch, threeds
 from bot.services.core import Core
-from bot.services.heard import Heard
+from bot.services.received_event import Heard
 from storage.store import Tx
 
 

@@ -28,7 +28,7 @@ from bot.services import (
     card_reading,
     endings,
     gate,
-    owed,
+    outbox_messages,
     programs,
     reveal,
     webhook_change,
@@ -172,7 +172,7 @@ async def _claim(core: Core, request_id: str, *, approval_holds: bool) -> _Work 
             {"number": attempt.number, "step": step.value},
         )
         if before.state is State.APPROVED:
-            await owed.card(tx, core, request)
+            await outbox_messages.card(tx, core, request)
             await bulk_rows.row_changed(tx, core, request)
     return _Work(request, operation, attempt, history, approval_holds)
 

@@ -23,7 +23,7 @@ from bot.partner.models.events import FloatCredit
 from bot.partner.ratelimit import Lane
 from bot.services import alerts
 from bot.services.core import Core
-from bot.services.heard import LATE_AFTER
+from bot.services.received_event import LATE_AFTER
 from storage import readings, requests
 from storage.readings import Reading
 from storage.store import Tx

@@ -15,8 +15,8 @@ from bot.partner.models.events import ThreeDsChallenge, TypedEvent
 from bot.partner.webhooks import CHALLENGE, unwrap
 from bot.services import alerts, event_rules, relay
 from bot.services.core import Core
-from bot.services.heard import Heard
 from bot.services.legs import leg_of
+from bot.services.received_event import Heard
 from storage import inbox, purchases
 from storage.inbox import InboxEvent, Share
 from storage.store import Tx

@@ -11,7 +11,7 @@ from bot.partner import codec
 from bot.partner.models import Event
 from bot.partner.models.events import ThreeDsChallenge
 from bot.partner.webhooks import CHALLENGE, Delivery, storable, unwrap
-from bot.services.codes import Codes
+from bot.services.otp_store import Codes
 from storage.ingest import Arrival, Ingest
 
 

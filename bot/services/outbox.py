@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Protocol
 
-from bot.services import owed, pictures_of, reveal
+from bot.services import outbox_messages, pictures_of, reveal
 from bot.services.core import Core
 from bot.view_models.pictures import DirectPicture, Picture, RequestPicture
 from storage import outbox
@@ -262,7 +262,7 @@ class Outbox:
             if row.kind in EDITED_IN_PLACE:
                 await outbox.put_place(tx, row.subject, row.kind, posted.channel, posted.ts, version)
             if row.kind == "alert" and posted.chart_refused:
-                await owed.alert_chart(tx, self._core, row.subject.removeprefix("alert:"))
+                await outbox_messages.alert_chart(tx, self._core, row.subject.removeprefix("alert:"))
 
     async def _later(self, row: OutboxRow, pause: timedelta, error: str) -> None:
         async with self._core.store.begin() as tx:

@@ -14,7 +14,7 @@ from operator import attrgetter
 from bot.domain.actors import Actor
 from bot.domain.errors import InvalidInput, NotAllowed, NotFound
 from bot.domain.requests import State
-from bot.services import alerts, consents, drafts, owed, people
+from bot.services import alerts, consents, drafts, outbox_messages, people
 from bot.services import programs as program_pauses
 from bot.services.core import Core
 from bot.services.people import Roles
@@ -128,7 +128,7 @@ async def _redraw(tx: Tx, core: Core, program: str) -> None:
     """The cards of what waits say so, and stop saying so; what is approved goes out at once."""
     waiting = await requests.find(tx, states=(State.PENDING, State.APPROVED), limit=_REDRAWN)
     for request in (r for r in waiting if r.program == program):
-        await owed.redraw(tx, core, request)
+        await outbox_messages.redraw(tx, core, request)
     tx.after_commit(lambda: core.carrier.wake(""))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from bot.domain.approvals import decide
 from bot.domain.errors import CountersignError, NotFound
-from bot.services import owed, people
+from bot.services import outbox_messages, people
 from bot.services.approvals import refusal_of
 from bot.services.core import Core
 from bot.services.requests import existing
@@ -16,7 +16,7 @@ from storage.drafts import Draft
 async def redraw(core: Core, request_id: str) -> None:
     """The card in Slack is not as the request is: owe it again. Raises NotFound."""
     async with core.store.begin() as tx:
-        await owed.redraw(tx, core, await existing(tx, request_id))
+        await outbox_messages.redraw(tx, core, await existing(tx, request_id))
 
 
 async def draft(core: Core, draft_id: str, owner: str) -> Draft:

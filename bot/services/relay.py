@@ -20,7 +20,7 @@ from bot.domain.relaying import Destination
 from bot.partner.codec import encode
 from bot.services import alerts, people
 from bot.services.core import Core
-from bot.services.heard import Heard
+from bot.services.received_event import Heard
 from bot.services.ssrf import AT_ONCE, NotDelivered, Sender
 from storage import alerts as alert_rows
 from storage import audit, readings

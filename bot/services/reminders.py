@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 
 from bot.domain.approvals import DecisionKind
 from bot.domain.requests import Request, State
-from bot.services import owed
+from bot.services import outbox_messages
 from bot.services.core import Core
 from bot.services.requests import FIRST_REMINDER, remind_due
 from storage import decisions, requests
@@ -28,11 +28,11 @@ async def remind(core: Core) -> None:
         for request in await requests.find(tx, states=(State.UNRESOLVED,), limit=200):
             nth = (tx.now - (request.first_sent_at or request.created_at)) // UNRESOLVED_EVERY
             if nth:
-                await owed.line(tx, core, request, "reminder_unresolved", tag=str(nth))
+                await outbox_messages.line(tx, core, request, "reminder_unresolved", tag=str(nth))
         for request in await _unconfirmed(tx):
             nth = _doublings(request.created_at, tx.now)
             if nth:
-                await owed.line(tx, core, request, "reminder", tag=f"confirm:{nth}")
+                await outbox_messages.line(tx, core, request, "reminder", tag=f"confirm:{nth}")
 
 
 async def _unconfirmed(tx: Tx) -> list[Request]:

@@ -14,7 +14,7 @@ from bot.domain.policy import APPROVAL_VALID_FOR
 from bot.domain.requests import Event, Request, State
 from bot.domain.terms import terms_digest
 from bot.partner.codec import encode
-from bot.services import bulk_rows, owed, people
+from bot.services import bulk_rows, outbox_messages, people
 from bot.services.core import Core
 from bot.services.decisions import signed
 from bot.services.drafts import operation_of
@@ -43,7 +43,7 @@ async def submit(core: Core, draft_id: str, slack_id: str) -> Request:
         if draft.run_now:
             request = await _break_glass(tx, core, request, actor)
             tx.after_commit(lambda: core.carrier.wake(request.id))
-        await owed.card(tx, core, request)
+        await outbox_messages.card(tx, core, request)
         core.crash_point("submit.before_commit")
     core.crash_point("submit.committed")
     return request
@@ -190,9 +190,9 @@ async def close(tx: Tx, core: Core, request: Request, event: Event, actor: str, 
     if moved.is_batch:
         await bulk_rows.close_rows(tx, moved, event, text)
     await bulk_rows.row_changed(tx, core, moved)
-    await owed.card(tx, core, moved)
-    await owed.line(tx, core, moved, str(moved.state), actor=actor)
-    await owed.tell_requester(tx, core, moved, actor)
+    await outbox_messages.card(tx, core, moved)
+    await outbox_messages.line(tx, core, moved, str(moved.state), actor=actor)
+    await outbox_messages.tell_requester(tx, core, moved, actor)
     return moved
 
 
@@ -223,7 +223,7 @@ async def remind_due(core: Core) -> int:
         for request in await requests.reminding(tx):
             waited = tx.now - request.created_at
             await requests.touch(tx, request, remind_at=request.created_at + waited * 2)
-            await owed.line(tx, core, request, "reminder", tag=str(int(waited.total_seconds())))
+            await outbox_messages.line(tx, core, request, "reminder", tag=str(int(waited.total_seconds())))
             count += 1
     return count
 

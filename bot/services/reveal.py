@@ -14,7 +14,7 @@ from bot.domain.errors import Expired, NotAllowed, NotFound
 from bot.domain.requests import Request
 from bot.domain.reveals import LINK_GOOD_FOR, digest_of
 from bot.domain.secret import Secret
-from bot.services import owed, people
+from bot.services import outbox_messages, people
 from bot.services.core import Core
 from bot.services.requests import note
 from bot.view_models.pictures import LinkPicture
@@ -28,7 +28,7 @@ _STILL_OPENING = timedelta(seconds=60)
 async def grant(tx: Tx, core: Core, request: Request) -> None:
     """In the transaction of the outcome: the requester gets a link, and others until the approval lapses."""
     await reveals.grant(tx, request.id, request.valid_until or tx.now)
-    await owed.reveal_link(tx, core, request, 1)
+    await outbox_messages.reveal_link(tx, core, request, 1)
 
 
 async def make_link(core: Core, request_id: str) -> LinkPicture | None:
@@ -78,7 +78,7 @@ async def another_link(core: Core, request_id: str, slack_id: str) -> None:
         over = "The details were shown once already." if why == "opened" else "The approval has lapsed."
         raise Expired(f"{over} No link was sent: make a new request with /card reveal.")
     async with core.store.begin() as tx:
-        await owed.reveal_link(tx, core, request, found.links + 1)
+        await outbox_messages.reveal_link(tx, core, request, found.links + 1)
         await note(tx, core, request, slack_id, "card_details.another_link", {"nth": found.links + 1})
 
 
@@ -99,13 +99,13 @@ async def end_unopened(core: Core) -> None:
             text = f"{what}: nobody saw the details. Make a new request if they are still needed."
             said = await say(tx, core, request, text)
             await note(tx, core, said, "system:reveal", "card_details.unopened", {"links": before.links})
-            await owed.line(tx, core, said, "unopened", text=text)
+            await outbox_messages.line(tx, core, said, "unopened", text=text)
 
 
 async def say(tx: Tx, core: Core, request: Request, text: str) -> Request:
     """What became of the link, on the request and its card."""
     said = await requests.touch(tx, request, outcome_text=text)
-    await owed.card(tx, core, said)
+    await outbox_messages.card(tx, core, said)
     return said
 
 

@@ -21,7 +21,7 @@ from bot.domain.reveals import PAGE_GOOD_FOR_S, Manner, digest_of, origin_of
 from bot.domain.secret import Secret
 from bot.operations.card_reveal import odd_status
 from bot.partner.errors import PartnerError, Unauthorized
-from bot.services import endings, gate, owed, people, programs, reveal
+from bot.services import endings, gate, outbox_messages, people, programs, reveal
 from bot.services.core import Core
 from bot.services.decisions import is_genuine
 from bot.services.requests import has_its_digest, note
@@ -205,6 +205,6 @@ async def _record(core: Core, request: Request, digest: str, manner: Manner) -> 
         said = await reveal.say(tx, core, current, text)
         facts = {"card": request.subject, "as": manner.value, "links": opened.links}
         await note(tx, core, said, request.requester, "card_details.opened", facts)
-        await owed.line(tx, core, said, "opened", actor=request.requester, text="")
+        await outbox_messages.line(tx, core, said, "opened", actor=request.requester, text="")
         card = await cards.get(tx, request.subject)
     return odd_status(card.status if card else None)

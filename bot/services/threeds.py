@@ -14,10 +14,10 @@ from bot.domain.money import format_usd
 from bot.domain.secret import Secret
 from bot.partner.models.events import ThreeDsChallenge
 from bot.services import alerts
-from bot.services.codes import GOOD_FOR, Outgoing
 from bot.services.core import Core
-from bot.services.heard import Heard
+from bot.services.otp_store import GOOD_FOR, Outgoing
 from bot.services.outbox import MessageGone, Publisher, SlackRefused, SlackTrouble
+from bot.services.received_event import Heard
 from bot.view_models.pictures import CodePicture
 from storage import alerts as alert_rows
 from storage import audit, cards, person_cards

@@ -10,7 +10,7 @@ from bot.domain.outcomes import LATE_LANDING_FOR, PRIVATE_KEPT_FOR
 from bot.domain.planning import Evidence
 from bot.domain.requests import Event, Request, State
 from bot.partner.errors import PartnerError
-from bot.services import alerts, bulk_rows, delegations, gate, owed, people
+from bot.services import alerts, bulk_rows, delegations, gate, outbox_messages, people
 from bot.services.core import Core
 from bot.services.requests import note
 from storage import drafts, relay, requests, webhook_secrets
@@ -28,7 +28,7 @@ async def purge(core: Core) -> None:
             request = await requests.get(tx, request_id)
             if request is not None and request.state is State.UNRESOLVED:
                 await requests.touch(tx, request, needs_person=True)
-                await owed.card(tx, core, request)
+                await outbox_messages.card(tx, core, request)
         dropped = await drafts.drop_old(tx, older_than=DRAFTS_KEPT_FOR)
         dropped += await webhook_secrets.drop_old(tx)
         dropped += await relay.drop_old(tx)
@@ -72,9 +72,9 @@ async def _look_again(core: Core, request: Request) -> None:
             title=f"{request.id} landed late",
             text=f"{text} Check the card and the ledger; a repeat may have paid twice.",
         )
-        await owed.card(tx, core, moved)
+        await outbox_messages.card(tx, core, moved)
         await bulk_rows.row_changed(tx, core, moved)
-        await owed.line(tx, core, moved, "landed_late", text=text)
+        await outbox_messages.line(tx, core, moved, "landed_late", text=text)
 
 
 async def check_policy(core: Core) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from bot.services import decline_watch, threeds
 from bot.services.backfill import Backfill
-from bot.services.codes import Codes
+from bot.services.otp_store import Codes
 from storage import person_cards
 from tests.alerts.conftest import ALERTS, Desk
 from tests.handlers.office import BOB, CAROL

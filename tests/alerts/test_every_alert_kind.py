@@ -24,8 +24,8 @@ from bot.operations.funding_words import reason_in_words
 from bot.partner.models.funding import CREDITED_REASONS, REJECTED_REASONS, REVIEW_REASONS
 from bot.services import alerts, delegations, event_rules, threeds, upkeep
 from bot.services.core import Core
-from bot.services.heard import Heard
 from bot.services.polling import Poller
+from bot.services.received_event import Heard
 from bot.services.relay import Relay
 from bot.services.ssrf import Sender
 from handlers.publish import SlackPublisher

@@ -10,7 +10,7 @@ from bot.domain.purchases import Purchase
 from bot.domain.retention import Retention
 from bot.services import event_rules, inbox, retention
 from bot.services.core import Core
-from bot.services.heard import Heard
+from bot.services.received_event import Heard
 from storage import alerts
 from storage.store import Tx
 from tests.events.receiving import Bot, authorized

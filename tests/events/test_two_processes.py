@@ -21,10 +21,10 @@ from bot.domain.retention import Retention
 from bot.domain.secret import Secret
 from bot.services import card_reading, inbox
 from bot.services.backfill import Backfill
-from bot.services.codes import Codes
 from bot.services.core import Core
 from bot.services.intake import Intake
 from bot.services.leadership import Leader
+from bot.services.otp_store import Codes
 from bot.services.polling import Poller
 from bot.services.webhooks import Webhooks
 from storage import alerts, person_cards, programs

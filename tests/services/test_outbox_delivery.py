@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.services import approvals, owed
+from bot.services import approvals, outbox_messages
 from bot.services.outbox import MessageGone, Outbox, SlackRefused, SlackTrouble
 from storage import outbox as rows
 from tests.services.acting import Fault, execute
@@ -174,7 +174,7 @@ async def test_a_redraw_mends_a_card_that_somebody_edited(post: Post) -> None:
     await post.deliver()
     post.slack.messages[0].shows = "vandalised"
     async with post.world.store.begin() as tx:
-        await owed.redraw(tx, post.world.core, request)
+        await outbox_messages.redraw(tx, post.world.core, request)
     await post.deliver()
     assert post.in_channel() == ["card pending"]
 
@@ -267,9 +267,9 @@ async def test_a_thread_whose_card_was_deleted_goes_on_under_the_new_card(post: 
     post.slack.messages.clear()
     post.slack.next_post = [MessageGone("thread_not_found")]
     async with post.world.store.begin() as tx:
-        await owed.line(tx, post.world.core, request, "reminder", tag="x")
+        await outbox_messages.line(tx, post.world.core, request, "reminder", tag="x")
     await post.deliver(2)
     async with post.world.store.begin() as tx:
-        await owed.redraw(tx, post.world.core, request)
+        await outbox_messages.redraw(tx, post.world.core, request)
     await post.deliver(10)
     assert sorted(post.in_channel()) == ["card pending", "line reminder"]

@@ -9,10 +9,8 @@ from pathlib import Path
 
 from bot.domain.retention import Retention
 from bot.services import (
-    alert_life,
     anchors,
     consents,
-    decline_watch,
     delegations,
     digest,
     programs,
@@ -23,6 +21,7 @@ from bot.services import (
     threeds,
     upkeep,
 )
+from bot.services.alerts import alert_actions, decline_rules
 from bot.services.backfill import Backfill
 from bot.services.core import Core
 from bot.services.polling import Poller
@@ -82,9 +81,9 @@ def table(
         Job("reveals", 30, lambda: reveal.end_unopened(core)),
         Job("consents", 30, lambda: consents.expire_due(core)),
         Job("delegations", 60, lambda: delegations.announce(core)),
-        Job("alerts", 30, lambda: alert_life.tend(core)),
+        Job("alerts", 30, lambda: alert_actions.tend(core)),
         Job("digest", 60, lambda: digest.post(core)),
-        Job("declines", 30, lambda: decline_watch.settle(core)),
+        Job("declines", 30, lambda: decline_rules.settle(core)),
         Job("deliveries", 30, webhooks.report),
         Job("late-landings", 900, lambda: upkeep.sweep_late_landings(core)),
         Job("anchor", 900, lambda: anchors.drop(core, anchor_file)),

@@ -7,7 +7,7 @@ import re
 from datetime import timedelta
 
 from bot.domain.errors import NotFound
-from bot.services import alert_life
+from bot.services.alerts import alert_actions
 from bot.services.core import Core
 from handlers import code_answers
 from handlers.views import alerts, replies
@@ -24,9 +24,9 @@ async def answer(core: Core, slack_id: str, rest: str) -> Block:
     """Raises NotFound and NotAllowed with what to do instead."""
     words = rest.split()
     if not words:
-        return alerts.open_alerts(await alert_life.shown(core))
+        return alerts.open_alerts(await alert_actions.shown(core))
     if words[0] == "unmute" and len(words) == 2:
-        await alert_life.unmute(core, slack_id, words[1])
+        await alert_actions.unmute(core, slack_id, words[1])
         return replies.said(f"The mute rule {words[1]} is ended; what is open is posted.")
     if words[0] == "mute" and len(words) >= 3:
         return await _mute(core, slack_id, words[1], words[2], words[3:])
@@ -42,7 +42,7 @@ async def _mute(core: Core, slack_id: str, name: str, kind: str, more: list[str]
         lasts = timedelta(**{{"h": "hours", "d": "days"}[match[2]]: int(match[1])})
         more = more[:-1]
     try:
-        await alert_life.mute(core, slack_id, name=name, kind=kind, about=" ".join(more), lasts=lasts)
+        await alert_actions.mute(core, slack_id, name=name, kind=kind, about=" ".join(more), lasts=lasts)
     except ValueError as wrong:
         raise NotFound(f"{wrong} {_HOW}") from None
     about = f" about {' '.join(more)}" if more else ""

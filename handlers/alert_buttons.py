@@ -5,7 +5,8 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 
 from bot.domain.errors import NotFound
-from bot.services import alert_life, handover, pausing, people, relay, remedies, second_word
+from bot.services import handover, pausing, people, relay, second_word
+from bot.services.alerts import alert_actions, remedies
 from handlers import opening
 from handlers.guard import Turn
 from handlers.views import alerts, ids, replies
@@ -26,7 +27,7 @@ async def pressed(turn: Turn) -> None:
 
 
 async def _ack(turn: Turn, alert_id: str) -> None:
-    alert = await alert_life.acknowledge(turn.core, alert_id, turn.user)
+    alert = await alert_actions.acknowledge(turn.core, alert_id, turn.user)
     await turn.tell(replies.said(f"✓ Acknowledged by you for 4 hours: {alert.title}"))
 
 
@@ -37,12 +38,12 @@ async def _snooze(turn: Turn, alert_id: str) -> None:
 
 
 async def _assign(turn: Turn, alert_id: str) -> None:
-    alert = await alert_life.assign(turn.core, alert_id, turn.user)
+    alert = await alert_actions.assign(turn.core, alert_id, turn.user)
     await turn.tell(replies.said(f"✓ It is yours: {alert.title}"))
 
 
 async def _resolve(turn: Turn, alert_id: str) -> None:
-    alert = await alert_life.end(turn.core, alert_id, turn.user)
+    alert = await alert_actions.end(turn.core, alert_id, turn.user)
     await turn.tell(replies.said(f"✓ Resolved by you: {alert.title}"))
 
 
@@ -65,18 +66,18 @@ async def _redeliver(turn: Turn, alert_id: str) -> None:
 
 
 async def _resume(turn: Turn, alert_id: str) -> None:
-    alert = await alert_life.of_kind(turn.core, alert_id, "paused")
+    alert = await alert_actions.of_kind(turn.core, alert_id, "paused")
     for said in await pausing.resume(turn.core, turn.user, [alert.subject]):
         await turn.tell(replies.said(said))
 
 
 async def _confirm(turn: Turn, alert_id: str) -> None:
-    alert = await alert_life.of_kind(turn.core, alert_id, "consent")
+    alert = await alert_actions.of_kind(turn.core, alert_id, "consent")
     await turn.tell(replies.said(f"✓ {await second_word.give(turn.core, alert.subject, turn.user)}"))
 
 
 async def _decline(turn: Turn, alert_id: str) -> None:
-    alert = await alert_life.of_kind(turn.core, alert_id, "consent")
+    alert = await alert_actions.of_kind(turn.core, alert_id, "consent")
     await second_word.decline(turn.core, alert.subject, turn.user)
     await turn.tell(replies.said("Declined. Nothing was changed."))
 
@@ -108,7 +109,7 @@ async def snooze(turn: Turn) -> None:
     chosen = str(values["for"]["value"]["selected_option"]["value"])
     until = datetime.fromtimestamp(int(moment), UTC) if moment else _until(turn, chosen)
     try:
-        await alert_life.snooze(turn.core, meta["alert"], turn.user, until)
+        await alert_actions.snooze(turn.core, meta["alert"], turn.user, until)
     except ValueError as wrong:
         await turn.ack(response_action="errors", errors={"until": str(wrong)})
         return

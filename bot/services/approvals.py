@@ -25,7 +25,8 @@ from bot.domain.errors import (
 from bot.domain.money import format_usd
 from bot.domain.policy import APPROVAL_VALID_FOR
 from bot.domain.requests import Event, Request, State
-from bot.services import alerts, bulk_approval, bulk_rows, outbox_messages, people
+from bot.services import bulk_approval, bulk_rows, outbox_messages, people
+from bot.services.alerts import lifecycle as alerts
 from bot.services.core import Core
 from bot.services.decisions import is_genuine, signed
 from bot.services.drafts import read_reason

@@ -12,7 +12,8 @@ from operator import attrgetter
 from bot.domain.actors import Actor
 from bot.domain.errors import NotAllowed, NotFound
 from bot.operations import readers
-from bot.services import alerts, consents, people
+from bot.services import consents, people
+from bot.services.alerts import lifecycle as alerts
 from bot.services.core import Core
 from bot.view_models.status import CodePerson
 from storage import audit, cards, person_cards

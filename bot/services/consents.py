@@ -13,7 +13,8 @@ from typing import Any
 
 from bot.domain.actors import Actor
 from bot.domain.errors import CountersignError, Expired, NotAllowed, NotFound, OwnRequest, Stale
-from bot.services import alerts, people
+from bot.services import people
+from bot.services.alerts import lifecycle as alerts
 from bot.services.core import Core
 from bot.services.people import Roles
 from storage import alerts as alert_rows

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from bot.domain.delegation import Delegation
 from bot.domain.errors import LookupFailed
-from bot.services import alerts
+from bot.services.alerts import lifecycle as alerts
 from bot.services.core import Core
 from storage import audit, readings
 from storage.store import Tx

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from bot.domain.purchases import Purchase
 from bot.partner.models.events import CardDeclined, FloatCredited, ThreeDsChallenge
-from bot.services import decline_watch, funding_watch, threeds
+from bot.services import threeds
+from bot.services.alerts import decline_rules, funding_rules
 from bot.services.core import Core
 from bot.services.received_event import Heard
 from storage.store import Tx
@@ -21,8 +22,8 @@ async def on_event(tx: Tx, core: Core, heard: Heard, purchase: Purchase | None) 
     """
     match heard.event:
         case CardDeclined() as declined:
-            await decline_watch.on_decline(tx, core, heard, declined)
+            await decline_rules.on_decline(tx, core, heard, declined)
         case FloatCredited(data=data, created_at=created_at):
-            await funding_watch.credited(tx, core, heard.program, data, created_at)
+            await funding_rules.credited(tx, core, heard.program, data, created_at)
         case ThreeDsChallenge() as challenge:
             await threeds.on_challenge(tx, core, heard, challenge)

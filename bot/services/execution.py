@@ -23,7 +23,6 @@ from bot.domain.requests import Attempt, Event, Request, State
 from bot.operations._base import Operation
 from bot.partner.errors import PartnerError
 from bot.services import (
-    alerts,
     bulk_rows,
     card_reading,
     endings,
@@ -33,6 +32,7 @@ from bot.services import (
     reveal,
     webhook_change,
 )
+from bot.services.alerts import lifecycle as alerts
 from bot.services.core import Core
 from bot.services.requests import close, note
 from storage import attempts, pauses, requests

@@ -11,7 +11,8 @@ from bot.domain.money import exact_sum
 from bot.domain.periods import Period
 from bot.domain.requests import Request, State
 from bot.partner.ratelimit import Lane
-from bot.services import float_history, float_watch
+from bot.services import float_history
+from bot.services.alerts import float_rules
 from bot.services.core import Core
 from bot.view_models.pictures import FloatPicture, RunwayPicture
 from storage import history, readings, requests
@@ -80,7 +81,7 @@ async def _runway(tx: Tx, core: Core, program: str, last: readings.Reading) -> R
         return RunwayPicture(floor_usd, known=False)
     spent = [Spent(r.read_at, Decimal(r.value["spent_usd"])) for r in past]
     usable = min(Decimal(last.value["balance_usd"]), Decimal(last.value["available_usd"]))
-    room_usd = usable - await float_watch.committed(tx, core, program)
+    room_usd = usable - await float_rules.committed(tx, core, program)
     hours = hours_left(room_usd, floor_usd, spent, tx.now, most=LOOKED_AHEAD_HOURS)
     at = None if hours is None else tx.now + timedelta(hours=hours)
     return RunwayPicture(floor_usd, known=True, hours=hours, at=at, looked_ahead_hours=LOOKED_AHEAD_HOURS)

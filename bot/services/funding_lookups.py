@@ -9,7 +9,7 @@ from bot.domain.alert_rules import overdue_mark, usual_time
 from bot.domain.errors import NotFound
 from bot.operations.funding_words import reason_in_words
 from bot.partner.models import Funding
-from bot.services import funding_watch
+from bot.services.alerts import funding_rules
 from bot.services.core import Core
 from bot.view_models.pictures import AddressPicture, FundingPicture
 from storage import requests
@@ -46,7 +46,7 @@ async def funding_show(core: Core, text: str, *, program: str | None = None) -> 
 
 async def _pictures(core: Core, program: str, found: list[Funding]) -> list[FundingPicture]:
     async with core.store.read() as tx:
-        took = await funding_watch.took(tx, program)
+        took = await funding_rules.took(tx, program)
         return [await _picture(tx, funding, took.get(funding.network, [])) for funding in found]
 
 

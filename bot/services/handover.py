@@ -8,7 +8,9 @@ from datetime import datetime
 from bot.domain.actors import Actor
 from bot.domain.errors import CountersignError, InvalidInput, NotAllowed, NotFound
 from bot.domain.requests import State
-from bot.services import alerts, funding_watch, people, programs
+from bot.services import people, programs
+from bot.services.alerts import funding_rules
+from bot.services.alerts import lifecycle as alerts
 from bot.services.core import Core
 from bot.services.drafts import read_reason
 from storage import alerts as alert_rows
@@ -84,7 +86,7 @@ async def _open(tx: Tx, core: Core) -> list[str]:
     lines += _section("Open requests", [f"{r.id} {r.state}: {r.summary}" for r in waiting])
     lines += await _about_alerts(tx, tx.now)
     funding = [
-        f.text for program in sorted(core.partners) for f in await funding_watch.under_way(tx, program)
+        f.text for program in sorted(core.partners) for f in await funding_rules.under_way(tx, program)
     ]
     lines += _section("Funding under way", funding)
     frozen = await cards.all(tx, status="FROZEN", limit=_SHOWN)

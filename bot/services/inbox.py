@@ -13,7 +13,8 @@ from datetime import timedelta
 
 from bot.partner.models.events import ThreeDsChallenge, TypedEvent
 from bot.partner.webhooks import CHALLENGE, unwrap
-from bot.services import alerts, event_rules, relay
+from bot.services import event_rules, relay
+from bot.services.alerts import lifecycle as alerts
 from bot.services.core import Core
 from bot.services.legs import leg_of
 from bot.services.received_event import Heard

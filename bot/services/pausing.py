@@ -14,8 +14,9 @@ from operator import attrgetter
 from bot.domain.actors import Actor
 from bot.domain.errors import InvalidInput, NotAllowed, NotFound
 from bot.domain.requests import State
-from bot.services import alerts, consents, drafts, outbox_messages, people
+from bot.services import consents, drafts, outbox_messages, people
 from bot.services import programs as program_pauses
+from bot.services.alerts import lifecycle as alerts
 from bot.services.core import Core
 from bot.services.people import Roles
 from storage import audit, pauses, programs, requests

@@ -14,17 +14,9 @@ from datetime import timedelta
 
 from bot.partner.errors import Forbidden, PartnerError, Unauthorized
 from bot.partner.ratelimit import Lane
-from bot.services import (
-    alerts,
-    card_reading,
-    card_watch,
-    float_lookups,
-    float_watch,
-    funding_watch,
-    ledger_watch,
-    programs,
-    webhook_watch,
-)
+from bot.services import card_reading, float_lookups, programs
+from bot.services.alerts import card_rules, float_rules, funding_rules, ledger_rules, webhook_rules
+from bot.services.alerts import lifecycle as alerts
 from bot.services.core import Core
 from storage import programs as program_rows
 from storage import readings
@@ -59,11 +51,11 @@ class Poller:
     async def runway(self) -> None:
         """No call: the readings of the last days say how long the float lasts."""
         for program in self._core.partners:
-            await float_watch.look_ahead(self._core, program)
+            await float_rules.look_ahead(self._core, program)
 
     async def funding(self) -> None:
         """Submissions that are not final, and credited ones for thirty days."""
-        await self._each("funding", lambda program: funding_watch.read(self._core, program))
+        await self._each("funding", lambda program: funding_rules.read(self._core, program))
 
     async def cards(self) -> None:
         """Every card, a hundred a call: directory and statuses; then the balances, a thousand a call."""
@@ -71,20 +63,20 @@ class Poller:
 
     async def ledger(self) -> None:
         """The ledger adds up to the float."""
-        await self._each("ledger", lambda program: ledger_watch.compare(self._core, program))
+        await self._each("ledger", lambda program: ledger_rules.compare(self._core, program))
 
     async def webhook(self) -> None:
         """Deliveries arrive."""
-        await self._each("webhook", lambda program: webhook_watch.look(self._core, program))
+        await self._each("webhook", lambda program: webhook_rules.look(self._core, program))
 
     async def _read_account(self, program: str) -> None:
         reading = await float_lookups.read_account(self._core, program, lane=Lane.BACKGROUND)
-        await float_watch.look(self._core, program, reading)
+        await float_rules.look(self._core, program, reading)
 
     async def _sweep_cards(self, program: str) -> None:
         begun_at = self._core.clock.now()
         await card_reading.sync_cards(self._core, program)
-        await card_watch.compare(self._core, program, begun_at)
+        await card_rules.compare(self._core, program, begun_at)
         await card_reading.sweep_balances(self._core, program)
 
     async def _each(self, job: str, work: Work) -> None:

@@ -6,7 +6,7 @@ That somebody stopped sending (`bot.services.pausing`) is another pause, which o
 from __future__ import annotations
 
 from bot.partner.errors import Forbidden, PartnerError
-from bot.services import alerts
+from bot.services.alerts import lifecycle as alerts
 from bot.services.core import Core
 from storage import audit, pauses, programs
 from storage.pauses import Pause

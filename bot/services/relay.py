@@ -18,7 +18,8 @@ from bot.domain import relaying
 from bot.domain.errors import NotAllowed, NotFound
 from bot.domain.relaying import Destination
 from bot.partner.codec import encode
-from bot.services import alerts, people
+from bot.services import people
+from bot.services.alerts import lifecycle as alerts
 from bot.services.core import Core
 from bot.services.received_event import Heard
 from bot.services.ssrf import AT_ONCE, NotDelivered, Sender

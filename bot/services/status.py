@@ -7,7 +7,8 @@ from collections.abc import Sequence
 
 from bot.domain.requests import OPEN, State
 from bot.partner.errors import PartnerError
-from bot.services import float_lookups, funding_watch, pictures_of, programs
+from bot.services import float_lookups, pictures_of, programs
+from bot.services.alerts import funding_rules
 from bot.services.backfill import CURSOR
 from bot.services.core import Core
 from bot.services.polling import POLLED
@@ -63,7 +64,7 @@ async def program_state(core: Core, program: str) -> ProgramState:
             paused=await programs.why_paused(tx, program),
             may_resume=await pauses.of(tx, program) is not None,
             float=known,
-            funding=tuple(await funding_watch.under_way(tx, program)),
+            funding=tuple(await funding_rules.under_way(tx, program)),
             signing=secret.state if secret else "none",
             last_delivery_at=await inbox.last_received(tx, program, "webhook"),
             fresh=await _fresh(tx, program),

@@ -13,7 +13,7 @@ from datetime import datetime, timedelta
 from bot.domain.money import format_usd
 from bot.domain.secret import Secret
 from bot.partner.models.events import ThreeDsChallenge
-from bot.services import alerts
+from bot.services.alerts import lifecycle as alerts
 from bot.services.core import Core
 from bot.services.otp_store import GOOD_FOR, Outgoing
 from bot.services.outbox import MessageGone, Publisher, SlackRefused, SlackTrouble

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bot.domain.outcomes import Outcome
 from bot.domain.requests import Request
-from bot.services import alerts
+from bot.services.alerts import lifecycle as alerts
 from bot.services.core import Core
 from bot.services.webhooks import PREVIOUS_TAKEN_FOR
 from storage import audit, webhook_secrets

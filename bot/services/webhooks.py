@@ -13,7 +13,8 @@ from datetime import datetime, timedelta
 
 from bot.domain.secret import Secret
 from bot.partner.webhooks import Delivery, DeliveryRefused, Malformed, NotGenuine, Stale, TooLarge, verify
-from bot.services import alerts, own_records
+from bot.services import own_records
+from bot.services.alerts import lifecycle as alerts
 from bot.services.core import Core
 from bot.services.intake import Intake
 from storage import webhook_secrets

@@ -8,7 +8,7 @@ from datetime import datetime
 from decimal import Decimal
 
 from bot.operations._base import Line
-from bot.services.funding_watch import UnderWay
+from bot.services.alerts.funding_rules import UnderWay
 from bot.view_models.pictures import AlertPicture, FloatPicture, InboxPicture
 
 

@@ -8,7 +8,8 @@ from decimal import Decimal
 
 from bot.domain.alert_rules import Alerting
 from bot.domain.hours import Hours
-from bot.services import alert_life, digest
+from bot.services import digest
+from bot.services.alerts import alert_actions
 from tests.alerts.conftest import ALERTS, Desk
 from tests.handlers.office import ALICE, BOB, CAROL
 
@@ -31,12 +32,12 @@ async def test_an_acknowledgement_is_shown_and_comes_back_unless_said_again(desk
     await desk.poll("account", seconds=4 * 3600 - 600)
     await desk.press(BOB, "alert:ack")
     await desk.poll("account", seconds=3600)
-    await alert_life.tend(desk.office.core)
+    await alert_actions.tend(desk.office.core)
     await desk.posted()
     assert "acknowledged by" in await desk.only()
 
     await desk.poll("account", seconds=4 * 3600)
-    await alert_life.tend(desk.office.core)
+    await alert_actions.tend(desk.office.core)
     await desk.posted()
     assert "acknowledged by" not in await desk.only()
     assert (await desk.thread())[-1] == "Raised again: it is still so. <@U0BOB>"
@@ -53,7 +54,7 @@ async def test_a_snooze_is_chosen_in_a_modal_and_ends_by_itself(desk: Desk) -> N
     assert "snoozed until" in await desk.only()
 
     await desk.poll("account", seconds=3601)
-    await alert_life.tend(desk.office.core)
+    await alert_actions.tend(desk.office.core)
     await desk.posted()
     assert "snoozed until" not in await desk.only()
     assert any("Snoozed until" in line for line in await desk.thread())

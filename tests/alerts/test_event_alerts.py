@@ -6,7 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from bot.services import decline_watch, threeds
+from bot.services import threeds
+from bot.services.alerts import decline_rules
 from bot.services.backfill import Backfill
 from bot.services.otp_store import Codes
 from storage import person_cards
@@ -198,7 +199,7 @@ async def test_a_new_window_is_a_new_message(desk: Desk) -> None:
         await desk.buy("ACME", decline_code="processing_error")
         await desk.handled()
         await desk.office.world.advance(601)
-        await decline_watch.settle(desk.office.core)
+        await decline_rules.settle(desk.office.core)
         await desk.handled()
 
     assert len(await desk.seen()) == 2

@@ -22,7 +22,8 @@ from bot.domain.delegation import Delegation
 from bot.domain.relaying import Destination
 from bot.operations.funding_words import reason_in_words
 from bot.partner.models.funding import CREDITED_REASONS, REJECTED_REASONS, REVIEW_REASONS
-from bot.services import alerts, delegations, event_rules, threeds, upkeep
+from bot.services import delegations, event_rules, threeds, upkeep
+from bot.services.alerts import lifecycle as alerts
 from bot.services.core import Core
 from bot.services.polling import Poller
 from bot.services.received_event import Heard

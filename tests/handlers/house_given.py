@@ -10,7 +10,7 @@ from typing import Any
 
 from bot import operations
 from bot.domain.requests import State
-from bot.services.funding_watch import UnderWay
+from bot.services.alerts.funding_rules import UnderWay
 from bot.view_models import pictures as p
 from bot.view_models import status as h
 from handlers.views import alerts, deciding, guidance, home, house, people_views, replies, request

@@ -3,7 +3,7 @@
 from sqlalchemy import text
 
 from bot.domain.relaying import Destination
-from bot.services import alerts
+from bot.services.alerts import lifecycle as alerts
 from storage import relay
 from storage.relay import Failed
 from tests.handlers.office import ALICE, BOB, Office

@@ -17,7 +17,8 @@ from bot.domain import approvals, outcomes, planning
 from bot.domain.approvals import Reason, Verdict
 from bot.domain.outcomes import Call, Finding
 from bot.operations.card_topup import TopUp
-from bot.services import alerts, gate
+from bot.services import gate
+from bot.services.alerts import lifecycle as alerts
 from storage import decisions
 from storage import requests as rows
 from tests.services.life import Life, TroubledLife

@@ -6,7 +6,7 @@ from sqlalchemy import text
 from bot.domain.errors import NotAllowed
 from bot.domain.requests import Request, State
 from bot.operations import readers
-from bot.services import remedies
+from bot.services.alerts import remedies
 from storage import alerts as alert_rows
 from storage import webhook_secrets
 from tests.services.acting import alert_kinds, execute, jump, open_alerts

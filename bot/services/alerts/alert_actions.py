@@ -10,8 +10,8 @@ import re
 from datetime import datetime, timedelta
 
 from bot.domain.errors import NotAllowed, NotFound
-from bot.services import alerts as conditions
 from bot.services import people, pictures_of
+from bot.services.alerts import lifecycle as conditions
 from bot.services.core import Core
 from bot.view_models.pictures import AlertsPicture, MutePicture
 from storage import alerts, audit, mutes

@@ -15,7 +15,8 @@ from typing import Any
 from bot.domain import decline_words
 from bot.domain.money import format_usd
 from bot.partner.models.events import CardDeclined, Decline
-from bot.services import alerts, card_watch
+from bot.services.alerts import card_rules
+from bot.services.alerts import lifecycle as alerts
 from bot.services.core import Core
 from bot.services.received_event import Heard
 from storage import alerts as alert_rows
@@ -41,7 +42,7 @@ async def on_decline(tx: Tx, core: Core, heard: Heard, event: CardDeclined) -> N
     label = entry.label if entry else (f"card {data.card_id}" if data.card_id else "a card")
     if why is not None and why.card_blocked and data.card_id:
         how = f"{_purchase(data)} was declined: {decline_words.cause_in_words(code).what}.{_late(heard)}"
-        await card_watch.blocked(tx, core, heard.program, data.card_id, label, how)
+        await card_rules.blocked(tx, core, heard.program, data.card_id, label, how)
         return
     severe = decline_words.is_severe(code, why.card_blocked if why else None) and data.card_id is not None
     about = f"{code}:{data.card_id}" if severe else code

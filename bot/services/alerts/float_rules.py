@@ -9,7 +9,8 @@ from bot.domain import alert_rules
 from bot.domain.alert_rules import FloatAlert, Spent
 from bot.domain.money import exact_sum, format_usd
 from bot.domain.requests import State
-from bot.services import alerts, funding_watch
+from bot.services.alerts import funding_rules
+from bot.services.alerts import lifecycle as alerts
 from bot.services.core import Core
 from storage import alerts as alert_rows
 from storage import history, readings, requests
@@ -83,7 +84,7 @@ async def _about_to_change(tx: Tx, core: Core, program: str) -> list[str]:
     pending_usd = await committed(tx, core, program)
     if pending_usd:
         said.append(f"Requests that wait would take {format_usd(pending_usd)}.")
-    coming_usd = await funding_watch.on_its_way(tx, program)
+    coming_usd = await funding_rules.on_its_way(tx, program)
     if coming_usd:
         said.append(f"Funding of {format_usd(coming_usd)} is on its way and not yet credited.")
     return said
@@ -117,7 +118,7 @@ async def _runway(tx: Tx, core: Core, program: str) -> None:
     if left is None:
         await alerts.resolve(tx, core, dedupe)
         return
-    coming_usd = await funding_watch.on_its_way(tx, program)
+    coming_usd = await funding_rules.on_its_way(tx, program)
     then = alert_rules.hours_left(room_usd + coming_usd, rule.floor_usd, spent, tx.now, most=most)
     at = (tx.now + timedelta(hours=left)).replace(minute=0, second=0, microsecond=0)
     said = [

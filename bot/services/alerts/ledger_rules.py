@@ -6,7 +6,7 @@ from decimal import Decimal
 
 from bot.domain.money import exact_sum, format_usd
 from bot.partner.ratelimit import Lane
-from bot.services import alerts
+from bot.services.alerts import lifecycle as alerts
 from bot.services.core import Core
 from storage import readings
 

@@ -7,7 +7,7 @@ from datetime import datetime
 
 from bot.domain.cards import CardEntry
 from bot.domain.requests import State
-from bot.services import alerts
+from bot.services.alerts import lifecycle as alerts
 from bot.services.core import Core
 from storage import alerts as alert_rows
 from storage import cards, readings, requests

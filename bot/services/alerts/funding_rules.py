@@ -21,7 +21,7 @@ from bot.partner.errors import NotFound
 from bot.partner.models import Funding
 from bot.partner.models.events import FloatCredit
 from bot.partner.ratelimit import Lane
-from bot.services import alerts
+from bot.services.alerts import lifecycle as alerts
 from bot.services.core import Core
 from bot.services.received_event import LATE_AFTER
 from storage import readings, requests

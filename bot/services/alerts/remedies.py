@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from bot.domain import decline_words
 from bot.domain.errors import NotFound
-from bot.services import alerts
+from bot.services.alerts import lifecycle as alerts
 from bot.services.core import Core
 from storage import alerts as alert_rows
 from storage import cards

@@ -12,7 +12,7 @@ from typing import cast
 
 from bot.partner.models import Event
 from bot.partner.ratelimit import Lane
-from bot.services import alerts
+from bot.services.alerts import lifecycle as alerts
 from bot.services.core import Core
 from storage import inbox
 from storage.store import Tx

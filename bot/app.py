@@ -36,12 +36,13 @@ from bot.domain.secret import Secret
 from bot.engine.embedded import Embedded
 from bot.engine.timers import Timers
 from bot.language_model import LanguageModel
-from bot.services import anchors, execution, health, inbox, reveal_opening, threeds
+from bot.services import anchors, execution, inbox, reveal_opening, threeds
 from bot.services.backfill import Backfill
 from bot.services.conversation import Reader
 from bot.services.core import Channels, Core, alone, no_crash
 from bot.services.intake import Intake
-from bot.services.leadership import Leader
+from bot.services.operators import health
+from bot.services.operators.leadership import Leader
 from bot.services.outbox import Outbox
 from bot.services.polling import Poller
 from bot.services.relay import Relay, note_destinations

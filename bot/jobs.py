@@ -8,22 +8,11 @@ from datetime import timedelta
 from pathlib import Path
 
 from bot.domain.retention import Retention
-from bot.services import (
-    anchors,
-    consents,
-    delegations,
-    digest,
-    programs,
-    reminders,
-    requests,
-    retention,
-    reveal,
-    threeds,
-    upkeep,
-)
+from bot.services import anchors, digest, reminders, requests, retention, reveal, threeds, upkeep
 from bot.services.alerts import alert_actions, decline_rules
 from bot.services.backfill import Backfill
 from bot.services.core import Core
+from bot.services.operators import confirmations, delegations, programs
 from bot.services.polling import Poller
 from bot.services.webhooks import Webhooks
 
@@ -79,7 +68,7 @@ def table(
         Job("runway", 600, poller.runway),
         Job("watch", 30, poller.watch),
         Job("reveals", 30, lambda: reveal.end_unopened(core)),
-        Job("consents", 30, lambda: consents.expire_due(core)),
+        Job("consents", 30, lambda: confirmations.expire_due(core)),
         Job("delegations", 60, lambda: delegations.announce(core)),
         Job("alerts", 30, lambda: alert_actions.tend(core)),
         Job("digest", 60, lambda: digest.post(core)),

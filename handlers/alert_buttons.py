@@ -5,8 +5,9 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 
 from bot.domain.errors import NotFound
-from bot.services import handover, pausing, people, relay, second_word
+from bot.services import people, relay
 from bot.services.alerts import alert_actions, remedies
+from bot.services.operators import confirmation_answers, handover, pausing
 from handlers import opening
 from handlers.guard import Turn
 from handlers.views import alerts, ids, replies
@@ -73,12 +74,12 @@ async def _resume(turn: Turn, alert_id: str) -> None:
 
 async def _confirm(turn: Turn, alert_id: str) -> None:
     alert = await alert_actions.of_kind(turn.core, alert_id, "consent")
-    await turn.tell(replies.said(f"✓ {await second_word.give(turn.core, alert.subject, turn.user)}"))
+    await turn.tell(replies.said(f"✓ {await confirmation_answers.give(turn.core, alert.subject, turn.user)}"))
 
 
 async def _decline(turn: Turn, alert_id: str) -> None:
     alert = await alert_actions.of_kind(turn.core, alert_id, "consent")
-    await second_word.decline(turn.core, alert.subject, turn.user)
+    await confirmation_answers.decline(turn.core, alert.subject, turn.user)
     await turn.tell(replies.said("Declined. Nothing was changed."))
 
 

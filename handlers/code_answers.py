@@ -6,8 +6,8 @@ import re
 from collections.abc import Sequence
 
 from bot.domain.errors import NotFound
-from bot.services import code_people
 from bot.services.core import Core
+from bot.services.operators import otp_recipients
 from handlers.views import people_views, replies
 from handlers.views.blocks import Block
 
@@ -19,11 +19,11 @@ async def answer(core: Core, slack_id: str, rest: str) -> Block:
     """Raises NotFound and NotAllowed with what to do instead."""
     words = rest.split()
     if not words:
-        return people_views.code_people(await code_people.known(core, slack_id))
+        return people_views.code_people(await otp_recipients.known(core, slack_id))
     if words[0].lower() == "map" and len(words) >= 3:
         return await named(core, slack_id, words[1:])
     if words[0].lower() == "unmap" and len(words) >= 2:
-        return replies.said(await code_people.unname(core, slack_id, " ".join(words[1:])))
+        return replies.said(await otp_recipients.unname(core, slack_id, " ".join(words[1:])))
     raise NotFound(_HOW)
 
 
@@ -32,9 +32,9 @@ async def named(core: Core, slack_id: str, words: Sequence[str]) -> Block:
     *reference, who = words
     partner_ref = " ".join(reference)
     if who.lower() == "none":
-        return replies.said(await code_people.unname(core, slack_id, partner_ref))
+        return replies.said(await otp_recipients.unname(core, slack_id, partner_ref))
     mentioned = _MENTION.fullmatch(who)
     found = await core.directory.members([mentioned[1] if mentioned else f"@{who.removeprefix('@')}"])
     if len(found) != 1:
         raise NotFound(f"Name one person. {_HOW}")
-    return replies.said(await code_people.ask(core, slack_id, partner_ref, min(found)))
+    return replies.said(await otp_recipients.ask(core, slack_id, partner_ref, min(found)))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bot.domain.errors import InvalidInput, NotFound
-from bot.services import pausing
+from bot.services.operators import pausing
 from handlers.guard import Turn
 from handlers.views import blocks, forms, house, ids, replies
 

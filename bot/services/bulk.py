@@ -16,10 +16,11 @@ from bot.domain.money import exact_sum
 from bot.domain.requests import Event, Request, State
 from bot.operations._base import Concern, Operation
 from bot.partner.codec import encode
-from bot.services import bulk_facts, bulk_rows, bulk_words, drafts, outbox_messages, people, programs
+from bot.services import bulk_facts, bulk_rows, bulk_words, drafts, outbox_messages, people
 from bot.services.bulk_approval import ROWS_DIGEST
 from bot.services.bulk_reading import Read, of_draft
 from bot.services.core import Core
+from bot.services.operators import programs
 from bot.services.requests import FIRST_REMINDER, digest_of, existing, free_id, note, record
 from bot.view_models.pictures import BulkPreviewPicture, BulkRowPicture
 from storage import cards, decisions, requests

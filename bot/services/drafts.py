@@ -20,8 +20,9 @@ from bot.domain.requests import OPEN, Request, State
 from bot.domain.reveals import NOT_SET_UP
 from bot.operations._base import Concern, Facts, Line, Operation
 from bot.operations.readers import refuse_card_number
-from bot.services import code_people, own_records, people, programs
+from bot.services import own_records, people
 from bot.services.core import Core
+from bot.services.operators import otp_recipients, programs
 from storage import cards, drafts, requests
 from storage.drafts import Draft
 from storage.store import Tx
@@ -245,7 +246,7 @@ async def house_lines(tx: Tx, core: Core, operation: Operation, facts: Facts, re
         lines += await limit_lines(tx, core, exposure, requester)
     reference = operation.values.get("partner_ref")
     if reference:
-        named = await code_people.receiver(tx, reference)
+        named = await otp_recipients.receiver(tx, reference)
         lines.append(("One-time codes go to", named or "nobody yet: /countersign people names somebody"))
     return lines
 

@@ -13,9 +13,10 @@ from typing import Any
 from bot.domain.outcomes import RECONCILE_EVERY, RETRY_PAUSES
 from bot.domain.planning import LAPSED, History, never_executed
 from bot.domain.requests import TERMINAL, Event, Request, State
-from bot.services import bulk_rows, outbox_messages, pausing, programs, support
+from bot.services import bulk_rows, outbox_messages, support
 from bot.services.alerts import lifecycle as alerts
 from bot.services.core import Core
+from bot.services.operators import pausing, programs
 from bot.services.requests import note
 from storage import attempts, requests
 from storage.store import Tx

@@ -22,18 +22,10 @@ from bot.domain.planning import History, Step, after, is_outdated, next_step, se
 from bot.domain.requests import Attempt, Event, Request, State
 from bot.operations._base import Operation
 from bot.partner.errors import PartnerError
-from bot.services import (
-    bulk_rows,
-    card_reading,
-    endings,
-    gate,
-    outbox_messages,
-    programs,
-    reveal,
-    webhook_change,
-)
+from bot.services import bulk_rows, card_reading, endings, gate, outbox_messages, reveal, webhook_change
 from bot.services.alerts import lifecycle as alerts
 from bot.services.core import Core
+from bot.services.operators import programs
 from bot.services.requests import close, note
 from storage import attempts, pauses, requests
 from storage.errors import CannotOpen, Purged

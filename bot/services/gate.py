@@ -15,10 +15,11 @@ from bot.domain.policy import APPROVAL_VALID_FOR
 from bot.domain.requests import Event, Request, State
 from bot.operations._base import Operation
 from bot.partner.errors import Forbidden, PartnerError, Unauthorized
-from bot.services import bulk_approval, bulk_facts, own_records, people, programs
+from bot.services import bulk_approval, bulk_facts, own_records, people
 from bot.services.core import Core
 from bot.services.decisions import is_genuine
 from bot.services.drafts import house_facts
+from bot.services.operators import programs
 from bot.services.requests import has_its_digest
 from storage import decisions, requests
 from storage.errors import CannotOpen, Purged

@@ -8,10 +8,11 @@ from bot.domain.errors import LookupFailed
 from bot.domain.ids import short_code
 from bot.domain.requests import UNSENT, Request, State
 from bot.operations._base import Concern, Line
-from bot.services import bulk_pictures, float_history, programs, reveal
+from bot.services import bulk_pictures, float_history, reveal
 from bot.services.alerts.lifecycle import NEVER_MUTED
 from bot.services.core import Core
 from bot.services.drafts import house_concerns
+from bot.services.operators import programs
 from bot.view_models.pictures import (
     AlertChartPicture,
     AlertLinePicture,

@@ -21,9 +21,10 @@ from bot.domain.reveals import PAGE_GOOD_FOR_S, Manner, digest_of, origin_of
 from bot.domain.secret import Secret
 from bot.operations.card_reveal import odd_status
 from bot.partner.errors import PartnerError, Unauthorized
-from bot.services import endings, gate, outbox_messages, people, programs, reveal
+from bot.services import endings, gate, outbox_messages, people, reveal
 from bot.services.core import Core
 from bot.services.decisions import is_genuine
+from bot.services.operators import programs
 from bot.services.requests import has_its_digest, note
 from storage import cards, decisions, requests, reveals
 from storage.reveals import Reveal

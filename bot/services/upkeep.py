@@ -10,9 +10,10 @@ from bot.domain.outcomes import LATE_LANDING_FOR, PRIVATE_KEPT_FOR
 from bot.domain.planning import Evidence
 from bot.domain.requests import Event, Request, State
 from bot.partner.errors import PartnerError
-from bot.services import bulk_rows, delegations, gate, outbox_messages, people
+from bot.services import bulk_rows, gate, outbox_messages, people
 from bot.services.alerts import lifecycle as alerts
 from bot.services.core import Core
+from bot.services.operators import delegations
 from bot.services.requests import note
 from storage import drafts, relay, requests, webhook_secrets
 

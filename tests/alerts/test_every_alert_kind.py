@@ -22,9 +22,10 @@ from bot.domain.delegation import Delegation
 from bot.domain.relaying import Destination
 from bot.operations.funding_words import reason_in_words
 from bot.partner.models.funding import CREDITED_REASONS, REJECTED_REASONS, REVIEW_REASONS
-from bot.services import delegations, event_rules, threeds, upkeep
+from bot.services import event_rules, threeds, upkeep
 from bot.services.alerts import lifecycle as alerts
 from bot.services.core import Core
+from bot.services.operators import delegations
 from bot.services.polling import Poller
 from bot.services.received_event import Heard
 from bot.services.relay import Relay

@@ -23,7 +23,7 @@ from bot.services import card_reading, inbox
 from bot.services.backfill import Backfill
 from bot.services.core import Core
 from bot.services.intake import Intake
-from bot.services.leadership import Leader
+from bot.services.operators.leadership import Leader
 from bot.services.otp_store import Codes
 from bot.services.polling import Poller
 from bot.services.webhooks import Webhooks

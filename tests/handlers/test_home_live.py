@@ -8,8 +8,9 @@ import pytest
 from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.domain.actors import Actor
-from bot.services import float_lookups, pausing, status
+from bot.services import float_lookups, status
 from bot.services.alerts import lifecycle as alerts
+from bot.services.operators import pausing
 from handlers.home import Homes
 from storage import home_views, people
 from tests.handlers.office import ALICE, BOB, CAROL, Office

@@ -9,7 +9,8 @@ from typing import Any
 
 from bot.domain.delegation import Delegation
 from bot.domain.requests import State
-from bot.services import card_reading, consents, delegations, pausing
+from bot.services import card_reading
+from bot.services.operators import confirmations, delegations, pausing
 from storage import alerts, person_cards
 from tests.handlers.office import ALICE, BOB, CAROL, Office, an_office
 from tests.support.world import a_policy
@@ -185,7 +186,7 @@ async def test_who_gets_codes_takes_two_people_and_never_the_one_who_gets_them(o
     assert "One-time codes go to" in preview
     assert "nobody yet" not in preview
     assert "go to nobody now" in await answer(office, CAROL, "/countersign people unmap team 7")
-    await consents.expire_due(office.core)
+    await confirmations.expire_due(office.core)
     async with office.core.store.read() as tx:
         assert await person_cards.all(tx) == []
 

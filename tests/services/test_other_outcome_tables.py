@@ -9,7 +9,7 @@ from datetime import timedelta
 import pytest
 
 from bot.domain.requests import Request, State
-from bot.services import programs
+from bot.services.operators import programs
 from tests.services.acting import (
     Fault,
     alert_kinds,

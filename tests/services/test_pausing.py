@@ -10,7 +10,8 @@ import pytest
 from bot.domain.delegation import Delegation
 from bot.domain.errors import InvalidInput, NotAllowed, NotFound, OwnRequest, Stale
 from bot.domain.requests import State
-from bot.services import approvals, consents, pausing, programs, requests, second_word
+from bot.services import approvals, requests
+from bot.services.operators import confirmation_answers, confirmations, pausing, programs
 from storage import alerts, outbox
 from storage import consents as consent_rows
 from storage.consents import Consent
@@ -33,7 +34,7 @@ async def asked(world: World) -> Consent:
 
 async def resumed(world: World) -> None:
     await pausing.resume(world.core, BOB, ["main"])
-    await second_word.give(world.core, (await asked(world)).id, CAROL)
+    await confirmation_answers.give(world.core, (await asked(world)).id, CAROL)
 
 
 async def test_what_is_approved_waits_while_paused_and_goes_out_once_two_people_resumed(world: World) -> None:
@@ -174,7 +175,7 @@ async def test_who_may_not_decide_may_not_pause_or_resume(world: World) -> None:
         await pausing.resume(world.core, ALICE, ["main"])
     await pausing.resume(world.core, BOB, ["main"])
     with pytest.raises(NotAllowed, match="may pause and resume"):
-        await second_word.give(world.core, (await asked(world)).id, ALICE)
+        await confirmation_answers.give(world.core, (await asked(world)).id, ALICE)
 
     assert await pausing.of(world.core, "main") is not None
 
@@ -187,7 +188,7 @@ async def test_nobody_resumes_alone_however_often_they_say_so(world: World) -> N
     ]
 
     with pytest.raises(OwnRequest):
-        await second_word.give(world.core, (await asked(world)).id, BOB)
+        await confirmation_answers.give(world.core, (await asked(world)).id, BOB)
 
     assert "has to confirm" in said[0]
     assert "already" in said[1]
@@ -206,9 +207,9 @@ async def test_a_delegate_does_not_resume_what_their_delegator_asked_to_resume(w
     await pausing.resume(world.core, BOB, ["main"])
 
     with pytest.raises(OwnRequest):
-        await second_word.give(world.core, (await asked(world)).id, ALICE)
+        await confirmation_answers.give(world.core, (await asked(world)).id, ALICE)
 
-    await second_word.give(world.core, (await asked(world)).id, CAROL)
+    await confirmation_answers.give(world.core, (await asked(world)).id, CAROL)
     assert await pausing.of(world.core, "main") is None
 
 
@@ -218,13 +219,13 @@ async def test_an_asking_counts_for_nothing_once_its_asker_left_or_its_time_is_o
     first = await asked(world)
     world.people.groups["@card-approvers"].discard(BOB)
     with pytest.raises(NotAllowed, match="may not do so any more"):
-        await second_word.give(world.core, first.id, CAROL)
+        await confirmation_answers.give(world.core, first.id, CAROL)
 
     world.people.groups["@card-approvers"].add(BOB)
     await world.advance(3601)
-    await consents.expire_due(world.core)
+    await confirmations.expire_due(world.core)
     with pytest.raises(Stale):
-        await second_word.give(world.core, first.id, CAROL)
+        await confirmation_answers.give(world.core, first.id, CAROL)
 
     assert await pausing.of(world.core, "main") is not None
     await resumed(world)
@@ -236,10 +237,10 @@ async def test_a_declined_asking_changes_nothing(world: World) -> None:
     await pausing.resume(world.core, BOB, ["main"])
     consent = await asked(world)
 
-    await second_word.decline(world.core, consent.id, CAROL)
+    await confirmation_answers.decline(world.core, consent.id, CAROL)
 
     with pytest.raises(Stale):
-        await second_word.give(world.core, consent.id, CAROL)
+        await confirmation_answers.give(world.core, consent.id, CAROL)
     assert await pausing.of(world.core, "main") is not None
 
 

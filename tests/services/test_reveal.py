@@ -12,7 +12,8 @@ from bot.domain.errors import Expired, InvalidFields, NotAllowed
 from bot.domain.requests import Request, State
 from bot.domain.reveals import Manner, Reveals, digest_of
 from bot.domain.secret import Secret
-from bot.services import execution, programs, reveal, reveal_opening
+from bot.services import execution, reveal, reveal_opening
+from bot.services.operators import programs
 from bot.services.outbox import Outbox, SlackTrouble
 from bot.services.reveal_opening import NotShown, Shown
 from bot.view_models.pictures import LinkPicture

@@ -11,7 +11,8 @@ import pytest
 
 from bot.domain.outcomes import QUIESCENCE, RETRY_PAUSES
 from bot.domain.requests import State
-from bot.services import programs, requests, upkeep
+from bot.services import requests, upkeep
+from bot.services.operators import programs
 from tests.services.acting import (
     TOPUP,
     Fault,

@@ -9,7 +9,8 @@ from datetime import timedelta
 import pytest
 
 from bot.domain.requests import State
-from bot.services import programs, upkeep
+from bot.services import upkeep
+from bot.services.operators import programs
 from storage import requests as rows
 from storage.errors import Purged
 from tests.services.acting import Fault, alert_kinds, execute, jump, jump_to_the_end, processor, status

@@ -8,11 +8,12 @@ from datetime import datetime
 from bot.domain.actors import Actor
 from bot.domain.errors import CountersignError, InvalidInput, NotAllowed, NotFound
 from bot.domain.requests import State
-from bot.services import people, programs
+from bot.services import people
 from bot.services.alerts import funding_rules
 from bot.services.alerts import lifecycle as alerts
 from bot.services.core import Core
 from bot.services.drafts import read_reason
+from bot.services.operators import programs
 from storage import alerts as alert_rows
 from storage import audit, cards, mutes, requests
 from storage.alerts import Alert

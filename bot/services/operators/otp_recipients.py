@@ -12,9 +12,10 @@ from operator import attrgetter
 from bot.domain.actors import Actor
 from bot.domain.errors import NotAllowed, NotFound
 from bot.operations import readers
-from bot.services import consents, people
+from bot.services import people
 from bot.services.alerts import lifecycle as alerts
 from bot.services.core import Core
+from bot.services.operators import confirmations
 from bot.view_models.status import CodePerson
 from storage import audit, cards, person_cards
 from storage import people as people_rows
@@ -35,13 +36,13 @@ async def ask(core: Core, slack_id: str, partner_ref: str, person: str) -> str:
     actor = await _admin(core, slack_id)
     partner_ref = _reference(partner_ref)
     named = await people.member(core, person)
-    await consents.expire_due(core)
+    await confirmations.expire_due(core)
     async with core.store.begin() as tx:
         if await person_cards.person_of(tx, partner_ref) == person:
             raise NotFound(
                 f"One-time codes of {partner_ref} go to {named.name} already. Nothing was changed."
             )
-        consent = await consents.ask(
+        consent = await confirmations.ask(
             tx,
             core,
             ACT,
@@ -78,7 +79,7 @@ async def unname(core: Core, slack_id: str, partner_ref: str) -> str:
     """Nobody gets the codes of a reference any more, at once. Raises NotAllowed, NotFound."""
     actor = await _admin(core, slack_id)
     async with core.store.begin() as tx:
-        await consents.withdraw(tx, core, NAME, partner_ref, "Withdrawn: nobody is to get these codes.")
+        await confirmations.withdraw(tx, core, NAME, partner_ref, "Withdrawn: nobody is to get these codes.")
         if not await person_cards.drop(tx, partner_ref):
             raise NotFound(
                 f"Nobody gets the one-time codes of {partner_ref[:60]}. /countersign people shows who does."
@@ -157,4 +158,4 @@ def _not_allowed(core: Core) -> str:
     return "Only admins and approvers may confirm who gets one-time codes. Nothing was changed."
 
 
-ACT = consents.Act(NAME, _ASKED_FOR, attrgetter("admins"), attrgetter("may_stop"), _named, _not_allowed)
+ACT = confirmations.Act(NAME, _ASKED_FOR, attrgetter("admins"), attrgetter("may_stop"), _named, _not_allowed)

@@ -2,7 +2,7 @@
 
 A pause stops sending and nothing else: people ask and approve, readings go on, and what was sent already is
 looked up, though not sent again. An approved request waits, and ends when its approval runs out. That the API
-does not take the key is another pause (`bot.services.programs`), which ends by itself when a key works.
+does not take the key is another pause (`bot.services.operators.programs`), which ends by itself when a key works.
 """
 
 from __future__ import annotations
@@ -14,10 +14,11 @@ from operator import attrgetter
 from bot.domain.actors import Actor
 from bot.domain.errors import InvalidInput, NotAllowed, NotFound
 from bot.domain.requests import State
-from bot.services import consents, drafts, outbox_messages, people
-from bot.services import programs as program_pauses
+from bot.services import drafts, outbox_messages, people
 from bot.services.alerts import lifecycle as alerts
 from bot.services.core import Core
+from bot.services.operators import confirmations
+from bot.services.operators import programs as program_pauses
 from bot.services.people import Roles
 from storage import audit, pauses, programs, requests
 from storage import consents as consent_rows
@@ -76,7 +77,7 @@ async def resume(core: Core, slack_id: str, named: Sequence[str]) -> list[str]:
     Raises NotAllowed, NotFound when none of them is paused.
     """
     actor = await _may(core, slack_id, "program.resume", people.roles)
-    await consents.expire_due(core)
+    await confirmations.expire_due(core)
     async with core.store.read() as tx:
         paused = [p for p in await pauses.all(tx) if p.program in named]
         asked = {p.program: await consent_rows.open_one(tx, RESUME, p.program) for p in paused}
@@ -92,7 +93,7 @@ async def resume(core: Core, slack_id: str, named: Sequence[str]) -> list[str]:
     for one in paused:
         known = asked[one.program]
         if known is not None and known.asked_by != actor.id:
-            said.append(await consents.give(core, ACT, known.id, actor.id))
+            said.append(await confirmations.give(core, ACT, known.id, actor.id))
         else:
             said.append(await _ask(core, one, actor))
     return said
@@ -100,7 +101,7 @@ async def resume(core: Core, slack_id: str, named: Sequence[str]) -> list[str]:
 
 async def _ask(core: Core, one: Pause, actor: Actor) -> str:
     async with core.store.begin() as tx:
-        consent = await consents.ask(
+        consent = await confirmations.ask(
             tx,
             core,
             ACT,
@@ -147,7 +148,9 @@ def _not_allowed(core: Core) -> str:
     return f"Only {', '.join(named)} may pause and resume. Ask one of them; nothing was changed."
 
 
-ACT = consents.Act(RESUME, _ASKED_FOR, attrgetter("may_stop"), attrgetter("may_stop"), _resumed, _not_allowed)
+ACT = confirmations.Act(
+    RESUME, _ASKED_FOR, attrgetter("may_stop"), attrgetter("may_stop"), _resumed, _not_allowed
+)
 
 
 async def of(core: Core, program: str) -> Pause | None:

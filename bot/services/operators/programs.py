@@ -1,6 +1,6 @@
 """Programs and their keys: paused when the API does not take the key, running again when it does.
 
-That somebody stopped sending (`bot.services.pausing`) is another pause, which only people end.
+That somebody stopped sending (`bot.services.operators.pausing`) is another pause, which only people end.
 """
 
 from __future__ import annotations

@@ -1,0 +1,21 @@
+"""The second person's answer to whatever was asked for: finds what it is about, and does it or not."""
+
+from __future__ import annotations
+
+from bot.services.core import Core
+from bot.services.operators import confirmations, otp_recipients, pausing
+from bot.services.operators.confirmations import Act
+
+_ACTS: dict[str, Act] = {act.kind: act for act in (pausing.ACT, otp_recipients.ACT)}
+
+
+async def give(core: Core, consent_id: str, slack_id: str) -> str:
+    """Confirm it; returns what is so now. Raises NotFound, Stale, NotAllowed, Expired."""
+    found = await confirmations.existing(core, consent_id)
+    return await confirmations.give(core, _ACTS[found.kind], consent_id, slack_id)
+
+
+async def decline(core: Core, consent_id: str, slack_id: str) -> None:
+    """Raises NotFound, Stale, NotAllowed."""
+    found = await confirmations.existing(core, consent_id)
+    await confirmations.decline(core, _ACTS[found.kind], consent_id, slack_id)

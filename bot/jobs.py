@@ -8,12 +8,13 @@ from datetime import timedelta
 from pathlib import Path
 
 from bot.domain.retention import Retention
-from bot.services import anchors, digest, reminders, requests, retention, reveal, threeds, upkeep
+from bot.services import anchors, digest, reminders, retention, reveal, threeds, upkeep
 from bot.services.alerts import alert_actions, decline_rules
 from bot.services.backfill import Backfill
 from bot.services.core import Core
 from bot.services.operators import confirmations, delegations, programs
 from bot.services.polling import Poller
+from bot.services.requests import lifecycle as requests
 from bot.services.webhooks import Webhooks
 
 Run = Callable[[], Awaitable[None]]

@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from bot.domain.errors import NotFound
-from bot.services import people, request_lookups
+from bot.services import people
 from bot.services.core import Core
+from bot.services.requests import request_lookups
 from handlers import (
     card_answers,
     exporting,

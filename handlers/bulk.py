@@ -7,7 +7,8 @@ from bot.domain.bulk_csv import Unreadable
 from bot.domain.errors import NotAllowed, NotFound
 from bot.domain.requests import Request
 from bot.operations._base import Operation
-from bot.services import bulk, bulk_reading, drafts, people, request_lookups
+from bot.services import people
+from bot.services.requests import batch_reading, batch_submission, drafts, request_lookups
 from handlers.files import fetch
 from handlers.guard import Json, Turn
 from handlers.views import blocks, forms, ids, replies
@@ -20,12 +21,12 @@ _ENDINGS = (".csv", ".tsv", ".txt")
 
 def is_bulk(cls: type[Operation], rest: str) -> bool:
     """`/card topup bulk`, of a kind that can be asked for in bulk."""
-    return rest.strip().lower() == _WORD and cls.kind in bulk_reading.KINDS
+    return rest.strip().lower() == _WORD and cls.kind in batch_reading.KINDS
 
 
 async def open_paste(turn: Turn, cls: type[Operation]) -> None:
     await people.require_may_ask(turn.core, turn.user, cls, action=f"{cls.kind}.bulk.open")
-    view = views.paste_form(cls, bulk_reading.template(cls), channel=turn.channel)
+    view = views.paste_form(cls, batch_reading.template(cls), channel=turn.channel)
     await turn.client.views_open(trigger_id=turn.trigger, view=view)
 
 
@@ -35,7 +36,7 @@ async def paste(turn: Turn) -> None:
     text = forms.answer(turn.view["state"]["values"][views.ROWS]["value"])
     cls = turn.core.kinds[meta["kind"]]
     try:
-        read = await bulk_reading.begin(turn.core, owner=turn.user, text=text, kind=cls.kind)
+        read = await batch_reading.begin(turn.core, owner=turn.user, text=text, kind=cls.kind)
     except Unreadable as wrong:
         await turn.ack(response_action="errors", errors={views.ROWS: views.fault_text(wrong.problems)})
         return
@@ -60,7 +61,7 @@ async def uploaded(turn: Turn) -> None:
 async def _answer(turn: Turn, content: bytes) -> blocks.Block:
     try:
         text = bulk_csv.decode(content)
-        read = await bulk_reading.begin(turn.core, owner=turn.user, text=text)
+        read = await batch_reading.begin(turn.core, owner=turn.user, text=text)
     except Unreadable as wrong:
         return views.faults(wrong.problems)
     summaries = [operation.summary() for operation in read.operations]
@@ -82,7 +83,7 @@ async def review(turn: Turn) -> None:
 
 async def again(turn: Turn, request_id: str) -> None:
     """Request again, under a batch: the rows of which nothing came, as a new one."""
-    read = await bulk_reading.again(turn.core, request_id, owner=turn.user)
+    read = await batch_reading.again(turn.core, request_id, owner=turn.user)
     await _review(turn, read.draft_id)
 
 
@@ -93,7 +94,7 @@ async def _review(turn: Turn, draft_id: str) -> None:
 
 
 async def _show_preview(turn: Turn, view_id: str, draft_id: str, channel: str, page: int = 1) -> None:
-    found = await bulk.preview(turn.core, draft_id, turn.user)
+    found = await batch_submission.preview(turn.core, draft_id, turn.user)
     await turn.client.views_update(view_id=view_id, view=views.preview(found, page, channel=channel))
 
 
@@ -105,7 +106,7 @@ async def preview(turn: Turn) -> None:
     except ValueError as wrong:
         await turn.ack(response_action="errors", errors={forms.REASON: str(wrong)})
         return
-    request = await bulk.submit(turn.core, meta["draft"], turn.user, reason=reason)
+    request = await batch_submission.submit(turn.core, meta["draft"], turn.user, reason=reason)
     await turn.ack(response_action="clear")
     turn.after(_tell_requester(turn, request, meta.get("channel", "")))
 
@@ -174,6 +175,6 @@ async def left_out(turn: Turn) -> None:
     """Recorded before Slack is answered: what is asked for has changed."""
     meta = ids.unpack(turn.view["private_metadata"])
     chosen = forms.answer(turn.view["state"]["values"][views.ROWS]["value"]).split()
-    request = await bulk.leave_out(turn.core, meta["request"], turn.user, chosen)
+    request = await batch_submission.leave_out(turn.core, meta["request"], turn.user, chosen)
     said = blocks.modal(ids.NOTICE, request.id, [blocks.plain_section(views.left_out(request))])
     await turn.ack(response_action="update", view=said)

@@ -6,7 +6,8 @@ from slack_sdk.errors import SlackApiError
 
 from bot.domain.errors import NotFound
 from bot.domain.requests import State
-from bot.services import approvals, people, refresh, request_lookups
+from bot.services import people
+from bot.services.requests import approvals, request_lookups, review
 from handlers import answers, bulk, grammar, opening, picturing
 from handlers.guard import Turn
 from handlers.slack_errors import code_of
@@ -45,7 +46,7 @@ async def _redraw_if_old(turn: Turn, request_id: str, version: int) -> None:
     picture = await request_lookups.request_picture(turn.core, request_id)
     drawn = request_views.card(picture)
     if picture.request.version != version or message.get("text") != drawn["text"]:
-        await refresh.redraw(turn.core, request_id)
+        await review.redraw(turn.core, request_id)
 
 
 async def _approve(turn: Turn, request_id: str, version: int) -> None:
@@ -57,7 +58,7 @@ async def _approve(turn: Turn, request_id: str, version: int) -> None:
 
 
 async def _confirm_terms(turn: Turn, view_id: str, request_id: str) -> None:
-    await refresh.require_may_approve(turn.core, request_id, turn.user)
+    await review.require_may_approve(turn.core, request_id, turn.user)
     found = await request_lookups.confirmation(turn.core, request_id)
     if found.picture.batch is not None:
         await bulk.confirm(turn, view_id, request_id)

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from bot.domain.errors import InvalidFields
 from bot.domain.requests import Request
-from bot.services import approvals, drafts, requests
-from bot.services.drafts import Preview
 from bot.services.operators import programs
+from bot.services.requests import approvals, drafts
+from bot.services.requests import lifecycle as requests
+from bot.services.requests.drafts import Preview
 from handlers.guard import Turn
 from handlers.views import blocks, forms, ids, replies
 from handlers.views.blocks import Block

@@ -8,7 +8,8 @@ from dataclasses import replace
 from bot.domain.outcomes import Call
 from bot.domain.reveals import NOT_SET_UP
 from bot.operations._base import Operation
-from bot.services import people, refresh, registration, request_lookups
+from bot.services import people, registration
+from bot.services.requests import request_lookups, review
 from handlers import bulk, grammar
 from handlers.guard import Turn
 from handlers.views import forms
@@ -79,7 +80,7 @@ async def open_from_request(turn: Turn, request_id: str, *, undo: bool = False) 
 
 async def form_of_draft(turn: Turn, draft_id: str, channel: str) -> Block:
     """The fields of a draft again, as its owner filled them."""
-    draft = await refresh.draft(turn.core, draft_id, turn.user)
+    draft = await review.draft(turn.core, draft_id, turn.user)
     note = f"The card is {draft.target_label}." if draft.target_label else ""
     filled = Filled(draft.values, draft.reason, draft.run_now, draft.program)
     return form_of(turn, turn.core.kinds[draft.kind], filled, note=note, channel=channel)

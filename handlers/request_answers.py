@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from bot.domain.errors import NotFound
-from bot.services import request_lookups, requests, verifying
+from bot.services.requests import lifecycle as requests
+from bot.services.requests import request_lookups, verification
 from handlers import request_filters
 from handlers.looking import Asking, LookUp, NotUnderstood
 from handlers.views import replies, request_lists
@@ -51,10 +52,10 @@ async def _cancel(asked: Asking) -> Block:
 async def _verify(asked: Asking) -> Block:
     request_id = _named(asked)
     await request_lookups.request_picture(asked.core, request_id)  # says at once when there is none
-    length = await verifying.chain_length(asked.core)
-    if length > verifying.LONG_CHAIN:
+    length = await verification.chain_length(asked.core)
+    if length > verification.LONG_CHAIN:
         await asked.turn.tell(replies.said(f"Checking {length:,} audit entries; this takes a few seconds."))
-    return request_lists.verification(await verifying.verify(asked.core, request_id))
+    return request_lists.verification(await verification.verify(asked.core, request_id))
 
 
 def _named(asked: Asking) -> str:

@@ -21,7 +21,7 @@ MODE = "webhook"
 
 
 class CodesByWebhook(Operation):
-    """`lines` and `concerns` read what `bot.services.own_records` adds: deliveries, and who gets codes."""
+    """`lines` and `concerns` read what `bot.services.requests.local_facts` adds: deliveries, and who gets codes."""
 
     kind = "card_3ds"
     title = "3-D Secure by webhook"

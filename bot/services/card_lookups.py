@@ -17,7 +17,7 @@ from bot.partner.errors import PartnerError
 from bot.services import purchase_lookups
 from bot.services.card_reading import refresh_card
 from bot.services.core import Core
-from bot.services.drafts import resolve_card
+from bot.services.requests.drafts import resolve_card
 from bot.view_models.pictures import CardListPicture, CardPicture
 from storage import cards, request_search, requests
 

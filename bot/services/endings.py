@@ -13,11 +13,12 @@ from typing import Any
 from bot.domain.outcomes import RECONCILE_EVERY, RETRY_PAUSES
 from bot.domain.planning import LAPSED, History, never_executed
 from bot.domain.requests import TERMINAL, Event, Request, State
-from bot.services import bulk_rows, outbox_messages, support
+from bot.services import outbox_messages, support
 from bot.services.alerts import lifecycle as alerts
 from bot.services.core import Core
 from bot.services.operators import pausing, programs
-from bot.services.requests import note
+from bot.services.requests import batch_rows
+from bot.services.requests.lifecycle import note
 from storage import attempts, requests
 from storage.store import Tx
 
@@ -36,7 +37,7 @@ async def tell(tx: Tx, core: Core, request: Request, event: Event | None, facts:
     """After an outcome: audit, messages owed, the alert of a lost outcome, the purge of private details."""
     await note(tx, core, request, "system:execution", "request.outcome", facts)
     await outbox_messages.card(tx, core, request)
-    await bulk_rows.row_changed(tx, core, request)
+    await batch_rows.row_changed(tx, core, request)
     if event is not None:
         await outbox_messages.line(tx, core, request, str(request.state), text=request.outcome_text)
     if request.state in TERMINAL:

@@ -22,11 +22,12 @@ from bot.domain.planning import History, Step, after, is_outdated, next_step, se
 from bot.domain.requests import Attempt, Event, Request, State
 from bot.operations._base import Operation
 from bot.partner.errors import PartnerError
-from bot.services import bulk_rows, card_reading, endings, gate, outbox_messages, reveal, webhook_change
+from bot.services import card_reading, endings, gate, outbox_messages, reveal, webhook_change
 from bot.services.alerts import lifecycle as alerts
 from bot.services.core import Core
 from bot.services.operators import programs
-from bot.services.requests import close, note
+from bot.services.requests import batch_rows
+from bot.services.requests.lifecycle import close, note
 from storage import attempts, pauses, requests
 from storage.errors import CannotOpen, Purged
 from storage.store import Tx
@@ -165,7 +166,7 @@ async def _claim(core: Core, request_id: str, *, approval_holds: bool) -> _Work 
         )
         if before.state is State.APPROVED:
             await outbox_messages.card(tx, core, request)
-            await bulk_rows.row_changed(tx, core, request)
+            await batch_rows.row_changed(tx, core, request)
     return _Work(request, operation, attempt, history, approval_holds)
 
 

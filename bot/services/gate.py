@@ -15,12 +15,13 @@ from bot.domain.policy import APPROVAL_VALID_FOR
 from bot.domain.requests import Event, Request, State
 from bot.operations._base import Operation
 from bot.partner.errors import Forbidden, PartnerError, Unauthorized
-from bot.services import bulk_approval, bulk_facts, own_records, people
+from bot.services import people
 from bot.services.core import Core
-from bot.services.decisions import is_genuine
-from bot.services.drafts import house_facts
 from bot.services.operators import programs
-from bot.services.requests import has_its_digest
+from bot.services.requests import batch_approval, batch_facts, local_facts
+from bot.services.requests.drafts import house_facts
+from bot.services.requests.lifecycle import has_its_digest
+from bot.services.requests.signed_decisions import is_genuine
 from storage import decisions, requests
 from storage.errors import CannotOpen, Purged
 
@@ -107,14 +108,14 @@ async def _as_approved(core: Core, request: Request) -> Answer:
             return Later("Its details were deleted, so it can only be looked up.")
         if not tx.vault.check_mac("token_hash", frozen.body, request.body_mac):
             return _TAMPERED
-        if request.parent_id is not None and not await bulk_approval.batch_stands(tx, request):
+        if request.parent_id is not None and not await batch_approval.batch_stands(tx, request):
             return _TAMPERED
         genuine = [
             d
             for d in await decisions.of(tx, request.id)
             if is_genuine(tx.vault, d) and d.digest == request.digest
         ]
-        whole = await bulk_approval.decided_on(tx, request)
+        whole = await batch_approval.decided_on(tx, request)
     return _quorum(core, request, whole, genuine)
 
 
@@ -147,7 +148,7 @@ async def _approvers_stand(core: Core, request: Request) -> Stop | None:
         return None
     async with core.store.read() as tx:
         approved = [d for d in await decisions.of(tx, request.id) if d.kind is DecisionKind.APPROVE]
-        whole = await bulk_approval.decided_on(tx, request)
+        whole = await batch_approval.decided_on(tx, request)
     if core.kinds[request.kind].asked_by_admins and request.requester not in await people.admins(core):
         text = f"{request.requester_name} is no longer an admin. Nothing was sent; ask again."
         return Stop(Event.CANCEL, text)
@@ -173,7 +174,7 @@ async def recheck(core: Core, request: Request) -> Answer:
         if request.parent_id is None:
             facts = await operation.read(core.partners[request.program])
         else:
-            facts = await bulk_facts.of_row(core, request, operation)
+            facts = await batch_facts.of_row(core, request, operation)
     except (Unauthorized, Forbidden) as error:
         await programs.pause(core, request.program, error)
         return Later("Sending to this program is paused: the API does not take the key.")
@@ -182,7 +183,7 @@ async def recheck(core: Core, request: Request) -> Answer:
     except CountersignError as error:
         return Later(str(error))
     async with core.store.read() as tx:
-        facts = {**facts, **await own_records.facts(tx, operation, request.program)}
+        facts = {**facts, **await local_facts.facts(tx, operation, request.program)}
     stops = operation.stops(facts, again=request.state is not State.APPROVED)
     if stops:
         return Stop(Event.CANCEL, f"{' '.join(stops)} Nothing was sent; ask again when it fits.")

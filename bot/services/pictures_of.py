@@ -8,11 +8,12 @@ from bot.domain.errors import LookupFailed
 from bot.domain.ids import short_code
 from bot.domain.requests import UNSENT, Request, State
 from bot.operations._base import Concern, Line
-from bot.services import bulk_pictures, float_history, reveal
+from bot.services import float_history, reveal
 from bot.services.alerts.lifecycle import NEVER_MUTED
 from bot.services.core import Core
-from bot.services.drafts import house_concerns
 from bot.services.operators import programs
+from bot.services.requests import batch_results
+from bot.services.requests.drafts import house_concerns
 from bot.view_models.pictures import (
     AlertChartPicture,
     AlertLinePicture,
@@ -50,7 +51,7 @@ async def row(core: Core, owed: OutboxRow) -> Picture | None:
         if found is None:
             return None
         if owed.kind == "line" and owed.body.get("line") == "results":
-            return await bulk_pictures.results(tx, found)
+            return await batch_results.results(tx, found)
         if owed.kind == "line":
             return await _line(tx, core, found, owed)
         if owed.kind == "direct":
@@ -73,7 +74,7 @@ async def request(tx: Tx, core: Core, found: Request) -> RequestPicture:
         approver_names=core.policy.people.approvers,
         live=core.live.get(found.program, True),
         next_look_at=found.due_at if found.state in (State.EXECUTING, State.UNRESOLVED) else None,
-        batch=await bulk_pictures.batch(tx, core, found) if found.is_batch else None,
+        batch=await batch_results.batch(tx, core, found) if found.is_batch else None,
         paused=await programs.why_paused(tx, found.program) if found.state in UNSENT else "",
     )
 
@@ -84,7 +85,7 @@ def shown_facts(core: Core, found: Request) -> tuple[tuple[Line, ...], tuple[Con
     if cls is None or not found.facts or found.parent_id is not None:
         return (), ()
     if found.is_batch:
-        return bulk_pictures.effect(found, found.facts)
+        return batch_results.effect(found, found.facts)
     operation = cls(found.terms, found.subject_label)
     concerns = [*operation.concerns(found.facts), *house_concerns(operation, found.facts)]
     return tuple(operation.lines(found.facts)), tuple(concerns)

@@ -27,7 +27,7 @@ from bot.domain.statements import (
 from bot.partner.models import Transaction
 from bot.partner.ratelimit import Lane
 from bot.services.core import Core
-from bot.services.drafts import resolve_card
+from bot.services.requests.drafts import resolve_card
 from storage import card_labels, purchase_pages
 
 MOST_ROWS = 500

@@ -12,7 +12,7 @@ from bot.domain.approvals import DecisionKind
 from bot.domain.requests import Request, State
 from bot.services import outbox_messages
 from bot.services.core import Core
-from bot.services.requests import FIRST_REMINDER, remind_due
+from bot.services.requests.lifecycle import FIRST_REMINDER, remind_due
 from storage import decisions, requests
 from storage.store import Tx
 

@@ -16,7 +16,7 @@ from bot.domain.reveals import LINK_GOOD_FOR, digest_of
 from bot.domain.secret import Secret
 from bot.services import outbox_messages, people
 from bot.services.core import Core
-from bot.services.requests import note
+from bot.services.requests.lifecycle import note
 from bot.view_models.pictures import LinkPicture
 from storage import requests, reveals
 from storage.store import Tx

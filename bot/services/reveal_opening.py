@@ -23,9 +23,9 @@ from bot.operations.card_reveal import odd_status
 from bot.partner.errors import PartnerError, Unauthorized
 from bot.services import endings, gate, outbox_messages, people, reveal
 from bot.services.core import Core
-from bot.services.decisions import is_genuine
 from bot.services.operators import programs
-from bot.services.requests import has_its_digest, note
+from bot.services.requests.lifecycle import has_its_digest, note
+from bot.services.requests.signed_decisions import is_genuine
 from storage import cards, decisions, requests, reveals
 from storage.reveals import Reveal
 

@@ -10,11 +10,12 @@ from bot.domain.outcomes import LATE_LANDING_FOR, PRIVATE_KEPT_FOR
 from bot.domain.planning import Evidence
 from bot.domain.requests import Event, Request, State
 from bot.partner.errors import PartnerError
-from bot.services import bulk_rows, gate, outbox_messages, people
+from bot.services import gate, outbox_messages, people
 from bot.services.alerts import lifecycle as alerts
 from bot.services.core import Core
 from bot.services.operators import delegations
-from bot.services.requests import note
+from bot.services.requests import batch_rows
+from bot.services.requests.lifecycle import note
 from storage import drafts, relay, requests, webhook_secrets
 
 log = logging.getLogger("countersign.upkeep")
@@ -75,7 +76,7 @@ async def _look_again(core: Core, request: Request) -> None:
             text=f"{text} Check the card and the ledger; a repeat may have paid twice.",
         )
         await outbox_messages.card(tx, core, moved)
-        await bulk_rows.row_changed(tx, core, moved)
+        await batch_rows.row_changed(tx, core, moved)
         await outbox_messages.line(tx, core, moved, "landed_late", text=text)
 
 

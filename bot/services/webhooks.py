@@ -13,10 +13,10 @@ from datetime import datetime, timedelta
 
 from bot.domain.secret import Secret
 from bot.partner.webhooks import Delivery, DeliveryRefused, Malformed, NotGenuine, Stale, TooLarge, verify
-from bot.services import own_records
 from bot.services.alerts import lifecycle as alerts
 from bot.services.core import Core
 from bot.services.intake import Intake
+from bot.services.requests import local_facts
 from storage import webhook_secrets
 
 # A rotation by another process is seen after this long; a delivery that does not verify asks again sooner.
@@ -70,7 +70,7 @@ class Webhooks:
         now, last = self._core.clock.monotonic(), self._repeated.get(program)
         if last is None or now - last >= REPEATS_NOTED_S:
             self._repeated[program] = now
-            await own_records.note_repeated(self._core, program)
+            await local_facts.note_repeated(self._core, program)
 
     async def _verified(self, program: str, raw: bytes, headers: Mapping[str, str]) -> Delivery:
         now = self._core.clock.now()

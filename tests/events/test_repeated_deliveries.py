@@ -2,7 +2,7 @@
 
 import json
 
-from bot.services import own_records
+from bot.services.requests import local_facts
 from tests.events.receiving import Bot, authorized
 
 
@@ -13,12 +13,12 @@ async def test_a_redelivery_counts_as_a_verified_delivery_and_a_forged_one_does_
     await world.advance(3600)
     assert await bot.post(raw, bot.signed(raw, secret="whsec_" + "x" * 32)) == 401
     async with world.store.read() as tx:
-        assert await own_records.verified_delivery_at(tx, "main") == began_at
+        assert await local_facts.verified_delivery_at(tx, "main") == began_at
 
     assert await bot.post(raw) == 200
 
     async with world.store.read() as tx:
-        assert await own_records.verified_delivery_at(tx, "main") == world.clock.now()
+        assert await local_facts.verified_delivery_at(tx, "main") == world.clock.now()
 
 
 async def test_what_the_poller_read_is_no_delivery(bot: Bot) -> None:
@@ -30,4 +30,4 @@ async def test_what_the_poller_read_is_no_delivery(bot: Bot) -> None:
     assert await bot.stored() != []
 
     async with bot.world.store.read() as tx:
-        assert await own_records.verified_delivery_at(tx, "main") is None
+        assert await local_facts.verified_delivery_at(tx, "main") is None

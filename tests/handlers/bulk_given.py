@@ -12,7 +12,7 @@ from bot import operations
 from bot.domain.bulk_csv import MAX_ROWS, Problem
 from bot.domain.requests import State
 from bot.operations._base import Concern
-from bot.services import bulk_reading
+from bot.services.requests import batch_reading
 from bot.view_models import pictures as p
 from handlers.views import bulk, deciding, request
 from tests.handlers import pictures as given
@@ -92,7 +92,7 @@ MESSAGES: Mapping[str, Draw] = {
     "batch-left-out": lambda text: request.line(given.a_line("left_out", State.PENDING, text)),
 }
 VIEWS: Mapping[str, Draw] = {
-    "batch-paste": lambda text: bulk.paste_form(_TOPUP, bulk_reading.template(_TOPUP), channel="C0OPS"),
+    "batch-paste": lambda text: bulk.paste_form(_TOPUP, batch_reading.template(_TOPUP), channel="C0OPS"),
     "batch-preview": lambda text: _preview(text, 1),
     "batch-confirmation": _confirmation,
     "batch-rows": lambda text: bulk.rows(a_batch(State.UNRESOLVED, text), 2),

@@ -12,7 +12,7 @@ import pytest
 from sqlalchemy import text
 
 from bot.domain.requests import Request, State
-from bot.services import requests
+from bot.services.requests import lifecycle as requests
 from tests.handlers.office import ALICE, APPROVALS, BOB, CAROL, Office, an_office
 from tests.services.acting import processor
 from tests.services.bulk_help import hold_rows_to_the_ledger, rows_of, states_of

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from bot.domain.requests import Request, State
-from bot.services import execution, own_records
+from bot.services import execution
+from bot.services.requests import local_facts
 from handlers import grammar
 from storage import cards as card_rows
 from storage import person_cards
@@ -179,7 +180,7 @@ async def test_codes_by_webhook_need_an_admins_word_a_delivery_and_somebody_to_g
     request, said = await asked(office, CAROL, f"/card 3ds {card['id']}", ticked)
     assert "No delivery was verified here in the last 15 minutes" in said
 
-    await own_records.note_repeated(office.core, "main")
+    await local_facts.note_repeated(office.core, "main")
     request, said = await asked(office, CAROL, f"/card 3ds {card['id']}", ticked)
     assert "would not be sent" not in said
     ended = await done(office, request)
@@ -192,7 +193,7 @@ async def test_a_delivery_that_is_too_old_by_then_stops_it_at_the_last_gate(offi
     await office.core.partners["main"].set_webhook(b'{"url":"https://countersign.example.com/webhooks/main"}')
     async with office.world.store.begin() as tx:
         await person_cards.put(tx, card["partner_ref"], BOB)
-    await own_records.note_repeated(office.core, "main")
+    await local_facts.note_repeated(office.core, "main")
     request, _ = await asked(office, CAROL, f"/card 3ds {card['id']}", {"program_enabled": ["yes"]})
     await office.world.advance(16 * 60)
 

@@ -11,8 +11,8 @@ import pytest
 
 from bot import operations
 from bot.domain.requests import OPEN, Request, State
-from bot.services import request_lookups, verifying
 from bot.services.core import Core
+from bot.services.requests import request_lookups, verification
 from handlers import request_filters
 from handlers.views import request_lists
 from storage.store import Store
@@ -158,7 +158,7 @@ async def test_what_was_changed_behind_the_bots_back_is_found(office: Office, tm
     done, *_ = await some(office)
     for number, (part, statement) in enumerate(TAMPERED):
         async with changed(office, tmp_path / f"{number}.db", statement, done.id) as core:
-            found = await verifying.verify(core, done.id)
+            found = await verification.verify(core, done.id)
 
             assert not found.holds
             assert part in {check.what for check in found.checks if not check.holds}, statement
@@ -170,7 +170,7 @@ async def test_what_was_changed_behind_the_bots_back_is_found(office: Office, tm
 
 async def test_a_long_check_says_first_that_it_takes_a_while(office: Office, monkeypatch: Any) -> None:
     done, *_ = await some(office)
-    monkeypatch.setattr(verifying, "LONG_CHAIN", 1)
+    monkeypatch.setattr(verification, "LONG_CHAIN", 1)
 
     await office.command(ALICE, f"/requests verify {done.id}")
 

@@ -6,7 +6,8 @@ from collections import Counter
 from decimal import Decimal
 
 from bot.domain.requests import OPEN, Request, State
-from bot.services import bulk, bulk_reading, people
+from bot.services import people
+from bot.services.requests import batch_reading, batch_submission
 from storage import requests as request_rows
 from tests.services.acting import net_of
 from tests.support.world import ALICE, World
@@ -21,9 +22,9 @@ def a_list(world: World, *amounts: str) -> str:
 
 async def ask_bulk(world: World, text: str, *, by: str = ALICE, kind: str | None = None) -> Request:
     await people.require_member(world.core, by, action="test")
-    read = await bulk_reading.begin(world.core, owner=by, text=text, kind=kind)
-    await bulk.preview(world.core, read.draft_id, by)
-    return await bulk.submit(world.core, read.draft_id, by, reason="Per diems")
+    read = await batch_reading.begin(world.core, owner=by, text=text, kind=kind)
+    await batch_submission.preview(world.core, read.draft_id, by)
+    return await batch_submission.submit(world.core, read.draft_id, by, reason="Per diems")
 
 
 async def rows_of(world: World, batch: Request) -> list[Request]:

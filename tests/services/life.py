@@ -24,9 +24,11 @@ from bot.domain.requests import OPEN, SENT, TRANSITIONS, Request, State
 from bot.partner.client import PartnerClient
 from bot.partner.errors import PartnerError
 from bot.partner.ratelimit import RateLimiter
-from bot.services import approvals, execution, requests, upkeep
-from bot.services.decisions import is_genuine
+from bot.services import execution, upkeep
 from bot.services.operators import programs
+from bot.services.requests import approvals
+from bot.services.requests import lifecycle as requests
+from bot.services.requests.signed_decisions import is_genuine
 from sandbox.partner import idempotency
 from storage import audit, decisions
 from storage import requests as request_rows

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from bot.domain.errors import InvalidFields
-from bot.services import drafts
+from bot.services.requests import drafts
 from storage import cards
 from tests.support.world import ALICE, World
 

@@ -9,7 +9,9 @@ import pytest
 
 from bot.domain.money import exact_sum, format_usd
 from bot.domain.requests import State
-from bot.services import bulk, requests, upkeep
+from bot.services import upkeep
+from bot.services.requests import batch_submission
+from bot.services.requests import lifecycle as requests
 from tests.services.acting import Fault, processor, status
 from tests.services.bulk_help import a_list, ask_bulk, hold_rows_to_the_ledger, rows_of, run_to_the_end
 from tests.support.world import ALICE, World
@@ -35,7 +37,7 @@ async def test_what_a_batch_says_moved_is_what_the_ledger_says(world: World, see
     batch = await ask_bulk(world, a_list(world, *amounts))
     rows = await rows_of(world, batch)
     if rng.random() < 0.5:
-        batch = await bulk.leave_out(world.core, batch.id, ALICE, [rng.choice(rows).id])
+        batch = await batch_submission.leave_out(world.core, batch.id, ALICE, [rng.choice(rows).id])
     await world.approve(batch)
     for _ in range(3):
         await rng.choice(FAULTS).set(world, TOPUP, times=1)

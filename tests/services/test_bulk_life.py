@@ -12,7 +12,9 @@ from sqlalchemy import text
 from bot.domain.errors import NotAllowed, OverLimit, OwnRequest, Stale
 from bot.domain.policy import KindPolicy, Limits, Tier
 from bot.domain.requests import State
-from bot.services import approvals, bulk, execution, requests, upkeep
+from bot.services import execution, upkeep
+from bot.services.requests import approvals, batch_submission
+from bot.services.requests import lifecycle as requests
 from storage import decisions
 from storage import requests as request_rows
 from tests.services.acting import Fault, alert_kinds, keys_sent, net_of, processor, top_ups
@@ -103,8 +105,8 @@ async def test_leaving_a_row_out_changes_what_is_asked_for_and_fells_the_approva
     rows = await rows_of(world, batch)
 
     with pytest.raises(NotAllowed, match="Only the person who asked"):
-        await bulk.leave_out(world.core, batch.id, BOB, [rows[1].id])
-    changed = await bulk.leave_out(world.core, batch.id, ALICE, [rows[1].id])
+        await batch_submission.leave_out(world.core, batch.id, BOB, [rows[1].id])
+    changed = await batch_submission.leave_out(world.core, batch.id, ALICE, [rows[1].id])
 
     assert changed.digest != batch.digest
     assert changed.version > batch.version
@@ -126,10 +128,10 @@ async def test_not_all_rows_and_no_unknown_row_can_be_left_out(world: World) -> 
 
     for wrong in (ids, [], ["R-NONE"]):
         with pytest.raises(Stale):
-            await bulk.leave_out(world.core, batch.id, ALICE, wrong)
+            await batch_submission.leave_out(world.core, batch.id, ALICE, wrong)
     await world.approve(batch)
     with pytest.raises(Stale, match="no row can be left out any more"):
-        await bulk.leave_out(world.core, batch.id, ALICE, ids[:1])
+        await batch_submission.leave_out(world.core, batch.id, ALICE, ids[:1])
 
 
 @pytest.mark.parametrize("end", ["reject", "cancel", "expire"])

@@ -27,7 +27,9 @@ from bot.domain.errors import (
 )
 from bot.domain.policy import KindPolicy, Limits
 from bot.domain.requests import Request, State
-from bot.services import approvals, drafts, execution, people, requests
+from bot.services import execution, people
+from bot.services.requests import approvals, drafts
+from bot.services.requests import lifecycle as requests
 from storage import audit
 from storage import outbox as outbox_rows
 from tests.services.acting import alert_kinds, execute, jump, keys_sent, net_of, processor

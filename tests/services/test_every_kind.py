@@ -17,7 +17,7 @@ from bot.intents import Facts, KnownCard, parse
 from bot.intents.model import ACTIONS
 from bot.operations._base import Operation
 from bot.partner.codec import decode, encode
-from bot.services import own_records
+from bot.services.requests import local_facts
 from storage import person_cards
 from storage import requests as rows
 from tests.services.acting import card_balance, execute, jump
@@ -116,7 +116,7 @@ async def asked(world: World, kind: str) -> Request:
         await world.core.partners["main"].set_webhook(registered)
         await world.advance(600)
     if kind == "card_3ds":
-        await own_records.note_repeated(world.core, "main")
+        await local_facts.note_repeated(world.core, "main")
         async with world.store.begin() as tx:
             await person_cards.put(tx, card["partner_ref"], CAROL)
     return await world.ask(kind, texts, by=CAROL if kind_class(kind).asked_by_admins else ALICE)

@@ -87,7 +87,7 @@ def people_may_approve_their_own(patch: pytest.MonkeyPatch) -> None:
         verdict = approvals.decide(request, earlier, **said)
         return Verdict(Reason.SETTLES, 1) if verdict.reason is Reason.OWN_REQUEST else verdict
 
-    patch.setattr("bot.services.approvals.decide", lax)
+    patch.setattr("bot.services.requests.approvals.decide", lax)
     patch.setattr(decisions, "_BY_ANOTHER", frozenset())
 
 

@@ -10,8 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from bot.services import approvals, outbox_messages
+from bot.services import outbox_messages
 from bot.services.outbox import MessageGone, Outbox, SlackRefused, SlackTrouble
+from bot.services.requests import approvals
 from storage import outbox as rows
 from tests.services.acting import Fault, execute
 from tests.services.scripted_slack import ScriptedSlack

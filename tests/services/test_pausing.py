@@ -10,8 +10,9 @@ import pytest
 from bot.domain.delegation import Delegation
 from bot.domain.errors import InvalidInput, NotAllowed, NotFound, OwnRequest, Stale
 from bot.domain.requests import State
-from bot.services import approvals, requests
 from bot.services.operators import confirmation_answers, confirmations, pausing, programs
+from bot.services.requests import approvals
+from bot.services.requests import lifecycle as requests
 from storage import alerts, outbox
 from storage import consents as consent_rows
 from storage.consents import Consent

@@ -13,7 +13,8 @@ import pytest
 from bot.domain.money import format_usd
 from bot.domain.requests import Request, State
 from bot.operations.deposit_quote import QuoteDeposit
-from bot.services import approvals, own_records, upkeep
+from bot.services import upkeep
+from bot.services.requests import approvals, local_facts
 from storage import person_cards
 from tests.services.acting import (
     Fault,
@@ -77,7 +78,7 @@ async def approved(world: World, kind: str, **more: str) -> Request:
 async def ready_for_codes(world: World) -> None:
     """An address is registered, a delivery came, and somebody gets the codes of the first card."""
     await world.core.partners["main"].set_webhook(b'{"url":"https://countersign.example.com/webhooks/main"}')
-    await own_records.note_repeated(world.core, "main")
+    await local_facts.note_repeated(world.core, "main")
     async with world.store.begin() as tx:
         await person_cards.put(tx, world.cards[0]["partner_ref"], CAROL)
 

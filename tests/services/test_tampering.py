@@ -8,7 +8,7 @@ from contextlib import closing
 import pytest
 
 from bot.domain.requests import Request, State
-from bot.services import approvals
+from bot.services.requests import approvals
 from storage.tables import request as request_table
 from tests.services.acting import Fault, alert_kinds, execute, jump, keys_sent
 from tests.support.world import BOB, CAROL, World

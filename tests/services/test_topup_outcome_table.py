@@ -11,8 +11,9 @@ import pytest
 
 from bot.domain.outcomes import QUIESCENCE, RETRY_PAUSES
 from bot.domain.requests import State
-from bot.services import requests, upkeep
+from bot.services import upkeep
 from bot.services.operators import programs
+from bot.services.requests import lifecycle as requests
 from tests.services.acting import (
     TOPUP,
     Fault,

@@ -27,8 +27,10 @@ from bot.domain.reveals import Reveals, origins
 from bot.domain.secret import Secret
 from bot.partner.client import PartnerClient
 from bot.partner.ratelimit import RateLimiter
-from bot.services import approvals, card_reading, drafts, execution, people, requests
+from bot.services import card_reading, execution, people
 from bot.services.core import Channels, Core
+from bot.services.requests import approvals, drafts
+from bot.services.requests import lifecycle as requests
 from sandbox.partner.app import Running as Simulator
 from sandbox.partner.app import serve
 from storage import attempts as attempt_rows

@@ -12,8 +12,8 @@ from bot.services import people
 from bot.services.alerts import funding_rules
 from bot.services.alerts import lifecycle as alerts
 from bot.services.core import Core
-from bot.services.drafts import read_reason
 from bot.services.operators import programs
+from bot.services.requests.drafts import read_reason
 from storage import alerts as alert_rows
 from storage import audit, cards, mutes, requests
 from storage.alerts import Alert

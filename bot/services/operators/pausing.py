@@ -14,12 +14,13 @@ from operator import attrgetter
 from bot.domain.actors import Actor
 from bot.domain.errors import InvalidInput, NotAllowed, NotFound
 from bot.domain.requests import State
-from bot.services import drafts, outbox_messages, people
+from bot.services import outbox_messages, people
 from bot.services.alerts import lifecycle as alerts
 from bot.services.core import Core
 from bot.services.operators import confirmations
 from bot.services.operators import programs as program_pauses
 from bot.services.people import Roles
+from bot.services.requests import drafts
 from storage import audit, pauses, programs, requests
 from storage import consents as consent_rows
 from storage.consents import Consent

@@ -17,9 +17,10 @@ from bot.domain.errors import InvalidFields, NotFound
 from bot.domain.requests import State
 from bot.operations._base import Operation
 from bot.operations.readers import refuse_card_number
-from bot.services import bulk_rows, people
+from bot.services import people
 from bot.services.core import Core
-from bot.services.drafts import resolve_card
+from bot.services.requests import batch_rows
+from bot.services.requests.drafts import resolve_card
 from storage import drafts, requests
 from storage.drafts import Draft
 from storage.store import Tx
@@ -119,7 +120,7 @@ async def again(core: Core, request_id: str, *, owner: str) -> Read:
             raise NotFound(
                 "The phone numbers and addresses of these orders were deleted at their end. Send a new list of them."
             )
-        rest = [row for row in await bulk_rows.included(tx, batch) if row.state in _NOTHING_CAME]
+        rest = [row for row in await batch_rows.included(tx, batch) if row.state in _NOTHING_CAME]
         if not rest:
             raise NotFound(f"Every row of {batch.id} is done.")
         found = tuple(DraftRow(int(row.facts["line"]), row.terms, row.subject_label) for row in rest)

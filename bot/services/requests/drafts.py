@@ -20,9 +20,10 @@ from bot.domain.requests import OPEN, Request, State
 from bot.domain.reveals import NOT_SET_UP
 from bot.operations._base import Concern, Facts, Line, Operation
 from bot.operations.readers import refuse_card_number
-from bot.services import own_records, people
+from bot.services import people
 from bot.services.core import Core
 from bot.services.operators import otp_recipients, programs
+from bot.services.requests import local_facts
 from storage import cards, drafts, requests
 from storage.drafts import Draft
 from storage.store import Tx
@@ -164,7 +165,7 @@ async def preview(core: Core, draft_id: str) -> Preview:
     operation = operation_of(core, draft)
     async with core.store.begin() as tx:
         facts |= await house_facts(tx, core, operation)
-        facts |= await own_records.facts(tx, operation, draft.program)
+        facts |= await local_facts.facts(tx, operation, draft.program)
         draft = replace(draft, facts=facts)
         await drafts.put(tx, draft)
         lines = [*operation.lines(facts), *await house_lines(tx, core, operation, facts, draft.owner)]

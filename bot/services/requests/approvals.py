@@ -25,12 +25,13 @@ from bot.domain.errors import (
 from bot.domain.money import format_usd
 from bot.domain.policy import APPROVAL_VALID_FOR
 from bot.domain.requests import Event, Request, State
-from bot.services import bulk_approval, bulk_rows, outbox_messages, people
+from bot.services import outbox_messages, people
 from bot.services.alerts import lifecycle as alerts
 from bot.services.core import Core
-from bot.services.decisions import is_genuine, signed
-from bot.services.drafts import read_reason
-from bot.services.requests import close, existing, note
+from bot.services.requests import batch_approval, batch_rows
+from bot.services.requests.drafts import read_reason
+from bot.services.requests.lifecycle import close, existing, note
+from bot.services.requests.signed_decisions import is_genuine, signed
 from storage import decisions, requests
 from storage.store import Tx
 
@@ -75,7 +76,7 @@ async def _approve(
 ) -> tuple[Request, Verdict]:
     async with core.store.begin() as tx:
         request = await existing(tx, request_id)
-        bulk_approval.refuse_row(request)
+        batch_approval.refuse_row(request)
         earlier = await decisions.of(tx, request.id)
         verdict = decide(
             request, earlier, actor=actor.id, standing=standing, shown_digest=shown_digest, now=tx.now
@@ -98,7 +99,7 @@ async def _approve(
                 remind_at=None,
             )
             if request.is_batch:
-                await bulk_approval.approve_rows(tx, core, request, [*earlier, decision])
+                await batch_approval.approve_rows(tx, core, request, [*earlier, decision])
             tx.after_commit(lambda: core.carrier.wake(request.id))
         else:
             request = await requests.touch(tx, request)
@@ -180,7 +181,7 @@ async def reject(core: Core, request_id: str, slack_id: str, *, reason: str) -> 
         approvers = await people.approvers(core)
         async with core.store.begin() as tx:
             request = await existing(tx, request_id)
-            bulk_approval.refuse_row(request)
+            batch_approval.refuse_row(request)
             require_rejectable(request, actor.id)
             if actor.id not in approvers:
                 raise NotAllowed(people.not_an_approver(core), "not_an_approver")
@@ -306,7 +307,7 @@ async def _settle_by_hand(
     await note(tx, core, moved, decision.actor, "request.resolved_by_hand", {"verdict": decision.verdict})
     await alerts.resolve(tx, core, f"unresolved:{request.id}")
     await outbox_messages.card(tx, core, moved)
-    await bulk_rows.row_changed(tx, core, moved)
+    await batch_rows.row_changed(tx, core, moved)
     await outbox_messages.line(tx, core, moved, str(moved.state), actor=decision.actor)
     await outbox_messages.tell_requester(tx, core, moved, decision.actor)
     return moved

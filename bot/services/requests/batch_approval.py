@@ -14,10 +14,10 @@ from bot.domain.bulk import digest_of_rows, due_after
 from bot.domain.errors import NotAllowed, Stale
 from bot.domain.policy import APPROVAL_VALID_FOR
 from bot.domain.requests import Event, Request
-from bot.services import bulk_rows
 from bot.services.core import Core
-from bot.services.decisions import is_genuine
-from bot.services.requests import has_its_digest, note
+from bot.services.requests import batch_rows
+from bot.services.requests.lifecycle import has_its_digest, note
+from bot.services.requests.signed_decisions import is_genuine
 from storage import decisions, requests
 from storage.store import Tx
 
@@ -36,7 +36,7 @@ def refuse_row(request: Request) -> None:
 
 async def approve_rows(tx: Tx, core: Core, batch: Request, approvals: list[Decision]) -> None:
     """Approve every row of a batch that was just approved. Raises `Stale` when a row was changed by hand."""
-    rows = await bulk_rows.included(tx, batch)
+    rows = await batch_rows.included(tx, batch)
     if not _are_the_rows(tx, batch, rows):
         raise Stale(
             "What is stored of its rows is not what was asked for. Nothing was sent. Keep the database as it is and"
@@ -83,7 +83,7 @@ async def batch_stands(tx: Tx, row: Request) -> bool:
     batch = await requests.get(tx, row.parent_id or "")
     if batch is None or not has_its_digest(tx.vault, batch):
         return False
-    if not _are_the_rows(tx, batch, await bulk_rows.included(tx, batch)):
+    if not _are_the_rows(tx, batch, await batch_rows.included(tx, batch)):
         return False
     approvers = {
         d.actor

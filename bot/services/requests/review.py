@@ -6,9 +6,9 @@ from __future__ import annotations
 from bot.domain.approvals import decide
 from bot.domain.errors import CountersignError, NotFound
 from bot.services import outbox_messages, people
-from bot.services.approvals import refusal_of
 from bot.services.core import Core
-from bot.services.requests import existing
+from bot.services.requests.approvals import refusal_of
+from bot.services.requests.lifecycle import existing
 from storage import decisions, drafts
 from storage.drafts import Draft
 

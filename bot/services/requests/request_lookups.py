@@ -10,10 +10,11 @@ from bot.domain.periods import Period
 from bot.domain.requests import OPEN, State
 from bot.domain.statements import RequestPage
 from bot.partner.errors import PartnerError
-from bot.services import bulk_facts, bulk_pictures, own_records, people, pictures_of
+from bot.services import people, pictures_of
 from bot.services.core import Core
-from bot.services.drafts import house_concerns
-from bot.services.requests import existing
+from bot.services.requests import batch_facts, batch_results, local_facts
+from bot.services.requests.drafts import house_concerns
+from bot.services.requests.lifecycle import existing
 from bot.view_models.pictures import BulkRowPicture, Confirmation, InboxPicture, RequestPicture
 from storage import decisions, request_search, requests
 from storage.errors import Purged
@@ -64,7 +65,7 @@ async def confirmation(core: Core, request_id: str) -> Confirmation:
     except PartnerError:
         return Confirmation(picture, picture.lines, picture.concerns, (), facts_read=False)
     async with core.store.read() as tx:
-        facts |= await own_records.facts(tx, operation, request.program)
+        facts |= await local_facts.facts(tx, operation, request.program)
     lines = tuple(operation.lines(facts))
     before = dict(picture.lines)
     changed = tuple(f"{label}: now {value}" for label, value in lines if before.get(label, value) != value)
@@ -96,10 +97,10 @@ async def _confirmation_of_batch(core: Core, picture: RequestPicture) -> Confirm
     """The same for a batch: the account is read once, and every row is shown with its private values."""
     request = picture.request
     try:
-        live = await bulk_facts.account(core, request.program, core.kinds[request.kind])
+        live = await batch_facts.account(core, request.program, core.kinds[request.kind])
     except PartnerError:
         return Confirmation(picture, picture.lines, picture.concerns, (), facts_read=False)
-    lines, concerns = bulk_pictures.effect(request, {**request.facts, **live})
+    lines, concerns = batch_results.effect(request, {**request.facts, **live})
     before = dict(picture.lines)
     changed = tuple(f"{label}: now {value}" for label, value in lines if before.get(label, value) != value)
     return Confirmation(picture, lines, concerns, changed, facts_read=True)
@@ -108,4 +109,4 @@ async def _confirmation_of_batch(core: Core, picture: RequestPicture) -> Confirm
 async def rows_to_approve(core: Core, request_id: str) -> tuple[BulkRowPicture, ...]:
     """The rows of a pending batch with their private values, for the approver's modal only."""
     async with core.store.read() as tx:
-        return await bulk_pictures.rows_in_full(tx, core, await existing(tx, request_id))
+        return await batch_results.rows_in_full(tx, core, await existing(tx, request_id))

@@ -9,10 +9,10 @@ from bot.domain.bulk import ending_text, results_name
 from bot.domain.csv_lines import line
 from bot.domain.requests import Request
 from bot.operations._base import Concern, Facts, Line
-from bot.services import bulk_words
-from bot.services.bulk_reading import can_be_asked_again
-from bot.services.bulk_rows import included, is_left_out, moved_usd
 from bot.services.core import Core
+from bot.services.requests import batch_summary
+from bot.services.requests.batch_reading import can_be_asked_again
+from bot.services.requests.batch_rows import included, is_left_out, moved_usd
 from bot.view_models.pictures import BatchPicture, BulkRowPicture, ResultsPicture
 from storage import requests
 from storage.errors import Purged
@@ -54,8 +54,8 @@ def _row(row: Request) -> BulkRowPicture:
 def effect(found: Request, facts: Facts) -> tuple[tuple[Line, ...], tuple[Concern, ...]]:
     """What a batch does and what speaks against it, by these facts."""
     rows = found.rows or 0
-    lines = bulk_words.lines(found.kind, rows, found.exposure_usd, facts)
-    return tuple(lines), tuple(bulk_words.concerns(found.kind, rows, found.exposure_usd, facts))
+    lines = batch_summary.lines(found.kind, rows, found.exposure_usd, facts)
+    return tuple(lines), tuple(batch_summary.concerns(found.kind, rows, found.exposure_usd, facts))
 
 
 async def rows_in_full(tx: Tx, core: Core, found: Request) -> tuple[BulkRowPicture, ...]:

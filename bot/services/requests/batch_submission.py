@@ -16,12 +16,13 @@ from bot.domain.money import exact_sum
 from bot.domain.requests import Event, Request, State
 from bot.operations._base import Concern, Operation
 from bot.partner.codec import encode
-from bot.services import bulk_facts, bulk_rows, bulk_words, drafts, outbox_messages, people
-from bot.services.bulk_approval import ROWS_DIGEST
-from bot.services.bulk_reading import Read, of_draft
+from bot.services import outbox_messages, people
 from bot.services.core import Core
 from bot.services.operators import programs
-from bot.services.requests import FIRST_REMINDER, digest_of, existing, free_id, note, record
+from bot.services.requests import batch_facts, batch_rows, batch_summary, drafts
+from bot.services.requests.batch_approval import ROWS_DIGEST
+from bot.services.requests.batch_reading import Read, of_draft
+from bot.services.requests.lifecycle import FIRST_REMINDER, digest_of, existing, free_id, note, record
 from bot.view_models.pictures import BulkPreviewPicture, BulkRowPicture
 from storage import cards, decisions, requests
 from storage import drafts as draft_rows
@@ -42,7 +43,7 @@ async def preview(core: Core, draft_id: str, slack_id: str) -> BulkPreviewPictur
     if draft is None or read is None:
         raise NotFound("This list is gone. Upload or paste it again; nothing was recorded.")
     await people.require_may_ask(core, slack_id, read.cls, action=f"{read.cls.kind}.bulk.preview")
-    live_facts = await bulk_facts.account(core, draft.program, read.cls)
+    live_facts = await batch_facts.account(core, draft.program, read.cls)
     standing = await people.standing_lately(core)
     operations = read.operations
     total_usd = exact_sum(operation.exposure_usd() for operation in operations)
@@ -52,7 +53,7 @@ async def preview(core: Core, draft_id: str, slack_id: str) -> BulkPreviewPictur
         limits = await drafts.limit_lines(tx, core, total_usd, slack_id) if total_usd else []
         paused = await programs.why_paused(tx, draft.program)
     kind, rows = read.cls.kind, len(operations)
-    concerns = bulk_words.concerns(kind, rows, total_usd, facts)
+    concerns = batch_summary.concerns(kind, rows, total_usd, facts)
     if paused:
         concerns.insert(0, Concern(f"{paused} What is approved meanwhile waits 15 minutes at most."))
     return BulkPreviewPicture(
@@ -60,9 +61,9 @@ async def preview(core: Core, draft_id: str, slack_id: str) -> BulkPreviewPictur
         kind=kind,
         title=read.cls.title,
         verb=read.cls.verb,
-        summary=bulk_words.summary(kind, rows, total_usd),
+        summary=batch_summary.summary(kind, rows, total_usd),
         total_usd=total_usd,
-        lines=(*bulk_words.lines(kind, rows, total_usd, facts), *limits),
+        lines=(*batch_summary.lines(kind, rows, total_usd, facts), *limits),
         concerns=tuple(concerns),
         rows=tuple(
             BulkRowPicture(number=number, line=row.line, summary=operation.summary())
@@ -187,7 +188,7 @@ def _terms(core: Core, batch: Request, rows: Sequence[Request]) -> dict[str, Any
         "terms": {"rows": str(len(rows)), ROWS_DIGEST: digest_of_rows(row.digest for row in rows)},
         "rows": len(rows),
         "exposure_usd": total_usd,
-        "summary": bulk_words.summary(batch.kind, len(rows), total_usd),
+        "summary": batch_summary.summary(batch.kind, len(rows), total_usd),
         "approvals_needed": core.policy.of(batch.kind).approvals_needed(total_usd),
     }
 
@@ -213,7 +214,7 @@ async def _leave_out(tx: Tx, core: Core, request_id: str, slack_id: str, row_ids
         )
     if batch.state is not State.PENDING:
         raise Stale(f"{batch.id} is {batch.state} already: no row can be left out any more.")
-    rows = await bulk_rows.included(tx, batch)
+    rows = await batch_rows.included(tx, batch)
     out = [row for row in rows if row.id in row_ids]
     kept = [row for row in rows if row.id not in row_ids]
     if len(out) != len(row_ids):
@@ -221,7 +222,7 @@ async def _leave_out(tx: Tx, core: Core, request_id: str, slack_id: str, row_ids
     if not out or not kept:
         raise Stale("Choose at least one row and leave at least one; to withdraw all of it, cancel it.")
     for row in out:
-        await bulk_rows.close_row(tx, row, Event.CANCEL, _LEFT_OUT, outcome={"left_out": True})
+        await batch_rows.close_row(tx, row, Event.CANCEL, _LEFT_OUT, outcome={"left_out": True})
     terms = _terms(core, batch, kept)
     digest = digest_of(tx.vault, replace(batch, **terms))
     fallen = await decisions.drop_approvals(tx, batch.id)

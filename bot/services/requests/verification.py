@@ -13,8 +13,8 @@ from bot.domain.checking import Checked, Verification
 from bot.domain.ids import short_code
 from bot.domain.requests import Request, State
 from bot.services.core import Core
-from bot.services.decisions import is_genuine
-from bot.services.requests import existing, has_its_digest
+from bot.services.requests.lifecycle import existing, has_its_digest
+from bot.services.requests.signed_decisions import is_genuine
 from storage import audit, audit_pages, decisions, requests
 from storage.errors import CannotOpen, Purged
 from storage.store import Tx

@@ -14,10 +14,11 @@ from bot.domain.policy import APPROVAL_VALID_FOR
 from bot.domain.requests import Event, Request, State
 from bot.domain.terms import terms_digest
 from bot.partner.codec import encode
-from bot.services import bulk_rows, outbox_messages, people
+from bot.services import outbox_messages, people
 from bot.services.core import Core
-from bot.services.decisions import signed
-from bot.services.drafts import operation_of
+from bot.services.requests import batch_rows
+from bot.services.requests.drafts import operation_of
+from bot.services.requests.signed_decisions import signed
 from storage import audit, decisions, drafts, pauses, requests
 from storage.drafts import Draft
 from storage.store import Tx
@@ -169,7 +170,7 @@ async def cancel(core: Core, request_id: str, slack_id: str) -> Request:
                     "row_of_a_batch",
                 )
             if request.is_batch and request.state in (State.APPROVED, State.EXECUTING):
-                return await bulk_rows.stop(tx, core, request, slack_id)
+                return await batch_rows.stop(tx, core, request, slack_id)
             if request.state not in (State.PENDING, State.APPROVED):
                 raise Stale(f"{request.id} is {request.state} already: it can no longer be cancelled.")
             return await close(
@@ -188,8 +189,8 @@ async def close(tx: Tx, core: Core, request: Request, event: Event, actor: str, 
     await requests.purge(tx, request.id)
     await note(tx, core, moved, actor, f"request.{moved.state}", {})
     if moved.is_batch:
-        await bulk_rows.close_rows(tx, moved, event, text)
-    await bulk_rows.row_changed(tx, core, moved)
+        await batch_rows.close_rows(tx, moved, event, text)
+    await batch_rows.row_changed(tx, core, moved)
     await outbox_messages.card(tx, core, moved)
     await outbox_messages.line(tx, core, moved, str(moved.state), actor=actor)
     await outbox_messages.tell_requester(tx, core, moved, actor)

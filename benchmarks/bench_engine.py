@@ -17,7 +17,8 @@ from bot.engine.embedded import AT_ONCE, Embedded
 from bot.partner.client import PartnerClient
 from bot.partner.codec import encode
 from bot.partner.ratelimit import RateLimiter
-from bot.services import card_reading, execution
+from bot.services import execution
+from bot.services.cards import card_sync
 from tests.crash.outside import PLENTY, issue_card
 from tests.support.world import World, a_world
 
@@ -49,7 +50,7 @@ async def _measured(folder: Path) -> tuple[float, float, float]:
         world.core = replace(world.core, partners={"main": client})
         await world.tell("float", {"amount_usd": str(PLENTY)})
         cards = [issue_card(world.simulator, f"BENCH {n}", f"bench-{n}") for n in range(REQUESTS)]
-        await card_reading.sync_cards(world.core, "main")
+        await card_sync.sync_cards(world.core, "main")
         try:
             ours = await _executions(world, cards)
             calls = await _rate([_execution_calls(client, card, n) for n, card in enumerate(cards)])

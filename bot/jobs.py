@@ -8,9 +8,10 @@ from datetime import timedelta
 from pathlib import Path
 
 from bot.domain.retention import Retention
-from bot.services import anchors, digest, reminders, retention, reveal, threeds, upkeep
+from bot.services import anchors, digest, reminders, retention, threeds, upkeep
 from bot.services.alerts import alert_actions, decline_rules
 from bot.services.backfill import Backfill
+from bot.services.cards import details_link
 from bot.services.core import Core
 from bot.services.operators import confirmations, delegations, programs
 from bot.services.polling import Poller
@@ -68,7 +69,7 @@ def table(
         Job("webhook", 300, poller.webhook, calls=2),
         Job("runway", 600, poller.runway),
         Job("watch", 30, poller.watch),
-        Job("reveals", 30, lambda: reveal.end_unopened(core)),
+        Job("reveals", 30, lambda: details_link.end_unopened(core)),
         Job("consents", 30, lambda: confirmations.expire_due(core)),
         Job("delegations", 60, lambda: delegations.announce(core)),
         Job("alerts", 30, lambda: alert_actions.tend(core)),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from bot.domain.errors import NotFound
-from bot.services import card_lookups, purchase_lookups
+from bot.services.cards import card_lookups, purchases
 from bot.services.core import Core
 from bot.view_models.pictures import CardPicture
 from handlers.looking import Asking, LookUp
@@ -52,7 +52,7 @@ async def _transactions(asked: Asking) -> Block:
     card, period = asked.period(asked.command.rest)
     if not card:
         raise NotFound("Name the card: /card tx 4242 7d, or a name, reference or id, and a period.")
-    found = await purchase_lookups.transactions(asked.core, card, period or asked.days_back(30))
+    found = await purchases.transactions(asked.core, card, period or asked.days_back(30))
     return card_views.statement(found, f"card tx {found.card_id} {found.period.named}", asked.page)
 
 
@@ -60,7 +60,7 @@ async def _declines(asked: Asking) -> Block:
     head, period = asked.period()
     if head:
         raise NotFound(f"“{head[:40]}” is no period. Write /card declines 24h, or 7d, or last week.")
-    found = await purchase_lookups.declined(asked.core, period or asked.days_back(1), program=asked.program)
+    found = await purchases.declined(asked.core, period or asked.days_back(1), program=asked.program)
     return card_views.declines(found, asked.zone)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bot.domain.errors import NotFound
-from bot.services import reveal
+from bot.services.cards import details_link
 from handlers.guard import Turn
 from handlers.views import replies
 
@@ -18,5 +18,5 @@ async def new_link(turn: Turn) -> None:
 
 
 async def _new_link(turn: Turn, request_id: str) -> None:
-    await reveal.another_link(turn.core, request_id, turn.user)
+    await details_link.another_link(turn.core, request_id, turn.user)
     await turn.tell(replies.said("A new link comes in a moment. The one before works no more."))

@@ -30,7 +30,7 @@ def odd_status(status: str | None) -> str:
 
 
 class Reveal(Operation):
-    """What may go on is a link made after approval; see `bot.services.reveal`."""
+    """What may go on is a link made after approval; see `bot.services.cards.details_link`."""
 
     kind = "card_reveal"
     title = "Show card details"

@@ -12,7 +12,7 @@ from bot.domain.cards import CardEntry
 from bot.intents.directory import Directory
 from bot.intents.model import Facts, KnownCard, Thread
 from bot.operations.readers import refuse_card_number
-from bot.services import card_reading
+from bot.services.cards import card_sync
 from bot.services.core import Core
 from storage import cards, dialogs, person_cards
 from storage.dialogs import Dialog, Place
@@ -133,7 +133,7 @@ async def all_on(core: Core, card: KnownCard) -> Decimal | None:
         entry = await cards.get(tx, card.id)
     if entry is None:
         return None
-    return (await card_reading.refresh_card(core, entry.program, entry.id)).balance_usd
+    return (await card_sync.refresh_card(core, entry.program, entry.id)).balance_usd
 
 
 def holds_card_number(text: str) -> bool:

@@ -22,8 +22,9 @@ from bot.domain.planning import History, Step, after, is_outdated, next_step, se
 from bot.domain.requests import Attempt, Event, Request, State
 from bot.operations._base import Operation
 from bot.partner.errors import PartnerError
-from bot.services import card_reading, endings, gate, outbox_messages, reveal, webhook_change
+from bot.services import endings, gate, outbox_messages, webhook_change
 from bot.services.alerts import lifecycle as alerts
+from bot.services.cards import card_sync, details_link
 from bot.services.core import Core
 from bot.services.operators import programs
 from bot.services.requests import batch_rows
@@ -98,7 +99,7 @@ async def _refresh_card(core: Core, work: _Work, answered: _Answered) -> None:
     if card_id is None:
         return
     try:
-        await card_reading.refresh_card(core, work.request.program, card_id)
+        await card_sync.refresh_card(core, work.request.program, card_id)
     except PartnerError as error:
         log.info("execution.card_not_read", extra={"request": work.request.id, "error": str(error)})
 
@@ -277,7 +278,7 @@ async def _finish(core: Core, work: _Work, answered: _Answered) -> None:
         if outcome.secret is not None or "signing" in outcome.facts:
             await webhook_change.record(tx, core, request, outcome)
         if outcome.facts.get("link") == "granted":
-            await reveal.grant(tx, core, request)
+            await details_link.grant(tx, core, request)
         await _tell(tx, core, work, request, change.event, outcome)
         core.crash_point("execution.finishing")
 

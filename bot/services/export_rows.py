@@ -16,7 +16,8 @@ from bot.domain.requests import Request
 from bot.domain.statements import PurchaseLine
 from bot.partner.models import LedgerEntry, Transaction
 from bot.partner.ratelimit import Lane
-from bot.services import ledger_lookups, purchase_lookups
+from bot.services import ledger_lookups
+from bot.services.cards import purchases
 from bot.services.core import Core
 from storage import audit_pages, card_labels, decisions, purchase_pages, request_search
 
@@ -181,7 +182,7 @@ async def _of_program(core: Core, wish: Wish) -> AsyncIterator[tuple[str, str, P
             labels = await card_labels.of(tx, {p.card_id for p in found if p.card_id})
         for purchase in found:
             card_id = purchase.card_id or ""
-            yield card_id, labels.get(card_id, ""), purchase_lookups.heard_only(purchase)
+            yield card_id, labels.get(card_id, ""), purchases.heard_only(purchase)
         if place is None:
             return
 
@@ -196,7 +197,7 @@ async def _of_card(core: Core, wish: Wish, card: CardEntry) -> AsyncIterator[tup
         async with core.store.read() as tx:
             known = await purchase_pages.by_transaction(tx, card.program, ids)
         seen.update(ids)
-        return [purchase_lookups.merged(row, known) for row in rows]
+        return [purchases.merged(row, known) for row in rows]
 
     async for row in core.partners[card.program].transactions(
         card.id, from_date=period.first_day_utc, to_date=period.last_day_utc, lane=Lane.BACKGROUND
@@ -213,7 +214,7 @@ async def _of_card(core: Core, wish: Wish, card: CardEntry) -> AsyncIterator[tup
         heard = await purchase_pages.of_card_since(tx, card.program, card.id, period.since)
     for purchase in sorted(heard, key=lambda p: p.first_at):
         if purchase.transaction_id not in seen and purchase.first_at in period:
-            yield card.id, card.label, purchase_lookups.heard_only(purchase)
+            yield card.id, card.label, purchases.heard_only(purchase)
 
 
 async def _ledger(core: Core, wish: Wish) -> Records:

@@ -14,7 +14,8 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Protocol
 
-from bot.services import outbox_messages, pictures_of, reveal
+from bot.services import outbox_messages, pictures_of
+from bot.services.cards import details_link
 from bot.services.core import Core
 from bot.view_models.pictures import DirectPicture, Picture, RequestPicture
 from storage import outbox
@@ -258,7 +259,7 @@ class Outbox:
         async with self._core.store.begin() as tx:
             await outbox.sent(tx, row.id)
             if row.subject.startswith("reveal:"):
-                await reveal.note_sent(tx, self._core, row.subject.removeprefix("reveal:"))
+                await details_link.note_sent(tx, self._core, row.subject.removeprefix("reveal:"))
             if row.kind in EDITED_IN_PLACE:
                 await outbox.put_place(tx, row.subject, row.kind, posted.channel, posted.ts, version)
             if row.kind == "alert" and posted.chart_refused:

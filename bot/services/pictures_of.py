@@ -8,8 +8,9 @@ from bot.domain.errors import LookupFailed
 from bot.domain.ids import short_code
 from bot.domain.requests import UNSENT, Request, State
 from bot.operations._base import Concern, Line
-from bot.services import float_history, reveal
+from bot.services import float_history
 from bot.services.alerts.lifecycle import NEVER_MUTED
+from bot.services.cards import details_link
 from bot.services.core import Core
 from bot.services.operators import programs
 from bot.services.requests import batch_results
@@ -36,7 +37,7 @@ async def row(core: Core, owed: OutboxRow) -> Picture | None:
     if subject_kind == "anchor":
         return AnchorPicture(int(owed.body["seq"]), str(owed.body["line"]))
     if subject_kind == "reveal":
-        return await reveal.make_link(core, subject_id)
+        return await details_link.make_link(core, subject_id)
     if subject_kind == "alert" and owed.body.get("line") == "chart":
         async with core.store.read() as tx:
             return await _alert_chart(tx, core, subject_id)

@@ -14,9 +14,10 @@ from datetime import timedelta
 
 from bot.partner.errors import Forbidden, PartnerError, Unauthorized
 from bot.partner.ratelimit import Lane
-from bot.services import card_reading, float_lookups
+from bot.services import float_lookups
 from bot.services.alerts import card_rules, float_rules, funding_rules, ledger_rules, webhook_rules
 from bot.services.alerts import lifecycle as alerts
+from bot.services.cards import card_sync
 from bot.services.core import Core
 from bot.services.operators import programs
 from storage import programs as program_rows
@@ -76,9 +77,9 @@ class Poller:
 
     async def _sweep_cards(self, program: str) -> None:
         begun_at = self._core.clock.now()
-        await card_reading.sync_cards(self._core, program)
+        await card_sync.sync_cards(self._core, program)
         await card_rules.compare(self._core, program, begun_at)
-        await card_reading.sweep_balances(self._core, program)
+        await card_sync.sweep_balances(self._core, program)
 
     async def _each(self, job: str, work: Work) -> None:
         await asyncio.gather(*(self._one(job, program, work) for program in self._core.partners))

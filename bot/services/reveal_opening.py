@@ -21,7 +21,8 @@ from bot.domain.reveals import PAGE_GOOD_FOR_S, Manner, digest_of, origin_of
 from bot.domain.secret import Secret
 from bot.operations.card_reveal import odd_status
 from bot.partner.errors import PartnerError, Unauthorized
-from bot.services import endings, gate, outbox_messages, people, reveal
+from bot.services import endings, gate, outbox_messages, people
+from bot.services.cards import details_link
 from bot.services.core import Core
 from bot.services.operators import programs
 from bot.services.requests.lifecycle import has_its_digest, note
@@ -132,7 +133,7 @@ async def _end(core: Core, request: Request, reason: str, text: str) -> None:
     async with core.store.begin() as tx:
         if await reveals.end(tx, request.id) is not None:
             current = await requests.get(tx, request.id) or request
-            await reveal.say(tx, core, current, text)
+            await details_link.say(tx, core, current, text)
             if reason == "tampered":
                 await endings.alarm_tampered(tx, core, current)
     await people.refused(core, request.requester, _ACTION, request.id, reason)
@@ -186,9 +187,9 @@ async def _nothing_shown(core: Core, request: Request, cause: str, reason: str) 
         found = await reveals.mark_sent(tx, request.id)  # it reached somebody, as it was used
         current = await requests.get(tx, request.id)
         if found is not None and current is not None:
-            text = f"The link was used at {reveal.clock(tx.now)} and nothing was shown. {cause}"
-            again = reveal.or_again(current, found.valid_until)
-            said = await reveal.say(tx, core, current, f"{text} {again}")
+            text = f"The link was used at {details_link.clock(tx.now)} and nothing was shown. {cause}"
+            again = details_link.or_again(current, found.valid_until)
+            said = await details_link.say(tx, core, current, f"{text} {again}")
             await note(tx, core, said, "system:reveal", "card_details.not_shown", {"reason": reason})
     sentence = f"{cause} The details were not shown, and this link is used up: press New link in the message."
     return NotShown(sentence, reason, status=502)
@@ -202,8 +203,8 @@ async def _record(core: Core, request: Request, digest: str, manner: Manner) -> 
         if opened is None or current is None:
             raise NotShown(_UNKNOWN, "replaced")
         how = "" if manner is Manner.FRAME else " as text"
-        text = f"{current.requester_name} opened the card details{how} at {reveal.clock(tx.now)}."
-        said = await reveal.say(tx, core, current, text)
+        text = f"{current.requester_name} opened the card details{how} at {details_link.clock(tx.now)}."
+        said = await details_link.say(tx, core, current, text)
         facts = {"card": request.subject, "as": manner.value, "links": opened.links}
         await note(tx, core, said, request.requester, "card_details.opened", facts)
         await outbox_messages.line(tx, core, said, "opened", actor=request.requester, text="")

@@ -19,8 +19,9 @@ from bot import jobs
 from bot.domain.clock import SystemClock
 from bot.domain.retention import Retention
 from bot.domain.secret import Secret
-from bot.services import card_reading, inbox
+from bot.services import inbox
 from bot.services.backfill import Backfill
+from bot.services.cards import card_sync
 from bot.services.core import Core
 from bot.services.intake import Intake
 from bot.services.operators.leadership import Leader
@@ -116,7 +117,7 @@ async def _process(
         simulator = world.simulator
         await programs.put(tx, "main", base_url=simulator.base_url, key=Secret(simulator.key))
     core = replace(world.core, store=store, owner=owner, leads=leader.leads, codes=Codes())
-    await card_reading.sync_cards(core, "main")
+    await card_sync.sync_cards(core, "main")
     ingest = await Ingest.open(store, core.clock)
     stack.push_async_callback(ingest.close)
     intake = Intake(ingest, core.codes, core.clock, core.inbox_bell.set, core.crash_point)

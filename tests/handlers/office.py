@@ -19,7 +19,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 
 import handlers
 from bot.domain.requests import Request
-from bot.services import card_reading
+from bot.services.cards import card_sync
 from bot.services.core import Core
 from bot.services.outbox import Outbox
 from handlers.after import AfterAck
@@ -162,7 +162,7 @@ async def an_office(folder: Path, **options: Any) -> AsyncIterator[Office]:
         # Again by the frozen clock: the cards that the simulator started with are from its future.
         await world.tell("scenarios/happy-day", {})
         await world.advance(3600)
-        await card_reading.sync_cards(world.core, "main")
+        await card_sync.sync_cards(world.core, "main")
         world.cards = [c for c in (await world.state())["cards"] if c["status"] == "ACTIVE"]
         slack = await serve(port=0, manifest_path=MANIFEST)
         client = AsyncWebClient(slack.bot_token, base_url=slack.api_url, retry_handlers=[])

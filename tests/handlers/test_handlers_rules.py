@@ -6,7 +6,7 @@ import statistics
 import pytest
 
 from bot.domain.requests import State
-from bot.services import card_reading
+from bot.services.cards import card_sync
 from storage import audit
 from tests.handlers.office import ALICE, APPROVALS, BOB, CAROL, OPS, Office
 
@@ -137,7 +137,7 @@ async def test_bad_details_of_an_order_are_each_answered_on_their_field(office: 
 async def test_an_ambiguous_card_is_answered_with_the_candidates(office: Office) -> None:
     first, second = office.world.cards[:2]
     await office.world.tell(f"cards/{second['id']}", {"last4": first["last4"]})
-    await card_reading.sync_cards(office.core, "main")
+    await card_sync.sync_cards(office.core, "main")
     await office.command(ALICE, f"/card topup {first['last4']} 50")
 
     outcome = await office.submit(ALICE, {"reason": "Lunch"})

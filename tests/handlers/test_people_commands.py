@@ -9,7 +9,7 @@ from typing import Any
 
 from bot.domain.delegation import Delegation
 from bot.domain.requests import State
-from bot.services import card_reading
+from bot.services.cards import card_sync
 from bot.services.operators import confirmations, delegations, pausing
 from storage import alerts, person_cards
 from tests.handlers.office import ALICE, BOB, CAROL, Office, an_office
@@ -131,7 +131,7 @@ async def test_a_shift_is_handed_over_with_what_is_open_and_somebody_else_accept
         await alerts.snooze(tx, alert.id, until=tx.now + timedelta(hours=2))
     card = office.world.cards[0]
     await office.world.tell(f"cards/{card['id']}", {"status": "FROZEN"})
-    await card_reading.sync_cards(office.core, "main")
+    await card_sync.sync_cards(office.core, "main")
     assert "in the alerts channel" in await answer(
         office, BOB, "/countersign handover Mind the <!channel> bakery"
     )

@@ -12,7 +12,8 @@ from bot.domain.errors import Expired, InvalidFields, NotAllowed
 from bot.domain.requests import Request, State
 from bot.domain.reveals import Manner, Reveals, digest_of
 from bot.domain.secret import Secret
-from bot.services import execution, reveal, reveal_opening
+from bot.services import execution, reveal_opening
+from bot.services.cards import details_link
 from bot.services.operators import programs
 from bot.services.outbox import Outbox, SlackTrouble
 from bot.services.reveal_opening import NotShown, Shown
@@ -34,12 +35,12 @@ async def approved(world: World, card: int = 0) -> Request:
 
 async def link(world: World, request: Request) -> Secret:
     """The token of a new link, as its message would carry it."""
-    picture = await reveal.make_link(world.core, request.id)
+    picture = await details_link.make_link(world.core, request.id)
     assert picture is not None
     found = TOKEN.fullmatch(picture.url.reveal())
     assert found
     async with world.store.begin() as tx:
-        await reveal.note_sent(tx, world.core, request.id)
+        await details_link.note_sent(tx, world.core, request.id)
     return Secret(found[1])
 
 
@@ -131,7 +132,7 @@ async def test_a_link_lives_two_minutes_and_no_longer_than_the_approval(world: W
     await world.advance(31)
 
     assert (await refused(world, last)).reason == "expired"
-    assert await reveal.make_link(world.core, request.id) is None
+    assert await details_link.make_link(world.core, request.id) is None
 
 
 async def test_a_new_link_puts_an_end_to_the_one_before(world: World) -> None:
@@ -153,13 +154,13 @@ async def test_a_wrong_token_is_answered_like_any_unknown_one(world: World) -> N
 async def test_only_who_asked_may_have_another_link(world: World) -> None:
     request = await approved(world)
     with pytest.raises(NotAllowed, match="Only who asked"):
-        await reveal.another_link(world.core, request.id, BOB)
+        await details_link.another_link(world.core, request.id, BOB)
 
-    await reveal.another_link(world.core, request.id, ALICE)
+    await details_link.another_link(world.core, request.id, ALICE)
     await opened(world, await link(world, request))
 
     with pytest.raises(Expired, match="shown once already"):
-        await reveal.another_link(world.core, request.id, ALICE)
+        await details_link.another_link(world.core, request.id, ALICE)
     reasons = {entry.reason_code for entry in await audited(world, "card_details.another_link")}
     assert {"not_the_requester", "opened"} <= reasons
 
@@ -300,13 +301,13 @@ async def test_unopened_it_says_so_when_the_approval_has_lapsed(world: World) ->
     await link(world, sent)
     await world.advance(15 * 60 + 61)
 
-    await reveal.end_unopened(world.core)
+    await details_link.end_unopened(world.core)
 
     assert "was not opened" in (await world.request(sent.id)).outcome_text
     assert "No direct message reached" in (await world.request(unsent.id)).outcome_text
     assert await state(world, sent) == "over"
     with pytest.raises(Expired, match="lapsed"):
-        await reveal.another_link(world.core, sent.id, ALICE)
+        await details_link.another_link(world.core, sent.id, ALICE)
 
 
 class Died(BaseException):

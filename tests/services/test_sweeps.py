@@ -10,7 +10,7 @@ import httpx
 import pytest
 
 from bot.partner.ratelimit import DEFAULT_PER_MINUTE, KEPT_SHARE_PERCENT
-from bot.services import card_reading
+from bot.services.cards import card_sync
 from storage import cards
 from tests.support.partner_api import CannedApi, client_of, success
 from tests.support.world import World
@@ -45,7 +45,7 @@ async def _swept(world: World, size: int) -> CannedApi:
     fleet = _fleet(size)
     client = client_of(fleet, world.clock)
     client._limiter.set_limit(10_000)  # the budget has tests of its own
-    await card_reading.sweep_balances(replace(world.core, partners={"main": client}), "main")
+    await card_sync.sweep_balances(replace(world.core, partners={"main": client}), "main")
     await client.aclose()
     return fleet
 
@@ -58,7 +58,7 @@ async def test_a_balance_sweep_costs_one_call_for_each_thousand_cards(world: Wor
 
 async def test_swept_balances_stand_in_the_directory_with_the_time_they_were_read_at(world: World) -> None:
     known = world.cards[0]["id"]
-    await card_reading.sweep_balances(world.core, "main")
+    await card_sync.sweep_balances(world.core, "main")
 
     async with world.store.read() as tx:
         entry = await cards.get(tx, known)
@@ -83,7 +83,7 @@ async def test_a_card_hidden_by_a_shifted_page_is_not_taken_for_closed(world: Wo
             for card in listed:
                 yield card
 
-    await card_reading.sync_cards(replace(world.core, partners={"main": Shifted()}), "main")  # type: ignore[dict-item]
+    await card_sync.sync_cards(replace(world.core, partners={"main": Shifted()}), "main")  # type: ignore[dict-item]
 
     async with world.store.read() as tx:
         entry = await cards.get(tx, known)
@@ -113,7 +113,7 @@ async def test_a_status_sweep_takes_its_share_of_each_minute_and_leaves_the_rest
 
     client = client_of(CannedApi(answered), world.clock)
     passing = asyncio.create_task(time_passes())
-    await card_reading.sync_cards(replace(world.core, partners={"main": client}), "main")
+    await card_sync.sync_cards(replace(world.core, partners={"main": client}), "main")
     passing.cancel()
     await client.aclose()
 

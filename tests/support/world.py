@@ -27,7 +27,8 @@ from bot.domain.reveals import Reveals, origins
 from bot.domain.secret import Secret
 from bot.partner.client import PartnerClient
 from bot.partner.ratelimit import RateLimiter
-from bot.services import card_reading, execution, people
+from bot.services import execution, people
+from bot.services.cards import card_sync
 from bot.services.core import Channels, Core
 from bot.services.requests import approvals, drafts
 from bot.services.requests import lifecycle as requests
@@ -261,6 +262,6 @@ async def a_world(folder: Path, *, policy: Policy | None = None, **core_options:
         world = World(store, simulator, control, clock, directory, core, database)
         await world.tell("clock", {"mode": "frozen", "set": clock.now().isoformat()})
         await world.tell("scenarios/happy-day", {})
-        await card_reading.sync_cards(core, "main")
+        await card_sync.sync_cards(core, "main")
         world.cards = [c for c in (await world.state())["cards"] if c["status"] == "ACTIVE"]
         yield world

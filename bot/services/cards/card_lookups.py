@@ -14,8 +14,8 @@ from bot.domain.cards import CardEntry
 from bot.domain.requests import OPEN, State
 from bot.domain.statements import CardStatement
 from bot.partner.errors import PartnerError
-from bot.services import purchase_lookups
-from bot.services.card_reading import refresh_card
+from bot.services.cards import purchases
+from bot.services.cards.card_sync import refresh_card
 from bot.services.core import Core
 from bot.services.requests.drafts import resolve_card
 from bot.view_models.pictures import CardListPicture, CardPicture
@@ -63,7 +63,7 @@ async def _lately(core: Core, entry: CardEntry, zone: ZoneInfo) -> CardStatement
     """The purchases of the last month; None where they cannot be read just now: the card is shown without."""
     period = periods.back(PURCHASES_OF_DAYS, core.clock.now(), zone)
     try:
-        return await purchase_lookups.of_card(core, entry, period, most=PURCHASES_READ)
+        return await purchases.of_card(core, entry, period, most=PURCHASES_READ)
     except PartnerError:
         return None
 

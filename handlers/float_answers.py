@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bot.services import float_lookups, ledger_lookups
+from bot.services.money import float_lookups, ledger_lookups
 from handlers.looking import Asking, LookUp, NotUnderstood
 from handlers.views import money_views
 from handlers.views.blocks import Block

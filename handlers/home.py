@@ -10,8 +10,9 @@ from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.domain.errors import LookupFailed, NotAllowed
 from bot.partner.errors import PartnerError
-from bot.services import float_lookups, home, people, upkeep
+from bot.services import home, people, upkeep
 from bot.services.core import Core
+from bot.services.money import float_lookups
 from bot.services.outbox import SlackTrouble
 from handlers import talking
 from handlers.guard import Turn

@@ -16,9 +16,9 @@ from bot.domain.requests import Request
 from bot.domain.statements import PurchaseLine
 from bot.partner.models import LedgerEntry, Transaction
 from bot.partner.ratelimit import Lane
-from bot.services import ledger_lookups
 from bot.services.cards import purchases
 from bot.services.core import Core
+from bot.services.money import ledger_lookups
 from storage import audit_pages, card_labels, decisions, purchase_pages, request_search
 
 AT_ONCE = 500

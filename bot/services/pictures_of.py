@@ -8,10 +8,10 @@ from bot.domain.errors import LookupFailed
 from bot.domain.ids import short_code
 from bot.domain.requests import UNSENT, Request, State
 from bot.operations._base import Concern, Line
-from bot.services import float_history
 from bot.services.alerts.lifecycle import NEVER_MUTED
 from bot.services.cards import details_link
 from bot.services.core import Core
+from bot.services.money import float_history
 from bot.services.operators import programs
 from bot.services.requests import batch_results
 from bot.services.requests.drafts import house_concerns

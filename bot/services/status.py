@@ -7,10 +7,11 @@ from collections.abc import Sequence
 
 from bot.domain.requests import OPEN, State
 from bot.partner.errors import PartnerError
-from bot.services import float_lookups, pictures_of
+from bot.services import pictures_of
 from bot.services.alerts import funding_rules
 from bot.services.backfill import CURSOR
 from bot.services.core import Core
+from bot.services.money import float_lookups
 from bot.services.operators import programs
 from bot.services.polling import POLLED
 from bot.view_models.pictures import AlertPicture

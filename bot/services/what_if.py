@@ -14,8 +14,8 @@ from bot.domain.money import format_usd
 from bot.intents.what_if import WhatIf
 from bot.operations._base import Line
 from bot.partner.models import Fees
-from bot.services import float_lookups
 from bot.services.core import Core
+from bot.services.money import float_lookups
 from bot.services.operators import programs
 from bot.view_models.pictures import FloatPicture
 from bot.view_models.status import WhatIfPicture

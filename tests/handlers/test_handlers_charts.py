@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from bot.services import float_history, float_lookups
+from bot.services.money import float_history, float_lookups
 from bot.view_models import pictures
 from handlers.publish import SlackPublisher
 from handlers.views import charts

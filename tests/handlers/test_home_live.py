@@ -8,8 +8,9 @@ import pytest
 from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.domain.actors import Actor
-from bot.services import float_lookups, status
+from bot.services import status
 from bot.services.alerts import lifecycle as alerts
+from bot.services.money import float_lookups
 from bot.services.operators import pausing
 from handlers.home import Homes
 from storage import home_views, people

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from bot.domain.money import exact_sum, format_usd
-from bot.services import funding_lookups, ledger_lookups
+from bot.services.money import funding_lookups, ledger_lookups
 from handlers.views.money_views import percent
 from storage import history
 from tests.handlers.office import ALICE, OPS, Office

@@ -12,7 +12,7 @@ from bot.domain import periods
 from bot.partner.errors import LedgerMoving
 from bot.partner.models import LedgerEntry
 from bot.partner.pages import Page
-from bot.services import ledger_lookups
+from bot.services.money import ledger_lookups
 
 NOW = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
 

@@ -7,7 +7,8 @@ from pathlib import Path
 
 from bot.domain.policy import KindPolicy, Limits, Policy, Tier
 from bot.intents.what_if import WhatIf
-from bot.services import float_lookups, what_if
+from bot.services import what_if
+from bot.services.money import float_lookups
 from bot.services.operators import pausing
 from tests.support.world import ALICE, BOB, World, a_policy, a_world
 

@@ -11,9 +11,9 @@ from bot.domain.money import exact_sum
 from bot.domain.periods import Period
 from bot.domain.requests import Request, State
 from bot.partner.ratelimit import Lane
-from bot.services import float_history
 from bot.services.alerts import float_rules
 from bot.services.core import Core
+from bot.services.money import float_history
 from bot.view_models.pictures import FloatPicture, RunwayPicture
 from storage import history, readings, requests
 from storage.store import Tx

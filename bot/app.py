@@ -36,14 +36,15 @@ from bot.domain.secret import Secret
 from bot.engine.embedded import Embedded
 from bot.engine.timers import Timers
 from bot.language_model import LanguageModel
-from bot.services import anchors, execution, inbox, reveal_opening, threeds
+from bot.services import execution, inbox, reveal_opening, threeds
 from bot.services.backfill import Backfill
 from bot.services.conversation import Reader
 from bot.services.core import Channels, Core, alone, no_crash
 from bot.services.intake import Intake
+from bot.services.messages import audit_anchors
+from bot.services.messages.delivery import Outbox
 from bot.services.operators import health
 from bot.services.operators.leadership import Leader
-from bot.services.outbox import Outbox
 from bot.services.polling import Poller
 from bot.services.relay import Relay, note_destinations
 from bot.services.ssrf import Sender
@@ -142,7 +143,7 @@ async def _start(
     await foundation.check_policy(core)
     await foundation.note_start(core)
     await note_destinations(core)
-    stack.push_async_callback(anchors.drop, core, foundation.anchor_file(store))
+    stack.push_async_callback(audit_anchors.drop, core, foundation.anchor_file(store))
     outbox = _messages(core, slack, leader, stack)
     _loop(stack, "engine", carrier.run)
     if config.destinations:

@@ -22,8 +22,9 @@ from bot.partner.access import AccessRefused, check_access, is_loopback
 from bot.partner.client import PartnerClient
 from bot.partner.errors import PartnerError
 from bot.partner.ratelimit import RateLimiter
-from bot.services import anchors, people
+from bot.services import people
 from bot.services.core import Core
+from bot.services.messages import audit_anchors
 from bot.settings import Settings
 from storage import audit, programs
 from storage.store import Store, Tx
@@ -69,7 +70,7 @@ async def check_audit(store: Store) -> None:
     """With a broken or shortened chain nothing is sent: somebody changed the database behind our back."""
     path = anchor_file(store)
     try:
-        kept = anchors.read(path) if path else []
+        kept = audit_anchors.read(path) if path else []
     except (OSError, ValueError):
         raise CannotStart(
             f"{path} cannot be read as audit anchors. Nothing was started. Restore the file."

@@ -8,11 +8,12 @@ from datetime import timedelta
 from pathlib import Path
 
 from bot.domain.retention import Retention
-from bot.services import anchors, digest, reminders, retention, threeds, upkeep
+from bot.services import retention, threeds, upkeep
 from bot.services.alerts import alert_actions, decline_rules
 from bot.services.backfill import Backfill
 from bot.services.cards import details_link
 from bot.services.core import Core
+from bot.services.messages import audit_anchors, digest, reminders
 from bot.services.operators import confirmations, delegations, programs
 from bot.services.polling import Poller
 from bot.services.requests import lifecycle as requests
@@ -77,7 +78,7 @@ def table(
         Job("declines", 30, lambda: decline_rules.settle(core)),
         Job("deliveries", 30, webhooks.report),
         Job("late-landings", 900, lambda: upkeep.sweep_late_landings(core)),
-        Job("anchor", 900, lambda: anchors.drop(core, anchor_file)),
+        Job("anchor", 900, lambda: audit_anchors.drop(core, anchor_file)),
         Job("policy", 600, lambda: upkeep.check_policy(core)),
         Job("codes", 60, lambda: threeds.settle(core)),
         Job("retention", 600, lambda: retention.prune(core, keeps)),

@@ -12,8 +12,8 @@ from bot.domain.errors import LookupFailed, NotAllowed
 from bot.partner.errors import PartnerError
 from bot.services import home, people, upkeep
 from bot.services.core import Core
+from bot.services.messages.delivery import SlackTrouble
 from bot.services.money import float_lookups
-from bot.services.outbox import SlackTrouble
 from handlers import talking
 from handlers.guard import Turn
 from handlers.slack_errors import code_of, retry_after_s, status_of

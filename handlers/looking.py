@@ -16,8 +16,8 @@ from slack_sdk.errors import SlackApiError
 from bot.domain import periods
 from bot.domain.actors import Actor
 from bot.domain.periods import Period
-from bot.services import pictures_of
 from bot.services.core import Core
+from bot.services.messages import view_model_loader
 from handlers.grammar import Command
 from handlers.guard import Turn
 from handlers.views.blocks import Block
@@ -85,7 +85,7 @@ class Asking:
 
     async def link_to(self, request_id: str) -> str:
         """The address of a request's message; empty where there is none, or Slack gives none."""
-        place = await pictures_of.place(self.core, request_id)
+        place = await view_model_loader.place(self.core, request_id)
         if place is None:
             return ""
         try:

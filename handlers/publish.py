@@ -15,8 +15,8 @@ from slack_sdk.web.async_client import AsyncWebClient
 from slack_sdk.web.async_slack_response import AsyncSlackResponse
 
 from bot.domain.bulk import results_name
-from bot.services import pictures_of
-from bot.services.outbox import MessageGone, Posted, SlackRefused, SlackTrouble
+from bot.services.messages import view_model_loader
+from bot.services.messages.delivery import MessageGone, Posted, SlackRefused, SlackTrouble
 from bot.view_models.pictures import (
     AlertChartPicture,
     AlertLinePicture,
@@ -39,7 +39,7 @@ from handlers.views.blocks import Block
 EVENT_TYPE = "countersign_picture"
 _T = TypeVar("_T")
 _REFUSED = "chart_refused"
-_FILES = {"results": results_name, "chart": pictures_of.chart_name}
+_FILES = {"results": results_name, "chart": view_model_loader.chart_name}
 _GONE = frozenset({"message_not_found", "cant_update_message", "edit_window_closed"})
 # Slack's own troubles that come as a 200.
 _TROUBLES = frozenset({"internal_error", "fatal_error", "service_unavailable", "request_timeout"})
@@ -81,7 +81,7 @@ class _Send(Protocol):
 
 
 class SlackPublisher:
-    """A `bot.services.outbox.Publisher` over the Web API."""
+    """A `bot.services.messages.delivery.Publisher` over the Web API."""
 
     def __init__(self, client: AsyncWebClient) -> None:
         self._client = client

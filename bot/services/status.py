@@ -7,10 +7,10 @@ from collections.abc import Sequence
 
 from bot.domain.requests import OPEN, State
 from bot.partner.errors import PartnerError
-from bot.services import pictures_of
 from bot.services.alerts import funding_rules
 from bot.services.backfill import CURSOR
 from bot.services.core import Core
+from bot.services.messages import view_model_loader
 from bot.services.money import float_lookups
 from bot.services.operators import programs
 from bot.services.polling import POLLED
@@ -46,7 +46,7 @@ async def open_alerts(tx: Tx, core: Core) -> tuple[AlertPicture, ...]:
     """What is open and not snoozed, the worst first, then the newest."""
     found = [a for a in await alerts.open_ones(tx) if a.state != "snoozed"]
     ordered = sorted(found, key=lambda a: _WORST_FIRST.index(a.severity))
-    return tuple(pictures_of.alert_picture(core, alert) for alert in ordered)
+    return tuple(view_model_loader.alert_picture(core, alert) for alert in ordered)
 
 
 async def program_state(core: Core, program: str) -> ProgramState:

@@ -15,8 +15,8 @@ from bot.domain.secret import Secret
 from bot.partner.models.events import ThreeDsChallenge
 from bot.services.alerts import lifecycle as alerts
 from bot.services.core import Core
+from bot.services.messages.delivery import MessageGone, Publisher, SlackRefused, SlackTrouble
 from bot.services.otp_store import GOOD_FOR, Outgoing
-from bot.services.outbox import MessageGone, Publisher, SlackRefused, SlackTrouble
 from bot.services.received_event import Heard
 from bot.view_models.pictures import CodePicture
 from storage import alerts as alert_rows

@@ -8,8 +8,8 @@ from decimal import Decimal
 
 from bot.domain.alert_rules import Alerting
 from bot.domain.hours import Hours
-from bot.services import digest
 from bot.services.alerts import alert_actions
+from bot.services.messages import digest
 from tests.alerts.conftest import ALERTS, Desk
 from tests.handlers.office import ALICE, BOB, CAROL
 

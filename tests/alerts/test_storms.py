@@ -10,7 +10,7 @@ import pytest
 
 from bot.partner.webhooks import Delivery
 from bot.services import inbox
-from bot.services.outbox import Outbox
+from bot.services.messages.delivery import Outbox
 from bot.view_models.pictures import AlertLinePicture, AlertPicture
 from handlers.publish import SlackPublisher
 from tests.alerts.conftest import Desk

@@ -25,7 +25,7 @@ from bot.cli.errors import explain
 from bot.cli.serving import until_signalled
 from bot.config import Config
 from bot.engine.embedded import Embedded
-from bot.services import outbox
+from bot.services.messages import delivery
 from bot.services.ssrf import Sender
 from bot.settings import Settings
 from tests.crash.leaping import LeapingClock, Leaps
@@ -129,7 +129,7 @@ def _leave(code: int) -> None:
 def main() -> None:
     """Fork a bot for every order, until the orders end."""
     setattr(app, "Embedded", partial(Embedded, sweep_every_s=LOOK_EVERY_S))  # noqa: B010 - mypy knows it as a class
-    outbox.IDLE_S = LOOK_EVERY_S
+    delivery.IDLE_S = LOOK_EVERY_S
     say(forks=os.getpid())
     for line in sys.stdin:
         pid = os.fork()

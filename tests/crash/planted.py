@@ -13,7 +13,7 @@ from bot.operations.card_order import Order
 from bot.partner.client import PartnerClient
 from bot.services import inbox
 from bot.services.intake import Intake
-from bot.services.outbox import Outbox
+from bot.services.messages.delivery import Outbox
 from storage import inbox as inbox_rows
 from storage import relay as relay_rows
 from storage import requests

@@ -21,7 +21,7 @@ import handlers
 from bot.domain.requests import Request
 from bot.services.cards import card_sync
 from bot.services.core import Core
-from bot.services.outbox import Outbox
+from bot.services.messages.delivery import Outbox
 from handlers.after import AfterAck
 from handlers.identity import SlackDirectory
 from handlers.publish import SlackPublisher

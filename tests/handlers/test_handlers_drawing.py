@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from bot.services.alerts import lifecycle as alerts
+from bot.services.messages.delivery import Outbox
 from bot.services.money import float_lookups
-from bot.services.outbox import Outbox
 from handlers.publish import SlackPublisher
 from handlers.views import charts, drawing
 from storage import alerts as rows

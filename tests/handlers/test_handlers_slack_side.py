@@ -9,7 +9,7 @@ import pytest
 
 from bot.domain.errors import LookupFailed
 from bot.domain.requests import State
-from bot.services.outbox import MessageGone, SlackRefused, SlackTrouble
+from bot.services.messages.delivery import MessageGone, SlackRefused, SlackTrouble
 from handlers.after import AfterAck
 from handlers.identity import SlackDirectory
 from handlers.publish import SlackPublisher

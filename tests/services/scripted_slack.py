@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from bot.services.outbox import MessageGone, Posted, SlackRefused, SlackTrouble
+from bot.services.messages.delivery import MessageGone, Posted, SlackRefused, SlackTrouble
 from bot.view_models.pictures import AlertPicture, DirectPicture, LinePicture, Picture, RequestPicture
 
 Trouble = SlackTrouble | SlackRefused | MessageGone

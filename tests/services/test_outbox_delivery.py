@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from bot.services import outbox_messages
-from bot.services.outbox import MessageGone, Outbox, SlackRefused, SlackTrouble
+from bot.services.messages.delivery import MessageGone, Outbox, SlackRefused, SlackTrouble
 from bot.services.requests import approvals
 from storage import outbox as rows
 from tests.services.acting import Fault, execute

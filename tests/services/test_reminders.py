@@ -1,7 +1,7 @@
 """What nobody may forget comes back in the thread, each reminder once."""
 
 from bot.domain.requests import State
-from bot.services import reminders
+from bot.services.messages import reminders
 from bot.services.requests import approvals
 from storage import outbox
 from tests.support.world import BOB, World

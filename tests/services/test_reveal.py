@@ -14,8 +14,8 @@ from bot.domain.reveals import Manner, Reveals, digest_of
 from bot.domain.secret import Secret
 from bot.services import execution, reveal_opening
 from bot.services.cards import details_link
+from bot.services.messages.delivery import Outbox, SlackTrouble
 from bot.services.operators import programs
-from bot.services.outbox import Outbox, SlackTrouble
 from bot.services.reveal_opening import NotShown, Shown
 from bot.view_models.pictures import LinkPicture
 from storage import pauses, reveals
@@ -384,7 +384,7 @@ class Slack:
         return f"D{user}"
 
     async def post(self, picture: Any, *, channel: str, dedupe: str, thread_ts: str | None = None) -> Any:
-        from bot.services.outbox import Posted
+        from bot.services.messages.delivery import Posted
 
         if isinstance(picture, LinkPicture):
             assert channel == f"D{ALICE}", "somebody else was sent the link"
@@ -395,7 +395,7 @@ class Slack:
         return Posted(channel, f"1.{len(self.tried)}")
 
     async def update(self, picture: Any, *, channel: str, ts: str) -> Any:
-        from bot.services.outbox import Posted
+        from bot.services.messages.delivery import Posted
 
         return Posted(channel, ts)
 

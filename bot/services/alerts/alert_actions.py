@@ -10,9 +10,10 @@ import re
 from datetime import datetime, timedelta
 
 from bot.domain.errors import NotAllowed, NotFound
-from bot.services import people, pictures_of
+from bot.services import people
 from bot.services.alerts import lifecycle as conditions
 from bot.services.core import Core
+from bot.services.messages import view_model_loader
 from bot.view_models.pictures import AlertsPicture, MutePicture
 from storage import alerts, audit, mutes
 from storage.alerts import Alert
@@ -30,7 +31,7 @@ async def shown(core: Core) -> AlertsPicture:
         found = await alerts.open_ones(tx)
         rules = await mutes.in_force(tx)
     return AlertsPicture(
-        tuple(pictures_of.alert_picture(core, alert) for alert in found),
+        tuple(view_model_loader.alert_picture(core, alert) for alert in found),
         tuple(MutePicture(r.name, r.kind, r.about, r.by, r.until) for r in rules),
     )
 

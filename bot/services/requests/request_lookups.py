@@ -10,8 +10,9 @@ from bot.domain.periods import Period
 from bot.domain.requests import OPEN, State
 from bot.domain.statements import RequestPage
 from bot.partner.errors import PartnerError
-from bot.services import people, pictures_of
+from bot.services import people
 from bot.services.core import Core
+from bot.services.messages import view_model_loader
 from bot.services.requests import batch_facts, batch_results, local_facts
 from bot.services.requests.drafts import house_concerns
 from bot.services.requests.lifecycle import existing
@@ -40,7 +41,7 @@ async def inbox_of(core: Core, slack_id: str) -> InboxPicture:
 async def request_picture(core: Core, request_id: str) -> RequestPicture:
     """Raises NotFound."""
     async with core.store.read() as tx:
-        return await pictures_of.request(tx, core, await existing(tx, request_id))
+        return await view_model_loader.request(tx, core, await existing(tx, request_id))
 
 
 async def private_of(core: Core, request_id: str) -> Mapping[str, str]:

@@ -14,9 +14,10 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Protocol
 
-from bot.services import outbox_messages, pictures_of
+from bot.services import outbox_messages
 from bot.services.cards import details_link
 from bot.services.core import Core
+from bot.services.messages import view_model_loader
 from bot.view_models.pictures import DirectPicture, Picture, RequestPicture
 from storage import outbox
 from storage.outbox import OutboxRow, Place
@@ -177,7 +178,7 @@ class Outbox:
             if not await outbox.sending(tx, row.id):
                 return True
         self._core.crash_point("outbox.sending")
-        picture = await pictures_of.row(self._core, row)
+        picture = await view_model_loader.row(self._core, row)
         if picture is None:
             await self._drop(row, "its subject is gone")
             return True

@@ -20,8 +20,8 @@ import httpx
 from benchmarks import Row
 from bot.domain.clock import SystemClock
 from bot.domain.relaying import Destination, headers
-from bot.services.relay import Relay
-from bot.services.ssrf import AT_ONCE, Sender
+from bot.services.events.relay import Relay
+from bot.services.events.ssrf import AT_ONCE, Sender
 from storage import relay as rows
 from tests.relay.receivers import NAMES, certificate
 from tests.support.world import World, a_world

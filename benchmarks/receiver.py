@@ -21,10 +21,10 @@ from bot.domain.ids import Ids
 from bot.domain.secret import Secret
 from bot.partner.client import PartnerClient
 from bot.partner.ratelimit import RateLimiter
-from bot.services import inbox
 from bot.services.core import Channels, Core
-from bot.services.intake import Intake
-from bot.services.webhooks import Webhooks
+from bot.services.events import inbox
+from bot.services.events.intake import Intake
+from bot.services.events.webhooks import Webhooks
 from storage import webhook_secrets
 from storage.ingest import MOST_IN_A_BATCH, Ingest, Row
 from storage.migrate import migrate

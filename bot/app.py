@@ -36,19 +36,20 @@ from bot.domain.secret import Secret
 from bot.engine.embedded import Embedded
 from bot.engine.timers import Timers
 from bot.language_model import LanguageModel
-from bot.services import execution, inbox, reveal_opening, threeds
-from bot.services.backfill import Backfill
+from bot.services import execution, reveal_opening
 from bot.services.conversation import Reader
 from bot.services.core import Channels, Core, alone, no_crash
-from bot.services.intake import Intake
+from bot.services.events import inbox, otp_delivery
+from bot.services.events.backfill import Backfill
+from bot.services.events.intake import Intake
+from bot.services.events.polling import Poller
+from bot.services.events.relay import Relay, note_destinations
+from bot.services.events.ssrf import Sender
+from bot.services.events.webhooks import Webhooks
 from bot.services.messages import audit_anchors
 from bot.services.messages.delivery import Outbox
 from bot.services.operators import health
 from bot.services.operators.leadership import Leader
-from bot.services.polling import Poller
-from bot.services.relay import Relay, note_destinations
-from bot.services.ssrf import Sender
-from bot.services.webhooks import Webhooks
 from bot.settings import Settings
 from handlers.after import AfterAck
 from handlers.home import Homes
@@ -165,7 +166,7 @@ def _messages(core: Core, slack: AsyncWebClient, leader: Leader | None, stack: A
     outbox = Outbox(core, publisher)
     _loop(stack, "home", Homes(core, slack).run)
     _loop(stack, "outbox", partial(leader.while_leading, outbox.run) if leader else outbox.run)
-    _loop(stack, "codes", threeds.Sender(core, publisher).run)
+    _loop(stack, "codes", otp_delivery.Sender(core, publisher).run)
     return outbox
 
 

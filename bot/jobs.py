@@ -8,16 +8,17 @@ from datetime import timedelta
 from pathlib import Path
 
 from bot.domain.retention import Retention
-from bot.services import retention, threeds, upkeep
+from bot.services import upkeep
 from bot.services.alerts import alert_actions, decline_rules
-from bot.services.backfill import Backfill
 from bot.services.cards import details_link
 from bot.services.core import Core
+from bot.services.events import otp_delivery, retention
+from bot.services.events.backfill import Backfill
+from bot.services.events.polling import Poller
+from bot.services.events.webhooks import Webhooks
 from bot.services.messages import audit_anchors, digest, reminders
 from bot.services.operators import confirmations, delegations, programs
-from bot.services.polling import Poller
 from bot.services.requests import lifecycle as requests
-from bot.services.webhooks import Webhooks
 
 Run = Callable[[], Awaitable[None]]
 # One that may be done twice, and one about what this process alone has seen.
@@ -80,7 +81,7 @@ def table(
         Job("late-landings", 900, lambda: upkeep.sweep_late_landings(core)),
         Job("anchor", 900, lambda: audit_anchors.drop(core, anchor_file)),
         Job("policy", 600, lambda: upkeep.check_policy(core)),
-        Job("codes", 60, lambda: threeds.settle(core)),
+        Job("codes", 60, lambda: otp_delivery.settle(core)),
         Job("retention", 600, lambda: retention.prune(core, keeps)),
     ]
     return [job if job.name in _EVERYWHERE else replace(job, run=_led(core, job.run)) for job in jobs]

@@ -5,8 +5,9 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 
 from bot.domain.errors import NotFound
-from bot.services import people, relay
+from bot.services import people
 from bot.services.alerts import alert_actions, remedies
+from bot.services.events import relay
 from bot.services.operators import confirmation_answers, handover, pausing
 from handlers import opening
 from handlers.guard import Turn

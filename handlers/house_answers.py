@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from bot.domain.errors import NotFound
 from bot.operations._base import Operation
-from bot.services import house_lookups, registration
+from bot.services import house_lookups
 from bot.services.core import Core
+from bot.services.events import webhook_status
 from handlers import alert_answers
 from handlers.looking import Asking, LookUp
 from handlers.views import guidance, webhook
@@ -43,7 +44,7 @@ async def _alerts(asked: Asking) -> Block:
 
 
 async def _webhook(asked: Asking) -> Block:
-    return webhook.answer(await registration.look(asked.core, asked.slack_id, asked.program))
+    return webhook.answer(await webhook_status.look(asked.core, asked.slack_id, asked.program))
 
 
 LOOK_UPS = (

@@ -8,7 +8,8 @@ from dataclasses import replace
 from bot.domain.outcomes import Call
 from bot.domain.reveals import NOT_SET_UP
 from bot.operations._base import Operation
-from bot.services import people, registration
+from bot.services import people
+from bot.services.events import webhook_status
 from bot.services.requests import request_lookups, review
 from handlers import bulk, grammar
 from handlers.guard import Turn
@@ -62,7 +63,7 @@ def _about_webhook(turn: Turn, rest: str) -> Filled:
     """A program or an address; with neither, the address of this bot for the default program."""
     core = turn.core
     program = rest if rest in core.partners else core.default_program
-    url = rest if rest and rest not in core.partners else registration.our_url(core, program)
+    url = rest if rest and rest not in core.partners else webhook_status.our_url(core, program)
     return Filled({"url": url} if url else {}, program=program)
 
 

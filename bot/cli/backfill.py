@@ -10,7 +10,7 @@ import typer
 from bot.cli.errors import ExitCode, Mistake
 
 if TYPE_CHECKING:
-    from bot.services.backfill import Found
+    from bot.services.events.backfill import Found
     from storage.store import Store
 
 
@@ -61,9 +61,9 @@ async def _pull_one(store: Store, program: str, base_url: str, since: datetime) 
     from bot.domain.clock import SystemClock
     from bot.partner.client import PartnerClient
     from bot.partner.ratelimit import RateLimiter
-    from bot.services.backfill import read_log
     from bot.services.core import no_crash
-    from bot.services.intake import Intake
+    from bot.services.events.backfill import read_log
+    from bot.services.events.intake import Intake
     from bot.services.otp_store import Codes
     from storage import audit, programs
     from storage.ingest import Ingest

@@ -8,12 +8,12 @@ from collections.abc import Sequence
 from bot.domain.requests import OPEN, State
 from bot.partner.errors import PartnerError
 from bot.services.alerts import funding_rules
-from bot.services.backfill import CURSOR
 from bot.services.core import Core
+from bot.services.events.backfill import CURSOR
+from bot.services.events.polling import POLLED
 from bot.services.messages import view_model_loader
 from bot.services.money import float_lookups
 from bot.services.operators import programs
-from bot.services.polling import POLLED
 from bot.view_models.pictures import AlertPicture
 from bot.view_models.status import Freshness, ProgramState, StatusPicture
 from storage import alerts, cards, cursors, inbox, pauses, readings, requests, webhook_secrets

@@ -6,7 +6,7 @@ from bot.domain.outcomes import Outcome
 from bot.domain.requests import Request
 from bot.services.alerts import lifecycle as alerts
 from bot.services.core import Core
-from bot.services.webhooks import PREVIOUS_TAKEN_FOR
+from bot.services.events.webhooks import PREVIOUS_TAKEN_FOR
 from storage import audit, webhook_secrets
 from storage.store import Tx
 

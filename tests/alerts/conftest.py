@@ -11,8 +11,8 @@ from typing import Any
 import httpx
 import pytest
 
-from bot.services import threeds
-from bot.services.polling import Poller
+from bot.services.events import otp_delivery
+from bot.services.events.polling import Poller
 from handlers.publish import SlackPublisher
 from tests.events.receiving import Bot, a_bot
 from tests.handlers.office import BOB, Office, an_office
@@ -31,7 +31,7 @@ class Desk:
     office: Office
     poller: Poller
     bot: Bot
-    codes: threeds.Sender
+    codes: otp_delivery.Sender
 
     async def api(self, method: str, path: str, body: Json, *, key: str = "", as_key: str = "") -> Json:
         """A call of the API past the bot, with the program's key or another's; `key` is for money."""
@@ -136,4 +136,4 @@ async def desk(tmp_path: Path) -> AsyncIterator[Desk]:
         poller = Poller(office.core, account_every=timedelta(seconds=60))
         await bot.backfill.run_once()  # the log is read from here on
         await poller.funding()  # and what was final before is no news
-        yield Desk(office, poller, bot, threeds.Sender(office.core, SlackPublisher(office.client)))
+        yield Desk(office, poller, bot, otp_delivery.Sender(office.core, SlackPublisher(office.client)))

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from bot.services import threeds
 from bot.services.alerts import decline_rules
-from bot.services.backfill import Backfill
+from bot.services.events import otp_delivery
+from bot.services.events.backfill import Backfill
 from bot.services.otp_store import Codes
 from storage import person_cards
 from tests.alerts.conftest import ALERTS, Desk
@@ -178,7 +178,7 @@ async def test_a_code_that_was_on_its_way_when_the_process_died_is_told_as_in_do
     await desk.posted()
     assert "A code is needed" in await desk.only()
     await desk.office.world.advance(361)
-    await threeds.settle(desk.office.core)
+    await otp_delivery.settle(desk.office.core)
     await desk.posted()
 
     assert "it may not have come" in await desk.only()

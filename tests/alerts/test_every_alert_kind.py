@@ -22,14 +22,15 @@ from bot.domain.delegation import Delegation
 from bot.domain.relaying import Destination
 from bot.operations.funding_words import reason_in_words
 from bot.partner.models.funding import CREDITED_REASONS, REJECTED_REASONS, REVIEW_REASONS
-from bot.services import event_rules, threeds, upkeep
+from bot.services import upkeep
 from bot.services.alerts import lifecycle as alerts
 from bot.services.core import Core
+from bot.services.events import event_rules, otp_delivery
+from bot.services.events.polling import Poller
+from bot.services.events.relay import Relay
+from bot.services.events.ssrf import Sender
 from bot.services.operators import delegations
-from bot.services.polling import Poller
 from bot.services.received_event import Heard
-from bot.services.relay import Relay
-from bot.services.ssrf import Sender
 from handlers.publish import SlackPublisher
 from storage import alerts as alert_rows
 from storage import readings
@@ -270,7 +271,7 @@ async def a_desk(folder: Path) -> AsyncIterator[Desk]:
         await bot.backfill.run_once()
         await poller.funding()
         await poller.cards()
-        desk = Desk(office, poller, bot, threeds.Sender(office.core, SlackPublisher(office.client)))
+        desk = Desk(office, poller, bot, otp_delivery.Sender(office.core, SlackPublisher(office.client)))
         await desk.register()
         yield desk
 

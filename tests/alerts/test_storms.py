@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from bot.partner.webhooks import Delivery
-from bot.services import inbox
+from bot.services.events import inbox
 from bot.services.messages.delivery import Outbox
 from bot.view_models.pictures import AlertLinePicture, AlertPicture
 from handlers.publish import SlackPublisher

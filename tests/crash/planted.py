@@ -11,8 +11,8 @@ from typing import Any
 from bot.domain.secret import Secret
 from bot.operations.card_order import Order
 from bot.partner.client import PartnerClient
-from bot.services import inbox
-from bot.services.intake import Intake
+from bot.services.events import inbox
+from bot.services.events.intake import Intake
 from bot.services.messages.delivery import Outbox
 from storage import inbox as inbox_rows
 from storage import relay as relay_rows

@@ -16,10 +16,10 @@ from sqlalchemy import text
 from bot import web
 from bot.domain.purchases import Purchase
 from bot.domain.secret import Secret
-from bot.services import inbox
-from bot.services.backfill import Backfill
-from bot.services.intake import Intake
-from bot.services.webhooks import Webhooks
+from bot.services.events import inbox
+from bot.services.events.backfill import Backfill
+from bot.services.events.intake import Intake
+from bot.services.events.webhooks import Webhooks
 from storage import alerts, purchases, webhook_secrets
 from storage import inbox as inbox_rows
 from storage.alerts import Alert

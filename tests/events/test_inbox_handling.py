@@ -8,8 +8,8 @@ import pytest
 
 from bot.domain.purchases import Purchase
 from bot.domain.retention import Retention
-from bot.services import event_rules, inbox, retention
 from bot.services.core import Core
+from bot.services.events import event_rules, inbox, retention
 from bot.services.received_event import Heard
 from storage import alerts
 from storage.store import Tx

@@ -19,15 +19,15 @@ from bot import jobs
 from bot.domain.clock import SystemClock
 from bot.domain.retention import Retention
 from bot.domain.secret import Secret
-from bot.services import inbox
-from bot.services.backfill import Backfill
 from bot.services.cards import card_sync
 from bot.services.core import Core
-from bot.services.intake import Intake
+from bot.services.events import inbox
+from bot.services.events.backfill import Backfill
+from bot.services.events.intake import Intake
+from bot.services.events.polling import Poller
+from bot.services.events.webhooks import Webhooks
 from bot.services.operators.leadership import Leader
 from bot.services.otp_store import Codes
-from bot.services.polling import Poller
-from bot.services.webhooks import Webhooks
 from storage import alerts, person_cards, programs
 from storage.alerts import Alert
 from storage.ingest import Ingest

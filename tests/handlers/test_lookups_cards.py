@@ -7,7 +7,7 @@ from bot.domain.cards import CardEntry
 from bot.domain.money import format_usd
 from bot.domain.requests import State
 from bot.partner.webhooks import unwrap
-from bot.services.legs import leg_of
+from bot.services.events.purchase_legs import leg_of
 from storage import cards, purchases
 from tests.handlers.office import ALICE, BOB, OPS, Office
 

@@ -17,9 +17,9 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
 from bot.domain.relaying import Destination
-from bot.services import inbox
-from bot.services.relay import Relay
-from bot.services.ssrf import Sender
+from bot.services.events import inbox
+from bot.services.events.relay import Relay
+from bot.services.events.ssrf import Sender
 from tests.events.receiving import Bot, a_bot
 from tests.support.world import World
 

@@ -14,8 +14,8 @@ from sqlalchemy import text
 from bot.domain.errors import NotAllowed
 from bot.domain.relaying import Destination, secret_text
 from bot.domain.retention import Retention
-from bot.services import relay, retention
-from bot.services.relay import note_destinations, redeliver
+from bot.services.events import relay, retention
+from bot.services.events.relay import note_destinations, redeliver
 from storage.vault import Keyring, Vault
 from tests.events.receiving import authorized
 from tests.relay.receivers import NAMES, Fleet

@@ -21,8 +21,8 @@ from bot.partner.codec import encode
 from bot.services import people
 from bot.services.alerts import lifecycle as alerts
 from bot.services.core import Core
+from bot.services.events.ssrf import AT_ONCE, NotDelivered, Sender
 from bot.services.received_event import Heard
-from bot.services.ssrf import AT_ONCE, NotDelivered, Sender
 from storage import alerts as alert_rows
 from storage import audit, readings
 from storage import relay as rows

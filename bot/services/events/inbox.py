@@ -13,10 +13,10 @@ from datetime import timedelta
 
 from bot.partner.models.events import ThreeDsChallenge, TypedEvent
 from bot.partner.webhooks import CHALLENGE, unwrap
-from bot.services import event_rules, relay
 from bot.services.alerts import lifecycle as alerts
 from bot.services.core import Core
-from bot.services.legs import leg_of
+from bot.services.events import event_rules, relay
+from bot.services.events.purchase_legs import leg_of
 from bot.services.received_event import Heard
 from storage import inbox, purchases
 from storage.inbox import InboxEvent, Share

@@ -9,8 +9,8 @@ import logging
 from datetime import timedelta
 
 from bot.domain.retention import Retention
-from bot.services import relay
 from bot.services.core import Core
+from bot.services.events import relay
 from storage import inbox
 
 log = logging.getLogger("countersign.retention")

@@ -15,7 +15,7 @@ from bot.domain.secret import Secret
 from bot.partner.webhooks import Delivery, DeliveryRefused, Malformed, NotGenuine, Stale, TooLarge, verify
 from bot.services.alerts import lifecycle as alerts
 from bot.services.core import Core
-from bot.services.intake import Intake
+from bot.services.events.intake import Intake
 from bot.services.requests import local_facts
 from storage import webhook_secrets
 

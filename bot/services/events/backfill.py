@@ -19,7 +19,7 @@ from bot.partner.errors import PartnerError
 from bot.partner.models import Event
 from bot.partner.pages import PAGE
 from bot.services.core import Core
-from bot.services.intake import Intake
+from bot.services.events.intake import Intake
 from storage import cursors
 
 log = logging.getLogger("countersign.backfill")

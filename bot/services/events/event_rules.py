@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from bot.domain.purchases import Purchase
 from bot.partner.models.events import CardDeclined, FloatCredited, ThreeDsChallenge
-from bot.services import threeds
 from bot.services.alerts import decline_rules, funding_rules
 from bot.services.core import Core
+from bot.services.events import otp_delivery
 from bot.services.received_event import Heard
 from storage.store import Tx
 
@@ -26,4 +26,4 @@ async def on_event(tx: Tx, core: Core, heard: Heard, purchase: Purchase | None) 
         case FloatCredited(data=data, created_at=created_at):
             await funding_rules.credited(tx, core, heard.program, data, created_at)
         case ThreeDsChallenge() as challenge:
-            await threeds.on_challenge(tx, core, heard, challenge)
+            await otp_delivery.on_challenge(tx, core, heard, challenge)

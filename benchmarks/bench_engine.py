@@ -17,8 +17,8 @@ from bot.engine.embedded import AT_ONCE, Embedded
 from bot.partner.client import PartnerClient
 from bot.partner.codec import encode
 from bot.partner.ratelimit import RateLimiter
-from bot.services import execution
 from bot.services.cards import card_sync
+from bot.services.execution import executor as execution
 from tests.crash.outside import PLENTY, issue_card
 from tests.support.world import World, a_world
 

@@ -36,7 +36,6 @@ from bot.domain.secret import Secret
 from bot.engine.embedded import Embedded
 from bot.engine.timers import Timers
 from bot.language_model import LanguageModel
-from bot.services import execution, reveal_opening
 from bot.services.conversation import Reader
 from bot.services.core import Channels, Core, alone, no_crash
 from bot.services.events import inbox, otp_delivery
@@ -46,6 +45,8 @@ from bot.services.events.polling import Poller
 from bot.services.events.relay import Relay, note_destinations
 from bot.services.events.ssrf import Sender
 from bot.services.events.webhooks import Webhooks
+from bot.services.execution import card_details_access
+from bot.services.execution import executor as execution
 from bot.services.messages import audit_anchors
 from bot.services.messages.delivery import Outbox
 from bot.services.operators import health
@@ -313,8 +314,8 @@ async def _let_people_in(
 def _details(core: Core) -> Callable[[Application], None]:
     """The page of card details, for the web server."""
 
-    async def open_link(token: Secret, manner: Manner) -> reveal_opening.Shown:
-        return await reveal_opening.open_link(core, token, manner)
+    async def open_link(token: Secret, manner: Manner) -> card_details_access.Shown:
+        return await card_details_access.open_link(core, token, manner)
 
     return partial(
         details.add_to,

@@ -8,7 +8,6 @@ from datetime import timedelta
 from pathlib import Path
 
 from bot.domain.retention import Retention
-from bot.services import upkeep
 from bot.services.alerts import alert_actions, decline_rules
 from bot.services.cards import details_link
 from bot.services.core import Core
@@ -16,6 +15,7 @@ from bot.services.events import otp_delivery, retention
 from bot.services.events.backfill import Backfill
 from bot.services.events.polling import Poller
 from bot.services.events.webhooks import Webhooks
+from bot.services.execution import maintenance
 from bot.services.messages import audit_anchors, digest, reminders
 from bot.services.operators import confirmations, delegations, programs
 from bot.services.requests import lifecycle as requests
@@ -62,7 +62,7 @@ def table(
         Job("expire", 5, expire),  # shown within 30 s of being due
         Job("remind", 30, lambda: reminders.remind(core)),
         Job("probe-paused", 30, lambda: programs.probe_paused(core)),
-        Job("purge", 60, lambda: upkeep.purge(core)),
+        Job("purge", 60, lambda: maintenance.purge(core)),
         Job("account", account.total_seconds(), poller.account, calls=1),
         Job("funding", funding.total_seconds(), poller.funding, calls=1),
         Job("events", events.total_seconds(), backfill.run_once, calls=1),
@@ -78,9 +78,9 @@ def table(
         Job("digest", 60, lambda: digest.post(core)),
         Job("declines", 30, lambda: decline_rules.settle(core)),
         Job("deliveries", 30, webhooks.report),
-        Job("late-landings", 900, lambda: upkeep.sweep_late_landings(core)),
+        Job("late-landings", 900, lambda: maintenance.sweep_late_landings(core)),
         Job("anchor", 900, lambda: audit_anchors.drop(core, anchor_file)),
-        Job("policy", 600, lambda: upkeep.check_policy(core)),
+        Job("policy", 600, lambda: maintenance.check_policy(core)),
         Job("codes", 60, lambda: otp_delivery.settle(core)),
         Job("retention", 600, lambda: retention.prune(core, keeps)),
     ]

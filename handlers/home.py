@@ -10,8 +10,9 @@ from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.domain.errors import LookupFailed, NotAllowed
 from bot.partner.errors import PartnerError
-from bot.services import home, people, upkeep
+from bot.services import home, people
 from bot.services.core import Core
+from bot.services.execution import maintenance
 from bot.services.messages.delivery import SlackTrouble
 from bot.services.money import float_lookups
 from handlers import talking
@@ -146,4 +147,4 @@ class Homes:
 async def members_changed(turn: Turn) -> None:
     """`subteam_members_changed`: can the policy still be met by the people it names?"""
     await turn.ack()
-    turn.after(upkeep.check_policy(turn.core))
+    turn.after(maintenance.check_policy(turn.core))

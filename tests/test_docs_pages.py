@@ -35,8 +35,8 @@ LOST_ANSWERS = {
 }
 OTHER_WAYS = {
     "bot/domain/planning.py: def is_outdated": "The key is older than a day",
-    "bot/services/endings.py: _KEY_LOST": "The API key stopped working while a request was under way",
-    "bot/services/endings.py: _UNTRUSTED": "What is stored is not what was approved",
+    "bot/services/execution/outcome_effects.py: _KEY_LOST": "The API key stopped working while a request was under way",
+    "bot/services/execution/outcome_effects.py: _UNTRUSTED": "What is stored is not what was approved",
     "bot/operations/card_topup.py: answered with another card or amount": "The answer named another card or amount",
 }
 

@@ -16,7 +16,7 @@ from aiohttp import web
 from bot.details.page import Page
 from bot.domain.reveals import Manner
 from bot.domain.secret import Secret
-from bot.services.reveal_opening import NotShown, Shown
+from bot.services.execution.card_details_access import NotShown, Shown
 
 #: Uses a link up; raises NotShown.
 Open = Callable[[Secret, Manner], Awaitable[Shown]]

@@ -22,13 +22,13 @@ from bot.domain.delegation import Delegation
 from bot.domain.relaying import Destination
 from bot.operations.funding_words import reason_in_words
 from bot.partner.models.funding import CREDITED_REASONS, REJECTED_REASONS, REVIEW_REASONS
-from bot.services import upkeep
 from bot.services.alerts import lifecycle as alerts
 from bot.services.core import Core
 from bot.services.events import event_rules, otp_delivery
 from bot.services.events.polling import Poller
 from bot.services.events.relay import Relay
 from bot.services.events.ssrf import Sender
+from bot.services.execution import maintenance
 from bot.services.operators import delegations
 from bot.services.received_event import Heard
 from handlers.publish import SlackPublisher
@@ -538,7 +538,7 @@ async def test_a_policy_that_its_people_cannot_meet_is_told_until_they_can(desk:
     async def members(*people: str) -> None:
         await desk.office.tell("groups", {"handle": "card-approvers", "users": list(people)})
         await desk.office.world.advance(3600)
-        await upkeep.check_policy(desk.office.core)
+        await maintenance.check_policy(desk.office.core)
         await desk.posted()
 
     await members(BOB)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from bot.domain.requests import Request, State
-from bot.services import execution
+from bot.services.execution import executor as execution
 from bot.services.requests import local_facts
 from handlers import grammar
 from storage import cards as card_rows

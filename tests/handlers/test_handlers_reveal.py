@@ -9,7 +9,8 @@ from typing import Any
 from bot.domain.requests import Request
 from bot.domain.reveals import Manner, Reveals
 from bot.domain.secret import Secret
-from bot.services import execution, reveal_opening
+from bot.services.execution import card_details_access
+from bot.services.execution import executor as execution
 from tests.handlers.office import ALICE, APPROVALS, BOB, CAROL, OPS, Office
 
 LINK = re.compile(r"https://countersign\.example\.com/details#[A-Za-z0-9_-]{43}")
@@ -64,7 +65,7 @@ async def test_the_link_is_seen_by_the_requester_alone_and_never_unfurled(office
     assert [(args["unfurl_links"], args["unfurl_media"]) for args in sent] == [(False, False)]
 
     token = Secret(url.rpartition("#")[2])
-    await reveal_opening.open_link(office.core, token, Manner.FRAME)
+    await card_details_access.open_link(office.core, token, Manner.FRAME)
     await office.settle()
 
     assert "opened the card details" in json.dumps(await office.card(request.id))

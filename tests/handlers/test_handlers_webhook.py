@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from bot.domain.requests import State
-from bot.services import execution
+from bot.services.execution import executor as execution
 from handlers import grammar
 from storage import webhook_secrets
 from tests.handlers.office import ALICE, APPROVALS, BOB, CAROL, OPS, Office

@@ -13,7 +13,7 @@ from aiohttp.web import Application
 from bot import details, web
 from bot.domain.reveals import Manner, origin_of, origins
 from bot.domain.secret import Secret
-from bot.services.reveal_opening import NotShown, Shown
+from bot.services.execution.card_details_access import NotShown, Shown
 
 TOKEN = "t" * 43
 FRAMES = "http://127.0.0.1:8401"

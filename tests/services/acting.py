@@ -9,7 +9,7 @@ from typing import Any
 
 from bot.domain.money import exact_sum
 from bot.domain.requests import OPEN, Request, State
-from bot.services import execution
+from bot.services.execution import executor as execution
 from sandbox.partner import cards as sim_cards
 from sandbox.partner import journal
 from storage import alerts

@@ -24,7 +24,8 @@ from bot.domain.requests import OPEN, SENT, TRANSITIONS, Request, State
 from bot.partner.client import PartnerClient
 from bot.partner.errors import PartnerError
 from bot.partner.ratelimit import RateLimiter
-from bot.services import execution, upkeep
+from bot.services.execution import executor as execution
+from bot.services.execution import maintenance
 from bot.services.operators import programs
 from bot.services.requests import approvals
 from bot.services.requests import lifecycle as requests
@@ -254,7 +255,7 @@ class Life(RuleBasedStateMachine):
     @rule()
     def housekeeping(self) -> None:
         self.do(requests.expire_due(self.world.core))
-        self.do(upkeep.sweep_late_landings(self.world.core))
+        self.do(maintenance.sweep_late_landings(self.world.core))
         self.do(programs.probe_paused(self.world.core))
 
     # What must hold
@@ -361,7 +362,7 @@ class Life(RuleBasedStateMachine):
             due = [r.due_at for r in waiting if r.due_at is not None]
             pause = (min(due) - self.world.clock.now()).total_seconds() if due else 9 * 3600
             await self.world.advance(max(31.0, pause))  # past any lease of a dead process
-        await upkeep.sweep_late_landings(self.world.core)
+        await maintenance.sweep_late_landings(self.world.core)
 
     async def _check_the_end(self) -> None:
         for request_id in self.ids:

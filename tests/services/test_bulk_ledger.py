@@ -9,7 +9,7 @@ import pytest
 
 from bot.domain.money import exact_sum, format_usd
 from bot.domain.requests import State
-from bot.services import upkeep
+from bot.services.execution import maintenance
 from bot.services.requests import batch_submission
 from bot.services.requests import lifecycle as requests
 from tests.services.acting import Fault, processor, status
@@ -45,7 +45,7 @@ async def test_what_a_batch_says_moved_is_what_the_ledger_says(world: World, see
     if rng.random() < 0.5 and (await world.request(batch.id)).state is State.EXECUTING:
         await requests.cancel(world.core, batch.id, ALICE)
     ended = await run_to_the_end(world, batch, within_s=3000)
-    await upkeep.sweep_late_landings(world.core)
+    await maintenance.sweep_late_landings(world.core)
 
     ended = await world.request(batch.id)
     rows = await rows_of(world, batch)

@@ -12,7 +12,8 @@ from sqlalchemy import text
 from bot.domain.errors import NotAllowed, OverLimit, OwnRequest, Stale
 from bot.domain.policy import KindPolicy, Limits, Tier
 from bot.domain.requests import State
-from bot.services import execution, upkeep
+from bot.services.execution import executor as execution
+from bot.services.execution import maintenance
 from bot.services.requests import approvals, batch_submission
 from bot.services.requests import lifecycle as requests
 from storage import decisions
@@ -319,8 +320,8 @@ async def test_a_batch_can_be_executed_and_swept_at_any_time_without_harm(world:
     await execution.execute(world.core, batch.id)
     await world.approve(batch)
     await execution.execute(world.core, batch.id)
-    await upkeep.purge(world.core)
-    await upkeep.sweep_late_landings(world.core)
+    await maintenance.purge(world.core)
+    await maintenance.sweep_late_landings(world.core)
     done = await run_to_the_end(world, batch)
 
     assert done.state is State.SUCCEEDED

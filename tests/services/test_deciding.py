@@ -27,7 +27,8 @@ from bot.domain.errors import (
 )
 from bot.domain.policy import KindPolicy, Limits
 from bot.domain.requests import Request, State
-from bot.services import execution, people
+from bot.services import people
+from bot.services.execution import executor as execution
 from bot.services.requests import approvals, drafts
 from bot.services.requests import lifecycle as requests
 from storage import audit

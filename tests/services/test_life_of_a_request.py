@@ -17,8 +17,8 @@ from bot.domain import approvals, outcomes, planning
 from bot.domain.approvals import Reason, Verdict
 from bot.domain.outcomes import Call, Finding
 from bot.operations.card_topup import TopUp
-from bot.services import gate
 from bot.services.alerts import lifecycle as alerts
+from bot.services.execution import presend_checks
 from storage import decisions
 from storage import requests as rows
 from tests.services.life import Life, TroubledLife
@@ -105,7 +105,7 @@ def approvers_are_not_looked_up_again(patch: pytest.MonkeyPatch) -> None:
     async def stand(*_: Any) -> None:
         return None
 
-    patch.setattr(gate, "_approvers_stand", stand)
+    patch.setattr(presend_checks, "_approvers_stand", stand)
 
 
 def a_debit_is_a_success(patch: pytest.MonkeyPatch) -> None:

@@ -13,7 +13,7 @@ import pytest
 from bot.domain.money import format_usd
 from bot.domain.requests import Request, State
 from bot.operations.deposit_quote import QuoteDeposit
-from bot.services import upkeep
+from bot.services.execution import maintenance
 from bot.services.requests import approvals, local_facts
 from storage import person_cards
 from tests.services.acting import (
@@ -410,7 +410,7 @@ async def test_a_card_closed_by_a_later_request_is_no_late_landing_of_the_first(
     await world.control.delete("/_control/faults")
     assert (await execute(world, await approved(world, "card_close"))).state is State.SUCCEEDED
 
-    await upkeep.sweep_late_landings(world.core)
+    await maintenance.sweep_late_landings(world.core)
 
     assert (await world.request(first.id)).state is State.FAILED
     assert await alert_kinds(world) == set()

@@ -12,11 +12,12 @@ from bot.domain.errors import Expired, InvalidFields, NotAllowed
 from bot.domain.requests import Request, State
 from bot.domain.reveals import Manner, Reveals, digest_of
 from bot.domain.secret import Secret
-from bot.services import execution, reveal_opening
 from bot.services.cards import details_link
+from bot.services.execution import card_details_access
+from bot.services.execution import executor as execution
+from bot.services.execution.card_details_access import NotShown, Shown
 from bot.services.messages.delivery import Outbox, SlackTrouble
 from bot.services.operators import programs
-from bot.services.reveal_opening import NotShown, Shown
 from bot.view_models.pictures import LinkPicture
 from storage import pauses, reveals
 from tests.services.acting import execute
@@ -45,7 +46,7 @@ async def link(world: World, request: Request) -> Secret:
 
 
 async def opened(world: World, token: Secret, manner: Manner = Manner.FRAME) -> Shown:
-    return await reveal_opening.open_link(world.core, token, manner)
+    return await card_details_access.open_link(world.core, token, manner)
 
 
 async def refused(world: World, token: Secret) -> NotShown:

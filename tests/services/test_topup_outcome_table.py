@@ -11,7 +11,7 @@ import pytest
 
 from bot.domain.outcomes import QUIESCENCE, RETRY_PAUSES
 from bot.domain.requests import State
-from bot.services import upkeep
+from bot.services.execution import maintenance
 from bot.services.operators import programs
 from bot.services.requests import lifecycle as requests
 from tests.services.acting import (
@@ -401,11 +401,11 @@ async def test_given_up_only_when_nothing_of_ours_can_arrive_any_more_and_watche
     assert current.state is State.FAILED
     assert keys_sent(world) == [request.key]
 
-    await upkeep.sweep_late_landings(world.core)
+    await maintenance.sweep_late_landings(world.core)
     assert (await world.request(request.id)).state is State.FAILED
     await world.core.partners["main"].top_up(request.subject, b'{"amount_usd":50.00}', key=request.key)
     await world.advance(47 * 3600)
-    await upkeep.sweep_late_landings(world.core)
+    await maintenance.sweep_late_landings(world.core)
     assert (await world.request(request.id)).state is State.SUCCEEDED
     assert await alert_kinds(world) == {"landed_late"}
 
@@ -419,7 +419,7 @@ async def test_a_landing_later_than_48_hours_after_it_was_given_up_is_not_looked
     reads = len(await world.sent("GET /ledger"))
 
     await world.advance(48 * 3600 + 1)
-    await upkeep.sweep_late_landings(world.core)
+    await maintenance.sweep_late_landings(world.core)
 
     assert len(await world.sent("GET /ledger")) == reads
 

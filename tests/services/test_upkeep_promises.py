@@ -9,7 +9,7 @@ from datetime import timedelta
 import pytest
 
 from bot.domain.requests import State
-from bot.services import upkeep
+from bot.services.execution import maintenance
 from bot.services.operators import programs
 from storage import requests as rows
 from storage.errors import Purged
@@ -39,7 +39,7 @@ async def test_a_freeze_given_up_and_set_later_by_somebody_else_is_no_late_landi
     await world.approve(again)
     assert (await execute(world, again)).state is State.SUCCEEDED
 
-    await upkeep.sweep_late_landings(world.core)
+    await maintenance.sweep_late_landings(world.core)
 
     assert (await world.request(lost.id)).state is State.FAILED
     assert await alert_kinds(world) == set()
@@ -85,11 +85,11 @@ async def test_details_of_an_order_nobody_can_settle_go_after_three_days_and_a_p
     assert (await jump_to_the_end(world, request, within=timedelta(hours=1))).state is State.UNRESOLVED
 
     await world.advance(71 * 3600)
-    await upkeep.purge(world.core)
+    await maintenance.purge(world.core)
     async with world.store.read() as tx:
         assert (await rows.frozen(tx, request.id)).private["email"] == "nora@example.com"
     await world.advance(3600)
-    await upkeep.purge(world.core)
+    await maintenance.purge(world.core)
     async with world.store.read() as tx:
         with pytest.raises(Purged):
             await rows.frozen(tx, request.id)

@@ -27,9 +27,10 @@ from bot.domain.reveals import Reveals, origins
 from bot.domain.secret import Secret
 from bot.partner.client import PartnerClient
 from bot.partner.ratelimit import RateLimiter
-from bot.services import execution, people
+from bot.services import people
 from bot.services.cards import card_sync
 from bot.services.core import Channels, Core
+from bot.services.execution import executor as execution
 from bot.services.requests import approvals, drafts
 from bot.services.requests import lifecycle as requests
 from sandbox.partner.app import Running as Simulator

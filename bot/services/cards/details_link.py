@@ -3,7 +3,7 @@
 A token is made when the message is sent, goes into that message alone, and only its digest is kept. So a
 message that is lost is sent again with another token, which puts an end to the one before. A link that
 showed nothing may be replaced while the approval is valid. What happens when one is used is in
-`bot.services.reveal_opening`.
+`bot.services.execution.card_details_access`.
 """
 
 from __future__ import annotations

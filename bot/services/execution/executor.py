@@ -22,10 +22,11 @@ from bot.domain.planning import History, Step, after, is_outdated, next_step, se
 from bot.domain.requests import Attempt, Event, Request, State
 from bot.operations._base import Operation
 from bot.partner.errors import PartnerError
-from bot.services import endings, gate, outbox_messages, webhook_change
+from bot.services import outbox_messages
 from bot.services.alerts import lifecycle as alerts
 from bot.services.cards import card_sync, details_link
 from bot.services.core import Core
+from bot.services.execution import outcome_effects, presend_checks, webhook_secret
 from bot.services.operators import programs
 from bot.services.requests import batch_rows
 from bot.services.requests.lifecycle import close, note
@@ -68,14 +69,16 @@ async def execute(core: Core, request_id: str) -> None:
         return
     if request.is_batch and request.due_at is None:
         return  # its rows are sent
-    if await endings.without_a_call(core, request):
+    if await outcome_effects.without_a_call(core, request):
         return
-    answer = await (gate.first_send if request.state is State.APPROVED else _may_repeat)(core, request)
+    answer = await (presend_checks.first_send if request.state is State.APPROVED else _may_repeat)(
+        core, request
+    )
     if request.state is State.APPROVED and answer is not None:
         await _hold_back(core, request, answer)
         return
-    if isinstance(answer, gate.Stop) and answer.alarm:
-        await endings.stop_tampered(core, request)
+    if isinstance(answer, presend_checks.Stop) and answer.alarm:
+        await outcome_effects.stop_tampered(core, request)
         return
     core.crash_point("execution.before_claim")
     work = await _claim(core, request_id, approval_holds=answer is None)
@@ -104,11 +107,11 @@ async def _refresh_card(core: Core, work: _Work, answered: _Answered) -> None:
         log.info("execution.card_not_read", extra={"request": work.request.id, "error": str(error)})
 
 
-async def _may_repeat(core: Core, request: Request) -> gate.Answer:
+async def _may_repeat(core: Core, request: Request) -> presend_checks.Answer:
     """None while the approval and the facts still allow a repeat that may be the first to arrive."""
-    answer = await gate.repeat(core, request)
+    answer = await presend_checks.repeat(core, request)
     if answer is None and await _superseded(core, request):
-        return gate.Later("A newer request on the same target was approved.")
+        return presend_checks.Later("A newer request on the same target was approved.")
     return answer
 
 
@@ -122,18 +125,22 @@ async def _superseded(core: Core, request: Request) -> bool:
     return any(o.approved_at is not None and o.approved_at > request.approved_at for o in same)
 
 
-async def _hold_back(core: Core, request: Request, answer: gate.Stop | gate.Later) -> None:
+async def _hold_back(
+    core: Core, request: Request, answer: presend_checks.Stop | presend_checks.Later
+) -> None:
     """Nothing is sent: the request ends, or is tried again in a moment while its approval is valid."""
     async with core.store.begin() as tx:
         current = await requests.get(tx, request.id)
         if current is None or current.version != request.version:
             return
-        if isinstance(answer, gate.Later):
-            await requests.touch(tx, current, due_at=tx.now + gate.RETRY_AFTER, outcome_text=answer.text)
+        if isinstance(answer, presend_checks.Later):
+            await requests.touch(
+                tx, current, due_at=tx.now + presend_checks.RETRY_AFTER, outcome_text=answer.text
+            )
             return
         await close(tx, core, current, answer.event, "system:execution", answer.text)
         if answer.alarm:
-            await endings.alarm_tampered(tx, core, request)
+            await outcome_effects.alarm_tampered(tx, core, request)
 
 
 async def _claim(core: Core, request_id: str, *, approval_holds: bool) -> _Work | None:
@@ -147,7 +154,7 @@ async def _claim(core: Core, request_id: str, *, approval_holds: bool) -> _Work 
         request = await requests.claim(tx, request_id, owner=core.owner, lease_s=core.lease_s)
         if request is None or before is None:
             return None
-        operation = gate.operation_of(core, request)
+        operation = presend_checks.operation_of(core, request)
         history = History.of(await attempts.of(tx, request_id), operation.spends_key)
         if history.last_doubt_at is not None and not request.outcome_unknown:
             request = await requests.touch(tx, request, outcome_unknown=True)
@@ -179,7 +186,7 @@ async def _waits_its_turn(tx: Tx, core: Core, request: Request) -> bool:
     others = [other.id for other in under_way if other.program == request.program]
     if others:
         text = f"It waits for {', '.join(others)}, which is under way."
-        await requests.touch(tx, request, due_at=tx.now + gate.RETRY_AFTER, outcome_text=text)
+        await requests.touch(tx, request, due_at=tx.now + presend_checks.RETRY_AFTER, outcome_text=text)
     return bool(others)
 
 
@@ -276,7 +283,7 @@ async def _finish(core: Core, work: _Work, answered: _Answered) -> None:
             detail=outcome.text[:500],
         )
         if outcome.secret is not None or "signing" in outcome.facts:
-            await webhook_change.record(tx, core, request, outcome)
+            await webhook_secret.record(tx, core, request, outcome)
         if outcome.facts.get("link") == "granted":
             await details_link.grant(tx, core, request)
         await _tell(tx, core, work, request, change.event, outcome)
@@ -299,7 +306,7 @@ async def _tell(
 ) -> None:
     """Audit, messages owed, alerts, and the purge of private details."""
     facts = {"finding": outcome.finding.value, "attempt": work.attempt.number, **outcome.facts}
-    await endings.tell(tx, core, request, event, facts)
+    await outcome_effects.tell(tx, core, request, event, facts)
     if outcome.alarm:
         await alerts.raise_(
             tx,

@@ -13,9 +13,10 @@ from typing import Any
 from bot.domain.outcomes import RECONCILE_EVERY, RETRY_PAUSES
 from bot.domain.planning import LAPSED, History, never_executed
 from bot.domain.requests import TERMINAL, Event, Request, State
-from bot.services import outbox_messages, support
+from bot.services import outbox_messages
 from bot.services.alerts import lifecycle as alerts
 from bot.services.core import Core
+from bot.services.execution import support_report
 from bot.services.operators import pausing, programs
 from bot.services.requests import batch_rows
 from bot.services.requests.lifecycle import note
@@ -53,7 +54,7 @@ async def tell(tx: Tx, core: Core, request: Request, event: Event | None, facts:
             subject=request.id,
             severity="critical",
             title=f"{request.id}: outcome not known",
-            text=await support.card(tx, core, request),
+            text=await support_report.card(tx, core, request),
         )
         await outbox_messages.tell_requester(tx, core, request, "")
 

@@ -10,9 +10,10 @@ from bot.domain.outcomes import LATE_LANDING_FOR, PRIVATE_KEPT_FOR
 from bot.domain.planning import Evidence
 from bot.domain.requests import Event, Request, State
 from bot.partner.errors import PartnerError
-from bot.services import gate, outbox_messages, people
+from bot.services import outbox_messages, people
 from bot.services.alerts import lifecycle as alerts
 from bot.services.core import Core
+from bot.services.execution import presend_checks
 from bot.services.operators import delegations
 from bot.services.requests import batch_rows
 from bot.services.requests.lifecycle import note
@@ -51,7 +52,7 @@ async def sweep_late_landings(core: Core) -> None:
 
 
 async def _look_again(core: Core, request: Request) -> None:
-    operation = gate.operation_of(core, request)
+    operation = presend_checks.operation_of(core, request)
     try:
         look = await operation.look(
             core.partners[request.program], request.key, request.first_sent_at or request.created_at

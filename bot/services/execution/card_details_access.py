@@ -21,9 +21,10 @@ from bot.domain.reveals import PAGE_GOOD_FOR_S, Manner, digest_of, origin_of
 from bot.domain.secret import Secret
 from bot.operations.card_reveal import odd_status
 from bot.partner.errors import PartnerError, Unauthorized
-from bot.services import endings, gate, outbox_messages, people
+from bot.services import outbox_messages, people
 from bot.services.cards import details_link
 from bot.services.core import Core
+from bot.services.execution import outcome_effects, presend_checks
 from bot.services.operators import programs
 from bot.services.requests.lifecycle import has_its_digest, note
 from bot.services.requests.signed_decisions import is_genuine
@@ -135,7 +136,7 @@ async def _end(core: Core, request: Request, reason: str, text: str) -> None:
             current = await requests.get(tx, request.id) or request
             await details_link.say(tx, core, current, text)
             if reason == "tampered":
-                await endings.alarm_tampered(tx, core, current)
+                await outcome_effects.alarm_tampered(tx, core, current)
     await people.refused(core, request.requester, _ACTION, request.id, reason)
 
 
@@ -168,7 +169,7 @@ async def _ask(core: Core, request: Request, manner: Manner) -> tuple[Secret, in
     except PartnerError as error:
         if isinstance(error, Unauthorized):
             await programs.pause(core, request.program, error)
-        cause = gate.operation_of(core, request).judge(error, outcome_unknown=False).cause
+        cause = presend_checks.operation_of(core, request).judge(error, outcome_unknown=False).cause
         raise await _nothing_shown(core, request, cause, error.code or "no_answer") from error
     if not core.reveals.may_show(url):
         origin = origin_of(url.reveal()) or "an address that is not https"

@@ -11,8 +11,8 @@ from slack_sdk.errors import SlackApiError
 
 from bot.domain.errors import NotFound
 from bot.domain.periods import USAGE
-from bot.services import exports
-from bot.services.export_rows import KINDS, Wish
+from bot.services.overview import exports
+from bot.services.overview.export_rows import KINDS, Wish
 from bot.services.requests.drafts import resolve_card
 from handlers.guard import Turn
 from handlers.looking import Asking, LookUp

@@ -10,11 +10,12 @@ from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.domain.errors import LookupFailed, NotAllowed
 from bot.partner.errors import PartnerError
-from bot.services import home, people
+from bot.services import people
 from bot.services.core import Core
 from bot.services.execution import maintenance
 from bot.services.messages.delivery import SlackTrouble
 from bot.services.money import float_lookups
+from bot.services.overview import home
 from handlers import talking
 from handlers.guard import Turn
 from handlers.slack_errors import code_of, retry_after_s, status_of

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from bot.domain.errors import NotFound
 from bot.operations._base import Operation
-from bot.services import house_lookups
 from bot.services.core import Core
 from bot.services.events import webhook_status
+from bot.services.overview import policy_lookups
 from handlers import alert_answers
 from handlers.looking import Asking, LookUp
 from handlers.views import guidance, webhook
@@ -15,7 +15,7 @@ from handlers.views.blocks import Block
 
 async def _who(asked: Asking) -> Block:
     kind = _kind_named(asked.core, asked.rest).kind
-    return guidance.who(await house_lookups.who(asked.core, kind, asked.slack_id))
+    return guidance.who(await policy_lookups.who(asked.core, kind, asked.slack_id))
 
 
 def _kind_named(core: Core, text: str) -> type[Operation]:
@@ -36,7 +36,7 @@ def _kind_named(core: Core, text: str) -> type[Operation]:
 
 
 async def _policy(asked: Asking) -> Block:
-    return guidance.policy(house_lookups.policy_picture(asked.core))
+    return guidance.policy(policy_lookups.policy_picture(asked.core))
 
 
 async def _alerts(asked: Asking) -> Block:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from bot.domain.errors import NotFound
 from bot.intents import what_if as questions
-from bot.services import people, status, what_if
+from bot.services import people
 from bot.services.operators import handover, pausing
+from bot.services.overview import status, what_if
 from handlers import code_answers
 from handlers.looking import Asking, LookUp
 from handlers.views import house, replies

@@ -8,10 +8,10 @@ import pytest
 from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.domain.actors import Actor
-from bot.services import status
 from bot.services.alerts import lifecycle as alerts
 from bot.services.money import float_lookups
 from bot.services.operators import pausing
+from bot.services.overview import status
 from handlers.home import Homes
 from storage import home_views, people
 from tests.handlers.office import ALICE, BOB, CAROL, Office

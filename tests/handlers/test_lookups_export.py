@@ -7,7 +7,7 @@ from decimal import Decimal
 from typing import Any
 
 from bot.domain.money import exact_sum
-from bot.services import exports
+from bot.services.overview import exports
 from storage import audit
 from tests.handlers.office import ALICE, BOB, Office
 

@@ -7,9 +7,9 @@ from pathlib import Path
 
 from bot.domain.policy import KindPolicy, Limits, Policy, Tier
 from bot.intents.what_if import WhatIf
-from bot.services import what_if
 from bot.services.money import float_lookups
 from bot.services.operators import pausing
+from bot.services.overview import what_if
 from tests.support.world import ALICE, BOB, World, a_policy, a_world
 
 

@@ -17,8 +17,9 @@ from bot.domain.approvals import DecisionKind
 from bot.domain.delegation import Standing
 from bot.domain.errors import NotAllowed
 from bot.domain.requests import OPEN, Request, State
-from bot.services import people, status
+from bot.services import people
 from bot.services.core import Core
+from bot.services.overview import status
 from bot.view_models.pictures import AlertPicture, InboxPicture
 from bot.view_models.status import HomePicture, ProgramState
 from storage import decisions, home_views, requests

@@ -14,7 +14,7 @@ from bot.domain.csv_lines import line
 from bot.domain.errors import NotAllowed
 from bot.services import people
 from bot.services.core import Core
-from bot.services.export_rows import KINDS, Wish
+from bot.services.overview.export_rows import KINDS, Wish
 from storage import audit
 
 PART_BYTES = 5_000_000

@@ -36,7 +36,7 @@ from bot.domain.secret import Secret
 from bot.engine.embedded import Embedded
 from bot.engine.timers import Timers
 from bot.language_model import LanguageModel
-from bot.services.conversation import Reader
+from bot.services.conversation.dialog import Reader
 from bot.services.core import Channels, Core, alone, no_crash
 from bot.services.events import inbox, otp_delivery
 from bot.services.events.backfill import Backfill

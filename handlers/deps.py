@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from bot.services.conversation import Reader
+from bot.services.conversation.dialog import Reader
 from bot.services.core import Core
 from handlers.after import AfterAck
 from handlers.agent import Agent

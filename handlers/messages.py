@@ -6,7 +6,7 @@ message is not read again, and what bots, workflows and the app itself write is 
 
 from __future__ import annotations
 
-from bot.services.conversation_facts import holds_card_number
+from bot.services.conversation.facts import holds_card_number
 from handlers import answers, bulk, grammar, talking
 from handlers.guard import Json, Turn
 from handlers.views import replies, talk

@@ -15,9 +15,10 @@ from bot.domain.actors import Actor
 from bot.domain.errors import NotFound
 from bot.intents import what_if
 from bot.intents.text import clean
-from bot.services import conversation, people
-from bot.services import conversation_buttons as pressed
-from bot.services.conversation_facts import Heard, Place, zone_of
+from bot.services import people
+from bot.services.conversation import buttons as pressed
+from bot.services.conversation import dialog as conversation
+from bot.services.conversation.facts import Heard, Place, zone_of
 from bot.view_models.conversation import Choice, Guarded, Help, Look, Lost, Offers, Question, Step, Words
 from handlers import agent, answers, asked, opening
 from handlers.grammar import Command

@@ -7,8 +7,8 @@ import pytest
 
 from bot import intents, operations
 from bot.intents.model import ACTIONS, READS, Facts, KnownCard, Reading
-from bot.services import conversation_forms as forms
-from bot.services.conversation_examples import SENTENCES, nearest
+from bot.services.conversation import forms
+from bot.services.conversation.examples import SENTENCES, nearest
 from handlers import asked, grammar
 from handlers.answers import LOOK_UPS
 

@@ -18,11 +18,10 @@ from bot.domain.errors import NotFound
 from bot.domain.money import format_usd
 from bot.intents.model import Ask, Facts, Reading
 from bot.operations._base import Operation
-from bot.services import conversation_forms as forms
-from bot.services import conversation_memory as memory
 from bot.services import people
-from bot.services.conversation_examples import nearest
-from bot.services.conversation_facts import (
+from bot.services.conversation import forms, memory
+from bot.services.conversation.examples import nearest
+from bot.services.conversation.facts import (
     Heard,
     Names,
     all_on,

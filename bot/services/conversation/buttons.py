@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from bot.domain.errors import Stale
-from bot.services import conversation, people
-from bot.services import conversation_forms as forms
-from bot.services import conversation_memory as memory
-from bot.services.conversation_facts import Heard
+from bot.services import people
+from bot.services.conversation import dialog as conversation
+from bot.services.conversation import forms, memory
+from bot.services.conversation.facts import Heard
 from bot.services.core import Core
 from bot.view_models.conversation import Form, Question, Step
 from storage.dialogs import Dialog

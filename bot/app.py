@@ -52,7 +52,7 @@ from bot.services.messages.delivery import Outbox
 from bot.services.operators import health
 from bot.services.operators.leadership import Leader
 from bot.settings import Settings
-from handlers.after import AfterAck
+from handlers.background_tasks import AfterAck
 from handlers.home import Homes
 from handlers.identity import SlackDirectory
 from handlers.publish import SlackPublisher

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 
 from bot.services.conversation.dialog import Reader
 from bot.services.core import Core
-from handlers.after import AfterAck
 from handlers.agent import Agent
+from handlers.background_tasks import AfterAck
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,7 @@ from bot.domain.requests import Request
 from bot.services.cards import card_sync
 from bot.services.core import Core
 from bot.services.messages.delivery import Outbox
-from handlers.after import AfterAck
+from handlers.background_tasks import AfterAck
 from handlers.identity import SlackDirectory
 from handlers.publish import SlackPublisher
 from sandbox.slack.app import Running, serve

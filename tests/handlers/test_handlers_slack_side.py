@@ -10,7 +10,7 @@ import pytest
 from bot.domain.errors import LookupFailed
 from bot.domain.requests import State
 from bot.services.messages.delivery import MessageGone, SlackRefused, SlackTrouble
-from handlers.after import AfterAck
+from handlers.background_tasks import AfterAck
 from handlers.identity import SlackDirectory
 from handlers.publish import SlackPublisher
 from tests.handlers import pictures

@@ -54,8 +54,8 @@ from bot.services.operators.leadership import Leader
 from bot.settings import Settings
 from handlers.background_tasks import AfterAck
 from handlers.home import Homes
-from handlers.identity import SlackDirectory
-from handlers.publish import SlackPublisher
+from handlers.slack_api.directory import SlackDirectory
+from handlers.slack_api.publish import SlackPublisher
 from storage.ingest import Ingest
 from storage.store import Store
 

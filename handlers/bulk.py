@@ -9,8 +9,8 @@ from bot.domain.requests import Request
 from bot.operations._base import Operation
 from bot.services import people
 from bot.services.requests import batch_reading, batch_submission, drafts, request_lookups
-from handlers.files import fetch
 from handlers.guard import Json, Turn
+from handlers.slack_api.files import fetch
 from handlers.views import blocks, forms, ids, replies
 from handlers.views import bulk as views
 

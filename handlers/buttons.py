@@ -8,9 +8,10 @@ from bot.domain.errors import NotFound
 from bot.domain.requests import State
 from bot.services import people
 from bot.services.requests import approvals, request_lookups, review
-from handlers import answers, bulk, grammar, opening, picturing
+from handlers import answers, bulk, grammar, opening
 from handlers.guard import Turn
-from handlers.slack_errors import code_of
+from handlers.slack_api import chart_upload
+from handlers.slack_api.errors import code_of
 from handlers.views import blocks, charts, deciding, forms, ids, replies
 from handlers.views import request as request_views
 
@@ -177,7 +178,7 @@ async def _share(turn: Turn, asked: grammar.Command) -> None:
         posted = await _post(turn, thread, charts.without_chart(answer))
         drawn = charts.picture(answer)
         if drawn is not None:
-            await picturing.send(turn.client, drawn, channel=turn.channel, thread=thread or posted)
+            await chart_upload.send(turn.client, drawn, channel=turn.channel, thread=thread or posted)
 
 
 async def _post(turn: Turn, thread: str | None, answer: blocks.Block) -> str:

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 
 from bot.services.conversation.dialog import Reader
 from bot.services.core import Core
-from handlers.agent import Agent
 from handlers.background_tasks import AfterAck
+from handlers.slack_api.agent import Agent
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from bot.services.overview.export_rows import KINDS, Wish
 from bot.services.requests.drafts import resolve_card
 from handlers.guard import Turn
 from handlers.looking import Asking, LookUp
-from handlers.slack_errors import code_of, retry_after_s
+from handlers.slack_api.errors import code_of, retry_after_s
 from handlers.views import exports as views
 from handlers.views.blocks import Block
 

@@ -22,9 +22,9 @@ from bot.domain.clock import Clock
 from bot.domain.errors import CountersignError
 from bot.partner.errors import PartnerError
 from bot.services.core import Core
-from handlers import picturing
 from handlers.deps import Deps
-from handlers.slack_errors import code_of, retry_after_s
+from handlers.slack_api import chart_upload
+from handlers.slack_api.errors import code_of, retry_after_s
 from handlers.views import charts, replies
 from handlers.views.blocks import Block
 from handlers.views.forms import trouble
@@ -168,7 +168,7 @@ class Turn:
         drawn = charts.picture(answer)
         if drawn is None:
             return ""
-        sent = await picturing.send(self.client, drawn, user=self.user, thread=self.thread or None)
+        sent = await chart_upload.send(self.client, drawn, user=self.user, thread=self.thread or None)
         if sent in ("", self.channel):
             return ""
         return "Its picture is in your direct messages with Countersign."

@@ -18,7 +18,7 @@ from bot.services.money import float_lookups
 from bot.services.overview import home
 from handlers import talking
 from handlers.guard import Turn
-from handlers.slack_errors import code_of, retry_after_s, status_of
+from handlers.slack_api.errors import code_of, retry_after_s, status_of
 from handlers.views import charts, replies
 from handlers.views import home as views
 from handlers.views.blocks import Block

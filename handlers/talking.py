@@ -20,10 +20,11 @@ from bot.services.conversation import buttons as pressed
 from bot.services.conversation import dialog as conversation
 from bot.services.conversation.facts import Heard, Place, zone_of
 from bot.view_models.conversation import Choice, Guarded, Help, Look, Lost, Offers, Question, Step, Words
-from handlers import agent, answers, asked, opening
+from handlers import answers, asked, opening
 from handlers.grammar import Command
 from handlers.guard import Turn
-from handlers.slack_errors import code_of
+from handlers.slack_api import agent
+from handlers.slack_api.errors import code_of
 from handlers.views import blocks, talk
 from handlers.views.forms import Filled
 

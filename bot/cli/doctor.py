@@ -95,8 +95,8 @@ def _wrong(error: Exception) -> list[Finding]:
 async def _slack(settings: Settings, config: Config) -> AsyncIterator[Finding]:
     from bot.app import slack_client
     from bot.domain.errors import CountersignError
-    from handlers import tokens
-    from handlers.identity import SlackDirectory
+    from handlers.slack_api import token_checks
+    from handlers.slack_api.directory import SlackDirectory
 
     client = slack_client(settings)
     try:
@@ -104,7 +104,7 @@ async def _slack(settings: Settings, config: Config) -> AsyncIterator[Finding]:
     except CountersignError as error:
         yield Finding(Level.WRONG, f"SLACK_BOT_TOKEN: {error}")
         return
-    token = await tokens.bot_token(client)
+    token = await token_checks.bot_token(client)
     if isinstance(token, str):
         yield Finding(Level.WRONG, f"SLACK_BOT_TOKEN: Slack answers {token}.")
         return
@@ -113,7 +113,7 @@ async def _slack(settings: Settings, config: Config) -> AsyncIterator[Finding]:
     if token.slack_time is not None:
         yield _clock("Slack", token.slack_time)
     if settings.slack_app_token is not None:
-        yield _app_token(await tokens.app_token_fault(client, settings.slack_app_token.reveal()))
+        yield _app_token(await token_checks.app_token_fault(client, settings.slack_app_token.reveal()))
     channels = [config.channels.approvals, config.channels.alerts, config.channels.audit]
     for name in filter(None, channels):
         yield await _found(f"Channel {name}", partial(directory.channel, name))

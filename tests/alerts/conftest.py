@@ -13,7 +13,7 @@ import pytest
 
 from bot.services.events import otp_delivery
 from bot.services.events.polling import Poller
-from handlers.publish import SlackPublisher
+from handlers.slack_api.publish import SlackPublisher
 from tests.events.receiving import Bot, a_bot
 from tests.handlers.office import BOB, Office, an_office
 

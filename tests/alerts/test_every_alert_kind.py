@@ -31,7 +31,7 @@ from bot.services.events.ssrf import Sender
 from bot.services.execution import maintenance
 from bot.services.operators import delegations
 from bot.services.received_event import Heard
-from handlers.publish import SlackPublisher
+from handlers.slack_api.publish import SlackPublisher
 from storage import alerts as alert_rows
 from storage import readings
 from storage.store import Tx

@@ -23,8 +23,8 @@ from bot.services.cards import card_sync
 from bot.services.core import Core
 from bot.services.messages.delivery import Outbox
 from handlers.background_tasks import AfterAck
-from handlers.identity import SlackDirectory
-from handlers.publish import SlackPublisher
+from handlers.slack_api.directory import SlackDirectory
+from handlers.slack_api.publish import SlackPublisher
 from sandbox.slack.app import Running, serve
 from tests.support.world import World, a_world
 

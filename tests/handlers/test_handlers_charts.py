@@ -8,7 +8,7 @@ import pytest
 
 from bot.services.money import float_history, float_lookups
 from bot.view_models import pictures
-from handlers.publish import SlackPublisher
+from handlers.slack_api.publish import SlackPublisher
 from handlers.views import charts
 from sandbox.slack import limits
 from storage import history

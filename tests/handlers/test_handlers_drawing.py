@@ -14,7 +14,7 @@ import pytest
 from bot.services.alerts import lifecycle as alerts
 from bot.services.messages.delivery import Outbox
 from bot.services.money import float_lookups
-from handlers.publish import SlackPublisher
+from handlers.slack_api.publish import SlackPublisher
 from handlers.views import charts, drawing
 from storage import alerts as rows
 from tests.handlers import pictures as given

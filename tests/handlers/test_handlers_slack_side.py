@@ -11,8 +11,8 @@ from bot.domain.errors import LookupFailed
 from bot.domain.requests import State
 from bot.services.messages.delivery import MessageGone, SlackRefused, SlackTrouble
 from handlers.background_tasks import AfterAck
-from handlers.identity import SlackDirectory
-from handlers.publish import SlackPublisher
+from handlers.slack_api.directory import SlackDirectory
+from handlers.slack_api.publish import SlackPublisher
 from tests.handlers import pictures
 from tests.handlers.office import ALICE, APPROVALS, BOB, CAROL, Office
 

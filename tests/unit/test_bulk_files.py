@@ -6,7 +6,7 @@ import pytest
 from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.domain.errors import InvalidInput
-from handlers.files import NotFetched, fetch
+from handlers.slack_api.files import NotFetched, fetch
 
 SLACK = "https://slack.com/api/"
 STAND_IN = "http://127.0.0.1:8400/api/"
@@ -30,7 +30,7 @@ async def test_no_other_address_is_asked(base_url: str, url: str, monkeypatch: p
     def asked(*_: object, **__: object) -> None:
         raise AssertionError("somebody was asked")
 
-    monkeypatch.setattr("handlers.files.aiohttp.ClientSession", asked)
+    monkeypatch.setattr("handlers.slack_api.files.aiohttp.ClientSession", asked)
     client = AsyncWebClient(token="xoxb-secret", base_url=base_url)
 
     with pytest.raises(NotFetched, match="not kept by Slack itself"):

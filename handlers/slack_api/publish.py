@@ -31,8 +31,8 @@ from bot.view_models.pictures import (
     RequestPicture,
     ResultsPicture,
 )
-from handlers import picturing
-from handlers.slack_errors import body_of, code_of, retry_after_s, status_of
+from handlers.slack_api import chart_upload
+from handlers.slack_api.errors import body_of, code_of, retry_after_s, status_of
 from handlers.views import alerts, charts, request, reveal
 from handlers.views.blocks import Block
 
@@ -127,7 +127,7 @@ class SlackPublisher:
 
     async def _upload_chart(self, picture: AlertChartPicture, channel: str, thread_ts: str | None) -> Posted:
         drawn = charts.drawn(*draw(picture)["blocks"])
-        sent = picturing.upload(self._client, drawn, name=picture.name, channel=channel, thread=thread_ts)
+        sent = chart_upload.upload(self._client, drawn, name=picture.name, channel=channel, thread=thread_ts)
         await _asked(sent, posts=True)
         return Posted(channel, "")
 

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 
-from handlers.slack_errors import code_of
+from handlers.slack_api.errors import code_of
 
 log = logging.getLogger("countersign.handlers")
 

@@ -9,7 +9,7 @@ from email.utils import parsedate_to_datetime
 from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 
-from handlers.slack_errors import code_of
+from handlers.slack_api.errors import code_of
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ from slack_sdk.web.async_slack_response import AsyncSlackResponse
 
 from bot.domain.actors import Actor
 from bot.domain.errors import LookupFailed, UnknownName
-from handlers.slack_errors import code_of, retry_after_s
+from handlers.slack_api.errors import code_of, retry_after_s
 
 _PERSON_ID = re.compile(r"[UW][A-Z0-9]{2,}")
 _GROUP_ID = re.compile(r"S[A-Z0-9]{2,}")

@@ -10,21 +10,11 @@ import re
 
 from slack_bolt.app.async_app import AsyncApp
 
-from handlers import (
-    alert_buttons,
-    bulk,
-    buttons,
-    commands,
-    home,
-    messages,
-    modals,
-    paging,
-    reveals,
-    sending,
-    talking,
-)
+from handlers import alert_buttons, buttons, commands, home, messages, paging, reveals, sending, talking
 from handlers.deps import Deps
 from handlers.guard import Seen, guarded
+from handlers.modals import batches
+from handlers.modals import submissions as modals
 from handlers.views import ids
 
 __all__ = ["Deps", "register"]
@@ -46,9 +36,9 @@ def register(app: AsyncApp, deps: Deps) -> None:
     app.action(re.compile("^sending:"))(guard(sending.pressed))
     app.action(re.compile(f"^{ids.OPEN_FORM}"))(guard(buttons.open_form))
     app.action(ids.EDIT)(guard(buttons.edit))
-    app.action(ids.BULK_REVIEW)(guard(bulk.review))
-    app.action(ids.BULK_LEAVE_OUT)(guard(bulk.open_leave_out))
-    app.action(re.compile(f"^({ids.BULK_BACK}|{ids.BULK_ON})$"))(guard(bulk.turn_page))
+    app.action(ids.BULK_REVIEW)(guard(batches.review))
+    app.action(ids.BULK_LEAVE_OUT)(guard(batches.open_leave_out))
+    app.action(re.compile(f"^({ids.BULK_BACK}|{ids.BULK_ON})$"))(guard(batches.turn_page))
     app.action(ids.SHARE)(guard(buttons.share))
     app.action(ids.LOOK)(guard(paging.look))
     app.action(re.compile(f"^{ids.TURN_PAGE}:"))(guard(paging.turn_page))
@@ -56,9 +46,9 @@ def register(app: AsyncApp, deps: Deps) -> None:
 
     app.view(ids.FORM)(guard(modals.form))
     app.view(ids.PREVIEW)(guard(modals.preview))
-    app.view(ids.BULK_PASTE)(guard(bulk.paste))
-    app.view(ids.BULK_PREVIEW)(guard(bulk.preview))
-    app.view(ids.BULK_LEFT_OUT)(guard(bulk.left_out))
+    app.view(ids.BULK_PASTE)(guard(batches.paste))
+    app.view(ids.BULK_PREVIEW)(guard(batches.preview))
+    app.view(ids.BULK_LEFT_OUT)(guard(batches.left_out))
     app.view(ids.APPROVE)(guard(modals.approve))
     app.view(ids.REJECT)(guard(modals.reject))
     app.view(ids.CANCEL)(guard(modals.cancel))

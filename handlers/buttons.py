@@ -8,8 +8,9 @@ from bot.domain.errors import NotFound
 from bot.domain.requests import State
 from bot.services import people
 from bot.services.requests import approvals, request_lookups, review
-from handlers import answers, bulk, grammar, opening
+from handlers import answers, grammar, opening
 from handlers.guard import Turn
+from handlers.modals import batches
 from handlers.slack_api import chart_upload
 from handlers.slack_api.errors import code_of
 from handlers.views import blocks, charts, deciding, forms, ids, replies
@@ -62,7 +63,7 @@ async def _confirm_terms(turn: Turn, view_id: str, request_id: str) -> None:
     await review.require_may_approve(turn.core, request_id, turn.user)
     found = await request_lookups.confirmation(turn.core, request_id)
     if found.picture.batch is not None:
-        await bulk.confirm(turn, view_id, request_id)
+        await batches.confirm(turn, view_id, request_id)
         return
     private = await request_lookups.private_of(turn.core, request_id)
     values = {**found.picture.request.terms, **private} if private else {}
@@ -117,7 +118,7 @@ async def _undo(turn: Turn, request_id: str, version: int) -> None:
 
 async def _again(turn: Turn, request_id: str, version: int) -> None:
     if (await request_lookups.request_picture(turn.core, request_id)).batch is not None:
-        await bulk.again(turn, request_id)
+        await batches.again(turn, request_id)
         return
     await opening.open_from_request(turn, request_id)
 
@@ -130,7 +131,7 @@ _WORK = {
     "undo": _undo,
     "resolve": _resolve,
     "details": _details,
-    "rows": bulk.rows,
+    "rows": batches.rows,
     "again": _again,
 }
 

@@ -7,8 +7,9 @@ message is not read again, and what bots, workflows and the app itself write is 
 from __future__ import annotations
 
 from bot.services.conversation.facts import holds_card_number
-from handlers import answers, bulk, grammar, talking
+from handlers import answers, grammar, talking
 from handlers.guard import Json, Turn
+from handlers.modals import batches
 from handlers.views import replies, talk
 from handlers.views.blocks import Block
 
@@ -26,7 +27,7 @@ async def direct_message(turn: Turn) -> None:
     event = turn.event
     if event.get("channel_type") == "im" and _is_upload(event):
         turn.thread = str(event.get("thread_ts") or event["ts"])
-        turn.after(bulk.uploaded(turn))
+        turn.after(batches.uploaded(turn))
         return
     if event.get("channel_type") != "im" or not is_said_by_a_person(event):
         return

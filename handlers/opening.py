@@ -11,8 +11,9 @@ from bot.operations._base import Operation
 from bot.services import people
 from bot.services.events import webhook_status
 from bot.services.requests import request_lookups, review
-from handlers import bulk, grammar
+from handlers import grammar
 from handlers.guard import Turn
+from handlers.modals import batches
 from handlers.views import forms
 from handlers.views.blocks import Block
 from handlers.views.forms import Filled
@@ -49,8 +50,8 @@ def _without_safeguards(cls: type[Operation], texts: Mapping[str, str]) -> dict[
 
 
 async def open_from_command(turn: Turn, cls: type[Operation], rest: str) -> None:
-    if bulk.is_bulk(cls, rest):
-        await bulk.open_paste(turn, cls)
+    if batches.is_bulk(cls, rest):
+        await batches.open_paste(turn, cls)
         return
     await open_form(turn, cls, _about_webhook(turn, rest) if cls.call is Call.WEBHOOK else _typed(cls, rest))
 

@@ -10,7 +10,8 @@ import re
 
 from slack_bolt.app.async_app import AsyncApp
 
-from handlers import alert_buttons, buttons, commands, home, messages, paging, reveals, sending, talking
+from handlers import alert_buttons, buttons, home, messages, paging, reveals, sending, talking
+from handlers.commands import slash as commands
 from handlers.deps import Deps
 from handlers.guard import Seen, guarded
 from handlers.modals import batches

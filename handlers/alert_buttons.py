@@ -9,7 +9,7 @@ from bot.services import people
 from bot.services.alerts import alert_actions, remedies
 from bot.services.events import relay
 from bot.services.operators import confirmation_answers, handover, pausing
-from handlers import opening
+from handlers.commands import open_forms
 from handlers.guard import Turn
 from handlers.views import alerts, ids, replies
 from handlers.views.forms import Filled
@@ -56,7 +56,7 @@ async def _remedy(turn: Turn, alert_id: str) -> None:
     if cls is not None:
         filled = Filled(dict(found.texts), reason=found.reason, program=found.program)
         note = f"Drafted for “{found.title}”. Check it before you submit."
-        await opening.open_form(turn, cls, filled, note=note)
+        await open_forms.open_form(turn, cls, filled, note=note)
         return
     await people.require_member(turn.core, turn.user, action="alert.remedy")
     await turn.client.views_open(trigger_id=turn.trigger, view=alerts.support(found.title, found.text))

@@ -8,7 +8,7 @@ from bot.domain.errors import NotFound
 from bot.domain.requests import State
 from bot.services import people
 from bot.services.requests import approvals, request_lookups, review
-from handlers import answers, grammar, opening
+from handlers.commands import dispatch, grammar, open_forms
 from handlers.guard import Turn
 from handlers.modals import batches
 from handlers.slack_api import chart_upload
@@ -113,14 +113,14 @@ async def _confirm(turn: Turn, request_id: str, version: int) -> None:
 
 
 async def _undo(turn: Turn, request_id: str, version: int) -> None:
-    await opening.open_from_request(turn, request_id, undo=True)
+    await open_forms.open_from_request(turn, request_id, undo=True)
 
 
 async def _again(turn: Turn, request_id: str, version: int) -> None:
     if (await request_lookups.request_picture(turn.core, request_id)).batch is not None:
         await batches.again(turn, request_id)
         return
-    await opening.open_from_request(turn, request_id)
+    await open_forms.open_from_request(turn, request_id)
 
 
 _WORK = {
@@ -144,7 +144,7 @@ async def open_form(turn: Turn) -> None:
     cls = asked.kind(turn.core.kinds)
     if cls is None:
         raise NotFound("This button is of an operation that is not there any more. See /countersign help.")
-    turn.after(opening.open_from_command(turn, cls, asked.rest))
+    turn.after(open_forms.open_from_command(turn, cls, asked.rest))
 
 
 async def edit(turn: Turn) -> None:
@@ -157,7 +157,7 @@ async def edit(turn: Turn) -> None:
 
 
 async def _edit(turn: Turn, draft_id: str, channel: str) -> None:
-    view = await opening.form_of_draft(turn, draft_id, channel)
+    view = await open_forms.form_of_draft(turn, draft_id, channel)
     await turn.client.views_update(view_id=turn.view["id"], view=view)
 
 
@@ -169,7 +169,7 @@ async def share(turn: Turn) -> None:
 
 
 async def _share(turn: Turn, asked: grammar.Command) -> None:
-    answer = await answers.shared(turn, asked)
+    answer = await dispatch.shared(turn, asked)
     thread = (turn.body.get("container") or {}).get("thread_ts")
     try:
         await _post(turn, thread, answer)

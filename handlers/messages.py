@@ -7,7 +7,8 @@ message is not read again, and what bots, workflows and the app itself write is 
 from __future__ import annotations
 
 from bot.services.conversation.facts import holds_card_number
-from handlers import answers, grammar, talking
+from handlers import talking
+from handlers.commands import dispatch, grammar
 from handlers.guard import Json, Turn
 from handlers.modals import batches
 from handlers.views import replies, talk
@@ -65,22 +66,22 @@ async def _by_command(turn: Turn, asked: grammar.Command) -> Block | None:
     """The answer where the text is a command word for word; None where it has to be understood."""
     cls = asked.kind(turn.core.kinds)
     if cls is not None:
-        await answers.require_asker(turn.core, turn.user)
+        await dispatch.require_asker(turn.core, turn.user)
         return replies.review(cls, asked.text)
     if (asked.command, asked.subcommand) == ("requests", "cancel"):
-        return await answers.cancel_button(turn.core, turn.user, asked.rest)
+        return await dispatch.cancel_button(turn.core, turn.user, asked.rest)
     if _is_for_help(asked):
-        return await answers.answer(turn, asked)
-    return await answers.understood(turn, asked)
+        return await dispatch.answer(turn, asked)
+    return await dispatch.understood(turn, asked)
 
 
 def _is_for_help(asked: grammar.Command) -> bool:
     """Nothing at all, `help`, or a command alone, or with `help` after it."""
     if asked.command in ("", "help"):
         return not (asked.subcommand or asked.rest)
-    is_command = asked.command in answers.COMMANDS
+    is_command = asked.command in dispatch.COMMANDS
     return is_command and not asked.rest and asked.subcommand in ("", "help") and not _answers(asked)
 
 
 def _answers(asked: grammar.Command) -> bool:
-    return (asked.command, asked.subcommand) in answers.LOOK_UPS
+    return (asked.command, asked.subcommand) in dispatch.LOOK_UPS

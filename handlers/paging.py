@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from handlers import answers, grammar
+from handlers.commands import dispatch, grammar
 from handlers.guard import Turn
 from handlers.views import charts
 from handlers.views.blocks import Block
@@ -15,7 +15,7 @@ async def look(turn: Turn) -> None:
 
 
 async def _look(turn: Turn) -> None:
-    await turn.tell(await answers.answer(turn, _asked(turn)))
+    await turn.tell(await dispatch.answer(turn, _asked(turn)))
 
 
 async def turn_page(turn: Turn) -> None:
@@ -25,7 +25,7 @@ async def turn_page(turn: Turn) -> None:
 
 
 async def _turn_page(turn: Turn) -> None:
-    answer = await answers.answer(turn, _asked(turn))
+    answer = await dispatch.answer(turn, _asked(turn))
     if not (_is_theirs(turn) and await _replaced(turn, answer)):
         await turn.tell(answer)
 

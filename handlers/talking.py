@@ -20,8 +20,8 @@ from bot.services.conversation import buttons as pressed
 from bot.services.conversation import dialog as conversation
 from bot.services.conversation.facts import Heard, Place, zone_of
 from bot.view_models.conversation import Choice, Guarded, Help, Look, Lost, Offers, Question, Step, Words
-from handlers import answers, asked, opening
-from handlers.grammar import Command
+from handlers.commands import dispatch, intent_commands, open_forms
+from handlers.commands.grammar import Command
 from handlers.guard import Turn
 from handlers.slack_api import agent
 from handlers.slack_api.errors import code_of
@@ -37,7 +37,7 @@ async def talk_about(turn: Turn, text: str) -> None:
     """Something said in a mention or a direct message, in plain words."""
     supposed = _what_if(turn, text)
     if supposed is not None:
-        await turn.tell(await answers.answer(turn, supposed))
+        await turn.tell(await dispatch.answer(turn, supposed))
         return
     said = await heard(turn, text)
     steps, thread = await conversation.hear(turn.core, said, turn.deps.reader)
@@ -87,8 +87,8 @@ async def _drawn(turn: Turn, step: Step, actor: Actor) -> blocks.Block:
     match step:
         case Look(reading):
             zone = ZoneInfo(zone_of(actor))
-            command = asked.command_of(reading, turn.core.clock.now(), zone)
-            return talk.noted(await answers.answer(turn, command), reading.notes)
+            command = intent_commands.command_of(reading, turn.core.clock.now(), zone)
+            return talk.noted(await dispatch.answer(turn, command), reading.notes)
         case Question():
             return _asking(turn, step)
         case Offers(offers, mark, is_own):
@@ -103,7 +103,7 @@ async def _drawn(turn: Turn, step: Step, actor: Actor) -> blocks.Block:
         case Lost(examples):
             return talk.lost(examples)
         case Help():
-            return await answers.answer(turn, _HELP)
+            return await dispatch.answer(turn, _HELP)
 
 
 def _asking(turn: Turn, question: Question) -> blocks.Block:
@@ -119,7 +119,7 @@ def _asking(turn: Turn, question: Question) -> blocks.Block:
 async def suggest(turn: Turn) -> None:
     """The Messages tab was opened: what this person may say, where the workspace shows it."""
     await people.require_member(turn.core, turn.user, action="lookup")
-    may_ask, may_decide = await answers.roles(turn.core, turn.user)
+    may_ask, may_decide = await dispatch.roles(turn.core, turn.user)
     prompts = agent.prompts(may_ask=may_ask, may_decide=may_decide)
     await turn.deps.agent.suggest(turn.client, turn.channel, prompts)
 
@@ -168,7 +168,7 @@ async def _pick(turn: Turn, value: str) -> None:
 async def _review(turn: Turn, value: str) -> None:
     stamp, number = _numbered(value)
     form = await pressed.form(turn.core, stamp, number, turn.user)
-    await opening.open_form(turn, form.cls, Filled(form.texts), note=form.note)
+    await open_forms.open_form(turn, form.cls, Filled(form.texts), note=form.note)
 
 
 async def _switch(turn: Turn, value: str) -> None:

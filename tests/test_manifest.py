@@ -15,7 +15,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 
 import handlers
 from bot import operations
-from handlers import answers
+from handlers.commands import dispatch
 
 ROOT = Path(__file__).parents[1]
 SCHEMAS = ROOT.parent / "shared" / "data" / "slack-manifest-schema"
@@ -136,7 +136,7 @@ def test_the_usage_hints_name_the_subcommands_there_are(manifest: dict[str, Any]
 
         hinted = {part.split()[0] for part in declared["usage_hint"].split("|") if part.strip()[0] != "("}
 
-        there_are = answers.subcommands(name) | {sub.split()[0] for command, sub in kinds if command == name}
+        there_are = dispatch.subcommands(name) | {sub.split()[0] for command, sub in kinds if command == name}
         assert hinted == there_are, declared["command"]
 
 

@@ -11,7 +11,7 @@ from bot.domain.requests import State
 from bot.domain.secret import Secret
 from bot.operations._base import Concern
 from bot.view_models import pictures as p
-from handlers import answers
+from handlers.commands import dispatch
 from handlers.views import (
     alerts,
     card_views,
@@ -158,7 +158,7 @@ MESSAGES: Mapping[str, Draw] = {
     "who": lambda text: guidance.who(p.WhoPicture(text, 1, ("U0BOB",), (text,), "U0ALICE")),
     "help": lambda text: guidance.help_answer(
         _KINDS,
-        {c: answers.reads_of(c) for c in answers.COMMANDS},
+        {c: dispatch.reads_of(c) for c in dispatch.COMMANDS},
         may_ask=True,
         may_decide=True,
         note=text,

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from bot import operations
 from bot.operations._base import Operation
-from handlers import grammar
+from handlers.commands import grammar
 
 KINDS = operations.kinds()
 

@@ -10,7 +10,7 @@ import pytest
 from bot.domain.requests import Request, State
 from bot.services.execution import executor as execution
 from bot.services.requests import local_facts
-from handlers import grammar
+from handlers.commands import grammar
 from storage import cards as card_rows
 from storage import person_cards
 from tests.handlers.office import ALICE, APPROVALS, BOB, CAROL, OPS, Json, Office

@@ -6,7 +6,7 @@ import pytest
 
 from bot.domain.requests import State
 from bot.services.execution import executor as execution
-from handlers import grammar
+from handlers.commands import grammar
 from storage import webhook_secrets
 from tests.handlers.office import ALICE, APPROVALS, BOB, CAROL, OPS, Office
 

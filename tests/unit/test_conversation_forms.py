@@ -9,8 +9,8 @@ from bot import intents, operations
 from bot.intents.model import ACTIONS, READS, Facts, KnownCard, Reading
 from bot.services.conversation import forms
 from bot.services.conversation.examples import SENTENCES, nearest
-from handlers import asked, grammar
-from handlers.answers import LOOK_UPS
+from handlers.commands import grammar, intent_commands
+from handlers.commands.dispatch import LOOK_UPS
 
 KINDS = operations.kinds()
 HASH = "0x" + "ab" * 32
@@ -64,9 +64,9 @@ def test_private_details_are_masked_where_the_wish_is_repeated() -> None:
 
 def test_every_action_and_every_read_has_its_way() -> None:
     assert set(ACTIONS.values()) <= KINDS.keys()
-    assert asked.INTENTS == READS
+    assert intent_commands.INTENTS == READS
     for intent in READS:
-        command = asked.command_of(Reading(intent), FACTS.now, ZoneInfo("UTC"))
+        command = intent_commands.command_of(Reading(intent), FACTS.now, ZoneInfo("UTC"))
         assert (command.command, command.subcommand) in LOOK_UPS
 
 
@@ -81,7 +81,7 @@ def test_every_action_and_every_read_has_its_way() -> None:
     ],
 )
 def test_a_stretch_of_time_reaches_the_look_up_as_it_was_meant(slots: dict[str, str], typed: str) -> None:
-    assert asked.period(slots, FACTS.now, ZoneInfo("Europe/Lisbon")) == typed
+    assert intent_commands.period(slots, FACTS.now, ZoneInfo("Europe/Lisbon")) == typed
 
 
 def test_the_sentences_shown_are_understood() -> None:

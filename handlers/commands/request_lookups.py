@@ -5,8 +5,8 @@ from __future__ import annotations
 from bot.domain.errors import NotFound
 from bot.services.requests import lifecycle as requests
 from bot.services.requests import request_lookups, verification
-from handlers import request_filters
-from handlers.looking import Asking, LookUp, NotUnderstood
+from handlers.commands import request_filters
+from handlers.commands.lookup import Asking, LookUp, NotUnderstood
 from handlers.views import replies, request_lists
 from handlers.views.blocks import Block
 

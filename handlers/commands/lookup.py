@@ -1,6 +1,6 @@
 """What a look-up is: the words that ask for it, what it answers, and what help says about it.
 
-A command's look-ups are a tuple of `LookUp` in a module of their own; `handlers.answers` puts them into one
+A command's look-ups are a tuple of `LookUp` in a module of their own; `handlers.commands.dispatch` puts them into one
 table. A new one is a function and a row.
 """
 
@@ -18,7 +18,7 @@ from bot.domain.actors import Actor
 from bot.domain.periods import Period
 from bot.services.core import Core
 from bot.services.messages import view_model_loader
-from handlers.grammar import Command
+from handlers.commands.grammar import Command
 from handlers.guard import Turn
 from handlers.views.blocks import Block
 

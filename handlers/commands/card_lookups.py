@@ -8,7 +8,7 @@ from bot.domain.errors import NotFound
 from bot.services.cards import card_lookups, purchases
 from bot.services.core import Core
 from bot.view_models.pictures import CardPicture
-from handlers.looking import Asking, LookUp
+from handlers.commands.lookup import Asking, LookUp
 from handlers.views import card_views
 from handlers.views.blocks import Block
 from handlers.views.card_views import Button

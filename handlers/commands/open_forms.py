@@ -11,7 +11,7 @@ from bot.operations._base import Operation
 from bot.services import people
 from bot.services.events import webhook_status
 from bot.services.requests import request_lookups, review
-from handlers import grammar
+from handlers.commands import grammar
 from handlers.guard import Turn
 from handlers.modals import batches
 from handlers.views import forms

@@ -9,7 +9,7 @@ from datetime import timedelta
 from bot.domain.errors import NotFound
 from bot.services.alerts import alert_actions
 from bot.services.core import Core
-from handlers import code_answers
+from handlers.commands import otp_recipients
 from handlers.views import alerts, replies
 from handlers.views.blocks import Block
 
@@ -31,7 +31,7 @@ async def answer(core: Core, slack_id: str, rest: str) -> Block:
     if words[0] == "mute" and len(words) >= 3:
         return await _mute(core, slack_id, words[1], words[2], words[3:])
     if words[0] == "code" and len(words) >= 3:
-        return await code_answers.named(core, slack_id, words[1:])
+        return await otp_recipients.named(core, slack_id, words[1:])
     raise NotFound(_HOW)
 
 

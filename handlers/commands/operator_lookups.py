@@ -7,8 +7,8 @@ from bot.intents import what_if as questions
 from bot.services import people
 from bot.services.operators import handover, pausing
 from bot.services.overview import status, what_if
-from handlers import code_answers
-from handlers.looking import Asking, LookUp
+from handlers.commands import otp_recipients
+from handlers.commands.lookup import Asking, LookUp
 from handlers.views import house, replies
 from handlers.views.blocks import Block
 
@@ -56,7 +56,7 @@ async def _what_if(asked: Asking) -> Block:
 
 
 async def _people(asked: Asking) -> Block:
-    return await code_answers.answer(asked.core, asked.slack_id, asked.command.rest)
+    return await otp_recipients.answer(asked.core, asked.slack_id, asked.command.rest)
 
 
 LOOK_UPS = (

@@ -1,6 +1,6 @@
 """Look-ups: a command in, a message out. Used by slash commands, mentions, messages, pages and sharing.
 
-The table is made of the rows of each command's module; `handlers.looking` says what a row is.
+The table is made of the rows of each command's module; `handlers.commands.lookup` says what a row is.
 """
 
 from __future__ import annotations
@@ -11,30 +11,30 @@ from bot.domain.errors import NotFound
 from bot.services import people
 from bot.services.core import Core
 from bot.services.requests import request_lookups
-from handlers import (
-    card_answers,
-    exporting,
-    float_answers,
-    funding_answers,
-    house_answers,
-    people_answers,
-    request_answers,
+from handlers.commands import (
+    card_lookups,
+    countersign_lookups,
+    exports,
+    float_lookups,
+    funding_lookups,
+    operator_lookups,
 )
-from handlers.grammar import Command
+from handlers.commands import request_lookups as request_answers
+from handlers.commands.grammar import Command
+from handlers.commands.lookup import Asking, LookUp, NotUnderstood
 from handlers.guard import Turn
-from handlers.looking import Asking, LookUp, NotUnderstood
 from handlers.views import guidance, replies
 from handlers.views.blocks import Block
 
 _HELP = ("countersign", "help")
 _MODULES = (
-    card_answers,
-    float_answers,
-    funding_answers,
+    card_lookups,
+    float_lookups,
+    funding_lookups,
     request_answers,
-    house_answers,
-    people_answers,
-    exporting,
+    countersign_lookups,
+    operator_lookups,
+    exports,
 )
 LOOK_UPS: Mapping[tuple[str, str], LookUp] = {
     look_up.name: look_up for module in _MODULES for look_up in module.LOOK_UPS

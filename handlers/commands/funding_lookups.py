@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bot.domain.errors import NotFound
 from bot.services.money import funding_lookups
-from handlers.looking import Asking, LookUp
+from handlers.commands.lookup import Asking, LookUp
 from handlers.views import funding_views
 from handlers.views.blocks import Block
 

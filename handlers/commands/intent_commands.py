@@ -12,7 +12,7 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from bot.intents.model import Reading
-from handlers.grammar import Command
+from handlers.commands.grammar import Command
 
 _HOUR = timedelta(hours=1)
 

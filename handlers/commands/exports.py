@@ -14,8 +14,8 @@ from bot.domain.periods import USAGE
 from bot.services.overview import exports
 from bot.services.overview.export_rows import KINDS, Wish
 from bot.services.requests.drafts import resolve_card
+from handlers.commands.lookup import Asking, LookUp
 from handlers.guard import Turn
-from handlers.looking import Asking, LookUp
 from handlers.slack_api.errors import code_of, retry_after_s
 from handlers.views import exports as views
 from handlers.views.blocks import Block

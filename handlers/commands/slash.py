@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from handlers import answers, grammar, opening
+from handlers.commands import dispatch, grammar, open_forms
 from handlers.guard import Turn
 
 
@@ -11,8 +11,8 @@ async def command(turn: Turn) -> None:
     asked = grammar.from_slash(turn.body["command"], turn.body.get("text") or "")
     cls = asked.kind(turn.core.kinds)
     await turn.ack()
-    turn.after(opening.open_from_command(turn, cls, asked.rest) if cls else _answer(turn, asked))
+    turn.after(open_forms.open_from_command(turn, cls, asked.rest) if cls else _answer(turn, asked))
 
 
 async def _answer(turn: Turn, asked: grammar.Command) -> None:
-    await turn.tell(await answers.answer(turn, asked))
+    await turn.tell(await dispatch.answer(turn, asked))

@@ -7,8 +7,8 @@ from bot.operations._base import Operation
 from bot.services.core import Core
 from bot.services.events import webhook_status
 from bot.services.overview import policy_lookups
-from handlers import alert_answers
-from handlers.looking import Asking, LookUp
+from handlers.commands import alert_lookups
+from handlers.commands.lookup import Asking, LookUp
 from handlers.views import guidance, webhook
 from handlers.views.blocks import Block
 
@@ -40,7 +40,7 @@ async def _policy(asked: Asking) -> Block:
 
 
 async def _alerts(asked: Asking) -> Block:
-    return await alert_answers.answer(asked.core, asked.slack_id, asked.command.rest)
+    return await alert_lookups.answer(asked.core, asked.slack_id, asked.command.rest)
 
 
 async def _webhook(asked: Asking) -> Block:

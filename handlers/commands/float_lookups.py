@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bot.services.money import float_lookups, ledger_lookups
-from handlers.looking import Asking, LookUp, NotUnderstood
+from handlers.commands.lookup import Asking, LookUp, NotUnderstood
 from handlers.views import money_views
 from handlers.views.blocks import Block
 

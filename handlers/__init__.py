@@ -10,7 +10,9 @@ import re
 
 from slack_bolt.app.async_app import AsyncApp
 
-from handlers import alert_buttons, buttons, home, messages, paging, reveals, sending, talking
+from handlers import home, messages, talking
+from handlers.buttons import alerts, card_details, paging, pause
+from handlers.buttons import requests as buttons
 from handlers.commands import slash as commands
 from handlers.deps import Deps
 from handlers.guard import Seen, guarded
@@ -31,10 +33,10 @@ def register(app: AsyncApp, deps: Deps) -> None:
         app.command(name)(guard(commands.command))
 
     app.action(re.compile("^request:"))(guard(buttons.request))
-    app.action(ids.NEW_LINK)(guard(reveals.new_link))
-    app.action(re.compile("^alert:"))(guard(alert_buttons.pressed))
+    app.action(ids.NEW_LINK)(guard(card_details.new_link))
+    app.action(re.compile("^alert:"))(guard(alerts.pressed))
     app.action(re.compile("^say:"))(guard(talking.button))
-    app.action(re.compile("^sending:"))(guard(sending.pressed))
+    app.action(re.compile("^sending:"))(guard(pause.pressed))
     app.action(re.compile(f"^{ids.OPEN_FORM}"))(guard(buttons.open_form))
     app.action(ids.EDIT)(guard(buttons.edit))
     app.action(ids.BULK_REVIEW)(guard(batches.review))
@@ -54,8 +56,8 @@ def register(app: AsyncApp, deps: Deps) -> None:
     app.view(ids.REJECT)(guard(modals.reject))
     app.view(ids.CANCEL)(guard(modals.cancel))
     app.view(ids.RESOLVE)(guard(modals.resolve))
-    app.view(ids.SNOOZE_FORM)(guard(alert_buttons.snooze))
-    app.view(ids.PAUSE_FORM)(guard(sending.pause))
+    app.view(ids.SNOOZE_FORM)(guard(alerts.snooze))
+    app.view(ids.PAUSE_FORM)(guard(pause.pause))
 
     app.shortcut(ids.ASK_ABOUT)(guard(talking.ask_about))
 

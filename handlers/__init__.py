@@ -10,10 +10,11 @@ import re
 
 from slack_bolt.app.async_app import AsyncApp
 
-from handlers import home, messages, talking
+from handlers import home
 from handlers.buttons import alerts, card_details, paging, pause
 from handlers.buttons import requests as buttons
 from handlers.commands import slash as commands
+from handlers.conversation import dialog, messages
 from handlers.deps import Deps
 from handlers.guard import Seen, guarded
 from handlers.modals import batches
@@ -35,7 +36,7 @@ def register(app: AsyncApp, deps: Deps) -> None:
     app.action(re.compile("^request:"))(guard(buttons.request))
     app.action(ids.NEW_LINK)(guard(card_details.new_link))
     app.action(re.compile("^alert:"))(guard(alerts.pressed))
-    app.action(re.compile("^say:"))(guard(talking.button))
+    app.action(re.compile("^say:"))(guard(dialog.button))
     app.action(re.compile("^sending:"))(guard(pause.pressed))
     app.action(re.compile(f"^{ids.OPEN_FORM}"))(guard(buttons.open_form))
     app.action(ids.EDIT)(guard(buttons.edit))
@@ -59,7 +60,7 @@ def register(app: AsyncApp, deps: Deps) -> None:
     app.view(ids.SNOOZE_FORM)(guard(alerts.snooze))
     app.view(ids.PAUSE_FORM)(guard(pause.pause))
 
-    app.shortcut(ids.ASK_ABOUT)(guard(talking.ask_about))
+    app.shortcut(ids.ASK_ABOUT)(guard(dialog.ask_about))
 
     app.event("app_mention")(guard(messages.mention))
     app.event("message")(guard(messages.direct_message))

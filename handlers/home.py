@@ -16,7 +16,7 @@ from bot.services.execution import maintenance
 from bot.services.messages.delivery import SlackTrouble
 from bot.services.money import float_lookups
 from bot.services.overview import home
-from handlers import talking
+from handlers.conversation import dialog
 from handlers.guard import Turn
 from handlers.slack_api.errors import code_of, retry_after_s, status_of
 from handlers.views import charts, replies
@@ -33,7 +33,7 @@ PACE_S = 0.7
 async def opened(turn: Turn) -> None:
     """`app_home_opened`; the Messages tab needs no view, only what may be said there."""
     await turn.ack()
-    turn.after(_open(turn) if turn.event.get("tab") == "home" else talking.suggest(turn))
+    turn.after(_open(turn) if turn.event.get("tab") == "home" else dialog.suggest(turn))
 
 
 async def _open(turn: Turn) -> None:

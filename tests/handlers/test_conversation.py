@@ -12,7 +12,7 @@ from bot.services.conversation import buttons as pressed
 from bot.services.conversation import dialog as conversation
 from bot.services.conversation.facts import Heard, Place
 from bot.view_models.conversation import Look, Offers, Question
-from handlers import messages
+from handlers.conversation import messages
 from tests.handlers.office import ALICE, APPROVALS, BOB, CAROL, OPS, Office
 
 Json = dict[str, Any]

@@ -7,8 +7,8 @@ message is not read again, and what bots, workflows and the app itself write is 
 from __future__ import annotations
 
 from bot.services.conversation.facts import holds_card_number
-from handlers import talking
 from handlers.commands import dispatch, grammar
+from handlers.conversation import dialog
 from handlers.guard import Json, Turn
 from handlers.modals import batches
 from handlers.views import replies, talk
@@ -59,7 +59,7 @@ async def _answer(turn: Turn) -> None:
     if answer is not None:
         await turn.tell(answer)
     else:
-        await talking.talk_about(turn, text)
+        await dialog.talk_about(turn, text)
 
 
 async def _by_command(turn: Turn, asked: grammar.Command) -> Block | None:

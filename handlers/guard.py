@@ -27,7 +27,7 @@ from handlers.slack_api import chart_upload
 from handlers.slack_api.errors import code_of, retry_after_s
 from handlers.views import charts, replies
 from handlers.views.blocks import Block
-from handlers.views.forms import trouble
+from handlers.views.requests.forms import trouble
 
 log = logging.getLogger("countersign.handlers")
 

@@ -91,7 +91,7 @@ class RequestPicture:
 
 @dataclass(frozen=True, slots=True)
 class LinePicture:
-    """One line of the request's thread. `line` is a word of the list in `handlers.views.request`."""
+    """One line of the request's thread. `line` is a word of the list in `handlers.views.requests.request_card`."""
 
     request: Request
     line: str

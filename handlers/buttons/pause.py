@@ -5,7 +5,8 @@ from __future__ import annotations
 from bot.domain.errors import InvalidInput, NotFound
 from bot.services.operators import pausing
 from handlers.guard import Turn
-from handlers.views import blocks, forms, house, ids, replies
+from handlers.views import blocks, house, ids, replies
+from handlers.views.requests import forms
 
 _TITLE = "Pause sending"
 

@@ -13,8 +13,9 @@ from handlers.guard import Turn
 from handlers.modals import batches
 from handlers.slack_api import chart_upload
 from handlers.slack_api.errors import code_of
-from handlers.views import blocks, charts, deciding, forms, ids, replies
-from handlers.views import request as request_views
+from handlers.views import blocks, charts, ids, replies
+from handlers.views.requests import approval_modals, forms
+from handlers.views.requests import request_card as request_views
 
 _REQUEST_GONE = "This button is of no request. Look at /requests."
 
@@ -53,7 +54,7 @@ async def _redraw_if_old(turn: Turn, request_id: str, version: int) -> None:
 
 async def _approve(turn: Turn, request_id: str, version: int) -> None:
     """The window opens at once and is filled when the facts were read again."""
-    opened = await turn.client.views_open(trigger_id=turn.trigger, view=deciding.opening(request_id))
+    opened = await turn.client.views_open(trigger_id=turn.trigger, view=approval_modals.opening(request_id))
     turn.after_in_view(
         opened["view"]["id"], "Approve", _confirm_terms(turn, opened["view"]["id"], request_id)
     )
@@ -69,25 +70,25 @@ async def _confirm_terms(turn: Turn, view_id: str, request_id: str) -> None:
     values = {**found.picture.request.terms, **private} if private else {}
     fields = turn.core.kinds[found.picture.request.kind].fields
     lines = tuple((f.label, values[f.name]) for f in fields if f.name in values and not f.card)
-    await turn.client.views_update(view_id=view_id, view=deciding.confirmation(found, lines))
+    await turn.client.views_update(view_id=view_id, view=approval_modals.confirmation(found, lines))
 
 
 async def _reject(turn: Turn, request_id: str, version: int) -> None:
     # Before a reason is typed for nothing; who may reject is asked of Slack when it is submitted.
     found = await request_lookups.request_picture(turn.core, request_id)
     approvals.require_rejectable(found.request, turn.user)
-    await turn.client.views_open(trigger_id=turn.trigger, view=deciding.reject(request_id, version))
+    await turn.client.views_open(trigger_id=turn.trigger, view=approval_modals.reject(request_id, version))
 
 
 async def _cancel(turn: Turn, request_id: str, version: int) -> None:
     asked = (await request_lookups.request_picture(turn.core, request_id)).request
     stops = asked.is_batch and asked.state in (State.APPROVED, State.EXECUTING)
-    view = deciding.cancel(request_id, version, stops=stops)
+    view = approval_modals.cancel(request_id, version, stops=stops)
     await turn.client.views_open(trigger_id=turn.trigger, view=view)
 
 
 async def _resolve(turn: Turn, request_id: str, version: int) -> None:
-    view = deciding.resolve(request_id, version)
+    view = approval_modals.resolve(request_id, version)
     # A row of a batch is resolved from the window of its rows.
     show = turn.client.views_push if turn.view else turn.client.views_open
     await show(trigger_id=turn.trigger, view=view)

@@ -14,9 +14,9 @@ from bot.services.requests import request_lookups, review
 from handlers.commands import grammar
 from handlers.guard import Turn
 from handlers.modals import batches
-from handlers.views import forms
 from handlers.views.blocks import Block
-from handlers.views.forms import Filled
+from handlers.views.requests import forms
+from handlers.views.requests.forms import Filled
 
 
 def form_of(turn: Turn, cls: type[Operation], filled: Filled, *, note: str = "", channel: str = "") -> Block:

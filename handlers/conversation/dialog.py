@@ -26,7 +26,7 @@ from handlers.guard import Turn
 from handlers.slack_api import agent
 from handlers.slack_api.errors import code_of
 from handlers.views import blocks, talk
-from handlers.views.forms import Filled
+from handlers.views.requests.forms import Filled
 
 _HELP = Command("countersign", "help", "")
 _IN_CHANNEL = "Type it in this thread with @Countersign before it, or to the app directly."

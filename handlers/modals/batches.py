@@ -11,8 +11,9 @@ from bot.services import people
 from bot.services.requests import batch_reading, batch_submission, drafts, request_lookups
 from handlers.guard import Json, Turn
 from handlers.slack_api.files import fetch
-from handlers.views import blocks, forms, ids, replies
-from handlers.views import bulk as views
+from handlers.views import blocks, ids, replies
+from handlers.views.requests import batch as views
+from handlers.views.requests import forms
 
 _WORD = "bulk"
 _READING = "Reading the float and the rows…"

@@ -13,8 +13,9 @@ from bot.services.requests import approvals, drafts
 from bot.services.requests import lifecycle as requests
 from bot.services.requests.drafts import Preview
 from handlers.guard import Turn
-from handlers.views import blocks, forms, ids, replies
+from handlers.views import blocks, ids, replies
 from handlers.views.blocks import Block
+from handlers.views.requests import forms
 
 _READING = "Reading the float and the card…"
 

@@ -33,8 +33,9 @@ from bot.view_models.pictures import (
 )
 from handlers.slack_api import chart_upload
 from handlers.slack_api.errors import body_of, code_of, retry_after_s, status_of
-from handlers.views import alerts, charts, request, reveal
+from handlers.views import alerts, charts, reveal
 from handlers.views.blocks import Block
+from handlers.views.requests import request_card
 
 EVENT_TYPE = "countersign_picture"
 _T = TypeVar("_T")
@@ -53,9 +54,9 @@ def draw(picture: Picture) -> Block:
     """The message for a picture: `text` and `blocks`."""
     match picture:
         case LinePicture():
-            return request.line(picture)
+            return request_card.line(picture)
         case DirectPicture():
-            return request.direct(picture)
+            return request_card.direct(picture)
         case AlertPicture():
             return alerts.alert(picture)
         case AlertLinePicture():
@@ -71,9 +72,9 @@ def draw(picture: Picture) -> Block:
         case AnchorPicture():
             return alerts.anchor(picture)
         case RequestPicture():
-            return request.card(picture)
+            return request_card.card(picture)
         case ResultsPicture():
-            return request.results(picture)
+            return request_card.results(picture)
 
 
 class _Send(Protocol):

@@ -11,8 +11,9 @@ from bot.domain.requests import Request
 from bot.operations._base import Operation
 from bot.view_models.pictures import AlertPicture
 from bot.view_models.status import HomePicture, ProgramState
-from handlers.views import alerts, charts, house, ids, money_views, replies, request
+from handlers.views import alerts, charts, house, ids, money_views, replies
 from handlers.views import blocks as b
+from handlers.views.requests import request_card
 
 _ROWS = 8
 _ALERTS = 5
@@ -48,7 +49,7 @@ def _rows(found: Sequence[Request], empty: str, label: str, action_id: str) -> l
     if not found:
         return [b.section(empty)]
     rows = [
-        b.section(request.row(r), b.button(label, action_id, ids.stamp(r.id, r.version)))
+        b.section(request_card.row(r), b.button(label, action_id, ids.stamp(r.id, r.version)))
         for r in found[:_ROWS]
     ]
     more = [b.context(f"and {len(found) - _ROWS} more: `/requests`")] if len(found) > _ROWS else []

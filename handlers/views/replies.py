@@ -11,7 +11,8 @@ from bot.domain.requests import Request, State
 from bot.operations._base import Operation
 from bot.view_models.pictures import RequestPicture
 from handlers.views import blocks as b
-from handlers.views import ids, request, states
+from handlers.views import ids
+from handlers.views.requests import request_card, states
 from handlers.views.sentences import explain, explain_slack, is_said
 
 __all__ = ["explain", "explain_slack", "is_said"]
@@ -49,7 +50,7 @@ def listed(title: str, rows: Sequence[Request], empty: str = "") -> list[b.Block
     if not rows:
         return [b.section(f"*{title}*\n{empty}")] if empty else []
     more = [b.context(f"and {len(rows) - 10} more")] if len(rows) > 10 else []
-    return [b.section(f"*{title}*"), *(b.section(request.row(r)) for r in rows[:10]), *more]
+    return [b.section(f"*{title}*"), *(b.section(request_card.row(r)) for r in rows[:10]), *more]
 
 
 def with_buttons(answer: b.Block, buttons: Sequence[b.Block]) -> b.Block:
@@ -83,11 +84,11 @@ def shared_by(answer: b.Block, slack_id: str) -> b.Block:
 def request_answer(found: RequestPicture) -> b.Block:
     one = found.request
     text = f"{b.esc(one.id)} {states.word_of(one)}: {b.esc(one.summary)}"
-    return b.message(text, request.details(found))
+    return b.message(text, request_card.details(found))
 
 
 def request_modal(found: RequestPicture) -> b.Block:
-    return b.modal(ids.NOTICE, found.request.id, request.details(found))
+    return b.modal(ids.NOTICE, found.request.id, request_card.details(found))
 
 
 def review(cls: type[Operation], command: str) -> b.Block:

@@ -8,8 +8,8 @@ from bot.domain.requests import Request
 from bot.domain.statements import RequestPage
 from bot.view_models.pictures import InboxPicture
 from handlers.views import blocks as b
-from handlers.views import states
 from handlers.views.replies import listed, pages, with_buttons
+from handlers.views.requests import states
 
 
 def inbox(found: InboxPicture) -> b.Block:

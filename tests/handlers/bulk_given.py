@@ -14,7 +14,7 @@ from bot.domain.requests import State
 from bot.operations._base import Concern
 from bot.services.requests import batch_reading
 from bot.view_models import pictures as p
-from handlers.views import bulk, deciding, request
+from handlers.views.requests import approval_modals, batch, request_card
 from tests.handlers import pictures as given
 
 View = dict[str, Any]
@@ -68,17 +68,17 @@ def _preview(text: str, page: int) -> View:
         program=text,
         live=True,
     )
-    return bulk.preview(shown, page, channel="C0OPS")
+    return batch.preview(shown, page, channel="C0OPS")
 
 
 def _confirmation(text: str) -> View:
     found = p.Confirmation(a_batch(State.PENDING, text), (("Rows", "90"),), (Concern(text),), (text,), True)
     in_full = tuple(replace(row, private=(("Phone", text),)) for row in rows(text) if not row.is_left_out)
-    return bulk.confirmation(found, in_full, 2)
+    return batch.confirmation(found, in_full, 2)
 
 
 def _state(state: State) -> Draw:
-    return lambda text: request.card(a_batch(state, text))
+    return lambda text: request_card.card(a_batch(state, text))
 
 
 MESSAGES: Mapping[str, Draw] = {
@@ -86,17 +86,19 @@ MESSAGES: Mapping[str, Draw] = {
         f"batch-{state}": _state(state)
         for state in (State.PENDING, State.EXECUTING, State.UNRESOLVED, State.FAILED)
     },
-    "batch-understood": lambda text: bulk.understood(_TOPUP, [text] * MAX_ROWS, "01JABC"),
-    "batch-faults": lambda text: bulk.faults([Problem(n, text) for n in range(MAX_ROWS)]),
-    "batch-results": lambda text: request.results(p.ResultsPicture("R-7K3M", "R-7K3M-results.csv", text, "")),
-    "batch-left-out": lambda text: request.line(given.a_line("left_out", State.PENDING, text)),
+    "batch-understood": lambda text: batch.understood(_TOPUP, [text] * MAX_ROWS, "01JABC"),
+    "batch-faults": lambda text: batch.faults([Problem(n, text) for n in range(MAX_ROWS)]),
+    "batch-results": lambda text: request_card.results(
+        p.ResultsPicture("R-7K3M", "R-7K3M-results.csv", text, "")
+    ),
+    "batch-left-out": lambda text: request_card.line(given.a_line("left_out", State.PENDING, text)),
 }
 VIEWS: Mapping[str, Draw] = {
-    "batch-paste": lambda text: bulk.paste_form(_TOPUP, batch_reading.template(_TOPUP), channel="C0OPS"),
+    "batch-paste": lambda text: batch.paste_form(_TOPUP, batch_reading.template(_TOPUP), channel="C0OPS"),
     "batch-preview": lambda text: _preview(text, 1),
     "batch-confirmation": _confirmation,
-    "batch-rows": lambda text: bulk.rows(a_batch(State.UNRESOLVED, text), 2),
-    "batch-rows-pending": lambda text: bulk.rows(a_batch(State.PENDING, text), viewer="U0ALICE"),
-    "batch-leave-out": lambda text: bulk.leave_out_form(a_batch(State.PENDING, text)),
-    "batch-stop": lambda text: deciding.cancel("R-7K3M", 3, stops=True),
+    "batch-rows": lambda text: batch.rows(a_batch(State.UNRESOLVED, text), 2),
+    "batch-rows-pending": lambda text: batch.rows(a_batch(State.PENDING, text), viewer="U0ALICE"),
+    "batch-leave-out": lambda text: batch.leave_out_form(a_batch(State.PENDING, text)),
+    "batch-stop": lambda text: approval_modals.cancel("R-7K3M", 3, stops=True),
 }

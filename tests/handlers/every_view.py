@@ -15,17 +15,15 @@ from handlers.commands import dispatch
 from handlers.views import (
     alerts,
     card_views,
-    deciding,
-    forms,
     funding_views,
     guidance,
     money_views,
     replies,
-    request,
     request_lists,
     reveal,
     webhook,
 )
+from handlers.views.requests import approval_modals, forms, request_card
 from tests.handlers import bulk_given, house_given, look_up_views, talk_given
 from tests.handlers import pictures as given
 
@@ -86,23 +84,23 @@ def _policy(text: str) -> View:
 
 
 def _state(state: State) -> Draw:
-    return lambda text: request.card(given.a_card(state, text))
+    return lambda text: request_card.card(given.a_card(state, text))
 
 
 def _line(word: str) -> Draw:
     state = State(word) if word in set(State) else State.PENDING
-    return lambda text: request.line(given.a_line(word, state, text))
+    return lambda text: request_card.line(given.a_line(word, state, text))
 
 
 MESSAGES: Mapping[str, Draw] = {
     **{f"card-{state}": _state(state) for state in State},
-    "card-freeze-now": lambda text: request.card(given.a_card(State.SUCCEEDED, text, break_glass=True)),
+    "card-freeze-now": lambda text: request_card.card(given.a_card(State.SUCCEEDED, text, break_glass=True)),
     **{f"line-{word}": _line(word) for word in _WORDS},
     **look_up_views.MESSAGES,
-    "direct-approved": lambda text: request.direct(
+    "direct-approved": lambda text: request_card.direct(
         p.DirectPicture(given.a_request(State.APPROVED, text), "K7F-2QX", "U0BOB", None)
     ),
-    "direct-failed": lambda text: request.direct(
+    "direct-failed": lambda text: request_card.direct(
         p.DirectPicture(
             given.a_request(State.FAILED, text), "K7F-2QX", "U0BOB", "https://a.slack.com/archives/C/p1"
         )
@@ -181,11 +179,11 @@ VIEWS: Mapping[str, Draw] = {
     "preview": _preview,
     "loading": lambda text: forms.loading("Top up a card", text),
     "trouble": lambda text: forms.trouble("Top up a card", text, draft_id="01", channel="C0OPS"),
-    "confirmation": lambda text: deciding.confirmation(given.a_confirmation(text), (("Phone", text),)),
-    "opening": lambda text: deciding.opening("R-7K3M"),
-    "reject": lambda text: deciding.reject("R-7K3M", 3),
-    "cancel-modal": lambda text: deciding.cancel("R-7K3M", 3),
-    "resolve": lambda text: deciding.resolve("R-7K3M", 3),
+    "confirmation": lambda text: approval_modals.confirmation(given.a_confirmation(text), (("Phone", text),)),
+    "opening": lambda text: approval_modals.opening("R-7K3M"),
+    "reject": lambda text: approval_modals.reject("R-7K3M", 3),
+    "cancel-modal": lambda text: approval_modals.cancel("R-7K3M", 3),
+    "resolve": lambda text: approval_modals.resolve("R-7K3M", 3),
     "details": lambda text: replies.request_modal(given.a_card(State.UNRESOLVED, text)),
     **house_given.VIEWS,
     **bulk_given.VIEWS,

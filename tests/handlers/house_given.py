@@ -13,7 +13,8 @@ from bot.domain.requests import State
 from bot.services.alerts.funding_rules import UnderWay
 from bot.view_models import pictures as p
 from bot.view_models import status as h
-from handlers.views import alerts, deciding, guidance, home, house, people_views, replies, request
+from handlers.views import alerts, guidance, home, house, people_views, replies
+from handlers.views.requests import approval_modals, request_card
 from tests.handlers import pictures as given
 
 View = dict[str, Any]
@@ -104,7 +105,7 @@ def _waiting(state: State) -> Draw:
     def draw(text: str) -> View:
         until = given.NOW + timedelta(minutes=15) if state is State.APPROVED else None
         found = given.a_card(state, text, valid_until=until)
-        return request.card(replace(found, paused=f"Sending to main is paused by {text}"))
+        return request_card.card(replace(found, paused=f"Sending to main is paused by {text}"))
 
     return draw
 
@@ -116,7 +117,7 @@ def _frozen_later(text: str) -> View:
 
 def _direct(text: str) -> View:
     found = given.a_request(State.APPROVED, text)
-    return request.direct(
+    return request_card.direct(
         p.DirectPicture(found, "K7F-2QX", "U0BOB", None, (), f"Sending is paused by {text}")
     )
 
@@ -142,7 +143,7 @@ MESSAGES: Mapping[str, Draw] = {
 
 def _confirmation(text: str) -> View:
     found = given.a_confirmation(text)
-    return deciding.confirmation(replace(found, picture=replace(found.picture, paused=text)))
+    return approval_modals.confirmation(replace(found, picture=replace(found.picture, paused=text)))
 
 
 VIEWS: Mapping[str, Draw] = {

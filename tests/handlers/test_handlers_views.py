@@ -17,7 +17,7 @@ from slack_sdk.models.views import View
 
 from bot import operations
 from handlers.views import blocks as b
-from handlers.views import forms
+from handlers.views.requests import forms
 from sandbox.slack import limits
 from tests.handlers.every_view import MESSAGES, VIEWS
 from tests.handlers.pictures import WORDS

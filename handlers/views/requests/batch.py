@@ -11,8 +11,9 @@ from bot.domain.requests import Request, State
 from bot.operations._base import Operation
 from bot.view_models.pictures import BulkPreviewPicture, BulkRowPicture, Confirmation, RequestPicture
 from handlers.views import blocks as b
-from handlers.views import deciding, forms, ids
-from handlers.views.bulk_rows import ON_CARD, ROW_LIMIT, page_of, texts_of
+from handlers.views import ids
+from handlers.views.requests import approval_modals, forms
+from handlers.views.requests.batch_rows import ON_CARD, ROW_LIMIT, page_of, texts_of
 
 ROWS = "rows"
 # What Slack takes in a text field of a form.
@@ -127,7 +128,7 @@ def leave_out_form(picture: RequestPicture) -> b.Block:
 
 def confirmation(found: Confirmation, in_full: Sequence[BulkRowPicture], page: int = 1) -> b.Block:
     """What an approver reads: the total and its effect as for any request, and every row, in pages."""
-    view = deciding.confirmation(found)
+    view = approval_modals.confirmation(found)
     *upper, how_many, money = view["blocks"]
     paged = page_of(in_full, page, f"approve:{found.picture.request.id}")
     return {**view, "blocks": b.fit([*upper, *paged, how_many, money], b.VIEW_BLOCKS)}

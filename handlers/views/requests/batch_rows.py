@@ -8,7 +8,8 @@ from bot.domain.bulk import progress_text
 from bot.domain.requests import State
 from bot.view_models.pictures import BulkRowPicture, RequestPicture
 from handlers.views import blocks as b
-from handlers.views import ids, states
+from handlers.views import ids
+from handlers.views.requests import states
 
 PAGE = 20
 ON_CARD = 8

@@ -8,7 +8,8 @@ from bot.domain.money import format_usd
 from bot.domain.requests import OPEN, SENT, Request, State
 from bot.view_models.pictures import DirectPicture, LinePicture, RequestPicture, ResultsPicture
 from handlers.views import blocks as b
-from handlers.views import bulk_rows, forms, ids, states
+from handlers.views import ids
+from handlers.views.requests import batch_rows, forms, states
 
 _ENDED_UNDONE = frozenset({State.REJECTED, State.CANCELLED, State.EXPIRED, State.FAILED})
 EVIDENCE_LIMIT = 1000
@@ -21,7 +22,7 @@ def card(picture: RequestPicture) -> b.Block:
     if len(request.summary) > 100:
         blocks.append(b.plain_section(request.summary))
     blocks += b.pairs(_facts(picture))
-    blocks += bulk_rows.on_card(picture)
+    blocks += batch_rows.on_card(picture)
     if request.state is State.PENDING:
         blocks += forms.concerns(picture.concerns)
     if request.outcome_text:

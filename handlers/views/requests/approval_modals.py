@@ -6,7 +6,8 @@ from bot.domain.money import format_usd
 from bot.domain.requests import Request
 from bot.view_models.pictures import Confirmation
 from handlers.views import blocks as b
-from handlers.views import forms, ids, request
+from handlers.views import ids
+from handlers.views.requests import forms, request_card
 
 
 def opening(request_id: str) -> b.Block:
@@ -19,7 +20,7 @@ def opening(request_id: str) -> b.Block:
 def confirmation(found: Confirmation, private: tuple[b.Line, ...] = ()) -> b.Block:
     """What an approver reads before the word counts: the frozen terms, and the facts of this moment."""
     asked = found.picture.request
-    blocks = [b.header(f"{asked.id}: {asked.summary}"), b.section(request.title_line(found.picture))]
+    blocks = [b.header(f"{asked.id}: {asked.summary}"), b.section(request_card.title_line(found.picture))]
     if len(asked.summary) > 100:
         blocks.append(b.plain_section(asked.summary))
     if found.picture.paused:
@@ -35,7 +36,7 @@ def confirmation(found: Confirmation, private: tuple[b.Line, ...] = ()) -> b.Blo
         blocks.append(b.section(f"*▲ Changed since it was asked for*\n{changed}"))
     blocks += forms.concerns(found.concerns)
     blocks += b.pairs([*_terms(asked), *private, *found.lines, ("Reason", asked.reason)])
-    given = len(request.approvals(found.picture.decisions))
+    given = len(request_card.approvals(found.picture.decisions))
     left = asked.approvals_needed - given - 1
     after = (
         "With it, it is sent at once" if left < 1 else f"It needs {b.counted(left, 'more approval')} after it"
@@ -87,7 +88,11 @@ def resolve(request_id: str, version: int) -> b.Block:
         b.option("succeeded", "succeeded", "It happened: the API, the card or the ledger shows it"),
         b.option("failed", "failed", "Nothing moved, or all of it came back"),
     ]
-    evidence: b.Block = {"type": "plain_text_input", "multiline": True, "max_length": request.EVIDENCE_LIMIT}
+    evidence: b.Block = {
+        "type": "plain_text_input",
+        "multiline": True,
+        "max_length": request_card.EVIDENCE_LIMIT,
+    }
     blocks = [
         b.section(
             f"Say how *{b.esc(request_id)}* really ended, once you have seen proof. It holds when two people say the"

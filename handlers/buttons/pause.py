@@ -5,7 +5,8 @@ from __future__ import annotations
 from bot.domain.errors import InvalidInput, NotFound
 from bot.services.operators import pausing
 from handlers.guard import Turn
-from handlers.views import blocks, house, ids, replies
+from handlers.views import blocks, ids, replies
+from handlers.views.lookups import status
 from handlers.views.requests import forms
 
 _TITLE = "Pause sending"
@@ -22,7 +23,7 @@ async def pressed(turn: Turn) -> None:
 
 
 async def _open_form(turn: Turn, program: str) -> None:
-    await turn.client.views_open(trigger_id=turn.trigger, view=house.pause_form(program))
+    await turn.client.views_open(trigger_id=turn.trigger, view=status.pause_form(program))
 
 
 async def _resume(turn: Turn, program: str) -> None:
@@ -45,6 +46,6 @@ async def pause(turn: Turn) -> None:
 
 async def _pause(turn: Turn, program: str, reason: str) -> None:
     stopped = await pausing.pause(turn.core, turn.user, [program], reason)
-    said = house.paused(stopped, [] if stopped else [program])
+    said = status.paused(stopped, [] if stopped else [program])
     view = blocks.modal(ids.NOTICE, _TITLE, said["blocks"])
     await turn.client.views_update(view_id=turn.view["id"], view=view)

@@ -9,9 +9,9 @@ from bot.services.cards import card_lookups, purchases
 from bot.services.core import Core
 from bot.view_models.pictures import CardPicture
 from handlers.commands.lookup import Asking, LookUp
-from handlers.views import card_views
 from handlers.views.blocks import Block
-from handlers.views.card_views import Button
+from handlers.views.lookups import cards
+from handlers.views.lookups.cards import Button
 
 _STATUSES = ("ACTIVE", "FROZEN", "BLOCKED")
 # What a card needs most, by its status, and what stands under the dots: five is all that Slack takes there.
@@ -24,7 +24,7 @@ async def _list(asked: Asking) -> Block:
     status = next((s for s in _STATUSES if s in words), None)
     page = next((int(w) for w in words if w.isascii() and w.isdigit() and len(w) < 6), asked.page)
     again = " ".join(filter(None, ("card list", (status or "").lower())))
-    return card_views.card_list(await card_lookups.card_list(asked.core, status=status, page=page), again)
+    return cards.card_list(await card_lookups.card_list(asked.core, status=status, page=page), again)
 
 
 async def _show(asked: Asking) -> Block:
@@ -32,7 +32,7 @@ async def _show(asked: Asking) -> Block:
         raise NotFound("Name the card: /card show 4242, or a name, reference or id.")
     found = await card_lookups.card_now(asked.core, asked.command.rest, zone=asked.zone)
     buttons, more = _next_steps(asked.core, found)
-    return card_views.card_answer(found, buttons, more)
+    return cards.card_answer(found, buttons, more)
 
 
 def _next_steps(core: Core, card: CardPicture) -> tuple[list[Button], list[Button]]:
@@ -53,7 +53,7 @@ async def _transactions(asked: Asking) -> Block:
     if not card:
         raise NotFound("Name the card: /card tx 4242 7d, or a name, reference or id, and a period.")
     found = await purchases.transactions(asked.core, card, period or asked.days_back(30))
-    return card_views.statement(found, f"card tx {found.card_id} {found.period.named}", asked.page)
+    return cards.statement(found, f"card tx {found.card_id} {found.period.named}", asked.page)
 
 
 async def _declines(asked: Asking) -> Block:
@@ -61,7 +61,7 @@ async def _declines(asked: Asking) -> Block:
     if head:
         raise NotFound(f"“{head[:40]}” is no period. Write /card declines 24h, or 7d, or last week.")
     found = await purchases.declined(asked.core, period or asked.days_back(1), program=asked.program)
-    return card_views.declines(found, asked.zone)
+    return cards.declines(found, asked.zone)
 
 
 LOOK_UPS = (

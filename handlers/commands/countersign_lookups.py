@@ -9,8 +9,9 @@ from bot.services.events import webhook_status
 from bot.services.overview import policy_lookups
 from handlers.commands import alert_lookups
 from handlers.commands.lookup import Asking, LookUp
-from handlers.views import guidance, webhook
+from handlers.views import guidance
 from handlers.views.blocks import Block
+from handlers.views.lookups import webhook
 
 
 async def _who(asked: Asking) -> Block:

@@ -17,8 +17,8 @@ from bot.services.requests.drafts import resolve_card
 from handlers.commands.lookup import Asking, LookUp
 from handlers.guard import Turn
 from handlers.slack_api.errors import code_of, retry_after_s
-from handlers.views import exports as views
 from handlers.views.blocks import Block
+from handlers.views.lookups import exports as views
 
 log = logging.getLogger("countersign.handlers")
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from bot.services.money import float_lookups, ledger_lookups
 from handlers.commands.lookup import Asking, LookUp, NotUnderstood
-from handlers.views import money_views
 from handlers.views.blocks import Block
+from handlers.views.lookups import float_and_ledger
 
 
 async def _now(asked: Asking) -> Block:
@@ -13,7 +13,7 @@ async def _now(asked: Asking) -> Block:
     if head:
         raise NotUnderstood
     found = await float_lookups.float_now(asked.core, program=asked.program, period=period)
-    return money_views.float_answer(found)
+    return float_and_ledger.float_answer(found)
 
 
 async def _ledger(asked: Asking) -> Block:
@@ -21,19 +21,19 @@ async def _ledger(asked: Asking) -> Block:
     if head:
         raise NotUnderstood
     found = await ledger_lookups.ledger(asked.core, period or asked.days_back(7), program=asked.program)
-    return money_views.ledger(found, f"float ledger {found.period.named} {asked.program}", asked.page)
+    return float_and_ledger.ledger(found, f"float ledger {found.period.named} {asked.program}", asked.page)
 
 
 async def _fees(asked: Asking) -> Block:
     kind = asked.core.kinds.get("fees_markup")
     change = " ".join(kind.command) if kind else ""
-    return money_views.fees(
+    return float_and_ledger.fees(
         await ledger_lookups.fees(asked.core, program=asked.program), asked.program, change
     )
 
 
 async def _earnings(asked: Asking) -> Block:
-    return money_views.earnings(
+    return float_and_ledger.earnings(
         await ledger_lookups.earnings(asked.core, program=asked.program), asked.program
     )
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from bot.domain.errors import NotFound
 from bot.services.money import funding_lookups
 from handlers.commands.lookup import Asking, LookUp
-from handlers.views import funding_views
 from handlers.views.blocks import Block
+from handlers.views.lookups import funding
 
 
 async def _list(asked: Asking) -> Block:
     found = await funding_lookups.funding_list(asked.core, program=asked.program)
-    return funding_views.funding_list(found, asked.program, f"funding list {asked.program}", asked.page)
+    return funding.funding_list(found, asked.program, f"funding list {asked.program}", asked.page)
 
 
 async def _show(asked: Asking) -> Block:
@@ -19,12 +19,12 @@ async def _show(asked: Asking) -> Block:
         raise NotFound("Name the submission: /funding show ID-OR-HASH. /funding list shows them.")
     found = await funding_lookups.funding_show(asked.core, asked.rest.split()[0], program=asked.program)
     link = await asked.link_to(found.request_id) if found.request_id else ""
-    return funding_views.funding_answer(found, link)
+    return funding.funding_answer(found, link)
 
 
 async def _addresses(asked: Asking) -> Block:
     found = await funding_lookups.funding_addresses(asked.core, program=asked.program)
-    return funding_views.addresses(found, asked.program)
+    return funding.addresses(found, asked.program)
 
 
 LOOK_UPS = (

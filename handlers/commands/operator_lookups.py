@@ -9,8 +9,9 @@ from bot.services.operators import handover, pausing
 from bot.services.overview import status, what_if
 from handlers.commands import otp_recipients
 from handlers.commands.lookup import Asking, LookUp
-from handlers.views import house, replies
+from handlers.views import replies
 from handlers.views.blocks import Block
+from handlers.views.lookups import status as house
 
 _HOW_WHAT_IF = (
     "Ask for example /countersign what-if 40 cards at 200, or what-if top up 12 cards by 75, or what-if how many"

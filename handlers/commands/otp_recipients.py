@@ -8,8 +8,9 @@ from collections.abc import Sequence
 from bot.domain.errors import NotFound
 from bot.services.core import Core
 from bot.services.operators import otp_recipients
-from handlers.views import people_views, replies
+from handlers.views import replies
 from handlers.views.blocks import Block
+from handlers.views.lookups import otp_recipients as people_views
 
 _MENTION = re.compile(r"<@([UW][A-Z0-9]+)(?:\|[^>]*)?>")
 _HOW = "Write /countersign people, people map REFERENCE @person, or people unmap REFERENCE."

@@ -7,8 +7,9 @@ from bot.services.requests import lifecycle as requests
 from bot.services.requests import request_lookups, verification
 from handlers.commands import request_filters
 from handlers.commands.lookup import Asking, LookUp, NotUnderstood
-from handlers.views import replies, request_lists
+from handlers.views import replies
 from handlers.views.blocks import Block
+from handlers.views.lookups import request_lists
 
 
 async def _inbox(asked: Asking) -> Block:

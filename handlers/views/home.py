@@ -11,8 +11,9 @@ from bot.domain.requests import Request
 from bot.operations._base import Operation
 from bot.view_models.pictures import AlertPicture
 from bot.view_models.status import HomePicture, ProgramState
-from handlers.views import alerts, charts, house, ids, money_views, replies
+from handlers.views import alerts, charts, ids, replies
 from handlers.views import blocks as b
+from handlers.views.lookups import float_and_ledger, status
 from handlers.views.requests import request_card
 
 _ROWS = 8
@@ -72,7 +73,7 @@ def _alerts(found: Sequence[AlertPicture]) -> list[b.Block]:
         return [b.section("✓ No alert is open.")]
     shown = []
     for one in found[:_ALERTS]:
-        icon = house.SEVERITY_ICONS.get(one.severity, "▲")
+        icon = status.SEVERITY_ICONS.get(one.severity, "▲")
         held = f" · {b.mention(one.acknowledged_by)} looks after it" if one.acknowledged_by else ""
         text = f"{icon} *{b.esc(b.cut(one.title, 140))}* · since {b.when(one.raised_at)}{held}"
         shown.append(b.section(text, alerts.next_step(one)))
@@ -93,7 +94,7 @@ def _float(state: ProgramState, trouble: str, *, several: bool) -> list[b.Block]
         ("Pending requests", f"{replies.usd(money.pending_usd)} in {money.pending_count}"),
     ]
     if money.runway is not None:
-        lines.append(("Runway", money_views.runway(money.runway)))
+        lines.append(("Runway", float_and_ledger.runway(money.runway)))
     blocks += b.pairs(lines)
     if money.history is not None and not several:
         blocks += charts.float_chart(money.history)
@@ -117,21 +118,21 @@ def _funding(found: Sequence[ProgramState]) -> list[b.Block]:
 
 def _cards(state: ProgramState) -> b.Block:
     look = b.button("Cards", f"{ids.LOOK}:{state.program}", "card list")
-    return b.section(f"*{b.esc(state.program)}* {b.esc(house.cards_in_brief(state))}", look)
+    return b.section(f"*{b.esc(state.program)}* {b.esc(status.cards_in_brief(state))}", look)
 
 
 def _sending(found: HomePicture) -> list[b.Block]:
     """For those who may stop it; for admins with what is behind it."""
     blocks = [b.header("Sending to the API")]
     for state in found.programs:
-        blocks.append(b.section(f"*{b.esc(state.program)}* {house.sending(state)}"))
+        blocks.append(b.section(f"*{b.esc(state.program)}* {status.sending(state)}"))
         if found.is_admin:
-            blocks.append(b.context(house.webhook(state)))
-    return [*blocks, *house.pause_buttons(found.programs)]
+            blocks.append(b.context(status.webhook(state)))
+    return [*blocks, *status.pause_buttons(found.programs)]
 
 
 def _fresh(state: ProgramState) -> str:
-    return f"*{b.esc(state.program)}* · {house.freshness(state.fresh)}"
+    return f"*{b.esc(state.program)}* · {status.freshness(state.fresh)}"
 
 
 def closed(sentence: str) -> b.Block:

@@ -12,17 +12,8 @@ from bot.domain.secret import Secret
 from bot.operations._base import Concern
 from bot.view_models import pictures as p
 from handlers.commands import dispatch
-from handlers.views import (
-    alerts,
-    card_views,
-    funding_views,
-    guidance,
-    money_views,
-    replies,
-    request_lists,
-    reveal,
-    webhook,
-)
+from handlers.views import alerts, guidance, replies, reveal
+from handlers.views.lookups import cards, float_and_ledger, funding, request_lists, webhook
 from handlers.views.requests import approval_modals, forms, request_card
 from tests.handlers import bulk_given, house_given, look_up_views, talk_given
 from tests.handlers import pictures as given
@@ -127,7 +118,7 @@ MESSAGES: Mapping[str, Draw] = {
         p.DigestPicture("2026-03-02", (("Float", text),), (text,), live=False)
     ),
     "anchor": lambda text: alerts.anchor(p.AnchorPicture(7, text)),
-    "float": lambda text: replies.with_share(money_views.float_answer(given.a_float()), f"float {text}"),
+    "float": lambda text: replies.with_share(float_and_ledger.float_answer(given.a_float()), f"float {text}"),
     "webhook": lambda text: webhook.answer(
         p.WebhookPicture(
             text,
@@ -141,13 +132,13 @@ MESSAGES: Mapping[str, Draw] = {
             live=True,
         )
     ),
-    "card-show": lambda text: replies.shared_by(card_views.card_answer(given.a_plastic(text)), "U0ALICE"),
-    "card-list": lambda text: card_views.card_list(
+    "card-show": lambda text: replies.shared_by(cards.card_answer(given.a_plastic(text)), "U0ALICE"),
+    "card-list": lambda text: cards.card_list(
         p.CardListPicture(tuple(given.a_plastic(text, n) for n in range(25)), 60, "ACTIVE", 1, 3, given.NOW)
     ),
-    "funding-list": lambda text: funding_views.funding_list([given.a_funding(text)] * 40, text),
-    "funding-show": lambda text: funding_views.funding_answer(given.a_funding(text)),
-    "funding-addresses": lambda text: funding_views.addresses(
+    "funding-list": lambda text: funding.funding_list([given.a_funding(text)] * 40, text),
+    "funding-show": lambda text: funding.funding_answer(given.a_funding(text)),
+    "funding-addresses": lambda text: funding.addresses(
         [p.AddressPicture("POLYGON", text, ("USDC", text))], text
     ),
     "requests": lambda text: request_lists.inbox(given.an_inbox(text)),

@@ -13,7 +13,8 @@ from bot.domain.requests import State
 from bot.services.alerts.funding_rules import UnderWay
 from bot.view_models import pictures as p
 from bot.view_models import status as h
-from handlers.views import alerts, guidance, home, house, people_views, replies
+from handlers.views import alerts, guidance, home, replies
+from handlers.views.lookups import otp_recipients, status
 from handlers.views.requests import approval_modals, request_card
 from tests.handlers import pictures as given
 
@@ -66,11 +67,13 @@ def _status(text: str) -> View:
     trouble = {"main": text}
     states = (a_state(text), replace(a_state(text, paused=False), program="other", float=None, funding=()))
     drawn = (given.an_alert(text=text),) * 12
-    return house.status(h.StatusPicture(given.NOW, states, counts, given.NOW, drawn, trouble), may_pause=True)
+    return status.status(
+        h.StatusPicture(given.NOW, states, counts, given.NOW, drawn, trouble), may_pause=True
+    )
 
 
 def _what_if(text: str) -> View:
-    return house.what_if(
+    return status.what_if(
         h.WhatIfPicture(
             asked="Order 40 cards at 200.00 USD each",
             fits=False,
@@ -127,10 +130,10 @@ MESSAGES: Mapping[str, Draw] = {
     "direct-approved-paused": _direct,
     "status": _status,
     "what-if": _what_if,
-    "code-people": lambda text: people_views.code_people(
+    "code-people": lambda text: otp_recipients.code_people(
         [h.CodePerson(text, "U0ALICE", (text, text)), h.CodePerson(text, "U0BOB", ())] * 30
     ),
-    "paused": lambda text: house.paused(["main"], [text]),
+    "paused": lambda text: status.paused(["main"], [text]),
     "policy-delegated": _policy,
     "who-delegated": _who,
     "alert-paused": lambda text: alerts.alert(an_alert_of("paused", text)),
@@ -148,7 +151,7 @@ def _confirmation(text: str) -> View:
 
 VIEWS: Mapping[str, Draw] = {
     "confirmation-paused": _confirmation,
-    "pause-form": lambda _: house.pause_form("main"),
+    "pause-form": lambda _: status.pause_form("main"),
     "home": lambda text: home.home(a_home(text), _KINDS),
     "home-of-a-requester": lambda text: home.home(
         a_home(text, may_decide=False, is_admin=False, programs=(a_state(text, paused=False),)), _KINDS

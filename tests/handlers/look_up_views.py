@@ -24,7 +24,8 @@ from bot.domain.statements import (
 )
 from bot.partner.models import Earnings, Fees
 from bot.view_models import pictures as p
-from handlers.views import card_views, exports, funding_views, money_views, replies, request_lists
+from handlers.views import replies
+from handlers.views.lookups import cards, exports, float_and_ledger, funding, request_lists
 from tests.handlers import pictures as given
 
 Draw = Callable[[str], dict[str, Any]]
@@ -76,7 +77,7 @@ def _card(text: str) -> p.CardPicture:
 
 def _card_page(text: str) -> dict[str, Any]:
     more = [(f"Do {n}", f"card do{n} {'c' * 32}") for n in range(5)]
-    found = card_views.card_answer(
+    found = cards.card_answer(
         _card(text), [("Unfreeze", "card unfreeze c"), ("Top up", "card topup c")], more
     )
     return replies.with_share(found, f"card show {text}")
@@ -91,14 +92,14 @@ def _declines(text: str) -> dict[str, Any]:
     report = DeclineReport(
         text, _PERIOD, (group,) * _many(text, 14), (line,) * _many(text, 10), 10_000, 5_000, given.NOW
     )
-    return card_views.declines(report, _ZONE)
+    return cards.declines(report, _ZONE)
 
 
 def _ledger(text: str) -> dict[str, Any]:
     line = LedgerLine(given.NOW, Decimal("-1234567.0123456789"), text, text, text, "R-7K3M")
     lines = (line, replace(line, amount_usd=Decimal(5), kind="funding")) * _many(text)
     report = LedgerReport(text, _PERIOD, lines, given.NOW, all_read=False)
-    return money_views.ledger(report, f"float ledger {text}", page=2)
+    return float_and_ledger.ledger(report, f"float ledger {text}", page=2)
 
 
 def _days(text: str) -> CardStatement:
@@ -113,7 +114,7 @@ def _ledger_days(text: str) -> dict[str, Any]:
         LedgerLine(given.NOW - timedelta(days=n, hours=1), Decimal(n * 10 - 20), text, text, text)
         for n in range(5)
     )
-    return money_views.ledger(LedgerReport(text, week, lines, given.NOW), f"float ledger {text}")
+    return float_and_ledger.ledger(LedgerReport(text, week, lines, given.NOW), f"float ledger {text}")
 
 
 def _fees(text: str) -> dict[str, Any]:
@@ -137,7 +138,7 @@ def _fees(text: str) -> dict[str, Any]:
             },
         }
     )
-    return replies.with_share(money_views.fees(found, text, "float markup"), "float fees")
+    return replies.with_share(float_and_ledger.fees(found, text, "float markup"), "float fees")
 
 
 def _earnings(text: str) -> dict[str, Any]:
@@ -149,7 +150,7 @@ def _earnings(text: str) -> dict[str, Any]:
             "last_payout_at": given.NOW.isoformat(),
         }
     )
-    return money_views.earnings(found, text)
+    return float_and_ledger.earnings(found, text)
 
 
 def _float(text: str) -> dict[str, Any]:
@@ -157,7 +158,7 @@ def _float(text: str) -> dict[str, Any]:
         Decimal(1000), known=True, hours=31.4, at=given.NOW + timedelta(hours=31), looked_ahead_hours=336
     )
     found = replace(given.a_float(), program=text, runway=runway, period=_PERIOD)
-    return replies.with_share(money_views.float_answer(found), f"float 90d {text}")
+    return replies.with_share(float_and_ledger.float_answer(found), f"float 90d {text}")
 
 
 def _funding(text: str, **more: Any) -> p.FundingPicture:
@@ -167,7 +168,7 @@ def _funding(text: str, **more: Any) -> p.FundingPicture:
 def _fundings(text: str) -> dict[str, Any]:
     stuck = _funding(text, status="pending", overdue="more than 24 h", id=text)
     found = [stuck, *[_funding(text)] * _many(text)]
-    return funding_views.funding_list(found, text, f"funding list {text}", page=1)
+    return funding.funding_list(found, text, f"funding list {text}", page=1)
 
 
 def _search(text: str) -> dict[str, Any]:
@@ -182,24 +183,24 @@ def _verification(text: str, *, holds: bool) -> dict[str, Any]:
 
 MESSAGES: Mapping[str, Draw] = {
     "look-card-page": _card_page,
-    "look-card-tx": lambda text: card_views.statement(_statement(text), f"card tx {text}", page=2),
-    "look-card-tx-none": lambda text: card_views.statement(
+    "look-card-tx": lambda text: cards.statement(_statement(text), f"card tx {text}", page=2),
+    "look-card-tx-none": lambda text: cards.statement(
         CardStatement("card_1", text, _PERIOD, (), given.NOW), "card tx c"
     ),
     "look-declines": _declines,
-    "look-card-tx-chart": lambda text: card_views.statement(_days(text), f"card tx {text}"),
+    "look-card-tx-chart": lambda text: cards.statement(_days(text), f"card tx {text}"),
     "look-ledger": _ledger,
     "look-ledger-chart": _ledger_days,
     "look-fees": _fees,
     "look-earnings": _earnings,
     "look-float": _float,
-    "look-float-unread": lambda text: money_views.float_answer(
+    "look-float-unread": lambda text: float_and_ledger.float_answer(
         replace(
             given.a_float(), history=None, period=_PERIOD, runway=p.RunwayPicture(Decimal(1000), known=False)
         )
     ),
     "look-funding": _fundings,
-    "look-funding-late": lambda text: funding_views.funding_answer(
+    "look-funding-late": lambda text: funding.funding_answer(
         _funding(text, status="pending", overdue="more than 24 h"), "https://a.slack.com/archives/C/p1"
     ),
     "look-requests": _search,

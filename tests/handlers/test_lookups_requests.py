@@ -14,7 +14,7 @@ from bot.domain.requests import OPEN, Request, State
 from bot.services.core import Core
 from bot.services.requests import request_lookups, verification
 from handlers.commands import request_filters
-from handlers.views import request_lists
+from handlers.views.lookups import request_lists
 from storage.store import Store
 from storage.vault import Keyring, Vault
 from tests.handlers.office import ALICE, BOB, OPS, Office

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from bot.view_models.pictures import AddressPicture, FundingPicture
 from handlers.views import blocks as b
-from handlers.views.money_views import in_hours
+from handlers.views.lookups.float_and_ledger import in_hours
 from handlers.views.replies import pages, usd, with_buttons
 
 ROWS = 25

@@ -13,7 +13,7 @@ from bot.partner.models import Earnings, Fees
 from bot.view_models.pictures import FloatPicture, RunwayPicture
 from handlers.views import blocks as b
 from handlers.views import charts, ids
-from handlers.views.card_views import local
+from handlers.views.lookups.cards import local
 from handlers.views.replies import age, money_of, pages, usd, with_buttons
 
 ROWS = 25

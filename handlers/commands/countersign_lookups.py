@@ -9,14 +9,14 @@ from bot.services.events import webhook_status
 from bot.services.overview import policy_lookups
 from handlers.commands import alert_lookups
 from handlers.commands.lookup import Asking, LookUp
-from handlers.views import guidance
+from handlers.views import help_text
 from handlers.views.blocks import Block
 from handlers.views.lookups import webhook
 
 
 async def _who(asked: Asking) -> Block:
     kind = _kind_named(asked.core, asked.rest).kind
-    return guidance.who(await policy_lookups.who(asked.core, kind, asked.slack_id))
+    return help_text.who(await policy_lookups.who(asked.core, kind, asked.slack_id))
 
 
 def _kind_named(core: Core, text: str) -> type[Operation]:
@@ -37,7 +37,7 @@ def _kind_named(core: Core, text: str) -> type[Operation]:
 
 
 async def _policy(asked: Asking) -> Block:
-    return guidance.policy(policy_lookups.policy_picture(asked.core))
+    return help_text.policy(policy_lookups.policy_picture(asked.core))
 
 
 async def _alerts(asked: Asking) -> Block:

@@ -23,7 +23,7 @@ from handlers.commands import request_lookups as request_answers
 from handlers.commands.grammar import Command
 from handlers.commands.lookup import Asking, LookUp, NotUnderstood
 from handlers.guard import Turn
-from handlers.views import guidance, replies
+from handlers.views import help_text, replies
 from handlers.views.blocks import Block
 
 _HELP = ("countersign", "help")
@@ -104,7 +104,7 @@ async def _help(core: Core, slack_id: str, asked: Command) -> Block:
         else f"“{asked.text[:80]}” is not understood. This is what you may do:"
     )
     only = asked.command if asked.command in COMMANDS and asked.command != "countersign" else ""
-    return guidance.help_answer(
+    return help_text.help_answer(
         core.kinds,
         {command: reads_of(command) for command in COMMANDS if only in ("", command)},
         may_ask=may_ask,

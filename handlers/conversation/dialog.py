@@ -25,7 +25,8 @@ from handlers.commands.grammar import Command
 from handlers.guard import Turn
 from handlers.slack_api import agent
 from handlers.slack_api.errors import code_of
-from handlers.views import blocks, talk
+from handlers.views import blocks
+from handlers.views import conversation as talk
 from handlers.views.requests.forms import Filled
 
 _HELP = Command("countersign", "help", "")

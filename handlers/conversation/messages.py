@@ -11,7 +11,7 @@ from handlers.commands import dispatch, grammar
 from handlers.conversation import dialog
 from handlers.guard import Json, Turn
 from handlers.modals import batches
-from handlers.views import replies, talk
+from handlers.views import conversation, replies
 from handlers.views.blocks import Block
 
 
@@ -51,7 +51,7 @@ def is_said_by_a_person(event: Json) -> bool:
 async def _answer(turn: Turn) -> None:
     text = str(turn.event.get("text") or "")
     if holds_card_number(text):
-        await turn.tell(talk.guarded())
+        await turn.tell(conversation.guarded())
         return
     if turn.thread:
         await turn.deps.agent.working(turn.client, turn.channel, turn.thread)

@@ -33,7 +33,7 @@ from bot.view_models.pictures import (
 )
 from handlers.slack_api import chart_upload
 from handlers.slack_api.errors import body_of, code_of, retry_after_s, status_of
-from handlers.views import alerts, charts, reveal
+from handlers.views import alerts, card_details, charts
 from handlers.views.blocks import Block
 from handlers.views.requests import request_card
 
@@ -66,7 +66,7 @@ def draw(picture: Picture) -> Block:
         case CodePicture():
             return alerts.code(picture)
         case LinkPicture():
-            return reveal.link(picture)
+            return card_details.link(picture)
         case DigestPicture():
             return alerts.digest(picture)
         case AnchorPicture():

@@ -13,7 +13,7 @@ from itertools import pairwise
 from bot.domain.money import exact_sum, format_usd
 from bot.view_models.pictures import FloatHistory, FloatPoint
 from handlers.views import blocks as b
-from handlers.views import drawing
+from handlers.views import chart_picture
 
 _CHART = "data_visualization"
 Days = Sequence[tuple[date, Decimal]]
@@ -122,11 +122,11 @@ def picture(message: b.Block) -> Picture | None:
 def drawn(chart: b.Block, words: b.Block) -> Picture:
     """The two blocks of `float_chart` as a file."""
     said = _DATE.sub(r"\1", words["elements"][0]["text"].lstrip(_BARS).strip())
-    return Picture(chart["title"], f"{chart['title']} {said}", drawing.png(_course(chart)))
+    return Picture(chart["title"], f"{chart['title']} {said}", chart_picture.png(_course(chart)))
 
 
-def _course(block: b.Block) -> drawing.Course:
+def _course(block: b.Block) -> chart_picture.Course:
     chart = block["chart"]
     balance, floor, funded, spent = ([one["value"] for one in s["data"]] for s in chart["series"])
     labels = chart["axis_config"]["categories"]
-    return drawing.Course(block["title"], labels, balance, floor[0], funded, spent)
+    return chart_picture.Course(block["title"], labels, balance, floor[0], funded, spent)

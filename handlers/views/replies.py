@@ -12,8 +12,8 @@ from bot.operations._base import Operation
 from bot.view_models.pictures import RequestPicture
 from handlers.views import blocks as b
 from handlers.views import ids
+from handlers.views.error_messages import explain, explain_slack, is_said
 from handlers.views.requests import request_card, states
-from handlers.views.sentences import explain, explain_slack, is_said
 
 __all__ = ["explain", "explain_slack", "is_said"]
 

@@ -12,7 +12,7 @@ from bot.domain.secret import Secret
 from bot.operations._base import Concern
 from bot.view_models import pictures as p
 from handlers.commands import dispatch
-from handlers.views import alerts, guidance, replies, reveal
+from handlers.views import alerts, card_details, help_text, replies
 from handlers.views.lookups import cards, float_and_ledger, funding, request_lists, webhook
 from handlers.views.requests import approval_modals, forms, request_card
 from tests.handlers import bulk_given, house_given, look_up_views, talk_given
@@ -71,7 +71,7 @@ def _policy(text: str) -> View:
     rows = tuple(
         p.PolicyRow(k, text, 1, (("500", 2),), "8 h", k == "card_freeze", built=True) for k in _KINDS
     )
-    return guidance.policy(p.PolicyPicture(rows, (text,), (text,), (), (("In all", text),), text))
+    return help_text.policy(p.PolicyPicture(rows, (text,), (text,), (), (("In all", text),), text))
 
 
 def _state(state: State) -> Draw:
@@ -106,7 +106,7 @@ MESSAGES: Mapping[str, Draw] = {
             (given.an_alert(text=text),), (p.MutePicture("quiet", "decline", text, "U0BOB", None),)
         )
     ),
-    "link": lambda text: reveal.link(
+    "link": lambda text: card_details.link(
         p.LinkPicture(
             given.a_request(State.SUCCEEDED, text),
             Secret("https://countersign.example.com/details#tHe-tOkEn"),
@@ -144,8 +144,8 @@ MESSAGES: Mapping[str, Draw] = {
     "requests": lambda text: request_lists.inbox(given.an_inbox(text)),
     "request-show": lambda text: replies.request_answer(given.a_card(State.FAILED, text)),
     "policy": _policy,
-    "who": lambda text: guidance.who(p.WhoPicture(text, 1, ("U0BOB",), (text,), "U0ALICE")),
-    "help": lambda text: guidance.help_answer(
+    "who": lambda text: help_text.who(p.WhoPicture(text, 1, ("U0BOB",), (text,), "U0ALICE")),
+    "help": lambda text: help_text.help_answer(
         _KINDS,
         {c: dispatch.reads_of(c) for c in dispatch.COMMANDS},
         may_ask=True,

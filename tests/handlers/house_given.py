@@ -13,7 +13,7 @@ from bot.domain.requests import State
 from bot.services.alerts.funding_rules import UnderWay
 from bot.view_models import pictures as p
 from bot.view_models import status as h
-from handlers.views import alerts, guidance, home, replies
+from handlers.views import alerts, help_text, home, replies
 from handlers.views.lookups import otp_recipients, status
 from handlers.views.requests import approval_modals, request_card
 from tests.handlers import pictures as given
@@ -96,12 +96,12 @@ def _delegation(text: str) -> p.DelegationPicture:
 
 def _policy(text: str) -> View:
     later = replace(_delegation(text), in_force=False)
-    return guidance.policy(p.PolicyPicture((), (), (text,), (), (), text, (_delegation(text), later)))
+    return help_text.policy(p.PolicyPicture((), (), (text,), (), (), text, (_delegation(text), later)))
 
 
 def _who(text: str) -> View:
     able = ("U0BOB", "U0DORA")
-    return guidance.who(p.WhoPicture(text, 1, able, (text,), "U0ALICE", {"U0DORA": ("U0BOB",)}))
+    return help_text.who(p.WhoPicture(text, 1, able, (text,), "U0ALICE", {"U0DORA": ("U0BOB",)}))
 
 
 def _waiting(state: State) -> Draw:

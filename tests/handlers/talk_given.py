@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from bot.intents.model import Ask, Option
-from handlers.views import talk
+from handlers.views import conversation
 
 View = dict[str, Any]
 MARK = "01ARZ3NDEKTSV4RRFFQ69G5FAV:12"
@@ -18,15 +18,19 @@ def _ask(text: str, options: int) -> Ask:
 
 def _question(options: int, *, missed: bool = False) -> Callable[[str], View]:
     def draw(text: str) -> View:
-        return talk.question(_ask(text, options), MARK, notes=(text,), missed=missed, typed="Type it here.")
+        return conversation.question(
+            _ask(text, options), MARK, notes=(text,), missed=missed, typed="Type it here."
+        )
 
     return draw
 
 
 def _offers(text: str) -> View:
-    offer = talk.offer("Top up", (("Card", text), ("Amount (USD)", text)), MARK, 0, (text,), full=True)
-    other = talk.offer("Freeze", (("Card", text),), MARK, 1, (), full=False)
-    return talk.offers((offer, other), ("Top up", "Freeze"), is_own=False)
+    offer = conversation.offer(
+        "Top up", (("Card", text), ("Amount (USD)", text)), MARK, 0, (text,), full=True
+    )
+    other = conversation.offer("Freeze", (("Card", text),), MARK, 1, (), full=False)
+    return conversation.offers((offer, other), ("Top up", "Freeze"), is_own=False)
 
 
 MESSAGES: Mapping[str, Callable[[str], View]] = {
@@ -34,9 +38,9 @@ MESSAGES: Mapping[str, Callable[[str], View]] = {
     "say-question-buttons": _question(5),
     "say-question-menu": _question(130),
     "say-offers": _offers,
-    "say-choice": lambda text: talk.choice(text, text, MARK),
-    "say-words": talk.words,
-    "say-guarded": lambda text: talk.guarded(),
-    "say-lost": lambda text: talk.lost((text, text, text)),
-    "say-noted": lambda text: talk.noted(talk.words(text), (text, text)),
+    "say-choice": lambda text: conversation.choice(text, text, MARK),
+    "say-words": conversation.words,
+    "say-guarded": lambda text: conversation.guarded(),
+    "say-lost": lambda text: conversation.lost((text, text, text)),
+    "say-noted": lambda text: conversation.noted(conversation.words(text), (text, text)),
 }

@@ -15,14 +15,14 @@ from bot.services.alerts import lifecycle as alerts
 from bot.services.messages.delivery import Outbox
 from bot.services.money import float_lookups
 from handlers.slack_api.publish import SlackPublisher
-from handlers.views import charts, drawing
+from handlers.views import chart_picture, charts
 from storage import alerts as rows
 from tests.handlers import pictures as given
 from tests.handlers.office import ALICE, BOB, OPS, Office
 
 Json = dict[str, Any]
 ALERTS = "C0ALERTS"
-COURSE = drawing.Course(
+COURSE = chart_picture.Course(
     title="Float of main",
     labels=["19 Nov 12:00", "20 Nov 12:00", "21 Nov 12:00"],
     balances=[3000, 1500, 750.5],
@@ -73,28 +73,30 @@ def decoded(png: bytes) -> Pixels:
 
 
 def test_heights_are_as_the_amounts_are_to_each_other() -> None:
-    seen = decoded(drawing.png(COURSE))
-    line = seen.columns_of(drawing.BALANCE)
-    first, last = seen.middle(drawing.BALANCE, line[2]), seen.middle(drawing.BALANCE, line[-3])
-    floor = seen.middle(drawing.FLOOR, seen.columns_of(drawing.FLOOR)[0])
+    seen = decoded(chart_picture.png(COURSE))
+    line = seen.columns_of(chart_picture.BALANCE)
+    first, last = seen.middle(chart_picture.BALANCE, line[2]), seen.middle(chart_picture.BALANCE, line[-3])
+    floor = seen.middle(chart_picture.FLOOR, seen.columns_of(chart_picture.FLOOR)[0])
 
-    assert seen.rows_of(drawing.FLOOR, seen.columns_of(drawing.FLOOR)[-1]), "the floor goes all the way"
+    assert seen.rows_of(chart_picture.FLOOR, seen.columns_of(chart_picture.FLOOR)[-1]), (
+        "the floor goes all the way"
+    )
     assert (floor - first) / (last - first) == pytest.approx((3000 - 1000) / (3000 - 750.5), abs=0.01)
     assert first < floor < last
 
 
 def test_each_funding_and_top_up_has_its_mark_at_its_moment_on_its_side_of_the_line() -> None:
-    plain = decoded(drawing.png(COURSE))
-    seen = decoded(drawing.png(replace(COURSE, funded=[0, 700, 0], spent=[0, 20, 30])))
-    line = plain.columns_of(drawing.BALANCE)
+    plain = decoded(chart_picture.png(COURSE))
+    seen = decoded(chart_picture.png(replace(COURSE, funded=[0, 700, 0], spent=[0, 20, 30])))
+    line = plain.columns_of(chart_picture.BALANCE)
     middle_x = (line[0] + line[-1]) // 2
 
-    assert plain.columns_of(drawing.FUNDING) == plain.columns_of(drawing.SPENT) == []
-    assert middle_x in seen.columns_of(drawing.FUNDING)
-    assert seen.middle(drawing.FUNDING, middle_x) < plain.middle(drawing.BALANCE, middle_x)
-    assert seen.middle(drawing.SPENT, middle_x) > plain.middle(drawing.BALANCE, middle_x)
-    assert {x > middle_x + 100 for x in seen.columns_of(drawing.SPENT)} == {True, False}
-    assert max(seen.columns_of(drawing.FUNDING)) < middle_x + 20
+    assert plain.columns_of(chart_picture.FUNDING) == plain.columns_of(chart_picture.SPENT) == []
+    assert middle_x in seen.columns_of(chart_picture.FUNDING)
+    assert seen.middle(chart_picture.FUNDING, middle_x) < plain.middle(chart_picture.BALANCE, middle_x)
+    assert seen.middle(chart_picture.SPENT, middle_x) > plain.middle(chart_picture.BALANCE, middle_x)
+    assert {x > middle_x + 100 for x in seen.columns_of(chart_picture.SPENT)} == {True, False}
+    assert max(seen.columns_of(chart_picture.FUNDING)) < middle_x + 20
 
 
 @pytest.mark.parametrize(
@@ -102,17 +104,17 @@ def test_each_funding_and_top_up_has_its_mark_at_its_moment_on_its_side_of_the_l
 )
 def test_any_amounts_stay_within_the_picture(amounts: tuple[float, float]) -> None:
     course = replace(COURSE, labels=["a", "b"], balances=amounts, funded=[1, 1], spent=[1, 1])
-    seen = decoded(drawing.png(course))
+    seen = decoded(chart_picture.png(course))
 
-    assert len(seen.columns_of(drawing.BALANCE)) > 800
-    assert 2 <= len([row for row in seen.rows if row.count(drawing.GRID) > 100]) <= 16
+    assert len(seen.columns_of(chart_picture.BALANCE)) > 800
+    assert 2 <= len([row for row in seen.rows if row.count(chart_picture.GRID) > 100]) <= 16
     assert not any(seen.rows[0]), "nothing runs into the edge"
     assert not any(row[0] for row in seen.rows), "no label is cut"
 
 
 def test_the_same_figures_give_the_same_bytes_and_others_do_not() -> None:
-    assert drawing.png(COURSE) == drawing.png(COURSE)
-    assert drawing.png(COURSE) != drawing.png(replace(COURSE, balances=[3000, 1500, 900]))
+    assert chart_picture.png(COURSE) == chart_picture.png(COURSE)
+    assert chart_picture.png(COURSE) != chart_picture.png(replace(COURSE, balances=[3000, 1500, 900]))
 
 
 async def a_past(office: Office) -> None:

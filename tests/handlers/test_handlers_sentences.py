@@ -9,7 +9,7 @@ from bot.partner import errors as partner
 from bot.partner.certainty import Certainty
 from bot.partner.endpoints import Endpoint
 from handlers.views import replies
-from handlers.views.sentences import API_CODES
+from handlers.views.error_messages import API_CODES
 from storage.errors import StorageError
 
 E = TypeVar("E", bound=BaseException)

@@ -11,7 +11,7 @@ from sqlalchemy import func, select, update
 
 from storage import tables as t
 from storage.store import Tx
-from storage.writing import insert_new
+from storage.upsert import insert_new
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from sqlalchemy import ColumnElement, Row, bindparam, func, or_, select, update
 from bot.domain.cards import DELETED, CardEntry
 from storage import tables as t
 from storage.store import Tx
-from storage.writing import upsert
+from storage.upsert import upsert
 
 _COLUMNS = tuple(t.card.c[name] for name in CardEntry.__slots__)
 

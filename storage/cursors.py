@@ -8,7 +8,7 @@ from sqlalchemy import select
 
 from storage import tables as t
 from storage.store import Tx
-from storage.writing import upsert
+from storage.upsert import upsert
 
 
 async def get(tx: Tx, program: str, name: str) -> str | None:

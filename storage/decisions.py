@@ -10,7 +10,7 @@ from bot.domain.approvals import Decision, DecisionKind
 from bot.domain.errors import AlreadyDecided, OwnRequest
 from storage import tables as t
 from storage.store import Tx
-from storage.writing import insert_new
+from storage.upsert import insert_new
 
 _BY_ANOTHER = frozenset({DecisionKind.APPROVE, DecisionKind.REJECT, DecisionKind.CONFIRM})
 

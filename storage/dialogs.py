@@ -16,9 +16,9 @@ from sqlalchemy import ColumnElement, Row, delete, select
 
 from storage import tables as t
 from storage.columns import json_text
-from storage.keys import DIALOG_SLOTS
+from storage.key_rotation import DIALOG_SLOTS
 from storage.store import Tx
-from storage.writing import upsert
+from storage.upsert import upsert
 
 LASTS = timedelta(minutes=30)
 

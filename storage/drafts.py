@@ -12,9 +12,9 @@ from sqlalchemy import Row, delete, select
 
 from storage import tables as t
 from storage.columns import json_text
-from storage.keys import DRAFT_CONTENT
+from storage.key_rotation import DRAFT_CONTENT
 from storage.store import Tx
-from storage.writing import upsert
+from storage.upsert import upsert
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from sqlalchemy import delete, select
 from storage import tables as t
 from storage.readings import Reading
 from storage.store import Tx
-from storage.writing import insert_new
+from storage.upsert import insert_new
 
 # An unchanged value is written again this often, so that the history shows that somebody looked.
 _AGAIN_AFTER = timedelta(minutes=30)

@@ -10,9 +10,9 @@ from sqlalchemy import ColumnElement, and_, false, or_, select, true, update
 
 from bot.domain.errors import NotFound
 from storage import tables as t
-from storage.keys import INBOX_PAYLOAD
+from storage.key_rotation import INBOX_PAYLOAD
 from storage.store import Tx
-from storage.writing import insert_new
+from storage.upsert import insert_new
 
 
 @dataclass(frozen=True, slots=True)

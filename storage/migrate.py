@@ -22,7 +22,7 @@ from sqlalchemy import Connection, Engine, create_engine, event, insert, select,
 from sqlalchemy.exc import DatabaseError
 from sqlalchemy.pool import NullPool
 
-from storage import meta, tables
+from storage import instance, tables
 from storage.database import Database, file_lock, set_pragmas
 from storage.errors import DatabaseInUse, DatabaseUnreachable, SchemaBehind, SchemaTooNew
 
@@ -131,9 +131,9 @@ def _run_scripts(connection: Connection, choose: Choose) -> None:
     config.attributes["connection"] = connection
     command.upgrade(config, "head")
     name = tables.meta.c.name
-    if connection.execute(select(name).where(name == meta.INSTANCE)).first() is None:
+    if connection.execute(select(name).where(name == instance.INSTANCE)).first() is None:
         drawn = "".join(choose(_NAME_LETTERS) for _ in range(6))
-        connection.execute(insert(tables.meta).values(name=meta.INSTANCE, value=drawn))
+        connection.execute(insert(tables.meta).values(name=instance.INSTANCE, value=drawn))
 
 
 def _copy(path: Path, revision: str) -> None:

@@ -10,7 +10,7 @@ from sqlalchemy import ColumnElement, delete, or_, select
 
 from storage import tables as t
 from storage.store import Tx
-from storage.writing import upsert
+from storage.upsert import upsert
 
 
 @dataclass(frozen=True, slots=True)

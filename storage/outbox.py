@@ -11,7 +11,7 @@ from sqlalchemy import select, update
 
 from storage import tables as t
 from storage.store import Tx
-from storage.writing import insert_new, upsert
+from storage.upsert import insert_new, upsert
 
 _DRAWN = frozenset({"card", "alert"})
 

@@ -9,7 +9,7 @@ from sqlalchemy import delete, select
 
 from storage import tables as t
 from storage.store import Tx
-from storage.writing import insert_new
+from storage.upsert import insert_new
 
 
 @dataclass(frozen=True, slots=True)

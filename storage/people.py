@@ -11,7 +11,7 @@ from sqlalchemy import delete, insert, select
 from bot.domain.actors import Actor
 from storage import tables as t
 from storage.store import Tx
-from storage.writing import upsert
+from storage.upsert import upsert
 
 
 @dataclass(frozen=True, slots=True)

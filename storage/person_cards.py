@@ -8,7 +8,7 @@ from sqlalchemy import delete, select
 
 from storage import tables as t
 from storage.store import Tx
-from storage.writing import upsert
+from storage.upsert import upsert
 
 
 async def person_of(tx: Tx, partner_ref: str) -> str | None:

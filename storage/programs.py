@@ -10,7 +10,7 @@ from sqlalchemy import insert, or_, select, update
 from bot.domain.errors import NotFound
 from bot.domain.secret import Secret
 from storage import tables as t
-from storage.keys import PROGRAM_KEY
+from storage.key_rotation import PROGRAM_KEY
 from storage.store import Tx
 
 # `svc_live_` and 8 characters: what the API itself calls the prefix and asks to be quoted [GET /me].

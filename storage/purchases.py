@@ -9,7 +9,7 @@ from sqlalchemy import select, update
 from bot.domain.purchases import Leg, Purchase, picture
 from storage import tables as t
 from storage.store import Tx
-from storage.writing import insert_new
+from storage.upsert import insert_new
 
 # Columns of their own; the rest of a leg is its facts.
 _OWN = {"event_id", "transaction_id", "card_id", "kind", "occurred_at"}

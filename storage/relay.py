@@ -10,9 +10,9 @@ from datetime import datetime, timedelta
 from sqlalchemy import bindparam, delete, func, select, update
 
 from storage import tables as t
-from storage.keys import RELAY_BODY
+from storage.key_rotation import RELAY_BODY
 from storage.store import Tx
-from storage.writing import insert_new
+from storage.upsert import insert_new
 
 SENT_KEPT_FOR = timedelta(days=30)
 

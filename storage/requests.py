@@ -35,7 +35,7 @@ from bot.domain.requests import COMMITTED, OPEN, Event, Request, State, advance
 from storage import tables as t
 from storage.columns import UtcDateTime
 from storage.errors import Purged
-from storage.keys import REQUEST_BODY, REQUEST_PRIVATE
+from storage.key_rotation import REQUEST_BODY, REQUEST_PRIVATE
 from storage.store import Tx
 
 _FIELDS = tuple(field.name for field in fields(Request))

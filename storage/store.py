@@ -18,7 +18,7 @@ from sqlalchemy import Connection, CursorResult, Executable, event, text
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 
 from bot.domain.clock import Clock
-from storage import keys, meta
+from storage import instance, key_rotation
 from storage.database import Database, FileLock, set_pragmas
 from storage.errors import DatabaseMissing
 from storage.migrate import require_current
@@ -118,12 +118,12 @@ class Store:
     async def _settle(self, exclusive: bool) -> None:
         """Learn the instance's name, bind the vault to it, and check the keys before anything else."""
         async with self.read() as tx:
-            self.instance = await meta.instance(tx)
+            self.instance = await instance.instance(tx)
             self.vault = tx.vault = self.vault.bound_to(self.instance)
-            await keys.check_canary(tx)
+            await key_rotation.check_canary(tx)
         if exclusive:
             async with self.begin() as tx:
-                await keys.plant_canaries(tx)
+                await key_rotation.plant_canaries(tx)
 
     @asynccontextmanager
     async def begin(self) -> AsyncIterator[Tx]:

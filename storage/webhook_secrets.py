@@ -9,7 +9,7 @@ from sqlalchemy import delete, func, insert, or_, select, update
 
 from bot.domain.secret import Secret
 from storage import tables as t
-from storage.keys import WEBHOOK_SECRET
+from storage.key_rotation import WEBHOOK_SECRET
 from storage.store import Tx
 
 

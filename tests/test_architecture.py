@@ -22,7 +22,7 @@ PLANTED = [
     ("handlers", "apscheduler", "Triggers and queues"),
     ("handlers.views", "slack_sdk", "Views are pure"),
     ("handlers.views", "storage.store", "Views are pure"),
-    ("storage.meta", "cryptography", "Ciphers only in the vault"),
+    ("storage.instance", "cryptography", "Ciphers only in the vault"),
     ("sandbox.partner.money", "bot.domain.money", "The sandbox is the world outside"),
     ("bot.app", "sandbox.partner", "Only bot.cli starts the sandbox"),
 ]

@@ -157,10 +157,10 @@ async def _relay(name: str) -> None:
 
 async def _rewrap() -> None:
     from bot.cli.environment import open_store, operator
-    from storage import audit, keys
+    from storage import audit, key_rotation
 
     async with open_store(beside_the_bot=True) as store:
-        moved = await keys.rewrap(store)
+        moved = await key_rotation.rewrap(store)
         async with store.begin() as tx:
             await audit.append(
                 tx,
@@ -174,10 +174,10 @@ async def _rewrap() -> None:
 
 async def _verify() -> None:
     from bot.cli.environment import open_store
-    from storage import keys
+    from storage import key_rotation
 
     async with open_store(beside_the_bot=True) as store, store.read() as tx:
-        in_use = await keys.kids_in_use(tx)
+        in_use = await key_rotation.kids_in_use(tx)
     primary = store.vault.primary_kid
     old = {kid: count for kid, count in in_use.items() if kid != primary}
     typer.echo(f"{in_use.get(primary, 0)} sealed value(s) under the first master key, {primary}.")

@@ -5,7 +5,7 @@ from datetime import timedelta
 
 from sqlalchemy import text
 
-from storage import dialogs, keys
+from storage import dialogs, key_rotation
 from storage.dialogs import LASTS, Dialog, Place
 from storage.store import Store
 from tests.storage.factories import NOW
@@ -72,4 +72,4 @@ async def test_what_was_typed_is_sealed_and_moves_to_a_new_master_key(store: Sto
         row = str((await tx.run(text("SELECT * FROM dialog"))).one())
 
         assert "15112345678" not in row
-        assert keys.DIALOG_SLOTS in keys.SEALED_COLUMNS
+        assert key_rotation.DIALOG_SLOTS in key_rotation.SEALED_COLUMNS

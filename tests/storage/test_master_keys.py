@@ -6,12 +6,12 @@ import pytest
 from sqlalchemy import text
 
 from bot.domain.secret import Secret
-from storage import drafts, inbox, keys, programs, requests
+from storage import drafts, inbox, key_rotation, programs, requests
 from storage import tables as t
 from storage.columns import SealedText
 from storage.drafts import Draft
 from storage.errors import CannotOpen, WrongMasterKey
-from storage.keys import SEALED_COLUMNS
+from storage.key_rotation import SEALED_COLUMNS
 from storage.store import Store
 from storage.vault import Keyring, Vault, new_master
 from tests.storage.conftest import MASTER, Opener
@@ -108,11 +108,11 @@ async def test_a_new_key_takes_over_and_the_old_one_can_go(url: str, open_store:
 
     both = await open_store(url, vault=ring(NEW, MASTER))
     async with both.read() as tx:
-        assert await keys.kids_in_use(tx) == {ring(MASTER).primary_kid: 2 * many + 3}
-    assert await keys.rewrap(both) == 2 * many + 3
-    assert await keys.rewrap(both) == 0
+        assert await key_rotation.kids_in_use(tx) == {ring(MASTER).primary_kid: 2 * many + 3}
+    assert await key_rotation.rewrap(both) == 2 * many + 3
+    assert await key_rotation.rewrap(both) == 0
     async with both.read() as tx:
-        assert await keys.kids_in_use(tx) == {ring(NEW).primary_kid: 2 * many + 3}
+        assert await key_rotation.kids_in_use(tx) == {ring(NEW).primary_kid: 2 * many + 3}
     await both.close()
 
     alone = await open_store(url, vault=ring(NEW))
@@ -138,11 +138,11 @@ async def test_a_rewrap_killed_half_way_goes_on_where_it_was(url: str, open_stor
     await old.close()
     both = await open_store(url, vault=ring(NEW, MASTER))
     async with both.begin() as tx:
-        moved = await keys._rewrap_batch(tx, keys.REQUEST_BODY)
+        moved = await key_rotation._rewrap_batch(tx, key_rotation.REQUEST_BODY)
 
     assert 0 < moved < 120
     await _read_all(both, [f"R-{n}" for n in range(120)])
-    assert await keys.rewrap(both) == 2 * 120 + 3 - moved
+    assert await key_rotation.rewrap(both) == 2 * 120 + 3 - moved
     await _read_all(both, [f"R-{n}" for n in range(120)])
 
 
@@ -156,7 +156,7 @@ async def test_a_tampered_value_stops_a_rewrap_instead_of_being_lost(url: str, o
     both = await open_store(url, vault=ring(NEW, MASTER))
 
     with pytest.raises(CannotOpen, match="program"):
-        await keys.rewrap(both)
+        await key_rotation.rewrap(both)
 
 
 async def test_every_sealed_column_is_known_to_the_rotation() -> None:

@@ -5,7 +5,7 @@ from datetime import timedelta
 
 from sqlalchemy import text
 
-from storage import keys, relay
+from storage import key_rotation, relay
 from storage.relay import Failed
 from storage.store import Store
 from tests.support.clock import FrozenClock
@@ -64,7 +64,7 @@ async def test_the_bytes_are_sealed_and_go_when_they_were_taken(store: Store) ->
     async with store.read() as tx:
         row = (await tx.run(text("SELECT sealed_body FROM relay_delivery"))).one()
         assert "body of 1" not in row.sealed_body
-        assert await keys.kids_in_use(tx) == {store.vault.primary_kid: 1}
+        assert await key_rotation.kids_in_use(tx) == {store.vault.primary_kid: 1}
     (message,) = await taken(store)
     async with store.begin() as tx:
         await relay.sent(tx, [message.id])

@@ -9,7 +9,7 @@ import pytest
 from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError
 
-from storage import meta, readings
+from storage import instance, readings
 from storage.errors import BadDatabaseUrl, DatabaseInUse, DatabaseMissing, DatabaseUnreachable, SchemaBehind
 from storage.migrate import migrate
 from storage.store import Store
@@ -199,7 +199,7 @@ async def test_the_sqlite_file_is_for_its_owner_alone_and_set_up_to_keep_intents
 
 async def test_the_instance_has_a_name_of_six_letters_and_digits(store: Store, vault: Vault) -> None:
     async with store.read() as tx:
-        assert await meta.instance(tx) == store.instance
+        assert await instance.instance(tx) == store.instance
     assert len(store.instance) == 6
     assert store.instance.isalnum()
 

@@ -16,7 +16,7 @@ from bot.services.events.intake import Intake
 from bot.services.messages.delivery import Outbox
 from storage import inbox as inbox_rows
 from storage import relay as relay_rows
-from storage import requests
+from storage.requests import requests
 
 _UNDER_WAY: set[asyncio.Task[None]] = set()
 _TAKEN: list[Any] = []

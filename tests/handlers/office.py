@@ -136,7 +136,7 @@ class Office:
         return [m["text"] for m in found if m.get("thread_ts") == ts and m["ts"] != ts]
 
     async def requests(self) -> list[Request]:
-        from storage import requests
+        from storage.requests import requests
 
         async with self.world.store.read() as tx:
             return await requests.find(tx, limit=100)

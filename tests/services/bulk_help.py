@@ -8,7 +8,7 @@ from decimal import Decimal
 from bot.domain.requests import OPEN, Request, State
 from bot.services import people
 from bot.services.requests import batch_reading, batch_submission
-from storage import requests as request_rows
+from storage.requests import requests as request_rows
 from tests.services.acting import net_of
 from tests.support.world import ALICE, World
 

@@ -31,8 +31,9 @@ from bot.services.requests import approvals
 from bot.services.requests import lifecycle as requests
 from bot.services.requests.signed_decisions import is_genuine
 from sandbox.partner import idempotency
-from storage import audit, decisions
-from storage import requests as request_rows
+from storage import audit
+from storage.requests import decisions
+from storage.requests import requests as request_rows
 from tests.services.acting import net_of, open_alerts, top_ups
 from tests.support.world import ALICE, BOB, CAROL, World, a_world
 

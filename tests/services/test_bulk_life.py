@@ -16,8 +16,8 @@ from bot.services.execution import executor as execution
 from bot.services.execution import maintenance
 from bot.services.requests import approvals, batch_submission
 from bot.services.requests import lifecycle as requests
-from storage import decisions
-from storage import requests as request_rows
+from storage.requests import decisions
+from storage.requests import requests as request_rows
 from tests.services.acting import Fault, alert_kinds, keys_sent, net_of, processor, top_ups
 from tests.services.bulk_help import (
     a_list,

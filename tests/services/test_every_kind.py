@@ -19,7 +19,7 @@ from bot.operations._base import Operation
 from bot.partner.codec import decode, encode
 from bot.services.requests import local_facts
 from storage import person_cards
-from storage import requests as rows
+from storage.requests import requests as rows
 from tests.services.acting import card_balance, execute, jump
 from tests.support.world import ALICE, CAROL, World
 

@@ -19,8 +19,8 @@ from bot.domain.outcomes import Call, Finding
 from bot.operations.card_topup import TopUp
 from bot.services.alerts import lifecycle as alerts
 from bot.services.execution import presend_checks
-from storage import decisions
-from storage import requests as rows
+from storage.requests import decisions
+from storage.requests import requests as rows
 from tests.services.life import Life, TroubledLife
 
 SOAK = bool(os.environ.get("SOAK"))

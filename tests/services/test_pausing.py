@@ -14,8 +14,8 @@ from bot.services.operators import confirmation_answers, confirmations, pausing,
 from bot.services.requests import approvals
 from bot.services.requests import lifecycle as requests
 from storage import alerts, outbox
-from storage import consents as consent_rows
-from storage.consents import Consent
+from storage.requests import confirmations as consent_rows
+from storage.requests.confirmations import Consent
 from tests.services.acting import execute, jump, jump_to_the_end, keys_sent, net_of, top_ups
 from tests.support.world import ALICE, BOB, CAROL, World
 

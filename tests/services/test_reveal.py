@@ -19,7 +19,8 @@ from bot.services.execution.card_details_access import NotShown, Shown
 from bot.services.messages.delivery import Outbox, SlackTrouble
 from bot.services.operators import programs
 from bot.view_models.pictures import LinkPicture
-from storage import pauses, reveals
+from storage import pauses
+from storage.requests import card_details_links
 from tests.services.acting import execute
 from tests.support.world import ALICE, BOB, CAROL, World
 
@@ -57,7 +58,7 @@ async def refused(world: World, token: Secret) -> NotShown:
 
 async def state(world: World, request: Request) -> str:
     async with world.store.read() as tx:
-        found = await reveals.get(tx, request.id)
+        found = await card_details_links.get(tx, request.id)
     assert found is not None
     return found.state
 
@@ -282,8 +283,8 @@ async def test_a_row_planted_for_an_unapproved_request_opens_nothing(world: Worl
     pending = await world.ask("card_reveal", {"card": world.cards[0]["id"]})
     token = Secret("B" * 43)
     async with world.store.begin() as tx:
-        await reveals.grant(tx, pending.id, tx.now.replace(hour=23))
-        await reveals.make_link(tx, pending.id, digest_of(token), tx.now.replace(hour=23))
+        await card_details_links.grant(tx, pending.id, tx.now.replace(hour=23))
+        await card_details_links.make_link(tx, pending.id, digest_of(token), tx.now.replace(hour=23))
 
     assert (await refused(world, token)).reason == "tampered"
 
@@ -331,7 +332,7 @@ async def test_dying_before_the_outcome_is_stored_ends_in_one_right_to_a_link(wo
         await execution.execute(world.core, request.id)
     object.__setattr__(world.core, "crash_point", lambda point: None)
     async with world.store.read() as tx:
-        assert await reveals.get(tx, request.id) is None
+        assert await card_details_links.get(tx, request.id) is None
     await world.advance(world.core.lease_s + 1)
 
     assert (await execute(world, request)).state is State.SUCCEEDED

@@ -7,7 +7,7 @@ import pytest
 from bot.domain.errors import IllegalTransition, Stale
 from bot.domain.requests import TRANSITIONS, Event, Request, State
 from storage import audit
-from storage import requests as rows
+from storage.requests import requests as rows
 from tests.support.world import World
 
 # A way into each state by legal events only.

@@ -11,8 +11,8 @@ import pytest
 from bot.domain.requests import State
 from bot.services.execution import maintenance
 from bot.services.operators import programs
-from storage import requests as rows
 from storage.errors import Purged
+from storage.requests import requests as rows
 from tests.services.acting import Fault, alert_kinds, execute, jump, jump_to_the_end, processor, status
 from tests.support.world import BOB, World
 

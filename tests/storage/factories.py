@@ -7,7 +7,7 @@ from typing import Any
 
 from bot.domain.approvals import Decision, DecisionKind
 from bot.domain.requests import Event, Request, State
-from storage import decisions, requests
+from storage.requests import decisions, requests
 from storage.store import Store, Tx
 
 NOW = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)

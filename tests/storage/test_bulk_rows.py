@@ -10,7 +10,7 @@ import pytest
 
 from bot.domain.errors import Stale
 from bot.domain.requests import Event, Request, State
-from storage import decisions, requests
+from storage.requests import decisions, requests
 from storage.store import Store
 from tests.storage.factories import NOW, decision, insert, request
 

@@ -9,8 +9,8 @@ from sqlalchemy.exc import IntegrityError
 
 from bot.domain.approvals import Decision, DecisionKind
 from bot.domain.errors import AlreadyDecided, OwnRequest
-from storage import attempts, decisions, requests
 from storage import tables as t
+from storage.requests import attempts, decisions, requests
 from storage.store import Store
 from tests.storage.factories import approved, decision, insert, request
 from tests.support.clock import FrozenClock

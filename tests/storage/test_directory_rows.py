@@ -12,10 +12,11 @@ from bot.domain.actors import Actor
 from bot.domain.cards import CardEntry
 from bot.domain.errors import NotFound
 from bot.domain.secret import Secret
-from storage import alerts, cards, drafts, people, programs, readings
+from storage import alerts, cards, people, programs, readings
 from storage.alerts import Alert
-from storage.drafts import Draft
 from storage.errors import CannotOpen
+from storage.requests import drafts
+from storage.requests.drafts import Draft
 from storage.store import Store, Tx
 from tests.storage.factories import NOW
 from tests.support.clock import FrozenClock

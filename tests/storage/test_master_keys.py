@@ -6,12 +6,13 @@ import pytest
 from sqlalchemy import text
 
 from bot.domain.secret import Secret
-from storage import drafts, inbox, key_rotation, programs, requests
+from storage import inbox, key_rotation, programs
 from storage import tables as t
 from storage.columns import SealedText
-from storage.drafts import Draft
 from storage.errors import CannotOpen, WrongMasterKey
 from storage.key_rotation import SEALED_COLUMNS
+from storage.requests import drafts, requests
+from storage.requests.drafts import Draft
 from storage.store import Store
 from storage.vault import Keyring, Vault, new_master
 from tests.storage.conftest import MASTER, Opener

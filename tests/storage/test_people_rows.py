@@ -10,13 +10,14 @@ from sqlalchemy import text
 from sqlalchemy.exc import IntegrityError
 
 from bot.domain.secret import Secret
-from storage import consents, cursors, home_views, pauses, person_cards, programs, readings
+from storage import cursors, home_views, pauses, person_cards, programs, readings
+from storage.requests import confirmations
 from storage.store import Store, Tx
 from tests.support.clock import FrozenClock
 
 
-async def ask(tx: Tx, consent_id: str, subject: str = "main") -> consents.Consent | None:
-    return await consents.ask(
+async def ask(tx: Tx, consent_id: str, subject: str = "main") -> confirmations.Consent | None:
+    return await confirmations.ask(
         tx,
         consent_id=consent_id,
         kind="resume",
@@ -73,14 +74,14 @@ async def test_the_same_is_asked_for_once_at_a_time_and_answered_once(
         first = await ask(tx, "C-1")
         assert await ask(tx, "C-2") is None
         assert await ask(tx, "C-3", "other") is not None
-        assert await consents.open_one(tx, "resume", "main") == first
-        assert await consents.end(tx, "C-1", "given", by="U2")
-        assert not await consents.end(tx, "C-1", "declined", by="U3")
+        assert await confirmations.open_one(tx, "resume", "main") == first
+        assert await confirmations.end(tx, "C-1", "given", by="U2")
+        assert not await confirmations.end(tx, "C-1", "declined", by="U3")
         assert await ask(tx, "C-4") is not None
     clock.advance(3601)
     async with store.begin() as tx:
-        assert [c.id for c in await consents.overdue(tx)] == ["C-3", "C-4"]
-        found = await consents.get(tx, "C-1")
+        assert [c.id for c in await confirmations.overdue(tx)] == ["C-3", "C-4"]
+        found = await confirmations.get(tx, "C-1")
     assert found is not None
     assert (found.state, found.answered_by, dict(found.terms)) == ("given", "U2", {"why": "mended"})
 

@@ -8,10 +8,11 @@ from pathlib import Path
 import pytest
 
 from bot.domain.secret import Secret
-from storage import audit, drafts, inbox, programs, requests
+from storage import audit, inbox, programs
 from storage import tables as t
 from storage.database import set_pragmas
-from storage.drafts import Draft
+from storage.requests import drafts, requests
+from storage.requests.drafts import Draft
 from storage.store import Store
 from tests.storage.conftest import Databases, Opener
 from tests.storage.factories import NOW, request

@@ -12,9 +12,9 @@ from sqlalchemy import text, update
 
 from bot.domain.errors import IllegalTransition, Stale
 from bot.domain.requests import TRANSITIONS, Event, Request, State
-from storage import requests
 from storage import tables as t
 from storage.errors import CannotOpen, Purged
+from storage.requests import requests
 from storage.store import Store, Tx
 from tests.storage.factories import BODY, NOW, PRIVATE, approved, insert, request
 from tests.support.clock import FrozenClock

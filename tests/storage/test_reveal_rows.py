@@ -3,8 +3,8 @@
 import asyncio
 from datetime import timedelta
 
-from storage import reveals
-from storage.reveals import Reveal
+from storage.requests import card_details_links
+from storage.requests.card_details_links import Reveal
 from storage.store import Store
 from tests.storage import factories
 from tests.support.clock import FrozenClock
@@ -16,18 +16,18 @@ async def linked(store: Store, digest: str = "d1") -> None:
     """An approved request with its first link."""
     await factories.approved(store)
     async with store.begin() as tx:
-        await reveals.grant(tx, "R-7K3M", tx.now + QUARTER)
-        assert await reveals.make_link(tx, "R-7K3M", digest, tx.now + TWO_MINUTES)
+        await card_details_links.grant(tx, "R-7K3M", tx.now + QUARTER)
+        assert await card_details_links.make_link(tx, "R-7K3M", digest, tx.now + TWO_MINUTES)
 
 
 async def spent(store: Store, digest: str = "d1") -> Reveal | None:
     async with store.begin() as tx:
-        return await reveals.spend(tx, digest)
+        return await card_details_links.spend(tx, digest)
 
 
 async def opened(store: Store, digest: str = "d1") -> Reveal | None:
     async with store.begin() as tx:
-        return await reveals.mark_opened(tx, digest)
+        return await card_details_links.mark_opened(tx, digest)
 
 
 async def test_of_twenty_at_once_one_spends_it(store: Store) -> None:
@@ -50,7 +50,7 @@ async def test_a_newer_link_replaces_one_that_is_just_being_answered(store: Stor
     await linked(store)
     assert await spent(store)
     async with store.begin() as tx:
-        newer = await reveals.make_link(tx, "R-7K3M", "d2", tx.now + TWO_MINUTES)
+        newer = await card_details_links.make_link(tx, "R-7K3M", "d2", tx.now + TWO_MINUTES)
 
     assert newer
     assert (newer.links, newer.spent_at) == (2, None)
@@ -59,18 +59,18 @@ async def test_a_newer_link_replaces_one_that_is_just_being_answered(store: Stor
     assert await spent(store, "d2")
     assert await opened(store, "d2")
     async with store.begin() as tx:
-        assert await reveals.make_link(tx, "R-7K3M", "d3", tx.now + TWO_MINUTES) is None
+        assert await card_details_links.make_link(tx, "R-7K3M", "d3", tx.now + TWO_MINUTES) is None
 
 
 async def test_what_was_not_opened_lapses_once(store: Store, clock: FrozenClock) -> None:
     await linked(store)
     clock.advance(QUARTER.total_seconds())
     async with store.begin() as tx:
-        assert await reveals.make_link(tx, "R-7K3M", "d2", tx.now + TWO_MINUTES) is None
-        assert await reveals.lapsed(tx, tx.now - timedelta(seconds=1)) == []
-        assert await reveals.lapsed(tx, tx.now) == ["R-7K3M"]
-        assert await reveals.end(tx, "R-7K3M")
+        assert await card_details_links.make_link(tx, "R-7K3M", "d2", tx.now + TWO_MINUTES) is None
+        assert await card_details_links.lapsed(tx, tx.now - timedelta(seconds=1)) == []
+        assert await card_details_links.lapsed(tx, tx.now) == ["R-7K3M"]
+        assert await card_details_links.end(tx, "R-7K3M")
 
     async with store.begin() as tx:
-        assert await reveals.lapsed(tx, tx.now) == []
-        assert await reveals.end(tx, "R-7K3M") is None
+        assert await card_details_links.lapsed(tx, tx.now) == []
+        assert await card_details_links.end(tx, "R-7K3M") is None

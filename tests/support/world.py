@@ -35,10 +35,10 @@ from bot.services.requests import approvals, drafts
 from bot.services.requests import lifecycle as requests
 from sandbox.partner.app import Running as Simulator
 from sandbox.partner.app import serve
-from storage import attempts as attempt_rows
 from storage import programs
-from storage import requests as request_rows
 from storage.migrate import migrate
+from storage.requests import attempts as attempt_rows
+from storage.requests import requests as request_rows
 from storage.store import Store
 from storage.vault import Keyring, Vault
 

@@ -13,8 +13,9 @@ from bot.services.alerts import funding_rules
 from bot.services.alerts import lifecycle as alerts
 from bot.services.core import Core
 from storage import alerts as alert_rows
-from storage import history, readings, requests
+from storage import history, readings
 from storage.readings import Reading
+from storage.requests import requests
 from storage.store import Tx
 
 # Long enough for the hours of the day to differ, short enough to notice a new habit.

@@ -24,8 +24,9 @@ from bot.partner.ratelimit import Lane
 from bot.services.alerts import lifecycle as alerts
 from bot.services.core import Core
 from bot.services.received_event import LATE_AFTER
-from storage import readings, requests
+from storage import readings
 from storage.readings import Reading
+from storage.requests import requests
 from storage.store import Tx
 
 _KEPT = "funding:"

@@ -18,7 +18,7 @@ from bot.services import outbox_messages, people
 from bot.services.core import Core
 from bot.services.requests.lifecycle import note
 from bot.view_models.pictures import LinkPicture
-from storage import requests, reveals
+from storage.requests import card_details_links, requests
 from storage.store import Tx
 
 # A link used at the last moment is still being answered: the service takes 40 s at most [GET pan].
@@ -27,7 +27,7 @@ _STILL_OPENING = timedelta(seconds=60)
 
 async def grant(tx: Tx, core: Core, request: Request) -> None:
     """In the transaction of the outcome: the requester gets a link, and others until the approval lapses."""
-    await reveals.grant(tx, request.id, request.valid_until or tx.now)
+    await card_details_links.grant(tx, request.id, request.valid_until or tx.now)
     await outbox_messages.reveal_link(tx, core, request, 1)
 
 
@@ -35,11 +35,11 @@ async def make_link(core: Core, request_id: str) -> LinkPicture | None:
     """A new link, for a message that is sent now; None when none may be made any more."""
     token = Secret(core.ids.token())
     async with core.store.begin() as tx:
-        request, found = await requests.get(tx, request_id), await reveals.get(tx, request_id)
+        request, found = await requests.get(tx, request_id), await card_details_links.get(tx, request_id)
         if request is None or found is None or not core.reveals.base_url:
             return None
         good_until = min(tx.now + LINK_GOOD_FOR, found.valid_until)
-        made = await reveals.make_link(tx, request_id, digest_of(token), good_until)
+        made = await card_details_links.make_link(tx, request_id, digest_of(token), good_until)
         if made is None:
             return None
         await note(tx, core, request, "system:reveal", "card_details.link_made", {"nth": made.links})
@@ -48,7 +48,7 @@ async def make_link(core: Core, request_id: str) -> LinkPicture | None:
 
 async def note_sent(tx: Tx, core: Core, request_id: str) -> None:
     """The message with the link is in Slack."""
-    found = await reveals.mark_sent(tx, request_id)
+    found = await card_details_links.mark_sent(tx, request_id)
     request = await requests.get(tx, request_id)
     if found is None or found.spent_at is not None or request is None:
         return  # used before Slack's answer came: what became of it is said already
@@ -66,7 +66,7 @@ async def another_link(core: Core, request_id: str, slack_id: str) -> None:
     """
     await people.require_member(core, slack_id, action="card_details.another_link")
     async with core.store.read() as tx:
-        request, found = await requests.get(tx, request_id), await reveals.get(tx, request_id)
+        request, found = await requests.get(tx, request_id), await card_details_links.get(tx, request_id)
     if request is None or found is None:
         raise NotFound(f"{request_id} is no request for card details. Look at /requests.")
     if slack_id != request.requester:
@@ -85,9 +85,9 @@ async def another_link(core: Core, request_id: str, slack_id: str) -> None:
 async def end_unopened(core: Core) -> None:
     """Approvals that lapsed with nothing shown: no link works any more, and the request says so."""
     async with core.store.begin() as tx:
-        for request_id in await reveals.lapsed(tx, tx.now - _STILL_OPENING):
-            before = await reveals.get(tx, request_id)
-            ended = await reveals.end(tx, request_id)
+        for request_id in await card_details_links.lapsed(tx, tx.now - _STILL_OPENING):
+            before = await card_details_links.get(tx, request_id)
+            ended = await card_details_links.end(tx, request_id)
             request = await requests.get(tx, request_id)
             if before is None or ended is None or request is None:
                 continue

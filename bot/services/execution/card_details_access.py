@@ -28,8 +28,9 @@ from bot.services.execution import outcome_effects, presend_checks
 from bot.services.operators import programs
 from bot.services.requests.lifecycle import has_its_digest, note
 from bot.services.requests.signed_decisions import is_genuine
-from storage import cards, decisions, requests, reveals
-from storage.reveals import Reveal
+from storage import cards
+from storage.requests import card_details_links, decisions, requests
+from storage.requests.card_details_links import Reveal
 
 log = logging.getLogger("countersign.reveal")
 
@@ -84,7 +85,7 @@ async def open_link(core: Core, token: Secret, manner: Manner) -> Shown:
 
 async def _request_behind(core: Core, digest: str) -> Request:
     async with core.store.read() as tx:
-        found = await reveals.of_token(tx, digest)
+        found = await card_details_links.of_token(tx, digest)
         request = await requests.get(tx, found.request_id) if found else None
         now = tx.now
     if found is None or request is None:
@@ -132,7 +133,7 @@ async def _require_allowed(core: Core, request: Request) -> None:
 async def _end(core: Core, request: Request, reason: str, text: str) -> None:
     """No link of this request works any more, for a reason that stays."""
     async with core.store.begin() as tx:
-        if await reveals.end(tx, request.id) is not None:
+        if await card_details_links.end(tx, request.id) is not None:
             current = await requests.get(tx, request.id) or request
             await details_link.say(tx, core, current, text)
             if reason == "tampered":
@@ -143,7 +144,7 @@ async def _end(core: Core, request: Request, reason: str, text: str) -> None:
 async def _spend(core: Core, request: Request, digest: str, manner: Manner) -> Request:
     async with core.store.begin() as tx:
         paused = await programs.why_paused(tx, request.program)
-        spent = None if paused else await reveals.spend(tx, digest)
+        spent = None if paused else await card_details_links.spend(tx, digest)
         if spent is not None:
             request = await requests.get(tx, request.id) or request
             facts = {"card": request.subject, "as": manner.value}
@@ -185,7 +186,7 @@ async def _ask(core: Core, request: Request, manner: Manner) -> tuple[Secret, in
 async def _nothing_shown(core: Core, request: Request, cause: str, reason: str) -> NotShown:
     """The link is used up and nobody saw anything: said on the request, and to the person."""
     async with core.store.begin() as tx:
-        found = await reveals.mark_sent(tx, request.id)  # it reached somebody, as it was used
+        found = await card_details_links.mark_sent(tx, request.id)  # it reached somebody, as it was used
         current = await requests.get(tx, request.id)
         if found is not None and current is not None:
             text = f"The link was used at {details_link.clock(tx.now)} and nothing was shown. {cause}"
@@ -199,7 +200,7 @@ async def _nothing_shown(core: Core, request: Request, cause: str, reason: str) 
 async def _record(core: Core, request: Request, digest: str, manner: Manner) -> str:
     """Opened, before the browser gets the address; what to know about the card's status."""
     async with core.store.begin() as tx:
-        opened = await reveals.mark_opened(tx, digest)
+        opened = await card_details_links.mark_opened(tx, digest)
         current = await requests.get(tx, request.id)
         if opened is None or current is None:
             raise NotShown(_UNKNOWN, "replaced")

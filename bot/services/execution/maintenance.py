@@ -17,7 +17,8 @@ from bot.services.execution import presend_checks
 from bot.services.operators import delegations
 from bot.services.requests import batch_rows
 from bot.services.requests.lifecycle import note
-from storage import drafts, relay, requests, webhook_secrets
+from storage import relay, webhook_secrets
+from storage.requests import drafts, requests
 
 log = logging.getLogger("countersign.upkeep")
 DRAFTS_KEPT_FOR = timedelta(hours=1)

@@ -20,7 +20,7 @@ from bot.services.execution import support_report
 from bot.services.operators import pausing, programs
 from bot.services.requests import batch_rows
 from bot.services.requests.lifecycle import note
-from storage import attempts, requests
+from storage.requests import attempts, requests
 from storage.store import Tx
 
 _KEY_LOST = (

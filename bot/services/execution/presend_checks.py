@@ -22,8 +22,8 @@ from bot.services.requests import batch_approval, batch_facts, local_facts
 from bot.services.requests.drafts import house_facts
 from bot.services.requests.lifecycle import has_its_digest
 from bot.services.requests.signed_decisions import is_genuine
-from storage import decisions, requests
 from storage.errors import CannotOpen, Purged
+from storage.requests import decisions, requests
 
 RETRY_AFTER = timedelta(seconds=5)
 

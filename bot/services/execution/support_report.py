@@ -5,7 +5,7 @@ from __future__ import annotations
 from bot.domain.money import format_usd
 from bot.domain.requests import Request
 from bot.services.core import Core
-from storage import attempts
+from storage.requests import attempts
 from storage.store import Tx
 
 

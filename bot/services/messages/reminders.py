@@ -13,7 +13,7 @@ from bot.domain.requests import Request, State
 from bot.services import outbox_messages
 from bot.services.core import Core
 from bot.services.requests.lifecycle import FIRST_REMINDER, remind_due
-from storage import decisions, requests
+from storage.requests import decisions, requests
 from storage.store import Tx
 
 UNRESOLVED_EVERY = timedelta(hours=4)

@@ -15,7 +15,8 @@ from bot.services.alerts import float_rules
 from bot.services.core import Core
 from bot.services.money import float_history
 from bot.view_models.pictures import FloatPicture, RunwayPicture
-from storage import history, readings, requests
+from storage import history, readings
+from storage.requests import requests
 from storage.store import Tx
 
 FLOAT_FRESH_FOR = timedelta(seconds=15)

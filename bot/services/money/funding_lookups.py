@@ -12,7 +12,7 @@ from bot.partner.models import Funding
 from bot.services.alerts import funding_rules
 from bot.services.core import Core
 from bot.view_models.pictures import AddressPicture, FundingPicture
-from storage import requests
+from storage.requests import requests
 from storage.store import Tx
 
 _MOVING = ("pending", "review")

@@ -18,8 +18,9 @@ from bot.services.alerts import lifecycle as alerts
 from bot.services.core import Core
 from bot.services.people import Roles
 from storage import alerts as alert_rows
-from storage import audit, consents
-from storage.consents import Consent
+from storage import audit
+from storage.requests import confirmations
+from storage.requests.confirmations import Consent
 from storage.store import Tx
 
 KIND = "consent"  # of the alert
@@ -54,7 +55,7 @@ async def ask(
     text: str,
 ) -> Consent | None:
     """Ask the others, in the alerts channel; None when it is asked for already. `actor` may ask."""
-    consent = await consents.ask(
+    consent = await confirmations.ask(
         tx,
         consent_id=f"C-{core.ids.ulid()}",
         kind=act.kind,
@@ -111,7 +112,7 @@ async def _give(core: Core, act: Act, found: Consent, actor: Actor) -> str:
             raise Expired(
                 "The time to confirm this is over, and nothing was changed. It can be asked for again."
             )
-        if not await consents.end(tx, found.id, "given", by=actor.id):
+        if not await confirmations.end(tx, found.id, "given", by=actor.id):
             raise Stale(GONE)
         await _audit(tx, core, actor.id, "consent.given", found)
         said = await act.apply(tx, core, found, actor)
@@ -127,7 +128,7 @@ async def decline(core: Core, act: Act, consent_id: str, slack_id: str) -> None:
         if actor.id != found.asked_by and actor.id not in act.may_confirm(await people.roles(core)):
             raise NotAllowed(act.not_allowed(core), "may_not_confirm")
         async with core.store.begin() as tx:
-            if not await consents.end(tx, found.id, "declined", by=actor.id):
+            if not await confirmations.end(tx, found.id, "declined", by=actor.id):
                 raise Stale(GONE)
             await _audit(tx, core, actor.id, "consent.declined", found)
             await _close(tx, core, found, actor.id, "Declined. Nothing was changed.")
@@ -139,7 +140,7 @@ async def decline(core: Core, act: Act, consent_id: str, slack_id: str) -> None:
 async def existing(core: Core, consent_id: str) -> Consent:
     """An open one. Raises NotFound, Stale."""
     async with core.store.read() as tx:
-        found = await consents.get(tx, consent_id)
+        found = await confirmations.get(tx, consent_id)
     if found is None:
         raise NotFound("This button is of nothing that is asked for. Nothing was changed.")
     if found.state != "open":
@@ -150,8 +151,8 @@ async def existing(core: Core, consent_id: str) -> Consent:
 async def expire_due(core: Core) -> None:
     """What nobody confirmed in time is over, and can be asked for again."""
     async with core.store.begin() as tx:
-        for found in await consents.overdue(tx):
-            if await consents.end(tx, found.id, "expired"):
+        for found in await confirmations.overdue(tx):
+            if await confirmations.end(tx, found.id, "expired"):
                 await _audit(tx, core, "system:consents", "consent.expired", found)
                 await _close(
                     tx, core, found, "system:consents", "Nobody confirmed it in time. Nothing was changed."
@@ -160,8 +161,8 @@ async def expire_due(core: Core) -> None:
 
 async def withdraw(tx: Tx, core: Core, kind: str, subject: str, text: str) -> None:
     """What was asked for has no point any more."""
-    found = await consents.open_one(tx, kind, subject)
-    if found is not None and await consents.end(tx, found.id, "expired"):
+    found = await confirmations.open_one(tx, kind, subject)
+    if found is not None and await confirmations.end(tx, found.id, "expired"):
         await _audit(tx, core, "system:consents", "consent.expired", found)
         await _close(tx, core, found, "system:consents", text)
 

@@ -15,8 +15,9 @@ from bot.services.core import Core
 from bot.services.operators import programs
 from bot.services.requests.drafts import read_reason
 from storage import alerts as alert_rows
-from storage import audit, cards, mutes, requests
+from storage import audit, cards, mutes
 from storage.alerts import Alert
+from storage.requests import requests
 from storage.store import Tx
 
 KIND = "handover"

@@ -19,7 +19,7 @@ from bot.services.operators import confirmations
 from bot.view_models.status import CodePerson
 from storage import audit, cards, person_cards
 from storage import people as people_rows
-from storage.consents import Consent
+from storage.requests.confirmations import Consent
 from storage.store import Tx
 
 NAME = "code_person"

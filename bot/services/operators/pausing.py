@@ -21,10 +21,11 @@ from bot.services.operators import confirmations
 from bot.services.operators import programs as program_pauses
 from bot.services.people import Roles
 from bot.services.requests import drafts
-from storage import audit, pauses, programs, requests
-from storage import consents as consent_rows
-from storage.consents import Consent
+from storage import audit, pauses, programs
 from storage.pauses import Pause
+from storage.requests import confirmations as consent_rows
+from storage.requests import requests
+from storage.requests.confirmations import Consent
 from storage.store import Tx
 
 KIND = "paused"  # of the alert

@@ -22,9 +22,10 @@ from bot.services.core import Core
 from bot.services.overview import status
 from bot.view_models.pictures import AlertPicture, InboxPicture
 from bot.view_models.status import HomePicture, ProgramState
-from storage import decisions, home_views, requests
+from storage import home_views
 from storage import people as people_rows
 from storage.home_views import HomeView
+from storage.requests import decisions, requests
 
 __all__ = [
     "HomeView",

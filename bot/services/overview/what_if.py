@@ -19,7 +19,7 @@ from bot.services.money import float_lookups
 from bot.services.operators import programs
 from bot.view_models.pictures import FloatPicture
 from bot.view_models.status import WhatIfPicture
-from storage import requests
+from storage.requests import requests
 from storage.store import Tx
 
 _WINDOW = timedelta(hours=24)

@@ -32,7 +32,7 @@ from bot.services.requests import batch_approval, batch_rows
 from bot.services.requests.drafts import read_reason
 from bot.services.requests.lifecycle import close, existing, note
 from bot.services.requests.signed_decisions import is_genuine, signed
-from storage import decisions, requests
+from storage.requests import decisions, requests
 from storage.store import Tx
 
 LIMIT_WINDOW = timedelta(hours=24)

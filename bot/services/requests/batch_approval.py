@@ -18,7 +18,7 @@ from bot.services.core import Core
 from bot.services.requests import batch_rows
 from bot.services.requests.lifecycle import has_its_digest, note
 from bot.services.requests.signed_decisions import is_genuine
-from storage import decisions, requests
+from storage.requests import decisions, requests
 from storage.store import Tx
 
 ROWS_DIGEST = "rows_digest"

@@ -21,8 +21,8 @@ from bot.services import people
 from bot.services.core import Core
 from bot.services.requests import batch_rows
 from bot.services.requests.drafts import resolve_card
-from storage import drafts, requests
-from storage.drafts import Draft
+from storage.requests import drafts, requests
+from storage.requests.drafts import Draft
 from storage.store import Tx
 
 # The kinds that can be asked for in bulk, and the headers people write besides a field's own name and label.

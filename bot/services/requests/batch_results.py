@@ -14,8 +14,8 @@ from bot.services.requests import batch_summary
 from bot.services.requests.batch_reading import can_be_asked_again
 from bot.services.requests.batch_rows import included, is_left_out, moved_usd
 from bot.view_models.pictures import BatchPicture, BulkRowPicture, ResultsPicture
-from storage import requests
 from storage.errors import Purged
+from storage.requests import requests
 from storage.store import Tx
 
 _HEADER = (

@@ -15,7 +15,8 @@ from bot.domain.money import exact_sum
 from bot.domain.requests import TERMINAL, Event, Request, State
 from bot.services import outbox_messages
 from bot.services.core import Core
-from storage import audit, requests
+from storage import audit
+from storage.requests import requests
 from storage.store import Tx
 
 STOPPED = "Stopped by the requester before it was sent. Nothing was sent."

@@ -24,8 +24,9 @@ from bot.services import people
 from bot.services.core import Core
 from bot.services.operators import otp_recipients, programs
 from bot.services.requests import local_facts
-from storage import cards, drafts, requests
-from storage.drafts import Draft
+from storage import cards
+from storage.requests import drafts, requests
+from storage.requests.drafts import Draft
 from storage.store import Tx
 
 REASON_LIMIT = 1000

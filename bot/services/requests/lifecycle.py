@@ -19,8 +19,9 @@ from bot.services.core import Core
 from bot.services.requests import batch_rows
 from bot.services.requests.drafts import operation_of
 from bot.services.requests.signed_decisions import signed
-from storage import audit, decisions, drafts, pauses, requests
-from storage.drafts import Draft
+from storage import audit, pauses
+from storage.requests import decisions, drafts, requests
+from storage.requests.drafts import Draft
 from storage.store import Tx
 from storage.vault import Vault
 

@@ -17,8 +17,8 @@ from bot.services.requests import batch_facts, batch_results, local_facts
 from bot.services.requests.drafts import house_concerns
 from bot.services.requests.lifecycle import existing
 from bot.view_models.pictures import BulkRowPicture, Confirmation, InboxPicture, RequestPicture
-from storage import decisions, request_search, requests
 from storage.errors import Purged
+from storage.requests import decisions, request_search, requests
 
 REQUESTS_PAGE = 25
 

@@ -9,8 +9,8 @@ from bot.services import outbox_messages, people
 from bot.services.core import Core
 from bot.services.requests.approvals import refusal_of
 from bot.services.requests.lifecycle import existing
-from storage import decisions, drafts
-from storage.drafts import Draft
+from storage.requests import decisions, drafts
+from storage.requests.drafts import Draft
 
 
 async def redraw(core: Core, request_id: str) -> None:

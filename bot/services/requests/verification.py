@@ -15,8 +15,9 @@ from bot.domain.requests import Request, State
 from bot.services.core import Core
 from bot.services.requests.lifecycle import existing, has_its_digest
 from bot.services.requests.signed_decisions import is_genuine
-from storage import audit, audit_pages, decisions, requests
+from storage import audit, audit_pages
 from storage.errors import CannotOpen, Purged
+from storage.requests import decisions, requests
 from storage.store import Tx
 
 LONG_CHAIN = 20_000

@@ -22,7 +22,7 @@ from bot.domain.clock import SystemClock
 from bot.domain.relaying import Destination, headers
 from bot.services.events.relay import Relay
 from bot.services.events.ssrf import AT_ONCE, Sender
-from storage import relay as rows
+from storage.events import relay as rows
 from tests.relay.receivers import NAMES, certificate
 from tests.support.world import World, a_world
 

@@ -25,8 +25,8 @@ from bot.services.core import Channels, Core
 from bot.services.events import inbox
 from bot.services.events.intake import Intake
 from bot.services.events.webhooks import Webhooks
-from storage import webhook_secrets
-from storage.ingest import MOST_IN_A_BATCH, Ingest, Row
+from storage.events import webhook_secrets
+from storage.events.ingest import MOST_IN_A_BATCH, Ingest, Row
 from storage.migrate import migrate
 from storage.store import Store
 from storage.vault import Keyring, Vault

@@ -56,7 +56,7 @@ from handlers.background_tasks import AfterAck
 from handlers.home import Homes
 from handlers.slack_api.directory import SlackDirectory
 from handlers.slack_api.publish import SlackPublisher
-from storage.ingest import Ingest
+from storage.events.ingest import Ingest
 from storage.store import Store
 
 log = logging.getLogger("countersign.app")

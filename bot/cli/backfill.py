@@ -66,7 +66,7 @@ async def _pull_one(store: Store, program: str, base_url: str, since: datetime) 
     from bot.services.events.intake import Intake
     from bot.services.otp_store import Codes
     from storage import audit, programs
-    from storage.ingest import Ingest
+    from storage.events.ingest import Ingest
 
     clock = SystemClock()
     async with store.read() as tx:

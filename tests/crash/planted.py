@@ -14,8 +14,8 @@ from bot.partner.client import PartnerClient
 from bot.services.events import inbox
 from bot.services.events.intake import Intake
 from bot.services.messages.delivery import Outbox
-from storage import inbox as inbox_rows
-from storage import relay as relay_rows
+from storage.events import inbox as inbox_rows
+from storage.events import relay as relay_rows
 from storage.requests import requests
 
 _UNDER_WAY: set[asyncio.Task[None]] = set()

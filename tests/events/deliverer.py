@@ -17,7 +17,7 @@ import aiohttp
 
 from bot.domain.clock import SystemClock
 from bot.domain.secret import Secret
-from storage import webhook_secrets
+from storage.events import webhook_secrets
 from storage.store import Store
 from storage.vault import Keyring, Vault
 from tests.crash.judge import dedupe_of

@@ -15,7 +15,7 @@ from bot.cli.backfill import moment
 from bot.cli.errors import Mistake
 from bot.domain.purchases import State
 from bot.services.events.backfill import CURSOR
-from storage import cursors, inbox, webhook_secrets
+from storage.events import cursors, inbox, webhook_secrets
 from tests.events.receiving import Bot, Json
 from tests.support.world import MASTER, World
 

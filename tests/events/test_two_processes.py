@@ -30,7 +30,7 @@ from bot.services.operators.leadership import Leader
 from bot.services.otp_store import Codes
 from storage import alerts, person_cards, programs
 from storage.alerts import Alert
-from storage.ingest import Ingest
+from storage.events.ingest import Ingest
 from storage.store import Store
 from storage.vault import Keyring, Vault
 from tests.crash.outside import Outside, outside

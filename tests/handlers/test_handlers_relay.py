@@ -4,8 +4,8 @@ from sqlalchemy import text
 
 from bot.domain.relaying import Destination
 from bot.services.alerts import lifecycle as alerts
-from storage import relay
-from storage.relay import Failed
+from storage.events import relay
+from storage.events.relay import Failed
 from tests.handlers.office import ALICE, BOB, Office
 
 

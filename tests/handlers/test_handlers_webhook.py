@@ -7,7 +7,7 @@ import pytest
 from bot.domain.requests import State
 from bot.services.execution import executor as execution
 from handlers.commands import grammar
-from storage import webhook_secrets
+from storage.events import webhook_secrets
 from tests.handlers.office import ALICE, APPROVALS, BOB, CAROL, OPS, Office
 
 URL = "https://countersign.example.com/webhooks/main"

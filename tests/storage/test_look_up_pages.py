@@ -8,7 +8,8 @@ import pytest
 
 from bot.domain.purchases import DeclineFacts, Leg
 from bot.domain.requests import Request, State
-from storage import audit, audit_pages, purchase_pages, purchases
+from storage import audit, audit_pages
+from storage.events import purchase_pages, purchases
 from storage.requests import request_search
 from storage.requests.request_search import Wanted
 from storage.store import Store

@@ -15,10 +15,10 @@ from alembic.config import Config
 from alembic.runtime.migration import MigrationContext
 from sqlalchemy import Connection, create_engine, inspect, text
 
-from storage import inbox
 from storage import migrate as migrating
 from storage.database import Database
 from storage.errors import DatabaseInUse, SchemaBehind, SchemaTooNew
+from storage.events import inbox
 from storage.migrate import head_of, migrate, newest
 from storage.tables import metadata
 from tests.storage.conftest import Databases, Opener

@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
-from storage import inbox, outbox
+from storage import outbox
 from storage.errors import CannotOpen
+from storage.events import inbox
 from storage.outbox import OutboxRow
 from storage.store import Store, Tx
 from tests.storage.factories import NOW

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 
 from bot.domain.purchases import DeclineFacts, Leg, State, picture
-from storage import purchases
+from storage.events import purchases
 from storage.store import Store
 from tests.storage.conftest import Opener
 

@@ -5,8 +5,9 @@ from datetime import timedelta
 
 from sqlalchemy import text
 
-from storage import key_rotation, relay
-from storage.relay import Failed
+from storage import key_rotation
+from storage.events import relay
+from storage.events.relay import Failed
 from storage.store import Store
 from tests.support.clock import FrozenClock
 

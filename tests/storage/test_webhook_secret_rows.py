@@ -7,8 +7,8 @@ from sqlalchemy import text
 from sqlalchemy.exc import IntegrityError
 
 from bot.domain.secret import Secret
-from storage import webhook_secrets
 from storage.errors import CannotOpen
+from storage.events import webhook_secrets
 from storage.store import Store
 from tests.support.clock import FrozenClock
 

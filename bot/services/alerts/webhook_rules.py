@@ -14,7 +14,7 @@ from bot.partner.models import Event
 from bot.partner.ratelimit import Lane
 from bot.services.alerts import lifecycle as alerts
 from bot.services.core import Core
-from storage import inbox
+from storage.events import inbox
 from storage.store import Tx
 
 # The first retries are done by then [Delivery rules]; what waits longer is not a hiccup.

@@ -20,7 +20,7 @@ from bot.partner.models import Event
 from bot.partner.pages import PAGE
 from bot.services.core import Core
 from bot.services.events.intake import Intake
-from storage import cursors
+from storage.events import cursors
 
 log = logging.getLogger("countersign.backfill")
 

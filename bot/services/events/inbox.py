@@ -18,8 +18,8 @@ from bot.services.core import Core
 from bot.services.events import event_rules, relay
 from bot.services.events.purchase_legs import leg_of
 from bot.services.received_event import Heard
-from storage import inbox, purchases
-from storage.inbox import InboxEvent, Share
+from storage.events import inbox, purchases
+from storage.events.inbox import InboxEvent, Share
 from storage.store import Tx
 
 log = logging.getLogger("countersign.inbox")

@@ -12,7 +12,7 @@ from bot.partner.models import Event
 from bot.partner.models.events import ThreeDsChallenge
 from bot.partner.webhooks import CHALLENGE, Delivery, storable, unwrap
 from bot.services.otp_store import Codes
-from storage.ingest import Arrival, Ingest
+from storage.events.ingest import Arrival, Ingest
 
 
 @dataclass(frozen=True, slots=True)

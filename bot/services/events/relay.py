@@ -25,8 +25,8 @@ from bot.services.events.ssrf import AT_ONCE, NotDelivered, Sender
 from bot.services.received_event import Heard
 from storage import alerts as alert_rows
 from storage import audit, readings
-from storage import relay as rows
-from storage.relay import Failed, Owed
+from storage.events import relay as rows
+from storage.events.relay import Failed, Owed
 from storage.store import Tx
 
 log = logging.getLogger("countersign.relay")

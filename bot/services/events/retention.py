@@ -11,7 +11,7 @@ from datetime import timedelta
 from bot.domain.retention import Retention
 from bot.services.core import Core
 from bot.services.events import relay
-from storage import inbox
+from storage.events import inbox
 
 log = logging.getLogger("countersign.retention")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from bot.services import people
 from bot.services.core import Core
 from bot.view_models.pictures import WebhookPicture
-from storage import inbox, webhook_secrets
+from storage.events import inbox, webhook_secrets
 
 
 def our_url(core: Core, program: str) -> str:

@@ -17,7 +17,7 @@ from bot.services.alerts import lifecycle as alerts
 from bot.services.core import Core
 from bot.services.events.intake import Intake
 from bot.services.requests import local_facts
-from storage import webhook_secrets
+from storage.events import webhook_secrets
 
 # A rotation by another process is seen after this long; a delivery that does not verify asks again sooner.
 SECRETS_KEPT_S = 5.0

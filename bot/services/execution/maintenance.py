@@ -17,7 +17,7 @@ from bot.services.execution import presend_checks
 from bot.services.operators import delegations
 from bot.services.requests import batch_rows
 from bot.services.requests.lifecycle import note
-from storage import relay, webhook_secrets
+from storage.events import relay, webhook_secrets
 from storage.requests import drafts, requests
 
 log = logging.getLogger("countersign.upkeep")

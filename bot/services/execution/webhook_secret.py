@@ -7,7 +7,8 @@ from bot.domain.requests import Request
 from bot.services.alerts import lifecycle as alerts
 from bot.services.core import Core
 from bot.services.events.webhooks import PREVIOUS_TAKEN_FOR
-from storage import audit, webhook_secrets
+from storage import audit
+from storage.events import webhook_secrets
 from storage.store import Tx
 
 

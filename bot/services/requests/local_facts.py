@@ -12,7 +12,8 @@ from typing import Any
 from bot.domain.requests import State
 from bot.operations._base import Facts, Operation
 from bot.services.core import Core
-from storage import cards, inbox, people, person_cards, readings
+from storage import cards, people, person_cards, readings
+from storage.events import inbox
 from storage.requests import requests
 from storage.store import Tx
 

@@ -12,8 +12,8 @@ from typing import Any
 
 from bot.domain.requests import Request
 from bot.services.core import Core
-from storage import outbox
 from storage.audit import Anchor
+from storage.messages import outbox
 from storage.store import Tx
 
 PROGRESS_EVERY = timedelta(seconds=3)

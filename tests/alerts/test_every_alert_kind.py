@@ -32,8 +32,8 @@ from bot.services.execution import maintenance
 from bot.services.operators import delegations
 from bot.services.received_event import Heard
 from handlers.slack_api.publish import SlackPublisher
-from storage import alerts as alert_rows
 from storage import readings
+from storage.messages import alerts as alert_rows
 from storage.store import Tx
 from tests.alerts.conftest import ALERTS, Desk
 from tests.events.receiving import a_bot

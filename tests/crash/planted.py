@@ -37,7 +37,7 @@ def no_read_back() -> None:
 
     async def heal_one(self: Outbox, row: Any) -> None:
         async with self._core.store.begin() as tx:
-            from storage import outbox
+            from storage.messages import outbox
 
             await outbox.retry(tx, row.id, due_at=tx.now, error="not looked for")
 

@@ -20,11 +20,11 @@ from bot.services.events import inbox
 from bot.services.events.backfill import Backfill
 from bot.services.events.intake import Intake
 from bot.services.events.webhooks import Webhooks
-from storage import alerts
-from storage.alerts import Alert
 from storage.events import inbox as inbox_rows
 from storage.events import purchases, webhook_secrets
 from storage.events.ingest import Ingest
+from storage.messages import alerts
+from storage.messages.alerts import Alert
 from tests.support.world import World
 
 SECRET = "whsec_" + "k" * 32

@@ -11,7 +11,7 @@ from bot.domain.retention import Retention
 from bot.services.core import Core
 from bot.services.events import event_rules, inbox, retention
 from bot.services.received_event import Heard
-from storage import alerts
+from storage.messages import alerts
 from storage.store import Tx
 from tests.events.receiving import Bot, authorized
 

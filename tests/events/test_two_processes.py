@@ -28,9 +28,10 @@ from bot.services.events.polling import Poller
 from bot.services.events.webhooks import Webhooks
 from bot.services.operators.leadership import Leader
 from bot.services.otp_store import Codes
-from storage import alerts, person_cards, programs
-from storage.alerts import Alert
+from storage import person_cards, programs
 from storage.events.ingest import Ingest
+from storage.messages import alerts
+from storage.messages.alerts import Alert
 from storage.store import Store
 from storage.vault import Keyring, Vault
 from tests.crash.outside import Outside, outside

@@ -16,7 +16,7 @@ from bot.services.messages.delivery import Outbox
 from bot.services.money import float_lookups
 from handlers.slack_api.publish import SlackPublisher
 from handlers.views import chart_picture, charts
-from storage import alerts as rows
+from storage.messages import alerts as rows
 from tests.handlers import pictures as given
 from tests.handlers.office import ALICE, BOB, OPS, Office
 

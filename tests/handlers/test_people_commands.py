@@ -11,7 +11,8 @@ from bot.domain.delegation import Delegation
 from bot.domain.requests import State
 from bot.services.cards import card_sync
 from bot.services.operators import confirmations, delegations, pausing
-from storage import alerts, person_cards
+from storage import person_cards
+from storage.messages import alerts
 from tests.handlers.office import ALICE, BOB, CAROL, Office, an_office
 from tests.support.world import a_policy
 

@@ -12,7 +12,7 @@ from bot.domain.requests import OPEN, Request, State
 from bot.services.execution import executor as execution
 from sandbox.partner import cards as sim_cards
 from sandbox.partner import journal
-from storage import alerts
+from storage.messages import alerts
 from tests.support.world import World
 
 TOPUP = "POST /cards/{cardId}/topup"

@@ -32,7 +32,7 @@ from bot.services.execution import executor as execution
 from bot.services.requests import approvals, drafts
 from bot.services.requests import lifecycle as requests
 from storage import audit
-from storage import outbox as outbox_rows
+from storage.messages import outbox as outbox_rows
 from tests.services.acting import alert_kinds, execute, jump, keys_sent, net_of, processor
 from tests.support.world import ALICE, BOB, CAROL, HOME, World, a_policy, a_world
 

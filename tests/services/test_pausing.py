@@ -13,7 +13,7 @@ from bot.domain.requests import State
 from bot.services.operators import confirmation_answers, confirmations, pausing, programs
 from bot.services.requests import approvals
 from bot.services.requests import lifecycle as requests
-from storage import alerts, outbox
+from storage.messages import alerts, outbox
 from storage.requests import confirmations as consent_rows
 from storage.requests.confirmations import Consent
 from tests.services.acting import execute, jump, jump_to_the_end, keys_sent, net_of, top_ups

@@ -3,7 +3,7 @@
 from bot.domain.requests import State
 from bot.services.messages import reminders
 from bot.services.requests import approvals
-from storage import outbox
+from storage.messages import outbox
 from tests.support.world import BOB, World
 
 

@@ -7,8 +7,8 @@ from bot.domain.errors import NotAllowed
 from bot.domain.requests import Request, State
 from bot.operations import readers
 from bot.services.alerts import remedies
-from storage import alerts as alert_rows
 from storage.events import webhook_secrets
+from storage.messages import alerts as alert_rows
 from tests.services.acting import alert_kinds, execute, jump, open_alerts
 from tests.support.world import ALICE, CAROL, World
 

@@ -2,7 +2,8 @@
 
 from datetime import timedelta
 
-from storage import alerts, history, mutes, person_cards, readings
+from storage import history, person_cards, readings
+from storage.messages import alerts, mutes
 from storage.store import Store, Tx
 from tests.support.clock import FrozenClock
 

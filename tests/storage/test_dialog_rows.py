@@ -5,8 +5,9 @@ from datetime import timedelta
 
 from sqlalchemy import text
 
-from storage import dialogs, key_rotation
-from storage.dialogs import LASTS, Dialog, Place
+from storage import key_rotation
+from storage.messages import dialogs
+from storage.messages.dialogs import LASTS, Dialog, Place
 from storage.store import Store
 from tests.storage.factories import NOW
 from tests.support.clock import FrozenClock

@@ -12,9 +12,10 @@ from bot.domain.actors import Actor
 from bot.domain.cards import CardEntry
 from bot.domain.errors import NotFound
 from bot.domain.secret import Secret
-from storage import alerts, cards, people, programs, readings
-from storage.alerts import Alert
+from storage import cards, people, programs, readings
 from storage.errors import CannotOpen
+from storage.messages import alerts
+from storage.messages.alerts import Alert
 from storage.requests import drafts
 from storage.requests.drafts import Draft
 from storage.store import Store, Tx

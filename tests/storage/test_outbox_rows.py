@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from storage import outbox
 from storage.errors import CannotOpen
 from storage.events import inbox
-from storage.outbox import OutboxRow
+from storage.messages import outbox
+from storage.messages.outbox import OutboxRow
 from storage.store import Store, Tx
 from tests.storage.factories import NOW
 from tests.support.clock import FrozenClock

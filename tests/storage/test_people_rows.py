@@ -10,8 +10,9 @@ from sqlalchemy import text
 from sqlalchemy.exc import IntegrityError
 
 from bot.domain.secret import Secret
-from storage import home_views, pauses, person_cards, programs, readings
+from storage import pauses, person_cards, programs, readings
 from storage.events import cursors
+from storage.messages import home_views
 from storage.requests import confirmations
 from storage.store import Store, Tx
 from tests.support.clock import FrozenClock

@@ -15,8 +15,9 @@ from bot.services.alerts import lifecycle as conditions
 from bot.services.core import Core
 from bot.services.messages import view_model_loader
 from bot.view_models.pictures import AlertsPicture, MutePicture
-from storage import alerts, audit, mutes
-from storage.alerts import Alert
+from storage import audit
+from storage.messages import alerts, mutes
+from storage.messages.alerts import Alert
 from storage.store import Tx
 
 ACKNOWLEDGED_FOR = timedelta(hours=4)

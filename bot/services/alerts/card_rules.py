@@ -9,8 +9,8 @@ from bot.domain.cards import CardEntry
 from bot.domain.requests import State
 from bot.services.alerts import lifecycle as alerts
 from bot.services.core import Core
-from storage import alerts as alert_rows
 from storage import cards, readings
+from storage.messages import alerts as alert_rows
 from storage.requests import requests
 from storage.store import Tx
 

@@ -19,9 +19,9 @@ from bot.services.alerts import card_rules
 from bot.services.alerts import lifecycle as alerts
 from bot.services.core import Core
 from bot.services.received_event import Heard
-from storage import alerts as alert_rows
 from storage import cards, readings
-from storage.alerts import Alert
+from storage.messages import alerts as alert_rows
+from storage.messages.alerts import Alert
 from storage.store import Tx
 
 # A severe decline has no end that we could see; after a day without another it is closed.

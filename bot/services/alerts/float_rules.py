@@ -12,8 +12,8 @@ from bot.domain.requests import State
 from bot.services.alerts import funding_rules
 from bot.services.alerts import lifecycle as alerts
 from bot.services.core import Core
-from storage import alerts as alert_rows
 from storage import history, readings
+from storage.messages import alerts as alert_rows
 from storage.readings import Reading
 from storage.requests import requests
 from storage.store import Tx

@@ -12,8 +12,9 @@ from datetime import timedelta
 
 from bot.services import outbox_messages
 from bot.services.core import Core
-from storage import alerts, audit, mutes, readings
-from storage.alerts import Alert
+from storage import audit, readings
+from storage.messages import alerts, mutes
+from storage.messages.alerts import Alert
 from storage.store import Tx
 
 Facts = Mapping[str, str]

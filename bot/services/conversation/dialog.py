@@ -44,7 +44,7 @@ from bot.view_models.conversation import (
     Step,
     Words,
 )
-from storage.dialogs import Dialog
+from storage.messages.dialogs import Dialog
 
 Kinds = Mapping[str, type[Operation]]
 # A reading proposed where the grammar found none: text and facts in, a read or a "did you mean" out.

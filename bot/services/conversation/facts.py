@@ -14,8 +14,9 @@ from bot.intents.model import Facts, KnownCard, Thread
 from bot.operations.readers import refuse_card_number
 from bot.services.cards import card_sync
 from bot.services.core import Core
-from storage import cards, dialogs, person_cards
-from storage.dialogs import Dialog, Place
+from storage import cards, person_cards
+from storage.messages import dialogs
+from storage.messages.dialogs import Dialog, Place
 from storage.store import Tx
 
 __all__ = [

@@ -19,8 +19,8 @@ from bot.services.messages.delivery import MessageGone, Publisher, SlackRefused,
 from bot.services.otp_store import GOOD_FOR, Outgoing
 from bot.services.received_event import Heard
 from bot.view_models.pictures import CodePicture
-from storage import alerts as alert_rows
 from storage import audit, cards, person_cards
+from storage.messages import alerts as alert_rows
 from storage.store import Tx
 
 log = logging.getLogger("countersign.threeds")

@@ -23,10 +23,10 @@ from bot.services.alerts import lifecycle as alerts
 from bot.services.core import Core
 from bot.services.events.ssrf import AT_ONCE, NotDelivered, Sender
 from bot.services.received_event import Heard
-from storage import alerts as alert_rows
 from storage import audit, readings
 from storage.events import relay as rows
 from storage.events.relay import Failed, Owed
+from storage.messages import alerts as alert_rows
 from storage.store import Tx
 
 log = logging.getLogger("countersign.relay")

@@ -19,8 +19,8 @@ from bot.services.cards import details_link
 from bot.services.core import Core
 from bot.services.messages import view_model_loader
 from bot.view_models.pictures import DirectPicture, Picture, RequestPicture
-from storage import outbox
-from storage.outbox import OutboxRow, Place
+from storage.messages import outbox
+from storage.messages.outbox import OutboxRow, Place
 
 log = logging.getLogger("countersign.outbox")
 

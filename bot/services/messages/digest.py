@@ -10,8 +10,9 @@ from bot.domain.money import format_usd
 from bot.domain.requests import State
 from bot.services import outbox_messages
 from bot.services.core import Core
-from storage import alerts, history, readings
-from storage.alerts import Alert
+from storage import history, readings
+from storage.messages import alerts
+from storage.messages.alerts import Alert
 from storage.requests import requests
 from storage.store import Tx
 

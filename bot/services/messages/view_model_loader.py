@@ -26,8 +26,9 @@ from bot.view_models.pictures import (
     Picture,
     RequestPicture,
 )
-from storage import alerts, outbox, readings
-from storage.outbox import OutboxRow
+from storage import readings
+from storage.messages import alerts, outbox
+from storage.messages.outbox import OutboxRow
 from storage.requests import decisions, requests
 from storage.store import Tx
 

@@ -17,8 +17,8 @@ from bot.services import people
 from bot.services.alerts import lifecycle as alerts
 from bot.services.core import Core
 from bot.services.people import Roles
-from storage import alerts as alert_rows
 from storage import audit
+from storage.messages import alerts as alert_rows
 from storage.requests import confirmations
 from storage.requests.confirmations import Consent
 from storage.store import Tx

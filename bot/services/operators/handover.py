@@ -14,9 +14,10 @@ from bot.services.alerts import lifecycle as alerts
 from bot.services.core import Core
 from bot.services.operators import programs
 from bot.services.requests.drafts import read_reason
-from storage import alerts as alert_rows
-from storage import audit, cards, mutes
-from storage.alerts import Alert
+from storage import audit, cards
+from storage.messages import alerts as alert_rows
+from storage.messages import mutes
+from storage.messages.alerts import Alert
 from storage.requests import requests
 from storage.store import Tx
 

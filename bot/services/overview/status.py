@@ -16,8 +16,9 @@ from bot.services.money import float_lookups
 from bot.services.operators import programs
 from bot.view_models.pictures import AlertPicture
 from bot.view_models.status import Freshness, ProgramState, StatusPicture
-from storage import alerts, cards, pauses, readings
+from storage import cards, pauses, readings
 from storage.events import cursors, inbox, webhook_secrets
+from storage.messages import alerts
 from storage.requests import requests
 from storage.store import Tx
 

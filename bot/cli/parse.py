@@ -145,7 +145,7 @@ async def _from_database() -> Facts:
 async def _facts_of(store: Store) -> Facts:
     """The open cards of the database, as the bot reads a text by."""
     from bot.intents import Directory, Facts, KnownCard
-    from storage import cards
+    from storage.cards import cards
 
     async with store.read() as tx:
         entries = await cards.all(tx, limit=_MOST_CARDS)

@@ -10,7 +10,7 @@ from bot.services.alerts import decline_rules
 from bot.services.events import otp_delivery
 from bot.services.events.backfill import Backfill
 from bot.services.otp_store import Codes
-from storage import person_cards
+from storage.cards import otp_recipients
 from tests.alerts.conftest import ALERTS, Desk
 from tests.handlers.office import BOB, CAROL
 
@@ -96,7 +96,7 @@ async def challenged(desk: Desk) -> str:
     card = next(c for c in desk.office.world.cards if c["partner_ref"])
     await desk.api("PUT", f"/cards/{card['id']}/3ds", {"method": "webhook"})
     async with desk.office.world.store.begin() as tx:
-        await person_cards.put(tx, card["partner_ref"], CAROL)
+        await otp_recipients.put(tx, card["partner_ref"], CAROL)
     return str(card["id"])
 
 
@@ -129,7 +129,7 @@ async def test_without_a_person_a_code_is_shown_to_nobody_and_that_is_said(
 ) -> None:
     async with desk.office.world.store.begin() as tx:
         for card in desk.office.world.cards:
-            await person_cards.drop(tx, card["partner_ref"] or "")
+            await otp_recipients.drop(tx, card["partner_ref"] or "")
     await desk.tell(f"cards/{challenged}/3ds", {"amount_usd": "30", "merchant": "WEB SHOP"})
     await desk.handled()
 

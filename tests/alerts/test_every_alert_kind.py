@@ -32,7 +32,7 @@ from bot.services.execution import maintenance
 from bot.services.operators import delegations
 from bot.services.received_event import Heard
 from handlers.slack_api.publish import SlackPublisher
-from storage import readings
+from storage.cards import api_snapshots
 from storage.messages import alerts as alert_rows
 from storage.store import Tx
 from tests.alerts.conftest import ALERTS, Desk
@@ -508,7 +508,7 @@ async def forget(desk: Desk, funding_id: str) -> None:
     """Each scenario begins anew and gives its submission the same id."""
     async with desk.office.world.store.begin() as tx:
         await alerts.resolve(tx, desk.office.core, f"funding:main:{funding_id}")
-        await readings.drop(tx, "main", f"funding:{funding_id}")
+        await api_snapshots.drop(tx, "main", f"funding:{funding_id}")
 
 
 async def told_to_the_service(desk: Desk, call: dict[str, Any], funding_id: str) -> None:

@@ -28,7 +28,8 @@ from bot.services.events.polling import Poller
 from bot.services.events.webhooks import Webhooks
 from bot.services.operators.leadership import Leader
 from bot.services.otp_store import Codes
-from storage import person_cards, programs
+from storage import programs
+from storage.cards import otp_recipients
 from storage.events.ingest import Ingest
 from storage.messages import alerts
 from storage.messages.alerts import Alert
@@ -187,7 +188,7 @@ async def test_a_code_goes_out_from_whichever_process_was_told_it(two: Two) -> N
     await two.other.leader.ask()
     card = next(c for c in two.world.cards if c["partner_ref"])
     async with two.one.core.store.begin() as tx:
-        await person_cards.put(tx, card["partner_ref"], BOB)
+        await otp_recipients.put(tx, card["partner_ref"], BOB)
     await two.both("events")
     await two.world.tell("account", {"threeds_webhook_enabled": True})
     url = b'{"url":"https://hooks.example.com/webhooks/main"}'

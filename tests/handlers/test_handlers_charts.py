@@ -11,8 +11,8 @@ from bot.view_models import pictures
 from handlers.slack_api.publish import SlackPublisher
 from handlers.views import charts
 from sandbox.slack import limits
-from storage import history
-from storage.readings import Reading
+from storage.cards import history
+from storage.cards.api_snapshots import Reading
 from tests.handlers import pictures as given
 from tests.handlers.office import ALICE, Office
 

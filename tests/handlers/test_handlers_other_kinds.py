@@ -11,8 +11,8 @@ from bot.domain.requests import Request, State
 from bot.services.execution import executor as execution
 from bot.services.requests import local_facts
 from handlers.commands import grammar
-from storage import cards as card_rows
-from storage import person_cards
+from storage.cards import cards as card_rows
+from storage.cards import otp_recipients
 from tests.handlers.office import ALICE, APPROVALS, BOB, CAROL, OPS, Json, Office
 
 
@@ -176,7 +176,7 @@ async def test_codes_by_webhook_need_an_admins_word_a_delivery_and_somebody_to_g
     partner = office.core.partners["main"]
     await partner.set_webhook(b'{"url":"https://countersign.example.com/webhooks/main"}')
     async with office.world.store.begin() as tx:
-        await person_cards.put(tx, card["partner_ref"], BOB)
+        await otp_recipients.put(tx, card["partner_ref"], BOB)
     request, said = await asked(office, CAROL, f"/card 3ds {card['id']}", ticked)
     assert "No delivery was verified here in the last 15 minutes" in said
 
@@ -192,7 +192,7 @@ async def test_a_delivery_that_is_too_old_by_then_stops_it_at_the_last_gate(offi
     card = await plastic(office)
     await office.core.partners["main"].set_webhook(b'{"url":"https://countersign.example.com/webhooks/main"}')
     async with office.world.store.begin() as tx:
-        await person_cards.put(tx, card["partner_ref"], BOB)
+        await otp_recipients.put(tx, card["partner_ref"], BOB)
     await local_facts.note_repeated(office.core, "main")
     request, _ = await asked(office, CAROL, f"/card 3ds {card['id']}", {"program_enabled": ["yes"]})
     await office.world.advance(16 * 60)

@@ -8,7 +8,7 @@ from bot.domain.money import format_usd
 from bot.domain.requests import State
 from bot.partner.webhooks import unwrap
 from bot.services.events.purchase_legs import leg_of
-from storage import cards
+from storage.cards import cards
 from storage.events import purchases
 from tests.handlers.office import ALICE, BOB, OPS, Office
 

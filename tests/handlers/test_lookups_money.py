@@ -10,7 +10,7 @@ import pytest
 from bot.domain.money import exact_sum, format_usd
 from bot.services.money import funding_lookups, ledger_lookups
 from handlers.views.lookups.float_and_ledger import percent
-from storage import history
+from storage.cards import history
 from tests.handlers.office import ALICE, OPS, Office
 
 Json = dict[str, Any]

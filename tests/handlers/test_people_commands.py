@@ -11,7 +11,7 @@ from bot.domain.delegation import Delegation
 from bot.domain.requests import State
 from bot.services.cards import card_sync
 from bot.services.operators import confirmations, delegations, pausing
-from storage import person_cards
+from storage.cards import otp_recipients
 from storage.messages import alerts
 from tests.handlers.office import ALICE, BOB, CAROL, Office, an_office
 from tests.support.world import a_policy
@@ -169,14 +169,14 @@ async def test_who_gets_codes_takes_two_people_and_never_the_one_who_gets_them(o
     for person in (CAROL, BOB, ALICE):
         await office.press(person, asking, "alert:confirm", channel=ALERTS)
     async with office.core.store.read() as tx:
-        assert await person_cards.all(tx) == []
+        assert await otp_recipients.all(tx) == []
     await office.press(CAROL, asking, "alert:decline", channel=ALERTS)
     await office.command(CAROL, "/countersign people map team 7 @alice")
     again = [m for m in await office.messages(BOB, ALERTS) if "wants one-time codes" in words(m)][-1]
     await office.press(BOB, again, "alert:confirm", channel=ALERTS)
 
     async with office.core.store.read() as tx:
-        assert await person_cards.all(tx) == [("team 7", ALICE)]
+        assert await otp_recipients.all(tx) == [("team 7", ALICE)]
     assert "team 7" in await answer(office, CAROL, "/countersign people")
     order = {"card_holder_name": "Alice Moreau", "phone_country_code": "49", "phone": "15112345678"}
     await office.command(ALICE, "/card order")
@@ -189,7 +189,7 @@ async def test_who_gets_codes_takes_two_people_and_never_the_one_who_gets_them(o
     assert "go to nobody now" in await answer(office, CAROL, "/countersign people unmap team 7")
     await confirmations.expire_due(office.core)
     async with office.core.store.read() as tx:
-        assert await person_cards.all(tx) == []
+        assert await otp_recipients.all(tx) == []
 
 
 async def test_what_if_reckons_with_float_fees_limits_and_pending_requests(office: Office) -> None:

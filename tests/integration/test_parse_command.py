@@ -14,7 +14,7 @@ from bot.cli.errors import Mistake
 from bot.cli.parse import parse_command, read_directory
 from bot.domain.cards import CardEntry
 from bot.domain.clock import SystemClock
-from storage import cards
+from storage.cards import cards
 from storage.migrate import migrate
 from storage.store import Store
 from storage.vault import Keyring, Vault, new_master

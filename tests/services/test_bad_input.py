@@ -10,7 +10,7 @@ import pytest
 
 from bot.domain.errors import InvalidFields
 from bot.services.requests import drafts
-from storage import cards
+from storage.cards import cards
 from tests.support.world import ALICE, World
 
 HASH = "0x" + "ab" * 32

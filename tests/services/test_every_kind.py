@@ -18,7 +18,7 @@ from bot.intents.model import ACTIONS
 from bot.operations._base import Operation
 from bot.partner.codec import decode, encode
 from bot.services.requests import local_facts
-from storage import person_cards
+from storage.cards import otp_recipients
 from storage.requests import requests as rows
 from tests.services.acting import card_balance, execute, jump
 from tests.support.world import ALICE, CAROL, World
@@ -118,7 +118,7 @@ async def asked(world: World, kind: str) -> Request:
     if kind == "card_3ds":
         await local_facts.note_repeated(world.core, "main")
         async with world.store.begin() as tx:
-            await person_cards.put(tx, card["partner_ref"], CAROL)
+            await otp_recipients.put(tx, card["partner_ref"], CAROL)
     return await world.ask(kind, texts, by=CAROL if kind_class(kind).asked_by_admins else ALICE)
 
 

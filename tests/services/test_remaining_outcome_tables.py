@@ -15,7 +15,7 @@ from bot.domain.requests import Request, State
 from bot.operations.deposit_quote import QuoteDeposit
 from bot.services.execution import maintenance
 from bot.services.requests import approvals, local_facts
-from storage import person_cards
+from storage.cards import otp_recipients
 from tests.services.acting import (
     Fault,
     alert_kinds,
@@ -80,7 +80,7 @@ async def ready_for_codes(world: World) -> None:
     await world.core.partners["main"].set_webhook(b'{"url":"https://countersign.example.com/webhooks/main"}')
     await local_facts.note_repeated(world.core, "main")
     async with world.store.begin() as tx:
-        await person_cards.put(tx, world.cards[0]["partner_ref"], CAROL)
+        await otp_recipients.put(tx, world.cards[0]["partner_ref"], CAROL)
 
 
 async def the_card(world: World) -> dict[str, Any]:

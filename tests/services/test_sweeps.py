@@ -11,7 +11,7 @@ import pytest
 
 from bot.partner.ratelimit import DEFAULT_PER_MINUTE, KEPT_SHARE_PERCENT
 from bot.services.cards import card_sync
-from storage import cards
+from storage.cards import cards
 from tests.support.partner_api import CannedApi, client_of, success
 from tests.support.world import World
 

@@ -2,7 +2,7 @@
 
 from datetime import timedelta
 
-from storage import history, person_cards, readings
+from storage.cards import api_snapshots, history, otp_recipients
 from storage.messages import alerts, mutes
 from storage.store import Store, Tx
 from tests.support.clock import FrozenClock
@@ -84,17 +84,20 @@ async def test_history_has_a_row_where_a_value_changed_and_one_now_and_then(
 async def test_readings_are_found_by_how_their_names_begin(store: Store) -> None:
     async with store.begin() as tx:
         for name in ("funding:a", "funding:b", "funding_watch", "fundingXc"):
-            await readings.put(tx, "main", name, {"name": name})
-        await readings.put(tx, "other", "funding:c", {})
-        assert list(await readings.named(tx, "main", "funding:")) == ["a", "b"]
-        await readings.drop(tx, "main", "funding:a")
-        assert list(await readings.named(tx, "main", "funding:")) == ["b"]
+            await api_snapshots.put(tx, "main", name, {"name": name})
+        await api_snapshots.put(tx, "other", "funding:c", {})
+        assert list(await api_snapshots.named(tx, "main", "funding:")) == ["a", "b"]
+        await api_snapshots.drop(tx, "main", "funding:a")
+        assert list(await api_snapshots.named(tx, "main", "funding:")) == ["b"]
 
 
 async def test_the_person_of_a_reference_can_be_replaced_and_dropped(store: Store) -> None:
     async with store.begin() as tx:
-        await person_cards.put(tx, "emp-1", "U1")
-        await person_cards.put(tx, "emp-1", "U2")
-        assert await person_cards.person_of(tx, "emp-1") == "U2"
-        assert await person_cards.person_of(tx, "EMP-1") is None
-        assert [await person_cards.drop(tx, "emp-1"), await person_cards.drop(tx, "emp-1")] == [True, False]
+        await otp_recipients.put(tx, "emp-1", "U1")
+        await otp_recipients.put(tx, "emp-1", "U2")
+        assert await otp_recipients.person_of(tx, "emp-1") == "U2"
+        assert await otp_recipients.person_of(tx, "EMP-1") is None
+        assert [await otp_recipients.drop(tx, "emp-1"), await otp_recipients.drop(tx, "emp-1")] == [
+            True,
+            False,
+        ]

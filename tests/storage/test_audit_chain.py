@@ -16,9 +16,10 @@ from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError
 
 from bot.domain.secret import Secret
-from storage import audit, readings
+from storage import audit
 from storage import tables as t
 from storage.audit import Anchor, Report
+from storage.cards import api_snapshots
 from storage.store import Store, Tx
 from storage.vault import Keyring, Vault, new_master
 from tests.storage.conftest import MASTER, Opener
@@ -94,14 +95,14 @@ async def test_a_change_whose_entry_fails_does_not_happen(own_store: Store) -> N
 
     async def change() -> None:
         async with own_store.begin() as tx:
-            await readings.put(tx, "main", "float", "changed")
+            await api_snapshots.put(tx, "main", "float", "changed")
             await audit.append(tx, actor="a", action="b", subject="c")
 
     with pytest.raises(DBAPIError):
         await change()
 
     async with own_store.read() as tx:
-        assert await readings.get(tx, "main", "float") is None
+        assert await api_snapshots.get(tx, "main", "float") is None
 
 
 @pytest.mark.parametrize("statement", ["UPDATE audit SET actor = 'x'", "DELETE FROM audit", "TRUNCATE audit"])

@@ -12,7 +12,8 @@ from bot.domain.actors import Actor
 from bot.domain.cards import CardEntry
 from bot.domain.errors import NotFound
 from bot.domain.secret import Secret
-from storage import cards, people, programs, readings
+from storage import people, programs
+from storage.cards import api_snapshots, cards
 from storage.errors import CannotOpen
 from storage.messages import alerts
 from storage.messages.alerts import Alert
@@ -323,16 +324,16 @@ async def test_what_people_did_with_an_alert_stands_when_it_is_seen_again(
 
 async def test_the_last_reading_counts(store: Store, clock: FrozenClock) -> None:
     async with store.begin() as tx:
-        assert await readings.get(tx, "main", "float") is None
-        await readings.put(tx, "main", "float", {"balance_usd": Decimal("5.10")})
-        await readings.put(tx, "other", "float", {"balance_usd": Decimal("7.00")})
+        assert await api_snapshots.get(tx, "main", "float") is None
+        await api_snapshots.put(tx, "main", "float", {"balance_usd": Decimal("5.10")})
+        await api_snapshots.put(tx, "other", "float", {"balance_usd": Decimal("7.00")})
     clock.advance(60)
     async with store.begin() as tx:
-        await readings.put(tx, "main", "float", {"balance_usd": Decimal("4.1000000001")})
+        await api_snapshots.put(tx, "main", "float", {"balance_usd": Decimal("4.1000000001")})
 
-        found = await readings.get(tx, "main", "float")
+        found = await api_snapshots.get(tx, "main", "float")
 
-    assert found == readings.Reading({"balance_usd": "4.1000000001"}, clock.now())
+    assert found == api_snapshots.Reading({"balance_usd": "4.1000000001"}, clock.now())
 
 
 DRAFT = Draft(

@@ -10,7 +10,8 @@ from sqlalchemy import text
 from sqlalchemy.exc import IntegrityError
 
 from bot.domain.secret import Secret
-from storage import pauses, person_cards, programs, readings
+from storage import pauses, programs
+from storage.cards import api_snapshots, otp_recipients
 from storage.events import cursors
 from storage.messages import home_views
 from storage.requests import confirmations
@@ -121,11 +122,11 @@ async def test_the_marker_moves_with_whatever_is_read_or_owed(store: Store, cloc
     async with store.begin() as tx:
         before = await home_views.marker(tx)
         assert await home_views.marker(tx) == before
-        await readings.put(tx, "main", "me", {})
+        await api_snapshots.put(tx, "main", "me", {})
         read = await home_views.marker(tx)
     clock.advance(1)
     async with store.begin() as tx:
-        await readings.put(tx, "main", "polled:funding", {})
+        await api_snapshots.put(tx, "main", "polled:funding", {})
         assert len({before, read, await home_views.marker(tx)}) == 3
 
 
@@ -134,6 +135,6 @@ async def test_cursors_say_when_they_moved_and_references_who_gets_codes(store: 
         assert await cursors.moved_at(tx, "main", "events") is None
         await cursors.put(tx, "main", "events", "")
         assert await cursors.moved_at(tx, "main", "events") == tx.now
-        await person_cards.put(tx, "emp-2", "U2")
-        await person_cards.put(tx, "emp-1", "U1")
-        assert await person_cards.all(tx) == [("emp-1", "U1"), ("emp-2", "U2")]
+        await otp_recipients.put(tx, "emp-2", "U2")
+        await otp_recipients.put(tx, "emp-1", "U1")
+        assert await otp_recipients.all(tx) == [("emp-1", "U1"), ("emp-2", "U2")]

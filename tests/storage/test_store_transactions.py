@@ -9,7 +9,8 @@ import pytest
 from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError
 
-from storage import instance, readings
+from storage import instance
+from storage.cards import api_snapshots
 from storage.errors import BadDatabaseUrl, DatabaseInUse, DatabaseMissing, DatabaseUnreachable, SchemaBehind
 from storage.migrate import migrate
 from storage.store import Store
@@ -21,14 +22,14 @@ from tests.support.clock import FrozenClock
 async def test_a_block_that_raises_leaves_nothing(store: Store) -> None:
     async def half() -> None:
         async with store.begin() as tx:
-            await readings.put(tx, "main", "float", {"balance_usd": "1.00"})
+            await api_snapshots.put(tx, "main", "float", {"balance_usd": "1.00"})
             raise RuntimeError("half-way")
 
     with pytest.raises(RuntimeError, match="half-way"):
         await half()
 
     async with store.read() as tx:
-        assert await readings.get(tx, "main", "float") is None
+        assert await api_snapshots.get(tx, "main", "float") is None
 
 
 async def test_callbacks_run_after_the_commit_and_never_after_a_rollback(store: Store) -> None:
@@ -54,7 +55,7 @@ async def test_a_cancelled_block_leaves_nothing_and_frees_the_lock(store: Store)
 
     async def work() -> None:
         async with store.begin() as tx:
-            await readings.put(tx, "main", "float", "half")
+            await api_snapshots.put(tx, "main", "float", "half")
             inside.set()
             await asyncio.Event().wait()
 
@@ -65,31 +66,31 @@ async def test_a_cancelled_block_leaves_nothing_and_frees_the_lock(store: Store)
         await task
 
     async with store.begin() as tx:
-        assert await readings.get(tx, "main", "float") is None
-        await readings.put(tx, "main", "float", "whole")
+        assert await api_snapshots.get(tx, "main", "float") is None
+        await api_snapshots.put(tx, "main", "float", "whole")
 
 
 async def test_a_reader_neither_waits_for_a_writer_nor_sees_its_half(store: Store) -> None:
     async with store.begin() as tx:
-        await readings.put(tx, "main", "float", "new")
+        await api_snapshots.put(tx, "main", "float", "new")
 
         async with store.read() as other:
-            assert await readings.get(other, "main", "float") is None
+            assert await api_snapshots.get(other, "main", "float") is None
 
 
 async def test_a_reader_sees_one_moment_however_long_it_looks(store: Store) -> None:
     async with store.read() as tx:
-        assert await readings.get(tx, "main", "float") is None
+        assert await api_snapshots.get(tx, "main", "float") is None
         async with store.begin() as writing:
-            await readings.put(writing, "main", "float", "new")
+            await api_snapshots.put(writing, "main", "float", "new")
 
-        assert await readings.get(tx, "main", "float") is None
+        assert await api_snapshots.get(tx, "main", "float") is None
 
 
 async def test_a_read_block_cannot_write(store: Store) -> None:
     with pytest.raises(DBAPIError):
         async with store.read() as tx:
-            await readings.put(tx, "main", "float", "new")
+            await api_snapshots.put(tx, "main", "float", "new")
 
 
 async def test_fifty_writers_at_once_all_get_their_turn(store: Store) -> None:
@@ -124,12 +125,12 @@ async def test_commands_that_read_work_beside_the_owner(sqlite_files: Databases,
     url = sqlite_files.migrated()
     owner = await open_store(url)
     async with owner.begin() as tx:
-        await readings.put(tx, "main", "float", "new")
+        await api_snapshots.put(tx, "main", "float", "new")
 
     beside = await open_store(url, exclusive=False)
 
     async with beside.read() as tx:
-        found = await readings.get(tx, "main", "float")
+        found = await api_snapshots.get(tx, "main", "float")
     assert found is not None
     assert found.value == "new"
 
@@ -141,9 +142,9 @@ async def test_two_replicas_share_a_postgres_database(
     one, two = await open_store(url), await open_store(url)
 
     async with one.begin() as tx:
-        await readings.put(tx, "main", "float", "new")
+        await api_snapshots.put(tx, "main", "float", "new")
     async with two.read() as tx:
-        assert await readings.get(tx, "main", "float") is not None
+        assert await api_snapshots.get(tx, "main", "float") is not None
 
     await one.close()
     await two.close()

@@ -19,7 +19,7 @@ from bot.services.alerts import card_rules
 from bot.services.alerts import lifecycle as alerts
 from bot.services.core import Core
 from bot.services.received_event import Heard
-from storage import cards, readings
+from storage.cards import api_snapshots, cards
 from storage.messages import alerts as alert_rows
 from storage.messages.alerts import Alert
 from storage.store import Tx
@@ -49,7 +49,7 @@ async def on_decline(tx: Tx, core: Core, heard: Heard, event: CardDeclined) -> N
     dedupe = f"decline:{heard.program}:{about}"
     before = await _seen(tx, core, dedupe, severe=severe)
     seen = _count(before, tx.now, heard, data, label, code)
-    await readings.put(tx, "", f"seen:{dedupe}", seen)
+    await api_snapshots.put(tx, "", f"seen:{dedupe}", seen)
     if before is None:  # the remedy of a cluster is drafted for its first card
         facts = {"program": heard.program, "card_id": data.card_id or "", "code": code}
         await alerts.remember(tx, dedupe, facts)
@@ -74,7 +74,7 @@ async def on_decline(tx: Tx, core: Core, heard: Heard, event: CardDeclined) -> N
 async def _seen(tx: Tx, core: Core, dedupe: str, *, severe: bool) -> Seen | None:
     """What its message counts so far; None where a new one begins."""
     alert = await alert_rows.open_one(tx, dedupe)
-    kept = await readings.get(tx, "", f"seen:{dedupe}")
+    kept = await api_snapshots.get(tx, "", f"seen:{dedupe}")
     if alert is None or kept is None:
         return None
     if _is_over(core, tx.now, kept.value, severe=severe):
@@ -162,11 +162,11 @@ async def settle(core: Core) -> None:
     """Messages whose window is over take no more declines; they are closed."""
     async with core.store.begin() as tx:
         for alert in await alert_rows.open_of(tx, "decline"):
-            kept = await readings.get(tx, "", f"seen:{alert.dedupe}")
+            kept = await api_snapshots.get(tx, "", f"seen:{alert.dedupe}")
             if kept is None or _is_over(core, tx.now, kept.value, severe=alert.severity == "critical"):
                 await _close(tx, core, alert)
 
 
 async def _close(tx: Tx, core: Core, alert: Alert) -> None:
     await alerts.resolve(tx, core, alert.dedupe)
-    await readings.drop(tx, "", f"seen:{alert.dedupe}")
+    await api_snapshots.drop(tx, "", f"seen:{alert.dedupe}")

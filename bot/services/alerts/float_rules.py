@@ -12,9 +12,9 @@ from bot.domain.requests import State
 from bot.services.alerts import funding_rules
 from bot.services.alerts import lifecycle as alerts
 from bot.services.core import Core
-from storage import history, readings
+from storage.cards import api_snapshots, history
+from storage.cards.api_snapshots import Reading
 from storage.messages import alerts as alert_rows
-from storage.readings import Reading
 from storage.requests import requests
 from storage.store import Tx
 
@@ -39,11 +39,11 @@ async def _float(tx: Tx, core: Core, program: str, reading: Reading) -> None:
     rule = core.alerting.float_alert
     dedupe = f"float:{program}"
     was_low = await alert_rows.open_one(tx, dedupe) is not None
-    kept = await readings.get(tx, program, _WATCH)
+    kept = await api_snapshots.get(tx, program, _WATCH)
     clean_before = int(kept.value["clean"]) if kept else 0
     low, clean = alert_rules.float_is_low(_usable(reading), rule, was_low=was_low, clean_reads=clean_before)
     if clean != clean_before:
-        await readings.put(tx, program, _WATCH, {"clean": clean})
+        await api_snapshots.put(tx, program, _WATCH, {"clean": clean})
     if not low:
         await alerts.resolve(tx, core, dedupe)
         return
@@ -106,7 +106,7 @@ async def look_ahead(core: Core, program: str) -> None:
 
 async def _runway(tx: Tx, core: Core, program: str) -> None:
     rule, dedupe = core.alerting.float_alert, f"runway:{program}"
-    last = await readings.get(tx, program, "me")
+    last = await api_snapshots.get(tx, program, "me")
     if last is None or await alert_rows.open_one(tx, f"float:{program}"):
         return
     past = await history.since(tx, program, "me", tx.now - _LOOKED_BACK)

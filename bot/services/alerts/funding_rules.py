@@ -24,8 +24,8 @@ from bot.partner.ratelimit import Lane
 from bot.services.alerts import lifecycle as alerts
 from bot.services.core import Core
 from bot.services.received_event import LATE_AFTER
-from storage import readings
-from storage.readings import Reading
+from storage.cards import api_snapshots
+from storage.cards.api_snapshots import Reading
 from storage.requests import requests
 from storage.store import Tx
 
@@ -46,8 +46,8 @@ async def read(core: Core, program: str) -> None:
     partner = core.partners[program]
     found = {f.id: f for f in await partner.funding_list(lane=Lane.BACKGROUND)}
     async with core.store.read() as tx:
-        known = await readings.named(tx, program, _KEPT)
-        begun = await readings.get(tx, program, _BEGUN)
+        known = await api_snapshots.named(tx, program, _KEPT)
+        begun = await api_snapshots.get(tx, program, _BEGUN)
         ours = await _submitted_here(tx, program)
         now = tx.now
     for funding_id in _to_read_singly({**dict.fromkeys(ours), **known}, found, now):
@@ -61,7 +61,7 @@ async def read(core: Core, program: str) -> None:
             await _judge(tx, core, program, funding, usual, is_first=begun is None)
         await _count_unverified(tx, core, program, found)
         if begun is None:
-            await readings.put(tx, program, _BEGUN, {})
+            await api_snapshots.put(tx, program, _BEGUN, {})
 
 
 async def _submitted_here(tx: Tx, program: str) -> list[str]:
@@ -92,7 +92,7 @@ def _to_read_singly(
 
 async def took(tx: Tx, program: str) -> dict[str, list[timedelta]]:
     """How long the program's credited submissions took, by network."""
-    return _usual(await readings.named(tx, program, _KEPT))
+    return _usual(await api_snapshots.named(tx, program, _KEPT))
 
 
 def _usual(known: Mapping[str, Reading]) -> dict[str, list[timedelta]]:
@@ -118,7 +118,7 @@ async def _judge(
     is_first: bool,
 ) -> None:
     """Compare with what was last told of it. The first reading of all tells nothing of what is final."""
-    kept = await readings.get(tx, program, f"{_KEPT}{funding.id}")
+    kept = await api_snapshots.get(tx, program, f"{_KEPT}{funding.id}")
     before: Known = kept.value if kept else {}
     age = tx.now - funding.created_at
     usual = usual_time(funding.network, took.get(funding.network, ()))
@@ -128,7 +128,7 @@ async def _judge(
     now_known = _known(funding, mark)
     if before == now_known:
         return
-    await readings.put(tx, program, f"{_KEPT}{funding.id}", now_known)
+    await api_snapshots.put(tx, program, f"{_KEPT}{funding.id}", now_known)
     is_told = (before.get("status"), before.get("reason"), before.get("mark")) == (
         funding.status,
         funding.reason,
@@ -161,7 +161,7 @@ def _text(amount: Decimal | None) -> str | None:
 async def credited(tx: Tx, core: Core, program: str, data: FloatCredit, created_at: datetime) -> None:
     """`float.credited` came; nothing is told where the poller was first."""
     name = f"{_KEPT}{data.funding_id}"
-    kept = await readings.get(tx, program, name)
+    kept = await api_snapshots.get(tx, program, name)
     unknown: Known = {"network": "", "tx_hash": "", "amount_usd": None, "created_at": ""}
     known: Known = {**unknown, **(kept.value if kept else {})}
     if known.get("status") == "credited" or known.get("reason") == "reversed_by_operator":
@@ -174,7 +174,7 @@ async def credited(tx: Tx, core: Core, program: str, data: FloatCredit, created_
         "credited_usd": str(data.credited_usd),
         "credited_at": created_at.isoformat(),
     }
-    await readings.put(tx, program, name, known)
+    await api_snapshots.put(tx, program, name, known)
     await _tell(tx, core, program, data.funding_id, known)
 
 
@@ -266,7 +266,7 @@ async def _gone(core: Core, program: str, funding_id: str, kept: Reading | None)
         return
     async with core.store.begin() as tx:
         known: Known = {**kept.value, "status": _GONE}
-        await readings.put(tx, program, f"{_KEPT}{funding_id}", known)
+        await api_snapshots.put(tx, program, f"{_KEPT}{funding_id}", known)
         await alerts.keep(
             tx,
             core,
@@ -304,7 +304,7 @@ async def _count_unverified(tx: Tx, core: Core, program: str, found: Mapping[str
 
 async def on_its_way(tx: Tx, program: str) -> Decimal:
     """What verified submissions will bring before the fee, as last read; unverified ones count nothing."""
-    known = (await readings.named(tx, program, _KEPT)).values()
+    known = (await api_snapshots.named(tx, program, _KEPT)).values()
     coming = (k.value for k in known if k.value["status"] in ("pending", "review"))
     return exact_sum(Decimal(value["amount_usd"]) for value in coming if value["amount_usd"])
 
@@ -328,7 +328,7 @@ class UnderWay:
 
 async def under_way(tx: Tx, program: str) -> list[UnderWay]:
     """What is pending or in review, reviews first, then the oldest."""
-    known = await readings.named(tx, program, _KEPT)
+    known = await api_snapshots.named(tx, program, _KEPT)
     found = [
         UnderWay(
             funding_id,

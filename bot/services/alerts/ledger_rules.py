@@ -8,7 +8,7 @@ from bot.domain.money import exact_sum, format_usd
 from bot.partner.ratelimit import Lane
 from bot.services.alerts import lifecycle as alerts
 from bot.services.core import Core
-from storage import readings
+from storage.cards import api_snapshots
 
 _KEPT = "ledger_watch"
 
@@ -22,9 +22,9 @@ async def compare(core: Core, program: str) -> None:
     if before != after:
         return  # money moved meanwhile: the next reading tells
     async with core.store.begin() as tx:
-        kept = await readings.get(tx, program, _KEPT)
+        kept = await api_snapshots.get(tx, program, _KEPT)
         differs = after - total
-        await readings.put(tx, program, _KEPT, {"differs_usd": str(differs)})
+        await api_snapshots.put(tx, program, _KEPT, {"differs_usd": str(differs)})
         if not differs:
             await alerts.resolve(tx, core, f"ledger:{program}")
         elif kept is not None and Decimal(kept.value["differs_usd"]) == differs:

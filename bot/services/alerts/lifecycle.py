@@ -12,7 +12,8 @@ from datetime import timedelta
 
 from bot.services import outbox_messages
 from bot.services.core import Core
-from storage import audit, readings
+from storage import audit
+from storage.cards import api_snapshots
 from storage.messages import alerts, mutes
 from storage.messages.alerts import Alert
 from storage.store import Tx
@@ -106,7 +107,7 @@ async def resolve(tx: Tx, core: Core, dedupe: str, *, actor: str = "system:alert
     alert = await alerts.resolve(tx, dedupe)
     if alert is None:
         return
-    await readings.drop(tx, "", _facts_of(dedupe))
+    await api_snapshots.drop(tx, "", _facts_of(dedupe))
     await _audit(tx, core, "alert.resolved", alert, actor=actor)
     await _show(tx, core, alert, "resolved")
     if alert.raised_at != tx.now:
@@ -115,12 +116,12 @@ async def resolve(tx: Tx, core: Core, dedupe: str, *, actor: str = "system:alert
 
 async def remember(tx: Tx, dedupe: str, facts: Facts) -> None:
     """What a remedy of this condition is drafted from, until it is over."""
-    await readings.put(tx, "", _facts_of(dedupe), dict(facts))
+    await api_snapshots.put(tx, "", _facts_of(dedupe), dict(facts))
 
 
 async def facts_of(tx: Tx, alert: Alert) -> Facts:
     """What its remedy is drafted from; empty where nothing was said."""
-    kept = await readings.get(tx, "", _facts_of(alert.dedupe))
+    kept = await api_snapshots.get(tx, "", _facts_of(alert.dedupe))
     return {} if kept is None else dict(kept.value)
 
 

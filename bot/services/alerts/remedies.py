@@ -12,7 +12,7 @@ from bot.domain import decline_words
 from bot.domain.errors import NotFound
 from bot.services.alerts import lifecycle as alerts
 from bot.services.core import Core
-from storage import cards
+from storage.cards import cards
 from storage.messages import alerts as alert_rows
 from storage.messages.alerts import Alert
 from storage.store import Tx

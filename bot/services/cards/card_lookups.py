@@ -19,7 +19,7 @@ from bot.services.cards.card_sync import refresh_card
 from bot.services.core import Core
 from bot.services.requests.drafts import resolve_card
 from bot.view_models.pictures import CardListPicture, CardPicture
-from storage import cards
+from storage.cards import cards
 from storage.requests import request_search, requests
 
 PAGE = 25

@@ -10,7 +10,7 @@ from bot.domain.cards import DELETED, CardEntry
 from bot.partner.models import Card, CardWithBalance
 from bot.partner.ratelimit import Lane
 from bot.services.core import Core
-from storage import cards
+from storage.cards import cards
 
 SWEEP_BATCH = 500
 

@@ -28,7 +28,7 @@ from bot.partner.models import Transaction
 from bot.partner.ratelimit import Lane
 from bot.services.core import Core
 from bot.services.requests.drafts import resolve_card
-from storage import card_labels
+from storage.cards import card_labels
 from storage.events import purchase_pages
 
 MOST_ROWS = 500

@@ -14,7 +14,7 @@ from bot.intents.model import Facts, KnownCard, Thread
 from bot.operations.readers import refuse_card_number
 from bot.services.cards import card_sync
 from bot.services.core import Core
-from storage import cards, person_cards
+from storage.cards import cards, otp_recipients
 from storage.messages import dialogs
 from storage.messages.dialogs import Dialog, Place
 from storage.store import Tx
@@ -74,7 +74,7 @@ async def facts(core: Core, heard: Heard, names: Names) -> Facts:
     """Everything the readers may know. No network."""
     async with core.store.read() as tx:
         directory = await names.read(tx)
-        people = await person_cards.refs(tx)
+        people = await otp_recipients.refs(tx)
     return Facts(
         now=core.clock.now(),
         tz=zone_of(heard.actor),

@@ -19,7 +19,8 @@ from bot.services.messages.delivery import MessageGone, Publisher, SlackRefused,
 from bot.services.otp_store import GOOD_FOR, Outgoing
 from bot.services.received_event import Heard
 from bot.view_models.pictures import CodePicture
-from storage import audit, cards, person_cards
+from storage import audit
+from storage.cards import cards, otp_recipients
 from storage.messages import alerts as alert_rows
 from storage.store import Tx
 
@@ -46,7 +47,7 @@ class _Challenge:
 async def on_challenge(tx: Tx, core: Core, heard: Heard, event: ThreeDsChallenge) -> None:
     """Hand the code to the sender once this is committed, or say why nobody gets it."""
     challenge = await _read(tx, event)
-    person = await person_cards.person_of(tx, challenge.partner_ref) if challenge.partner_ref else None
+    person = await otp_recipients.person_of(tx, challenge.partner_ref) if challenge.partner_ref else None
     if tx.now >= challenge.good_until or challenge.code is None:
         why = "Its code came too late, or the bot was restarted in between, and is gone. Buy again."
         await _tell(tx, core, challenge, "warning", f"No code for {challenge.label}: it expired", why)

@@ -21,7 +21,7 @@ from bot.services.core import Core
 from bot.services.money import float_lookups
 from bot.services.operators import programs
 from storage import programs as program_rows
-from storage import readings
+from storage.cards import api_snapshots
 
 log = logging.getLogger("countersign.polling")
 
@@ -96,7 +96,7 @@ class Poller:
             return
         recovered = self._failures.pop(key, 0)
         async with self._core.store.begin() as tx:
-            await readings.put(tx, program, f"{POLLED}{job}", {})
+            await api_snapshots.put(tx, program, f"{POLLED}{job}", {})
             if recovered:
                 await alerts.resolve(tx, self._core, f"scope:{program}:{job}")
         self._rests_until.pop(key, None)
@@ -136,7 +136,7 @@ class Poller:
         async with self._core.store.begin() as tx:
             paused = {p.name for p in await program_rows.all(tx) if p.paused_reason}
             for program in self._core.partners:
-                last = await readings.get(tx, program, "me")
+                last = await api_snapshots.get(tx, program, "me")
                 # What a process before this one read says nothing of this one.
                 seen_at = max(self._begun_at, last.read_at) if last else self._begun_at
                 dedupe = f"poller:{program}"

@@ -23,7 +23,8 @@ from bot.services.alerts import lifecycle as alerts
 from bot.services.core import Core
 from bot.services.events.ssrf import AT_ONCE, NotDelivered, Sender
 from bot.services.received_event import Heard
-from storage import audit, readings
+from storage import audit
+from storage.cards import api_snapshots
 from storage.events import relay as rows
 from storage.events.relay import Failed, Owed
 from storage.messages import alerts as alert_rows
@@ -57,11 +58,11 @@ async def note_destinations(core: Core) -> None:
     """At the start: a changed list of destinations is audited and told, and what is owed to none is dropped."""
     now = {d.name: {"url": d.url, "events": sorted(d.events)} for d in core.destinations}
     async with core.store.begin() as tx:
-        kept = await readings.get(tx, "", _DESTINATIONS)
+        kept = await api_snapshots.get(tx, "", _DESTINATIONS)
         before: Mapping[str, object] = kept.value if kept else {}
         if before == now:
             return
-        await readings.put(tx, "", _DESTINATIONS, now)
+        await api_snapshots.put(tx, "", _DESTINATIONS, now)
         dropped = await rows.drop_destinations(tx, list(now))
         for name in set(before) - set(now):
             await alerts.resolve(tx, core, f"relay:{name}")

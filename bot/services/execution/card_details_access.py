@@ -28,7 +28,7 @@ from bot.services.execution import outcome_effects, presend_checks
 from bot.services.operators import programs
 from bot.services.requests.lifecycle import has_its_digest, note
 from bot.services.requests.signed_decisions import is_genuine
-from storage import cards
+from storage.cards import cards
 from storage.requests import card_details_links, decisions, requests
 from storage.requests.card_details_links import Reveal
 

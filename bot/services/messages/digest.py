@@ -10,7 +10,7 @@ from bot.domain.money import format_usd
 from bot.domain.requests import State
 from bot.services import outbox_messages
 from bot.services.core import Core
-from storage import history, readings
+from storage.cards import api_snapshots, history
 from storage.messages import alerts
 from storage.messages.alerts import Alert
 from storage.requests import requests
@@ -41,10 +41,10 @@ async def post(core: Core) -> None:
     if day is None:
         return
     async with core.store.begin() as tx:
-        kept = await readings.get(tx, "", _LAST)
+        kept = await api_snapshots.get(tx, "", _LAST)
         if kept is not None and kept.value["day"] >= day.isoformat():
             return
-        await readings.put(tx, "", _LAST, {"day": day.isoformat()})
+        await api_snapshots.put(tx, "", _LAST, {"day": day.isoformat()})
         await _forget_old(tx)
         if kept is None:
             return
@@ -53,7 +53,7 @@ async def post(core: Core) -> None:
             return
         still_open = [alert.title for alert in await alerts.open_ones(tx)]
         value = {"lines": [*await _floats(tx, core), *lines], "still_open": still_open}
-        await readings.put(tx, "", f"{_LAST}:{day}", value)
+        await api_snapshots.put(tx, "", f"{_LAST}:{day}", value)
         await outbox_messages.digest(tx, core, day.isoformat())
 
 
@@ -85,7 +85,7 @@ def _declined(raised: list[Alert]) -> int:
 async def _floats(tx: Tx, core: Core) -> list[Line]:
     lines = []
     for program in sorted(core.partners):
-        last = await readings.get(tx, program, "me")
+        last = await api_snapshots.get(tx, program, "me")
         if last is not None:
             available = format_usd(Decimal(last.value["available_usd"]))
             lines.append((f"Float of {program}", f"{available} available at {last.read_at:%H:%M} UTC"))
@@ -94,7 +94,7 @@ async def _floats(tx: Tx, core: Core) -> list[Line]:
 
 async def _forget_old(tx: Tx) -> None:
     """Once a day: digests of long ago, and readings older than their charts go back."""
-    for day, kept in (await readings.named(tx, "", f"{_LAST}:")).items():
+    for day, kept in (await api_snapshots.named(tx, "", f"{_LAST}:")).items():
         if tx.now - kept.read_at > _KEPT_FOR:
-            await readings.drop(tx, "", f"{_LAST}:{day}")
+            await api_snapshots.drop(tx, "", f"{_LAST}:{day}")
     await history.drop_old(tx)

@@ -26,7 +26,7 @@ from bot.view_models.pictures import (
     Picture,
     RequestPicture,
 )
-from storage import readings
+from storage.cards import api_snapshots
 from storage.messages import alerts, outbox
 from storage.messages.outbox import OutboxRow
 from storage.requests import decisions, requests
@@ -123,7 +123,7 @@ async def _alert_chart(tx: Tx, core: Core, alert_id: str) -> AlertChartPicture |
 
 
 async def digest(tx: Tx, core: Core, day: str) -> DigestPicture | None:
-    kept = await readings.get(tx, "", f"digest:{day}")
+    kept = await api_snapshots.get(tx, "", f"digest:{day}")
     if kept is None:
         return None
     lines = tuple((str(label), str(text)) for label, text in kept.value["lines"])

@@ -9,8 +9,8 @@ from decimal import Decimal
 from bot.domain.periods import Period
 from bot.services.core import Core
 from bot.view_models.pictures import FloatHistory, FloatPoint
-from storage import history
-from storage.readings import Reading
+from storage.cards import history
+from storage.cards.api_snapshots import Reading
 from storage.store import Tx
 
 LOOKED_BACK = timedelta(days=7)

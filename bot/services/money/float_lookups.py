@@ -15,7 +15,7 @@ from bot.services.alerts import float_rules
 from bot.services.core import Core
 from bot.services.money import float_history
 from bot.view_models.pictures import FloatPicture, RunwayPicture
-from storage import history, readings
+from storage.cards import api_snapshots, history
 from storage.requests import requests
 from storage.store import Tx
 
@@ -33,7 +33,7 @@ async def float_now(core: Core, *, program: str | None = None, period: Period | 
     """
     program = program or core.default_program
     async with core.store.read() as tx:
-        kept = await readings.get(tx, program, "me")
+        kept = await api_snapshots.get(tx, program, "me")
     if kept is None or kept.read_at < core.clock.now() - FLOAT_FRESH_FOR:
         kept = await read_account(core, program)
     return await _picture(core, program, kept, period)
@@ -43,11 +43,13 @@ async def float_known(core: Core, *, program: str | None = None) -> FloatPicture
     """The float as last read, however long ago; None before the first reading. No call to the API."""
     program = program or core.default_program
     async with core.store.read() as tx:
-        kept = await readings.get(tx, program, "me")
+        kept = await api_snapshots.get(tx, program, "me")
     return None if kept is None else await _picture(core, program, kept, None)
 
 
-async def _picture(core: Core, program: str, kept: readings.Reading, period: Period | None) -> FloatPicture:
+async def _picture(
+    core: Core, program: str, kept: api_snapshots.Reading, period: Period | None
+) -> FloatPicture:
     async with core.store.read() as tx:
         waiting = await requests.find(tx, states=(State.PENDING, State.APPROVED), each_row=True, limit=10_000)
         past = await float_history.of(tx, core, program, period)
@@ -74,7 +76,7 @@ async def _picture(core: Core, program: str, kept: readings.Reading, period: Per
     )
 
 
-async def _runway(tx: Tx, core: Core, program: str, last: readings.Reading) -> RunwayPicture:
+async def _runway(tx: Tx, core: Core, program: str, last: api_snapshots.Reading) -> RunwayPicture:
     """By the same rule as the alert of a short runway, looked at further ahead."""
     floor_usd = core.alerting.float_alert.floor_usd
     past = await history.since(tx, program, "me", tx.now - RUNWAY_FROM)
@@ -93,7 +95,7 @@ def _moves_float(core: Core, request: Request) -> bool:
     return cls is not None and cls.moves_float
 
 
-async def read_account(core: Core, program: str, *, lane: Lane = Lane.PEOPLE) -> readings.Reading:
+async def read_account(core: Core, program: str, *, lane: Lane = Lane.PEOPLE) -> api_snapshots.Reading:
     """GET /me, kept as the program's last reading and in its history. Raises PartnerError."""
     me = await core.partners[program].me(lane=lane)
     value: dict[str, Any] = {
@@ -107,6 +109,6 @@ async def read_account(core: Core, program: str, *, lane: Lane = Lane.PEOPLE) ->
         "cards_limit": me.cards.limit,
     }
     async with core.store.begin() as tx:
-        await readings.put(tx, program, "me", value)
+        await api_snapshots.put(tx, program, "me", value)
         await history.put(tx, program, "me", value)
-        return readings.Reading(value, tx.now)
+        return api_snapshots.Reading(value, tx.now)

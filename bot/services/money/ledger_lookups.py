@@ -16,7 +16,7 @@ from bot.partner.errors import LedgerMoving
 from bot.partner.pages import PAGE
 from bot.partner.ratelimit import Lane
 from bot.services.core import Core
-from storage import card_labels
+from storage.cards import card_labels
 from storage.requests import request_search
 
 MOST_ROWS = 2_000

@@ -10,7 +10,8 @@ from bot.domain.delegation import Delegation
 from bot.domain.errors import LookupFailed
 from bot.services.alerts import lifecycle as alerts
 from bot.services.core import Core
-from storage import audit, readings
+from storage import audit
+from storage.cards import api_snapshots
 from storage.store import Tx
 
 _TOLD = "delegations"
@@ -19,7 +20,7 @@ _TOLD = "delegations"
 async def announce(core: Core) -> None:
     """Tell the alerts channel what began and what ended since the last time."""
     async with core.store.begin() as tx:
-        kept = await readings.get(tx, "", _TOLD)
+        kept = await api_snapshots.get(tx, "", _TOLD)
         told = dict(kept.value) if kept else {}
         current = {_key(d): _words(d) for d in core.policy.delegations if d.in_force(tx.now)}
         if current == told:
@@ -28,7 +29,7 @@ async def announce(core: Core) -> None:
             await _tell(tx, core, "delegation.began", key, f"{current[key]}")
         for key in sorted(told.keys() - current.keys()):
             await _tell(tx, core, "delegation.ended", key, f"It is over: {told[key]}")
-        await readings.put(tx, "", _TOLD, current)
+        await api_snapshots.put(tx, "", _TOLD, current)
 
 
 def _key(found: Delegation) -> str:

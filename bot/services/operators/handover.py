@@ -14,7 +14,8 @@ from bot.services.alerts import lifecycle as alerts
 from bot.services.core import Core
 from bot.services.operators import programs
 from bot.services.requests.drafts import read_reason
-from storage import audit, cards
+from storage import audit
+from storage.cards import cards
 from storage.messages import alerts as alert_rows
 from storage.messages import mutes
 from storage.messages.alerts import Alert

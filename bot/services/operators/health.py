@@ -5,7 +5,8 @@ from __future__ import annotations
 from datetime import timedelta
 
 from bot.services.core import Core
-from storage import programs, readings
+from storage import programs
+from storage.cards import api_snapshots
 
 # Two missed polls are a hiccup; the third says that nobody is watching.
 _MISSED_POLLS = 3
@@ -24,7 +25,7 @@ async def poller_runs(core: Core, every: timedelta) -> str | None:
     late = []
     async with core.store.read() as tx:
         for program in core.partners:
-            last = await readings.get(tx, program, "me")
+            last = await api_snapshots.get(tx, program, "me")
             if last is None or last.read_at < oldest:
                 late.append(f"{program} ({'never' if last is None else f'{last.read_at:%H:%M:%S} UTC'})")
     return f"The account was not read lately: {', '.join(late)}." if late else None

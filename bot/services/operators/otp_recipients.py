@@ -17,8 +17,9 @@ from bot.services.alerts import lifecycle as alerts
 from bot.services.core import Core
 from bot.services.operators import confirmations
 from bot.view_models.status import CodePerson
-from storage import audit, cards, person_cards
+from storage import audit
 from storage import people as people_rows
+from storage.cards import cards, otp_recipients
 from storage.requests.confirmations import Consent
 from storage.store import Tx
 
@@ -38,7 +39,7 @@ async def ask(core: Core, slack_id: str, partner_ref: str, person: str) -> str:
     named = await people.member(core, person)
     await confirmations.expire_due(core)
     async with core.store.begin() as tx:
-        if await person_cards.person_of(tx, partner_ref) == person:
+        if await otp_recipients.person_of(tx, partner_ref) == person:
             raise NotFound(
                 f"One-time codes of {partner_ref} go to {named.name} already. Nothing was changed."
             )
@@ -69,7 +70,7 @@ async def _named(tx: Tx, core: Core, consent: Consent, actor: Actor) -> str:
         raise NotAllowed(
             "You would get these codes, so somebody else has to confirm it. Nothing was changed.", "own_codes"
         )
-    await person_cards.put(tx, consent.subject, person)
+    await otp_recipients.put(tx, consent.subject, person)
     said = f"{consent.asked_by_name} asked and {actor.name} confirmed it."
     await _tell(tx, core, actor.id, consent.subject, person, f"{name} ({person})", said)
     return f"One-time codes of {consent.subject} go to {name} now."
@@ -80,7 +81,7 @@ async def unname(core: Core, slack_id: str, partner_ref: str) -> str:
     actor = await _admin(core, slack_id)
     async with core.store.begin() as tx:
         await confirmations.withdraw(tx, core, NAME, partner_ref, "Withdrawn: nobody is to get these codes.")
-        if not await person_cards.drop(tx, partner_ref):
+        if not await otp_recipients.drop(tx, partner_ref):
             raise NotFound(
                 f"Nobody gets the one-time codes of {partner_ref[:60]}. /countersign people shows who does."
             )
@@ -92,13 +93,13 @@ async def known(core: Core, slack_id: str) -> list[CodePerson]:
     """Everybody who gets codes, by reference. Raises NotAllowed for all but admins."""
     await _admin(core, slack_id)
     async with core.store.read() as tx:
-        rows = await person_cards.all(tx)
+        rows = await otp_recipients.all(tx)
         return [CodePerson(ref, person, await _holders(tx, ref)) for ref, person in rows]
 
 
 async def receiver(tx: Tx, partner_ref: str) -> str:
     """The name of who gets the codes of this reference; empty where nobody does."""
-    person = await person_cards.person_of(tx, partner_ref)
+    person = await otp_recipients.person_of(tx, partner_ref)
     if person is None:
         return ""
     seen = await people_rows.get(tx, person)

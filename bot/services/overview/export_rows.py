@@ -19,7 +19,8 @@ from bot.partner.ratelimit import Lane
 from bot.services.cards import purchases
 from bot.services.core import Core
 from bot.services.money import ledger_lookups
-from storage import audit_pages, card_labels
+from storage import audit_pages
+from storage.cards import card_labels
 from storage.events import purchase_pages
 from storage.requests import decisions, request_search
 

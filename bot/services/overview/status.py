@@ -16,7 +16,8 @@ from bot.services.money import float_lookups
 from bot.services.operators import programs
 from bot.view_models.pictures import AlertPicture
 from bot.view_models.status import Freshness, ProgramState, StatusPicture
-from storage import cards, pauses, readings
+from storage import pauses
+from storage.cards import api_snapshots, cards
 from storage.events import cursors, inbox, webhook_secrets
 from storage.messages import alerts
 from storage.requests import requests
@@ -78,8 +79,8 @@ async def program_state(core: Core, program: str) -> ProgramState:
 
 
 async def _fresh(tx: Tx, program: str) -> tuple[Freshness, ...]:
-    account = await readings.get(tx, program, "me")
-    polled = await readings.named(tx, program, POLLED)
+    account = await api_snapshots.get(tx, program, "me")
+    polled = await api_snapshots.named(tx, program, POLLED)
     jobs = (("funding", "funding"), ("ledger", "ledger"), ("webhook", "webhook"))
     return (
         Freshness("float", account.read_at if account else None),

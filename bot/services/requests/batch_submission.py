@@ -24,7 +24,7 @@ from bot.services.requests.batch_approval import ROWS_DIGEST
 from bot.services.requests.batch_reading import Read, of_draft
 from bot.services.requests.lifecycle import FIRST_REMINDER, digest_of, existing, free_id, note, record
 from bot.view_models.pictures import BulkPreviewPicture, BulkRowPicture
-from storage import cards
+from storage.cards import cards
 from storage.requests import decisions, requests
 from storage.requests import drafts as draft_rows
 from storage.requests.drafts import Draft

@@ -24,7 +24,7 @@ from bot.services import people
 from bot.services.core import Core
 from bot.services.operators import otp_recipients, programs
 from bot.services.requests import local_facts
-from storage import cards
+from storage.cards import cards
 from storage.requests import drafts, requests
 from storage.requests.drafts import Draft
 from storage.store import Tx

@@ -12,7 +12,8 @@ from typing import Any
 from bot.domain.requests import State
 from bot.operations._base import Facts, Operation
 from bot.services.core import Core
-from storage import cards, people, person_cards, readings
+from storage import people
+from storage.cards import api_snapshots, cards, otp_recipients
 from storage.events import inbox
 from storage.requests import requests
 from storage.store import Tx
@@ -38,7 +39,7 @@ async def facts(tx: Tx, operation: Operation, program: str) -> Facts:
 async def verified_delivery_at(tx: Tx, program: str) -> datetime | None:
     """When the newest delivery with a good signature came; None before the first."""
     first = await inbox.last_received(tx, program, "webhook")
-    repeated = await readings.get(tx, program, _REPEATED)
+    repeated = await api_snapshots.get(tx, program, _REPEATED)
     times = [at for at in (first, repeated.read_at if repeated else None) if at is not None]
     return max(times, default=None)
 
@@ -46,7 +47,7 @@ async def verified_delivery_at(tx: Tx, program: str) -> datetime | None:
 async def note_repeated(core: Core, program: str) -> None:
     """A verified delivery of an event that was known already."""
     async with core.store.begin() as tx:
-        await readings.put(tx, program, _REPEATED, {})
+        await api_snapshots.put(tx, program, _REPEATED, {})
 
 
 async def _set_before(tx: Tx, operation: Operation) -> str | None:
@@ -63,7 +64,7 @@ async def _set_before(tx: Tx, operation: Operation) -> str | None:
 async def _code_person(tx: Tx, operation: Operation) -> str | None:
     """The name of whoever gets the one-time codes of the card."""
     entry = await cards.get(tx, operation.subject)
-    slack_id = await person_cards.person_of(tx, entry.partner_ref) if entry and entry.partner_ref else None
+    slack_id = await otp_recipients.person_of(tx, entry.partner_ref) if entry and entry.partner_ref else None
     if slack_id is None:
         return None
     known = await people.get(tx, slack_id)

@@ -8,7 +8,7 @@ from typing import Any
 from sqlalchemy import delete, select
 
 from storage import tables as t
-from storage.readings import Reading
+from storage.cards.api_snapshots import Reading
 from storage.store import Tx
 from storage.upsert import insert_new
 

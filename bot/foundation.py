@@ -26,7 +26,8 @@ from bot.services import people
 from bot.services.core import Core
 from bot.services.messages import audit_anchors
 from bot.settings import Settings
-from storage import audit, programs
+from storage import audit
+from storage.operators import programs
 from storage.store import Store, Tx
 from storage.vault import Keyring, Vault
 

@@ -33,7 +33,7 @@ async def pull(since_text: str) -> None:
     from bot.cli.environment import open_store
     from bot.domain.clock import SystemClock
     from bot.partner.errors import PartnerError
-    from storage import programs
+    from storage.operators import programs
 
     since = moment(since_text, SystemClock().now())
     async with open_store(beside_the_bot=True) as store:
@@ -65,8 +65,9 @@ async def _pull_one(store: Store, program: str, base_url: str, since: datetime) 
     from bot.services.events.backfill import read_log
     from bot.services.events.intake import Intake
     from bot.services.otp_store import Codes
-    from storage import audit, programs
+    from storage import audit
     from storage.events.ingest import Ingest
+    from storage.operators import programs
 
     clock = SystemClock()
     async with store.read() as tx:

@@ -220,7 +220,7 @@ async def _database(settings: Settings, stack: AsyncExitStack) -> AsyncIterator[
 
 
 async def _partners(store: Store, settings: Settings) -> AsyncIterator[Finding]:
-    from storage import programs
+    from storage.operators import programs
 
     async with store.read() as tx:
         known = {p.name: (p.base_url, await programs.key(tx, p.name)) for p in await programs.all(tx)}

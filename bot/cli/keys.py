@@ -101,7 +101,8 @@ async def _set(name: str, url: str, key: Secret) -> None:
     from bot.cli.environment import open_store, operator
     from bot.partner.access import AccessRefused, check_access
     from bot.settings import PARTNER_PATH
-    from storage import audit, programs
+    from storage import audit
+    from storage.operators import programs
 
     async with open_store(beside_the_bot=False) as store, store.begin() as tx:
         known = await programs.get(tx, name)
@@ -127,7 +128,7 @@ async def _set(name: str, url: str, key: Secret) -> None:
 
 async def _list() -> None:
     from bot.cli.environment import open_store
-    from storage import programs
+    from storage.operators import programs
 
     async with open_store(beside_the_bot=True) as store, store.read() as tx:
         found = await programs.all(tx)

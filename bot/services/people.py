@@ -12,7 +12,8 @@ from bot.domain.errors import LookupFailed, NotAllowed, UnknownName
 from bot.domain.policy import never_met
 from bot.operations._base import Operation
 from bot.services.core import Core
-from storage import audit, people
+from storage import audit
+from storage.operators import people
 
 # A preview is filled within this time; older ones look the person up again.
 REQUESTER_CHECK_HOLDS = timedelta(minutes=10)

@@ -28,11 +28,11 @@ from bot.services.events.polling import Poller
 from bot.services.events.webhooks import Webhooks
 from bot.services.operators.leadership import Leader
 from bot.services.otp_store import Codes
-from storage import programs
 from storage.cards import otp_recipients
 from storage.events.ingest import Ingest
 from storage.messages import alerts
 from storage.messages.alerts import Alert
+from storage.operators import programs
 from storage.store import Store
 from storage.vault import Keyring, Vault
 from tests.crash.outside import Outside, outside

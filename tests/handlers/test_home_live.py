@@ -13,8 +13,8 @@ from bot.services.money import float_lookups
 from bot.services.operators import pausing
 from bot.services.overview import status
 from handlers.home import Homes
-from storage import people
 from storage.messages import home_views
+from storage.operators import people
 from tests.handlers.office import ALICE, BOB, CAROL, Office
 
 Json = dict[str, Any]

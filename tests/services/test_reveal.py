@@ -19,7 +19,7 @@ from bot.services.execution.card_details_access import NotShown, Shown
 from bot.services.messages.delivery import Outbox, SlackTrouble
 from bot.services.operators import programs
 from bot.view_models.pictures import LinkPicture
-from storage import pauses
+from storage.operators import pauses
 from storage.requests import card_details_links
 from tests.services.acting import execute
 from tests.support.world import ALICE, BOB, CAROL, World

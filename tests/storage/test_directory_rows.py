@@ -12,11 +12,11 @@ from bot.domain.actors import Actor
 from bot.domain.cards import CardEntry
 from bot.domain.errors import NotFound
 from bot.domain.secret import Secret
-from storage import people, programs
 from storage.cards import api_snapshots, cards
 from storage.errors import CannotOpen
 from storage.messages import alerts
 from storage.messages.alerts import Alert
+from storage.operators import people, programs
 from storage.requests import drafts
 from storage.requests.drafts import Draft
 from storage.store import Store, Tx

@@ -5,7 +5,7 @@ from datetime import timedelta
 
 import pytest
 
-from storage import leases
+from storage.operators import leases
 from storage.store import Store
 from tests.storage.conftest import Opener
 from tests.support.clock import FrozenClock

@@ -6,12 +6,13 @@ import pytest
 from sqlalchemy import text
 
 from bot.domain.secret import Secret
-from storage import key_rotation, programs
+from storage import key_rotation
 from storage import tables as t
 from storage.columns import SealedText
 from storage.errors import CannotOpen, WrongMasterKey
 from storage.events import inbox
 from storage.key_rotation import SEALED_COLUMNS
+from storage.operators import programs
 from storage.requests import drafts, requests
 from storage.requests.drafts import Draft
 from storage.store import Store

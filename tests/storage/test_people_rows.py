@@ -10,10 +10,10 @@ from sqlalchemy import text
 from sqlalchemy.exc import IntegrityError
 
 from bot.domain.secret import Secret
-from storage import pauses, programs
 from storage.cards import api_snapshots, otp_recipients
 from storage.events import cursors
 from storage.messages import home_views
+from storage.operators import pauses, programs
 from storage.requests import confirmations
 from storage.store import Store, Tx
 from tests.support.clock import FrozenClock

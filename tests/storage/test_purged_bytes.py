@@ -8,10 +8,11 @@ from pathlib import Path
 import pytest
 
 from bot.domain.secret import Secret
-from storage import audit, programs
+from storage import audit
 from storage import tables as t
 from storage.database import set_pragmas
 from storage.events import inbox
+from storage.operators import programs
 from storage.requests import drafts, requests
 from storage.requests.drafts import Draft
 from storage.store import Store

@@ -35,8 +35,8 @@ from bot.services.requests import approvals, drafts
 from bot.services.requests import lifecycle as requests
 from sandbox.partner.app import Running as Simulator
 from sandbox.partner.app import serve
-from storage import programs
 from storage.migrate import migrate
+from storage.operators import programs
 from storage.requests import attempts as attempt_rows
 from storage.requests import requests as request_rows
 from storage.store import Store

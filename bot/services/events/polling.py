@@ -20,8 +20,8 @@ from bot.services.cards import card_sync
 from bot.services.core import Core
 from bot.services.money import float_lookups
 from bot.services.operators import programs
-from storage import programs as program_rows
 from storage.cards import api_snapshots
+from storage.operators import programs as program_rows
 
 log = logging.getLogger("countersign.polling")
 

@@ -30,8 +30,8 @@ from bot.services.execution import outcome_effects, presend_checks, webhook_secr
 from bot.services.operators import programs
 from bot.services.requests import batch_rows
 from bot.services.requests.lifecycle import close, note
-from storage import pauses
 from storage.errors import CannotOpen, Purged
+from storage.operators import pauses
 from storage.requests import attempts, requests
 from storage.store import Tx
 

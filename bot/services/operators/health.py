@@ -5,8 +5,8 @@ from __future__ import annotations
 from datetime import timedelta
 
 from bot.services.core import Core
-from storage import programs
 from storage.cards import api_snapshots
+from storage.operators import programs
 
 # Two missed polls are a hiccup; the third says that nobody is watching.
 _MISSED_POLLS = 3

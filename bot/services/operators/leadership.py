@@ -14,7 +14,7 @@ from collections.abc import Awaitable, Callable
 from datetime import timedelta
 
 from bot.domain.clock import Clock
-from storage import leases
+from storage.operators import leases
 from storage.store import Store
 
 log = logging.getLogger("countersign.leadership")

@@ -18,8 +18,8 @@ from bot.services.core import Core
 from bot.services.operators import confirmations
 from bot.view_models.status import CodePerson
 from storage import audit
-from storage import people as people_rows
 from storage.cards import cards, otp_recipients
+from storage.operators import people as people_rows
 from storage.requests.confirmations import Consent
 from storage.store import Tx
 

@@ -21,8 +21,9 @@ from bot.services.operators import confirmations
 from bot.services.operators import programs as program_pauses
 from bot.services.people import Roles
 from bot.services.requests import drafts
-from storage import audit, pauses, programs
-from storage.pauses import Pause
+from storage import audit
+from storage.operators import pauses, programs
+from storage.operators.pauses import Pause
 from storage.requests import confirmations as consent_rows
 from storage.requests import requests
 from storage.requests.confirmations import Consent

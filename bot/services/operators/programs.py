@@ -8,8 +8,9 @@ from __future__ import annotations
 from bot.partner.errors import Forbidden, PartnerError
 from bot.services.alerts import lifecycle as alerts
 from bot.services.core import Core
-from storage import audit, pauses, programs
-from storage.pauses import Pause
+from storage import audit
+from storage.operators import pauses, programs
+from storage.operators.pauses import Pause
 from storage.store import Tx
 
 # After a 403 a key must have both before it is trusted again, or each request would pause the program anew.

@@ -22,9 +22,9 @@ from bot.services.core import Core
 from bot.services.overview import status
 from bot.view_models.pictures import AlertPicture, InboxPicture
 from bot.view_models.status import HomePicture, ProgramState
-from storage import people as people_rows
 from storage.messages import home_views
 from storage.messages.home_views import HomeView
+from storage.operators import people as people_rows
 from storage.requests import decisions, requests
 
 __all__ = [

@@ -16,10 +16,10 @@ from bot.services.money import float_lookups
 from bot.services.operators import programs
 from bot.view_models.pictures import AlertPicture
 from bot.view_models.status import Freshness, ProgramState, StatusPicture
-from storage import pauses
 from storage.cards import api_snapshots, cards
 from storage.events import cursors, inbox, webhook_secrets
 from storage.messages import alerts
+from storage.operators import pauses
 from storage.requests import requests
 from storage.store import Tx
 

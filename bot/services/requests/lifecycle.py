@@ -19,7 +19,8 @@ from bot.services.core import Core
 from bot.services.requests import batch_rows
 from bot.services.requests.drafts import operation_of
 from bot.services.requests.signed_decisions import signed
-from storage import audit, pauses
+from storage import audit
+from storage.operators import pauses
 from storage.requests import decisions, drafts, requests
 from storage.requests.drafts import Draft
 from storage.store import Tx

@@ -12,9 +12,9 @@ from typing import Any
 from bot.domain.requests import State
 from bot.operations._base import Facts, Operation
 from bot.services.core import Core
-from storage import people
 from storage.cards import api_snapshots, cards, otp_recipients
 from storage.events import inbox
+from storage.operators import people
 from storage.requests import requests
 from storage.store import Tx
 

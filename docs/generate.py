@@ -14,7 +14,7 @@ from typing import Any
 import typer.main
 
 from bot.cli import app
-from bot.domain.requests import TRANSITIONS, State
+from bot.domain.requests.lifecycle import TRANSITIONS, State
 from bot.operations import kinds
 
 TARGET = Path(__file__).with_name("cli.md")

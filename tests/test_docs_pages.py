@@ -11,8 +11,8 @@ from types import ModuleType
 import pytest
 
 from bot import operations
-from bot.domain.outcomes import Call
-from bot.domain.requests import State
+from bot.domain.requests.lifecycle import State
+from bot.domain.requests.outcomes import Call
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
@@ -34,7 +34,7 @@ LOST_ANSWERS = {
     Call.REVEAL: "Card details were approved and not seen",
 }
 OTHER_WAYS = {
-    "bot/domain/planning.py: def is_outdated": "The key is older than a day",
+    "bot/domain/requests/planning.py: def is_outdated": "The key is older than a day",
     "bot/services/execution/outcome_effects.py: _KEY_LOST": "The API key stopped working while a request was under way",
     "bot/services/execution/outcome_effects.py: _UNTRUSTED": "What is stored is not what was approved",
     "bot/operations/card_topup.py: answered with another card or amount": "The answer named another card or amount",

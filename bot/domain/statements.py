@@ -15,7 +15,7 @@ from zoneinfo import ZoneInfo
 from bot.domain.money import exact_sum
 from bot.domain.periods import Period
 from bot.domain.purchases import Open
-from bot.domain.requests import Request
+from bot.domain.requests.lifecycle import Request
 
 DECLINED = "declined"
 # So many bars can be told apart.

@@ -15,8 +15,8 @@ from typing import Any, ClassVar
 
 from bot.domain.cards import CardEntry
 from bot.domain.errors import InvalidFields, InvalidInput
-from bot.domain.outcomes import Call, Finding, Outcome, classify
-from bot.domain.planning import Evidence
+from bot.domain.requests.outcomes import Call, Finding, Outcome, classify
+from bot.domain.requests.planning import Evidence
 from bot.partner.client import PartnerClient
 from bot.partner.errors import NotConnected, NotSent, PartnerError
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from bot.domain.outcomes import CONFIRM_PAUSES, Call, Finding, Outcome
-from bot.domain.planning import Evidence
+from bot.domain.requests.outcomes import CONFIRM_PAUSES, Call, Finding, Outcome
+from bot.domain.requests.planning import Evidence
 from bot.operations._base import Facts, Field, Look, Operation
 from bot.operations._facts import card_facts
 from bot.partner.client import PartnerClient

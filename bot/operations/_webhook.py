@@ -10,8 +10,8 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from typing import Any
 
-from bot.domain.outcomes import Call, Finding, Outcome
-from bot.domain.planning import Evidence
+from bot.domain.requests.outcomes import Call, Finding, Outcome
+from bot.domain.requests.planning import Evidence
 from bot.operations._base import Facts, Line, Look, Operation
 from bot.partner.client import PartnerClient
 from bot.partner.errors import PartnerError

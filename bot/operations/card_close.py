@@ -15,8 +15,8 @@ from typing import Any, ClassVar, cast
 
 from bot.domain.cards import DELETED, CardEntry
 from bot.domain.money import exact_sum, format_usd
-from bot.domain.outcomes import Call, Finding, Outcome
-from bot.domain.planning import Evidence
+from bot.domain.requests.outcomes import Call, Finding, Outcome
+from bot.domain.requests.planning import Evidence
 from bot.operations._base import Concern, Facts, Field, InWords, Line, Look, Operation
 from bot.operations._card_switch import CARD
 from bot.operations._facts import float_facts

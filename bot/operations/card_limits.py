@@ -13,8 +13,8 @@ from typing import Any
 
 from bot.domain.errors import InvalidFields
 from bot.domain.money import format_usd
-from bot.domain.outcomes import CONFIRM_PAUSES, Call, Finding, Outcome
-from bot.domain.planning import Evidence
+from bot.domain.requests.outcomes import CONFIRM_PAUSES, Call, Finding, Outcome
+from bot.domain.requests.planning import Evidence
 from bot.operations import readers
 from bot.operations._base import Concern, Facts, Field, Line, Look, Operation
 from bot.operations._card_switch import CARD

@@ -9,9 +9,9 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-from bot.domain.outcomes import Call, Finding, Outcome
-from bot.domain.planning import Evidence
-from bot.domain.terms import mask_phone
+from bot.domain.requests.outcomes import Call, Finding, Outcome
+from bot.domain.requests.planning import Evidence
+from bot.domain.requests.terms import mask_phone
 from bot.operations import readers
 from bot.operations._base import Concern, Facts, Field, Line, Look, Operation
 from bot.operations._card_switch import CARD

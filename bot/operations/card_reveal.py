@@ -9,8 +9,8 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-from bot.domain.outcomes import Call, Finding, Outcome
-from bot.domain.planning import Evidence
+from bot.domain.requests.outcomes import Call, Finding, Outcome
+from bot.domain.requests.planning import Evidence
 from bot.operations._base import Concern, Facts, Line, Look, Operation
 from bot.operations._card_switch import CARD
 from bot.partner.client import PartnerClient

@@ -12,8 +12,8 @@ from decimal import Decimal
 from typing import Any, ClassVar, cast
 
 from bot.domain.money import format_usd
-from bot.domain.outcomes import Call, Finding, Outcome
-from bot.domain.planning import Evidence
+from bot.domain.requests.outcomes import Call, Finding, Outcome
+from bot.domain.requests.planning import Evidence
 from bot.operations import readers
 from bot.operations._base import Concern, Facts, Field, InWords, Line, Look, Operation
 from bot.operations._card_switch import CARD

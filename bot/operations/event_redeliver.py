@@ -12,8 +12,8 @@ from datetime import datetime
 from itertools import count
 from typing import Any, ClassVar, cast
 
-from bot.domain.outcomes import Call, Finding, Outcome
-from bot.domain.planning import Evidence
+from bot.domain.requests.outcomes import Call, Finding, Outcome
+from bot.domain.requests.planning import Evidence
 from bot.operations._base import Concern, Facts, Field, InWords, Line, Look, Operation
 from bot.partner.client import PartnerClient
 from bot.partner.models import Event

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
-from bot.domain.requests import Request
+from bot.domain.requests.lifecycle import Request
 from bot.services.core import Core
 from storage.audit import Anchor
 from storage.messages import outbox

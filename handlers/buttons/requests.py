@@ -5,7 +5,7 @@ from __future__ import annotations
 from slack_sdk.errors import SlackApiError
 
 from bot.domain.errors import NotFound
-from bot.domain.requests import State
+from bot.domain.requests.lifecycle import State
 from bot.services import people
 from bot.services.requests import approvals, request_lookups, review
 from handlers.commands import dispatch, grammar, open_forms

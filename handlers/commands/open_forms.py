@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from bot.domain.outcomes import Call
+from bot.domain.requests.outcomes import Call
 from bot.domain.reveals import NOT_SET_UP
 from bot.operations._base import Operation
 from bot.services import people

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from bot.domain import bulk_csv
-from bot.domain.bulk_csv import Unreadable
 from bot.domain.errors import NotAllowed, NotFound
-from bot.domain.requests import Request
+from bot.domain.requests import batch_csv
+from bot.domain.requests.batch_csv import Unreadable
+from bot.domain.requests.lifecycle import Request
 from bot.operations._base import Operation
 from bot.services import people
 from bot.services.requests import batch_reading, batch_submission, drafts, request_lookups
@@ -55,13 +55,13 @@ async def uploaded(turn: Turn) -> None:
             replies.said("I read lists of cards as one CSV file at a time. See `/card topup bulk`.")
         )
         return
-    content = await fetch(turn.client, files[0], most_bytes=bulk_csv.MAX_BYTES)
+    content = await fetch(turn.client, files[0], most_bytes=batch_csv.MAX_BYTES)
     await turn.tell(await _answer(turn, content))
 
 
 async def _answer(turn: Turn, content: bytes) -> blocks.Block:
     try:
-        text = bulk_csv.decode(content)
+        text = batch_csv.decode(content)
         read = await batch_reading.begin(turn.core, owner=turn.user, text=text)
     except Unreadable as wrong:
         return views.faults(wrong.problems)

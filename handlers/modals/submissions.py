@@ -7,7 +7,7 @@ is updated when it is.
 from __future__ import annotations
 
 from bot.domain.errors import InvalidFields
-from bot.domain.requests import Request
+from bot.domain.requests.lifecycle import Request
 from bot.services.operators import programs
 from bot.services.requests import approvals, drafts
 from bot.services.requests import lifecycle as requests

@@ -14,7 +14,7 @@ from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 from slack_sdk.web.async_slack_response import AsyncSlackResponse
 
-from bot.domain.bulk import results_name
+from bot.domain.requests.batches import results_name
 from bot.services.messages import view_model_loader
 from bot.services.messages.delivery import MessageGone, Posted, SlackRefused, SlackTrouble
 from bot.view_models.pictures import (

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from bot.domain.requests import Request
+from bot.domain.requests.lifecycle import Request
 from bot.operations._base import Operation
 from bot.view_models.pictures import AlertPicture
 from bot.view_models.status import HomePicture, ProgramState

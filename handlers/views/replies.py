@@ -7,7 +7,7 @@ from datetime import datetime
 from decimal import Decimal
 
 from bot.domain.money import format_usd
-from bot.domain.requests import Request, State
+from bot.domain.requests.lifecycle import Request, State
 from bot.operations._base import Operation
 from bot.view_models.pictures import RequestPicture
 from handlers.views import blocks as b

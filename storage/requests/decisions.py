@@ -6,8 +6,8 @@ from dataclasses import asdict
 
 from sqlalchemy import delete, select
 
-from bot.domain.approvals import Decision, DecisionKind
 from bot.domain.errors import AlreadyDecided, OwnRequest
+from bot.domain.requests.approvals import Decision, DecisionKind
 from storage import tables as t
 from storage.store import Tx
 from storage.upsert import insert_new

@@ -9,8 +9,8 @@ from decimal import Decimal
 from typing import Any
 
 from bot import operations
-from bot.domain.bulk_csv import MAX_ROWS, Problem
-from bot.domain.requests import State
+from bot.domain.requests.batch_csv import MAX_ROWS, Problem
+from bot.domain.requests.lifecycle import State
 from bot.operations._base import Concern
 from bot.services.requests import batch_reading
 from bot.view_models import pictures as p

@@ -7,7 +7,7 @@ from typing import Any
 
 from bot import operations
 from bot.domain.errors import NotAllowed
-from bot.domain.requests import State
+from bot.domain.requests.lifecycle import State
 from bot.domain.secret import Secret
 from bot.operations._base import Concern
 from bot.view_models import pictures as p

@@ -9,7 +9,7 @@ from decimal import Decimal
 from typing import Any
 
 from bot import operations
-from bot.domain.requests import State
+from bot.domain.requests.lifecycle import State
 from bot.services.alerts.funding_rules import UnderWay
 from bot.view_models import pictures as p
 from bot.view_models import status as h

@@ -9,9 +9,9 @@ from decimal import Decimal
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from bot.domain.checking import Checked, Verification
 from bot.domain.periods import Period
-from bot.domain.requests import State
+from bot.domain.requests.lifecycle import State
+from bot.domain.requests.verification import Checked, Verification
 from bot.domain.statements import (
     CardStatement,
     DeclineGroup,

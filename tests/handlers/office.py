@@ -18,7 +18,7 @@ from slack_bolt.async_app import AsyncApp
 from slack_sdk.web.async_client import AsyncWebClient
 
 import handlers
-from bot.domain.requests import Request
+from bot.domain.requests.lifecycle import Request
 from bot.services.cards import card_sync
 from bot.services.core import Core
 from bot.services.messages.delivery import Outbox

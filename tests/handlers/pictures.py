@@ -7,9 +7,9 @@ from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
-from bot.domain.approvals import Decision, DecisionKind
 from bot.domain.ids import short_code
-from bot.domain.requests import Request, State
+from bot.domain.requests.approvals import Decision, DecisionKind
+from bot.domain.requests.lifecycle import Request, State
 from bot.operations._base import Concern
 from bot.view_models import pictures as p
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from sqlalchemy import text
 
-from bot.domain.requests import Request, State
+from bot.domain.requests.lifecycle import Request, State
 from bot.services.requests import lifecycle as requests
 from tests.handlers.office import ALICE, APPROVALS, BOB, CAROL, Office, an_office
 from tests.services.acting import processor

@@ -13,7 +13,7 @@ import pytest
 
 from bot import operations
 from bot.config import Config
-from bot.domain.requests import State
+from bot.domain.requests.lifecycle import State
 from bot.intents import Facts, KnownCard, Reading, parse
 from bot.services.execution import executor as execution
 from tests.handlers.office import ALICE, BOB, Office, an_office

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from bot.domain.requests import Request, State
+from bot.domain.requests.lifecycle import Request, State
 from bot.services.execution import executor as execution
 from bot.services.requests import local_facts
 from handlers.commands import grammar

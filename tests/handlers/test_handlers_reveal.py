@@ -6,7 +6,7 @@ import json
 import re
 from typing import Any
 
-from bot.domain.requests import Request
+from bot.domain.requests.lifecycle import Request
 from bot.domain.reveals import Manner, Reveals
 from bot.domain.secret import Secret
 from bot.services.execution import card_details_access

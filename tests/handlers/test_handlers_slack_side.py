@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from bot.domain.errors import LookupFailed
-from bot.domain.requests import State
+from bot.domain.requests.lifecycle import State
 from bot.services.messages.delivery import MessageGone, SlackRefused, SlackTrouble
 from handlers.background_tasks import AfterAck
 from handlers.slack_api.directory import SlackDirectory

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from bot.domain.requests import State
+from bot.domain.requests.lifecycle import State
 from bot.services.execution import executor as execution
 from handlers.commands import grammar
 from storage.events import webhook_secrets

@@ -5,7 +5,7 @@ from typing import Any
 
 from bot.domain.cards import CardEntry
 from bot.domain.money import format_usd
-from bot.domain.requests import State
+from bot.domain.requests.lifecycle import State
 from bot.partner.webhooks import unwrap
 from bot.services.events.purchase_legs import leg_of
 from storage.cards import cards

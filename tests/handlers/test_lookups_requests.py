@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from bot import operations
-from bot.domain.requests import OPEN, Request, State
+from bot.domain.requests.lifecycle import OPEN, Request, State
 from bot.services.core import Core
 from bot.services.requests import request_lookups, verification
 from handlers.commands import request_filters

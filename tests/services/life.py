@@ -18,9 +18,9 @@ from typing import Any, ClassVar, TypeVar
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from bot.domain.approvals import DecisionKind
 from bot.domain.errors import CountersignError
-from bot.domain.requests import OPEN, SENT, TRANSITIONS, Request, State
+from bot.domain.requests.approvals import DecisionKind
+from bot.domain.requests.lifecycle import OPEN, SENT, TRANSITIONS, Request, State
 from bot.partner.client import PartnerClient
 from bot.partner.errors import PartnerError
 from bot.partner.ratelimit import RateLimiter

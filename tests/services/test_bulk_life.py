@@ -11,7 +11,7 @@ from sqlalchemy import text
 
 from bot.domain.errors import NotAllowed, OverLimit, OwnRequest, Stale
 from bot.domain.policy import KindPolicy, Limits, Tier
-from bot.domain.requests import State
+from bot.domain.requests.lifecycle import State
 from bot.services.execution import executor as execution
 from bot.services.execution import maintenance
 from bot.services.requests import approvals, batch_submission

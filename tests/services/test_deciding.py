@@ -26,7 +26,7 @@ from bot.domain.errors import (
     Stale,
 )
 from bot.domain.policy import KindPolicy, Limits
-from bot.domain.requests import Request, State
+from bot.domain.requests.lifecycle import Request, State
 from bot.services import people
 from bot.services.execution import executor as execution
 from bot.services.requests import approvals, drafts

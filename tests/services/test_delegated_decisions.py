@@ -14,7 +14,7 @@ from bot.domain.actors import Actor
 from bot.domain.delegation import Delegation
 from bot.domain.errors import AlreadyDecided, NotAllowed
 from bot.domain.policy import KindPolicy, Tier
-from bot.domain.requests import State
+from bot.domain.requests.lifecycle import State
 from bot.services.requests import approvals
 from tests.services.acting import execute, keys_sent
 from tests.support.world import ALICE, BOB, CAROL, HOME, World, a_policy, a_world

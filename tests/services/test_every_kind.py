@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from bot import operations
-from bot.domain.planning import Evidence
 from bot.domain.policy import KINDS
-from bot.domain.requests import Request, State
+from bot.domain.requests.lifecycle import Request, State
+from bot.domain.requests.planning import Evidence
 from bot.intents import Facts, KnownCard, parse
 from bot.intents.model import ACTIONS
 from bot.operations._base import Operation

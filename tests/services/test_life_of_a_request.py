@@ -13,9 +13,9 @@ from hypothesis import HealthCheck, Phase, settings
 from hypothesis.errors import HypothesisException
 from hypothesis.stateful import run_state_machine_as_test
 
-from bot.domain import approvals, outcomes, planning
-from bot.domain.approvals import Reason, Verdict
-from bot.domain.outcomes import Call, Finding
+from bot.domain.requests import approvals, outcomes, planning
+from bot.domain.requests.approvals import Reason, Verdict
+from bot.domain.requests.outcomes import Call, Finding
 from bot.operations.card_topup import TopUp
 from bot.services.alerts import lifecycle as alerts
 from bot.services.execution import presend_checks

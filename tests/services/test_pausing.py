@@ -9,7 +9,7 @@ import pytest
 
 from bot.domain.delegation import Delegation
 from bot.domain.errors import InvalidInput, NotAllowed, NotFound, OwnRequest, Stale
-from bot.domain.requests import State
+from bot.domain.requests.lifecycle import State
 from bot.services.operators import confirmation_answers, confirmations, pausing, programs
 from bot.services.requests import approvals
 from bot.services.requests import lifecycle as requests

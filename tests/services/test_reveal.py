@@ -9,7 +9,7 @@ import pytest
 from sqlalchemy import text
 
 from bot.domain.errors import Expired, InvalidFields, NotAllowed
-from bot.domain.requests import Request, State
+from bot.domain.requests.lifecycle import Request, State
 from bot.domain.reveals import Manner, Reveals, digest_of
 from bot.domain.secret import Secret
 from bot.services.cards import details_link

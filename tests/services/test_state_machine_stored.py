@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from bot.domain.errors import IllegalTransition, Stale
-from bot.domain.requests import TRANSITIONS, Event, Request, State
+from bot.domain.requests.lifecycle import TRANSITIONS, Event, Request, State
 from storage import audit
 from storage.requests import requests as rows
 from tests.support.world import World

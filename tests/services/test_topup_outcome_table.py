@@ -9,8 +9,8 @@ from decimal import Decimal
 
 import pytest
 
-from bot.domain.outcomes import QUIESCENCE, RETRY_PAUSES
-from bot.domain.requests import State
+from bot.domain.requests.lifecycle import State
+from bot.domain.requests.outcomes import QUIESCENCE, RETRY_PAUSES
 from bot.services.execution import maintenance
 from bot.services.operators import programs
 from bot.services.requests import lifecycle as requests

@@ -17,12 +17,12 @@ import httpx
 
 from bot import operations
 from bot.domain.actors import Actor
-from bot.domain.approvals import Verdict
 from bot.domain.errors import LookupFailed
 from bot.domain.ids import Ids
 from bot.domain.money import exact_sum
 from bot.domain.policy import KindPolicy, Limits, People, Policy, Tier
-from bot.domain.requests import Request
+from bot.domain.requests.approvals import Verdict
+from bot.domain.requests.lifecycle import Request
 from bot.domain.reveals import Reveals, origins
 from bot.domain.secret import Secret
 from bot.partner.client import PartnerClient

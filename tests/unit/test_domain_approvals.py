@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from bot.domain.approvals import Decision, DecisionKind, Reason, Verdict, decide, decision_bytes
 from bot.domain.delegation import Standing
-from bot.domain.requests import Request, State
+from bot.domain.requests.approvals import Decision, DecisionKind, Reason, Verdict, decide, decision_bytes
+from bot.domain.requests.lifecycle import Request, State
 
 NOW = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
 REQUEST = Request(

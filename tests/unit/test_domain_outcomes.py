@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import pytest
 
-from bot.domain.outcomes import (
+from bot.domain.requests.outcomes import (
     AFTER_UNKNOWN,
     CONFIRM_PAUSES,
     FIRST,

@@ -8,9 +8,9 @@ from decimal import Decimal
 
 import pytest
 
-from bot.domain.outcomes import QUIESCENCE, Finding, Outcome
-from bot.domain.planning import Evidence, History, Step, after, never_executed, next_step, settle
-from bot.domain.requests import Attempt, Event, Request, State
+from bot.domain.requests.lifecycle import Attempt, Event, Request, State
+from bot.domain.requests.outcomes import QUIESCENCE, Finding, Outcome
+from bot.domain.requests.planning import Evidence, History, Step, after, never_executed, next_step, settle
 
 SENT_AT = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
 SPENT = frozenset({(503, "UPSTREAM_AUTH")})

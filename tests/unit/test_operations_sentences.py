@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from bot import operations
-from bot.domain.outcomes import Call, Finding
+from bot.domain.requests.outcomes import Call, Finding
 from bot.operations._base import Operation
 from bot.partner.certainty import Certainty, documented
 from bot.partner.endpoints import Endpoint

@@ -6,7 +6,7 @@ from __future__ import annotations
 from datetime import datetime
 
 from bot.domain.cards import CardEntry
-from bot.domain.requests import State
+from bot.domain.requests.lifecycle import State
 from bot.services.alerts import lifecycle as alerts
 from bot.services.core import Core
 from storage.cards import api_snapshots, cards

@@ -11,7 +11,7 @@ from zoneinfo import ZoneInfo
 
 from bot.domain import periods
 from bot.domain.cards import CardEntry
-from bot.domain.requests import OPEN, State
+from bot.domain.requests.lifecycle import OPEN, State
 from bot.domain.statements import CardStatement
 from bot.partner.errors import PartnerError
 from bot.services.cards import purchases

@@ -6,7 +6,7 @@
 
 A claim that finds an unanswered attempt knows that nobody knows: `outcome_unknown` is set for good,
 and from then on no refusal alone proves a failure. Which answers prove what is in
-`bot.domain.outcomes`; what to do next is in `bot.domain.planning`.
+`bot.domain.requests.outcomes`; what to do next is in `bot.domain.requests.planning`.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 
-from bot.domain.outcomes import Finding, Outcome
-from bot.domain.planning import History, Step, after, is_outdated, next_step, settle
-from bot.domain.requests import Attempt, Event, Request, State
+from bot.domain.requests.lifecycle import Attempt, Event, Request, State
+from bot.domain.requests.outcomes import Finding, Outcome
+from bot.domain.requests.planning import History, Step, after, is_outdated, next_step, settle
 from bot.operations._base import Operation
 from bot.partner.errors import PartnerError
 from bot.services import outbox_messages

@@ -6,9 +6,9 @@ import logging
 from datetime import timedelta
 
 from bot.domain.errors import CountersignError
-from bot.domain.outcomes import LATE_LANDING_FOR, PRIVATE_KEPT_FOR
-from bot.domain.planning import Evidence
-from bot.domain.requests import Event, Request, State
+from bot.domain.requests.lifecycle import Event, Request, State
+from bot.domain.requests.outcomes import LATE_LANDING_FOR, PRIVATE_KEPT_FOR
+from bot.domain.requests.planning import Evidence
 from bot.partner.errors import PartnerError
 from bot.services import outbox_messages, people
 from bot.services.alerts import lifecycle as alerts

@@ -10,9 +10,9 @@ from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any
 
-from bot.domain.outcomes import RECONCILE_EVERY, RETRY_PAUSES
-from bot.domain.planning import LAPSED, History, never_executed
-from bot.domain.requests import TERMINAL, Event, Request, State
+from bot.domain.requests.lifecycle import TERMINAL, Event, Request, State
+from bot.domain.requests.outcomes import RECONCILE_EVERY, RETRY_PAUSES
+from bot.domain.requests.planning import LAPSED, History, never_executed
 from bot.services import outbox_messages
 from bot.services.alerts import lifecycle as alerts
 from bot.services.core import Core

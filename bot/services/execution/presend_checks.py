@@ -8,11 +8,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import timedelta
 
-from bot.domain.approvals import Decision, DecisionKind
 from bot.domain.errors import CountersignError, LookupFailed
-from bot.domain.planning import approval_is_valid
 from bot.domain.policy import APPROVAL_VALID_FOR
-from bot.domain.requests import Event, Request, State
+from bot.domain.requests.approvals import Decision, DecisionKind
+from bot.domain.requests.lifecycle import Event, Request, State
+from bot.domain.requests.planning import approval_is_valid
 from bot.operations._base import Operation
 from bot.partner.errors import Forbidden, PartnerError, Unauthorized
 from bot.services import people

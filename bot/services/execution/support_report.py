@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bot.domain.money import format_usd
-from bot.domain.requests import Request
+from bot.domain.requests.lifecycle import Request
 from bot.services.core import Core
 from storage.requests import attempts
 from storage.store import Tx

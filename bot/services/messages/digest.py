@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 
 from bot.domain.money import format_usd
-from bot.domain.requests import State
+from bot.domain.requests.lifecycle import State
 from bot.services import outbox_messages
 from bot.services.core import Core
 from storage.cards import api_snapshots, history

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 
-from bot.domain.approvals import DecisionKind
-from bot.domain.requests import Request, State
+from bot.domain.requests.approvals import DecisionKind
+from bot.domain.requests.lifecycle import Request, State
 from bot.services import outbox_messages
 from bot.services.core import Core
 from bot.services.requests.lifecycle import FIRST_REMINDER, remind_due

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from bot.domain.errors import LookupFailed
 from bot.domain.ids import short_code
-from bot.domain.requests import UNSENT, Request, State
+from bot.domain.requests.lifecycle import UNSENT, Request, State
 from bot.operations._base import Concern, Line
 from bot.services.alerts.lifecycle import NEVER_MUTED
 from bot.services.cards import details_link

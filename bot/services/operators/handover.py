@@ -7,7 +7,7 @@ from datetime import datetime
 
 from bot.domain.actors import Actor
 from bot.domain.errors import CountersignError, InvalidInput, NotAllowed, NotFound
-from bot.domain.requests import State
+from bot.domain.requests.lifecycle import State
 from bot.services import people
 from bot.services.alerts import funding_rules
 from bot.services.alerts import lifecycle as alerts

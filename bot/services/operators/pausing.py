@@ -13,7 +13,7 @@ from operator import attrgetter
 
 from bot.domain.actors import Actor
 from bot.domain.errors import InvalidInput, NotAllowed, NotFound
-from bot.domain.requests import State
+from bot.domain.requests.lifecycle import State
 from bot.services import outbox_messages, people
 from bot.services.alerts import lifecycle as alerts
 from bot.services.core import Core

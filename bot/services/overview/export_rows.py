@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from bot.domain.approvals import DecisionKind
 from bot.domain.cards import CardEntry
 from bot.domain.csv_lines import Cell
 from bot.domain.periods import Period
-from bot.domain.requests import Request
+from bot.domain.requests.approvals import DecisionKind
+from bot.domain.requests.lifecycle import Request
 from bot.domain.statements import PurchaseLine
 from bot.partner.models import LedgerEntry, Transaction
 from bot.partner.ratelimit import Lane

@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from bot.domain.actors import require_full_member
-from bot.domain.approvals import DecisionKind
 from bot.domain.delegation import Standing
 from bot.domain.errors import NotAllowed
-from bot.domain.requests import OPEN, Request, State
+from bot.domain.requests.approvals import DecisionKind
+from bot.domain.requests.lifecycle import OPEN, Request, State
 from bot.services import people
 from bot.services.core import Core
 from bot.services.overview import status

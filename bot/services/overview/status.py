@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from bot.domain.requests import OPEN, State
+from bot.domain.requests.lifecycle import OPEN, State
 from bot.partner.errors import PartnerError
 from bot.services.alerts import funding_rules
 from bot.services.core import Core

@@ -10,7 +10,6 @@ from datetime import timedelta
 from decimal import Decimal
 
 from bot.domain.actors import Actor
-from bot.domain.approvals import Decision, DecisionKind, Reason, Verdict, decide
 from bot.domain.delegation import Standing
 from bot.domain.errors import (
     AlreadyDecided,
@@ -24,7 +23,8 @@ from bot.domain.errors import (
 )
 from bot.domain.money import format_usd
 from bot.domain.policy import APPROVAL_VALID_FOR
-from bot.domain.requests import Event, Request, State
+from bot.domain.requests.approvals import Decision, DecisionKind, Reason, Verdict, decide
+from bot.domain.requests.lifecycle import Event, Request, State
 from bot.services import outbox_messages, people
 from bot.services.alerts import lifecycle as alerts
 from bot.services.core import Core

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from bot.domain.approvals import Decision, DecisionKind, decision_bytes
-from bot.domain.bulk import digest_of_rows, due_after
 from bot.domain.errors import NotAllowed, Stale
 from bot.domain.policy import APPROVAL_VALID_FOR
-from bot.domain.requests import Event, Request
+from bot.domain.requests.approvals import Decision, DecisionKind, decision_bytes
+from bot.domain.requests.batches import digest_of_rows, due_after
+from bot.domain.requests.lifecycle import Event, Request
 from bot.services.core import Core
 from bot.services.requests import batch_rows
 from bot.services.requests.lifecycle import has_its_digest, note

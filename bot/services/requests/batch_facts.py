@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from bot.domain.requests import Request
+from bot.domain.requests.lifecycle import Request
 from bot.operations._base import Facts, Operation
 from bot.services.core import Core
 

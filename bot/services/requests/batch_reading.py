@@ -11,10 +11,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from bot.domain import bulk_csv
-from bot.domain.bulk_csv import Column, Problem, Unreadable
 from bot.domain.errors import InvalidFields, NotFound
-from bot.domain.requests import State
+from bot.domain.requests import batch_csv
+from bot.domain.requests.batch_csv import Column, Problem, Unreadable
+from bot.domain.requests.lifecycle import State
 from bot.operations._base import Operation
 from bot.operations.readers import refuse_card_number
 from bot.services import people
@@ -86,7 +86,7 @@ def template(cls: type[Operation]) -> str:
 
 def kind_of(core: Core, text: str) -> type[Operation]:
     """The kind that a list's header asks for; the fullest form that its columns can fill."""
-    named = bulk_csv.columns_named(text)
+    named = batch_csv.columns_named(text)
 
     def fit(cls: type[Operation]) -> tuple[int, int]:
         known = columns(cls)
@@ -99,7 +99,7 @@ async def begin(core: Core, *, owner: str, text: str, kind: str | None = None) -
     """Check the list and keep it sealed as a draft. Raises `Unreadable`, which is audited."""
     cls = core.kinds[kind] if kind else kind_of(core, text)
     try:
-        rows = bulk_csv.read(text, columns(cls))
+        rows = batch_csv.read(text, columns(cls))
         async with core.store.begin() as tx:
             found, program = await _checked(tx, core, cls, rows)
             draft_id = await _keep(tx, core, owner, cls, program, found)
@@ -152,7 +152,7 @@ async def _keep(
 
 
 async def _checked(
-    tx: Tx, core: Core, cls: type[Operation], rows: Iterable[bulk_csv.Row]
+    tx: Tx, core: Core, cls: type[Operation], rows: Iterable[batch_csv.Row]
 ) -> tuple[tuple[DraftRow, ...], str]:
     """The rows with canonical values, and the one program they are of. Raises `Unreadable`."""
     problems: list[Problem] = []
@@ -184,7 +184,7 @@ def _again(cls: type[Operation], label: str, line: int) -> str:
     return f"It names {label} again, as line {line} does.{together}"
 
 
-async def _row(tx: Tx, core: Core, cls: type[Operation], row: bulk_csv.Row) -> tuple[DraftRow, str]:
+async def _row(tx: Tx, core: Core, cls: type[Operation], row: batch_csv.Row) -> tuple[DraftRow, str]:
     """Raises `InvalidFields` with everything that is wrong in this row."""
     errors: dict[str, str] = {}
     values: dict[str, str] = {}

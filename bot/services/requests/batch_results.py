@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import replace
 
-from bot.domain.bulk import ending_text, results_name
 from bot.domain.csv_lines import line
-from bot.domain.requests import Request
+from bot.domain.requests.batches import ending_text, results_name
+from bot.domain.requests.lifecycle import Request
 from bot.operations._base import Concern, Facts, Line
 from bot.services.core import Core
 from bot.services.requests import batch_summary

@@ -10,10 +10,10 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import Any
 
-from bot.domain.bulk import counted, digest_of_rows
 from bot.domain.errors import CountersignError, NotAllowed, NotFound, Stale
 from bot.domain.money import exact_sum
-from bot.domain.requests import Event, Request, State
+from bot.domain.requests.batches import counted, digest_of_rows
+from bot.domain.requests.lifecycle import Event, Request, State
 from bot.operations._base import Concern, Operation
 from bot.partner.codec import encode
 from bot.services import outbox_messages, people

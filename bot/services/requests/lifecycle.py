@@ -7,12 +7,12 @@ from dataclasses import replace
 from datetime import timedelta
 
 from bot.domain.actors import Actor
-from bot.domain.approvals import DecisionKind
 from bot.domain.errors import CountersignError, NotAllowed, NotFound, Stale
 from bot.domain.money import plain
 from bot.domain.policy import APPROVAL_VALID_FOR
-from bot.domain.requests import Event, Request, State
-from bot.domain.terms import terms_digest
+from bot.domain.requests.approvals import DecisionKind
+from bot.domain.requests.lifecycle import Event, Request, State
+from bot.domain.requests.terms import terms_digest
 from bot.partner.codec import encode
 from bot.services import outbox_messages, people
 from bot.services.core import Core

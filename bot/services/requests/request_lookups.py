@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Mapping
 
-from bot.domain.approvals import DecisionKind
 from bot.domain.periods import Period
-from bot.domain.requests import OPEN, State
+from bot.domain.requests.approvals import DecisionKind
+from bot.domain.requests.lifecycle import OPEN, State
 from bot.domain.statements import RequestPage
 from bot.partner.errors import PartnerError
 from bot.services import people

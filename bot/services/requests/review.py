@@ -3,8 +3,8 @@ at whether the person may decide at all."""
 
 from __future__ import annotations
 
-from bot.domain.approvals import decide
 from bot.domain.errors import CountersignError, NotFound
+from bot.domain.requests.approvals import decide
 from bot.services import outbox_messages, people
 from bot.services.core import Core
 from bot.services.requests.approvals import refusal_of

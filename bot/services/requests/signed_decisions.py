@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from bot.domain.actors import Actor
-from bot.domain.approvals import Decision, DecisionKind, decision_bytes
-from bot.domain.requests import Request
+from bot.domain.requests.approvals import Decision, DecisionKind, decision_bytes
+from bot.domain.requests.lifecycle import Request
 from bot.services.core import Core
 from storage.store import Tx
 from storage.vault import Vault

@@ -8,10 +8,10 @@ from __future__ import annotations
 import json
 from collections.abc import Awaitable, Sequence
 
-from bot.domain.approvals import Decision, DecisionKind
-from bot.domain.checking import Checked, Verification
 from bot.domain.ids import short_code
-from bot.domain.requests import Request, State
+from bot.domain.requests.approvals import Decision, DecisionKind
+from bot.domain.requests.lifecycle import Request, State
+from bot.domain.requests.verification import Checked, Verification
 from bot.services.core import Core
 from bot.services.requests.lifecycle import existing, has_its_digest
 from bot.services.requests.signed_decisions import is_genuine

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from bot.domain.checking import Verification
 from bot.domain.money import format_usd
-from bot.domain.requests import Request
+from bot.domain.requests.lifecycle import Request
+from bot.domain.requests.verification import Verification
 from bot.domain.statements import RequestPage
 from bot.view_models.pictures import InboxPicture
 from handlers.views import blocks as b

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from bot.domain.bulk import progress_text
-from bot.domain.bulk_csv import MAX_ROWS, Problem
 from bot.domain.money import format_usd
-from bot.domain.requests import Request, State
+from bot.domain.requests.batch_csv import MAX_ROWS, Problem
+from bot.domain.requests.batches import progress_text
+from bot.domain.requests.lifecycle import Request, State
 from bot.operations._base import Operation
 from bot.view_models.pictures import BulkPreviewPicture, BulkRowPicture, Confirmation, RequestPicture
 from handlers.views import blocks as b

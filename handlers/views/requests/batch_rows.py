@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from bot.domain.bulk import progress_text
-from bot.domain.requests import State
+from bot.domain.requests.batches import progress_text
+from bot.domain.requests.lifecycle import State
 from bot.view_models.pictures import BulkRowPicture, RequestPicture
 from handlers.views import blocks as b
 from handlers.views import ids

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from bot.domain.approvals import Decision, DecisionKind
 from bot.domain.ids import short_code
 from bot.domain.money import format_usd
-from bot.domain.requests import OPEN, SENT, Request, State
+from bot.domain.requests.approvals import Decision, DecisionKind
+from bot.domain.requests.lifecycle import OPEN, SENT, Request, State
 from bot.view_models.pictures import DirectPicture, LinePicture, RequestPicture, ResultsPicture
 from handlers.views import blocks as b
 from handlers.views import ids

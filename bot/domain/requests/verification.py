@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
-from bot.domain.requests import Request
+from bot.domain.requests.lifecycle import Request
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 
-from bot.domain.outcomes import (
+from bot.domain.requests.lifecycle import Attempt, Event, Request, State
+from bot.domain.requests.outcomes import (
     KEY_TRUSTED_FOR,
     QUIESCENCE,
     RETRY_PAUSES,
@@ -21,7 +22,6 @@ from bot.domain.outcomes import (
     next_pause,
     reconcile_pause,
 )
-from bot.domain.requests import Attempt, Event, Request, State
 
 HELD_FOR = timedelta(seconds=30)
 

@@ -13,7 +13,7 @@ from datetime import datetime
 from enum import StrEnum
 
 from bot.domain.delegation import Standing
-from bot.domain.requests import Request, State
+from bot.domain.requests.lifecycle import Request, State
 
 
 class DecisionKind(StrEnum):

@@ -8,7 +8,7 @@ from datetime import timedelta
 from decimal import Decimal
 
 from bot.domain.money import format_usd
-from bot.domain.requests import OPEN, SENT, Event, State
+from bot.domain.requests.lifecycle import OPEN, SENT, Event, State
 
 # The first rows go a second apart. The others leave half of 120 calls a minute to people: a row takes
 # about four calls, and a hundred rows are sent within the 15 minutes for which their approval holds.

@@ -21,7 +21,7 @@ from bot.config_table import Table
 from bot.domain.addresses import is_address
 from bot.domain.alert_rules import Alerting, DeclineAlert, FloatAlert
 from bot.domain.hours import Hours
-from bot.domain.policy import Policy
+from bot.domain.people.policy import Policy
 from bot.domain.relaying import NEVER, Destination
 from bot.domain.retention import Retention
 

@@ -7,8 +7,8 @@ from zoneinfo import ZoneInfo
 
 from bot import operations
 from bot.config_table import Table
-from bot.domain.delegation import LONGEST, Delegation
-from bot.domain.policy import KINDS, KindPolicy, Limits, People, Policy, Tier
+from bot.domain.people.delegation import LONGEST, Delegation
+from bot.domain.people.policy import KINDS, KindPolicy, Limits, People, Policy, Tier
 
 _PERSON = re.compile(r"@[a-z0-9][a-z0-9._-]*|[UWS][A-Z0-9]{2,}")
 _ONE_PERSON = re.compile(r"@[a-z0-9][a-z0-9._-]*|[UW][A-Z0-9]{2,}")

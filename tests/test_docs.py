@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from bot.domain.policy import KINDS
+from bot.domain.people.policy import KINDS
 from bot.settings import NAMES
 
 ROOT = Path(__file__).parents[1]

@@ -146,7 +146,7 @@ async def _found(what: str, look: Callable[[], Awaitable[object]]) -> Finding:
 
 async def _policy(config: Config, directory: Directory) -> AsyncIterator[Finding]:
     from bot.domain.errors import LookupFailed
-    from bot.domain.policy import never_met
+    from bot.domain.people.policy import never_met
 
     people = config.policy.people
     try:

@@ -10,11 +10,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from bot.domain.actors import Actor
 from bot.domain.alert_rules import Alerting
 from bot.domain.clock import Clock
 from bot.domain.ids import Ids
-from bot.domain.policy import Policy
+from bot.domain.people.actors import Actor
+from bot.domain.people.policy import Policy
 from bot.domain.relaying import Destination
 from bot.domain.reveals import Reveals
 from bot.operations._base import Operation

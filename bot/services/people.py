@@ -6,10 +6,10 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 
-from bot.domain.actors import Actor, require_full_member
-from bot.domain.delegation import Standing
 from bot.domain.errors import LookupFailed, NotAllowed, UnknownName
-from bot.domain.policy import never_met
+from bot.domain.people.actors import Actor, require_full_member
+from bot.domain.people.delegation import Standing
+from bot.domain.people.policy import never_met
 from bot.operations._base import Operation
 from bot.services.core import Core
 from storage import audit

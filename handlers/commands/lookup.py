@@ -14,7 +14,7 @@ from zoneinfo import ZoneInfo
 from slack_sdk.errors import SlackApiError
 
 from bot.domain import periods
-from bot.domain.actors import Actor
+from bot.domain.people.actors import Actor
 from bot.domain.periods import Period
 from bot.services.core import Core
 from bot.services.messages import view_model_loader

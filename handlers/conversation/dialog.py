@@ -11,8 +11,8 @@ from zoneinfo import ZoneInfo
 
 from slack_sdk.errors import SlackApiError
 
-from bot.domain.actors import Actor
 from bot.domain.errors import NotFound
+from bot.domain.people.actors import Actor
 from bot.intents import what_if
 from bot.intents.text import clean
 from bot.services import people

@@ -8,7 +8,7 @@ from datetime import datetime
 
 from sqlalchemy import delete, insert, select
 
-from bot.domain.actors import Actor
+from bot.domain.people.actors import Actor
 from storage import tables as t
 from storage.store import Tx
 from storage.upsert import upsert

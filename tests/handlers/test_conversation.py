@@ -313,7 +313,7 @@ async def test_a_typo_is_offered_and_never_taken(talk: Talk) -> None:
 async def test_what_a_person_may_not_ask_is_refused_before_any_form(talk: Talk, card: Json) -> None:
     from dataclasses import replace
 
-    from bot.domain.policy import People
+    from bot.domain.people.policy import People
 
     office = talk.office
     people = People(requesters=(BOB,), approvers=("@card-approvers",), admins=("@card-admins",))

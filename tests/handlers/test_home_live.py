@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from slack_sdk.web.async_client import AsyncWebClient
 
-from bot.domain.actors import Actor
+from bot.domain.people.actors import Actor
 from bot.services.alerts import lifecycle as alerts
 from bot.services.money import float_lookups
 from bot.services.operators import pausing

@@ -10,7 +10,7 @@ import pytest
 from sqlalchemy import text
 
 from bot.domain.errors import NotAllowed, OverLimit, OwnRequest, Stale
-from bot.domain.policy import KindPolicy, Limits, Tier
+from bot.domain.people.policy import KindPolicy, Limits, Tier
 from bot.domain.requests.lifecycle import State
 from bot.services.execution import executor as execution
 from bot.services.execution import maintenance

@@ -13,7 +13,6 @@ from pathlib import Path
 
 import pytest
 
-from bot.domain.actors import Actor
 from bot.domain.errors import (
     AlreadyDecided,
     CountersignError,
@@ -25,7 +24,8 @@ from bot.domain.errors import (
     OwnRequest,
     Stale,
 )
-from bot.domain.policy import KindPolicy, Limits
+from bot.domain.people.actors import Actor
+from bot.domain.people.policy import KindPolicy, Limits
 from bot.domain.requests.lifecycle import Request, State
 from bot.services import people
 from bot.services.execution import executor as execution

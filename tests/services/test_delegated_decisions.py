@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from bot.domain.actors import Actor
-from bot.domain.delegation import Delegation
 from bot.domain.errors import AlreadyDecided, NotAllowed
-from bot.domain.policy import KindPolicy, Tier
+from bot.domain.people.actors import Actor
+from bot.domain.people.delegation import Delegation
+from bot.domain.people.policy import KindPolicy, Tier
 from bot.domain.requests.lifecycle import State
 from bot.services.requests import approvals
 from tests.services.acting import execute, keys_sent

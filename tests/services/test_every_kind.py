@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from bot import operations
-from bot.domain.policy import KINDS
+from bot.domain.people.policy import KINDS
 from bot.domain.requests.lifecycle import Request, State
 from bot.domain.requests.planning import Evidence
 from bot.intents import Facts, KnownCard, parse

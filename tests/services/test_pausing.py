@@ -7,8 +7,8 @@ from datetime import timedelta
 
 import pytest
 
-from bot.domain.delegation import Delegation
 from bot.domain.errors import InvalidInput, NotAllowed, NotFound, OwnRequest, Stale
+from bot.domain.people.delegation import Delegation
 from bot.domain.requests.lifecycle import State
 from bot.services.operators import confirmation_answers, confirmations, pausing, programs
 from bot.services.requests import approvals

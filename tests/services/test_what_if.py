@@ -5,7 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 from pathlib import Path
 
-from bot.domain.policy import KindPolicy, Limits, Policy, Tier
+from bot.domain.people.policy import KindPolicy, Limits, Policy, Tier
 from bot.intents.what_if import WhatIf
 from bot.services.money import float_lookups
 from bot.services.operators import pausing

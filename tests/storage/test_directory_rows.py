@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from bot.domain.actors import Actor
 from bot.domain.cards import CardEntry
 from bot.domain.errors import NotFound
+from bot.domain.people.actors import Actor
 from bot.domain.secret import Secret
 from storage.cards import api_snapshots, cards
 from storage.errors import CannotOpen

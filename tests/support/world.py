@@ -16,11 +16,11 @@ from typing import Any
 import httpx
 
 from bot import operations
-from bot.domain.actors import Actor
 from bot.domain.errors import LookupFailed
 from bot.domain.ids import Ids
 from bot.domain.money import exact_sum
-from bot.domain.policy import KindPolicy, Limits, People, Policy, Tier
+from bot.domain.people.actors import Actor
+from bot.domain.people.policy import KindPolicy, Limits, People, Policy, Tier
 from bot.domain.requests.approvals import Verdict
 from bot.domain.requests.lifecycle import Request
 from bot.domain.reveals import Reveals, origins

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.config import Config
-from bot.domain.delegation import Standing
+from bot.domain.people.delegation import Standing
 from tests.unit.test_config import SMALLEST, problems_of
 
 PEOPLE = ["A", "B", "C", "D", "E"]

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from bot.domain.delegation import Standing
+from bot.domain.people.delegation import Standing
 from bot.domain.requests.approvals import Decision, DecisionKind, Reason, Verdict, decide, decision_bytes
 from bot.domain.requests.lifecycle import Request, State
 

@@ -4,7 +4,7 @@ from decimal import Decimal
 
 import pytest
 
-from bot.domain.policy import KINDS, KindPolicy, People, Policy, Tier, never_met
+from bot.domain.people.policy import KINDS, KindPolicy, People, Policy, Tier, never_met
 
 TIERED = KindPolicy(approvals=1, tiers=(Tier(Decimal(5000), 3), Tier(Decimal(500), 2)))
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from decimal import Decimal
 from zoneinfo import ZoneInfo
 
-from bot.domain.actors import Actor
 from bot.domain.cards import CardEntry
+from bot.domain.people.actors import Actor
 from bot.intents.directory import Directory
 from bot.intents.model import Facts, KnownCard, Thread
 from bot.operations.readers import refuse_card_number

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from bot.domain.errors import CountersignError, LookupFailed
-from bot.domain.policy import APPROVAL_VALID_FOR
+from bot.domain.people.policy import APPROVAL_VALID_FOR
 from bot.domain.requests.approvals import Decision, DecisionKind
 from bot.domain.requests.lifecycle import Event, Request, State
 from bot.domain.requests.planning import approval_is_valid

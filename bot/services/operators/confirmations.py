@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
-from bot.domain.actors import Actor
 from bot.domain.errors import CountersignError, Expired, NotAllowed, NotFound, OwnRequest, Stale
+from bot.domain.people.actors import Actor
 from bot.services import people
 from bot.services.alerts import lifecycle as alerts
 from bot.services.core import Core

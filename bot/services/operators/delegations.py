@@ -6,8 +6,8 @@ beginning and each end is told once, that of a delegation taken out of the file 
 
 from __future__ import annotations
 
-from bot.domain.delegation import Delegation
 from bot.domain.errors import LookupFailed
+from bot.domain.people.delegation import Delegation
 from bot.services.alerts import lifecycle as alerts
 from bot.services.core import Core
 from storage import audit

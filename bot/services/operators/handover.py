@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
-from bot.domain.actors import Actor
 from bot.domain.errors import CountersignError, InvalidInput, NotAllowed, NotFound
+from bot.domain.people.actors import Actor
 from bot.domain.requests.lifecycle import State
 from bot.services import people
 from bot.services.alerts import funding_rules

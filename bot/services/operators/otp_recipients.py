@@ -9,8 +9,8 @@ from __future__ import annotations
 from datetime import timedelta
 from operator import attrgetter
 
-from bot.domain.actors import Actor
 from bot.domain.errors import NotAllowed, NotFound
+from bot.domain.people.actors import Actor
 from bot.operations import readers
 from bot.services import people
 from bot.services.alerts import lifecycle as alerts

@@ -11,8 +11,8 @@ from collections.abc import Awaitable, Callable, Sequence
 from datetime import timedelta
 from operator import attrgetter
 
-from bot.domain.actors import Actor
 from bot.domain.errors import InvalidInput, NotAllowed, NotFound
+from bot.domain.people.actors import Actor
 from bot.domain.requests.lifecycle import State
 from bot.services import outbox_messages, people
 from bot.services.alerts import lifecycle as alerts

@@ -12,9 +12,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from bot.domain.actors import require_full_member
-from bot.domain.delegation import Standing
 from bot.domain.errors import NotAllowed
+from bot.domain.people.actors import require_full_member
+from bot.domain.people.delegation import Standing
 from bot.domain.requests.approvals import DecisionKind
 from bot.domain.requests.lifecycle import OPEN, Request, State
 from bot.services import people

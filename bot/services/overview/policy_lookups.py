@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 
 from bot.domain.money import format_usd
-from bot.domain.policy import KINDS
+from bot.domain.people.policy import KINDS
 from bot.services import people
 from bot.services.core import Core
 from bot.view_models.pictures import DelegationPicture, PolicyPicture, PolicyRow, WhoPicture

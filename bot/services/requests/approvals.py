@@ -9,8 +9,6 @@ from __future__ import annotations
 from datetime import timedelta
 from decimal import Decimal
 
-from bot.domain.actors import Actor
-from bot.domain.delegation import Standing
 from bot.domain.errors import (
     AlreadyDecided,
     CountersignError,
@@ -22,7 +20,9 @@ from bot.domain.errors import (
     Stale,
 )
 from bot.domain.money import format_usd
-from bot.domain.policy import APPROVAL_VALID_FOR
+from bot.domain.people.actors import Actor
+from bot.domain.people.delegation import Standing
+from bot.domain.people.policy import APPROVAL_VALID_FOR
 from bot.domain.requests.approvals import Decision, DecisionKind, Reason, Verdict, decide
 from bot.domain.requests.lifecycle import Event, Request, State
 from bot.services import outbox_messages, people

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from bot.domain.errors import NotAllowed, Stale
-from bot.domain.policy import APPROVAL_VALID_FOR
+from bot.domain.people.policy import APPROVAL_VALID_FOR
 from bot.domain.requests.approvals import Decision, DecisionKind, decision_bytes
 from bot.domain.requests.batches import digest_of_rows, due_after
 from bot.domain.requests.lifecycle import Event, Request

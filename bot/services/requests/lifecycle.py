@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from dataclasses import replace
 from datetime import timedelta
 
-from bot.domain.actors import Actor
 from bot.domain.errors import CountersignError, NotAllowed, NotFound, Stale
 from bot.domain.money import plain
-from bot.domain.policy import APPROVAL_VALID_FOR
+from bot.domain.people.actors import Actor
+from bot.domain.people.policy import APPROVAL_VALID_FOR
 from bot.domain.requests.approvals import DecisionKind
 from bot.domain.requests.lifecycle import Event, Request, State
 from bot.domain.requests.terms import terms_digest

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from bot.domain.actors import Actor
+from bot.domain.people.actors import Actor
 from bot.domain.requests.approvals import Decision, DecisionKind, decision_bytes
 from bot.domain.requests.lifecycle import Request
 from bot.services.core import Core

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from decimal import Decimal
 
-from bot.domain.delegation import Delegation
+from bot.domain.people.delegation import Delegation
 
 KINDS = (
     "card_order",

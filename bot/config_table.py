@@ -10,7 +10,7 @@ from decimal import Decimal
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from bot.domain.money import InvalidAmount, parse_usd
+from bot.domain.money.amounts import InvalidAmount, parse_usd
 
 _UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
 

@@ -18,7 +18,7 @@ from typing import Any
 
 from sqlalchemy import Row, insert, select, update
 
-from bot.domain.csv_lines import guarded
+from bot.domain.money.csv_export import guarded
 from storage import tables as t
 from storage.columns import json_text, time_text
 from storage.store import Tx

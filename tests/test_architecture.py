@@ -12,8 +12,8 @@ PACKAGES = ("bot", "handlers", "storage", "sandbox")
 
 #: Module that gets the import, what it imports, and the contract that must object.
 PLANTED = [
-    ("bot.domain.money", "slack_sdk", "Slack libraries"),
-    ("bot.domain.money", "bot.services", "downward only"),
+    ("bot.domain.money.amounts", "slack_sdk", "Slack libraries"),
+    ("bot.domain.money.amounts", "bot.services", "downward only"),
     ("bot.services", "bot.settings", "downward only"),
     ("bot.web", "handlers.guard", "downward only"),
     ("bot.services", "sqlalchemy", "SQL only in storage"),
@@ -23,7 +23,7 @@ PLANTED = [
     ("handlers.views", "slack_sdk", "Views are pure"),
     ("handlers.views", "storage.store", "Views are pure"),
     ("storage.instance", "cryptography", "Ciphers only in the vault"),
-    ("sandbox.partner.money", "bot.domain.money", "The sandbox is the world outside"),
+    ("sandbox.partner.money", "bot.domain.money.amounts", "The sandbox is the world outside"),
     ("bot.app", "sandbox.partner", "Only bot.cli starts the sandbox"),
 ]
 

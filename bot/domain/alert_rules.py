@@ -14,7 +14,7 @@ from itertools import pairwise
 from math import ceil
 
 from bot.domain.hours import Hours
-from bot.domain.money import exact_sum
+from bot.domain.money.amounts import exact_sum
 
 CLEAN_READS = 2
 """So many readings at or above the clear level in a row end the alert of a low float."""

@@ -14,7 +14,7 @@ from itertools import count
 from typing import Any, ClassVar, cast
 
 from bot.domain.cards import DELETED, CardEntry
-from bot.domain.money import exact_sum, format_usd
+from bot.domain.money.amounts import exact_sum, format_usd
 from bot.domain.requests.outcomes import Call, Finding, Outcome
 from bot.domain.requests.planning import Evidence
 from bot.operations._base import Concern, Facts, Field, InWords, Line, Look, Operation

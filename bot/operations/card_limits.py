@@ -12,7 +12,7 @@ from itertools import combinations
 from typing import Any
 
 from bot.domain.errors import InvalidFields
-from bot.domain.money import format_usd
+from bot.domain.money.amounts import format_usd
 from bot.domain.requests.outcomes import CONFIRM_PAUSES, Call, Finding, Outcome
 from bot.domain.requests.planning import Evidence
 from bot.operations import readers

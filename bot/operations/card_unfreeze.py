@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from decimal import Decimal
 
-from bot.domain.money import format_usd
+from bot.domain.money.amounts import format_usd
 from bot.operations._base import Concern, Facts, Line
 from bot.operations._card_switch import CardSwitch
 

@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any, ClassVar, cast
 
-from bot.domain.money import format_usd
+from bot.domain.money.amounts import format_usd
 from bot.domain.requests.outcomes import Call, Finding, Outcome
 from bot.domain.requests.planning import Evidence
 from bot.operations import readers

@@ -14,7 +14,7 @@ from decimal import Decimal
 from typing import Any, ClassVar
 
 from bot.domain.errors import Stale
-from bot.domain.money import format_usd
+from bot.domain.money.amounts import format_usd
 from bot.domain.requests.outcomes import Call, Finding, Outcome
 from bot.domain.requests.planning import Evidence
 from bot.operations import readers

@@ -10,7 +10,7 @@ import re
 from decimal import Decimal
 from typing import Any
 
-from bot.domain.money import format_usd, plain
+from bot.domain.money.amounts import format_usd, plain
 from bot.domain.requests.outcomes import CONFIRM_PAUSES, Call, Finding, Outcome
 from bot.domain.requests.planning import Evidence
 from bot.operations._base import Concern, Facts, Field, Line, Look, Operation

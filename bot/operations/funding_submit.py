@@ -5,7 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import Any
 
-from bot.domain.money import format_usd
+from bot.domain.money.amounts import format_usd
 from bot.domain.requests.outcomes import Call, Finding, Outcome
 from bot.domain.requests.planning import Evidence
 from bot.operations import readers

@@ -10,7 +10,7 @@ from datetime import date
 from decimal import Decimal
 from itertools import pairwise
 
-from bot.domain.money import exact_sum, format_usd
+from bot.domain.money.amounts import exact_sum, format_usd
 from bot.view_models.pictures import FloatHistory, FloatPoint
 from handlers.views import blocks as b
 from handlers.views import chart_picture

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from decimal import Decimal
 
-from bot.domain.money import format_usd
+from bot.domain.money.amounts import format_usd
 from bot.domain.requests.lifecycle import Request, State
 from bot.operations._base import Operation
 from bot.view_models.pictures import RequestPicture

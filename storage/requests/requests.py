@@ -30,7 +30,7 @@ from sqlalchemy import (
 )
 
 from bot.domain.errors import Stale
-from bot.domain.money import exact_sum
+from bot.domain.money.amounts import exact_sum
 from bot.domain.requests.lifecycle import COMMITTED, OPEN, Event, Request, State, advance
 from storage import tables as t
 from storage.columns import UtcDateTime

@@ -4,7 +4,7 @@ from decimal import Decimal
 from typing import Any
 
 from bot.domain.cards import CardEntry
-from bot.domain.money import format_usd
+from bot.domain.money.amounts import format_usd
 from bot.domain.requests.lifecycle import State
 from bot.partner.webhooks import unwrap
 from bot.services.events.purchase_legs import leg_of

@@ -7,7 +7,7 @@ from datetime import timedelta
 from decimal import Decimal
 from typing import Any
 
-from bot.domain.money import exact_sum
+from bot.domain.money.amounts import exact_sum
 from bot.domain.requests.lifecycle import OPEN, Request, State
 from bot.services.execution import executor as execution
 from sandbox.partner import cards as sim_cards

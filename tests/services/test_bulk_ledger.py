@@ -7,7 +7,7 @@ from decimal import Decimal
 
 import pytest
 
-from bot.domain.money import exact_sum, format_usd
+from bot.domain.money.amounts import exact_sum, format_usd
 from bot.domain.requests.lifecycle import State
 from bot.services.execution import maintenance
 from bot.services.requests import batch_submission

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from bot.domain.money import format_usd
+from bot.domain.money.amounts import format_usd
 from bot.domain.requests.lifecycle import Request, State
 from bot.operations.deposit_quote import QuoteDeposit
 from bot.services.execution import maintenance

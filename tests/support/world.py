@@ -18,7 +18,7 @@ import httpx
 from bot import operations
 from bot.domain.errors import LookupFailed
 from bot.domain.ids import Ids
-from bot.domain.money import exact_sum
+from bot.domain.money.amounts import exact_sum
 from bot.domain.people.actors import Actor
 from bot.domain.people.policy import KindPolicy, Limits, People, Policy, Tier
 from bot.domain.requests.approvals import Verdict

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from bot.domain import csv_lines
+from bot.domain.money import csv_export
 
 # What a spreadsheet runs. Written out again, so that a start forgotten in the code is noticed here.
 STARTS = ["=", "+", "-", "@", "\t", "\r", "\0", "＝", "＋", "－", "＠"]
@@ -26,7 +26,7 @@ def read_back(text: str) -> list[list[str]]:
 @given(st.lists(TEXTS, min_size=1, max_size=6))
 @example(["=cmd|' /C calc'!A0", "＝1+1", "-1+1", 'a"b', "a,b\r\nc"])
 def test_no_text_begins_like_a_formula_and_all_of_it_comes_back(cells: list[str]) -> None:
-    ((*found,),) = read_back(csv_lines.line(cells))
+    ((*found,),) = read_back(csv_export.line(cells))
 
     assert len(found) == len(cells)
     for cell, text in zip(found, cells, strict=True):
@@ -36,14 +36,14 @@ def test_no_text_begins_like_a_formula_and_all_of_it_comes_back(cells: list[str]
 
 @given(st.lists(st.lists(TEXTS, min_size=2, max_size=4), min_size=1, max_size=5))
 def test_records_stay_apart_whatever_stands_in_them(records: list[list[str]]) -> None:
-    found = read_back("".join(map(csv_lines.line, records)))
+    found = read_back("".join(map(csv_export.line, records)))
 
     assert [len(row) for row in found] == [len(row) for row in records]
 
 
 @given(st.decimals(allow_nan=False, allow_infinity=False, places=10, min_value=-(10**12), max_value=10**12))
 def test_amounts_stay_numbers_to_the_last_digit(amount: Decimal) -> None:
-    ((cell,),) = read_back(csv_lines.line([amount]))
+    ((cell,),) = read_back(csv_export.line([amount]))
 
     assert Decimal(cell) == amount
     assert "E" not in cell
@@ -51,15 +51,15 @@ def test_amounts_stay_numbers_to_the_last_digit(amount: Decimal) -> None:
 
 
 def test_a_text_that_only_looks_like_a_negative_number_is_guarded() -> None:
-    assert csv_lines.line(["-5", Decimal(-5), -5]) == "'-5,-5,-5\r\n"
+    assert csv_export.line(["-5", Decimal(-5), -5]) == "'-5,-5,-5\r\n"
 
 
 def test_a_number_that_is_none_is_refused() -> None:
     with pytest.raises(ValueError, match="finite"):
-        csv_lines.line([Decimal("NaN")])
+        csv_export.line([Decimal("NaN")])
 
 
 def test_nothing_is_an_empty_cell_and_times_are_utc() -> None:
     at = datetime(2026, 3, 2, 9, 0, 0, 123000, tzinfo=UTC)
 
-    assert csv_lines.line([None, at, ""]) == ",2026-03-02T09:00:00.123Z,\r\n"
+    assert csv_export.line([None, at, ""]) == ",2026-03-02T09:00:00.123Z,\r\n"

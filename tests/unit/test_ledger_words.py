@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.domain import ledger_words
-from bot.domain.ledger_words import Known
+from bot.domain.money import ledger_text
+from bot.domain.money.ledger_text import Known
 
 CARD = "a1" * 16
 HASH = "0x" + "cd" * 32
@@ -42,16 +42,16 @@ KNOWN = Known({"01-key": "R-7K3M"}, {CARD: "ALICE ••4242"})
 def test_a_row_says_what_happened(
     kind: str, amount: str, reference: str | None, card: str | None, words: str
 ) -> None:
-    assert ledger_words.in_words(kind, Decimal(amount), reference, card, KNOWN).startswith(words)
+    assert ledger_text.in_words(kind, Decimal(amount), reference, card, KNOWN).startswith(words)
 
 
 def test_a_key_is_found_whole_and_with_what_follows_its_colon() -> None:
-    assert ledger_words.key_in("topup:01-key") == "01-key"
-    assert ledger_words.key_in("topup:01-key:refund") == "01-key"
-    assert ledger_words.key_in("funding-BASE-0xab") == ""
-    assert ledger_words.key_in(None) == ""
+    assert ledger_text.key_in("topup:01-key") == "01-key"
+    assert ledger_text.key_in("topup:01-key:refund") == "01-key"
+    assert ledger_text.key_in("funding-BASE-0xab") == ""
+    assert ledger_text.key_in(None) == ""
 
 
 @given(st.text(max_size=40), st.decimals(-1000, 1000, places=2), st.text(max_size=80), st.text(max_size=40))
 def test_any_row_is_told_in_one_line(kind: str, amount: Decimal, reference: str, card: str) -> None:
-    assert ledger_words.in_words(kind, amount, reference, card, KNOWN)
+    assert ledger_text.in_words(kind, amount, reference, card, KNOWN)

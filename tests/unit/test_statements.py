@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.domain import periods, statements
-from bot.domain.money import exact_sum
+from bot.domain.money.amounts import exact_sum
 
 NOW = datetime(2026, 3, 29, 12, 30, tzinfo=UTC)  # the day on which Berlin's clocks go forward
 BERLIN = ZoneInfo("Europe/Berlin")

@@ -13,7 +13,7 @@ from decimal import Decimal
 from typing import Any
 
 from bot.domain import decline_words
-from bot.domain.money import format_usd
+from bot.domain.money.amounts import format_usd
 from bot.partner.models.events import CardDeclined, Decline
 from bot.services.alerts import card_rules
 from bot.services.alerts import lifecycle as alerts

@@ -7,7 +7,7 @@ from decimal import Decimal
 
 from bot.domain import alert_rules
 from bot.domain.alert_rules import FloatAlert, Spent
-from bot.domain.money import exact_sum, format_usd
+from bot.domain.money.amounts import exact_sum, format_usd
 from bot.domain.requests.lifecycle import State
 from bot.services.alerts import funding_rules
 from bot.services.alerts import lifecycle as alerts

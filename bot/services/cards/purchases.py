@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from decimal import Decimal
 
 from bot.domain.cards import CardEntry
-from bot.domain.money import plain
+from bot.domain.money.amounts import plain
 from bot.domain.periods import Period
 from bot.domain.purchases import Leg, Purchase, State
 from bot.domain.statements import (

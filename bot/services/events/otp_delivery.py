@@ -10,7 +10,7 @@ import logging
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
-from bot.domain.money import format_usd
+from bot.domain.money.amounts import format_usd
 from bot.domain.secret import Secret
 from bot.partner.models.events import ThreeDsChallenge
 from bot.services.alerts import lifecycle as alerts

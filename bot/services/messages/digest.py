@@ -6,7 +6,7 @@ from collections import Counter
 from datetime import datetime, timedelta
 from decimal import Decimal
 
-from bot.domain.money import format_usd
+from bot.domain.money.amounts import format_usd
 from bot.domain.requests.lifecycle import State
 from bot.services import outbox_messages
 from bot.services.core import Core

@@ -7,7 +7,7 @@ from decimal import Decimal
 from typing import Any
 
 from bot.domain.alert_rules import Spent, hours_left
-from bot.domain.money import exact_sum
+from bot.domain.money.amounts import exact_sum
 from bot.domain.periods import Period
 from bot.domain.requests.lifecycle import Request, State
 from bot.partner.ratelimit import Lane

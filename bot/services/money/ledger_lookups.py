@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
 
-from bot.domain import ledger_words
-from bot.domain.ledger_words import Known
+from bot.domain.money import ledger_text
+from bot.domain.money.ledger_text import Known
 from bot.domain.periods import Period
 from bot.domain.statements import LedgerLine, LedgerReport
 from bot.partner import models
@@ -81,11 +81,11 @@ async def explained(core: Core, entries: Sequence[models.LedgerEntry]) -> tuple[
             at=entry.created_at,
             amount_usd=entry.amount_usd,
             kind=entry.kind,
-            words=ledger_words.in_words(
+            words=ledger_text.in_words(
                 entry.kind, entry.amount_usd, entry.reference, entry.card_id or _ordered(entry, known), known
             ),
             reference=entry.reference or "",
-            request_id=known.requests.get(ledger_words.key_in(entry.reference), ""),
+            request_id=known.requests.get(ledger_text.key_in(entry.reference), ""),
         )
         for entry in entries
     )
@@ -97,12 +97,12 @@ def _ordered(entry: models.LedgerEntry, known: Known) -> str | None:
 
 
 async def _known(core: Core, entries: Sequence[models.LedgerEntry]) -> Known:
-    keys = {key for entry in entries if (key := ledger_words.key_in(entry.reference))}
+    keys = {key for entry in entries if (key := ledger_text.key_in(entry.reference))}
     ids = {entry.card_id for entry in entries if entry.card_id}
     ids |= {entry.description for entry in entries if entry.description and " " not in entry.description}
     for entry in entries:
         if entry.card_id is None:
-            ids |= set(ledger_words.tokens(entry.reference))
+            ids |= set(ledger_text.tokens(entry.reference))
     async with core.store.read() as tx:
         found = await request_search.by_key(tx, keys)
         labels = await card_labels.of(tx, ids)

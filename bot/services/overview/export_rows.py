@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from bot.domain.cards import CardEntry
-from bot.domain.csv_lines import Cell
+from bot.domain.money.csv_export import Cell
 from bot.domain.periods import Period
 from bot.domain.requests.approvals import DecisionKind
 from bot.domain.requests.lifecycle import Request

@@ -10,8 +10,8 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from typing import Protocol
 
-from bot.domain.csv_lines import line
 from bot.domain.errors import NotAllowed
+from bot.domain.money.csv_export import line
 from bot.services import people
 from bot.services.core import Core
 from bot.services.overview.export_rows import KINDS, Wish

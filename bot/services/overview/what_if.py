@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 
-from bot.domain.money import format_usd
+from bot.domain.money.amounts import format_usd
 from bot.intents.what_if import WhatIf
 from bot.operations._base import Line
 from bot.partner.models import Fees

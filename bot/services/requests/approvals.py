@@ -19,7 +19,7 @@ from bot.domain.errors import (
     OwnRequest,
     Stale,
 )
-from bot.domain.money import format_usd
+from bot.domain.money.amounts import format_usd
 from bot.domain.people.actors import Actor
 from bot.domain.people.delegation import Standing
 from bot.domain.people.policy import APPROVAL_VALID_FOR

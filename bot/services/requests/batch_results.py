@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import replace
 
-from bot.domain.csv_lines import line
+from bot.domain.money.csv_export import line
 from bot.domain.requests.batches import ending_text, results_name
 from bot.domain.requests.lifecycle import Request
 from bot.operations._base import Concern, Facts, Line

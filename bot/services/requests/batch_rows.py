@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
 
-from bot.domain.money import exact_sum
+from bot.domain.money.amounts import exact_sum
 from bot.domain.requests.batches import batch_event, ending_text
 from bot.domain.requests.lifecycle import TERMINAL, Event, Request, State
 from bot.services import outbox_messages

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 from bot.domain.errors import CountersignError, NotAllowed, NotFound, Stale
-from bot.domain.money import exact_sum
+from bot.domain.money.amounts import exact_sum
 from bot.domain.requests.batches import counted, digest_of_rows
 from bot.domain.requests.lifecycle import Event, Request, State
 from bot.operations._base import Concern, Operation

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from decimal import Decimal
 
-from bot.domain.money import format_usd
+from bot.domain.money.amounts import format_usd
 from bot.operations._base import Concern, Facts, Line
 
 _SUMMARIES: Mapping[str, str] = {

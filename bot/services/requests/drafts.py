@@ -15,7 +15,7 @@ from typing import Any
 
 from bot.domain.cards import CardEntry
 from bot.domain.errors import InvalidFields, NotFound
-from bot.domain.money import exact_sum, format_usd
+from bot.domain.money.amounts import exact_sum, format_usd
 from bot.domain.requests.lifecycle import OPEN, Request, State
 from bot.domain.reveals import NOT_SET_UP
 from bot.operations._base import Concern, Facts, Line, Operation

@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import timedelta
 
 from bot.domain.errors import CountersignError, NotAllowed, NotFound, Stale
-from bot.domain.money import plain
+from bot.domain.money.amounts import plain
 from bot.domain.people.actors import Actor
 from bot.domain.people.policy import APPROVAL_VALID_FOR
 from bot.domain.requests.approvals import DecisionKind

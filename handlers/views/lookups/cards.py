@@ -7,7 +7,7 @@ from datetime import datetime
 from zoneinfo import ZoneInfo
 
 from bot.domain.decline_words import cause_in_words, retry_in_words
-from bot.domain.money import format_usd
+from bot.domain.money.amounts import format_usd
 from bot.domain.statements import CardStatement, DeclineGroup, DeclineReport, PurchaseLine, by_day
 from bot.view_models.pictures import CardListPicture, CardPicture
 from handlers.views import blocks as b

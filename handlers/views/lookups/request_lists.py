@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bot.domain.money import format_usd
+from bot.domain.money.amounts import format_usd
 from bot.domain.requests.lifecycle import Request
 from bot.domain.requests.verification import Verification
 from bot.domain.statements import RequestPage

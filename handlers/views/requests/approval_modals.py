@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bot.domain.money import format_usd
+from bot.domain.money.amounts import format_usd
 from bot.domain.requests.lifecycle import Request
 from bot.view_models.pictures import Confirmation
 from handlers.views import blocks as b

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from bot.domain.money import format_usd
+from bot.domain.money.amounts import format_usd
 from bot.domain.requests.batch_csv import MAX_ROWS, Problem
 from bot.domain.requests.batches import progress_text
 from bot.domain.requests.lifecycle import Request, State

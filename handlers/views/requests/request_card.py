@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bot.domain.ids import short_code
-from bot.domain.money import format_usd
+from bot.domain.money.amounts import format_usd
 from bot.domain.requests.approvals import Decision, DecisionKind
 from bot.domain.requests.lifecycle import OPEN, SENT, Request, State
 from bot.view_models.pictures import DirectPicture, LinePicture, RequestPicture, ResultsPicture

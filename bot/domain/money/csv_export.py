@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 from decimal import Decimal
 
-from bot.domain.money import plain
+from bot.domain.money.amounts import plain
 
 # What makes a spreadsheet run a cell, the full-width forms included.
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\0", "＝", "＋", "－", "＠")

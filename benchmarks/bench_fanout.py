@@ -19,7 +19,7 @@ import httpx
 
 from benchmarks import Row
 from bot.domain.clock import SystemClock
-from bot.domain.relaying import Destination, headers
+from bot.domain.events.relay import Destination, headers
 from bot.services.events.relay import Relay
 from bot.services.events.ssrf import AT_ONCE, Sender
 from storage.events import relay as rows

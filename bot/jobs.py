@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 from pathlib import Path
 
-from bot.domain.retention import Retention
+from bot.domain.events.retention import Retention
 from bot.services.alerts import alert_actions, decline_rules
 from bot.services.cards import details_link
 from bot.services.core import Core

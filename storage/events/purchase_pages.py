@@ -9,7 +9,7 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, exists, func, or_, select
 
-from bot.domain.purchases import Kind, Leg, Purchase
+from bot.domain.events.purchases import Kind, Leg, Purchase
 from storage import tables as t
 from storage.store import Tx
 

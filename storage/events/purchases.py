@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from sqlalchemy import select, update
 
-from bot.domain.purchases import Leg, Purchase, picture
+from bot.domain.events.purchases import Leg, Purchase, picture
 from storage import tables as t
 from storage.store import Tx
 from storage.upsert import insert_new

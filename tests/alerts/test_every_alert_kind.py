@@ -18,8 +18,8 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
+from bot.domain.events.relay import Destination
 from bot.domain.people.delegation import Delegation
-from bot.domain.relaying import Destination
 from bot.operations.funding_words import reason_in_words
 from bot.partner.models.funding import CREDITED_REASONS, REJECTED_REASONS, REVIEW_REASONS
 from bot.services.alerts import lifecycle as alerts

@@ -14,7 +14,7 @@ import aiohttp
 from sqlalchemy import text
 
 from bot import web
-from bot.domain.purchases import Purchase
+from bot.domain.events.purchases import Purchase
 from bot.domain.secret import Secret
 from bot.services.events import inbox
 from bot.services.events.backfill import Backfill

@@ -13,7 +13,7 @@ import pytest
 
 from bot.cli.backfill import moment
 from bot.cli.errors import Mistake
-from bot.domain.purchases import State
+from bot.domain.events.purchases import State
 from bot.services.events.backfill import CURSOR
 from storage.events import cursors, inbox, webhook_secrets
 from tests.events.receiving import Bot, Json

@@ -6,8 +6,8 @@ from datetime import timedelta
 
 import pytest
 
-from bot.domain.purchases import Purchase
-from bot.domain.retention import Retention
+from bot.domain.events.purchases import Purchase
+from bot.domain.events.retention import Retention
 from bot.services.core import Core
 from bot.services.events import event_rules, inbox, retention
 from bot.services.received_event import Heard

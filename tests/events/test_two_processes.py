@@ -17,7 +17,7 @@ from sqlalchemy import text
 
 from bot import jobs
 from bot.domain.clock import SystemClock
-from bot.domain.retention import Retention
+from bot.domain.events.retention import Retention
 from bot.domain.secret import Secret
 from bot.services.cards import card_sync
 from bot.services.core import Core

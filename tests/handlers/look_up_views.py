@@ -9,10 +9,7 @@ from decimal import Decimal
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from bot.domain.periods import Period
-from bot.domain.requests.lifecycle import State
-from bot.domain.requests.verification import Checked, Verification
-from bot.domain.statements import (
+from bot.domain.events.statements import (
     CardStatement,
     DeclineGroup,
     DeclineLine,
@@ -22,6 +19,9 @@ from bot.domain.statements import (
     PurchaseLine,
     RequestPage,
 )
+from bot.domain.periods import Period
+from bot.domain.requests.lifecycle import State
+from bot.domain.requests.verification import Checked, Verification
 from bot.partner.models import Earnings, Fees
 from bot.view_models import pictures as p
 from handlers.views import replies

@@ -2,7 +2,7 @@
 
 from sqlalchemy import text
 
-from bot.domain.relaying import Destination
+from bot.domain.events.relay import Destination
 from bot.services.alerts import lifecycle as alerts
 from storage.events import relay
 from storage.events.relay import Failed

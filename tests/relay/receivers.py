@@ -16,7 +16,7 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
-from bot.domain.relaying import Destination
+from bot.domain.events.relay import Destination
 from bot.services.events import inbox
 from bot.services.events.relay import Relay
 from bot.services.events.ssrf import Sender

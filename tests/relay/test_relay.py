@@ -12,8 +12,8 @@ import pytest
 from sqlalchemy import text
 
 from bot.domain.errors import NotAllowed
-from bot.domain.relaying import Destination, secret_text
-from bot.domain.retention import Retention
+from bot.domain.events.relay import Destination, secret_text
+from bot.domain.events.retention import Retention
 from bot.services.events import relay, retention
 from bot.services.events.relay import note_destinations, redeliver
 from storage.vault import Keyring, Vault

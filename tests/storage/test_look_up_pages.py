@@ -6,7 +6,7 @@ from decimal import Decimal
 
 import pytest
 
-from bot.domain.purchases import DeclineFacts, Leg
+from bot.domain.events.purchases import DeclineFacts, Leg
 from bot.domain.requests.lifecycle import Request, State
 from storage import audit, audit_pages
 from storage.events import purchase_pages, purchases

@@ -8,7 +8,7 @@ from decimal import Decimal
 import pytest
 
 from bot.config import Config, ConfigError
-from bot.domain.alert_rules import (
+from bot.domain.events.alert_rules import (
     FloatAlert,
     Spent,
     allowance_level,
@@ -17,7 +17,7 @@ from bot.domain.alert_rules import (
     overdue_mark,
     usual_time,
 )
-from bot.domain.decline_words import cause_in_words, is_severe, retry_in_words
+from bot.domain.events.decline_text import cause_in_words, is_severe, retry_in_words
 from bot.domain.hours import Hours
 from bot.partner.models.purchases import DECLINE_CODES
 

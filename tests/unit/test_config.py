@@ -9,8 +9,8 @@ import pytest
 
 from bot.config import Config, ConfigError
 from bot.config_table import parse_duration
+from bot.domain.events.retention import Retention
 from bot.domain.people.policy import KindPolicy, Tier
-from bot.domain.retention import Retention
 
 ROOT = Path(__file__).parents[2]
 SMALLEST = """

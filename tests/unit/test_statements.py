@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.domain import periods, statements
+from bot.domain import periods
+from bot.domain.events import statements
 from bot.domain.money.amounts import exact_sum
 
 NOW = datetime(2026, 3, 29, 12, 30, tzinfo=UTC)  # the day on which Berlin's clocks go forward

@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
-from bot.domain import decline_words
+from bot.domain.events import decline_text
 from bot.domain.money.amounts import format_usd
 from bot.partner.models.events import CardDeclined, Decline
 from bot.services.alerts import card_rules
@@ -41,10 +41,10 @@ async def on_decline(tx: Tx, core: Core, heard: Heard, event: CardDeclined) -> N
     entry = await cards.get(tx, data.card_id) if data.card_id else None
     label = entry.label if entry else (f"card {data.card_id}" if data.card_id else "a card")
     if why is not None and why.card_blocked and data.card_id:
-        how = f"{_purchase(data)} was declined: {decline_words.cause_in_words(code).what}.{_late(heard)}"
+        how = f"{_purchase(data)} was declined: {decline_text.cause_in_words(code).what}.{_late(heard)}"
         await card_rules.blocked(tx, core, heard.program, data.card_id, label, how)
         return
-    severe = decline_words.is_severe(code, why.card_blocked if why else None) and data.card_id is not None
+    severe = decline_text.is_severe(code, why.card_blocked if why else None) and data.card_id is not None
     about = f"{code}:{data.card_id}" if severe else code
     dedupe = f"decline:{heard.program}:{about}"
     before = await _seen(tx, core, dedupe, severe=severe)
@@ -114,7 +114,7 @@ def _count(before: Seen | None, now: datetime, heard: Heard, data: Decline, labe
 
 
 def _title(seen: Seen, single: str, code: str, *, is_cluster: bool) -> str:
-    what = decline_words.cause_in_words(code).what
+    what = decline_text.cause_in_words(code).what
     if seen["count"] == 1:
         return f"{single}: {what}"
     if len(seen["cards"]) == 1:
@@ -123,8 +123,8 @@ def _title(seen: Seen, single: str, code: str, *, is_cluster: bool) -> str:
 
 
 def _text(seen: Seen, data: Decline, code: str) -> str:
-    cause = decline_words.cause_in_words(code)
-    help_ = f"{decline_words.retry_in_words(seen['retryable'])} {cause.next_step}"
+    cause = decline_text.cause_in_words(code)
+    help_ = f"{decline_text.retry_in_words(seen['retryable'])} {cause.next_step}"
     late = _late_words(seen)
     if seen["count"] == 1:
         return f"{_purchase(data)} did not go through: {cause.what}. {help_}{late}"

@@ -5,8 +5,8 @@ from __future__ import annotations
 from datetime import timedelta
 from decimal import Decimal
 
-from bot.domain import alert_rules
-from bot.domain.alert_rules import FloatAlert, Spent
+from bot.domain.events import alert_rules
+from bot.domain.events.alert_rules import FloatAlert, Spent
 from bot.domain.money.amounts import exact_sum, format_usd
 from bot.domain.requests.lifecycle import State
 from bot.services.alerts import funding_rules

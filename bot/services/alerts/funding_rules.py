@@ -13,7 +13,7 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
-from bot.domain.alert_rules import UNSEEN_AFTER, overdue_mark, usual_time
+from bot.domain.events.alert_rules import UNSEEN_AFTER, overdue_mark, usual_time
 from bot.domain.money.amounts import exact_sum, format_usd
 from bot.domain.requests.lifecycle import State
 from bot.operations.funding_words import reason_in_words

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from bot.domain import decline_words
 from bot.domain.errors import NotFound
+from bot.domain.events import decline_text
 from bot.services.alerts import lifecycle as alerts
 from bot.services.core import Core
 from storage.cards import cards
@@ -51,7 +51,7 @@ async def _form(tx: Tx, core: Core, alert: Alert, known: Mapping[str, str]) -> t
     if card is not None and card.status == "FROZEN":
         return "card_unfreeze", {"card": card_id}
     if alert.kind == "decline":
-        kind = decline_words.cause_in_words(known.get("code", "")).remedy
+        kind = decline_text.cause_in_words(known.get("code", "")).remedy
         return kind, {"card": card_id} if card_id else {}
     if alert.kind in ("float_low", "runway"):
         return "funding_submit", {}

@@ -11,8 +11,8 @@ from zoneinfo import ZoneInfo
 
 from bot.domain import periods
 from bot.domain.cards import CardEntry
+from bot.domain.events.statements import CardStatement
 from bot.domain.requests.lifecycle import OPEN, State
-from bot.domain.statements import CardStatement
 from bot.partner.errors import PartnerError
 from bot.services.cards import purchases
 from bot.services.cards.card_sync import refresh_card

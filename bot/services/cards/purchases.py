@@ -11,10 +11,8 @@ from collections.abc import Mapping
 from decimal import Decimal
 
 from bot.domain.cards import CardEntry
-from bot.domain.money.amounts import plain
-from bot.domain.periods import Period
-from bot.domain.purchases import Leg, Purchase, State
-from bot.domain.statements import (
+from bot.domain.events.purchases import Leg, Purchase, State
+from bot.domain.events.statements import (
     DECLINED,
     OPEN_IN_WORDS,
     WAITING_IN_WORDS,
@@ -24,6 +22,8 @@ from bot.domain.statements import (
     PurchaseLine,
     by_cause,
 )
+from bot.domain.money.amounts import plain
+from bot.domain.periods import Period
 from bot.partner.models import Transaction
 from bot.partner.ratelimit import Lane
 from bot.services.core import Core

@@ -6,7 +6,7 @@ there if and only if the event is done.
 
 from __future__ import annotations
 
-from bot.domain.purchases import Purchase
+from bot.domain.events.purchases import Purchase
 from bot.partner.models.events import CardDeclined, FloatCredited, ThreeDsChallenge
 from bot.services.alerts import decline_rules, funding_rules
 from bot.services.core import Core

@@ -1,8 +1,8 @@
-"""What an event tells of a purchase: the leg that `bot.domain.purchases` counts, without anything personal."""
+"""What an event tells of a purchase: the leg that `bot.domain.events.purchases` counts, without anything personal."""
 
 from __future__ import annotations
 
-from bot.domain.purchases import DeclineFacts, Kind, Leg
+from bot.domain.events.purchases import DeclineFacts, Kind, Leg
 from bot.partner.models.events import (
     Authorization,
     CardAuthorized,

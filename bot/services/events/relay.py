@@ -14,9 +14,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from bot.domain import relaying
 from bot.domain.errors import NotAllowed, NotFound
-from bot.domain.relaying import Destination
+from bot.domain.events import relay
+from bot.domain.events.relay import Destination
 from bot.partner.codec import encode
 from bot.services import people
 from bot.services.alerts import lifecycle as alerts
@@ -44,10 +44,10 @@ _Answered = tuple[Owed, NotDelivered | None]
 async def owe(tx: Tx, core: Core, heard: Heard) -> None:
     """In the transaction that handles the event: each destination that named its type is owed a copy."""
     event = heard.event
-    wanted = [d for d in core.destinations if event.type in d.events and event.type not in relaying.NEVER]
+    wanted = [d for d in core.destinations if event.type in d.events and event.type not in relay.NEVER]
     if not wanted:
         return
-    told = relaying.content(event.type, event.created_at, heard.program, event.raw.get("data"))
+    told = relay.content(event.type, event.created_at, heard.program, event.raw.get("data"))
     body = encode(told)
     for destination in wanted:
         row_id = hashlib.sha256(f"{destination.name} {event.id}".encode()).hexdigest()[:32]
@@ -241,7 +241,7 @@ class Relay:
     async def _send(
         self, destination: Destination, sender: Sender, message: Owed, keys: Sequence[bytes]
     ) -> NotDelivered | None:
-        signed = relaying.headers(message.event_id, message.body, self.core.clock.now(), keys)
+        signed = relay.headers(message.event_id, message.body, self.core.clock.now(), keys)
         try:
             await sender.post(destination.url, message.body, signed)
         except NotDelivered as failure:
@@ -269,4 +269,4 @@ class Relay:
     def _again(self, message: Owed, failure: NotDelivered, tx: Tx) -> datetime | None:
         if failure.status == 410:  # the receiver says that it wants no more of this
             return None
-        return relaying.next_attempt(message.event_id, message.attempts, message.created_at, tx.now)
+        return relay.next_attempt(message.event_id, message.attempts, message.created_at, tx.now)

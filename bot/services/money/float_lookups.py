@@ -6,7 +6,7 @@ from datetime import timedelta
 from decimal import Decimal
 from typing import Any
 
-from bot.domain.alert_rules import Spent, hours_left
+from bot.domain.events.alert_rules import Spent, hours_left
 from bot.domain.money.amounts import exact_sum
 from bot.domain.periods import Period
 from bot.domain.requests.lifecycle import Request, State

@@ -5,8 +5,8 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from decimal import Decimal
 
-from bot.domain.alert_rules import overdue_mark, usual_time
 from bot.domain.errors import NotFound
+from bot.domain.events.alert_rules import overdue_mark, usual_time
 from bot.operations.funding_words import reason_in_words
 from bot.partner.models import Funding
 from bot.services.alerts import funding_rules

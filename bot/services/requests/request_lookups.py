@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Mapping
 
+from bot.domain.events.statements import RequestPage
 from bot.domain.periods import Period
 from bot.domain.requests.approvals import DecisionKind
 from bot.domain.requests.lifecycle import OPEN, State
-from bot.domain.statements import RequestPage
 from bot.partner.errors import PartnerError
 from bot.services import people
 from bot.services.core import Core

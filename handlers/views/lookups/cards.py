@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from datetime import datetime
 from zoneinfo import ZoneInfo
 
-from bot.domain.decline_words import cause_in_words, retry_in_words
+from bot.domain.events.decline_text import cause_in_words, retry_in_words
+from bot.domain.events.statements import CardStatement, DeclineGroup, DeclineReport, PurchaseLine, by_day
 from bot.domain.money.amounts import format_usd
-from bot.domain.statements import CardStatement, DeclineGroup, DeclineReport, PurchaseLine, by_day
 from bot.view_models.pictures import CardListPicture, CardPicture
 from handlers.views import blocks as b
 from handlers.views import charts, ids

@@ -12,9 +12,9 @@ from datetime import date, datetime, timedelta
 from decimal import Decimal
 from zoneinfo import ZoneInfo
 
+from bot.domain.events.purchases import Open
 from bot.domain.money.amounts import exact_sum
 from bot.domain.periods import Period
-from bot.domain.purchases import Open
 from bot.domain.requests.lifecycle import Request
 
 DECLINED = "declined"

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import Row
-from bot.domain.clock import SystemClock
+from bot.domain.time.clock import SystemClock
 from bot.engine.embedded import AT_ONCE, Embedded
 from bot.partner.client import PartnerClient
 from bot.partner.codec import encode

@@ -18,8 +18,8 @@ import aiohttp
 import httpx
 
 from benchmarks import Row
-from bot.domain.clock import SystemClock
 from bot.domain.events.relay import Destination, headers
+from bot.domain.time.clock import SystemClock
 from bot.services.events.relay import Relay
 from bot.services.events.ssrf import AT_ONCE, Sender
 from storage.events import relay as rows

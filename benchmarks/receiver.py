@@ -16,9 +16,9 @@ from pathlib import Path
 
 from benchmarks.deliveries import SECRET
 from bot import web
-from bot.domain.clock import SystemClock
 from bot.domain.ids import Ids
 from bot.domain.secret import Secret
+from bot.domain.time.clock import SystemClock
 from bot.partner.client import PartnerClient
 from bot.partner.ratelimit import RateLimiter
 from bot.services.core import Channels, Core

@@ -29,10 +29,10 @@ from slack_sdk.web.async_client import AsyncWebClient
 import handlers
 from bot import details, foundation, jobs, web
 from bot.config import Config
-from bot.domain.clock import Clock, SystemClock
 from bot.domain.ids import Ids, system_random
 from bot.domain.reveals import Manner
 from bot.domain.secret import Secret
+from bot.domain.time.clock import Clock, SystemClock
 from bot.engine.embedded import Embedded
 from bot.engine.timers import Timers
 from bot.language_model import LanguageModel

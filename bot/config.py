@@ -22,8 +22,8 @@ from bot.domain.addresses import is_address
 from bot.domain.events.alert_rules import Alerting, DeclineAlert, FloatAlert
 from bot.domain.events.relay import NEVER, Destination
 from bot.domain.events.retention import Retention
-from bot.domain.hours import Hours
 from bot.domain.people.policy import Policy
+from bot.domain.time.business_hours import Hours
 
 # The service gives an event up after two hours, the relay after a day [Delivery rules].
 _LEAST_KEPT = timedelta(days=1)

@@ -12,10 +12,10 @@ from pathlib import Path
 
 from bot import operations
 from bot.config import Config
-from bot.domain.clock import Clock
 from bot.domain.errors import CountersignError
 from bot.domain.reveals import Reveals, origins
 from bot.domain.secret import Secret
+from bot.domain.time.clock import Clock
 from bot.operations._base import Operation
 from bot.operations.deposit_quote import QuoteDeposit
 from bot.partner.access import AccessRefused, check_access, is_loopback

@@ -18,8 +18,8 @@ from slack_bolt.context.respond.async_respond import AsyncRespond
 from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 
-from bot.domain.clock import Clock
 from bot.domain.errors import CountersignError
+from bot.domain.time.clock import Clock
 from bot.partner.errors import PartnerError
 from bot.services.core import Core
 from handlers.deps import Deps

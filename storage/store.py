@@ -17,7 +17,7 @@ from typing import Any
 from sqlalchemy import Connection, CursorResult, Executable, event, text
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 
-from bot.domain.clock import Clock
+from bot.domain.time.clock import Clock
 from storage import instance, key_rotation
 from storage.database import Database, FileLock, set_pragmas
 from storage.errors import DatabaseMissing

@@ -31,7 +31,7 @@ def moment(text: str, now: datetime) -> datetime:
 async def pull(since_text: str) -> None:
     """Every program's log since then; says for each what came."""
     from bot.cli.environment import open_store
-    from bot.domain.clock import SystemClock
+    from bot.domain.time.clock import SystemClock
     from bot.partner.errors import PartnerError
     from storage.operators import programs
 
@@ -58,7 +58,7 @@ async def pull(since_text: str) -> None:
 
 async def _pull_one(store: Store, program: str, base_url: str, since: datetime) -> Found:
     from bot.cli.environment import operator
-    from bot.domain.clock import SystemClock
+    from bot.domain.time.clock import SystemClock
     from bot.partner.client import PartnerClient
     from bot.partner.ratelimit import RateLimiter
     from bot.services.core import no_crash

@@ -234,7 +234,7 @@ async def _partners(store: Store, settings: Settings) -> AsyncIterator[Finding]:
 
 
 async def _partner(name: str, url: str, key: str, *, shows_details: bool) -> AsyncIterator[Finding]:
-    from bot.domain.clock import SystemClock
+    from bot.domain.time.clock import SystemClock
     from bot.partner.access import AccessRefused
     from bot.partner.client import PartnerClient
     from bot.partner.errors import PartnerError

@@ -18,8 +18,8 @@ from urllib.parse import quote
 import httpx
 
 from bot import __version__
-from bot.domain.clock import Clock
 from bot.domain.secret import Secret
+from bot.domain.time.clock import Clock
 from bot.partner import codec
 from bot.partner.access import check_access, is_loopback, key_prefix
 from bot.partner.certainty import Certainty, classify, documented, unanswered

@@ -12,10 +12,10 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 
 from bot.domain.events.statements import CardStatement, PurchaseLine
-from bot.domain.periods import Period
 from bot.domain.requests.approvals import Decision
 from bot.domain.requests.lifecycle import Request, State
 from bot.domain.secret import Secret
+from bot.domain.time.periods import Period
 from bot.operations._base import Concern, Line
 
 

@@ -10,7 +10,7 @@ import logging
 from slack_sdk.errors import SlackApiError
 
 from bot.domain.errors import NotFound
-from bot.domain.periods import USAGE
+from bot.domain.time.periods import USAGE
 from bot.services.overview import exports
 from bot.services.overview.export_rows import KINDS, Wish
 from bot.services.requests.drafts import resolve_card

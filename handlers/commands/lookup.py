@@ -13,9 +13,9 @@ from zoneinfo import ZoneInfo
 
 from slack_sdk.errors import SlackApiError
 
-from bot.domain import periods
 from bot.domain.people.actors import Actor
-from bot.domain.periods import Period
+from bot.domain.time import periods
+from bot.domain.time.periods import Period
 from bot.services.core import Core
 from bot.services.messages import view_model_loader
 from handlers.commands.grammar import Command

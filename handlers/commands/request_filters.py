@@ -6,8 +6,8 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from bot.domain.periods import Period
 from bot.domain.requests.lifecycle import OPEN, State
+from bot.domain.time.periods import Period
 from bot.operations._base import Operation
 
 _PERSON = re.compile(r"<@([UW][A-Z0-9]+)(?:\|[^>]*)?>")

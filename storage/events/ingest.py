@@ -20,7 +20,7 @@ from typing import Protocol
 
 from sqlalchemy import text
 
-from bot.domain.clock import Clock
+from bot.domain.time.clock import Clock
 from storage.columns import time_text
 from storage.database import set_pragmas
 from storage.key_rotation import INBOX_PAYLOAD

@@ -34,7 +34,7 @@ class Leaps:
 
 
 class LeapingClock:
-    """A `bot.domain.clock.Clock`: the machine's time and the leaps; whoever sleeps wakes after a leap."""
+    """A `bot.domain.time.clock.Clock`: the machine's time and the leaps; whoever sleeps wakes after a leap."""
 
     def __init__(self, leaps: Leaps) -> None:
         self._leaps = leaps

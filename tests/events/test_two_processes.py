@@ -16,9 +16,9 @@ import pytest
 from sqlalchemy import text
 
 from bot import jobs
-from bot.domain.clock import SystemClock
 from bot.domain.events.retention import Retention
 from bot.domain.secret import Secret
+from bot.domain.time.clock import SystemClock
 from bot.services.cards import card_sync
 from bot.services.core import Core
 from bot.services.events import inbox

@@ -19,9 +19,9 @@ from bot.domain.events.statements import (
     PurchaseLine,
     RequestPage,
 )
-from bot.domain.periods import Period
 from bot.domain.requests.lifecycle import State
 from bot.domain.requests.verification import Checked, Verification
+from bot.domain.time.periods import Period
 from bot.partner.models import Earnings, Fees
 from bot.view_models import pictures as p
 from handlers.views import replies

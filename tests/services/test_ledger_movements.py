@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from bot.domain import periods
+from bot.domain.time import periods
 from bot.partner.errors import LedgerMoving
 from bot.partner.models import LedgerEntry
 from bot.partner.pages import Page

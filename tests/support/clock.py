@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 
 
 class FrozenClock:
-    """A `bot.domain.clock.Clock`: sleeping moves it on at once, so nothing in a test really waits."""
+    """A `bot.domain.time.clock.Clock`: sleeping moves it on at once, so nothing in a test really waits."""
 
     def __init__(self, now: datetime = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)) -> None:
         self._now = now

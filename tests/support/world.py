@@ -50,7 +50,7 @@ _SHORT_S = 5.0
 
 
 class SteppedClock:
-    """A `bot.domain.clock.Clock` that only a test moves. Sleeping never moves it."""
+    """A `bot.domain.time.clock.Clock` that only a test moves. Sleeping never moves it."""
 
     def __init__(self, now: datetime = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)) -> None:
         self._now = now

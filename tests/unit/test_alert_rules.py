@@ -18,7 +18,7 @@ from bot.domain.events.alert_rules import (
     usual_time,
 )
 from bot.domain.events.decline_text import cause_in_words, is_severe, retry_in_words
-from bot.domain.hours import Hours
+from bot.domain.time.business_hours import Hours
 from bot.partner.models.purchases import DECLINE_CODES
 
 NOW = datetime(2026, 3, 2, 9, tzinfo=UTC)

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from bot.domain import periods
 from bot.domain.errors import InvalidInput
+from bot.domain.time import periods
 
 BERLIN = ZoneInfo("Europe/Berlin")
 NOW = datetime(2026, 3, 11, 23, 30, tzinfo=UTC)  # already Thursday the 12th in Berlin

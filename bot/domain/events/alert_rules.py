@@ -13,8 +13,8 @@ from decimal import Decimal
 from itertools import pairwise
 from math import ceil
 
-from bot.domain.hours import Hours
 from bot.domain.money.amounts import exact_sum
+from bot.domain.time.business_hours import Hours
 
 CLEAN_READS = 2
 """So many readings at or above the clear level in a row end the alert of a low float."""

@@ -14,8 +14,8 @@ from zoneinfo import ZoneInfo
 
 from bot.domain.events.purchases import Open
 from bot.domain.money.amounts import exact_sum
-from bot.domain.periods import Period
 from bot.domain.requests.lifecycle import Request
+from bot.domain.time.periods import Period
 
 DECLINED = "declined"
 # So many bars can be told apart.

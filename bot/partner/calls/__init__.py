@@ -12,8 +12,8 @@ from typing import Any, TypeVar
 
 import httpx
 
-from bot.domain.clock import Clock
 from bot.domain.secret import Secret
+from bot.domain.time.clock import Clock
 from bot.partner import codec, models, pages
 from bot.partner.certainty import Certainty, unanswered
 from bot.partner.endpoints import Endpoint

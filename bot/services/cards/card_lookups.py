@@ -9,10 +9,10 @@ from decimal import Decimal
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from bot.domain import periods
 from bot.domain.cards import CardEntry
 from bot.domain.events.statements import CardStatement
 from bot.domain.requests.lifecycle import OPEN, State
+from bot.domain.time import periods
 from bot.partner.errors import PartnerError
 from bot.services.cards import purchases
 from bot.services.cards.card_sync import refresh_card

@@ -23,7 +23,7 @@ from bot.domain.events.statements import (
     by_cause,
 )
 from bot.domain.money.amounts import plain
-from bot.domain.periods import Period
+from bot.domain.time.periods import Period
 from bot.partner.models import Transaction
 from bot.partner.ratelimit import Lane
 from bot.services.core import Core

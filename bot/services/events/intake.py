@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 
-from bot.domain.clock import Clock
+from bot.domain.time.clock import Clock
 from bot.partner import codec
 from bot.partner.models import Event
 from bot.partner.models.events import ThreeDsChallenge

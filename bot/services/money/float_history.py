@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 from decimal import Decimal
 
-from bot.domain.periods import Period
+from bot.domain.time.periods import Period
 from bot.services.core import Core
 from bot.view_models.pictures import FloatHistory, FloatPoint
 from storage.cards import history

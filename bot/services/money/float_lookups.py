@@ -8,8 +8,8 @@ from typing import Any
 
 from bot.domain.events.alert_rules import Spent, hours_left
 from bot.domain.money.amounts import exact_sum
-from bot.domain.periods import Period
 from bot.domain.requests.lifecycle import Request, State
+from bot.domain.time.periods import Period
 from bot.partner.ratelimit import Lane
 from bot.services.alerts import float_rules
 from bot.services.core import Core

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Sequence
 from bot.domain.events.statements import LedgerLine, LedgerReport
 from bot.domain.money import ledger_text
 from bot.domain.money.ledger_text import Known
-from bot.domain.periods import Period
+from bot.domain.time.periods import Period
 from bot.partner import models
 from bot.partner.certainty import unanswered
 from bot.partner.client import PartnerClient

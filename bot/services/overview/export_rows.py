@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from bot.domain.cards import CardEntry
 from bot.domain.events.statements import PurchaseLine
 from bot.domain.money.csv_export import Cell
-from bot.domain.periods import Period
 from bot.domain.requests.approvals import DecisionKind
 from bot.domain.requests.lifecycle import Request
+from bot.domain.time.periods import Period
 from bot.partner.models import LedgerEntry, Transaction
 from bot.partner.ratelimit import Lane
 from bot.services.cards import purchases

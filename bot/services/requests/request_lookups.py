@@ -6,9 +6,9 @@ import math
 from collections.abc import Collection, Mapping
 
 from bot.domain.events.statements import RequestPage
-from bot.domain.periods import Period
 from bot.domain.requests.approvals import DecisionKind
 from bot.domain.requests.lifecycle import OPEN, State
+from bot.domain.time.periods import Period
 from bot.partner.errors import PartnerError
 from bot.services import people
 from bot.services.core import Core

@@ -29,8 +29,8 @@ from slack_sdk.web.async_client import AsyncWebClient
 import handlers
 from bot import details, foundation, jobs, web
 from bot.config import Config
+from bot.domain.card_details import Manner
 from bot.domain.ids import Ids, system_random
-from bot.domain.reveals import Manner
 from bot.domain.secret import Secret
 from bot.domain.time.clock import Clock, SystemClock
 from bot.engine.embedded import Embedded

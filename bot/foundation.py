@@ -12,8 +12,8 @@ from pathlib import Path
 
 from bot import operations
 from bot.config import Config
+from bot.domain.card_details import Reveals, origins
 from bot.domain.errors import CountersignError
-from bot.domain.reveals import Reveals, origins
 from bot.domain.secret import Secret
 from bot.domain.time.clock import Clock
 from bot.operations._base import Operation

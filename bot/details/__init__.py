@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from aiohttp import web
 
 from bot.details.page import Page
-from bot.domain.reveals import Manner
+from bot.domain.card_details import Manner
 from bot.domain.secret import Secret
 from bot.services.execution.card_details_access import NotShown, Shown
 

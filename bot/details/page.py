@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from importlib.resources import files
 
-from bot.domain.reveals import Manner
+from bot.domain.card_details import Manner
 
 
 class Page:

@@ -10,12 +10,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from bot.domain.card_details import Reveals
 from bot.domain.events.alert_rules import Alerting
 from bot.domain.events.relay import Destination
 from bot.domain.ids import Ids
 from bot.domain.people.actors import Actor
 from bot.domain.people.policy import Policy
-from bot.domain.reveals import Reveals
 from bot.domain.time.clock import Clock
 from bot.operations._base import Operation
 from bot.partner.client import PartnerClient

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
+from bot.domain.card_details import NOT_SET_UP
 from bot.domain.requests.outcomes import Call
-from bot.domain.reveals import NOT_SET_UP
 from bot.operations._base import Operation
 from bot.services import people
 from bot.services.events import webhook_status

@@ -6,8 +6,8 @@ import json
 import re
 from typing import Any
 
+from bot.domain.card_details import Manner, Reveals
 from bot.domain.requests.lifecycle import Request
-from bot.domain.reveals import Manner, Reveals
 from bot.domain.secret import Secret
 from bot.services.execution import card_details_access
 from bot.services.execution import executor as execution

@@ -11,7 +11,7 @@ import pytest
 from aiohttp.web import Application
 
 from bot import details, web
-from bot.domain.reveals import Manner, origin_of, origins
+from bot.domain.card_details import Manner, origin_of, origins
 from bot.domain.secret import Secret
 from bot.services.execution.card_details_access import NotShown, Shown
 

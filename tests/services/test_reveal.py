@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from sqlalchemy import text
 
+from bot.domain.card_details import Manner, Reveals, digest_of
 from bot.domain.errors import Expired, InvalidFields, NotAllowed
 from bot.domain.requests.lifecycle import Request, State
-from bot.domain.reveals import Manner, Reveals, digest_of
 from bot.domain.secret import Secret
 from bot.services.cards import details_link
 from bot.services.execution import card_details_access

@@ -16,6 +16,7 @@ from typing import Any
 import httpx
 
 from bot import operations
+from bot.domain.card_details import Reveals, origins
 from bot.domain.errors import LookupFailed
 from bot.domain.ids import Ids
 from bot.domain.money.amounts import exact_sum
@@ -23,7 +24,6 @@ from bot.domain.people.actors import Actor
 from bot.domain.people.policy import KindPolicy, Limits, People, Policy, Tier
 from bot.domain.requests.approvals import Verdict
 from bot.domain.requests.lifecycle import Request
-from bot.domain.reveals import Reveals, origins
 from bot.domain.secret import Secret
 from bot.partner.client import PartnerClient
 from bot.partner.ratelimit import RateLimiter

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 
+from bot.domain.card_details import LINK_GOOD_FOR, digest_of
 from bot.domain.errors import Expired, NotAllowed, NotFound
 from bot.domain.requests.lifecycle import Request
-from bot.domain.reveals import LINK_GOOD_FOR, digest_of
 from bot.domain.secret import Secret
 from bot.services import outbox_messages, people
 from bot.services.core import Core

@@ -14,10 +14,10 @@ from __future__ import annotations
 import logging
 from dataclasses import dataclass, field
 
+from bot.domain.card_details import PAGE_GOOD_FOR_S, Manner, digest_of, origin_of
 from bot.domain.errors import CountersignError, LookupFailed, NotAllowed
 from bot.domain.requests.approvals import DecisionKind
 from bot.domain.requests.lifecycle import Request
-from bot.domain.reveals import PAGE_GOOD_FOR_S, Manner, digest_of, origin_of
 from bot.domain.secret import Secret
 from bot.operations.card_reveal import odd_status
 from bot.partner.errors import PartnerError, Unauthorized

@@ -13,11 +13,11 @@ from datetime import timedelta
 from decimal import Decimal
 from typing import Any
 
+from bot.domain.card_details import NOT_SET_UP
 from bot.domain.cards import CardEntry
 from bot.domain.errors import InvalidFields, NotFound
 from bot.domain.money.amounts import exact_sum, format_usd
 from bot.domain.requests.lifecycle import OPEN, Request, State
-from bot.domain.reveals import NOT_SET_UP
 from bot.operations._base import Concern, Facts, Line, Operation
 from bot.operations.readers import refuse_card_number
 from bot.services import people

@@ -44,7 +44,7 @@ bench:  ## run benchmarks/ and write benchmarks/RESULTS.md
 	@$(PYTHON) .ci/setup.py test
 	$(BIN)/python -m benchmarks
 
-docs:  ## write docs/cli.md again from the command
+docs:  ## write what the code knows into docs/ again
 	@$(PYTHON) .ci/setup.py run
 	$(BIN)/python docs/generate.py
 

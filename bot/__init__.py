@@ -10,6 +10,7 @@ This package decides; `handlers` talk to people, `storage` remembers. Imports po
     bot.engine       what wakes the work up
     bot.intents      plain text to an intent or a question
     bot.operations   one file per kind of operation
+    bot.outcomes     pure: what a sent request came to, and what to do next
     bot.partner      typed client of the Card Issuing Partner API; knows neither requests nor Slack
     bot.domain       pure rules: states, approvals, policy, money; no I/O
 """

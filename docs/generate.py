@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +16,11 @@ import typer.main
 from bot.cli import app
 from bot.domain.requests.lifecycle import TRANSITIONS, State
 from bot.operations import kinds
+from bot.partner.answers import ANSWERS, COMMON, NO_ANSWER, Answer, Finding, Key, Pair
+from bot.partner.endpoints import FACTS
 
 TARGET = Path(__file__).with_name("cli.md")
-PAGES = tuple(Path(__file__).with_name(name) for name in ("approvals.md", "operations.md"))
+PAGES = tuple(Path(__file__).with_name(name) for name in ("answers.md", "approvals.md", "operations.md"))
 
 
 def cli_page() -> str:
@@ -85,7 +87,53 @@ def operations_table() -> str:
     return "\n".join(lines)
 
 
-MADE = {"states": states_diagram, "operations": operations_table}
+_IN_WORDS = {
+    Finding.REFUSED: "failed",
+    Finding.NOTHING_YET: "not executed",
+    Finding.WAIT: "waits",
+    Finding.HELD: "held",
+    Finding.UNKNOWN: "unknown",
+    Finding.UNRESOLVED: "unresolved",
+    Finding.EVIDENCE: "looked up",
+}
+_KEY_IN_WORDS = {Key.KEPT: "", Key.SPENT: "spent", Key.RELEASED: "released"}
+_HEAD = ["| endpoint | answer | first | after a doubt | key | repeats |", "|---|---|---|---|---|---|"]
+
+
+def answers_tables() -> str:
+    """A table a chapter: what each endpoint that changes something says beyond what all of them do."""
+    lines = ["## Every endpoint", "", *_HEAD, *_answer_rows("every", COMMON.items())]
+    chapter = ""
+    for endpoint, section in ANSWERS.items():
+        if not FACTS[endpoint].changes:
+            continue
+        if section.chapter != chapter:
+            chapter = section.chapter
+            lines += ["", f"## {chapter}", "", *_HEAD]
+        own = [(pair, row) for pair, row in section.rows.items() if COMMON.get(pair) != row]
+        lines += _answer_rows(f"`{endpoint}`", sorted(own, key=_by_status))
+    return "\n".join(lines)
+
+
+def _by_status(cell: tuple[Pair, Answer]) -> tuple[bool, int, bool]:
+    (status, code), _ = cell
+    return status is None, status or 0, code is None
+
+
+def _answer_rows(endpoint: str, rows: Iterable[tuple[Pair, Answer]]) -> Iterator[str]:
+    for pair, row in rows:
+        first, after = _IN_WORDS[row.first], _IN_WORDS[row.after_doubt]
+        yield f"| {endpoint} | {_answer(pair)} | {first} | {after} | {_KEY_IN_WORDS[row.key]} | {row.repeats or ''} |"
+
+
+def _answer(pair: Pair) -> str:
+    status, code = pair
+    if pair == NO_ANSWER:
+        return "no answer"
+    return f"`{status} {code}`" if code else f"{status}, and no code of the document"
+
+
+MADE = {"answers": answers_tables, "states": states_diagram, "operations": operations_table}
 
 
 def with_made(text: str) -> str:

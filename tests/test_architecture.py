@@ -1,8 +1,10 @@
 """The house keeps its walls: the import contracts hold, and each would catch what it forbids."""
 
+import pkgutil
 import shutil
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -25,6 +27,9 @@ PLANTED = [
     ("storage.instance", "cryptography", "Ciphers only in the vault"),
     ("sandbox.partner.money", "bot.domain.money.amounts", "The sandbox is the world outside"),
     ("bot.app", "sandbox.partner", "Only bot.cli starts the sandbox"),
+    ("bot.partner.answers", "bot.domain.money.amounts", "The client of the Partner API"),
+    ("bot.partner.answers", "bot.outcomes", "The client of the Partner API"),
+    ("bot.outcomes.planning", "bot.operations", "downward only"),
 ]
 
 
@@ -37,6 +42,14 @@ def test_every_import_keeps_to_the_contracts() -> None:
     done = lint_imports(ROOT)
 
     assert done.returncode == 0, done.stdout
+
+
+def test_the_wall_around_the_client_of_the_partner_api_has_no_gap() -> None:
+    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
+    wall = next(contract for contract in contracts if contract.get("source_modules") == ["bot.partner"])
+    beside = {f"bot.{module.name}" for module in pkgutil.iter_modules([str(ROOT / "bot")])}
+
+    assert set(wall["forbidden_modules"]) == {*PACKAGES, *beside} - {"bot", "bot.partner"}
 
 
 @pytest.fixture(scope="module")

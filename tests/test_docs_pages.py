@@ -12,29 +12,29 @@ import pytest
 
 from bot import operations
 from bot.domain.requests.lifecycle import State
-from bot.domain.requests.outcomes import Call
+from bot.partner.endpoints import Endpoint
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
 # Where an unknown outcome comes from, and the heading that tells what to do about it.
 LOST_ANSWERS = {
-    Call.TOPUP: "A top-up was debited, and the card may not have the money",
-    Call.ORDER: "An order got no answer",
-    Call.FREEZE: "A freeze is not confirmed",
-    Call.FUNDING: "A funding submission got no answer",
-    Call.UNLOAD: "An unload left the card, and the float may not have the money",
-    Call.CLOSE: "A close got no answer",
-    Call.LIMITS: "Limits or a markup are not confirmed",
-    Call.MARKUP: "Limits or a markup are not confirmed",
-    Call.PHONE: "A phone got no answer",
-    Call.THREEDS: "A 3-D Secure mode got no answer",
-    Call.REDELIVER: "A redelivery or a deposit quote got no answer",
-    Call.DEPOSIT: "A redelivery or a deposit quote got no answer",
-    Call.WEBHOOK: "A webhook registration or rotation got no answer",
-    Call.REVEAL: "Card details were approved and not seen",
+    Endpoint.TOP_UP: "A top-up was debited, and the card may not have the money",
+    Endpoint.ORDER_CARD: "An order got no answer",
+    Endpoint.FREEZE: "A freeze is not confirmed",
+    Endpoint.SUBMIT_FUNDING: "A funding submission got no answer",
+    Endpoint.UNLOAD: "An unload left the card, and the float may not have the money",
+    Endpoint.CLOSE: "A close got no answer",
+    Endpoint.SET_LIMITS: "Limits or a markup are not confirmed",
+    Endpoint.SET_FEES: "Limits or a markup are not confirmed",
+    Endpoint.SET_PHONE: "A phone got no answer",
+    Endpoint.SET_3DS: "A 3-D Secure mode got no answer",
+    Endpoint.REDELIVER: "A redelivery or a deposit quote got no answer",
+    Endpoint.QUOTE_DEPOSIT: "A redelivery or a deposit quote got no answer",
+    Endpoint.SET_WEBHOOK: "A webhook registration or rotation got no answer",
+    Endpoint.DETAILS: "Card details were approved and not seen",
 }
 OTHER_WAYS = {
-    "bot/domain/requests/planning.py: def is_outdated": "The key is older than a day",
+    "bot/outcomes/planning.py: def is_outdated": "The key is older than a day",
     "bot/services/execution/outcome_effects.py: _KEY_LOST": "The API key stopped working while a request was under way",
     "bot/services/execution/outcome_effects.py: _UNTRUSTED": "What is stored is not what was approved",
     "bot/operations/card_topup.py: answered with another card or amount": "The answer named another card or amount",
@@ -96,7 +96,7 @@ def test_every_alert_has_its_entry_in_the_runbook() -> None:
 
 def test_every_way_to_be_unresolved_has_its_entry_in_the_runbook() -> None:
     for kind, operation in operations.kinds().items():
-        assert LOST_ANSWERS[operation.call] in headings("runbook.md"), kind
+        assert LOST_ANSWERS[operation.endpoint] in headings("runbook.md"), kind
     for where, heading in OTHER_WAYS.items():
         path, _, marker = where.partition(": ")
         assert marker in (ROOT / path).read_text(), where

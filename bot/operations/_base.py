@@ -15,9 +15,10 @@ from typing import Any, ClassVar
 
 from bot.domain.cards import CardEntry
 from bot.domain.errors import InvalidFields, InvalidInput
-from bot.domain.requests.outcomes import Call, Finding, Outcome, classify
-from bot.domain.requests.planning import Evidence
+from bot.outcomes import Evidence, Finding, Outcome
+from bot.partner.answers import NOT_CONNECTED, NOT_SENT, Answer, meaning
 from bot.partner.client import PartnerClient
+from bot.partner.endpoints import Endpoint
 from bot.partner.errors import NotConnected, NotSent, PartnerError
 
 Facts = Mapping[str, Any]
@@ -78,12 +79,10 @@ class Operation(ABC):
     example: ClassVar[str]
     help: ClassVar[str]
     phrases: ClassVar[tuple[str, ...]]
-    call: ClassVar[Call]
+    endpoint: ClassVar[Endpoint]  # what it asks of the API: what an answer means stands in its table
     fields: ClassVar[tuple[Field, ...]]
     # A newer approved request of one of these kinds on the same target replaces this one's repeats.
     superseded_by: ClassVar[tuple[str, ...]] = ()
-    # Answers after which the key must never be sent again: look only.
-    spends_key: ClassVar[frozenset[tuple[int, str]]] = frozenset()
     # False where acting blind beats not acting (a freeze must not wait for a balance).
     must_recheck: ClassVar[bool] = True
     moves_float: ClassVar[bool] = False  # its exposure leaves the float
@@ -201,16 +200,17 @@ class Operation(ABC):
     async def look(self, partner: PartnerClient, key: str, since: Any) -> Look:
         """Find the truth by reading only. `since` = first sent at. Raises PartnerError."""
 
-    def _finding(self, error: PartnerError, outcome_unknown: bool) -> Finding:
+    def _answer(self, error: PartnerError) -> Answer:
+        """The row of the table for what `send` met."""
         if isinstance(error, NotSent):
-            return Finding.EVIDENCE if outcome_unknown else Finding.REFUSED
+            return NOT_SENT
         if isinstance(error, NotConnected):
-            return Finding.UNKNOWN if outcome_unknown else Finding.NOTHING_YET
-        return classify(self.call, error.status, error.code, outcome_unknown=outcome_unknown)
+            return NOT_CONNECTED
+        return meaning(self.endpoint, error.status, error.code)
 
     def judge(self, error: PartnerError, *, outcome_unknown: bool) -> Outcome:
         """What an error answer to `send` proves, in the words people read."""
-        finding = self._finding(error, outcome_unknown)
+        finding = self._answer(error).finding(in_doubt=outcome_unknown)
         alarm = ""
         if finding is Finding.UNRESOLVED and error.code == "ALREADY_PROCESSED":
             alarm = (

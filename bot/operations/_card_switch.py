@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from bot.domain.requests.outcomes import CONFIRM_PAUSES, Call, Finding, Outcome
-from bot.domain.requests.planning import Evidence
 from bot.operations._base import Facts, Field, Look, Operation
 from bot.operations._facts import card_facts
+from bot.outcomes import Evidence, Finding, Outcome, timing
 from bot.partner.client import PartnerClient
+from bot.partner.endpoints import Endpoint
 from bot.partner.errors import PartnerError
 from bot.partner.ratelimit import Lane
 
@@ -22,7 +22,7 @@ CARD = Field("card", "Card", card=True, placeholder="Last four, name, reference 
 class CardSwitch(Operation):
     frozen: ClassVar[bool]
     done: ClassVar[str]  # "frozen"
-    call = Call.FREEZE
+    endpoint = Endpoint.FREEZE
     fields = (CARD,)
     superseded_by = ("card_freeze", "card_unfreeze")
 
@@ -53,7 +53,7 @@ class CardSwitch(Operation):
             f"The API took the request, but the card does not read {self.wanted_status} yet: not confirmed."
             " No money moves by this; it is read again shortly.",
             {"card_status": status},
-            pauses=CONFIRM_PAUSES,
+            pauses=timing.CONFIRM_PAUSES,
         )
 
     def _proved(self) -> Outcome:

@@ -10,10 +10,10 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from typing import Any
 
-from bot.domain.requests.outcomes import Call, Finding, Outcome
-from bot.domain.requests.planning import Evidence
 from bot.operations._base import Facts, Line, Look, Operation
+from bot.outcomes import Evidence, Finding, Outcome
 from bot.partner.client import PartnerClient
+from bot.partner.endpoints import Endpoint
 from bot.partner.errors import PartnerError
 from bot.partner.models import WebhookChange
 
@@ -28,7 +28,7 @@ ROTATE_AGAIN = (
 
 
 class WebhookOperation(Operation):
-    call = Call.WEBHOOK
+    endpoint = Endpoint.SET_WEBHOOK
     asked_by_admins = True
     repeats = False
     alone = True

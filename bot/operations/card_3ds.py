@@ -10,12 +10,12 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-from bot.domain.requests.outcomes import Call, Finding, Outcome
-from bot.domain.requests.planning import Evidence
 from bot.operations._base import Concern, Facts, Field, Line, Look, Operation
 from bot.operations._card_switch import CARD
 from bot.operations._facts import card_facts, closed
+from bot.outcomes import Evidence, Finding, Outcome
 from bot.partner.client import PartnerClient
+from bot.partner.endpoints import Endpoint
 
 MODE = "webhook"
 
@@ -33,7 +33,7 @@ class CodesByWebhook(Operation):
         " (admins)"
     )
     phrases = ("send the codes of {card} by webhook",)
-    call = Call.THREEDS
+    endpoint = Endpoint.SET_3DS
     fields = (
         CARD,
         Field(

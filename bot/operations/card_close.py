@@ -15,12 +15,12 @@ from typing import Any, ClassVar, cast
 
 from bot.domain.cards import DELETED, CardEntry
 from bot.domain.money.amounts import exact_sum, format_usd
-from bot.domain.requests.outcomes import Call, Finding, Outcome
-from bot.domain.requests.planning import Evidence
 from bot.operations._base import Concern, Facts, Field, InWords, Line, Look, Operation
 from bot.operations._card_switch import CARD
 from bot.operations._facts import float_facts
+from bot.outcomes import Evidence, Finding, Outcome
 from bot.partner.client import PartnerClient
+from bot.partner.endpoints import Endpoint
 
 _FOUR_DIGITS = re.compile(r"[0-9]{4}")
 # Purchases settle within a day or so, so what is open is among the newest.
@@ -45,7 +45,7 @@ class Close(Operation):
         " freezing can be undone, closing cannot"
     )
     phrases = ("close {card}", "close {card} for good")
-    call = Call.CLOSE
+    endpoint = Endpoint.CLOSE
     fields = (
         CARD,
         Field(
@@ -55,8 +55,6 @@ class Close(Operation):
     # A card that another request has closed since reads just like one that this one closed.
     superseded_by = ("card_close",)
     doubts = ("card_topup", "card_unload", "card_close")
-    # Whether a 400 leaves the key usable is not shown: the worse is assumed.
-    spends_key = frozenset({(400, "BAD_REQUEST")})
     in_words: ClassVar[InWords] = {
         (503, "UNAVAILABLE"): ("The card's balance could not be read, so the card stays open.", ""),
     }

@@ -13,13 +13,13 @@ from typing import Any
 
 from bot.domain.errors import InvalidFields
 from bot.domain.money.amounts import format_usd
-from bot.domain.requests.outcomes import CONFIRM_PAUSES, Call, Finding, Outcome
-from bot.domain.requests.planning import Evidence
 from bot.operations import readers
 from bot.operations._base import Concern, Facts, Field, Line, Look, Operation
 from bot.operations._card_switch import CARD
 from bot.operations._facts import card_facts, closed
+from bot.outcomes import Evidence, Finding, Outcome, timing
 from bot.partner.client import PartnerClient
+from bot.partner.endpoints import Endpoint
 from bot.partner.models import Limits
 
 PERIODS = (
@@ -41,7 +41,7 @@ class SetLimits(Operation):
         "set the weekly limit of {card} to {weekly_limit}",
         "set the monthly limit of {card} to {monthly_limit}",
     )
-    call = Call.LIMITS
+    endpoint = Endpoint.SET_LIMITS
     fields = (
         CARD,
         *(
@@ -122,7 +122,7 @@ class SetLimits(Operation):
             "The API took the change, but the processor does not read it back yet: not confirmed. No money moves by"
             " this; it is read again shortly, so do not repeat this.",
             _texts(found),
-            pauses=CONFIRM_PAUSES,
+            pauses=timing.CONFIRM_PAUSES,
         )
 
     def _as_wanted(self, found: Limits) -> bool:

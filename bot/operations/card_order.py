@@ -11,13 +11,13 @@ from decimal import Decimal
 from typing import Any
 
 from bot.domain.money.amounts import format_usd
-from bot.domain.requests.outcomes import Call, Finding, Outcome
-from bot.domain.requests.planning import Evidence
 from bot.domain.requests.terms import mask_email, mask_phone
 from bot.operations import readers
 from bot.operations._base import Concern, Facts, Field, Line, Look, Operation
 from bot.operations._facts import float_facts
+from bot.outcomes import Evidence, Finding, Outcome
 from bot.partner.client import PartnerClient
+from bot.partner.endpoints import Endpoint
 
 # The service's clock and ours may differ by this much when we look for a card made "since" a moment.
 _CLOCK_SLACK = timedelta(minutes=2)
@@ -31,7 +31,7 @@ class Order(Operation):
     example = "/card order"
     help = "order a new virtual card"
     phrases = ("order a card for {card_holder_name}", "new card for {card_holder_name}")
-    call = Call.ORDER
+    endpoint = Endpoint.ORDER_CARD
     fields = (
         Field("card_holder_name", "Cardholder name", readers.cardholder_name, placeholder="Alice Moreau"),
         Field(

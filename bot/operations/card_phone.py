@@ -9,14 +9,14 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-from bot.domain.requests.outcomes import Call, Finding, Outcome
-from bot.domain.requests.planning import Evidence
 from bot.domain.requests.terms import mask_phone
 from bot.operations import readers
 from bot.operations._base import Concern, Facts, Field, Line, Look, Operation
 from bot.operations._card_switch import CARD
 from bot.operations._facts import card_facts, closed
+from bot.outcomes import Evidence, Finding, Outcome
 from bot.partner.client import PartnerClient
+from bot.partner.endpoints import Endpoint
 
 
 class ChangePhone(Operation):
@@ -27,7 +27,7 @@ class ChangePhone(Operation):
     example = "/card phone 4242"
     help = "change the number that the one-time codes of a card's online purchases are sent to"
     phrases = ("change the phone of {card} to {phone}",)
-    call = Call.PHONE
+    endpoint = Endpoint.SET_PHONE
     fields = (
         CARD,
         Field(

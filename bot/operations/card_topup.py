@@ -6,12 +6,12 @@ from decimal import Decimal
 from typing import Any
 
 from bot.domain.money.amounts import format_usd
-from bot.domain.requests.outcomes import Call, Finding, Outcome
-from bot.domain.requests.planning import Evidence
 from bot.operations import readers
 from bot.operations._base import Concern, Facts, Field, Line, Look, Operation
 from bot.operations._facts import card_facts, float_facts, not_spendable
+from bot.outcomes import Evidence, Finding, Outcome
 from bot.partner.client import PartnerClient
+from bot.partner.endpoints import Endpoint
 
 
 class TopUp(Operation):
@@ -22,16 +22,13 @@ class TopUp(Operation):
     example = "/card topup 4242 50"
     help = "move float onto a card, 1:1 and free"
     phrases = ("top up {card} by {amount_usd}", "put {amount_usd} on {card}")
-    call = Call.TOPUP
+    endpoint = Endpoint.TOP_UP
     moves_float = True
     doubts = ("card_topup", "card_unload", "card_close")
     fields = (
         Field("card", "Card", card=True, placeholder="Last four, name, reference or id"),
         Field("amount_usd", "Amount (USD)", readers.amount, placeholder="50.00"),
     )
-    # [Cards, POST topup]: after these the float was given back and the key is spent; sending it
-    # again would turn a clear answer into an unclear 409.
-    spends_key = frozenset({(400, "BAD_REQUEST"), (409, "QUOTA"), (503, "UPSTREAM_AUTH")})
 
     @property
     def amount_usd(self) -> Decimal:

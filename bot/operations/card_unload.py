@@ -12,13 +12,13 @@ from decimal import Decimal
 from typing import Any, ClassVar, cast
 
 from bot.domain.money.amounts import format_usd
-from bot.domain.requests.outcomes import Call, Finding, Outcome
-from bot.domain.requests.planning import Evidence
 from bot.operations import readers
 from bot.operations._base import Concern, Facts, Field, InWords, Line, Look, Operation
 from bot.operations._card_switch import CARD
 from bot.operations._facts import card_facts, closed, float_facts
+from bot.outcomes import Evidence, Finding, Outcome
 from bot.partner.client import PartnerClient
+from bot.partner.endpoints import Endpoint
 
 # The service's clock and ours may differ by this much when we look for an event made "since" a moment.
 _CLOCK_SLACK = timedelta(minutes=2)
@@ -33,11 +33,9 @@ class Unload(Operation):
     example = "/card unload 4242 50"
     help = "move money from a card back to the float, 1:1 and free; the card stays open"
     phrases = ("unload {amount_usd} from {card}", "take {amount_usd} off {card}")
-    call = Call.UNLOAD
+    endpoint = Endpoint.UNLOAD
     fields = (CARD, Field("amount_usd", "Amount (USD)", readers.amount, placeholder="50.00"))
     doubts = ("card_topup", "card_unload", "card_close")
-    # Whether a 400 leaves the key usable is not shown: the worse is assumed.
-    spends_key = frozenset({(400, "BAD_REQUEST")})
     in_words: ClassVar[InWords] = {
         (402, "INSUFFICIENT_FUNDS"): (
             _CARD_SHORT,

@@ -11,10 +11,10 @@ from decimal import Decimal
 from typing import Any
 
 from bot.domain.money.amounts import format_usd, plain
-from bot.domain.requests.outcomes import CONFIRM_PAUSES, Call, Finding, Outcome
-from bot.domain.requests.planning import Evidence
 from bot.operations._base import Concern, Facts, Field, Line, Look, Operation
+from bot.outcomes import Evidence, Finding, Outcome, timing
 from bot.partner.client import PartnerClient
+from bot.partner.endpoints import Endpoint
 
 _PERCENT = re.compile(r"(0|[1-9][0-9]?)(?:\.([0-9]+))?")
 _MOST_PERCENT = Decimal(50)
@@ -48,7 +48,7 @@ class SetMarkup(Operation):
     example = "/float markup 2.5"
     help = "set your markup on deposits of end users, in percent; float and top-ups are not touched"
     phrases = ("set the markup to {markup_percent}",)
-    call = Call.MARKUP
+    endpoint = Endpoint.SET_FEES
     fields = (
         Field(
             "markup_percent",
@@ -118,7 +118,7 @@ class SetMarkup(Operation):
             f"The API answered with a markup of {_in_percent(found)}: not confirmed. No money moves by this; it is"
             " read again shortly, so do not repeat this.",
             {"markup_fraction": str(found)},
-            pauses=CONFIRM_PAUSES,
+            pauses=timing.CONFIRM_PAUSES,
         )
 
     def _said(self) -> str:

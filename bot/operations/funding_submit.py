@@ -6,12 +6,12 @@ from decimal import Decimal
 from typing import Any
 
 from bot.domain.money.amounts import format_usd
-from bot.domain.requests.outcomes import Call, Finding, Outcome
-from bot.domain.requests.planning import Evidence
 from bot.operations import readers
 from bot.operations._base import Concern, Facts, Field, Line, Look, Operation
 from bot.operations.funding_words import reason_in_words
+from bot.outcomes import Evidence, Finding, Outcome
 from bot.partner.client import PartnerClient
+from bot.partner.endpoints import Endpoint
 from bot.partner.models import Funding
 
 NETWORKS = (("POLYGON", "Polygon"), ("BNB", "BNB Chain"), ("BASE", "Base"))
@@ -25,7 +25,7 @@ class SubmitFunding(Operation):
     example = "/funding submit 0x… POLYGON"
     help = "have a transfer to the funding address credited"
     phrases = ("submit funding {tx_hash} on {network}",)
-    call = Call.FUNDING
+    endpoint = Endpoint.SUBMIT_FUNDING
     fields = (
         Field("tx_hash", "Transaction hash", readers.tx_hash, placeholder="0x…"),
         Field("network", "Network", readers.network, element="choice", choices=NETWORKS),

@@ -4,7 +4,8 @@
     calls       those methods, by the chapters of the document
     models      what the API answers, as frozen values with exact decimals
     errors      the tree of what can go wrong
-    certainty   how certain it is that nothing happened, for each call, status and code
+    answers     what each answer of each endpoint means: one table, from which certainty and retrying are drawn
+    certainty   how certain it is that nothing happened, in four words
     endpoints   the facts of each endpoint: path, who waits how long, whether it changes anything
     retrying    pure: may this call be sent again by itself, and when
     ratelimit   one rolling-minute budget for everybody who uses a key

@@ -22,7 +22,8 @@ from bot.domain.secret import Secret
 from bot.domain.time.clock import Clock
 from bot.partner import codec
 from bot.partner.access import check_access, is_loopback, key_prefix
-from bot.partner.certainty import Certainty, classify, documented, unanswered
+from bot.partner.answers import NOT_CONNECTED, NOT_SENT
+from bot.partner.certainty import classify, documented, proved_by, unanswered
 from bot.partner.endpoints import CONNECT_SECONDS, FACTS, Endpoint
 from bot.partner.errors import (
     CLASSES,
@@ -82,7 +83,7 @@ class Outgoing:
 
     def refused(self, message: str) -> NotSent:
         """The error for a request that may not leave."""
-        return NotSent(message, operation=self.endpoint, certainty=Certainty.DEFINITE)
+        return NotSent(message, operation=self.endpoint, certainty=proved_by(NOT_SENT))
 
     @property
     def path(self) -> str:
@@ -263,7 +264,7 @@ def _lost(out: Outgoing, why: str) -> NoAnswer:
 
 
 def _not_connected(out: Outgoing, why: str) -> NotConnected:
-    return NotConnected(why, operation=out.endpoint, certainty=Certainty.TRANSIENT, sent_key=out.key)
+    return NotConnected(why, operation=out.endpoint, certainty=proved_by(NOT_CONNECTED), sent_key=out.key)
 
 
 def _retry_after(headers: httpx.Headers) -> float:

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from bot.domain.card_details import NOT_SET_UP
-from bot.domain.requests.outcomes import Call
 from bot.operations._base import Operation
+from bot.partner.endpoints import Endpoint
 from bot.services import people
 from bot.services.events import webhook_status
 from bot.services.requests import request_lookups, review
@@ -53,7 +53,9 @@ async def open_from_command(turn: Turn, cls: type[Operation], rest: str) -> None
     if batches.is_bulk(cls, rest):
         await batches.open_paste(turn, cls)
         return
-    await open_form(turn, cls, _about_webhook(turn, rest) if cls.call is Call.WEBHOOK else _typed(cls, rest))
+    await open_form(
+        turn, cls, _about_webhook(turn, rest) if cls.endpoint is Endpoint.SET_WEBHOOK else _typed(cls, rest)
+    )
 
 
 def _typed(cls: type[Operation], rest: str) -> Filled:

@@ -24,11 +24,11 @@ THE_FILE = '''
 
 from decimal import Decimal
 
-from bot.domain.outcomes import Call, Finding, Outcome
-from bot.domain.planning import Evidence
 from bot.operations import readers
 from bot.operations._base import Field, Look, Operation
 from bot.operations._card_switch import CARD
+from bot.outcomes import Evidence, Finding, Outcome
+from bot.partner.endpoints import Endpoint
 
 
 class Cap(Operation):
@@ -39,7 +39,7 @@ class Cap(Operation):
     example = "/card cap 4242 75"
     help = "keep a card below so much a day"
     phrases = ("cap {card} at {cap_usd}",)
-    call = Call.LIMITS
+    endpoint = Endpoint.SET_LIMITS
     fields = (CARD, Field("cap_usd", "Cap (USD)", readers.amount))
 
     def summary(self):

@@ -12,10 +12,10 @@ import pytest
 from bot import operations
 from bot.domain.people.policy import KINDS
 from bot.domain.requests.lifecycle import Request, State
-from bot.domain.requests.planning import Evidence
 from bot.intents import Facts, KnownCard, parse
 from bot.intents.model import ACTIONS
 from bot.operations._base import Operation
+from bot.outcomes import Evidence
 from bot.partner.codec import decode, encode
 from bot.services.requests import local_facts
 from storage.cards import otp_recipients

@@ -13,10 +13,12 @@ from hypothesis import HealthCheck, Phase, settings
 from hypothesis.errors import HypothesisException
 from hypothesis.stateful import run_state_machine_as_test
 
-from bot.domain.requests import approvals, outcomes, planning
+from bot.domain.requests import approvals
 from bot.domain.requests.approvals import Reason, Verdict
-from bot.domain.requests.outcomes import Call, Finding
 from bot.operations.card_topup import TopUp
+from bot.outcomes import Evidence, Finding, Outcome, planning
+from bot.partner.answers import ANSWERS, Answer, Pair, Section
+from bot.partner.endpoints import Endpoint
 from bot.services.alerts import lifecycle as alerts
 from bot.services.execution import presend_checks
 from storage.requests import decisions
@@ -62,12 +64,20 @@ def a_new_key_on_every_retry(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(TopUp, "send", again)
 
 
+def _rewrite(patch: pytest.MonkeyPatch, change: Callable[[Pair, Answer], Answer]) -> None:
+    """Let the table say something else of the answers to a top-up."""
+    section = ANSWERS[Endpoint.TOP_UP]
+    rows = {pair: change(pair, row) for pair, row in section.rows.items()}
+    patch.setitem(ANSWERS, Endpoint.TOP_UP, Section(section.chapter, rows))
+
+
 def a_4xx_is_definite_whatever_came_before(patch: pytest.MonkeyPatch) -> None:
-    patch.setitem(outcomes.AFTER_UNKNOWN, Call.TOPUP, outcomes.FIRST[Call.TOPUP])
+    _rewrite(patch, lambda pair, row: replace(row, after_doubt=row.first))
 
 
 def a_502_is_a_failure(patch: pytest.MonkeyPatch) -> None:
-    patch.setitem(outcomes.FIRST[Call.TOPUP], (502, "UNAVAILABLE"), Finding.REFUSED)
+    failed = (502, "UNAVAILABLE")
+    _rewrite(patch, lambda pair, row: replace(row, first=Finding.REFUSED) if pair == failed else row)
 
 
 def no_fence(patch: pytest.MonkeyPatch) -> None:
@@ -111,11 +121,11 @@ def approvers_are_not_looked_up_again(patch: pytest.MonkeyPatch) -> None:
 def a_debit_is_a_success(patch: pytest.MonkeyPatch) -> None:
     settle = planning.settle
 
-    def hasty(evidence: planning.Evidence, text: str, **more: Any) -> outcomes.Outcome:
-        seen = planning.Evidence.DONE if evidence is planning.Evidence.DEBITED else evidence
+    def hasty(evidence: Evidence, text: str, **more: Any) -> Outcome:
+        seen = Evidence.DONE if evidence is Evidence.DEBITED else evidence
         return settle(seen, text, **more)
 
-    patch.setattr("bot.services.execution.settle", hasty)
+    patch.setattr(planning, "settle", hasty)
 
 
 BUGS: tuple[Plant, ...] = (

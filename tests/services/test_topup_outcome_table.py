@@ -10,7 +10,7 @@ from decimal import Decimal
 import pytest
 
 from bot.domain.requests.lifecycle import State
-from bot.domain.requests.outcomes import QUIESCENCE, RETRY_PAUSES
+from bot.outcomes import timing
 from bot.services.execution import maintenance
 from bot.services.operators import programs
 from bot.services.requests import lifecycle as requests
@@ -279,7 +279,7 @@ async def test_an_unknown_outcome_does_not_wait_in_silence_for_a_key_that_never_
     held = await jump(world, request)
     assert held.state is State.EXECUTING
 
-    await world.advance(sum(RETRY_PAUSES, timedelta()).total_seconds())
+    await world.advance(sum(timing.RETRY_PAUSES, timedelta()).total_seconds())
     await world.run_due()
     lost = await world.request(request.id)
     assert lost.state is State.UNRESOLVED
@@ -395,9 +395,9 @@ async def test_given_up_only_when_nothing_of_ours_can_arrive_any_more_and_watche
 
     current = await jump(world, request)
     while current.state is State.EXECUTING:
-        assert world.clock.now() < sent_at + QUIESCENCE
+        assert world.clock.now() < sent_at + timing.QUIESCENCE
         current = await jump(world, request)
-    assert world.clock.now() >= sent_at + QUIESCENCE
+    assert world.clock.now() >= sent_at + timing.QUIESCENCE
     assert current.state is State.FAILED
     assert keys_sent(world) == [request.key]
 

@@ -7,27 +7,12 @@ from collections.abc import Iterator
 import pytest
 
 from bot import operations
-from bot.domain.requests.outcomes import Call, Finding
 from bot.operations._base import Operation
+from bot.outcomes import Finding
 from bot.partner.certainty import Certainty, documented
-from bot.partner.endpoints import Endpoint
+from bot.partner.endpoints import FACTS, Endpoint
 from bot.partner.errors import CLASSES, NoAnswer, NotConnected, PartnerError
 
-ENDPOINT = {
-    Call.TOPUP: Endpoint.TOP_UP,
-    Call.ORDER: Endpoint.ORDER_CARD,
-    Call.FREEZE: Endpoint.FREEZE,
-    Call.FUNDING: Endpoint.SUBMIT_FUNDING,
-    Call.WEBHOOK: Endpoint.SET_WEBHOOK,
-    Call.UNLOAD: Endpoint.UNLOAD,
-    Call.CLOSE: Endpoint.CLOSE,
-    Call.LIMITS: Endpoint.SET_LIMITS,
-    Call.PHONE: Endpoint.SET_PHONE,
-    Call.THREEDS: Endpoint.SET_3DS,
-    Call.MARKUP: Endpoint.SET_FEES,
-    Call.REDELIVER: Endpoint.REDELIVER,
-    Call.DEPOSIT: Endpoint.QUOTE_DEPOSIT,
-}
 VALUES = {
     "card": "card1",
     "amount_usd": "50.00",
@@ -51,7 +36,7 @@ _NEVER = ("revoked key", "try again", "key revoked", "funded")
 
 
 def built() -> dict[str, type[Operation]]:
-    return {kind: cls for kind, cls in operations.kinds().items() if cls.call in ENDPOINT}
+    return {kind: cls for kind, cls in operations.kinds().items() if FACTS[cls.endpoint].changes}
 
 
 def made(cls: type[Operation]) -> Operation:
@@ -59,9 +44,8 @@ def made(cls: type[Operation]) -> Operation:
     return cls({name: value for name, value in VALUES.items() if name in names}, "NORA QUIST ••4242")
 
 
-def answers(call: Call) -> Iterator[PartnerError]:
+def answers(endpoint: Endpoint) -> Iterator[PartnerError]:
     """Every error this call may meet: each code the document gives, no answer, no connection."""
-    endpoint = ENDPOINT[call]
     for (status, code), certainty in documented(endpoint).items():
         yield CLASSES[code](
             "Because.", operation=endpoint, certainty=certainty, status=status, code=code, retry_after=None
@@ -75,7 +59,7 @@ CASES = [
         kind, error, unknown, id=f"{kind} {error.status or type(error).__name__} {error.code or ''} {when}"
     )
     for kind, cls in built().items()
-    for error in answers(cls.call)
+    for error in answers(cls.endpoint)
     for unknown, when in ((False, "first"), (True, "after unknown"))
 ]
 
@@ -110,14 +94,16 @@ def test_every_code_says_what_happened_whether_money_moved_and_what_comes_next(
 
 
 def test_no_kind_that_calls_is_left_out() -> None:
-    assert set(Call) - set(ENDPOINT) == {Call.REVEAL}
+    changes = {endpoint for endpoint in Endpoint if FACTS[endpoint].changes}
+    assert {cls.endpoint for cls in built().values()} == changes
+    assert set(operations.kinds()) - set(built()) == {"card_reveal"}
 
 
 # What the document leaves open is taken at its worst by the client; here the tables of the outcome guide hold.
 _WORSE = {
-    (Call.TOPUP, 502): "unresolved at once",
-    (Call.TOPUP, 503): "refunded, so the ledger has to show it",
-    (Call.ORDER, 502): "the key is released, and the same key is sent again",
+    (Endpoint.TOP_UP, 502): "unresolved at once",
+    (Endpoint.TOP_UP, 503): "refunded, so the ledger has to show it",
+    (Endpoint.ORDER_CARD, 502): "the key is released, and the same key is sent again",
 }
 
 
@@ -127,18 +113,18 @@ def test_no_answer_of_the_document_is_left_unclassified(
 ) -> None:
     """A first refusal that proves that nothing moved ends it; whatever proves nothing never does."""
     finding = made(built()[kind]).judge(error, outcome_unknown=unknown).finding
-    call = built()[kind].call
-    if unknown or error.status is None or (call, error.status) in _WORSE:
+    endpoint = built()[kind].endpoint
+    if unknown or error.status is None or (endpoint, error.status) in _WORSE:
         return
     may_end = {Finding.REFUSED, Finding.HELD}
     if error.certainty in (Certainty.DEFINITE, Certainty.DEFINITE_KEY_SPENT):
-        assert finding in may_end, f"{call}: {finding}"
+        assert finding in may_end, f"{endpoint}: {finding}"
     elif error.certainty is Certainty.TRANSIENT:
-        assert finding in (Finding.WAIT, Finding.NOTHING_YET), f"{call}: {finding}"
+        assert finding in (Finding.WAIT, Finding.NOTHING_YET), f"{endpoint}: {finding}"
     else:
-        assert finding in (Finding.UNKNOWN, Finding.UNRESOLVED, Finding.EVIDENCE), f"{call}: {finding}"
+        assert finding in (Finding.UNKNOWN, Finding.UNRESOLVED, Finding.EVIDENCE), f"{endpoint}: {finding}"
 
 
 def test_the_walk_meets_every_code_of_the_document_that_a_change_of_ours_can_meet() -> None:
-    met = {error.code for cls in built().values() for error in answers(cls.call)}
+    met = {error.code for cls in built().values() for error in answers(cls.endpoint)}
     assert met - {None} == set(CLASSES)

@@ -6,7 +6,7 @@
 
 A claim that finds an unanswered attempt knows that nobody knows: `outcome_unknown` is set for good,
 and from then on no refusal alone proves a failure. Which answers prove what is in
-`bot.domain.requests.outcomes`; what to do next is in `bot.domain.requests.planning`.
+`bot.partner.answers`; what to do next is in `bot.outcomes.planning`.
 """
 
 from __future__ import annotations
@@ -18,9 +18,8 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 
 from bot.domain.requests.lifecycle import Attempt, Event, Request, State
-from bot.domain.requests.outcomes import Finding, Outcome
-from bot.domain.requests.planning import History, Step, after, is_outdated, next_step, settle
 from bot.operations._base import Operation
+from bot.outcomes import Finding, Outcome, planning
 from bot.partner.errors import PartnerError
 from bot.services import outbox_messages
 from bot.services.alerts import lifecycle as alerts
@@ -47,7 +46,7 @@ class _Work:
     request: Request
     operation: Operation
     attempt: Attempt
-    history: History
+    history: planning.History
     approval_holds: bool
 
 
@@ -156,14 +155,14 @@ async def _claim(core: Core, request_id: str, *, approval_holds: bool) -> _Work 
         if request is None or before is None:
             return None
         operation = presend_checks.operation_of(core, request)
-        history = History.of(await attempts.of(tx, request_id), operation.spends_key)
+        history = planning.History.of(await attempts.of(tx, request_id), operation.endpoint)
         if history.last_doubt_at is not None and not request.outcome_unknown:
             request = await requests.touch(tx, request, outcome_unknown=True)
         # What may not be repeated is only looked at as soon as anybody could doubt what the call did.
         approval_holds = approval_holds and (operation.repeats or history.last_doubt_at is None)
-        step = next_step(request, history, tx.now, approval_holds=approval_holds)
+        step = planning.next_step(request, history, tx.now, approval_holds=approval_holds)
         if held:
-            step = Step.LOOK  # a pause stops sending, and nothing else
+            step = planning.Step.LOOK  # a pause stops sending, and nothing else
         attempt = await attempts.start(tx, request, step.value)
         await note(
             tx,
@@ -193,7 +192,7 @@ async def _waits_its_turn(tx: Tx, core: Core, request: Request) -> bool:
 
 async def _call(core: Core, work: _Work) -> _Answered:
     """The foreign call. Raises nothing the API or its absence could cause."""
-    if work.attempt.purpose == Step.LOOK:
+    if work.attempt.purpose == planning.Step.LOOK:
         return await _look(core, work, None)
     async with core.store.read() as tx:
         try:
@@ -240,13 +239,13 @@ async def _look(core: Core, work: _Work, answered: _Answered | None) -> _Answere
     if answered is not None and not request.outcome_unknown:
         # This refusal was answered and no other attempt is in doubt: nothing of ours is on its way.
         history = replace(history, last_doubt_at=None)
-    outcome = settle(
+    outcome = planning.settle(
         look.evidence,
         look.text,
         history=history,
         refused=refused,
         approval_holds=work.approval_holds,
-        outdated=is_outdated(request, now),
+        outdated=planning.is_outdated(request, now),
         now=now,
     )
     facts = {**(refused.facts if refused else {}), **look.facts}
@@ -259,7 +258,7 @@ async def _finish(core: Core, work: _Work, answered: _Answered) -> None:
     async with core.store.begin() as tx:
         history = _with_answer(await attempts.of(tx, work.request.id), work, answered)
         readable = not (outcome.finding is Finding.UNRESOLVED and answered.finding == "unproven")
-        change = after(outcome, work.request, history, tx.now, readable=readable)
+        change = planning.after(outcome, work.request, history, tx.now, readable=readable)
         request = await requests.finish(
             tx,
             work.request,
@@ -291,7 +290,7 @@ async def _finish(core: Core, work: _Work, answered: _Answered) -> None:
         core.crash_point("execution.finishing")
 
 
-def _with_answer(rows: list[Attempt], work: _Work, answered: _Answered) -> History:
+def _with_answer(rows: list[Attempt], work: _Work, answered: _Answered) -> planning.History:
     mine = replace(
         work.attempt,
         answered_at=work.attempt.sent_at,
@@ -299,7 +298,7 @@ def _with_answer(rows: list[Attempt], work: _Work, answered: _Answered) -> Histo
         code=answered.code,
         finding=answered.finding,
     )
-    return History.of([mine if row.id == mine.id else row for row in rows], work.operation.spends_key)
+    return planning.History.of([mine if row.id == mine.id else row for row in rows], work.operation.endpoint)
 
 
 async def _tell(

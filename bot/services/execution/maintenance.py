@@ -7,8 +7,7 @@ from datetime import timedelta
 
 from bot.domain.errors import CountersignError
 from bot.domain.requests.lifecycle import Event, Request, State
-from bot.domain.requests.outcomes import LATE_LANDING_FOR, PRIVATE_KEPT_FOR
-from bot.domain.requests.planning import Evidence
+from bot.outcomes import Evidence, timing
 from bot.partner.errors import PartnerError
 from bot.services import outbox_messages, people
 from bot.services.alerts import lifecycle as alerts
@@ -27,7 +26,7 @@ DRAFTS_KEPT_FOR = timedelta(hours=1)
 async def purge(core: Core) -> None:
     """Private details that are no longer needed go, in the file's log as well."""
     async with core.store.begin() as tx:
-        ids = await requests.purge_due(tx, unresolved_after=PRIVATE_KEPT_FOR)
+        ids = await requests.purge_due(tx, unresolved_after=timing.PRIVATE_KEPT_FOR)
         for request_id in ids:
             await requests.purge(tx, request_id)
             request = await requests.get(tx, request_id)
@@ -44,7 +43,7 @@ async def purge(core: Core) -> None:
 async def sweep_late_landings(core: Core) -> None:
     """Requests given up as failed without proof are looked up again for 48 hours."""
     async with core.store.read() as tx:
-        failed = await requests.failed_in_doubt(tx, since=tx.now - LATE_LANDING_FOR)
+        failed = await requests.failed_in_doubt(tx, since=tx.now - timing.LATE_LANDING_FOR)
     for request in failed:
         # A switch that somebody has set since reads just like one that landed late.
         is_switch = bool(core.kinds[request.kind].superseded_by)

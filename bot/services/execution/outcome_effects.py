@@ -11,8 +11,7 @@ from datetime import timedelta
 from typing import Any
 
 from bot.domain.requests.lifecycle import TERMINAL, Event, Request, State
-from bot.domain.requests.outcomes import RECONCILE_EVERY, RETRY_PAUSES
-from bot.domain.requests.planning import LAPSED, History, never_executed
+from bot.outcomes import planning, timing
 from bot.services import outbox_messages
 from bot.services.alerts import lifecycle as alerts
 from bot.services.core import Core
@@ -69,10 +68,10 @@ async def without_a_call(core: Core, request: Request) -> bool:
         current = await requests.get(tx, request.id)
         if current is None or current.version != request.version or _is_held(tx, current):
             return True
-        spends_key = core.kinds[current.kind].spends_key
-        history = History.of(await attempts.of(tx, current.id), spends_key)
-        if never_executed(current, history, tx.now):
-            await _end(tx, core, current, Event.FAIL, LAPSED)
+        endpoint = core.kinds[current.kind].endpoint
+        history = planning.History.of(await attempts.of(tx, current.id), endpoint)
+        if planning.never_executed(current, history, tx.now):
+            await _end(tx, core, current, Event.FAIL, planning.LAPSED)
             return True
         if paused and current.first_sent_at and tx.now >= current.first_sent_at + sum_of_pauses():
             await _end(tx, core, current, Event.LOSE_SIGHT, _KEY_LOST)
@@ -86,7 +85,7 @@ def _is_held(tx: Tx, request: Request) -> bool:
 
 def sum_of_pauses() -> timedelta:
     """From the first send to the last repeat of an executing request."""
-    return sum(RETRY_PAUSES, timedelta())
+    return sum(timing.RETRY_PAUSES, timedelta())
 
 
 async def stop_tampered(core: Core, request: Request) -> None:
@@ -99,7 +98,11 @@ async def stop_tampered(core: Core, request: Request) -> None:
             await _end(tx, core, current, Event.LOSE_SIGHT, _UNTRUSTED)
         else:
             await requests.touch(
-                tx, current, needs_person=True, due_at=tx.now + RECONCILE_EVERY, outcome_text=_UNTRUSTED
+                tx,
+                current,
+                needs_person=True,
+                due_at=tx.now + timing.RECONCILE_EVERY,
+                outcome_text=_UNTRUSTED,
             )
         await alarm_tampered(tx, core, current)
 
@@ -128,7 +131,7 @@ async def _end(tx: Tx, core: Core, request: Request, event: Event, text: str) ->
         outcome_text=text,
         outcome_unknown=request.outcome_unknown or lost,
         needs_person=lost,
-        due_at=tx.now + RECONCILE_EVERY if lost else None,
+        due_at=tx.now + timing.RECONCILE_EVERY if lost else None,
         finished_at=None if lost else tx.now,
         lease_owner=None,
         lease_until=None,

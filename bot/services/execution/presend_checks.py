@@ -12,8 +12,8 @@ from bot.domain.errors import CountersignError, LookupFailed
 from bot.domain.people.policy import APPROVAL_VALID_FOR
 from bot.domain.requests.approvals import Decision, DecisionKind
 from bot.domain.requests.lifecycle import Event, Request, State
-from bot.domain.requests.planning import approval_is_valid
 from bot.operations._base import Operation
+from bot.outcomes import planning
 from bot.partner.errors import Forbidden, PartnerError, Unauthorized
 from bot.services import people
 from bot.services.core import Core
@@ -56,7 +56,7 @@ async def first_send(core: Core, request: Request) -> Answer:
     """None = go. Checks the seal of the terms, the approvals, the people, then the facts."""
     if request.is_batch:
         return _TAMPERED  # it is never due: its rows are sent
-    if not approval_is_valid(request, core.clock.now()):
+    if not planning.approval_is_valid(request, core.clock.now()):
         return Stop(Event.EXPIRE, "Approved, but it could not be sent in time. Nothing was sent.")
     answer = await _as_approved(core, request)
     if answer is not None:
@@ -76,7 +76,7 @@ async def repeat(core: Core, request: Request) -> Answer:
     answer = await _as_approved(core, request)
     if answer is not None:
         return answer
-    if not approval_is_valid(request, core.clock.now()):
+    if not planning.approval_is_valid(request, core.clock.now()):
         return Later("The approval has lapsed.")
     try:
         stop = await _approvers_stand(core, request)

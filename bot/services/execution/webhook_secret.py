@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bot.domain.requests.lifecycle import Request
-from bot.domain.requests.outcomes import Outcome
+from bot.outcomes import Outcome
 from bot.services.alerts import lifecycle as alerts
 from bot.services.core import Core
 from bot.services.events.webhooks import PREVIOUS_TAKEN_FOR

@@ -7,21 +7,16 @@ whether it is spent, how often nobody knew. `next_step` chooses between sending 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 
 from bot.domain.requests.lifecycle import Attempt, Event, Request, State
-from bot.domain.requests.outcomes import (
-    KEY_TRUSTED_FOR,
-    QUIESCENCE,
-    RETRY_PAUSES,
-    Finding,
-    Outcome,
-    next_pause,
-    reconcile_pause,
-)
+from bot.outcomes.outcome import Outcome
+from bot.outcomes.timing import KEY_TRUSTED_FOR, QUIESCENCE, RETRY_PAUSES, next_pause, reconcile_pause
+from bot.partner.answers import Finding, meaning
+from bot.partner.endpoints import Endpoint
 
 HELD_FOR = timedelta(seconds=30)
 
@@ -67,7 +62,8 @@ class History:
     last_doubt_at: datetime | None  # when the last send with an unknown outcome left
 
     @classmethod
-    def of(cls, attempts: Sequence[Attempt], spends_key: Collection[tuple[int, str]]) -> History:
+    def of(cls, attempts: Sequence[Attempt], endpoint: Endpoint) -> History:
+        """What the attempts at this endpoint under one key say, in the order they were made."""
         sends = [a for a in attempts if a.purpose != Step.LOOK]
         unanswered = [a for a in sends if a.answered_at is None]
         doubtful = [a for a in sends if a.finding in _NOBODY_KNOWS or a.finding in _KEY_SEEN]
@@ -78,7 +74,7 @@ class History:
             not_executed=len([a for a in sends if a.finding in _NOT_EXECUTED]),
             unknown=len([a for a in attempts if a.answered_at is None or a.finding not in _NOT_EXECUTED]),
             key_seen=any(a.finding in _KEY_SEEN or _is_known_unsettled(a) for a in attempts),
-            key_spent=any((a.status, a.code) in spends_key for a in sends if a.status and a.code),
+            key_spent=any(meaning(endpoint, a.status, a.code).spends_key for a in sends),
             last_doubt_at=max(last) if last else None,
         )
 

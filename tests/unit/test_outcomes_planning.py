@@ -9,11 +9,13 @@ from decimal import Decimal
 import pytest
 
 from bot.domain.requests.lifecycle import Attempt, Event, Request, State
-from bot.domain.requests.outcomes import QUIESCENCE, Finding, Outcome
-from bot.domain.requests.planning import Evidence, History, Step, after, never_executed, next_step, settle
+from bot.outcomes import Evidence, Finding, Outcome
+from bot.outcomes.planning import History, Step, after, never_executed, next_step, settle
+from bot.outcomes.timing import QUIESCENCE
+from bot.partner.answers import documented
+from bot.partner.endpoints import FACTS, Endpoint
 
 SENT_AT = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
-SPENT = frozenset({(503, "UPSTREAM_AUTH")})
 REQUEST = Request(
     id="R-7K3M",
     program="main",
@@ -55,7 +57,7 @@ def attempt(
 
 
 def history(*attempts: Attempt) -> History:
-    return History.of(attempts, SPENT)
+    return History.of(attempts, Endpoint.TOP_UP)
 
 
 UNKNOWN = attempt("unknown")
@@ -83,6 +85,34 @@ def test_a_key_goes_out_only_while_it_may(
     attempts: tuple[Attempt, ...], later: timedelta, holds: bool, step: Step
 ) -> None:
     assert next_step(REQUEST, history(*attempts), SENT_AT + later, approval_holds=holds) is step
+
+
+ANSWERS_TO_CHANGES = [
+    pytest.param(endpoint, pair, row.spends_key, id=f"{endpoint} {pair[0]} {pair[1]}")
+    for endpoint in Endpoint
+    if FACTS[endpoint].changes
+    for pair, row in documented(endpoint).items()
+]
+
+
+@pytest.mark.parametrize(("endpoint", "answer", "spends_key"), ANSWERS_TO_CHANGES)
+def test_after_a_doubt_a_key_that_an_answer_spent_is_only_looked_for(
+    endpoint: Endpoint, answer: tuple[int, str], spends_key: bool
+) -> None:
+    """For every answer of the table, an order's 400 among them: another try is a new request."""
+    status, code = answer
+    refused = attempt("absent", number=2, purpose="replay", status=status, code=code)
+    past = History.of((UNKNOWN, refused), endpoint)
+
+    step = next_step(REQUEST, past, SENT_AT, approval_holds=True)
+
+    assert step is (Step.LOOK if spends_key else Step.REPLAY)
+
+
+def test_what_a_look_met_says_nothing_of_the_key() -> None:
+    looked = attempt("absent", number=2, purpose="look", status=400, code="BAD_REQUEST")
+
+    assert not history(UNKNOWN, looked).key_spent
 
 
 def settled(

@@ -1,0 +1,33 @@
+"""How long to wait before a call is made again or looked up, and for how long anything is remembered."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+# Same key again after these pauses; afterwards the request is `unresolved` and only reconciled.
+RETRY_PAUSES = tuple(timedelta(seconds=s) for s in (5, 15, 30, 60, 120, 300, 600))
+# A switch that was taken shows on the card within seconds, or something is wrong.
+CONFIRM_PAUSES = tuple(timedelta(seconds=s) for s in (2, 5, 10, 30))
+
+RECONCILE_EVERY = timedelta(minutes=15)  # to 24 h after the first send
+RECONCILE_DAILY = timedelta(days=1)
+RECONCILE_DENSE_FOR = timedelta(hours=24)
+# No request of ours can still be on its way: the longest client timeout (75 s read, 5 s connect)
+# and a margin for a slow network after it.
+QUIESCENCE = timedelta(seconds=100)
+# Late-landing sweep: a request given up as failed without proof is looked up again this long.
+LATE_LANDING_FOR = timedelta(hours=48)
+# The API does not say how long it keeps a key: past this only look-ups.
+KEY_TRUSTED_FOR = timedelta(hours=24)
+# Sealed details of an unresolved order are kept this long, for the same body under the same key.
+PRIVATE_KEPT_FOR = timedelta(hours=72)
+
+
+def next_pause(attempts: int, pauses: tuple[timedelta, ...] = RETRY_PAUSES) -> timedelta | None:
+    """The pause after the n-th attempt without a definite answer (n from 1); None = used up."""
+    return pauses[attempts - 1] if attempts <= len(pauses) else None
+
+
+def reconcile_pause(since_first_sent: timedelta) -> timedelta:
+    """How long an unresolved request rests between looks."""
+    return RECONCILE_EVERY if since_first_sent < RECONCILE_DENSE_FOR else RECONCILE_DAILY

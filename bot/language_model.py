@@ -22,8 +22,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from bot import intents
 from bot.domain.secret import Secret
-from bot.intents.model import Ask, Facts, Option, Reading
-from bot.intents.text import clean
+from bot.intents import Ask, Facts, Option, Reading, clean
 
 log = logging.getLogger("countersign.language_model")
 

@@ -13,8 +13,7 @@ from slack_sdk.errors import SlackApiError
 
 from bot.domain.actors import Actor
 from bot.domain.errors import NotFound
-from bot.intents import what_if
-from bot.intents.text import clean
+from bot.intents import clean, what_if
 from bot.services import conversation, people
 from bot.services import conversation_buttons as pressed
 from bot.services.conversation_facts import Heard, Place, zone_of

@@ -7,7 +7,31 @@ only where the whole text says it, once and without doubt; even then all that fo
 from __future__ import annotations
 
 from bot.intents.directory import Directory
-from bot.intents.model import Facts, KnownCard, Parsed, Reading, Thread
+from bot.intents.model import (
+    ACTIONS,
+    READS,
+    Ask,
+    Facts,
+    KnownCard,
+    Option,
+    Parsed,
+    Reading,
+    Thread,
+)
 from bot.intents.parser import parse
+from bot.intents.plain_text import clean
 
-__all__ = ["Directory", "Facts", "KnownCard", "Parsed", "Reading", "Thread", "parse"]
+__all__ = [
+    "ACTIONS",
+    "READS",
+    "Ask",
+    "Directory",
+    "Facts",
+    "KnownCard",
+    "Option",
+    "Parsed",
+    "Reading",
+    "Thread",
+    "clean",
+    "parse",
+]

@@ -14,11 +14,11 @@ from zoneinfo import ZoneInfo
 
 from bot.intents import asking
 from bot.intents.actions import Frame
-from bot.intents.clauses import Clause
 from bot.intents.directory import Directory
 from bot.intents.entities import Entity
 from bot.intents.leftover import foreign_words, is_foreign
 from bot.intents.model import Ask, Facts, KnownCard, Reading, Thread
+from bot.intents.plain_text import Clause
 from bot.intents.reader import Found
 from bot.intents.values import REQUIRED, Values, values_of
 

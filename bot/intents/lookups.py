@@ -9,11 +9,11 @@ from typing import Any, Final
 
 from bot.intents import asking
 from bot.intents.chains import UNKNOWN_NETWORK
-from bot.intents.clauses import Clause
 from bot.intents.entities import Entity
 from bot.intents.gate import Scene, one_of
 from bot.intents.model import Reading
 from bot.intents.periods import Period
+from bot.intents.plain_text import Clause
 from bot.intents.reads import read_of, status_of
 
 MOST_DAYS: Final = 90

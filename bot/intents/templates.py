@@ -11,9 +11,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from bot.intents import asking
-from bot.intents.clauses import Clause
 from bot.intents.gate import Scene, first_doubt, one_of
 from bot.intents.model import ACTIONS, Ask, Reading
+from bot.intents.plain_text import Clause
 from bot.intents.values import plain
 
 if TYPE_CHECKING:

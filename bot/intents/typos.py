@@ -7,9 +7,9 @@ from typing import Final
 
 from bot.intents import asking
 from bot.intents.actions import frame_of
-from bot.intents.clauses import Clause
 from bot.intents.gate import Scene, one_of
 from bot.intents.model import Reading
+from bot.intents.plain_text import Clause
 from bot.intents.reads import read_of
 from bot.intents.values import REQUIRED, values_of
 from bot.intents.words import words as words_of

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from rapidfuzz import fuzz, process
 
-from bot.intents.model import ACTIONS
+from bot.intents import ACTIONS
 from bot.operations._base import Operation
 
 SHOWN = 3

@@ -9,8 +9,7 @@ from zoneinfo import ZoneInfo
 
 from bot.domain.actors import Actor
 from bot.domain.cards import CardEntry
-from bot.intents.directory import Directory
-from bot.intents.model import Facts, KnownCard, Thread
+from bot.intents import Directory, Facts, KnownCard, Thread
 from bot.operations.readers import refuse_card_number
 from bot.services import card_reading
 from bot.services.core import Core

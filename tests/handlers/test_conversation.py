@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from bot.domain.errors import Stale
-from bot.intents.model import Ask, Facts, Option, Reading
+from bot.intents import Ask, Facts, Option, Reading
 from bot.services import conversation
 from bot.services import conversation_buttons as pressed
 from bot.services.conversation_facts import Heard, Place

@@ -16,7 +16,7 @@ from aiohttp import web
 
 from bot.config import Config, ConfigError, Model
 from bot.domain.secret import Secret
-from bot.intents.model import Facts, KnownCard
+from bot.intents import Facts, KnownCard
 from bot.language_model import SENTENCES, LanguageModel, fault_of, hide
 
 Json = dict[str, Any]

@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.intents import parse
-from bot.intents.model import ACTIONS, READS
+from bot.intents import ACTIONS, READS, parse
 from tests.support.utterances import facts
 
 PAGE = (Path(__file__).parents[2] / "docs" / "conversation.md").read_text(encoding="utf-8")

@@ -13,8 +13,7 @@ from bot import operations
 from bot.domain.planning import Evidence
 from bot.domain.policy import KINDS
 from bot.domain.requests import Request, State
-from bot.intents import Facts, KnownCard, parse
-from bot.intents.model import ACTIONS
+from bot.intents import ACTIONS, Facts, KnownCard, parse
 from bot.operations._base import Operation
 from bot.partner.codec import decode, encode
 from bot.services import own_records

@@ -6,7 +6,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from bot import intents, operations
-from bot.intents.model import ACTIONS, READS, Facts, KnownCard, Reading
+from bot.intents import ACTIONS, READS, Facts, KnownCard, Reading
 from bot.services import conversation_forms as forms
 from bot.services.conversation_examples import SENTENCES, nearest
 from handlers import asked, grammar

@@ -14,7 +14,7 @@ from zoneinfo import ZoneInfo
 
 from bot.intents import asking
 from bot.intents.actions import Frame
-from bot.intents.directory import Directory
+from bot.intents.directory import Directory, find_misspelt_names
 from bot.intents.entities import Entity
 from bot.intents.leftover import foreign_words, is_foreign
 from bot.intents.model import Ask, Facts, KnownCard, Reading, Thread
@@ -151,10 +151,8 @@ def _four(entity: Entity) -> bool:
 
 
 def _similar(text: str, scene: Scene) -> tuple[str, Sequence[KnownCard]] | None:
-    from bot.intents.cards import similar_to
-
     bare = re.sub(r"§\w+§", " ", text)
-    return next(iter(similar_to(bare, scene.cards)), None)
+    return next(iter(find_misspelt_names(bare, scene.cards)), None)
 
 
 def _with_card(wish: Reading, frame: Frame, text: str, scene: Scene) -> tuple[Reading, Ask | None]:

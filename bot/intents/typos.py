@@ -9,10 +9,9 @@ from bot.intents import asking
 from bot.intents.actions import frame_of
 from bot.intents.gate import Scene, one_of
 from bot.intents.model import Reading
-from bot.intents.plain_text import Clause
+from bot.intents.plain_text import Clause, word_set
 from bot.intents.reads import read_of
 from bot.intents.values import REQUIRED, values_of
-from bot.intents.words import words as words_of
 
 _ACTION_WORDS: Final = (
     "freeze", "unfreeze", "unlock", "unblock", "block", "lock", "suspend", "pause", "close", "terminate", "load",
@@ -22,7 +21,7 @@ _READ_WORDS: Final = (
     "float", "alerts", "balance", "transactions", "purchases", "ledger", "fundings", "fees", "declined", "declines",
     "approvals", "address", "addresses", "cards", "spending",
 )  # fmt: skip
-_KNOWN: Final = words_of(
+_KNOWN: Final = word_set(
     "black clock flock lose loses loose those close closed glass class leads leaf lead road"
     " load loan loads clocks slot floats"
     " flat bloat gloat fleet feed feels feet flees free freezer frees alert approval"

@@ -13,8 +13,8 @@ from bot.intents.actions import Frame
 from bot.intents.chains import UNKNOWN_NETWORK
 from bot.intents.entities import Entity
 from bot.intents.model import Ask, Option
+from bot.intents.plain_text import word_set
 from bot.intents.reader import Found
-from bot.intents.words import words
 
 #: Intent -> its required slots, in the order they are asked for.
 REQUIRED: Final[Mapping[str, tuple[str, ...]]] = {
@@ -63,7 +63,7 @@ _NAME: Final = re.compile(
     r"|ref(?:erence)?|partner ref|please|pls|asap|who|and|from|starting|holder|amount)\b))"
 )
 _NAME_LIKE: Final = re.compile(r"[^\W\d_](?:[^\W\d_]|[ '.-])*")
-_NO_NAME: Final = words(
+_NO_NAME: Final = word_set(
     "me us him her them the a an our my your new team someone everyone people guest intern"
     " client you it this that"
 )

@@ -8,5 +8,6 @@ from __future__ import annotations
 
 from bot.intents.plain_text.clauses import Clause, split
 from bot.intents.plain_text.cleaning import Clean, clean
+from bot.intents.plain_text.word_sets import word_set
 
-__all__ = ["Clause", "Clean", "clean", "split"]
+__all__ = ["Clause", "Clean", "clean", "split", "word_set"]

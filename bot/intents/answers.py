@@ -9,11 +9,10 @@ from typing import Any, Final
 
 from bot.intents import asking
 from bot.intents.actions import strip_lead
-from bot.intents.entities import Entity
+from bot.intents.extraction import Entity, resolve_card
 from bot.intents.gate import Scene, one_of
 from bot.intents.model import ACTIONS, Ask, Reading
 from bot.intents.plain_text import Clause
-from bot.intents.reader import resolve_card
 from bot.intents.values import REQUIRED, plain
 
 _KINDS: Final = {

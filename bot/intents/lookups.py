@@ -8,11 +8,9 @@ from datetime import date, datetime, timedelta
 from typing import Any, Final
 
 from bot.intents import asking
-from bot.intents.chains import UNKNOWN_NETWORK
-from bot.intents.entities import Entity
+from bot.intents.extraction import UNKNOWN_NETWORK, Entity, Period
 from bot.intents.gate import Scene, one_of
 from bot.intents.model import Reading
-from bot.intents.periods import Period
 from bot.intents.plain_text import Clause
 from bot.intents.reads import read_of, status_of
 

@@ -10,11 +10,9 @@ from typing import Any, Final
 
 from bot.intents import asking
 from bot.intents.actions import Frame
-from bot.intents.chains import UNKNOWN_NETWORK
-from bot.intents.entities import Entity
+from bot.intents.extraction import UNKNOWN_NETWORK, Entity, Found
 from bot.intents.model import Ask, Option
 from bot.intents.plain_text import word_set
-from bot.intents.reader import Found
 
 #: Intent -> its required slots, in the order they are asked for.
 REQUIRED: Final[Mapping[str, tuple[str, ...]]] = {

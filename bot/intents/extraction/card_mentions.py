@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from bot.intents.directory import ORDINARY, WORD, Directory, bare_word, fold
-from bot.intents.entities import Entity
+from bot.intents.extraction.entity import Entity
 
 _LEAD: Final = (
     r"(?P<lead>(?:\b(?:the|this|that)\s+)?\bcards?(?:\s*:\s*|\s+)(?:(?:number|no\.?|nr\.?)\s*)?(?:that\s+)?"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bot.domain.errors import NotFound
-from bot.intents import what_if as questions
+from bot.intents import read_what_if
 from bot.services import handover, pausing, people, status, what_if
 from handlers import code_answers
 from handlers.looking import Asking, LookUp
@@ -47,7 +47,7 @@ async def _handover(asked: Asking) -> Block:
 
 
 async def _what_if(asked: Asking) -> Block:
-    found = questions.read(asked.rest, asked=True)
+    found = read_what_if(asked.rest, asked=True)
     if found is None:
         raise NotFound(_HOW_WHAT_IF)
     return house.what_if(await what_if.answer(asked.core, found, asked.slack_id, program=asked.program))

@@ -20,6 +20,7 @@ from bot.intents.model import (
 )
 from bot.intents.parser import parse
 from bot.intents.plain_text import clean
+from bot.intents.recognition import WhatIf, read_what_if
 
 __all__ = [
     "ACTIONS",
@@ -32,6 +33,8 @@ __all__ = [
     "Parsed",
     "Reading",
     "Thread",
+    "WhatIf",
     "clean",
     "parse",
+    "read_what_if",
 ]

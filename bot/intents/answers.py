@@ -8,11 +8,11 @@ from dataclasses import replace
 from typing import Any, Final
 
 from bot.intents import asking
-from bot.intents.actions import strip_lead
 from bot.intents.extraction import Entity, resolve_card
 from bot.intents.gate import Scene, one_of
 from bot.intents.model import ACTIONS, Ask, Reading
 from bot.intents.plain_text import Clause
+from bot.intents.recognition import strip_lead
 from bot.intents.values import REQUIRED, plain
 
 _KINDS: Final = {
@@ -81,7 +81,7 @@ def _one(slot: str, entities: Sequence[Entity]) -> dict[str, Any] | Ask | None:
 
 
 def _limits(text: str, entities: Sequence[Entity], scene: Scene) -> dict[str, Any] | Ask:
-    from bot.intents.actions import Frame
+    from bot.intents.recognition import Frame
     from bot.intents.values import values_of
 
     del entities

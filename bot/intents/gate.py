@@ -13,12 +13,12 @@ from typing import Final
 from zoneinfo import ZoneInfo
 
 from bot.intents import asking
-from bot.intents.actions import Frame
 from bot.intents.directory import Directory, find_misspelt_names
 from bot.intents.extraction import Entity, Found
 from bot.intents.leftover import foreign_words, is_foreign
 from bot.intents.model import Ask, Facts, KnownCard, Reading, Thread
 from bot.intents.plain_text import Clause
+from bot.intents.recognition import Frame
 from bot.intents.values import REQUIRED, Values, values_of
 
 _PRONOUN: Final = re.compile(

@@ -12,7 +12,7 @@ from bot.intents.extraction import UNKNOWN_NETWORK, Entity, Period
 from bot.intents.gate import Scene, one_of
 from bot.intents.model import Reading
 from bot.intents.plain_text import Clause
-from bot.intents.reads import read_of, status_of
+from bot.intents.recognition import lookup_intent_of, status_of
 
 MOST_DAYS: Final = 90
 _NEEDS_CARD: Final = frozenset({"card_show", "card_balance", "card_transactions", "decline_explain"})
@@ -36,7 +36,7 @@ def read_lookup(clause: Clause, scene: Scene) -> Reading | None:
     its = bool(_ITS.search(clause.text))
     last = scene.thread.last_card if scene.thread else None
     known = bool(scene.cards_before) or (its and last is not None)
-    intent = read_of(clause.text, card_here=bool(here), card_known=known)
+    intent = lookup_intent_of(clause.text, card_here=bool(here), card_known=known)
     if not intent:
         return _stranger(clause, scene)
     intent = _sharpened(intent, clause.text, scene)

@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from bot.intents import asking
-from bot.intents.actions import Frame, frame_of, strip_lead
 from bot.intents.answers import read_answer
 from bot.intents.directory import Directory
 from bot.intents.extraction import Entity, Found, as_one_line, read_entities
@@ -15,7 +14,7 @@ from bot.intents.gate import Scene, read_action
 from bot.intents.lookups import read_lookup
 from bot.intents.model import Ask, Facts, Parsed, Reading, Thread
 from bot.intents.plain_text import Clause, Clean, clean, split
-from bot.intents.reads import DECISION, HELP, NOT_OFFERED
+from bot.intents.recognition import DECISION, HELP, NOT_OFFERED, Frame, frame_of, strip_lead
 from bot.intents.templates import read_template
 from bot.intents.typos import read_typo
 

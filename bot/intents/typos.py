@@ -6,11 +6,10 @@ import re
 from typing import Final
 
 from bot.intents import asking
-from bot.intents.actions import frame_of
 from bot.intents.gate import Scene, one_of
 from bot.intents.model import Reading
 from bot.intents.plain_text import Clause, word_set
-from bot.intents.reads import read_of
+from bot.intents.recognition import frame_of, lookup_intent_of
 from bot.intents.values import REQUIRED, values_of
 
 _ACTION_WORDS: Final = (
@@ -39,7 +38,7 @@ def read_typo(bare: str, clause: Clause, scene: Scene) -> Reading | None:
             return _offer(bare.replace(word, near, 1), clause, scene)
     for word in words:
         near = _near(word, _READ_WORDS)
-        intent = near and read_of(
+        intent = near and lookup_intent_of(
             bare.replace(word, near, 1),
             card_here=bool(scene.found.inside(clause.text, "card")),
             card_known=False,

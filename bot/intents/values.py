@@ -9,10 +9,10 @@ from decimal import Decimal
 from typing import Any, Final
 
 from bot.intents import asking
-from bot.intents.actions import Frame
 from bot.intents.extraction import UNKNOWN_NETWORK, Entity, Found
 from bot.intents.model import Ask, Option
 from bot.intents.plain_text import word_set
+from bot.intents.recognition import Frame
 
 #: Intent -> its required slots, in the order they are asked for.
 REQUIRED: Final[Mapping[str, tuple[str, ...]]] = {

@@ -6,7 +6,7 @@ from decimal import Decimal
 from pathlib import Path
 
 from bot.domain.policy import KindPolicy, Limits, Policy, Tier
-from bot.intents.what_if import WhatIf
+from bot.intents import WhatIf
 from bot.services import float_lookups, pausing, what_if
 from tests.support.world import ALICE, BOB, World, a_policy, a_world
 

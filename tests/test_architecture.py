@@ -23,6 +23,8 @@ PLANTED = [
     ("handlers.views", "slack_sdk", "Views are pure"),
     ("handlers.views", "storage.store", "Views are pure"),
     ("storage.meta", "cryptography", "Ciphers only in the vault"),
+    ("bot.intents.extraction.days", "bot.intents.readings", "Inside bot.intents"),
+    ("handlers.files", "bot.intents.recognition", "entered by its door"),
     ("sandbox.partner.money", "bot.domain.money", "The sandbox is the world outside"),
     ("bot.app", "sandbox.partner", "Only bot.cli starts the sandbox"),
 ]

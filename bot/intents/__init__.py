@@ -2,6 +2,10 @@
 
 A wrong read costs a message, a wrong action costs money. So reads are understood generously, and an action
 only where the whole text says it, once and without doubt; even then all that follows is a form to check.
+
+`parser` leads a text through the rooms: `plain_text` (markup and clauses), `extraction` (cards, amounts, periods and
+other values), `recognition` (what is asked for), `readings` (slots, checks, questions); `directory` has the cards and
+their misspelt names. `model` has the values that come out; `examples` a sentence for each intent.
 """
 
 from __future__ import annotations

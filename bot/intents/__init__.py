@@ -11,6 +11,7 @@ their misspelt names. `model` has the values that come out; `examples` a sentenc
 from __future__ import annotations
 
 from bot.intents.directory import Directory
+from bot.intents.examples import EXAMPLES
 from bot.intents.model import (
     ACTIONS,
     READS,
@@ -28,6 +29,7 @@ from bot.intents.recognition import WhatIf, read_what_if
 
 __all__ = [
     "ACTIONS",
+    "EXAMPLES",
     "READS",
     "Ask",
     "Directory",

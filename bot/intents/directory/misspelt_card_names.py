@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from bot.intents.directory.cards import WORD, Directory, bare_word
+from bot.intents.directory.card_directory import WORD, Directory, bare_word
 from bot.intents.directory.ordinary_words import ORDINARY
 from bot.intents.model import KnownCard
 

@@ -22,8 +22,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from bot import intents
 from bot.domain.secret import Secret
-from bot.intents.model import Ask, Facts, Option, Reading
-from bot.intents.text import clean
+from bot.intents import ACTIONS, EXAMPLES, Ask, Facts, Option, Reading, clean
 
 log = logging.getLogger("countersign.language_model")
 
@@ -31,30 +30,8 @@ TIMEOUT_S = 3.0
 _MOST_ANSWER = 20_000
 _MOST_TOKENS = 300
 
-# What may be proposed -> the sentence in which our readers read it. `{card}` and the like are quoted pieces;
-# what stands in [] is left out where its piece is missing.
-SENTENCES: Final[Mapping[str, str]] = {
-    "float_status": "what's our float now",
-    "card_list": "list the cards[ {status}]",
-    "card_show": "tell me about card {card}",
-    "card_balance": "balance of card {card}",
-    "card_transactions": "purchases on card {card}[ {period}]",
-    "decline_explain": "why does card {card} get declined[ {period}]",
-    "funding_list": "list the fundings[ {period}]",
-    "funding_show": "where is funding {hash}",
-    "funding_addresses": "funding address[ on {network}]",
-    "fees_show": "show the fee schedule",
-    "ledger_show": "ledger[ {period}]",
-    "pending_approvals": "which requests need my decision",
-    "alerts_show": "open alerts please",
-    "topup_card": "load {amount} onto card {card}",
-    "unload_card": "take {amount} off card {card}",
-    "freeze_card": "freeze card {card}",
-    "unfreeze_card": "unfreeze card {card}",
-    "close_card": "close card {card}",
-}
-# Of these at most "did you mean" is asked.
-_ACTIONS: Final = frozenset({"topup_card", "unload_card", "freeze_card", "unfreeze_card", "close_card"})
+# What may be proposed -> the sentence in which our readers read it, once its pieces are in.
+_TEMPLATES: Final = {intent: example.template for intent, example in EXAMPLES.items() if example.template}
 _PIECES: Final = frozenset({"card", "amount", "period", "status", "hash", "network"})
 _PIECE = re.compile(r"\{(\w+)\}")
 _OPTIONAL = re.compile(r"\[([^\]]*)\]")
@@ -180,7 +157,7 @@ class LanguageModel:
             "max_tokens": _MOST_TOKENS,
             "response_format": {"type": "json_object"},
             "messages": [
-                {"role": "system", "content": _SYSTEM + ", ".join(SENTENCES)},
+                {"role": "system", "content": _SYSTEM + ", ".join(_TEMPLATES)},
                 {"role": "user", "content": text},
             ],
         }
@@ -219,7 +196,7 @@ async def fault_of(url: str, model: str, key: Secret | None) -> str | None:
 
 def _checked(proposal: Proposal, hidden: Hidden, facts: Facts) -> Reading | None:
     """Our own readers' word on what was proposed; None where a piece is made up or they read something else."""
-    template = SENTENCES.get(proposal.intent)
+    template = _TEMPLATES.get(proposal.intent)
     if template is None or any(piece not in hidden.text for piece in proposal.pieces.values()):
         return None
     pieces: dict[str, str] = {
@@ -231,7 +208,7 @@ def _checked(proposal: Proposal, hidden: Hidden, facts: Facts) -> Reading | None
     (reading, *others) = intents.parse(sentence, facts).readings
     if others or proposal.intent not in (reading.intent, reading.wanted):
         return None
-    if proposal.intent not in _ACTIONS:
+    if proposal.intent not in ACTIONS:
         return reading
     question = f"Did you mean: {sentence}?"
     return Reading("ambiguous", ask=Ask("meaning", question, (Option(sentence, "Yes, that"),)))

@@ -155,11 +155,6 @@ class Settings:
         """Check `env`. Raises `SettingsError` with every problem, those of missing needs included."""
         return _Reader(env).settings(frozenset(need))
 
-    @property
-    def socket_mode(self) -> bool:
-        """With an app token Slack is reached by WebSocket, otherwise Slack posts to /slack/events."""
-        return self.slack_app_token is not None
-
 
 class _Reader:
     """Reads one environment, collecting problems instead of stopping at the first."""

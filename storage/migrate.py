@@ -43,11 +43,6 @@ async def migrate(url: str, *, choose: Choose = secrets.choice) -> str:
     return await asyncio.to_thread(_migrate, Database.parse(url), choose)
 
 
-async def head_of(url: str) -> str | None:
-    """The revision the database is at; None when it is absent or empty."""
-    return await asyncio.to_thread(_current, Database.parse(url))
-
-
 def newest() -> str:
     """The revision this program needs."""
     head = _scripts().get_current_head()

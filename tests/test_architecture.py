@@ -25,6 +25,8 @@ PLANTED = [
     ("handlers.views", "slack_sdk", "Views are pure"),
     ("handlers.views", "storage.store", "Views are pure"),
     ("storage.instance", "cryptography", "Ciphers only in the vault"),
+    ("bot.intents.extraction.days", "bot.intents.readings", "Inside bot.intents"),
+    ("handlers.slack_api.files", "bot.intents.recognition", "entered by its door"),
     ("sandbox.partner.money", "bot.domain.money.amounts", "The sandbox is the world outside"),
     ("bot.app", "sandbox.partner", "Only bot.cli starts the sandbox"),
     ("bot.partner.answers", "bot.domain.money.amounts", "The client of the Partner API"),

@@ -20,7 +20,7 @@ import typer
 from bot.cli.errors import Mistake
 
 if TYPE_CHECKING:
-    from bot.intents.model import Facts, Reading
+    from bot.intents import Facts, Reading
     from storage.store import Store
 
 _SLOTS: Final = frozenset(

@@ -32,7 +32,3 @@ class CardEntry:
     def label(self) -> str:
         """`ALICE MOREAU ••4242`, or `••????` while the processor has not reported the digits."""
         return f"{self.holder} ••{self.last4 or '????'}"
-
-    @property
-    def is_closed(self) -> bool:
-        return self.status == DELETED or self.gone_at is not None

@@ -2,12 +2,45 @@
 
 A wrong read costs a message, a wrong action costs money. So reads are understood generously, and an action
 only where the whole text says it, once and without doubt; even then all that follows is a form to check.
+
+`parser` leads a text through the rooms: `plain_text` (markup and clauses), `extraction` (cards, amounts, periods and
+other values), `recognition` (what is asked for), `readings` (slots, checks, questions); `directory` has the cards and
+their misspelt names. `model` has the values that come out; `examples` a sentence for each intent.
 """
 
 from __future__ import annotations
 
 from bot.intents.directory import Directory
-from bot.intents.model import Facts, KnownCard, Parsed, Reading, Thread
+from bot.intents.examples import EXAMPLES
+from bot.intents.model import (
+    ACTIONS,
+    READS,
+    Ask,
+    Facts,
+    KnownCard,
+    Option,
+    Parsed,
+    Reading,
+    Thread,
+)
 from bot.intents.parser import parse
+from bot.intents.plain_text import clean
+from bot.intents.recognition import WhatIf, read_what_if
 
-__all__ = ["Directory", "Facts", "KnownCard", "Parsed", "Reading", "Thread", "parse"]
+__all__ = [
+    "ACTIONS",
+    "EXAMPLES",
+    "READS",
+    "Ask",
+    "Directory",
+    "Facts",
+    "KnownCard",
+    "Option",
+    "Parsed",
+    "Reading",
+    "Thread",
+    "WhatIf",
+    "clean",
+    "parse",
+    "read_what_if",
+]

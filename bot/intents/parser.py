@@ -1,4 +1,8 @@
-"""The whole way from a text to its readings: clean, find, cut, read, gate."""
+"""The whole way from a text to its readings, from room to room.
+
+`plain_text` cleans and cuts it, `extraction` finds its values, `recognition` says what each clause asks for, and
+`readings` fills and checks the slots. Here only the order is decided, and what holds for all clauses together.
+"""
 
 from __future__ import annotations
 
@@ -6,20 +10,20 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from bot.intents import asking
-from bot.intents.actions import Frame, frame_of, strip_lead
-from bot.intents.answers import read_answer
-from bot.intents.clauses import Clause, split
 from bot.intents.directory import Directory
-from bot.intents.entities import Entity
-from bot.intents.gate import Scene, read_action
-from bot.intents.lookups import read_lookup
+from bot.intents.extraction import Entity, Found, as_one_line, read_entities
 from bot.intents.model import Ask, Facts, Parsed, Reading, Thread
-from bot.intents.reader import Found, as_one_line, read_entities
-from bot.intents.reads import DECISION, HELP, NOT_OFFERED
-from bot.intents.templates import read_template
-from bot.intents.text import Clean, clean
-from bot.intents.typos import read_typo
+from bot.intents.plain_text import Clause, Clean, clean, split
+from bot.intents.readings import (
+    Context,
+    questions,
+    read_action,
+    read_answer,
+    read_declared_phrase,
+    read_lookup,
+    read_misspelt_verb,
+)
+from bot.intents.recognition import DECISION, HELP, NOT_OFFERED, Frame, frame_of, strip_lead
 
 if TYPE_CHECKING:
     from bot.operations._base import Operation
@@ -46,27 +50,29 @@ def parse(
         return Parsed((Reading("ambiguous", ask=Ask("text", f"{cleaned.doubts[0]} Say it in fewer words.")),))
     cards = Directory.of(facts.cards)
     found = read_entities(as_one_line(cleaned.text), facts, cards)
-    scene = Scene(facts, cards, found, cleaned.doubts, thread)
+    context = Context(facts, cards, found, cleaned.doubts, thread)
     clauses = split(found.masked)
-    answer = read_answer(clauses, scene)
-    readings = answer or _read_all(clauses, scene, kinds or {})
+    answer = read_answer(clauses, context)
+    readings = answer or _read_all(clauses, context, kinds or {})
     return Parsed(_settled(readings, cleaned), cleaned.guarded)
 
 
-def _read_all(clauses: Sequence[Clause], scene: Scene, kinds: Mapping[str, type[Operation]]) -> list[Reading]:
+def _read_all(
+    clauses: Sequence[Clause], context: Context, kinds: Mapping[str, type[Operation]]
+) -> list[Reading]:
     """The readings of all clauses, in their order; a look-up asked for twice counts once."""
     readings: list[Reading] = []
     before: list[Entity] = []
     for clause in clauses:
         others = [other for other in clauses if other is not clause]
-        here = replace(scene, cards_before=tuple(before), loose=tuple(_loose(others, scene.found)))
+        here = replace(context, cards_before=tuple(before), loose=tuple(_loose(others, context.found)))
         reading = _read_clause(clause, here, kinds)
-        before += scene.found.inside(clause.text, "card")
+        before += context.found.inside(clause.text, "card")
         if reading is not None and not any(_repeats(reading, other) for other in readings):
             readings.append(reading)
     if not readings and len(clauses) > 1:
         whole = Clause(" ".join(clause.text for clause in clauses), 0)
-        reading = read_lookup(whole, replace(scene, cards_before=tuple(before)))
+        reading = read_lookup(whole, replace(context, cards_before=tuple(before)))
         return [reading] if reading else []
     return readings
 
@@ -90,24 +96,24 @@ def _loose(others: Sequence[Clause], found: Found) -> list[Entity]:
     return loose
 
 
-def _read_clause(clause: Clause, scene: Scene, kinds: Mapping[str, type[Operation]]) -> Reading | None:
+def _read_clause(clause: Clause, context: Context, kinds: Mapping[str, type[Operation]]) -> Reading | None:
     bare = strip_lead(clause.text)
     if DECISION.search(bare):
-        return _decision(bare, scene)
+        return _decision(bare, context)
     if NOT_OFFERED.search(clause.text):
         return Reading("help", notes=("That is not offered in conversation.",))
-    template = read_template(bare, clause, scene, kinds)
+    template = read_declared_phrase(bare, clause, context, kinds)
     if template is not None:
         return template
     frame = frame_of(bare)
     if frame is not None and not _asks_how(clause):
-        action = read_action(frame, clause, scene)
+        action = read_action(frame, clause, context)
         if action is not None:
             return action
     if HELP.search(bare):
         return Reading("help")
-    lookup = read_lookup(clause, scene) if not _commanded(frame, clause) else None
-    return lookup or read_typo(bare, clause, scene)
+    lookup = read_lookup(clause, context) if not _commanded(frame, clause) else None
+    return lookup or read_misspelt_verb(bare, clause, context)
 
 
 def _commanded(frame: Frame | None, clause: Clause) -> bool:
@@ -119,8 +125,8 @@ def _asks_how(clause: Clause) -> bool:
     return HELP.search(clause.text) is not None and clause.text.startswith(("how", "what", "help"))
 
 
-def _decision(text: str, scene: Scene) -> Reading:
-    requests = scene.found.inside(text, "request")
+def _decision(text: str, context: Context) -> Reading:
+    requests = context.found.inside(text, "request")
     slots = {"request": requests[0].value} if requests else {}
     return Reading("pending_approvals", slots, notes=(_DECIDED_BY_BUTTON,))
 
@@ -133,7 +139,7 @@ def _settled(readings: Sequence[Reading], cleaned: Clean) -> tuple[Reading, ...]
         return (Reading("none"),)
     wishes = [r for r in readings if r.is_action or (r.wanted and r.kind)]
     if len(wishes) > MOST_ACTIONS:
-        ask = asking.choose_first([(r.wanted or r.intent, r.slots) for r in wishes])
+        ask = questions.choose_first([(r.wanted or r.intent, r.slots) for r in wishes])
         return (Reading("ambiguous", ask=ask),)
     if len(wishes) > 1:
         return tuple(replace(r, opened=False) for r in readings)

@@ -25,8 +25,3 @@ def kinds() -> Mapping[str, type[Operation]]:
     of_files = (cls for cls in _subclasses(root) if cls.__module__ in modules)
     found = {cls.kind: cls for cls in of_files if "kind" in cls.__dict__}
     return dict(sorted(found.items()))
-
-
-def by_command(command: str, subcommand: str) -> type[Operation] | None:
-    """The kind behind `/command subcommand`, or None."""
-    return next((cls for cls in kinds().values() if cls.command == (command, subcommand)), None)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from bot.intents.model import Ask, Reading
+from bot.intents import Ask, Reading
 from bot.operations._base import Operation
 
 

@@ -42,11 +42,6 @@ LOOK_UPS: Mapping[tuple[str, str], LookUp] = {
 COMMANDS = tuple(dict.fromkeys(command for command, _ in LOOK_UPS))
 
 
-def subcommands(command: str) -> frozenset[str]:
-    """The words after a command that are look-ups, `help` among them."""
-    return frozenset(sub for name, sub in (*LOOK_UPS, _HELP) if name == command and sub)
-
-
 async def answer(turn: Turn, asked: Command) -> Block:
     """The answer to a look-up, or help. Raises NotAllowed for those who may use nothing."""
     found = await understood(turn, asked)

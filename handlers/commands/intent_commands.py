@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from bot.intents.model import Reading
+from bot.intents import Reading
 from handlers.commands.grammar import Command
 
 _HOUR = timedelta(hours=1)

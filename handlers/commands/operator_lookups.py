@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bot.domain.errors import NotFound
-from bot.intents import what_if as questions
+from bot.intents import read_what_if
 from bot.services import people
 from bot.services.operators import handover, pausing
 from bot.services.overview import status, what_if
@@ -50,7 +50,7 @@ async def _handover(asked: Asking) -> Block:
 
 
 async def _what_if(asked: Asking) -> Block:
-    found = questions.read(asked.rest, asked=True)
+    found = read_what_if(asked.rest, asked=True)
     if found is None:
         raise NotFound(_HOW_WHAT_IF)
     return house.what_if(await what_if.answer(asked.core, found, asked.slack_id, program=asked.program))

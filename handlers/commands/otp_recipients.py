@@ -10,7 +10,7 @@ from bot.services.core import Core
 from bot.services.operators import otp_recipients
 from handlers.views import replies
 from handlers.views.blocks import Block
-from handlers.views.lookups import otp_recipients
+from handlers.views.lookups import otp_recipients as people_views
 
 _MENTION = re.compile(r"<@([UW][A-Z0-9]+)(?:\|[^>]*)?>")
 _HOW = "Write /countersign people, people map REFERENCE @person, or people unmap REFERENCE."
@@ -20,7 +20,7 @@ async def answer(core: Core, slack_id: str, rest: str) -> Block:
     """Raises NotFound and NotAllowed with what to do instead."""
     words = rest.split()
     if not words:
-        return otp_recipients.code_people(await otp_recipients.known(core, slack_id))
+        return people_views.code_people(await otp_recipients.known(core, slack_id))
     if words[0].lower() == "map" and len(words) >= 3:
         return await named(core, slack_id, words[1:])
     if words[0].lower() == "unmap" and len(words) >= 2:

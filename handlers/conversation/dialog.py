@@ -13,8 +13,7 @@ from slack_sdk.errors import SlackApiError
 
 from bot.domain.errors import NotFound
 from bot.domain.people.actors import Actor
-from bot.intents import what_if
-from bot.intents.text import clean
+from bot.intents import clean, read_what_if
 from bot.services import people
 from bot.services.conversation import buttons as pressed
 from bot.services.conversation import dialog as conversation
@@ -50,7 +49,7 @@ async def talk_about(turn: Turn, text: str) -> None:
 def _what_if(turn: Turn, text: str) -> Command | None:
     """`could we order 40 cards at 200?` as the look-up that reckons it; it never leads to a request."""
     read = clean(text, our_id(turn))
-    found = None if read.doubts or read.guarded else what_if.read(read.text)
+    found = None if read.doubts or read.guarded else read_what_if(read.text)
     return None if found is None else Command("countersign", "what-if", found.text)
 
 

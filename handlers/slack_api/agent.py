@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 
+from bot.intents import EXAMPLES
 from handlers.slack_api.errors import code_of
 
 log = logging.getLogger("countersign.handlers")
@@ -23,16 +24,16 @@ _PASSING = frozenset({"ratelimited", "internal_error", "fatal_error", "service_u
 WORKING = "is looking it up…"
 TITLE = "Ask, or say what you need"
 Prompt = tuple[str, str]  # what the chip reads, and what it says when pressed
-_READS: Sequence[Prompt] = (
-    ("Float", "What's our float now?"),
-    ("Fundings in review", "Which fundings are in review?"),
-)
-_ASKS: Sequence[Prompt] = (*_READS, ("Top up a card", "Top up a card"), ("Freeze a card", "Freeze a card"))
-_DECIDES: Sequence[Prompt] = (
-    ("Waiting for me", "Which requests need my decision?"),
-    *_READS,
-    ("Top up a card", "Top up a card"),
-)
+
+
+def _prompts(*wanted: str) -> Sequence[Prompt]:
+    """The prompts of some intents, in this order."""
+    return tuple(prompt for intent in wanted if (prompt := EXAMPLES[intent].prompt) is not None)
+
+
+_READS = _prompts("float_status", "funding_list")
+_ASKS = _prompts("float_status", "funding_list", "topup_card", "freeze_card")
+_DECIDES = _prompts("pending_approvals", "float_status", "funding_list", "topup_card")
 
 
 def prompts(*, may_ask: bool, may_decide: bool) -> Sequence[Prompt]:

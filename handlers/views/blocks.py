@@ -130,10 +130,6 @@ def context(text: str) -> Block:
     return {"type": "context", "elements": [mrkdwn(text, CONTEXT_TEXT)]}
 
 
-def divider() -> Block:
-    return {"type": "divider"}
-
-
 def pairs(lines: Sequence[Line]) -> list[Block]:
     """Label and value side by side; values are plain text, so they may come from anywhere."""
     blocks: list[Block] = []

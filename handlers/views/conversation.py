@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from bot.intents.model import Ask
+from bot.intents import Ask
 from handlers.views import blocks as b
 from handlers.views import ids
 

@@ -138,13 +138,6 @@ async def set_status(tx: Tx, card_id: str, status: str) -> None:
     await tx.run(update(t.card).where(t.card.c.id == card_id).values(status=status))
 
 
-async def set_balance(tx: Tx, card_id: str, balance_usd: Decimal | None, at: datetime) -> None:
-    """`balance_usd` None: the processor could not be read, so the old figure stays with its own time."""
-    if balance_usd is not None:
-        changed = update(t.card).where(t.card.c.id == card_id)
-        await tx.run(changed.values(balance_usd=balance_usd, balance_at=at))
-
-
 async def set_balances(tx: Tx, read: Sequence[tuple[str, Decimal, datetime]]) -> None:
     """Many balances with the time each was read at; cards the directory does not know are left out."""
     if not read:

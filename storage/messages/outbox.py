@@ -100,12 +100,6 @@ async def next_due(tx: Tx, *, limit: int = 20) -> list[OutboxRow]:
     return await _rows(tx, asked.with_for_update(skip_locked=True) if tx.writes else asked)
 
 
-async def next_due_at(tx: Tx) -> datetime | None:
-    """When the earliest owed message is due; None when nothing is owed."""
-    asked = select(t.outbox.c.due_at).where(t.outbox.c.state == "owed").order_by(t.outbox.c.due_at).limit(1)
-    return (await tx.run(asked)).scalar_one_or_none()
-
-
 async def sending(tx: Tx, row_id: int) -> bool:
     """Take a row for sending; False when another sender has it. Commit before posting."""
     mine = update(t.outbox).where(t.outbox.c.id == row_id, t.outbox.c.state == "owed")

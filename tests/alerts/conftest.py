@@ -61,8 +61,14 @@ class Desk:
         for _ in range(3):  # deliveries leave a few at a time
             await self.office.world.advance(1)
             await self.bot.handle()
-        await self.codes.send_waiting()
+        await self.send_codes()
         await self.posted()
+
+    async def send_codes(self) -> None:
+        """Every code that waits now is sent, or found not to be sendable."""
+        waiting = self.office.core.codes.outgoing
+        while not waiting.empty():
+            await self.codes.send(waiting.get_nowait())
 
     async def buy(self, merchant: str, amount_usd: str = "45", *, card: int = 0, **more: Any) -> Json:
         body = {

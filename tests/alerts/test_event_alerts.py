@@ -285,7 +285,7 @@ async def test_a_code_that_slack_refuses_is_told_as_not_delivered(
     await desk.tell(f"cards/{challenged}/3ds", {"amount_usd": "30", "merchant": "WEB SHOP"})
     await desk.office.world.advance(1)
     await desk.bot.handle()
-    await desk.codes.send_waiting()
+    await desk.send_codes()
     await desk.posted()
 
     assert "was not delivered" in await desk.only()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from bot.intents.model import Ask, Option
+from bot.intents import Ask, Option
 from handlers.views import conversation
 
 View = dict[str, Any]

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from bot.domain.errors import Stale
-from bot.intents.model import Ask, Facts, Option, Reading
+from bot.intents import Ask, Facts, Option, Reading
 from bot.services.conversation import buttons as pressed
 from bot.services.conversation import dialog as conversation
 from bot.services.conversation.facts import Heard, Place

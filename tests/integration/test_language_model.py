@@ -16,8 +16,8 @@ from aiohttp import web
 
 from bot.config import Config, ConfigError, Model
 from bot.domain.secret import Secret
-from bot.intents.model import Facts, KnownCard
-from bot.language_model import SENTENCES, LanguageModel, fault_of, hide
+from bot.intents import EXAMPLES, Facts, KnownCard, parse
+from bot.language_model import LanguageModel, fault_of, hide
 
 Json = dict[str, Any]
 KEY = "model-key-that-nobody-may-read"
@@ -223,13 +223,13 @@ def test_what_is_hidden_comes_back_as_it_was() -> None:
 
 
 def test_every_sentence_is_read_as_what_it_is_proposed_for() -> None:
-    from bot.intents import parse
-
     values = {
         "card": "3018", "amount": "20", "period": "this week", "status": "frozen",
         "hash": "0x" + "ab" * 32, "network": "BNB",
     }  # fmt: skip
-    for intent, template in SENTENCES.items():
+    templates = {intent: example.template for intent, example in EXAMPLES.items() if example.template}
+    assert len(templates) == 18
+    for intent, template in templates.items():
         sentence = template.replace("[", "").replace("]", "").format(**values)
 
         assert parse(sentence, FACTS).first.intent == intent, sentence

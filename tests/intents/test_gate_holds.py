@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bot.intents import Directory, Facts, KnownCard, Parsed, parse
-from bot.intents.reader import as_one_line, read_entities
-from bot.intents.text import clean
+from bot.intents.extraction import as_one_line, read_entities
+from bot.intents.plain_text import clean
 
 CARDS = Directory(
     [KnownCard("9140", "Nora Lindqvist", "nora-eu-1"), KnownCard("3018", "Hugo Okonkwo", "HO-77")]

@@ -15,9 +15,7 @@ from typing import Any
 import pytest
 
 from bot.intents import Directory, Facts, KnownCard, Reading, parse
-from bot.intents.amounts import find_amounts
-from bot.intents.entities import Entity
-from bot.intents.periods import find_periods
+from bot.intents.extraction import Entity, find_amounts, find_periods
 
 DATA = Path(__file__).parents[3] / "shared" / "data" / "nlu"
 NOW = datetime(2022, 3, 15, 9, tzinfo=UTC)

@@ -12,8 +12,7 @@ import pytest
 from bot import operations
 from bot.domain.people.policy import KINDS
 from bot.domain.requests.lifecycle import Request, State
-from bot.intents import Facts, KnownCard, parse
-from bot.intents.model import ACTIONS
+from bot.intents import ACTIONS, Facts, KnownCard, parse
 from bot.operations._base import Operation
 from bot.outcomes import Evidence
 from bot.partner.codec import decode, encode
@@ -163,7 +162,7 @@ def test_a_kind_declares_itself_within_what_slack_takes(kind: str) -> None:
     for phrase in cls.phrases:
         for name in (f.name for f in cls.fields if f"{{{f.name}}}" in phrase):
             assert f"{{{name}}}" in phrase
-    assert operations.by_command(*cls.command) is cls
+    assert [other for other in operations.kinds().values() if other.command == cls.command] == [cls]
 
 
 SAID = {

@@ -88,7 +88,8 @@ async def test_a_card_hidden_by_a_shifted_page_is_not_taken_for_closed(world: Wo
     async with world.store.read() as tx:
         entry = await cards.get(tx, known)
     assert entry is not None
-    assert not entry.is_closed
+    assert entry.gone_at is None
+    assert entry.status != "DELETED"
 
 
 async def test_a_status_sweep_takes_its_share_of_each_minute_and_leaves_the_rest_to_people(

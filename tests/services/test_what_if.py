@@ -6,7 +6,7 @@ from decimal import Decimal
 from pathlib import Path
 
 from bot.domain.people.policy import KindPolicy, Limits, Policy, Tier
-from bot.intents.what_if import WhatIf
+from bot.intents import WhatIf
 from bot.services.money import float_lookups
 from bot.services.operators import pausing
 from bot.services.overview import what_if

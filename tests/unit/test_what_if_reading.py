@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.intents.what_if import WhatIf, read
+from bot.intents import WhatIf, read_what_if
 
 
 @pytest.mark.parametrize(
@@ -27,11 +27,11 @@ from bot.intents.what_if import WhatIf, read
     ],
 )
 def test_a_what_if_question_is_read(text: str, count: int | None, amount: str | None, orders: bool) -> None:
-    found = read(text)
+    found = read_what_if(text)
 
     assert found == WhatIf(count, Decimal(amount) if amount else None, orders)
     assert found is not None
-    assert read(found.text, asked=True) == found
+    assert read_what_if(found.text, asked=True) == found
 
 
 @pytest.mark.parametrize(
@@ -54,12 +54,12 @@ def test_a_what_if_question_is_read(text: str, count: int | None, amount: str | 
     ],
 )
 def test_anything_else_is_not(text: str) -> None:
-    assert read(text) is None
+    assert read_what_if(text) is None
 
 
 @given(st.text(max_size=60), st.booleans())
 def test_any_text_is_read_or_left_alone(text: str, asked: bool) -> None:
-    found = read(text, asked=asked)
+    found = read_what_if(text, asked=asked)
 
     assert found is None or found.count is None or 0 < found.count <= 10_000
 
@@ -68,6 +68,6 @@ def test_any_text_is_read_or_left_alone(text: str, asked: bool) -> None:
     st.integers(1, 9_999), st.decimals("0.01", 9_999, places=2), st.sampled_from(["?", " today?", " now?"])
 )
 def test_every_digit_of_the_question_is_in_the_reading(count: int, amount: Decimal, end: str) -> None:
-    found = read(f"could we order {count} cards at {amount} each{end}")
+    found = read_what_if(f"could we order {count} cards at {amount} each{end}")
 
     assert found == WhatIf(count, amount, orders=True)

@@ -16,7 +16,7 @@ from typing import Any
 from bot import intents
 from bot.domain.errors import NotFound
 from bot.domain.money.amounts import format_usd
-from bot.intents.model import Ask, Facts, Reading
+from bot.intents import Ask, Facts, Reading
 from bot.operations._base import Operation
 from bot.services import people
 from bot.services.conversation import forms, memory

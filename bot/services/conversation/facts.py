@@ -9,8 +9,7 @@ from zoneinfo import ZoneInfo
 
 from bot.domain.cards import CardEntry
 from bot.domain.people.actors import Actor
-from bot.intents.directory import Directory
-from bot.intents.model import Facts, KnownCard, Thread
+from bot.intents import Directory, Facts, KnownCard, Thread
 from bot.operations.readers import refuse_card_number
 from bot.services.cards import card_sync
 from bot.services.core import Core

@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from bot.intents.model import ACTIONS, KnownCard, Reading
+from bot.intents import ACTIONS, KnownCard, Reading
 from bot.operations._base import Field, Operation
 
 Kinds = Mapping[str, type[Operation]]

@@ -11,7 +11,7 @@ from dataclasses import asdict, replace
 from typing import Any
 
 from bot.domain.errors import Stale
-from bot.intents.model import Ask, KnownCard, Option, Reading
+from bot.intents import Ask, KnownCard, Option, Reading
 from bot.services.core import Core
 from storage.messages import dialogs
 from storage.messages.dialogs import Dialog, Place

@@ -114,11 +114,6 @@ class Sender:
         while True:
             await self.send(await self._core.codes.outgoing.get())
 
-    async def send_waiting(self) -> None:
-        """Everything that waits now."""
-        while not self._core.codes.outgoing.empty():
-            await self.send(self._core.codes.outgoing.get_nowait())
-
     async def send(self, going: Outgoing) -> None:
         """Into a direct message, tried again while the code is good."""
         picture = CodePicture(going.label, going.where, going.code, going.good_until)

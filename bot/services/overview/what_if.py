@@ -11,7 +11,7 @@ from datetime import timedelta
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 
 from bot.domain.money.amounts import format_usd
-from bot.intents.what_if import WhatIf
+from bot.intents import WhatIf
 from bot.operations._base import Line
 from bot.partner.models import Fees
 from bot.services.core import Core

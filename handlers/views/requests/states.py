@@ -47,10 +47,6 @@ def heading_of(request: Request) -> str:
     return f"{ICONS[request.state]} {word[0].upper()}{word[1:]}"
 
 
-def badge(state: State) -> str:
-    return f"{ICONS[state]} {WORDS[state]}"
-
-
 def heading(state: State) -> str:
     """The badge at the start of a line."""
     return f"{ICONS[state]} {WORDS[state][0].upper()}{WORDS[state][1:]}"

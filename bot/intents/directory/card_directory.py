@@ -25,6 +25,11 @@ def fold(text: str) -> str:
     return "".join(c for c in unicodedata.normalize("NFD", lowered) if not unicodedata.combining(c))
 
 
+def bare_word(word: str) -> str:
+    """A folded word without its possessive ending: `Nora's` -> `nora`."""
+    return fold(word[:-2] if word.lower().endswith("'s") else word)
+
+
 def name_words(name: str) -> tuple[str, ...]:
     """The folded words of a name, a possessive ending left out."""
     return tuple(fold(found[0]) for found in WORD.finditer(name))
@@ -84,15 +89,13 @@ class Directory(Sequence[KnownCard]):
         rest = set(words[1:])
         return [card for card in self._by_word.get(words[0], ()) if rest <= _words(card.holder)]
 
-    def similar(self, word: str) -> Sequence[KnownCard]:
-        """Cards with a name one slip away from `word`: same first letter, at least four letters."""
-        if len(word) < 4:
-            return ()
-        from rapidfuzz.distance import OSA
+    def words_spelled_like(self, word: str) -> list[str]:
+        """Words of holders' names that begin like `word` and are at most one letter longer or shorter."""
+        return [w for n in (-1, 0, 1) for w in self._spelled.get((word[0], len(word) + n), ())]
 
-        near = [w for n in (-1, 0, 1) for w in self._spelled.get((word[0], len(word) + n), ())]
-        found = [w for w in near if w != word and OSA.distance(w, word, score_cutoff=1) <= 1]
-        return [card for w in found for card in self._by_word[w]]
+    def with_word(self, word: str) -> Sequence[KnownCard]:
+        """Cards whose holder's name has this folded word."""
+        return self._by_word.get(word, ())
 
 
 def _words(holder: str) -> set[str]:

@@ -1,8 +1,7 @@
 """Which cards a text names. A number or a word counts only as far as its surroundings leave no doubt.
 
 Traits of a card entity: `weak` = a name that is also a word, told by its capital alone: good enough to look
-something up, not to act; `unknown` = named as a card, but no card of the directory; `similar` = one slip away
-from a name.
+something up, not to act; `unknown` = named as a card, but no card of the directory.
 """
 
 from __future__ import annotations
@@ -11,10 +10,8 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from bot.intents.directory import WORD, Directory, fold
-from bot.intents.entities import Entity
-from bot.intents.model import KnownCard
-from bot.intents.words import ORDINARY
+from bot.intents.directory import ORDINARY, WORD, Directory, bare_word, fold
+from bot.intents.extraction.entity import Entity
 
 _LEAD: Final = (
     r"(?P<lead>(?:\b(?:the|this|that)\s+)?\bcards?(?:\s*:\s*|\s+)(?:(?:number|no\.?|nr\.?)\s*)?(?:that\s+)?"
@@ -117,17 +114,17 @@ def find_names(text: str, cards: Directory, *, sure: bool) -> Iterator[Entity]:
 def _name_at(
     text: str, words: list[re.Match[str]], at: int, cards: Directory, sure: bool
 ) -> tuple[Entity | None, int]:
-    first = _base(words[at][0])
+    first = bare_word(words[at][0])
     known = cards.with_words([first])
     if not known:
         return None, 1
     used, run = 1, [first]
     while at + used < len(words) and not words[at + used - 1][0].lower().endswith("'s"):
         between = text[words[at + used - 1].end() : words[at + used].start()]
-        more = cards.with_words([*run, _base(words[at + used][0])]) if between in (" ", ". ") else ()
+        more = cards.with_words([*run, bare_word(words[at + used][0])]) if between in (" ", ". ") else ()
         if not more:
             break
-        run.append(_base(words[at + used][0]))
+        run.append(bare_word(words[at + used][0]))
         known, used = more, used + 1
     start, last = words[at].start(), words[at + used - 1]
     end = last.end() - (2 if last[0].lower().endswith("'s") else 0)
@@ -138,10 +135,6 @@ def _name_at(
     lead = _LEADING_CARD.search(text[:start])
     span = (lead.start() if lead else start, end + (tail.end() if tail else 0))
     return Entity("card", *span, tuple(known), text[start:end], traits=traits), used
-
-
-def _base(word: str) -> str:
-    return fold(word[:-2] if word.lower().endswith("'s") else word)
 
 
 def _trust(text: str, start: int, end: int, *, full: bool) -> frozenset[str] | None:
@@ -160,14 +153,3 @@ def _trust(text: str, start: int, end: int, *, full: bool) -> frozenset[str] | N
         return frozenset({"name"})
     mid_sentence = re.search(r"[\w,]\s$", before) is not None
     return frozenset({"name", "weak"}) if capital and mid_sentence else None
-
-
-def similar_to(text: str, cards: Directory) -> Iterator[tuple[str, Sequence[KnownCard]]]:
-    """Words before a possessive or beside a card noun that are one slip away from a holder's name."""
-    for found in WORD.finditer(text):
-        word = _base(found[0])
-        if word in ORDINARY or found[0].isdigit():
-            continue
-        near = cards.similar(word)
-        if near:
-            yield found[0], near

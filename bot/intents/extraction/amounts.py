@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Final
 
-from bot.intents.entities import Entity
-from bot.intents.numberwords import NUMBER_WORDS, read_words
+from bot.intents.extraction.entity import Entity
+from bot.intents.extraction.number_words import NUMBER_WORDS, read_words
 
 _USD: Final = r"usd\$|us\$|usd|us dollars?|dollars?|dollar|bucks?|\$"
 _OTHER: Final = (

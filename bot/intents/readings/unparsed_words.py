@@ -6,10 +6,10 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-from bot.intents.words import words
+from bot.intents.plain_text import word_set
 
 _TOKEN: Final = re.compile(r"§\w\d+§|[^\W_]+(?:['’-][^\W_]+)*|[^\w\s]")
-_FILL: Final = words(
+_FILL: Final = word_set(
     """
     the a an this that his her their our its it to onto on in into with by of off from for please pls plz kindly now
     asap right away immediately today urgently again back card cards usd amount balance some money worth more another
@@ -18,7 +18,7 @@ _FILL: Final = words(
     rn ok ? ! . , : ; ( ) - – — / = + * " ' ’ □ & cc hey man mate over down s let's will do there first
     """
 )
-_REASON: Final = words(
+_REASON: Final = word_set(
     "for because cause cuz since as so due until while she he they it's looks no after not , : ( — – - i we lost"
     " stolen reason"
 )
@@ -40,7 +40,7 @@ _OWN: Final = {
     " deliver authentication change",
     "order_card": "*",
 }
-_THINGS: Final = words(
+_THINGS: Final = word_set(
     """
     jira sheet spreadsheet ticket tickets door doors calendar meeting server branch repo repository pr document doc docs
     subscription netflix invoice table desk flight channel drive folder file office phone fridge website site app

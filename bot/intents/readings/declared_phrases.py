@@ -10,11 +10,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
-from bot.intents import asking
-from bot.intents.clauses import Clause
-from bot.intents.gate import Scene, first_doubt, one_of
 from bot.intents.model import ACTIONS, Ask, Reading
-from bot.intents.values import plain
+from bot.intents.plain_text import Clause
+from bot.intents.readings import questions
+from bot.intents.readings.card_choice import one_of
+from bot.intents.readings.context import Context
+from bot.intents.readings.slot_checks import first_doubt
+from bot.intents.readings.slot_values import plain
 
 if TYPE_CHECKING:
     from bot.operations._base import Field, Operation
@@ -24,8 +26,8 @@ _ENDING: Final = r"(?:[\s,]+(?:please|pls|plz|now|asap|thanks|thx))*[\s,]*"
 _TABLED: Final = frozenset(ACTIONS.values())
 
 
-def read_template(
-    bare: str, clause: Clause, scene: Scene, kinds: Mapping[str, type[Operation]]
+def read_declared_phrase(
+    bare: str, clause: Clause, context: Context, kinds: Mapping[str, type[Operation]]
 ) -> Reading | None:
     """The reading of a clause that is one of the declared phrases."""
     if clause.negated:
@@ -36,7 +38,7 @@ def read_template(
         for pattern in _patterns(operation):
             found = pattern.fullmatch(bare)
             if found:
-                return _reading(kind, operation, found, clause, scene)
+                return _reading(kind, operation, found, clause, context)
     return None
 
 
@@ -61,47 +63,47 @@ def _slot(name: str, field: Field | None) -> str:
 
 
 def _reading(
-    kind: str, operation: type[Operation], found: re.Match[str], clause: Clause, scene: Scene
+    kind: str, operation: type[Operation], found: re.Match[str], clause: Clause, context: Context
 ) -> Reading:
     wish = Reading(kind, kind=kind)
     doubt: Ask | None = None
     for field in operation.fields:
         text = found.groupdict().get(field.name)
         if text is not None:
-            wish, asked = _filled(wish, field, text, scene)
+            wish, asked = _filled(wish, field, text, context)
             doubt = doubt or asked
-    doubt = doubt or first_doubt(clause, scene, _used(found, scene))
+    doubt = doubt or first_doubt(clause, context, _used(found, context))
     if doubt is not None:
         return replace(wish, intent="ambiguous", wanted=kind, ask=doubt)
     for field in operation.fields:
         if not field.optional and field.name not in ("reason", *wish.slots):
-            return replace(wish, ask=asking.missing(field.name, kind, scene.facts.networks))
+            return replace(wish, ask=questions.missing(field.name, kind, context.facts.networks))
     return replace(wish, opened=True)
 
 
-def _used(found: re.Match[str], scene: Scene) -> set[int]:
-    return {id(e) for text in found.groupdict().values() if text for e in scene.found.inside(text)}
+def _used(found: re.Match[str], context: Context) -> set[int]:
+    return {id(e) for text in found.groupdict().values() if text for e in context.found.inside(text)}
 
 
-def _filled(wish: Reading, field: Field, text: str, scene: Scene) -> tuple[Reading, Ask | None]:
-    entities = scene.found.inside(text)
+def _filled(wish: Reading, field: Field, text: str, context: Context) -> tuple[Reading, Ask | None]:
+    entities = context.found.inside(text)
     if field.card:
-        return _card(wish, field, text, scene)
-    value: Any = scene.found.original(text)
+        return _card(wish, field, text, context)
+    value: Any = context.found.original(text)
     if entities and re.fullmatch(r"\s*§\w\d+§\s*", text):
         entity = entities[0]
         if entity.doubt:
-            return wish, asking.exactly(field.name, entity.doubt)
+            return wish, questions.exactly(field.name, entity.doubt)
         value = plain(entity.value.value) if entity.kind in ("amount", "rate") else entity.value
     return replace(wish, slots={**wish.slots, field.name: value}), None
 
 
-def _card(wish: Reading, field: Field, text: str, scene: Scene) -> tuple[Reading, Ask | None]:
-    named = scene.found.inside(text, "card") or list(scene.cards_before)
+def _card(wish: Reading, field: Field, text: str, context: Context) -> tuple[Reading, Ask | None]:
+    named = context.found.inside(text, "card") or list(context.cards_before)
     if not named:
         return wish, None
     written, fits = one_of(named)
     wish = replace(wish, slots={**wish.slots, field.name: written})
     if len(fits) == 1:
         return replace(wish, card=fits[0]), None
-    return wish, asking.which_card(written, fits) if fits else asking.unknown_card(written)
+    return wish, questions.which_card(written, fits) if fits else questions.unknown_card(written)

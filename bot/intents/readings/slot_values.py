@@ -8,13 +8,11 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any, Final
 
-from bot.intents import asking
-from bot.intents.actions import Frame
-from bot.intents.chains import UNKNOWN_NETWORK
-from bot.intents.entities import Entity
+from bot.intents.extraction import UNKNOWN_NETWORK, Entity, Found
 from bot.intents.model import Ask, Option
-from bot.intents.reader import Found
-from bot.intents.words import words
+from bot.intents.plain_text import word_set
+from bot.intents.readings import questions
+from bot.intents.recognition import Frame
 
 #: Intent -> its required slots, in the order they are asked for.
 REQUIRED: Final[Mapping[str, tuple[str, ...]]] = {
@@ -63,7 +61,7 @@ _NAME: Final = re.compile(
     r"|ref(?:erence)?|partner ref|please|pls|asap|who|and|from|starting|holder|amount)\b))"
 )
 _NAME_LIKE: Final = re.compile(r"[^\W\d_](?:[^\W\d_]|[ '.-])*")
-_NO_NAME: Final = words(
+_NO_NAME: Final = word_set(
     "me us him her them the a an our my your new team someone everyone people guest intern"
     " client you it this that"
 )
@@ -106,18 +104,18 @@ def _amount(text: str, found: Found) -> Values:
     amounts = found.inside(text, "amount")
     rates = found.inside(text, "rate")
     if rates:
-        return Values({}, asking.exactly("amount", "the amount in US dollars"))
+        return Values({}, questions.exactly("amount", "the amount in US dollars"))
     if not amounts:
         return Values({"everything": "yes"}) if _EVERYTHING.search(text) else Values()
     if len(amounts) > 1:
         written = " or ".join(entity.written for entity in amounts)
-        return Values({}, asking.exactly("amount", f"which amount you mean, {written}"))
+        return Values({}, questions.exactly("amount", f"which amount you mean, {written}"))
     return _exact("amount", amounts[0], plain(amounts[0].value.value))
 
 
 def _exact(slot: str, entity: Entity, value: str) -> Values:
     if entity.doubt:
-        return Values({}, asking.exactly(slot, entity.doubt))
+        return Values({}, questions.exactly(slot, entity.doubt))
     return Values({slot: value})
 
 
@@ -131,10 +129,10 @@ def _limits(text: str, found: Found) -> Values:
     text = _FROM_TO.sub("to ", text)
     wanted = found.inside(text, "amount")
     if wanted and _BY_HOW_MUCH.search(text):
-        return Values({}, asking.exactly("limits", "the new limit itself, not by how much it changes"))
+        return Values({}, questions.exactly("limits", "the new limit itself, not by how much it changes"))
     unsure = next((entity for entity in wanted if entity.doubt), None)
     if unsure is not None:
-        return Values({}, asking.exactly("limits", unsure.doubt))
+        return Values({}, questions.exactly("limits", unsure.doubt))
     limits = _pairs(text, found)
     if len(limits) != len(wanted):
         return Values({}, _which_limit(wanted))
@@ -170,17 +168,17 @@ def _funding(text: str, found: Found) -> Values:
     slots: dict[str, Any] = {}
     doubt: Ask | None = None
     for wrong in found.inside(text, "address"):
-        doubt = asking.exactly("tx_hash", wrong.doubt)
+        doubt = questions.exactly("tx_hash", wrong.doubt)
     if len({entity.value for entity in hashes}) > 1:
-        doubt = asking.exactly("tx_hash", "which one of the transactions comes first")
+        doubt = questions.exactly("tx_hash", "which one of the transactions comes first")
     elif hashes and hashes[0].doubt:
-        doubt = asking.exactly("tx_hash", hashes[0].doubt)
+        doubt = questions.exactly("tx_hash", hashes[0].doubt)
     elif hashes:
         slots["tx_hash"] = hashes[0].value
     if UNKNOWN_NETWORK in networks:
-        doubt = doubt or asking.missing("network", "submit_funding", ("POLYGON", "BNB", "BASE"))
+        doubt = doubt or questions.missing("network", "submit_funding", ("POLYGON", "BNB", "BASE"))
     elif len(networks) > 1:
-        doubt = doubt or asking.missing("network", "submit_funding", tuple(sorted(networks)))
+        doubt = doubt or questions.missing("network", "submit_funding", tuple(sorted(networks)))
     elif networks:
         slots["network"] = networks.pop()
     return Values(slots, doubt)
@@ -192,19 +190,19 @@ def _markup(text: str, found: Found) -> Values:
     if bare:
         return Values(
             {},
-            asking.exactly(
+            questions.exactly(
                 "amount", f"the markup in percent, with the sign: is “{bare[0].written}” percent?"
             ),
         )
     if len(rates) > 1:
-        return Values({}, asking.exactly("amount", "which markup you mean"))
+        return Values({}, questions.exactly("amount", "which markup you mean"))
     if not rates:
         return Values()
     percent = rates[0].value.value
     if rates[0].doubt or percent > 50 or percent != percent.quantize(Decimal("0.001")):
         return Values(
             {},
-            asking.exactly(
+            questions.exactly(
                 "amount", rates[0].doubt or "a markup of 0 to 50 percent, with at most three decimals"
             ),
         )
@@ -214,7 +212,7 @@ def _markup(text: str, found: Found) -> Values:
 def _phone(text: str, found: Found) -> Values:
     phones = found.inside(text, "phone")
     if len({entity.value for entity in phones}) > 1:
-        return Values({}, asking.exactly("phone", "which of the numbers you mean"))
+        return Values({}, questions.exactly("phone", "which of the numbers you mean"))
     return _exact("phone", phones[0], phones[0].value) if phones else Values()
 
 
@@ -234,9 +232,9 @@ def _order(text: str, found: Found) -> Values:
     for slot in ("phone", "email"):
         entities = found.inside(text, slot)
         if len({entity.value for entity in entities}) > 1:
-            return Values(slots, asking.exactly(slot, f"which {slot} is the right one"))
+            return Values(slots, questions.exactly(slot, f"which {slot} is the right one"))
         if entities and entities[0].doubt:
-            return Values(slots, asking.exactly(slot, entities[0].doubt))
+            return Values(slots, questions.exactly(slot, entities[0].doubt))
         if entities:
             slots[slot] = entities[0].value
     name = _named(text, found)

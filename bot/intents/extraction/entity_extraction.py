@@ -11,14 +11,14 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Final
 
-from bot.intents.amounts import find_amounts
-from bot.intents.cards import find_names, find_numbers, find_people, find_refs
-from bot.intents.chains import find_hashes, find_networks
-from bot.intents.contacts import find_contacts
 from bot.intents.directory import Directory
-from bot.intents.entities import Claims, Entity
+from bot.intents.extraction.amounts import find_amounts
+from bot.intents.extraction.blockchain import find_hashes, find_networks
+from bot.intents.extraction.card_mentions import find_names, find_numbers, find_people, find_refs
+from bot.intents.extraction.contacts import find_contacts
+from bot.intents.extraction.entity import Claims, Entity
+from bot.intents.extraction.periods import find_later, find_periods
 from bot.intents.model import Facts, KnownCard
-from bot.intents.periods import find_later, find_periods
 
 _DIGITS: Final = re.compile(r"[^\W_]*\d[^\W_]*")
 _REFERENCE: Final = re.compile(r"\b(?:partner[ _])?ref(?:erence)?\s*[:=]\s*([^\s,;\0]+)", re.IGNORECASE)

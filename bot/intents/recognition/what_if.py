@@ -1,6 +1,6 @@
 """Reads "could we …" questions: how many cards, and how much on each. Pure.
 
-`read` takes what is asked and leaves everything else to the other readers: it answers None unless the text is
+`read_what_if` takes what is asked and leaves everything else to the other readers: it answers None unless the text is
 such a question. It never leads to a request.
 """
 
@@ -63,14 +63,14 @@ class WhatIf:
 
     @property
     def text(self) -> str:
-        """`40 cards at 200.00`: what was understood, to be read again by `read(…, asked=True)`."""
+        """`40 cards at 200.00`: what was understood, to be read again by `read_what_if(…, asked=True)`."""
         count = "how many" if self.count is None else str(self.count)
         verb = "order " if self.orders else "top up "
         each = f" at {self.amount_usd:.2f}" if self.amount_usd is not None else ""
         return f"{verb}{count} cards{each}"
 
 
-def read(text: str, *, asked: bool = False) -> WhatIf | None:
+def read_what_if(text: str, *, asked: bool = False) -> WhatIf | None:
     """The question in this text, or None. `asked`: it was put as one, as `/countersign what-if` does.
 
     A number that is left over (a date, a second amount, a card's digits) is a reason not to answer: it may

@@ -7,14 +7,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from bot.intents import asking
-from bot.intents.actions import strip_lead
-from bot.intents.clauses import Clause
-from bot.intents.entities import Entity
-from bot.intents.gate import Scene, one_of
+from bot.intents.extraction import Entity, resolve_card
 from bot.intents.model import ACTIONS, Ask, Reading
-from bot.intents.reader import resolve_card
-from bot.intents.values import REQUIRED, plain
+from bot.intents.plain_text import Clause
+from bot.intents.readings import questions
+from bot.intents.readings.card_choice import one_of
+from bot.intents.readings.context import Context
+from bot.intents.readings.slot_values import REQUIRED, plain, values_of
+from bot.intents.recognition import Frame, strip_lead
 
 _KINDS: Final = {
     "amount": ("amount", "rate"),
@@ -35,36 +35,36 @@ _NAME: Final = re.compile(r"[^\W\d_][^\W\d_'.-]*(?: [^\W\d_][\w'.-]*){0,4}")
 _EVERY: Final = re.compile(r"\b(daily|weekly|monthly|day|week|month)\b")
 
 
-def read_answer(clauses: Sequence[Clause], scene: Scene) -> list[Reading]:
+def read_answer(clauses: Sequence[Clause], context: Context) -> list[Reading]:
     """The reading that the answer completes, or nothing where the text is no answer."""
-    thread = scene.thread
+    thread = context.thread
     if thread is None or not thread.asked_slot or not thread.intent or len(clauses) != 1:
         return []
     if clauses[0].negated or clauses[0].asked:
         return []
-    value = _value(thread.asked_slot, clauses[0].text, scene)
+    value = _value(thread.asked_slot, clauses[0].text, context)
     if value is None:
         return []
     reading = Reading(thread.intent, dict(thread.slots), kind=ACTIONS.get(thread.intent, ""))
     if isinstance(value, Ask):
         return [replace(reading, intent="ambiguous", wanted=thread.intent, ask=value)]
-    return [_completed(replace(reading, slots={**reading.slots, **value}), scene)]
+    return [_completed(replace(reading, slots={**reading.slots, **value}), context)]
 
 
-def _value(slot: str, text: str, scene: Scene) -> dict[str, Any] | Ask | None:
+def _value(slot: str, text: str, context: Context) -> dict[str, Any] | Ask | None:
     """The slots that the text fills, the question where it is in doubt, None where it says something else."""
     if slot == "name":
-        original = scene.found.original(strip_lead(text))
+        original = context.found.original(strip_lead(text))
         return {"name": original} if _NAME.fullmatch(original) and len(original.split()) < 5 else None
-    entities = scene.found.inside(text)
+    entities = context.found.inside(text)
     if not entities or any(entity.kind not in _KINDS.get(slot, ()) for entity in entities):
         return None
     if _WORDS.sub("", re.sub(r"§\w+?§", "", strip_lead(text))):
         return None
-    if scene.doubts:
-        return Ask("text", scene.doubts[0])
+    if context.doubts:
+        return Ask("text", context.doubts[0])
     if slot == "limits":
-        return _limits(text, entities, scene)
+        return _limits(text, context)
     return _one(slot, entities)
 
 
@@ -73,34 +73,33 @@ def _one(slot: str, entities: Sequence[Entity]) -> dict[str, Any] | Ask | None:
     if slot == "card":
         return {"card": first.written} if len(entities) == 1 else None
     if len(entities) > 1:
-        return asking.exactly(slot, "just one")
+        return questions.exactly(slot, "just one")
     if first.doubt:
-        return asking.exactly(slot, first.doubt)
+        return questions.exactly(slot, first.doubt)
     if slot == "amount":
         return {"amount": plain(first.value.value)}
     return first.value.as_slots() if slot == "since" else {slot: first.value}
 
 
-def _limits(text: str, entities: Sequence[Entity], scene: Scene) -> dict[str, Any] | Ask:
-    from bot.intents.actions import Frame
-    from bot.intents.values import values_of
-
-    del entities
-    values = values_of(Frame("set_limits", text), text, scene.found)
+def _limits(text: str, context: Context) -> dict[str, Any] | Ask:
+    values = values_of(Frame("set_limits", text), text, context.found)
     return values.doubt or dict(values.slots)
 
 
-def _completed(reading: Reading, scene: Scene) -> Reading:
+def _completed(reading: Reading, context: Context) -> Reading:
     """The card found again, then the next question, the form, or the look-up."""
     intent = reading.intent
     written = str(reading.slots.get("card", ""))
     if written:
-        fits = resolve_card(written, scene.cards) or one_of(scene.found.inside(scene.found.masked, "card"))[1]
+        fits = (
+            resolve_card(written, context.cards)
+            or one_of(context.found.inside(context.found.masked, "card"))[1]
+        )
         if len(fits) != 1:
-            ask = asking.which_card(written, fits) if fits else asking.unknown_card(written)
+            ask = questions.which_card(written, fits) if fits else questions.unknown_card(written)
             return replace(reading, intent="ambiguous", wanted=intent, ask=ask)
         reading = replace(reading, card=fits[0])
     for slot in REQUIRED.get(intent, ()):
         if slot not in reading.slots:
-            return replace(reading, ask=asking.missing(slot, intent, scene.facts.networks))
+            return replace(reading, ask=questions.missing(slot, intent, context.facts.networks))
     return replace(reading, opened=intent in ACTIONS)

@@ -9,7 +9,7 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-from bot.intents.actions import C, H
+from bot.intents.recognition.action_verbs import C, H
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,7 +170,7 @@ def status_of(intent: str, text: str) -> str:
     return next((name for name, pattern in table if pattern.search(text)), "")
 
 
-def read_of(text: str, *, card_here: bool, card_known: bool) -> str:
+def lookup_intent_of(text: str, *, card_here: bool, card_known: bool) -> str:
     """The look-up of a masked clause, or empty. `card_here` = it names one; `card_known` = the message does."""
     for rule in RULES:
         if rule.needs == "card in clause" and not card_here:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -70,6 +70,3 @@ class Claims:
             parts += [self.text[at : entity.start], f"§{LETTERS[entity.kind]}{number}§"]
             at = entity.end
         return "".join([*parts, self.text[at:]])
-
-    def of(self, *kinds: str) -> Iterator[Entity]:
-        return (entity for entity in self.in_order() if entity.kind in kinds)

@@ -5,14 +5,13 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from bot.intents import asking
-from bot.intents.actions import frame_of
-from bot.intents.clauses import Clause
-from bot.intents.gate import Scene, one_of
 from bot.intents.model import Reading
-from bot.intents.reads import read_of
-from bot.intents.values import REQUIRED, values_of
-from bot.intents.words import words as words_of
+from bot.intents.plain_text import Clause, word_set
+from bot.intents.readings import questions
+from bot.intents.readings.card_choice import one_of
+from bot.intents.readings.context import Context
+from bot.intents.readings.slot_values import REQUIRED, values_of
+from bot.intents.recognition import frame_of, lookup_intent_of
 
 _ACTION_WORDS: Final = (
     "freeze", "unfreeze", "unlock", "unblock", "block", "lock", "suspend", "pause", "close", "terminate", "load",
@@ -22,7 +21,7 @@ _READ_WORDS: Final = (
     "float", "alerts", "balance", "transactions", "purchases", "ledger", "fundings", "fees", "declined", "declines",
     "approvals", "address", "addresses", "cards", "spending",
 )  # fmt: skip
-_KNOWN: Final = words_of(
+_KNOWN: Final = word_set(
     "black clock flock lose loses loose those close closed glass class leads leaf lead road"
     " load loan loads clocks slot floats"
     " flat bloat gloat fleet feed feels feet flees free freezer frees alert approval"
@@ -31,22 +30,22 @@ _KNOWN: Final = words_of(
 )
 
 
-def read_typo(bare: str, clause: Clause, scene: Scene) -> Reading | None:
+def read_misspelt_verb(bare: str, clause: Clause, context: Context) -> Reading | None:
     """A guess at a misspelt word: an action as a question, a look-up as it is."""
     words = re.findall(r"(?<!§)\b[a-z]{4,}\b", bare)
     for word in words[:1]:
         near = _near(word, _ACTION_WORDS)
-        if near and scene.found.inside(clause.text, "card") and not clause.negated:
-            return _offer(bare.replace(word, near, 1), clause, scene)
+        if near and context.found.inside(clause.text, "card") and not clause.negated:
+            return _offer(bare.replace(word, near, 1), clause, context)
     for word in words:
         near = _near(word, _READ_WORDS)
-        intent = near and read_of(
+        intent = near and lookup_intent_of(
             bare.replace(word, near, 1),
-            card_here=bool(scene.found.inside(clause.text, "card")),
+            card_here=bool(context.found.inside(clause.text, "card")),
             card_known=False,
         )
         if intent and len(words) <= 5:
-            return _guess(intent, clause, scene)
+            return _guess(intent, clause, context)
     return None
 
 
@@ -60,24 +59,24 @@ def _near(word: str, words: tuple[str, ...]) -> str:
     return found[0] if len(found) == 1 else ""
 
 
-def _offer(mended: str, clause: Clause, scene: Scene) -> Reading | None:
+def _offer(mended: str, clause: Clause, context: Context) -> Reading | None:
     frame = frame_of(mended)
     if frame is None:
         return None
-    values = values_of(frame, clause.text, scene.found)
-    written, fits = one_of(scene.found.inside(clause.text, "card"))
+    values = values_of(frame, clause.text, context.found)
+    written, fits = one_of(context.found.inside(clause.text, "card"))
     slots = {"card": written, **values.slots} if "card" in REQUIRED[frame.intent] else dict(values.slots)
-    ask = asking.really(frame.intent, slots, "I am not sure of the verb.")
-    kind = asking.kind_of(frame.intent)
+    ask = questions.really(frame.intent, slots, "I am not sure of the verb.")
+    kind = questions.kind_of(frame.intent)
     return Reading(
         "ambiguous", slots, wanted=frame.intent, ask=ask, kind=kind, card=fits[0] if len(fits) == 1 else None
     )
 
 
-def _guess(intent: str, clause: Clause, scene: Scene) -> Reading:
-    written, fits = one_of(scene.found.inside(clause.text, "card"))
+def _guess(intent: str, clause: Clause, context: Context) -> Reading:
+    written, fits = one_of(context.found.inside(clause.text, "card"))
     if len(fits) == 1:
         return Reading(intent, {"card": written}, card=fits[0])
     if intent in ("card_show", "card_balance", "card_transactions", "decline_explain"):
-        return Reading(intent, ask=asking.missing("card", intent))
+        return Reading(intent, ask=questions.missing("card", intent))
     return Reading(intent)

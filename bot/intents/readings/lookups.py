@@ -7,14 +7,13 @@ from dataclasses import replace
 from datetime import date, datetime, timedelta
 from typing import Any, Final
 
-from bot.intents import asking
-from bot.intents.chains import UNKNOWN_NETWORK
-from bot.intents.clauses import Clause
-from bot.intents.entities import Entity
-from bot.intents.gate import Scene, one_of
+from bot.intents.extraction import UNKNOWN_NETWORK, Entity, Period
 from bot.intents.model import Reading
-from bot.intents.periods import Period
-from bot.intents.reads import read_of, status_of
+from bot.intents.plain_text import Clause
+from bot.intents.readings import questions
+from bot.intents.readings.card_choice import one_of
+from bot.intents.readings.context import Context
+from bot.intents.recognition import lookup_intent_of, status_of
 
 MOST_DAYS: Final = 90
 _NEEDS_CARD: Final = frozenset({"card_show", "card_balance", "card_transactions", "decline_explain"})
@@ -31,39 +30,39 @@ _ONE_FUNDING: Final = re.compile(
 )
 
 
-def read_lookup(clause: Clause, scene: Scene) -> Reading | None:
+def read_lookup(clause: Clause, context: Context) -> Reading | None:
     """The look-up of a clause; None where it asks for nothing we know."""
-    found = scene.found
+    found = context.found
     here = found.inside(clause.text, "card")
     its = bool(_ITS.search(clause.text))
-    last = scene.thread.last_card if scene.thread else None
-    known = bool(scene.cards_before) or (its and last is not None)
-    intent = read_of(clause.text, card_here=bool(here), card_known=known)
+    last = context.thread.last_card if context.thread else None
+    known = bool(context.cards_before) or (its and last is not None)
+    intent = lookup_intent_of(clause.text, card_here=bool(here), card_known=known)
     if not intent:
-        return _stranger(clause, scene)
-    intent = _sharpened(intent, clause.text, scene)
-    wish = Reading(intent, _slots(intent, clause.text, scene))
+        return _stranger(clause, context)
+    intent = _sharpened(intent, clause.text, context)
+    wish = Reading(intent, _slots(intent, clause.text, context))
     if intent in _MAY_HAVE_CARD:
-        cards = here or list(scene.cards_before)
+        cards = here or list(context.cards_before)
         if intent == "ledger_show" and not here:
             cards = []
-        return _with_period(_with_card(wish, cards, scene, its=its), clause.text, scene)
-    return _with_period(wish, clause.text, scene)
+        return _with_period(_with_card(wish, cards, context, its=its), clause.text, context)
+    return _with_period(wish, clause.text, context)
 
 
-def _sharpened(intent: str, text: str, scene: Scene) -> str:
+def _sharpened(intent: str, text: str, context: Context) -> str:
     """A hash, or one network on one day, makes a list of fundings one funding."""
     if intent == "funding_list":
-        one = scene.found.inside(text, "network") and scene.found.inside(text, "period")
+        one = context.found.inside(text, "network") and context.found.inside(text, "period")
         if one and _ONE_FUNDING.search(text):
             return "funding_show"
     return intent
 
 
-def _slots(intent: str, text: str, scene: Scene) -> dict[str, Any]:
+def _slots(intent: str, text: str, context: Context) -> dict[str, Any]:
     slots: dict[str, Any] = {}
-    networks = [e.value for e in scene.found.inside(text, "network") if e.value != UNKNOWN_NETWORK]
-    hashes = [e.value for e in scene.found.inside(text, "tx_hash") if e.value]
+    networks = [e.value for e in context.found.inside(text, "network") if e.value != UNKNOWN_NETWORK]
+    hashes = [e.value for e in context.found.inside(text, "tx_hash") if e.value]
     if intent in ("funding_show", "funding_addresses") and networks:
         slots["network"] = networks[0]
     if intent == "funding_show" and hashes:
@@ -71,56 +70,56 @@ def _slots(intent: str, text: str, scene: Scene) -> dict[str, Any]:
     status = status_of(intent, text)
     if status:
         slots["status"] = status
-    named = scene.found.inside(text, "card")
+    named = context.found.inside(text, "card")
     if intent == "card_list" and named:
         slots["name"] = named[0].written
-    requests = scene.found.inside(text, "request")
+    requests = context.found.inside(text, "request")
     if intent == "pending_approvals" and requests:
         slots["request"] = requests[0].value
     return slots
 
 
-def _with_card(wish: Reading, cards: list[Entity], scene: Scene, *, its: bool) -> Reading:
+def _with_card(wish: Reading, cards: list[Entity], context: Context, *, its: bool) -> Reading:
     if not cards:
-        last = scene.thread.last_card if scene.thread and its else None
+        last = context.thread.last_card if context.thread and its else None
         if last is not None:
             return replace(wish, slots={"card": last.last4, **wish.slots}, card=last)
         if wish.intent in _NEEDS_CARD:
-            return replace(wish, ask=asking.missing("card", wish.intent))
+            return replace(wish, ask=questions.missing("card", wish.intent))
         return wish
     written, fits = one_of(cards)
     wish = replace(wish, slots={"card": written, **wish.slots})
     if len(fits) == 1:
         return replace(wish, card=fits[0])
     if any("unknown" in entity.traits for entity in cards):
-        ask = asking.unknown_card(written)
+        ask = questions.unknown_card(written)
     elif fits:
-        ask = asking.which_card(written, fits)
+        ask = questions.which_card(written, fits)
     else:
-        ask = asking.one_card_each([card for entity in cards for card in entity.value])
+        ask = questions.one_card_each([card for entity in cards for card in entity.value])
     return replace(wish, intent="ambiguous", wanted=wish.intent, ask=ask)
 
 
-def _stranger(clause: Clause, scene: Scene) -> Reading | None:
+def _stranger(clause: Clause, context: Context) -> Reading | None:
     """Four digits asked about like a card, that no card has."""
     found = _BARE_FOUR.search(clause.text)
-    entity = scene.found.entities[int(found[1])] if found else None
+    entity = context.found.entities[int(found[1])] if found else None
     if entity is None or not re.fullmatch(r"\d{4}", entity.written):
         return None
-    ask = asking.unknown_card(entity.written)
+    ask = questions.unknown_card(entity.written)
     return Reading("ambiguous", {"card": entity.written}, ask=ask, wanted="card_show")
 
 
-def _with_period(wish: Reading, text: str, scene: Scene) -> Reading:
+def _with_period(wish: Reading, text: str, context: Context) -> Reading:
     intent = wish.wanted or wish.intent
-    periods = scene.found.inside(text, "period") or scene.found.inside(scene.found.masked, "period")
+    periods = context.found.inside(text, "period") or context.found.inside(context.found.masked, "period")
     if intent not in _HAS_PERIOD or not periods:
         return wish
     entity = periods[0]
     if entity.doubt or entity.value is None:
         if wish.ask is not None:
             return wish
-        return replace(wish, intent="ambiguous", wanted=intent, ask=asking.exactly("since", entity.doubt))
+        return replace(wish, intent="ambiguous", wanted=intent, ask=questions.exactly("since", entity.doubt))
     period, note = capped(entity.value)
     return replace(wish, slots={**wish.slots, **period.as_slots()}, notes=(*wish.notes, *note))
 

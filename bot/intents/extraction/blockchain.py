@@ -1,4 +1,4 @@
-"""Transaction hashes and networks."""
+"""Transaction hashes, links of block explorers, and names of networks."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from bot.intents.entities import Entity
+from bot.intents.extraction.entity import Entity
 
 _HASH: Final = re.compile(r"(?<![0-9a-zA-Z])0[xX][0-9a-fA-F]{64}(?![0-9a-zA-Z…])")
 _HEX: Final = re.compile(r"(?<![0-9a-zA-Z])0[xX][0-9a-fA-F]*(?:(?:…|\.{2,3})[0-9a-fA-F]*)?[0-9a-zA-Z]*")

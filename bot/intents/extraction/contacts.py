@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from bot.intents.entities import Entity
+from bot.intents.extraction.entity import Entity
 
 _EMAIL: Final = re.compile(r"(?<![\w.+-])[\w.+%-]+@[\w-]+(?:\.[\w-]+)+")
 _PHONE: Final = re.compile(r"(?<![\w+])(?:\+|00(?=[1-9]))[ ]?\d(?:[ ().\-/]{0,2}\d){6,18}(?!\w)")

@@ -13,8 +13,8 @@ from datetime import date, datetime, timedelta
 from typing import Final
 from zoneinfo import ZoneInfo
 
-from bot.intents.days import Calendar, read_day
-from bot.intents.entities import Entity
+from bot.intents.extraction.days import Calendar, read_day
+from bot.intents.extraction.entity import Entity
 
 UNITS: Final = r"hours?|hrs?|h|days?|d|weeks?|wks?|w|months?|mths?|mos?|quarters?|years?|yrs?"
 NUMBER: Final = (

@@ -1,17 +1,13 @@
-"""Words that names are mistaken for."""
+"""Names of people that are also words people write every day: a holder called Will, May or Chase."""
 
 from __future__ import annotations
 
 from typing import Final
 
-
-def words(text: str) -> frozenset[str]:
-    """The words of a list that is easier to read as prose."""
-    return frozenset(text.split())
-
+from bot.intents.plain_text import word_set
 
 #: Given names and surnames that are also words people write every day.
-ORDINARY: Final = words(
+ORDINARY: Final = word_set(
     """
     january february march april may june july august september october november december jan feb mar apr jun
     jul aug sep sept oct nov dec monday tuesday wednesday thursday friday saturday sunday mon tue wed thu fri

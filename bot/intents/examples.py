@@ -1,0 +1,142 @@
+"""Example sentences: for each intent what a person may write, as the bot, the manual and the tests show it.
+
+The sentences name the cards of the demo and of docs/conversation.md. A test reads every one of them as its intent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """The sentences of one intent. What is empty is not shown there.
+
+    `documented` stand in docs/conversation.md; of an action they are complete, so that the form opens. `suggested`
+    is shown where a text was not understood. `prompt` is (title, message) of a prompt that Slack offers where a
+    conversation begins (handlers/slack_api/agent.py, manifest.yml). `template` is the sentence that the language model's
+    pieces are put into: `{card}` and the like are pieces, what stands in [] is left out where its piece is missing.
+    """
+
+    documented: tuple[str, ...] = ()
+    suggested: str = ""
+    prompt: tuple[str, str] | None = None
+    template: str = ""
+
+    @property
+    def said(self) -> tuple[str, ...]:
+        """Every sentence of it that a person can write as it stands."""
+        shown = (self.suggested, self.prompt[1] if self.prompt else "")
+        return tuple(dict.fromkeys([*self.documented, *filter(None, shown)]))
+
+
+#: Intent -> its examples. Suggestions that fit a text equally well are shown in this order.
+EXAMPLES: Final[Mapping[str, Example]] = {
+    "float_status": Example(
+        documented=("what's our float now", "how many days of cover do we have"),
+        suggested="what's our float now",
+        prompt=("Float", "What's our float now?"),
+        template="what's our float now",
+    ),
+    "card_list": Example(
+        documented=("list the cards on hold", "which cards are frozen"),
+        suggested="list the cards on hold",
+        template="list the cards[ {status}]",
+    ),
+    "card_show": Example(
+        documented=("tell me about 3018", "is Hugo's card frozen"),
+        suggested="tell me about 3018",
+        template="tell me about card {card}",
+    ),
+    "card_balance": Example(
+        documented=("balance of Nora's card", "how much is on 9140"),
+        suggested="balance of Nora's card",
+        template="balance of card {card}",
+    ),
+    "card_transactions": Example(
+        documented=("purchases on 2675 this week", "tx on 3018 last 24h"),
+        suggested="purchases on 2675 this week",
+        template="purchases on card {card}[ {period}]",
+    ),
+    "decline_explain": Example(
+        documented=("why does 3018 get refused", "why can't nora pay"),
+        suggested="why does 3018 get refused",
+        template="why does card {card} get declined[ {period}]",
+    ),
+    "funding_list": Example(
+        documented=("fundings in review", "any funding in flight?"),
+        suggested="fundings in review",
+        prompt=("Fundings in review", "Which fundings are in review?"),
+        template="list the fundings[ {period}]",
+    ),
+    "funding_show": Example(
+        documented=("what happened to the polygon funding from yesterday",),
+        template="where is funding {hash}",
+    ),
+    "funding_addresses": Example(
+        documented=("funding address on BNB", "where do we send the usdt"),
+        suggested="funding address on BNB",
+        template="funding address[ on {network}]",
+    ),
+    "fees_show": Example(
+        documented=("show the fee schedule", "what's our markup right now"),
+        suggested="show the fee schedule",
+        template="show the fee schedule",
+    ),
+    "ledger_show": Example(
+        documented=("ledger of the past two weeks", "float movements yesterday"),
+        suggested="ledger of the past two weeks",
+        template="ledger[ {period}]",
+    ),
+    "pending_approvals": Example(
+        documented=("which requests need my decision", "what's waiting for approval"),
+        suggested="which requests need my decision",
+        prompt=("Waiting for me", "Which requests need my decision?"),
+        template="which requests need my decision",
+    ),
+    "alerts_show": Example(
+        documented=("open alerts please", "anything on fire"),
+        suggested="open alerts please",
+        template="open alerts please",
+    ),
+    "help": Example(
+        documented=("what can you do", "how do I top up a card"),
+        prompt=("Help", "help"),
+    ),
+    "order_card": Example(
+        documented=("order a card for Carla Mendes, +351 912 345 678, carla@example.com",),
+        suggested="order a card for Hugo Okonkwo",
+    ),
+    "topup_card": Example(
+        documented=("load 85 onto 9140", "put 2.4k on 3018", "5521 needs a top up of 120 usd"),
+        suggested="load 85 onto 9140",
+        prompt=("Top up a card", "Top up a card"),
+        template="load {amount} onto card {card}",
+    ),
+    "unload_card": Example(
+        documented=("take 40 off 3018", "move 25 usd from Nora's card back to the float"),
+        suggested="take 20 off 9140",
+        template="take {amount} off card {card}",
+    ),
+    "freeze_card": Example(
+        documented=("pause Ines's card", "can you freeze 9140", "put 9140 on hold, please"),
+        suggested="freeze card 3018",
+        prompt=("Freeze a card", "Freeze a card"),
+        template="freeze card {card}",
+    ),
+    "unfreeze_card": Example(
+        documented=("lift the freeze on 3018", "turn 3018 back on"),
+        suggested="unfreeze card 3018",
+        template="unfreeze card {card}",
+    ),
+    "close_card": Example(documented=("close 2675 for good",), template="close card {card}"),
+    "set_limits": Example(
+        documented=("weekly limit 900 for 3018", "lower the daily limit on 9140 from 300 to 150"),
+        suggested="weekly limit 900 for card 3018",
+    ),
+    "change_phone": Example(documented=("3018 has the new number +47 912 34 567",)),
+    "set_3ds": Example(documented=("send 3018's purchase codes to our webhook",)),
+    "set_markup": Example(documented=("deposit markup 0.8%", "change our markup to 125 bps")),
+}

@@ -1,0 +1,26 @@
+"""What a text says in values: cards, amounts, periods, phones, hashes, networks, each character in exactly one.
+
+`read_entities` finds them all and gives the text with a sign in the place of each (`load §a0§ onto §c1§`), which the
+rooms above read by its words. A value that could be read in two ways carries its doubt; what nobody took stays a
+number, so that each digit of a text is accounted for. What is wanted with the values is not known here.
+"""
+
+from __future__ import annotations
+
+from bot.intents.extraction.amounts import find_amounts
+from bot.intents.extraction.blockchain import UNKNOWN_NETWORK
+from bot.intents.extraction.entity import Entity
+from bot.intents.extraction.entity_extraction import Found, as_one_line, read_entities, resolve_card
+from bot.intents.extraction.periods import Period, find_periods
+
+__all__ = [
+    "UNKNOWN_NETWORK",
+    "Entity",
+    "Found",
+    "Period",
+    "as_one_line",
+    "find_amounts",
+    "find_periods",
+    "read_entities",
+    "resolve_card",
+]

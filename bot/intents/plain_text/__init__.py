@@ -1,0 +1,13 @@
+"""What Slack sends, as plain text that can be read, and that text cut into clauses.
+
+`clean` undoes markup, blanks what is quoted and notes what looks odd; `split` cuts a text into clauses and says which
+of them are negated, doubted or asked. Knows nothing of cards, amounts or intents.
+"""
+
+from __future__ import annotations
+
+from bot.intents.plain_text.clauses import Clause, split
+from bot.intents.plain_text.cleaning import Clean, clean
+from bot.intents.plain_text.word_sets import word_set
+
+__all__ = ["Clause", "Clean", "clean", "split", "word_set"]

@@ -1,0 +1,26 @@
+"""From a recognised clause to a reading: its slots filled, checked, or the one question that has to be asked.
+
+`read_action` opens a form only where the gate (`slot_checks`) finds nothing against it; `read_lookup` is generous;
+`read_declared_phrase` reads the phrases operation kinds declare; `read_misspelt_verb` offers and never acts;
+`read_answer` fills the slot that was asked for in the thread. `questions` has every sentence that is asked.
+"""
+
+from __future__ import annotations
+
+from bot.intents.readings import questions
+from bot.intents.readings.actions import read_action
+from bot.intents.readings.context import Context
+from bot.intents.readings.declared_phrases import read_declared_phrase
+from bot.intents.readings.lookups import read_lookup
+from bot.intents.readings.misspelt_verbs import read_misspelt_verb
+from bot.intents.readings.thread_answers import read_answer
+
+__all__ = [
+    "Context",
+    "questions",
+    "read_action",
+    "read_answer",
+    "read_declared_phrase",
+    "read_lookup",
+    "read_misspelt_verb",
+]

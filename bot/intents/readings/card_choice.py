@@ -1,0 +1,138 @@
+"""Which one card a wish means: by name, by a word like "it", or the question that would settle it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Final
+
+from bot.intents.directory import find_misspelt_names
+from bot.intents.extraction import Entity
+from bot.intents.model import Ask, KnownCard, Reading
+from bot.intents.readings import questions
+from bot.intents.readings.context import Context
+from bot.intents.recognition import Frame
+
+_PRONOUN: Final = re.compile(
+    r"\b(?:it|its|that card|this card|the same card|same card|that one|this one|the card|his"
+    r" card|her card|their card|the same)\b"
+)
+_NOUN: Final = re.compile(r"\bcards?\b")
+_MINE: Final = re.compile(r"\bmy\s+(?:\w+\s+){0,3}?cards?\b")
+_BULK: Final = re.compile(
+    r"\b(?:all|every|each|everyone|everyone's|everybody|everybody's|both)\b.*\b(?:cards?"
+    r"|them|one)\b|\bevery ?(?:one|body)(?:'s)?\b|\bthem all\b"
+    r"|\ball of them\b|\b(?:the|our|these|those|frozen|blocked|active|old) cards\b"
+)
+_NO_OBJECT: Final = re.compile(
+    r"^[\s.,!]*(?:(?:some|with|by|of|money|please|pls|funds|§a\d+§|usd|now|a|the|in)[\s.,!]*)*$"
+)
+_STRONG: Final = frozenset({"topup_card", "unload_card", "freeze_card", "unfreeze_card"})
+_SIMILAR_HERE: Final = re.compile(
+    r"^\W*[\w'-]+(?:'s)?(?:\s+card\b)?\W*(?:(?:with|by|of)\W+§a\d+§)?"
+    r"\W*(?:please|pls|plz|now|asap)?\W*$|'s\b"
+)
+
+
+def has_object(frame: Frame, text: str, context: Context) -> bool:
+    """Is the object a card, named or by its noun? A number of four digits may be a card nobody knows."""
+    if context.found.inside(text, "card") or names_card_noun(text) or _BULK.search(text):
+        return True
+    if any(_four(entity) for entity in context.found.inside(text, "amount", "number")) and _bare_object(
+        frame
+    ):
+        return True
+    if _PRONOUN.search(frame.tail):
+        known = bool(context.cards_before) or (
+            context.thread is not None and context.thread.last_card is not None
+        )
+        return known or (
+            frame.intent in _STRONG and not text.startswith(("stop", "lock", "block", "pause", "fund"))
+        )
+    if frame.intent in ("set_limits", "change_phone", "set_3ds"):
+        return frame.intent != "change_phone" or bool(context.found.inside(text, "phone"))
+    if _similar(frame.tail, context) and _SIMILAR_HERE.search(frame.tail):
+        return True
+    return (
+        frame.intent in _STRONG
+        and _NO_OBJECT.match(frame.tail) is not None
+        and not text.startswith(("stop", "lock", "block", "fund", "credit", "load", "activate", "resume"))
+    )
+
+
+def names_card_noun(text: str) -> bool:
+    """Whether a text speaks of a card at all."""
+    return _NOUN.search(text) is not None
+
+
+def _bare_object(frame: Frame) -> bool:
+    return (
+        re.match(
+            r"^\W*(?:card\W+)?§[ax]\d+§\W*(?:please|pls|now)?\W*$|.*\b(?:onto|on|from|off|to)\W+§[ax]\d+§\W*$",
+            frame.tail,
+        )
+        is not None
+    )
+
+
+def _four(entity: Entity) -> bool:
+    return re.fullmatch(r"\d{4}", entity.written) is not None
+
+
+def _similar(text: str, context: Context) -> tuple[str, Sequence[KnownCard]] | None:
+    bare = re.sub(r"§\w+§", " ", text)
+    return next(iter(find_misspelt_names(bare, context.cards)), None)
+
+
+def with_card(wish: Reading, frame: Frame, text: str, context: Context) -> tuple[Reading, Ask | None]:
+    """The card the clause means, or the question which one."""
+    named = context.found.inside(text, "card")
+    if _BULK.search(text) and not named:
+        return wish, questions.one_card_each(context.cards)
+    if not named:
+        return _without_name(wish, frame, text, context)
+    written, fits = one_of(named)
+    wish = replace(wish, slots={"card": written, **wish.slots})
+    if any("unknown" in entity.traits for entity in named):
+        return wish, questions.unknown_card(written)
+    if not fits:
+        everybody = [card for entity in named for card in entity.value]
+        return wish, questions.one_card_each(everybody)
+    if len(fits) > 1:
+        return wish, questions.which_card(written, fits)
+    wish = replace(wish, card=fits[0])
+    if any("weak" in entity.traits for entity in named):
+        return wish, questions.really(frame.intent, wish.slots, f"“{written}” is also a word.")
+    return wish, None
+
+
+def _without_name(wish: Reading, frame: Frame, text: str, context: Context) -> tuple[Reading, Ask | None]:
+    if _MINE.search(text):
+        return wish, questions.missing("card", frame.intent)
+    unknown = [e for e in context.found.inside(frame.tail, "amount", "number") if _four(e)]
+    if unknown and _bare_object(frame):
+        return wish, questions.unknown_card(unknown[-1].written)
+    near = _similar(frame.tail, context)
+    if near is not None and not _NOUN.search(re.sub(r"'s card\b", "", text)):
+        return wish, questions.did_you_mean(*near)
+    if _PRONOUN.search(text):
+        written, fits = one_of(context.cards_before)
+        if len(fits) == 1:
+            return replace(wish, slots={"card": written, **wish.slots}, card=fits[0]), None
+        if context.cards_before:
+            return wish, questions.which_card("it", [c for e in context.cards_before for c in e.value])
+        last = context.thread.last_card if context.thread else None
+        if last is not None:
+            return replace(wish, slots={"card": last.last4, **wish.slots}, card=last), None
+    return wish, None
+
+
+def one_of(named: Sequence[Entity]) -> tuple[str, list[KnownCard]]:
+    """How the card is called and which cards fit all of its names."""
+    if not named:
+        return "", []
+    fits = list(named[0].value)
+    for entity in named[1:]:
+        fits = [card for card in fits if card in entity.value]
+    return named[0].written, fits

@@ -1,0 +1,81 @@
+"""The gate: what speaks against filling in a form from what was said.
+
+All must hold: one plain request, every value exact, every digit of the message accounted for.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Final
+from zoneinfo import ZoneInfo
+
+from bot.intents.extraction import Entity
+from bot.intents.model import Ask, Facts, Reading
+from bot.intents.plain_text import Clause
+from bot.intents.readings import questions
+from bot.intents.readings.context import Context
+from bot.intents.readings.slot_values import Values
+from bot.intents.recognition import Frame
+
+_ALSO_USED: Final = {
+    "topup_card": {"card", "amount"},
+    "unload_card": {"card", "amount"},
+    "set_limits": {"card", "amount"},
+    "submit_funding": {"tx_hash", "network", "address"},
+    "set_markup": {"rate", "amount"},
+    "change_phone": {"card", "phone"},
+    "order_card": {"phone", "email", "card", "reference"},
+}
+_OPEN_QUESTION: Final = re.compile(
+    r"^(?:\W*\w+\W+){0,6}?(?:can|could|would|will|let's|lets)\b|\bplease\b|\bpls\b|\bplz\b"
+)
+
+
+def action_doubt(
+    frame: Frame, clause: Clause, context: Context, values: Values, wish: Reading, strange: Sequence[str]
+) -> Ask | None:
+    """The first thing that speaks against filling in a form."""
+    if values.doubt is not None and not context.doubts:
+        return values.doubt
+    if not frame.clear and not context.doubts:
+        return Ask("intent", f"Please say {frame.why}.")
+    if strange and not context.doubts:
+        return questions.really(
+            frame.intent, wish.slots, f"I do not understand “{' '.join(strange)[:60]}” in this."
+        )
+    kinds = _ALSO_USED.get(frame.intent, {"card"})
+    used = {id(entity) for entity in context.found.inside(clause.text) if entity.kind in kinds}
+    return first_doubt(clause, context, used, wish)
+
+
+def first_doubt(clause: Clause, context: Context, used: set[int], wish: Reading | None = None) -> Ask | None:
+    """What holds for every action, whatever its verb: a plain request, now, with all its digits in `used`."""
+    intent, slots = (wish.intent, wish.slots) if wish else ("this", {})
+    if context.doubts:
+        return Ask("text", context.doubts[0])
+    if clause.doubted:
+        return questions.really(intent, slots, "I act on plain requests only, and only now.")
+    if clause.asked and not _OPEN_QUESTION.search(clause.text):
+        return questions.really(intent, slots, "That is a question.")
+    spare = _spare(clause, context, used)
+    if spare is None:
+        return None
+    if spare.kind in ("later", "period"):
+        return questions.really(intent, slots, "Nothing is scheduled for another time.")
+    return questions.unplaced(spare.written or "the link")
+
+
+def _spare(clause: Clause, context: Context, used: set[int]) -> Entity | None:
+    """The first entity of the message that this wish does not account for."""
+    for entity in context.found.inside(clause.text):
+        if id(entity) in used or entity.kind == "person":
+            continue
+        if not (entity.kind == "period" and _is_today(entity, context.facts)):
+            return entity
+    return next(iter(context.loose), None)
+
+
+def _is_today(entity: Entity, facts: Facts) -> bool:
+    today = facts.now.astimezone(ZoneInfo(facts.tz)).date()
+    return entity.value is not None and entity.value.since == entity.value.until == today

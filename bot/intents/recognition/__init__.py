@@ -1,0 +1,31 @@
+"""What a clause asks for, by its words alone: an action, a look-up, a "what if". Patterns, no values and no facts.
+
+`frame_of` finds an action by its verb, `lookup_intent_of` a look-up; both read a text whose values are already signs.
+`read_what_if` reads a whole question about how many cards could be had. Whether anything may follow is decided in
+`bot.intents.readings`.
+"""
+
+from __future__ import annotations
+
+from bot.intents.recognition.action_verbs import Frame, frame_of, strip_lead
+from bot.intents.recognition.lookup_intents import (
+    DECISION,
+    HELP,
+    NOT_OFFERED,
+    lookup_intent_of,
+    status_of,
+)
+from bot.intents.recognition.what_if import WhatIf, read_what_if
+
+__all__ = [
+    "DECISION",
+    "HELP",
+    "NOT_OFFERED",
+    "Frame",
+    "WhatIf",
+    "frame_of",
+    "lookup_intent_of",
+    "read_what_if",
+    "status_of",
+    "strip_lead",
+]

@@ -19,7 +19,7 @@ from dataclasses import dataclass, replace
 
 from bot.domain.outcomes import Finding, Outcome
 from bot.domain.planning import History, Step, after, is_outdated, next_step, settle
-from bot.domain.requests import Attempt, Event, Request, State
+from bot.domain.requests import Attempt, Event, Request, State, moves_of
 from bot.operations._base import Operation
 from bot.partner.errors import PartnerError
 from bot.services import alerts, bulk_rows, endings, gate, lookups, owed, programs, reveal, webhook_change
@@ -30,8 +30,6 @@ from storage.errors import CannotOpen, Purged
 from storage.store import Tx
 
 log = logging.getLogger("countersign.execution")
-
-_CLAIMABLE = frozenset({State.APPROVED, State.EXECUTING, State.UNRESOLVED})
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +58,9 @@ async def execute(core: Core, request_id: str) -> None:
     """Send, repeat or look once for a request that is due. Safe to call at any time, from anywhere."""
     async with core.store.read() as tx:
         request = await requests.get(tx, request_id)
-    if request is None or request.state not in _CLAIMABLE or request.program not in core.partners:
+    if request is None or request.program not in core.partners:
+        return
+    if request.state not in moves_of(Event.CLAIM):
         return
     if request.is_batch and request.due_at is None:
         return  # its rows are sent

@@ -27,9 +27,10 @@ from bot.domain.policy import APPROVAL_VALID_FOR
 from bot.domain.requests import Event, Request, State
 from bot.services import alerts, bulk_approval, bulk_rows, owed, people
 from bot.services.core import Core
-from bot.services.decisions import is_genuine, signed
+from bot.services.decisions import signed
 from bot.services.drafts import read_reason
 from bot.services.requests import close, existing, note
+from bot.services.signatures import is_genuine
 from storage import decisions, requests
 from storage.store import Tx
 

@@ -21,7 +21,8 @@ from bot.services.bulk_approval import ROWS_DIGEST
 from bot.services.bulk_reading import Read, of_draft
 from bot.services.core import Core
 from bot.services.pictures import BulkPreviewPicture, BulkRowPicture
-from bot.services.requests import FIRST_REMINDER, digest_of, existing, free_id, note, record
+from bot.services.requests import FIRST_REMINDER, existing, free_id, note, record
+from bot.services.signatures import body_mac, digest_of
 from storage import cards, decisions, requests
 from storage import drafts as draft_rows
 from storage.drafts import Draft
@@ -171,7 +172,7 @@ def _batch(core: Core, tx: Tx, request_id: str, draft: Draft, rows: Sequence[Req
         subject_label="",
         key=core.ids.idempotency_key(),
         facts=kept,
-        body_mac=tx.vault.mac("token_hash", _no_body()),
+        body_mac=body_mac(tx.vault, _no_body()),
         remind_at=tx.now + min(FIRST_REMINDER, core.policy.of(draft.kind).expires / 2),
     )
     terms = _terms(core, batch, rows)

@@ -5,13 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 from bot.domain.actors import Actor
-from bot.domain.approvals import Decision, DecisionKind, decision_bytes
+from bot.domain.approvals import Decision, DecisionKind
 from bot.domain.requests import Request
 from bot.services.core import Core
+from bot.services.signatures import decision_mac
 from storage.store import Tx
-from storage.vault import Vault
-
-_PURPOSE = "approval_mac"
 
 
 def signed(
@@ -39,9 +37,10 @@ def signed(
         reason=reason,
         verdict=verdict,
     )
-    return replace(decision, mac=tx.vault.mac(_PURPOSE, decision_bytes(decision)))
+    return replace(decision, mac=decision_mac(tx.vault, decision))
 
 
-def is_genuine(vault: Vault, decision: Decision) -> bool:
-    """Was this row written by us, and is it as we wrote it?"""
-    return vault.check_mac(_PURPOSE, decision_bytes(decision), decision.mac)
+def for_row(tx: Tx, core: Core, row: Request, decision: Decision) -> Decision:
+    """The same decision on one row of the batch it was made on."""
+    made = replace(decision, id=core.ids.ulid(), request_id=row.id, digest=row.digest, decided_at=tx.now)
+    return replace(made, mac=decision_mac(tx.vault, made))

@@ -17,9 +17,8 @@ from bot.operations._base import Operation
 from bot.partner.errors import Forbidden, PartnerError, Unauthorized
 from bot.services import bulk_approval, bulk_facts, own_records, people, programs
 from bot.services.core import Core
-from bot.services.decisions import is_genuine
 from bot.services.drafts import house_facts
-from bot.services.requests import has_its_digest
+from bot.services.signatures import has_its_body, has_its_digest, is_genuine
 from storage import decisions, requests
 from storage.errors import CannotOpen, Purged
 
@@ -104,7 +103,7 @@ async def _as_approved(core: Core, request: Request) -> Answer:
             if request.state is State.APPROVED:
                 return _TAMPERED
             return Later("Its details were deleted, so it can only be looked up.")
-        if not tx.vault.check_mac("token_hash", frozen.body, request.body_mac):
+        if not has_its_body(tx.vault, request, frozen.body):
             return _TAMPERED
         if request.parent_id is not None and not await bulk_approval.batch_stands(tx, request):
             return _TAMPERED

@@ -23,8 +23,8 @@ from bot.operations.card_reveal import odd_status
 from bot.partner.errors import PartnerError, Unauthorized
 from bot.services import endings, gate, owed, people, programs, reveal
 from bot.services.core import Core
-from bot.services.decisions import is_genuine
-from bot.services.requests import has_its_digest, note
+from bot.services.requests import note
+from bot.services.signatures import has_its_digest, is_genuine
 from storage import cards, decisions, requests, reveals
 from storage.reveals import Reveal
 

@@ -13,8 +13,8 @@ from bot.domain.checking import Checked, Verification
 from bot.domain.ids import short_code
 from bot.domain.requests import Request, State
 from bot.services.core import Core
-from bot.services.decisions import is_genuine
-from bot.services.requests import existing, has_its_digest
+from bot.services.requests import existing
+from bot.services.signatures import has_its_body, has_its_digest, is_genuine
 from storage import audit, audit_pages, decisions, requests
 from storage.errors import CannotOpen, Purged
 from storage.store import Tx
@@ -82,7 +82,7 @@ async def _body(tx: Tx, request: Request) -> Checked:
         return Checked(what, holds=True, found="deleted when the outcome was settled, as it should be")
     except CannotOpen:
         return Checked(what, holds=False, found="it cannot be opened under this master key")
-    holds = tx.vault.check_mac("token_hash", frozen.body, request.body_mac)
+    holds = has_its_body(tx.vault, request, frozen.body)
     return Checked(what, holds, "as it was frozen at submit" if holds else "not what was frozen at submit")
 
 

@@ -25,7 +25,7 @@ from bot.partner.client import PartnerClient
 from bot.partner.errors import PartnerError
 from bot.partner.ratelimit import RateLimiter
 from bot.services import approvals, execution, programs, requests, upkeep
-from bot.services.decisions import is_genuine
+from bot.services.signatures import is_genuine
 from sandbox.partner import idempotency
 from storage import audit, decisions
 from storage import requests as request_rows

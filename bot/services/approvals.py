@@ -10,7 +10,7 @@ from datetime import timedelta
 from decimal import Decimal
 
 from bot.domain.actors import Actor
-from bot.domain.approvals import Decision, DecisionKind, Reason, Verdict, decide
+from bot.domain.approvals import Decision, DecisionKind, Reason, Verdict, decide, two_agree, why_not_second
 from bot.domain.delegation import Standing
 from bot.domain.errors import (
     AlreadyDecided,
@@ -19,7 +19,6 @@ from bot.domain.errors import (
     InvalidInput,
     NotAllowed,
     OverLimit,
-    OwnRequest,
     Stale,
 )
 from bot.domain.money import format_usd
@@ -27,18 +26,13 @@ from bot.domain.policy import APPROVAL_VALID_FOR
 from bot.domain.requests import Event, Request, State
 from bot.services import alerts, bulk_approval, bulk_rows, owed, people
 from bot.services.core import Core
-from bot.services.decisions import signed
+from bot.services.decisions import given, signed
 from bot.services.drafts import read_reason
 from bot.services.requests import close, existing, note
-from bot.services.signatures import is_genuine
 from storage import decisions, requests
 from storage.store import Tx
 
 LIMIT_WINDOW = timedelta(hours=24)
-ONE_BY_DELEGATION = (
-    "The person who asked and you count as one person while one of you decides in the other's place, so somebody"
-    " else has to decide. Nothing has changed."
-)
 
 
 async def approve(
@@ -125,25 +119,14 @@ async def _approve(
 def refusal_of(core: Core, request: Request, verdict: Verdict) -> CountersignError:
     """The sentence for a verdict that does not count."""
     match verdict.reason:
-        case Reason.OWN_REQUEST:
-            return OwnRequest()
-        case Reason.NOT_AN_APPROVER:
-            return NotAllowed(people.not_an_approver(core), "not_an_approver")
-        case Reason.ALREADY_DECIDED:
-            return AlreadyDecided("Your approval is in already; somebody else has to give the next one.")
-        case Reason.OF_ONES_DELEGATE:
-            return NotAllowed(ONE_BY_DELEGATION, "of_ones_delegate")
-        case Reason.DECIDED_BY_DELEGATE:
-            return AlreadyDecided(
-                "Somebody who counts as one person with you, by delegation, has approved this already; somebody else"
-                " has to give the next approval."
-            )
         case Reason.EXPIRED:
             return Expired(f"{request.id} has expired. Nothing was sent; it can be asked for again.")
         case Reason.STALE:
             return Stale("What you were shown is no longer what would be sent. Open it again.")
-        case _:
+        case Reason.NOT_PENDING:
             return Stale(f"{request.id} is {request.state} already.")
+        case reason:
+            return people.not_second(core, reason)
 
 
 async def _within_limits(tx: Tx, core: Core, request: Request, approvals: list[Decision]) -> None:
@@ -217,12 +200,7 @@ async def confirm(core: Core, request_id: str, slack_id: str) -> Request:
             request = await existing(tx, request_id)
             if not request.break_glass:
                 raise Stale(f"{request.id} has nothing to confirm.")
-            if actor.id == request.requester:
-                raise OwnRequest()
-            if actor.id not in standing.approvers:
-                raise NotAllowed(people.not_an_approver(core), "not_an_approver")
-            if standing.are_one(actor.id, request.requester):
-                raise NotAllowed(ONE_BY_DELEGATION, "of_ones_delegate")
+            people.require_second_person(core, actor, asked_by=request.requester, standing=standing)
             if any(d.kind is DecisionKind.CONFIRM for d in await decisions.of(tx, request.id)):
                 raise AlreadyDecided(f"{request.id} was confirmed already.")
             await decisions.insert(tx, signed(tx, core, request, DecisionKind.CONFIRM, actor))
@@ -254,8 +232,12 @@ async def resolve(core: Core, request_id: str, slack_id: str, *, verdict: str, e
                 raise Stale(f"{request.id} is {request.state}: there is nothing to resolve.")
             if request.is_batch:
                 raise Stale(f"Resolve the rows of {request.id} whose outcome is not known; it follows them.")
-            if actor.id not in standing.approvers and actor.id != request.requester:
-                raise NotAllowed(people.not_an_approver(core), "not_an_approver")
+            # The requester's word, or that of their delegate, is the other of the two.
+            if (
+                why_not_second(actor.id, asked_by=request.requester, standing=standing)
+                is Reason.NOT_AN_APPROVER
+            ):
+                raise people.not_second(core, Reason.NOT_AN_APPROVER)
             decision = signed(
                 tx, core, request, DecisionKind.RESOLVE, actor, reason=evidence, verdict=verdict
             )
@@ -269,15 +251,9 @@ async def resolve(core: Core, request_id: str, slack_id: str, *, verdict: str, e
 async def _settle_by_hand(
     tx: Tx, core: Core, request: Request, decision: Decision, standing: Standing
 ) -> Request:
-    same = [
-        d
-        for d in await decisions.of(tx, request.id)
-        if d.kind is DecisionKind.RESOLVE and d.verdict == decision.verdict and is_genuine(tx.vault, d)
-    ]
-    people_of_it = {d.actor for d in same}
-    able = standing.others(request.requester)
-    enough = len(standing.counted(sorted(people_of_it))) >= 2 and bool(people_of_it & able)
-    if not enough:
+    said = given(tx.vault, request, await decisions.of(tx, request.id), DecisionKind.RESOLVE)
+    people_of_it = {d.actor for d in said if d.verdict == decision.verdict}
+    if not two_agree(people_of_it, asked_by=request.requester, standing=standing):
         request = await requests.touch(tx, request)
         await note(
             tx, core, request, decision.actor, "request.resolution_proposed", {"verdict": decision.verdict}

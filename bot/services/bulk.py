@@ -10,6 +10,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import Any
 
+from bot.domain.approvals import who_may_be_second
 from bot.domain.bulk import counted, digest_of_rows
 from bot.domain.errors import CountersignError, NotAllowed, NotFound, Stale
 from bot.domain.money import exact_sum
@@ -69,7 +70,7 @@ async def preview(core: Core, draft_id: str, slack_id: str) -> BulkPreviewPictur
             for number, (row, operation) in enumerate(zip(read.rows, operations, strict=True), 1)
         ),
         approvals_needed=core.policy.of(kind).approvals_needed(total_usd),
-        approvers=tuple(sorted(standing.others(slack_id))),
+        approvers=tuple(sorted(who_may_be_second(slack_id, standing))),
         program=draft.program,
         live=core.live.get(draft.program, True),
     )

@@ -14,9 +14,9 @@ from bot.domain.policy import APPROVAL_VALID_FOR
 from bot.domain.requests import Event, Request
 from bot.services import bulk_rows
 from bot.services.core import Core
-from bot.services.decisions import for_row
+from bot.services.decisions import approved_by, for_row
 from bot.services.requests import note
-from bot.services.signatures import has_its_digest, is_genuine
+from bot.services.signatures import has_its_digest
 from storage import decisions, requests
 from storage.store import Tx
 
@@ -77,9 +77,5 @@ async def batch_stands(tx: Tx, row: Request) -> bool:
         return False
     if not _are_the_rows(tx, batch, await bulk_rows.included(tx, batch)):
         return False
-    approvers = {
-        d.actor
-        for d in await decisions.of(tx, batch.id)
-        if d.kind is DecisionKind.APPROVE and d.digest == batch.digest and is_genuine(tx.vault, d)
-    }
-    return len(approvers - {batch.requester}) >= batch.approvals_needed
+    approvers = approved_by(tx.vault, batch, await decisions.of(tx, batch.id))
+    return len(approvers) >= batch.approvals_needed

@@ -12,7 +12,7 @@ from datetime import timedelta
 from typing import Any
 
 from bot.domain.actors import Actor
-from bot.domain.errors import CountersignError, Expired, NotAllowed, NotFound, OwnRequest, Stale
+from bot.domain.errors import CountersignError, Expired, NotAllowed, NotFound, Stale
 from bot.services import alerts, people
 from bot.services.core import Core
 from bot.services.people import Roles
@@ -89,10 +89,14 @@ async def give(core: Core, act: Act, consent_id: str, slack_id: str) -> str:
         roles = await people.roles(core)
         found = await existing(core, consent_id)
         asker = await core.directory.actor(found.asked_by)
-        if roles.standing.are_one(actor.id, found.asked_by):
-            raise OwnRequest()
-        if actor.id not in act.may_confirm(roles):
-            raise NotAllowed(act.not_allowed(core), "may_not_confirm")
+        people.require_second_person(
+            core,
+            actor,
+            asked_by=found.asked_by,
+            standing=roles.standing,
+            allowed=act.may_confirm(roles),
+            not_allowed=NotAllowed(act.not_allowed(core), "may_not_confirm"),
+        )
         if asker.deleted or asker.id not in act.may_ask(roles):
             raise NotAllowed(
                 f"{found.asked_by_name}, who asked for this, may not do so any more. Decline it, and ask anew.",

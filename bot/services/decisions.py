@@ -1,15 +1,20 @@
-"""Decisions under a MAC: a state flipped in the database by hand is not an approval."""
+"""Decisions under a MAC: a state flipped in the database by hand is not an approval.
+
+What counts of the stored ones is told here, for whatever is done by leave of two people.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 
 from bot.domain.actors import Actor
-from bot.domain.approvals import Decision, DecisionKind
+from bot.domain.approvals import Decision, DecisionKind, second_people
 from bot.domain.requests import Request
 from bot.services.core import Core
-from bot.services.signatures import decision_mac
+from bot.services.signatures import decision_mac, is_genuine
 from storage.store import Tx
+from storage.vault import Vault
 
 
 def signed(
@@ -44,3 +49,14 @@ def for_row(tx: Tx, core: Core, row: Request, decision: Decision) -> Decision:
     """The same decision on one row of the batch it was made on."""
     made = replace(decision, id=core.ids.ulid(), request_id=row.id, digest=row.digest, decided_at=tx.now)
     return replace(made, mac=decision_mac(tx.vault, made))
+
+
+def given(vault: Vault, request: Request, made: Iterable[Decision], kind: DecisionKind) -> list[Decision]:
+    """Those of `made` that are of this kind, were signed by us, and are about exactly these terms; in order."""
+    return [d for d in made if d.kind is kind and d.digest == request.digest and is_genuine(vault, d)]
+
+
+def approved_by(vault: Vault, request: Request, made: Iterable[Decision]) -> list[str]:
+    """The different people who approved exactly these terms, none of them the requester, as it is stored."""
+    approvals = given(vault, request, made, DecisionKind.APPROVE)
+    return second_people((d.actor for d in approvals), asked_by=request.requester)

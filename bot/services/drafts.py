@@ -13,6 +13,7 @@ from datetime import timedelta
 from decimal import Decimal
 from typing import Any
 
+from bot.domain.approvals import who_may_be_second
 from bot.domain.cards import CardEntry
 from bot.domain.errors import InvalidFields, NotFound
 from bot.domain.money import exact_sum, format_usd
@@ -179,7 +180,7 @@ async def preview(core: Core, draft_id: str) -> Preview:
             *house_concerns(operation, facts),
         ),
         approvals_needed=core.policy.of(draft.kind).approvals_needed(operation.exposure_usd()),
-        approvers=standing.others(draft.owner),
+        approvers=who_may_be_second(draft.owner, standing),
         live=core.live.get(draft.program, True),
     )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 
+from bot.domain.approvals import who_may_be_second
 from bot.domain.money import format_usd
 from bot.domain.policy import KINDS
 from bot.services import people
@@ -76,7 +77,7 @@ async def who(core: Core, kind: str, requester: str) -> WhoPicture:
     """Who may approve this kind now, were `requester` to ask."""
     cls = core.kinds[kind]
     standing = await people.standing_lately(core)
-    able = standing.others(requester)
+    able = who_may_be_second(requester, standing)
     return WhoPicture(
         title=cls.title,
         approvals=core.policy.of(kind).approvals,

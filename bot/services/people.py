@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 
 from bot.domain.actors import Actor, require_full_member
+from bot.domain.approvals import Reason, why_not_second
 from bot.domain.delegation import Standing
-from bot.domain.errors import LookupFailed, NotAllowed, UnknownName
+from bot.domain.errors import (
+    AlreadyDecided,
+    CountersignError,
+    LookupFailed,
+    NotAllowed,
+    OwnRequest,
+    UnknownName,
+)
 from bot.domain.policy import never_met
 from bot.operations._base import Operation
 from bot.services.core import Core
@@ -150,6 +158,48 @@ async def require_approver(core: Core, slack_id: str, *, action: str) -> Actor:
         await refused(core, slack_id, action, "", "not_an_approver")
         raise NotAllowed(not_an_approver(core), "not_an_approver")
     return actor
+
+
+def require_second_person(
+    core: Core,
+    actor: Actor,
+    *,
+    asked_by: str,
+    standing: Standing,
+    allowed: Collection[str] | None = None,
+    not_allowed: NotAllowed | None = None,
+) -> None:
+    """`bot.domain.approvals.why_not_second`, raised as the sentence for the person.
+
+    `not_allowed` is said to who is not among `allowed`, where that is not the approvers alone.
+    """
+    reason = why_not_second(actor.id, asked_by=asked_by, standing=standing, allowed=allowed)
+    if reason is Reason.NOT_AN_APPROVER and not_allowed is not None:
+        raise not_allowed
+    if reason is not None:
+        raise not_second(core, reason)
+
+
+def not_second(core: Core, reason: Reason) -> CountersignError:
+    """The sentence for why somebody may not act as the second person."""
+    match reason:
+        case Reason.OWN_REQUEST:
+            return OwnRequest()
+        case Reason.OF_ONES_DELEGATE:
+            return NotAllowed(
+                "The person who asked and you count as one person while one of you decides in the other's place, so"
+                " somebody else has to decide. Nothing has changed.",
+                "of_ones_delegate",
+            )
+        case Reason.ALREADY_DECIDED:
+            return AlreadyDecided("Your approval is in already; somebody else has to give the next one.")
+        case Reason.DECIDED_BY_DELEGATE:
+            return AlreadyDecided(
+                "Somebody who counts as one person with you, by delegation, has approved this already; somebody else"
+                " has to give the next approval."
+            )
+        case _:
+            return NotAllowed(not_an_approver(core), "not_an_approver")
 
 
 def not_an_approver(core: Core) -> str:

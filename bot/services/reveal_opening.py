@@ -14,7 +14,6 @@ from __future__ import annotations
 import logging
 from dataclasses import dataclass, field
 
-from bot.domain.approvals import DecisionKind
 from bot.domain.errors import CountersignError, LookupFailed, NotAllowed
 from bot.domain.requests import Request
 from bot.domain.reveals import PAGE_GOOD_FOR_S, Manner, digest_of, origin_of
@@ -23,8 +22,9 @@ from bot.operations.card_reveal import odd_status
 from bot.partner.errors import PartnerError, Unauthorized
 from bot.services import endings, gate, owed, people, programs, reveal
 from bot.services.core import Core
+from bot.services.decisions import approved_by
 from bot.services.requests import note
-from bot.services.signatures import has_its_digest, is_genuine
+from bot.services.signatures import has_its_digest
 from storage import cards, decisions, requests, reveals
 from storage.reveals import Reveal
 
@@ -107,12 +107,8 @@ async def _require_allowed(core: Core, request: Request) -> None:
     """Asked again at the click. What cannot be told now leaves the link as it is."""
     async with core.store.read() as tx:
         genuine = has_its_digest(tx.vault, request)
-        given = {
-            d.actor
-            for d in await decisions.of(tx, request.id)
-            if d.kind is DecisionKind.APPROVE and d.digest == request.digest and is_genuine(tx.vault, d)
-        }
-    if not genuine or len(given - {request.requester}) < request.approvals_needed:
+        approvers = approved_by(tx.vault, request, await decisions.of(tx, request.id))
+    if not genuine or len(approvers) < request.approvals_needed:
         await _end(core, request, "tampered", _TAMPERED)
         raise NotShown(_TAMPERED, "tampered")
     try:

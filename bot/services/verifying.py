@@ -13,6 +13,7 @@ from bot.domain.checking import Checked, Verification
 from bot.domain.ids import short_code
 from bot.domain.requests import Request, State
 from bot.services.core import Core
+from bot.services.decisions import approved_by, given
 from bot.services.requests import existing
 from bot.services.signatures import has_its_body, has_its_digest, is_genuine
 from storage import audit, audit_pages, decisions, requests
@@ -43,7 +44,7 @@ async def verify(core: Core, request_id: str) -> Verification:
             _terms(tx, request),
             await _body(tx, request),
             _decisions(tx, request, made),
-            _approvals(request, made),
+            _approvals(tx, request, made),
             await _read("Audit entries", _entries(tx, request)),
             await _read(_CHAIN, _chain(tx)),
         ]
@@ -100,17 +101,21 @@ def _decisions(tx: Tx, request: Request, made: Sequence[Decision]) -> Checked:
     return Checked("Decisions", holds=True, found=f"each is signed, and about these terms: {kinds}")
 
 
-def _approvals(request: Request, made: Sequence[Decision]) -> Checked:
+def _approvals(tx: Tx, request: Request, made: Sequence[Decision]) -> Checked:
     """A state that needs approvals has them, of people other than the requester."""
     if request.state not in _DECIDED:
         return Checked("Approvals", holds=True, found=f"none are needed to be {request.state}")
     if request.break_glass:
-        own = any(d.kind is DecisionKind.BREAK_GLASS and d.actor == request.requester for d in made)
+        own = {d.actor for d in given(tx.vault, request, made, DecisionKind.BREAK_GLASS)} == {
+            request.requester
+        }
         return Checked("Approvals", own, "Freeze now, on the requester's own word")
-    given = {d.actor for d in made if d.kind is DecisionKind.APPROVE} - {request.requester}
-    holds = len(given) >= request.approvals_needed
+    approvers = approved_by(tx.vault, request, made)
+    holds = len(approvers) >= request.approvals_needed
     return Checked(
-        "Approvals", holds, f"{len(given)} of {request.approvals_needed} needed, none of them the requester's"
+        "Approvals",
+        holds,
+        f"{len(approvers)} of {request.approvals_needed} needed, none of them the requester's",
     )
 
 
@@ -120,7 +125,9 @@ async def _rows(tx: Tx, batch: Request) -> Checked:
     wrong = []
     for row in rows:
         made = await decisions.of(tx, row.id)
-        if not (_terms(tx, row).holds and _decisions(tx, row, made).holds and _approvals(row, made).holds):
+        if not (
+            _terms(tx, row).holds and _decisions(tx, row, made).holds and _approvals(tx, row, made).holds
+        ):
             wrong.append(row.id)
     if wrong:
         return Checked("Rows", holds=False, found=f"not as they were approved: {', '.join(wrong)}")

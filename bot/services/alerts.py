@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
 
-from bot.services import owed
+from bot.services import audit, owed
 from bot.services.core import Core
-from storage import alerts, audit, mutes, readings
+from storage import alerts, mutes, readings
 from storage.alerts import Alert
 from storage.store import Tx
 
@@ -46,7 +46,8 @@ async def raise_(
         tx, dedupe=dedupe, kind=kind, subject=subject, severity=severity, title=title, text=text
     )
     if is_new:
-        await _audit(tx, core, "alert.raised", alert, severity=severity)
+        body = _told(alert, severity=severity)
+        await audit.record(tx, core, "system:alerts", "alert.raised", f"alert:{alert.id}", body)
     await _show(tx, core, alert, f"raised:{alert.count}", later=not is_new)
     return alert
 
@@ -106,7 +107,7 @@ async def resolve(tx: Tx, core: Core, dedupe: str, *, actor: str = "system:alert
     if alert is None:
         return
     await readings.drop(tx, "", _facts_of(dedupe))
-    await _audit(tx, core, "alert.resolved", alert, actor=actor)
+    await audit.record(tx, core, actor, "alert.resolved", f"alert:{alert.id}", _told(alert))
     await _show(tx, core, alert, "resolved")
     if alert.raised_at != tx.now:
         await note(tx, core, alert, actor, "Resolved.")
@@ -154,7 +155,8 @@ async def _show(tx: Tx, core: Core, alert: Alert, change: str, *, later: bool = 
     rule = await is_muted(tx, alert)
     if rule is not None:
         if alert.count == 1 and change == "raised:1":
-            await _audit(tx, core, "alert.muted", alert, rule=rule.name)
+            body = _told(alert, rule=rule.name)
+            await audit.record(tx, core, "system:alerts", "alert.muted", f"alert:{alert.id}", body)
             await alerts.note(tx, alert.id, actor="system:alerts", text=f"Muted by the rule {rule.name}.")
         return
     due_at = tx.now + REDRAW_EVERY if later else None
@@ -163,14 +165,6 @@ async def _show(tx: Tx, core: Core, alert: Alert, change: str, *, later: bool = 
     await owed.alert(tx, core, alert.id, change, due_at=due_at)
 
 
-async def _audit(
-    tx: Tx, core: Core, action: str, alert: Alert, *, actor: str = "system:alerts", **more: str
-) -> None:
-    await audit.append(
-        tx,
-        actor=actor,
-        action=action,
-        subject=f"alert:{alert.id}",
-        body={"kind": alert.kind, "about": alert.subject, **more},
-        policy_version=core.policy.version,
-    )
+def _told(alert: Alert, **more: str) -> dict[str, str]:
+    """What the audit keeps of an alert."""
+    return {"kind": alert.kind, "about": alert.subject, **more}

@@ -10,7 +10,7 @@ from datetime import timedelta
 from decimal import Decimal
 
 from bot.domain.actors import Actor
-from bot.domain.approvals import Decision, DecisionKind, Reason, Verdict, decide, two_agree, why_not_second
+from bot.domain.approvals import Decision, DecisionKind, Reason, Verdict, decide, two_agree
 from bot.domain.delegation import Standing
 from bot.domain.errors import (
     AlreadyDecided,
@@ -25,6 +25,7 @@ from bot.domain.money import format_usd
 from bot.domain.policy import APPROVAL_VALID_FOR
 from bot.domain.requests import Event, Request, State
 from bot.services import alerts, bulk_approval, bulk_rows, owed, people
+from bot.services.audit import audited_refusal
 from bot.services.core import Core
 from bot.services.decisions import given, signed
 from bot.services.drafts import read_reason
@@ -43,7 +44,7 @@ async def approve(
     Raises the refusal as a `CountersignError` (audited). `shown_digest` is of the terms the person read.
     """
     core.crash_point("approve.received")
-    try:
+    async with audited_refusal(core, slack_id, "request.approve", f"request:{request_id}"):
         actor = await people.member(core, slack_id)
         standing = await people.standing(core)
         requester = await core.directory.actor(await _requester_of(core, request_id))
@@ -52,9 +53,6 @@ async def approve(
                 "The person who asked is deactivated; reject this request.", "requester_deactivated"
             )
         request, verdict = await _approve(core, request_id, actor, standing, shown_digest)
-    except CountersignError as refusal:
-        await people.refused(core, slack_id, "request.approve", f"request:{request_id}", refusal.reason)
-        raise
     core.crash_point("approve.committed")
     return request, verdict
 
@@ -158,22 +156,18 @@ async def _within_limits(tx: Tx, core: Core, request: Request, approvals: list[D
 async def reject(core: Core, request_id: str, slack_id: str, *, reason: str) -> Request:
     """One rejection ends it. The requester cancels instead. Raises `InvalidInput` without a reason."""
     reason = _words_of("reason", reason)
-    try:
+    async with audited_refusal(core, slack_id, "request.reject", f"request:{request_id}"):
         actor = await people.member(core, slack_id)
-        approvers = await people.approvers(core)
+        standing = await people.standing(core)
         async with core.store.begin() as tx:
             request = await existing(tx, request_id)
             bulk_approval.refuse_row(request)
             require_rejectable(request, actor.id)
-            if actor.id not in approvers:
-                raise NotAllowed(people.not_an_approver(core), "not_an_approver")
+            people.require_approver(core, actor, standing)
             await decisions.insert(tx, signed(tx, core, request, DecisionKind.REJECT, actor, reason=reason))
             said = reason if reason.endswith((".", "!", "?", "…")) else f"{reason}."
             text = f"The reason given: {said} Nothing was sent."
             return await close(tx, core, request, Event.REJECT, actor.id, text)
-    except CountersignError as refusal:
-        await people.refused(core, slack_id, "request.reject", f"request:{request_id}", refusal.reason)
-        raise
 
 
 def require_rejectable(request: Request, slack_id: str) -> None:
@@ -193,7 +187,7 @@ def _words_of(field: str, text: str) -> str:
 
 async def confirm(core: Core, request_id: str, slack_id: str) -> Request:
     """The second person's word on a Freeze now, given afterwards."""
-    try:
+    async with audited_refusal(core, slack_id, "request.confirm", f"request:{request_id}"):
         actor = await people.member(core, slack_id)
         standing = await people.standing(core)
         async with core.store.begin() as tx:
@@ -209,9 +203,6 @@ async def confirm(core: Core, request_id: str, slack_id: str) -> Request:
             await owed.card(tx, core, request)
             await owed.line(tx, core, request, "confirmed", actor=actor.id)
             return request
-    except CountersignError as refusal:
-        await people.refused(core, slack_id, "request.confirm", f"request:{request_id}", refusal.reason)
-        raise
 
 
 async def resolve(core: Core, request_id: str, slack_id: str, *, verdict: str, evidence: str) -> Request:
@@ -223,7 +214,7 @@ async def resolve(core: Core, request_id: str, slack_id: str, *, verdict: str, e
     if verdict not in ("succeeded", "failed"):
         raise InvalidInput("verdict", "Choose whether it happened or not.")
     evidence = _words_of("evidence", evidence)
-    try:
+    async with audited_refusal(core, slack_id, "request.resolve", f"request:{request_id}"):
         actor = await people.member(core, slack_id)
         standing = await people.standing(core)
         async with core.store.begin() as tx:
@@ -232,20 +223,13 @@ async def resolve(core: Core, request_id: str, slack_id: str, *, verdict: str, e
                 raise Stale(f"{request.id} is {request.state}: there is nothing to resolve.")
             if request.is_batch:
                 raise Stale(f"Resolve the rows of {request.id} whose outcome is not known; it follows them.")
-            # The requester's word, or that of their delegate, is the other of the two.
-            if (
-                why_not_second(actor.id, asked_by=request.requester, standing=standing)
-                is Reason.NOT_AN_APPROVER
-            ):
-                raise people.not_second(core, Reason.NOT_AN_APPROVER)
+            if actor.id != request.requester:
+                people.require_approver(core, actor, standing)
             decision = signed(
                 tx, core, request, DecisionKind.RESOLVE, actor, reason=evidence, verdict=verdict
             )
             await decisions.insert(tx, decision)
             return await _settle_by_hand(tx, core, request, decision, standing)
-    except CountersignError as refusal:
-        await people.refused(core, slack_id, "request.resolve", f"request:{request_id}", refusal.reason)
-        raise
 
 
 async def _settle_by_hand(

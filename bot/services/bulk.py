@@ -12,12 +12,13 @@ from typing import Any
 
 from bot.domain.approvals import who_may_be_second
 from bot.domain.bulk import counted, digest_of_rows
-from bot.domain.errors import CountersignError, NotAllowed, NotFound, Stale
+from bot.domain.errors import NotAllowed, NotFound, Stale
 from bot.domain.money import exact_sum
 from bot.domain.requests import Event, Request, State
 from bot.operations._base import Concern, Operation
 from bot.partner.codec import encode
 from bot.services import bulk_facts, bulk_rows, bulk_words, drafts, owed, people, programs
+from bot.services.audit import audited_refusal
 from bot.services.bulk_approval import ROWS_DIGEST
 from bot.services.bulk_reading import Read, of_draft
 from bot.services.core import Core
@@ -195,12 +196,9 @@ def _terms(core: Core, batch: Request, rows: Sequence[Request]) -> dict[str, Any
 
 async def leave_out(core: Core, request_id: str, slack_id: str, row_ids: Collection[str]) -> Request:
     """The requester takes rows out of a pending batch. What is asked for changes, so earlier approvals fall."""
-    try:
-        async with core.store.begin() as tx:
-            return await _leave_out(tx, core, request_id, slack_id, frozenset(row_ids))
-    except CountersignError as refusal:
-        await people.refused(core, slack_id, "request.leave_out", f"request:{request_id}", refusal.reason)
-        raise
+    refusals = audited_refusal(core, slack_id, "request.leave_out", f"request:{request_id}")
+    async with refusals, core.store.begin() as tx:
+        return await _leave_out(tx, core, request_id, slack_id, frozenset(row_ids))
 
 
 async def _leave_out(tx: Tx, core: Core, request_id: str, slack_id: str, row_ids: frozenset[str]) -> Request:

@@ -13,9 +13,9 @@ from decimal import Decimal
 from bot.domain.bulk import batch_event, ending_text
 from bot.domain.money import exact_sum
 from bot.domain.requests import TERMINAL, Event, Request, State
-from bot.services import owed
+from bot.services import audit, owed
 from bot.services.core import Core
-from storage import audit, requests
+from storage import requests
 from storage.store import Tx
 
 STOPPED = "Stopped by the requester before it was sent. Nothing was sent."
@@ -115,16 +115,10 @@ async def note(
     *,
     actor: str = "system:execution",
 ) -> None:
-    await audit.append(
-        tx,
-        actor=actor,
-        action=action,
-        subject=f"request:{batch.id}:{batch.version}",
-        body={
-            "kind": batch.kind,
-            "state": batch.state.value,
-            "digest": batch.digest,
-            "rows": {state.value: count for state, count in sorted(states.items())},
-        },
-        policy_version=core.policy.version,
-    )
+    body = {
+        "kind": batch.kind,
+        "state": batch.state.value,
+        "digest": batch.digest,
+        "rows": {state.value: count for state, count in sorted(states.items())},
+    }
+    await audit.record(tx, core, actor, action, f"request:{batch.id}:{batch.version}", body)

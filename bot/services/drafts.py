@@ -22,6 +22,7 @@ from bot.domain.reveals import NOT_SET_UP
 from bot.operations._base import Concern, Facts, Line, Operation
 from bot.operations.readers import refuse_card_number
 from bot.services import code_people, own_records, people, programs
+from bot.services.audit import audited_refusal
 from bot.services.core import Core
 from storage import cards, drafts, requests
 from storage.drafts import Draft
@@ -63,11 +64,8 @@ async def begin(
     Raises `InvalidFields` with all problems; then nothing of what was typed is kept, and the refusal is
     audited.
     """
-    try:
+    async with audited_refusal(core, owner, f"{kind}.begin", of=InvalidFields):
         return await _begin(core, owner, kind, texts, reason, run_now, program or core.default_program)
-    except InvalidFields as refusal:
-        await people.refused(core, owner, f"{kind}.begin", "", refusal.reason)
-        raise
 
 
 async def _begin(

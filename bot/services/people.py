@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
+from enum import Enum
 
 from bot.domain.actors import Actor, require_full_member
 from bot.domain.approvals import Reason, why_not_second
@@ -19,8 +20,9 @@ from bot.domain.errors import (
 )
 from bot.domain.policy import never_met
 from bot.operations._base import Operation
+from bot.services.audit import audited_refusal
 from bot.services.core import Core
-from storage import audit, people
+from storage import people
 
 # A preview is filled within this time; older ones look the person up again.
 REQUESTER_CHECK_HOLDS = timedelta(minutes=10)
@@ -35,13 +37,10 @@ async def member(core: Core, slack_id: str) -> Actor:
     return actor
 
 
-async def require_member(core: Core, slack_id: str, *, action: str) -> Actor:
-    """As `member`, and a refusal is audited."""
-    try:
+async def require_member(core: Core, slack_id: str, *, action: str, subject: str = "") -> Actor:
+    """As `member`, and a refusal is audited; that Slack cannot say who it is, is none."""
+    async with audited_refusal(core, slack_id, action, subject, of=NotAllowed):
         return await member(core, slack_id)
-    except NotAllowed as refusal:
-        await refused(core, slack_id, action, "", refusal.reason)
-        raise
 
 
 async def require_requester(core: Core, slack_id: str, *, action: str) -> Actor:
@@ -49,10 +48,10 @@ async def require_requester(core: Core, slack_id: str, *, action: str) -> Actor:
     actor = await require_member(core, slack_id, action=action)
     names = core.policy.people.requesters
     if names and slack_id not in await core.directory.members(names):
-        await refused(core, slack_id, action, "", "not_a_requester")
-        raise NotAllowed(
-            f"Requests may be made by {', '.join(names)} only. Ask one of them.", "not_a_requester"
-        )
+        async with audited_refusal(core, slack_id, action):
+            raise NotAllowed(
+                f"Requests may be made by {', '.join(names)} only. Ask one of them.", "not_a_requester"
+            )
     return actor
 
 
@@ -60,16 +59,9 @@ async def require_may_ask(core: Core, slack_id: str, cls: type[Operation], *, ac
     """As `require_requester`; a kind for admins may be asked for by admins only, requesters or not."""
     if not cls.asked_by_admins:
         return await require_requester(core, slack_id, action=action)
-    actor = await require_member(core, slack_id, action=action)
-    if slack_id not in await admins(core):
-        await refused(core, slack_id, action, "", "not_an_admin")
-        raise NotAllowed(not_an_admin(core), "not_an_admin")
-    return actor
-
-
-def not_an_admin(core: Core) -> str:
     names = core.policy.people.admins or core.policy.people.approvers
-    return f"This may be asked for by admins only: {', '.join(names)}. Ask one of them."
+    text = f"This may be asked for by admins only: {', '.join(names)}. Ask one of them."
+    return await require_role(core, slack_id, Role.ADMIN, NotAllowed(text, "not_an_admin"), action=action)
 
 
 async def checked_lately(core: Core, slack_id: str) -> Actor:
@@ -84,6 +76,14 @@ async def checked_lately(core: Core, slack_id: str) -> Actor:
     return found.actor
 
 
+class Role(Enum):
+    """What somebody has to be to do a thing that is for some only."""
+
+    APPROVER = "approver"
+    ADMIN = "admin"
+    APPROVER_OR_ADMIN = "approver or admin"
+
+
 @dataclass(frozen=True, slots=True)
 class Roles:
     """Who may decide and who are admins, by Slack id, from one reading."""
@@ -91,10 +91,15 @@ class Roles:
     standing: Standing
     admins: frozenset[str]
 
-    @property
-    def may_stop(self) -> frozenset[str]:
-        """Approvers and admins: who may pause and resume."""
-        return self.standing.approvers | self.admins
+    def of(self, role: Role) -> frozenset[str]:
+        """Who has this role."""
+        match role:
+            case Role.APPROVER:
+                return self.standing.approvers
+            case Role.ADMIN:
+                return self.admins
+            case Role.APPROVER_OR_ADMIN:
+                return self.standing.approvers | self.admins
 
 
 async def standing(core: Core) -> Standing:
@@ -105,6 +110,30 @@ async def standing(core: Core) -> Standing:
 async def roles(core: Core) -> Roles:
     """As Slack says at this moment."""
     return await _roles(core, core.directory.each)
+
+
+async def require_role(
+    core: Core,
+    slack_id: str,
+    role: Role,
+    refusal: NotAllowed,
+    *,
+    action: str,
+    subject: str = "",
+    read: Callable[[Core], Awaitable[Roles]] = roles,
+) -> Actor:
+    """A full member who has this role now; anybody else gets `refusal`, which is audited."""
+    actor = await require_member(core, slack_id, action=action, subject=subject)
+    if slack_id not in (await read(core)).of(role):
+        async with audited_refusal(core, slack_id, action, subject):
+            raise refusal
+    return actor
+
+
+def require_approver(core: Core, actor: Actor, standing: Standing) -> None:
+    """For a decision that one approver may take, by `standing` as read now. Raises NotAllowed."""
+    if actor.id not in standing.approvers:
+        raise not_second(core, Reason.NOT_AN_APPROVER)
 
 
 async def standing_lately(core: Core) -> Standing:
@@ -144,20 +173,8 @@ async def approvers(core: Core) -> frozenset[str]:
     return (await standing(core)).approvers
 
 
-async def approvers_lately(core: Core) -> frozenset[str]:
-    return (await standing_lately(core)).approvers
-
-
 async def admins(core: Core) -> frozenset[str]:
     return (await roles(core)).admins
-
-
-async def require_approver(core: Core, slack_id: str, *, action: str) -> Actor:
-    actor = await require_member(core, slack_id, action=action)
-    if slack_id not in await approvers(core):
-        await refused(core, slack_id, action, "", "not_an_approver")
-        raise NotAllowed(not_an_approver(core), "not_an_approver")
-    return actor
 
 
 def require_second_person(
@@ -199,25 +216,8 @@ def not_second(core: Core, reason: Reason) -> CountersignError:
                 " has to give the next approval."
             )
         case _:
-            return NotAllowed(not_an_approver(core), "not_an_approver")
-
-
-def not_an_approver(core: Core) -> str:
-    return f"Only {', '.join(core.policy.people.approvers)} may decide on this."
-
-
-async def refused(core: Core, slack_id: str, action: str, subject: str, reason: str) -> None:
-    """Refusals are part of the record."""
-    async with core.store.begin() as tx:
-        await audit.append(
-            tx,
-            actor=slack_id,
-            action=action,
-            subject=subject,
-            outcome="refused",
-            reason_code=reason,
-            policy_version=core.policy.version,
-        )
+            names = ", ".join(core.policy.people.approvers)
+            return NotAllowed(f"Only {names} may decide on this.", "not_an_approver")
 
 
 async def policy_problems(core: Core) -> list[str]:

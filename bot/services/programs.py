@@ -6,9 +6,9 @@ That somebody stopped sending (`bot.services.pausing`) is another pause, which o
 from __future__ import annotations
 
 from bot.partner.errors import Forbidden, PartnerError
-from bot.services import alerts
+from bot.services import alerts, audit
 from bot.services.core import Core
-from storage import audit, pauses, programs
+from storage import pauses, programs
 from storage.pauses import Pause
 from storage.store import Tx
 
@@ -23,14 +23,8 @@ async def pause(core: Core, program: str, error: PartnerError) -> None:
     async with core.store.begin() as tx:
         if not await programs.pause(tx, program, error.code or "UNAUTHORIZED"):
             return
-        await audit.append(
-            tx,
-            actor="system:execution",
-            action="program.paused",
-            subject=f"program:{program}",
-            reason_code=error.code or "",
-            policy_version=core.policy.version,
-        )
+        by, subject = "system:execution", f"program:{program}"
+        await audit.record(tx, core, by, "program.paused", subject, reason_code=error.code or "")
         await alerts.raise_(
             tx,
             core,
@@ -61,13 +55,7 @@ async def probe_paused(core: Core) -> None:
 async def resume(core: Core, program: str) -> None:
     async with core.store.begin() as tx:
         if await programs.unpause(tx, program):
-            await audit.append(
-                tx,
-                actor="system:execution",
-                action="program.resumed",
-                subject=f"program:{program}",
-                policy_version=core.policy.version,
-            )
+            await audit.record(tx, core, "system:execution", "program.resumed", f"program:{program}")
             await alerts.resolve(tx, core, f"key:{program}")
 
 

@@ -8,16 +8,17 @@ from datetime import timedelta
 
 from bot.domain.actors import Actor
 from bot.domain.approvals import DecisionKind
-from bot.domain.errors import CountersignError, NotAllowed, NotFound, Stale
+from bot.domain.errors import NotAllowed, NotFound, Stale
 from bot.domain.policy import APPROVAL_VALID_FOR
 from bot.domain.requests import Event, Request, State
 from bot.partner.codec import encode
-from bot.services import bulk_rows, owed, people
+from bot.services import audit, bulk_rows, owed, people
+from bot.services.audit import audited_refusal
 from bot.services.core import Core
 from bot.services.decisions import signed
 from bot.services.drafts import operation_of
 from bot.services.signatures import body_mac, digest_of
-from storage import audit, decisions, drafts, pauses, requests
+from storage import decisions, drafts, pauses, requests
 from storage.drafts import Draft
 from storage.store import Tx
 
@@ -111,29 +112,26 @@ async def _break_glass(tx: Tx, core: Core, request: Request, actor: Actor) -> Re
 
 async def cancel(core: Core, request_id: str, slack_id: str) -> Request:
     """The requester withdraws; possible until the first byte is sent. Refusals are audited."""
-    try:
-        async with core.store.begin() as tx:
-            request = await existing(tx, request_id)
-            if request.requester != slack_id:
-                raise NotAllowed(
-                    "Only the person who asked can cancel. You can reject it instead.", "not_the_requester"
-                )
-            if request.parent_id is not None:
-                raise NotAllowed(
-                    f"{request.id} is a row of {request.parent_id}: cancel that, or leave rows out of it while it"
-                    " is pending.",
-                    "row_of_a_batch",
-                )
-            if request.is_batch and request.state in (State.APPROVED, State.EXECUTING):
-                return await bulk_rows.stop(tx, core, request, slack_id)
-            if request.state not in (State.PENDING, State.APPROVED):
-                raise Stale(f"{request.id} is {request.state} already: it can no longer be cancelled.")
-            return await close(
-                tx, core, request, Event.CANCEL, slack_id, "Cancelled by the requester. Nothing was sent."
+    refusals = audited_refusal(core, slack_id, "request.cancel", f"request:{request_id}")
+    async with refusals, core.store.begin() as tx:
+        request = await existing(tx, request_id)
+        if request.requester != slack_id:
+            raise NotAllowed(
+                "Only the person who asked can cancel. You can reject it instead.", "not_the_requester"
             )
-    except CountersignError as refusal:
-        await people.refused(core, slack_id, "request.cancel", f"request:{request_id}", refusal.reason)
-        raise
+        if request.parent_id is not None:
+            raise NotAllowed(
+                f"{request.id} is a row of {request.parent_id}: cancel that, or leave rows out of it while it"
+                " is pending.",
+                "row_of_a_batch",
+            )
+        if request.is_batch and request.state in (State.APPROVED, State.EXECUTING):
+            return await bulk_rows.stop(tx, core, request, slack_id)
+        if request.state not in (State.PENDING, State.APPROVED):
+            raise Stale(f"{request.id} is {request.state} already: it can no longer be cancelled.")
+        return await close(
+            tx, core, request, Event.CANCEL, slack_id, "Cancelled by the requester. Nothing was sent."
+        )
 
 
 async def close(tx: Tx, core: Core, request: Request, event: Event, actor: str, text: str) -> Request:
@@ -195,11 +193,5 @@ async def note(
     tx: Tx, core: Core, request: Request, actor: str, action: str, body: Mapping[str, object]
 ) -> None:
     """One audit entry about a request, in the transaction of the change."""
-    await audit.append(
-        tx,
-        actor=actor,
-        action=action,
-        subject=f"request:{request.id}:{request.version}",
-        body={"kind": request.kind, "state": request.state.value, "digest": request.digest, **body},
-        policy_version=core.policy.version,
-    )
+    told = {"kind": request.kind, "state": request.state.value, "digest": request.digest, **body}
+    await audit.record(tx, core, actor, action, f"request:{request.id}:{request.version}", told)

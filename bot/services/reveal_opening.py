@@ -12,6 +12,7 @@ address is in memory for one answer; no line here writes it anywhere.
 from __future__ import annotations
 
 import logging
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 
 from bot.domain.errors import CountersignError, LookupFailed, NotAllowed
@@ -21,6 +22,7 @@ from bot.domain.secret import Secret
 from bot.operations.card_reveal import odd_status
 from bot.partner.errors import PartnerError, Unauthorized
 from bot.services import endings, gate, owed, people, programs, reveal
+from bot.services.audit import audited_refusal
 from bot.services.core import Core
 from bot.services.decisions import approved_by
 from bot.services.requests import note
@@ -90,9 +92,14 @@ async def _request_behind(core: Core, digest: str) -> Request:
         NotShown(_EXPIRED, "expired") if found.expires_at is None or found.expires_at <= now else None
     )
     if refusal:
-        await people.refused(core, request.requester, _ACTION, request.id, refusal.reason)
-        raise refusal
+        async with _refusal(core, request):
+            raise refusal
     return request
+
+
+def _refusal(core: Core, request: Request) -> AbstractAsyncContextManager[None]:
+    """On record as the requester's, whose link it was."""
+    return audited_refusal(core, request.requester, _ACTION, request.id)
 
 
 def _dead(found: Reveal) -> NotShown | None:
@@ -109,8 +116,9 @@ async def _require_allowed(core: Core, request: Request) -> None:
         genuine = has_its_digest(tx.vault, request)
         approvers = approved_by(tx.vault, request, await decisions.of(tx, request.id))
     if not genuine or len(approvers) < request.approvals_needed:
-        await _end(core, request, "tampered", _TAMPERED)
-        raise NotShown(_TAMPERED, "tampered")
+        async with _refusal(core, request):
+            await _end(core, request, "tampered", _TAMPERED)
+            raise NotShown(_TAMPERED, "tampered")
     try:
         await people.member(core, request.requester)
     except LookupFailed as error:
@@ -118,8 +126,9 @@ async def _require_allowed(core: Core, request: Request) -> None:
         raise NotShown(text, "lookup_failed", status=503) from error
     except NotAllowed as refusal:
         text = "The details are not shown: who asked for them is no longer a full member of the workspace."
-        await _end(core, request, refusal.reason, text)
-        raise NotShown(text, refusal.reason) from refusal
+        async with _refusal(core, request):
+            await _end(core, request, refusal.reason, text)
+            raise NotShown(text, refusal.reason) from refusal
 
 
 async def _end(core: Core, request: Request, reason: str, text: str) -> None:
@@ -130,7 +139,6 @@ async def _end(core: Core, request: Request, reason: str, text: str) -> None:
             await reveal.say(tx, core, current, text)
             if reason == "tampered":
                 await endings.alarm_tampered(tx, core, current)
-    await people.refused(core, request.requester, _ACTION, request.id, reason)
 
 
 async def _spend(core: Core, request: Request, digest: str, manner: Manner) -> Request:
@@ -145,8 +153,8 @@ async def _spend(core: Core, request: Request, digest: str, manner: Manner) -> R
         text = f"{paused.rstrip('.')}. The link was not used: try again when it goes on."
         raise NotShown(text, "paused", status=503)
     if spent is None:  # somebody was quicker, or it expired since it was read
-        await people.refused(core, request.requester, _ACTION, request.id, "used")
-        raise NotShown(_USED, "used")
+        async with _refusal(core, request):
+            raise NotShown(_USED, "used")
     return request
 
 

@@ -13,14 +13,14 @@ from datetime import datetime, timedelta
 from bot.domain.money import format_usd
 from bot.domain.secret import Secret
 from bot.partner.models.events import ThreeDsChallenge
-from bot.services import alerts
+from bot.services import alerts, audit
 from bot.services.codes import GOOD_FOR, Outgoing
 from bot.services.core import Core
 from bot.services.heard import Heard
 from bot.services.outbox import MessageGone, Publisher, SlackRefused, SlackTrouble
 from bot.services.pictures import CodePicture
 from storage import alerts as alert_rows
-from storage import audit, cards, person_cards
+from storage import cards, person_cards
 from storage.store import Tx
 
 log = logging.getLogger("countersign.threeds")
@@ -137,7 +137,8 @@ class Sender:
 
     async def _sent(self, going: Outgoing) -> None:
         async with self._core.store.begin() as tx:
-            await _audit(tx, self._core, "system:codes", "code.sent", going.event_id, going.person)
+            subject, body = f"code:{going.event_id}", {"person": going.person}
+            await audit.record(tx, self._core, "system:codes", "code.sent", subject, body)
             await alerts.resolve(tx, self._core, f"{_KIND}:{going.event_id}")
 
     async def _not_sent(self, going: Outgoing) -> None:
@@ -172,14 +173,3 @@ async def settle(core: Core) -> None:
                 text="The bot stopped while the code was on its way, and the code is gone with it. If the person named"
                 " for this card got none, buy again.",
             )
-
-
-async def _audit(tx: Tx, core: Core, actor: str, action: str, subject: str, person: str) -> None:
-    await audit.append(
-        tx,
-        actor=actor,
-        action=action,
-        subject=f"code:{subject}",
-        body={"person": person},
-        policy_version=core.policy.version,
-    )

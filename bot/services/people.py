@@ -79,7 +79,6 @@ async def checked_lately(core: Core, slack_id: str) -> Actor:
 class Role(Enum):
     """What somebody has to be to do a thing that is for some only."""
 
-    APPROVER = "approver"
     ADMIN = "admin"
     APPROVER_OR_ADMIN = "approver or admin"
 
@@ -94,8 +93,6 @@ class Roles:
     def of(self, role: Role) -> frozenset[str]:
         """Who has this role."""
         match role:
-            case Role.APPROVER:
-                return self.standing.approvers
             case Role.ADMIN:
                 return self.admins
             case Role.APPROVER_OR_ADMIN:

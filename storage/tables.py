@@ -109,7 +109,7 @@ class PersonRow(SQLModel, table=True):
 
 
 class PersonRoleRow(SQLModel, table=True):
-    """Who was in which role when it was last resolved; for display and to notice changes."""
+    """Who was in which role when it was last resolved, to notice changes of a group. Nothing writes it as yet."""
 
     __tablename__ = "person_role"
     slack_id: str = _key()

@@ -32,6 +32,7 @@ PURPOSES = frozenset(
         "relay_secret",
         "pii",
         "approval_mac",
+        "request_digest",
         "audit_mac",
         "token_hash",
         "keycheck",

@@ -16,8 +16,9 @@ class Example:
 
     `documented` stand in docs/conversation.md; of an action they are complete, so that the form opens. `suggested`
     is shown where a text was not understood. `prompt` is (title, message) of a prompt that Slack offers where a
-    conversation begins (handlers/slack_api/agent.py, manifest.yml). `template` is the sentence that the language model's
-    pieces are put into: `{card}` and the like are pieces, what stands in [] is left out where its piece is missing.
+    conversation begins (handlers/slack_api/agent.py, manifest.yml). `template` is the sentence that the language
+    model's pieces are put into: `{card}` and the like are pieces, what stands in [] is left out where its piece is
+    missing.
     """
 
     documented: tuple[str, ...] = ()

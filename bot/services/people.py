@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
+from enum import Enum
 
-from bot.domain.errors import LookupFailed, NotAllowed, UnknownName
+from bot.domain.errors import (
+    AlreadyDecided,
+    CountersignError,
+    LookupFailed,
+    NotAllowed,
+    OwnRequest,
+    UnknownName,
+)
 from bot.domain.people.actors import Actor, require_full_member
 from bot.domain.people.delegation import Standing
 from bot.domain.people.policy import never_met
+from bot.domain.requests.approvals import Reason, why_not_second
 from bot.operations._base import Operation
+from bot.services.audit import audited_refusal
 from bot.services.core import Core
-from storage import audit
 from storage.operators import people
 
 # A preview is filled within this time; older ones look the person up again.
@@ -28,13 +37,10 @@ async def member(core: Core, slack_id: str) -> Actor:
     return actor
 
 
-async def require_member(core: Core, slack_id: str, *, action: str) -> Actor:
-    """As `member`, and a refusal is audited."""
-    try:
+async def require_member(core: Core, slack_id: str, *, action: str, subject: str = "") -> Actor:
+    """As `member`, and a refusal is audited; that Slack cannot say who it is, is none."""
+    async with audited_refusal(core, slack_id, action, subject, of=NotAllowed):
         return await member(core, slack_id)
-    except NotAllowed as refusal:
-        await refused(core, slack_id, action, "", refusal.reason)
-        raise
 
 
 async def require_requester(core: Core, slack_id: str, *, action: str) -> Actor:
@@ -42,10 +48,10 @@ async def require_requester(core: Core, slack_id: str, *, action: str) -> Actor:
     actor = await require_member(core, slack_id, action=action)
     names = core.policy.people.requesters
     if names and slack_id not in await core.directory.members(names):
-        await refused(core, slack_id, action, "", "not_a_requester")
-        raise NotAllowed(
-            f"Requests may be made by {', '.join(names)} only. Ask one of them.", "not_a_requester"
-        )
+        async with audited_refusal(core, slack_id, action):
+            raise NotAllowed(
+                f"Requests may be made by {', '.join(names)} only. Ask one of them.", "not_a_requester"
+            )
     return actor
 
 
@@ -53,16 +59,9 @@ async def require_may_ask(core: Core, slack_id: str, cls: type[Operation], *, ac
     """As `require_requester`; a kind for admins may be asked for by admins only, requesters or not."""
     if not cls.asked_by_admins:
         return await require_requester(core, slack_id, action=action)
-    actor = await require_member(core, slack_id, action=action)
-    if slack_id not in await admins(core):
-        await refused(core, slack_id, action, "", "not_an_admin")
-        raise NotAllowed(not_an_admin(core), "not_an_admin")
-    return actor
-
-
-def not_an_admin(core: Core) -> str:
     names = core.policy.people.admins or core.policy.people.approvers
-    return f"This may be asked for by admins only: {', '.join(names)}. Ask one of them."
+    text = f"This may be asked for by admins only: {', '.join(names)}. Ask one of them."
+    return await require_role(core, slack_id, Role.ADMIN, NotAllowed(text, "not_an_admin"), action=action)
 
 
 async def checked_lately(core: Core, slack_id: str) -> Actor:
@@ -77,6 +76,13 @@ async def checked_lately(core: Core, slack_id: str) -> Actor:
     return found.actor
 
 
+class Role(Enum):
+    """What somebody has to be to do a thing that is for some only."""
+
+    ADMIN = "admin"
+    APPROVER_OR_ADMIN = "approver or admin"
+
+
 @dataclass(frozen=True, slots=True)
 class Roles:
     """Who may decide and who are admins, by Slack id, from one reading."""
@@ -84,10 +90,13 @@ class Roles:
     standing: Standing
     admins: frozenset[str]
 
-    @property
-    def may_stop(self) -> frozenset[str]:
-        """Approvers and admins: who may pause and resume."""
-        return self.standing.approvers | self.admins
+    def of(self, role: Role) -> frozenset[str]:
+        """Who has this role."""
+        match role:
+            case Role.ADMIN:
+                return self.admins
+            case Role.APPROVER_OR_ADMIN:
+                return self.standing.approvers | self.admins
 
 
 async def standing(core: Core) -> Standing:
@@ -98,6 +107,30 @@ async def standing(core: Core) -> Standing:
 async def roles(core: Core) -> Roles:
     """As Slack says at this moment."""
     return await _roles(core, core.directory.each)
+
+
+async def require_role(
+    core: Core,
+    slack_id: str,
+    role: Role,
+    refusal: NotAllowed,
+    *,
+    action: str,
+    subject: str = "",
+    read: Callable[[Core], Awaitable[Roles]] = roles,
+) -> Actor:
+    """A full member who has this role now; anybody else gets `refusal`, which is audited."""
+    actor = await require_member(core, slack_id, action=action, subject=subject)
+    if slack_id not in (await read(core)).of(role):
+        async with audited_refusal(core, slack_id, action, subject):
+            raise refusal
+    return actor
+
+
+def require_approver(core: Core, actor: Actor, standing: Standing) -> None:
+    """For a decision that one approver may take, by `standing` as read now. Raises NotAllowed."""
+    if actor.id not in standing.approvers:
+        raise not_second(core, Reason.NOT_AN_APPROVER)
 
 
 async def standing_lately(core: Core) -> Standing:
@@ -137,38 +170,51 @@ async def approvers(core: Core) -> frozenset[str]:
     return (await standing(core)).approvers
 
 
-async def approvers_lately(core: Core) -> frozenset[str]:
-    return (await standing_lately(core)).approvers
-
-
 async def admins(core: Core) -> frozenset[str]:
     return (await roles(core)).admins
 
 
-async def require_approver(core: Core, slack_id: str, *, action: str) -> Actor:
-    actor = await require_member(core, slack_id, action=action)
-    if slack_id not in await approvers(core):
-        await refused(core, slack_id, action, "", "not_an_approver")
-        raise NotAllowed(not_an_approver(core), "not_an_approver")
-    return actor
+def require_second_person(
+    core: Core,
+    actor: Actor,
+    *,
+    asked_by: str,
+    standing: Standing,
+    allowed: Collection[str] | None = None,
+    not_allowed: NotAllowed | None = None,
+) -> None:
+    """`bot.domain.requests.approvals.why_not_second`, raised as the sentence for the person.
+
+    `not_allowed` is said to who is not among `allowed`, where that is not the approvers alone.
+    """
+    reason = why_not_second(actor.id, asked_by=asked_by, standing=standing, allowed=allowed)
+    if reason is Reason.NOT_AN_APPROVER and not_allowed is not None:
+        raise not_allowed
+    if reason is not None:
+        raise not_second(core, reason)
 
 
-def not_an_approver(core: Core) -> str:
-    return f"Only {', '.join(core.policy.people.approvers)} may decide on this."
-
-
-async def refused(core: Core, slack_id: str, action: str, subject: str, reason: str) -> None:
-    """Refusals are part of the record."""
-    async with core.store.begin() as tx:
-        await audit.append(
-            tx,
-            actor=slack_id,
-            action=action,
-            subject=subject,
-            outcome="refused",
-            reason_code=reason,
-            policy_version=core.policy.version,
-        )
+def not_second(core: Core, reason: Reason) -> CountersignError:
+    """The sentence for why somebody may not act as the second person."""
+    match reason:
+        case Reason.OWN_REQUEST:
+            return OwnRequest()
+        case Reason.OF_ONES_DELEGATE:
+            return NotAllowed(
+                "The person who asked and you count as one person while one of you decides in the other's place, so"
+                " somebody else has to decide. Nothing has changed.",
+                "of_ones_delegate",
+            )
+        case Reason.ALREADY_DECIDED:
+            return AlreadyDecided("Your approval is in already; somebody else has to give the next one.")
+        case Reason.DECIDED_BY_DELEGATE:
+            return AlreadyDecided(
+                "Somebody who counts as one person with you, by delegation, has approved this already; somebody else"
+                " has to give the next approval."
+            )
+        case _:
+            names = ", ".join(core.policy.people.approvers)
+            return NotAllowed(f"Only {names} may decide on this.", "not_an_approver")
 
 
 async def policy_problems(core: Core) -> list[str]:

@@ -21,7 +21,7 @@ _HOW_WHAT_IF = (
 
 async def _status(asked: Asking) -> Block:
     named, _ = _programs(asked)
-    may_pause = asked.slack_id in (await people.roles(asked.core)).may_stop
+    may_pause = asked.slack_id in (await people.roles(asked.core)).of(people.Role.APPROVER_OR_ADMIN)
     return house.status(await status.now(asked.core, named), may_pause=may_pause)
 
 

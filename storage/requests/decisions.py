@@ -7,17 +7,15 @@ from dataclasses import asdict
 from sqlalchemy import delete, select
 
 from bot.domain.errors import AlreadyDecided, OwnRequest
-from bot.domain.requests.approvals import Decision, DecisionKind
+from bot.domain.requests.approvals import BY_ANOTHER, Decision, DecisionKind
 from storage import tables as t
 from storage.store import Tx
 from storage.upsert import insert_new
 
-_BY_ANOTHER = frozenset({DecisionKind.APPROVE, DecisionKind.REJECT, DecisionKind.CONFIRM})
-
 
 async def insert(tx: Tx, decision: Decision) -> None:
     """Raises `AlreadyDecided` for a second decision of this kind, `OwnRequest` for one's own request."""
-    if decision.kind in _BY_ANOTHER and decision.actor == decision.requester:
+    if decision.kind in BY_ANOTHER and decision.actor == decision.requester:
         raise OwnRequest
     if not await insert_new(tx, t.decision, asdict(decision)):
         raise AlreadyDecided(f"Your decision on {decision.request_id} is in already.")

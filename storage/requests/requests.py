@@ -31,7 +31,7 @@ from sqlalchemy import (
 
 from bot.domain.errors import Stale
 from bot.domain.money.amounts import exact_sum
-from bot.domain.requests.lifecycle import COMMITTED, OPEN, Event, Request, State, advance
+from bot.domain.requests.lifecycle import COMMITTED, OPEN, Event, Request, State, advance, moves_of
 from storage import tables as t
 from storage.columns import UtcDateTime
 from storage.errors import Purged
@@ -44,7 +44,6 @@ _GUARDED = frozenset(
     {"id", "state", "version", "key", "requester", "digest", "program", "kind", "terms", "rows", "parent_id"}
 )
 _TERMS = frozenset({"terms", "summary", "exposure_usd", "approvals_needed", "facts", "digest", "rows"})
-_CLAIMABLE = (State.APPROVED, State.EXECUTING, State.UNRESOLVED)
 _LIMITS_LOCK = 0x6C696D69  # any number that only this lock uses
 
 
@@ -131,7 +130,10 @@ async def claim(tx: Tx, request_id: str, *, owner: str, lease_s: float) -> Reque
             row.id == request_id, *_claimable(tx), (row.state != State.APPROVED) | (row.valid_until > tx.now)
         )
         .values(
-            state=case((row.state == State.APPROVED, State.EXECUTING.value), else_=row.state),
+            state=case(
+                {before.value: after.value for before, after in moves_of(Event.CLAIM).items()},
+                value=row.state,
+            ),
             version=row.version + 1,
             fence=row.fence + 1,
             attempts=row.attempts + 1,
@@ -328,7 +330,7 @@ async def lock_limits(tx: Tx) -> None:
 def _claimable(tx: Tx) -> tuple[ColumnElement[bool], ...]:
     row = t.request.c
     free = or_(row.lease_until.is_(None), row.lease_until < _lease_clock(tx))
-    return row.state.in_(_CLAIMABLE), row.due_at <= tx.now, free
+    return row.state.in_(list(moves_of(Event.CLAIM))), row.due_at <= tx.now, free
 
 
 def _lease_clock(tx: Tx) -> ColumnElement[datetime]:

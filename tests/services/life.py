@@ -29,7 +29,7 @@ from bot.services.execution import maintenance
 from bot.services.operators import programs
 from bot.services.requests import approvals
 from bot.services.requests import lifecycle as requests
-from bot.services.requests.signed_decisions import is_genuine
+from bot.services.requests.signatures import is_genuine
 from sandbox.partner import idempotency
 from storage import audit
 from storage.requests import decisions

@@ -10,6 +10,7 @@ from dataclasses import replace
 from datetime import timedelta
 from decimal import Decimal
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -193,11 +194,14 @@ async def test_only_the_requester_cancels_and_only_before_the_first_byte(world: 
         await requests.cancel(world.core, sent.id, ALICE)
 
 
-@pytest.mark.parametrize("change", ["deactivated", "out of the group"])
-async def test_an_approver_who_is_gone_before_the_send_stops_it(world: World, change: str) -> None:
+@pytest.mark.parametrize(
+    "flags", [{"deleted": True}, {"is_restricted": True}, {"is_stranger": True}, {"team_id": "T0OTHER"}, {}]
+)
+async def test_an_approver_who_is_gone_before_the_send_stops_it(world: World, flags: dict[str, Any]) -> None:
+    """Deactivated, made a guest, moved to another workspace, or out of the group."""
     request = await world.top_up()
-    if change == "deactivated":
-        world.people.change(BOB, deleted=True)
+    if flags:
+        world.people.change(BOB, **flags)
     else:
         world.people.groups["@card-approvers"].discard(BOB)
 

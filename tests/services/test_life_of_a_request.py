@@ -98,7 +98,7 @@ def people_may_approve_their_own(patch: pytest.MonkeyPatch) -> None:
         return Verdict(Reason.SETTLES, 1) if verdict.reason is Reason.OWN_REQUEST else verdict
 
     patch.setattr("bot.services.requests.approvals.decide", lax)
-    patch.setattr(decisions, "_BY_ANOTHER", frozenset())
+    patch.setattr(decisions, "BY_ANOTHER", frozenset())
 
 
 def an_unresolved_outcome_is_not_alerted(patch: pytest.MonkeyPatch) -> None:

@@ -207,8 +207,9 @@ async def test_a_delegate_does_not_resume_what_their_delegator_asked_to_resume(w
     await paused(world, by=ALICE)
     await pausing.resume(world.core, BOB, ["main"])
 
-    with pytest.raises(OwnRequest):
+    with pytest.raises(NotAllowed, match="count as one person") as refusal:
         await confirmation_answers.give(world.core, (await asked(world)).id, ALICE)
+    assert refusal.value.reason == "of_ones_delegate"
 
     await confirmation_answers.give(world.core, (await asked(world)).id, CAROL)
     assert await pausing.of(world.core, "main") is None

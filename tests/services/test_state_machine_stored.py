@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 import pytest
 
 from bot.domain.errors import IllegalTransition, Stale
+from bot.domain.requests import lifecycle as state_table
 from bot.domain.requests.lifecycle import TRANSITIONS, Event, Request, State
 from storage import audit
 from storage.requests import requests as rows
@@ -60,6 +63,44 @@ async def test_a_move_from_what_is_no_longer_there_changes_nothing(world: World)
             await rows.move(tx, seen, Event.REJECT)
 
     assert await world.request(seen.id) == approved
+
+
+async def claimed(world: World, state: State) -> Request | None:
+    """A request in this state that is due, after an executor tried to take it."""
+    request = await a_request_in(world, state)
+    async with world.store.begin() as tx:
+        due = {"due_at": tx.now, "valid_until": tx.now + timedelta(minutes=15)}
+        request = await rows.touch(tx, request, **due)
+        return await rows.claim(tx, request.id, owner="test", lease_s=30)
+
+
+@pytest.mark.parametrize("state", State)
+async def test_a_claim_is_the_move_of_the_table_and_there_is_none_beside_it(
+    world: World, state: State
+) -> None:
+    found = await claimed(world, state)
+
+    assert (found.state if found else None) == TRANSITIONS[state].get(Event.CLAIM)
+
+
+async def test_a_claim_in_sql_follows_the_table_wherever_that_leads(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What an executor may take, and what it becomes, is stated nowhere but in the table."""
+    table = dict(TRANSITIONS)
+    monkeypatch.setattr(state_table, "TRANSITIONS", table)
+    table[State.UNRESOLVED] = {**table[State.UNRESOLVED], Event.CLAIM: State.EXECUTING}
+    table[State.EXECUTING] = {
+        event: to for event, to in table[State.EXECUTING].items() if event is not Event.CLAIM
+    }
+
+    unresolved = await claimed(world, State.UNRESOLVED)
+
+    assert unresolved is not None
+    assert unresolved.state is State.EXECUTING
+    assert await claimed(world, State.EXECUTING) is None
+    async with world.store.read() as tx:
+        assert await rows.due(tx) == [], "neither is due: one has its lease, the other may not be claimed"
 
 
 async def test_a_change_without_its_audit_entry_does_not_happen(

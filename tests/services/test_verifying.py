@@ -22,6 +22,19 @@ async def test_a_batch_is_proved_with_its_rows_also_when_some_were_left_out(worl
     assert "all 3 hold" in str((await verification.verify(world.core, batch.id)).checks)
 
 
+async def test_a_forged_approval_is_counted_for_nothing(world: World) -> None:
+    request = await world.top_up("50")
+    with closing(sqlite3.connect(world.database)) as raw:
+        raw.execute("UPDATE decision SET actor = 'U0CAROL' WHERE request_id = ?", (request.id,))
+        raw.commit()
+
+    checks = {check.what: check for check in (await verification.verify(world.core, request.id)).checks}
+
+    assert not checks["Decisions"].holds
+    assert not checks["Approvals"].holds
+    assert checks["Approvals"].found.startswith("0 of 1 needed")
+
+
 async def test_a_row_changed_behind_the_bots_back_is_found_in_its_batch(world: World) -> None:
     batch = await ask_bulk(world, a_list(world, "10", "20"))
     row = (await rows_of(world, batch))[0]

@@ -180,21 +180,6 @@ async def test_a_person_is_remembered_as_last_seen(store: Store, clock: FrozenCl
     assert found == people.Seen(replace(actor, is_restricted=False), "Alice M", clock.now())
 
 
-async def test_a_changed_role_tells_who_came_and_who_left(store: Store) -> None:
-    async with store.begin() as tx:
-        first = await people.put_role(tx, "approvers", {"U1", "U2"}, source="@card-approvers")
-        same = await people.put_role(tx, "approvers", ["U2", "U1"], source="@card-approvers")
-        other = await people.put_role(tx, "approvers", {"U2", "U3"}, source="@card-approvers")
-        await people.put_role(tx, "admins", {"U9"}, source="@admins")
-
-        assert await people.role_members(tx, "approvers") == {"U2", "U3"}
-        assert (await people.put_role(tx, "approvers", (), source="@x")).removed == {"U2", "U3"}
-
-    assert first.added == {"U1", "U2"}
-    assert not same
-    assert other == people.RoleChange(frozenset({"U3"}), frozenset({"U1"}))
-
-
 KEY = Secret("svc_live_c0ffee00-the-rest")
 
 

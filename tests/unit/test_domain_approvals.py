@@ -5,12 +5,23 @@ from __future__ import annotations
 from dataclasses import fields, replace
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
+from functools import partial
 from typing import Any
 
 import pytest
 
 from bot.domain.people.delegation import Standing
-from bot.domain.requests.approvals import Decision, DecisionKind, Reason, Verdict, decide, decision_bytes
+from bot.domain.requests.approvals import (
+    Decision,
+    DecisionKind,
+    Reason,
+    Verdict,
+    decide,
+    decision_bytes,
+    two_agree,
+    who_may_be_second,
+    why_not_second,
+)
 from bot.domain.requests.lifecycle import Request, State
 
 NOW = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
@@ -74,6 +85,71 @@ def test_the_quorum_counts_people_and_not_clicks() -> None:
     assert judged(earlier=(BY_BOB,)) == Verdict(Reason.ALREADY_DECIDED, 1)
     assert judged(earlier=(BY_BOB,), actor="CAROL") == Verdict(Reason.SETTLES, 2)
     assert judged(earlier=(replace(BY_BOB, kind=DecisionKind.RESOLVE),)) == Verdict(Reason.COUNTS, 1)
+
+
+def test_two_who_became_one_person_since_they_approved_are_one_of_the_quorum() -> None:
+    """Bob and Dora approved as approvers both; now Dora decides in the place of Bob."""
+    by_dora = replace(BY_BOB, id="2", actor="DORA")
+    standing = Standing.of(GROUP, [("BOB", "DORA")])
+    request = replace(REQUEST, approvals_needed=3)
+
+    verdict = decide(request, (BY_BOB, by_dora), actor="CAROL", standing=standing, shown_digest="d1", now=NOW)
+
+    assert verdict == Verdict(Reason.COUNTS, 2)
+
+
+@pytest.mark.parametrize(
+    ("actor", "earlier", "reason"),
+    [
+        ("ALICE", (), Reason.OWN_REQUEST),
+        ("MALLORY", (), Reason.NOT_AN_APPROVER),
+        ("DORA", (), Reason.OF_ONES_DELEGATE),
+        ("BOB", ("BOB",), Reason.ALREADY_DECIDED),
+        ("ERIC", ("BOB",), Reason.DECIDED_BY_DELEGATE),
+        ("BOB", ("ERIC",), Reason.DECIDED_BY_DELEGATE),
+        ("CAROL", ("BOB",), None),
+        ("BOB", ("ALICE",), None),
+    ],
+)
+def test_who_may_act_as_the_second_person(
+    actor: str, earlier: tuple[str, ...], reason: Reason | None
+) -> None:
+    """Dora decides in the place of Alice, who asked, and Eric in the place of Bob."""
+    standing = Standing.of(GROUP, [("ALICE", "DORA"), ("BOB", "ERIC")])
+
+    assert why_not_second(actor, asked_by="ALICE", standing=standing, earlier=earlier) is reason
+    if not earlier:
+        assert (actor in who_may_be_second("ALICE", standing)) == (reason is None)
+
+
+def test_only_some_may_give_a_word_that_is_not_the_approvers_alone() -> None:
+    standing = Standing(GROUP)
+
+    judge = partial(why_not_second, asked_by="ALICE", standing=standing)
+    assert judge("ADMIN", allowed={"ADMIN"}) is None
+    assert judge("BOB", allowed={"ADMIN"}) is Reason.NOT_AN_APPROVER
+    assert judge("ALICE", allowed={"ALICE"}) is Reason.OWN_REQUEST
+
+
+@pytest.mark.parametrize(
+    ("said", "holds"),
+    [
+        ({"BOB"}, False),
+        ({"ALICE"}, False),
+        ({"ALICE", "DORA"}, False),
+        ({"BOB", "ERIC"}, False),
+        ({"ALICE", "BOB"}, True),
+        ({"DORA", "ERIC"}, True),
+        ({"BOB", "CAROL"}, True),
+        ({"ALICE", "MALLORY"}, False),
+    ],
+)
+def test_two_agree_where_they_are_two_and_one_of_them_could_be_the_second(
+    said: set[str], holds: bool
+) -> None:
+    standing = Standing.of(GROUP, [("ALICE", "DORA"), ("BOB", "ERIC")])
+
+    assert two_agree(said, asked_by="ALICE", standing=standing) is holds
 
 
 @pytest.mark.parametrize(

@@ -32,3 +32,12 @@ def require_full_member(actor: Actor, home_team: str) -> None:
         raise NotAllowed("Guests cannot use Countersign. Ask a full member of this workspace.", "guest")
     if actor.is_stranger or (home_team and actor.team_id != home_team):
         raise NotAllowed("People of other workspaces cannot use Countersign.", "stranger")
+
+
+def is_full_member(actor: Actor, home_team: str) -> bool:
+    """As `require_full_member`, where nobody is there to be told."""
+    try:
+        require_full_member(actor, home_team)
+    except NotAllowed:
+        return False
+    return True

@@ -62,15 +62,3 @@ class Standing:
     def _seats(self, person: str) -> frozenset[str]:
         """The approvers of the policy whose word this person's would be; anybody else's is their own."""
         return self.stands_for.get(person, frozenset()) | {person}
-
-    def counted(self, people: Iterable[str]) -> list[str]:
-        """Those of `people`, in this order, whose words count as different people's."""
-        kept: list[str] = []
-        for person in people:
-            if not any(self.are_one(person, other) for other in kept):
-                kept.append(person)
-        return kept
-
-    def others(self, person: str) -> frozenset[str]:
-        """The approvers who may decide on what this person asked for."""
-        return frozenset(a for a in self.approvers if not self.are_one(a, person))

@@ -1,13 +1,18 @@
-"""May this person decide on this request, and does the decision settle it?
+"""Four eyes: who may act as the second person, whose words count together, and does an approval settle it?
 
-`decide` is the one place where an approval is judged; every entry point goes through it. It returns
-a verdict with a reason, never a bare boolean, so that the person, the audit and the tests read the
-same word.
+`why_not_second` is the one rule. An approval, the confirmation of a Freeze now, a resolution by hand and the
+yes to what another person asked for are judged by it, and so is, by `second_people`, whether the words that are
+stored are enough: for a batch, before the first byte, before card details are shown, and in the proof of a
+request. `decide` judges an approval as a whole. The answer is a reason, never a bare boolean, so that the
+person, the audit and the tests read the same word.
+
+Two conditions are read from Slack by whoever asks: that the person is a full member now
+(`bot.domain.people.actors`), and who the approvers are now (`Standing`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -22,6 +27,10 @@ class DecisionKind(StrEnum):
     BREAK_GLASS = "break_glass"
     CONFIRM = "confirm"
     RESOLVE = "resolve"
+
+
+BY_ANOTHER = frozenset({DecisionKind.APPROVE, DecisionKind.REJECT, DecisionKind.CONFIRM})
+"""Decisions that are never the requester's own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +76,71 @@ class Verdict:
         return self.reason in (Reason.COUNTS, Reason.SETTLES)
 
 
+def why_not_second(
+    actor: str,
+    *,
+    asked_by: str,
+    standing: Standing,
+    earlier: Collection[str] = (),
+    allowed: Collection[str] | None = None,
+) -> Reason | None:
+    """Why `actor`, a full member, may not act as the second person on what `asked_by` asked for; None = may.
+
+    `standing` is who may approve, read at this moment; `allowed` is who may give this word where that is not
+    the approvers alone; `earlier` are those who gave it already. The order is from what the person is to what
+    others did, so that nobody learns more than they may.
+    """
+    if actor == asked_by:
+        return Reason.OWN_REQUEST
+    if actor not in (standing.approvers if allowed is None else allowed):
+        return Reason.NOT_AN_APPROVER
+    if standing.are_one(actor, asked_by):
+        return Reason.OF_ONES_DELEGATE
+    if actor in earlier:
+        return Reason.ALREADY_DECIDED
+    if any(standing.are_one(actor, other) for other in earlier):
+        return Reason.DECIDED_BY_DELEGATE
+    return None
+
+
+def who_may_be_second(asked_by: str, standing: Standing) -> frozenset[str]:
+    """The approvers who may decide on what this person asks for."""
+    may = (p for p in standing.approvers if why_not_second(p, asked_by=asked_by, standing=standing) is None)
+    return frozenset(may)
+
+
+def second_people(given: Iterable[str], *, asked_by: str, standing: Standing | None = None) -> list[str]:
+    """Those who gave their word whose words count as different people's, none of them the asker's; in order.
+
+    With `standing`, two who are one person by delegation now count once. Without it, it is as it was when they
+    gave it. Whether each may still give it is asked apart.
+    """
+    given = list(given)
+    standing = standing or Standing(frozenset(given))
+    counted: list[str] = []
+    for person in given:
+        reason = why_not_second(person, asked_by=asked_by, standing=standing, earlier=counted, allowed=given)
+        if reason is None:
+            counted.append(person)
+    return counted
+
+
+def two_agree(said: Collection[str], *, asked_by: str, standing: Standing) -> bool:
+    """Do two people say so, one of whom may act as the second person? The other may be who asked."""
+    able = who_may_be_second(asked_by, standing)
+    return any(not standing.are_one(one, other) for one in said if one in able for other in said)
+
+
+def waits_for(actor: str, request: Request, decisions: Sequence[Decision], standing: Standing) -> bool:
+    """Would an approval by this person count, were the request pending and shown to them?"""
+    asked_by, earlier = request.requester, _approvers(decisions)
+    return why_not_second(actor, asked_by=asked_by, standing=standing, earlier=earlier) is None
+
+
+def _approvers(decisions: Sequence[Decision]) -> list[str]:
+    return [d.actor for d in decisions if d.kind is DecisionKind.APPROVE]
+
+
 def decide(
     request: Request,
     decisions: Sequence[Decision],
@@ -78,29 +152,22 @@ def decide(
 ) -> Verdict:
     """Judge an approval by `actor`, who was shown `shown_digest`.
 
-    `standing` is who may approve, read at this moment. The order is from what the person is to what
-    the request is, so that nobody learns more of a request than they may.
+    `standing` is who may approve, read at this moment. The person is judged before the request is.
     """
-    if actor == request.requester:
-        return Verdict(Reason.OWN_REQUEST)
-    if actor not in standing.approvers:
-        return Verdict(Reason.NOT_AN_APPROVER)
-    if standing.are_one(actor, request.requester):
-        return Verdict(Reason.OF_ONES_DELEGATE)
-    earlier = {d.actor for d in decisions if d.kind is DecisionKind.APPROVE}
-    if actor in earlier:
-        return Verdict(Reason.ALREADY_DECIDED, len(earlier))
-    if any(standing.are_one(actor, other) for other in earlier):
-        return Verdict(Reason.DECIDED_BY_DELEGATE, len(earlier))
+    asked_by = request.requester
+    earlier = _approvers(decisions)
+    counted = len(second_people(earlier, asked_by=asked_by, standing=standing))
+    reason = why_not_second(actor, asked_by=asked_by, standing=standing, earlier=earlier)
+    if reason is not None:
+        return Verdict(reason, counted)
     if request.state is not State.PENDING:
         return Verdict(Reason.NOT_PENDING)
     if request.expires_at <= now:
         return Verdict(Reason.EXPIRED)
     if shown_digest != request.digest:
         return Verdict(Reason.STALE)
-    approvals = len(earlier) + 1
-    settled = approvals >= request.approvals_needed
-    return Verdict(Reason.SETTLES if settled else Reason.COUNTS, approvals)
+    settled = counted + 1 >= request.approvals_needed
+    return Verdict(Reason.SETTLES if settled else Reason.COUNTS, counted + 1)
 
 
 def decision_bytes(decision: Decision) -> bytes:

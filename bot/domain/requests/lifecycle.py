@@ -1,8 +1,9 @@
 """The life of a request: its states, the events that move it, and nothing else that could move it.
 
-Everything that changes a request's state goes through `advance`. The table below is the whole
-graph: a state that is absent from an event's row cannot be left by that event. `docs/approvals.md`
-draws its diagram from this table.
+Everything that changes a request's state goes through `advance`, or, where one statement of SQL has to
+move whatever state it finds, through `moves_of`: both read the table below, which is the whole graph. A state
+that is absent from an event's row cannot be left by that event. `docs/approvals.md` draws its diagram from
+this table.
 """
 
 from __future__ import annotations
@@ -91,6 +92,11 @@ def advance(state: State, event: Event) -> State:
         return TRANSITIONS[state][event]
     except KeyError:
         raise IllegalTransition(state, event) from None
+
+
+def moves_of(event: Event) -> Mapping[State, State]:
+    """Every state that may take `event`, and the one it leads to."""
+    return {state: moves[event] for state, moves in TRANSITIONS.items() if event in moves}
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,12 +10,12 @@ import re
 from datetime import datetime, timedelta
 
 from bot.domain.errors import NotAllowed, NotFound
-from bot.services import people
+from bot.services import audit, people
 from bot.services.alerts import lifecycle as conditions
 from bot.services.core import Core
 from bot.services.messages import view_model_loader
+from bot.services.people import Role
 from bot.view_models.pictures import AlertsPicture, MutePicture
-from storage import audit
 from storage.messages import alerts, mutes
 from storage.messages.alerts import Alert
 from storage.store import Tx
@@ -93,7 +93,7 @@ async def end(core: Core, alert_id: str, slack_id: str) -> Alert:
 async def _done(tx: Tx, core: Core, alert: Alert | None, slack_id: str, what: str, text: str) -> Alert:
     if alert is None:
         raise NotFound(_GONE)
-    await _audit(tx, core, slack_id, f"alert.{what}", f"alert:{alert.id}", {"kind": alert.kind})
+    await audit.record(tx, core, slack_id, f"alert.{what}", f"alert:{alert.id}", {"kind": alert.kind})
     await conditions.redraw(tx, core, alert)
     await conditions.note(tx, core, alert, slack_id, text)
     return alert
@@ -126,7 +126,7 @@ async def mute(
         until = None if lasts is None else tx.now + lasts
         await mutes.put(tx, name=name, kind=kind, about=about, by=slack_id, until=until)
         body = {"kind": kind, "about": about, "until": until.isoformat() if until else ""}
-        await _audit(tx, core, slack_id, "alert.mute", f"mute:{name}", body)
+        await audit.record(tx, core, slack_id, "alert.mute", f"mute:{name}", body)
 
 
 async def unmute(core: Core, slack_id: str, name: str) -> None:
@@ -135,22 +135,14 @@ async def unmute(core: Core, slack_id: str, name: str) -> None:
     async with core.store.begin() as tx:
         if not await mutes.drop(tx, name):
             raise NotFound(f"There is no mute rule named {name}. /countersign alerts shows them.")
-        await _audit(tx, core, slack_id, "alert.unmute", f"mute:{name}", {})
+        await audit.record(tx, core, slack_id, "alert.unmute", f"mute:{name}")
         for alert in await alerts.open_ones(tx):
             await conditions.redraw(tx, core, alert)
 
 
 async def _require_admin(core: Core, slack_id: str, action: str) -> None:
-    await people.require_member(core, slack_id, action=action)
-    if slack_id not in await people.admins(core):
-        await people.refused(core, slack_id, action, "", "not_an_admin")
-        raise NotAllowed("Only admins may mute alerts. Acknowledge or snooze it instead.", "not_an_admin")
-
-
-async def _audit(tx: Tx, core: Core, actor: str, action: str, subject: str, body: dict[str, str]) -> None:
-    await audit.append(
-        tx, actor=actor, action=action, subject=subject, body=body, policy_version=core.policy.version
-    )
+    refusal = NotAllowed("Only admins may mute alerts. Acknowledge or snooze it instead.", "not_an_admin")
+    await people.require_role(core, slack_id, Role.ADMIN, refusal, action=action)
 
 
 def _utc(at: datetime) -> str:

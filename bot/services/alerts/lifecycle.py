@@ -10,9 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
 
-from bot.services import outbox_messages
+from bot.services import audit, outbox_messages
 from bot.services.core import Core
-from storage import audit
 from storage.cards import api_snapshots
 from storage.messages import alerts, mutes
 from storage.messages.alerts import Alert
@@ -48,7 +47,8 @@ async def raise_(
         tx, dedupe=dedupe, kind=kind, subject=subject, severity=severity, title=title, text=text
     )
     if is_new:
-        await _audit(tx, core, "alert.raised", alert, severity=severity)
+        body = _told(alert, severity=severity)
+        await audit.record(tx, core, "system:alerts", "alert.raised", f"alert:{alert.id}", body)
     await _show(tx, core, alert, f"raised:{alert.count}", later=not is_new)
     return alert
 
@@ -108,7 +108,7 @@ async def resolve(tx: Tx, core: Core, dedupe: str, *, actor: str = "system:alert
     if alert is None:
         return
     await api_snapshots.drop(tx, "", _facts_of(dedupe))
-    await _audit(tx, core, "alert.resolved", alert, actor=actor)
+    await audit.record(tx, core, actor, "alert.resolved", f"alert:{alert.id}", _told(alert))
     await _show(tx, core, alert, "resolved")
     if alert.raised_at != tx.now:
         await note(tx, core, alert, actor, "Resolved.")
@@ -156,7 +156,8 @@ async def _show(tx: Tx, core: Core, alert: Alert, change: str, *, later: bool = 
     rule = await is_muted(tx, alert)
     if rule is not None:
         if alert.count == 1 and change == "raised:1":
-            await _audit(tx, core, "alert.muted", alert, rule=rule.name)
+            body = _told(alert, rule=rule.name)
+            await audit.record(tx, core, "system:alerts", "alert.muted", f"alert:{alert.id}", body)
             await alerts.note(tx, alert.id, actor="system:alerts", text=f"Muted by the rule {rule.name}.")
         return
     due_at = tx.now + REDRAW_EVERY if later else None
@@ -165,14 +166,6 @@ async def _show(tx: Tx, core: Core, alert: Alert, change: str, *, later: bool = 
     await outbox_messages.alert(tx, core, alert.id, change, due_at=due_at)
 
 
-async def _audit(
-    tx: Tx, core: Core, action: str, alert: Alert, *, actor: str = "system:alerts", **more: str
-) -> None:
-    await audit.append(
-        tx,
-        actor=actor,
-        action=action,
-        subject=f"alert:{alert.id}",
-        body={"kind": alert.kind, "about": alert.subject, **more},
-        policy_version=core.policy.version,
-    )
+def _told(alert: Alert, **more: str) -> dict[str, str]:
+    """What the audit keeps of an alert."""
+    return {"kind": alert.kind, "about": alert.subject, **more}

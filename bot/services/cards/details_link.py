@@ -15,6 +15,7 @@ from bot.domain.errors import Expired, NotAllowed, NotFound
 from bot.domain.requests.lifecycle import Request
 from bot.domain.secret import Secret
 from bot.services import outbox_messages, people
+from bot.services.audit import audited_refusal
 from bot.services.core import Core
 from bot.services.requests.lifecycle import note
 from bot.view_models.pictures import LinkPicture
@@ -69,14 +70,15 @@ async def another_link(core: Core, request_id: str, slack_id: str) -> None:
         request, found = await requests.get(tx, request_id), await card_details_links.get(tx, request_id)
     if request is None or found is None:
         raise NotFound(f"{request_id} is no request for card details. Look at /requests.")
+    action = "card_details.another_link"
     if slack_id != request.requester:
-        await people.refused(core, slack_id, "card_details.another_link", request_id, "not_the_requester")
-        raise NotAllowed("Only who asked may get the link. Nothing was sent.", "not_the_requester")
+        async with audited_refusal(core, slack_id, action, request_id):
+            raise NotAllowed("Only who asked may get the link. Nothing was sent.", "not_the_requester")
     if not found.is_alive or found.valid_until <= core.clock.now():
         why = "opened" if found.state == "opened" else "lapsed"
-        await people.refused(core, slack_id, "card_details.another_link", request_id, why)
         over = "The details were shown once already." if why == "opened" else "The approval has lapsed."
-        raise Expired(f"{over} No link was sent: make a new request with /card reveal.")
+        async with audited_refusal(core, slack_id, action, request_id, reason=why):
+            raise Expired(f"{over} No link was sent: make a new request with /card reveal.")
     async with core.store.begin() as tx:
         await outbox_messages.reveal_link(tx, core, request, found.links + 1)
         await note(tx, core, request, slack_id, "card_details.another_link", {"nth": found.links + 1})

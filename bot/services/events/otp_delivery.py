@@ -13,13 +13,13 @@ from datetime import datetime, timedelta
 from bot.domain.money.amounts import format_usd
 from bot.domain.secret import Secret
 from bot.partner.models.events import ThreeDsChallenge
+from bot.services import audit
 from bot.services.alerts import lifecycle as alerts
 from bot.services.core import Core
 from bot.services.messages.delivery import MessageGone, Publisher, SlackRefused, SlackTrouble
 from bot.services.otp_store import GOOD_FOR, Outgoing
 from bot.services.received_event import Heard
 from bot.view_models.pictures import CodePicture
-from storage import audit
 from storage.cards import cards, otp_recipients
 from storage.messages import alerts as alert_rows
 from storage.store import Tx
@@ -133,7 +133,8 @@ class Sender:
 
     async def _sent(self, going: Outgoing) -> None:
         async with self._core.store.begin() as tx:
-            await _audit(tx, self._core, "system:codes", "code.sent", going.event_id, going.person)
+            subject, body = f"code:{going.event_id}", {"person": going.person}
+            await audit.record(tx, self._core, "system:codes", "code.sent", subject, body)
             await alerts.resolve(tx, self._core, f"{_KIND}:{going.event_id}")
 
     async def _not_sent(self, going: Outgoing) -> None:
@@ -168,14 +169,3 @@ async def settle(core: Core) -> None:
                 text="The bot stopped while the code was on its way, and the code is gone with it. If the person named"
                 " for this card got none, buy again.",
             )
-
-
-async def _audit(tx: Tx, core: Core, actor: str, action: str, subject: str, person: str) -> None:
-    await audit.append(
-        tx,
-        actor=actor,
-        action=action,
-        subject=f"code:{subject}",
-        body={"person": person},
-        policy_version=core.policy.version,
-    )

@@ -18,12 +18,12 @@ from bot.domain.errors import NotAllowed, NotFound
 from bot.domain.events import relay
 from bot.domain.events.relay import Destination
 from bot.partner.codec import encode
-from bot.services import people
+from bot.services import audit, people
 from bot.services.alerts import lifecycle as alerts
 from bot.services.core import Core
 from bot.services.events.ssrf import AT_ONCE, NotDelivered, Sender
+from bot.services.people import Role
 from bot.services.received_event import Heard
-from storage import audit
 from storage.cards import api_snapshots
 from storage.events import relay as rows
 from storage.events.relay import Failed, Owed
@@ -66,14 +66,8 @@ async def note_destinations(core: Core) -> None:
         dropped = await rows.drop_destinations(tx, list(now))
         for name in set(before) - set(now):
             await alerts.resolve(tx, core, f"relay:{name}")
-        await audit.append(
-            tx,
-            actor="system:app",
-            action="relay.destinations",
-            subject="relay",
-            body={"before": dict(before), "now": now, "dropped": dropped},
-            policy_version=core.policy.version,
-        )
+        body = {"before": dict(before), "now": now, "dropped": dropped}
+        await audit.record(tx, core, "system:app", "relay.destinations", "relay", body)
         await alerts.tell(
             tx,
             core,
@@ -109,7 +103,8 @@ async def redeliver(core: Core, alert_id: str, slack_id: str) -> int:
         if alert is None or alert.subject not in {d.name for d in core.destinations}:
             raise NotFound("There is no such destination any more. Nothing was sent.")
         count = await rows.revive(tx, alert.subject)
-        await _audit(tx, core, slack_id, "relay.redelivered", alert.subject, count)
+        subject = f"relay:{alert.subject}"
+        await audit.record(tx, core, slack_id, "relay.redelivered", subject, {"count": count})
         await alerts.note(tx, core, alert, slack_id, f"{count} messages are sent again.")
         await alerts.resolve(tx, core, alert.dedupe, actor=slack_id)
     return count
@@ -117,15 +112,12 @@ async def redeliver(core: Core, alert_id: str, slack_id: str) -> int:
 
 async def _require_approver_or_admin(core: Core, slack_id: str) -> None:
     """What was kept back for a day goes out to another system again: not for just anybody."""
-    action = "relay.redeliver"
-    await people.require_member(core, slack_id, action=action)
-    if slack_id not in await people.approvers(core) | await people.admins(core):
-        await people.refused(core, slack_id, action, "", "not_an_approver")
-        names = dict.fromkeys((*core.policy.people.approvers, *core.policy.people.admins))
-        raise NotAllowed(
-            f"Only {', '.join(names)} may have events sent again. Nothing was sent. Ask one of them.",
-            "not_an_approver",
-        )
+    names = dict.fromkeys((*core.policy.people.approvers, *core.policy.people.admins))
+    refusal = NotAllowed(
+        f"Only {', '.join(names)} may have events sent again. Nothing was sent. Ask one of them.",
+        "not_an_approver",
+    )
+    await people.require_role(core, slack_id, Role.APPROVER_OR_ADMIN, refusal, action="relay.redeliver")
 
 
 async def drop_dead(core: Core, kept_for: timedelta) -> int:
@@ -136,7 +128,7 @@ async def drop_dead(core: Core, kept_for: timedelta) -> int:
     async with core.store.begin() as tx:
         dropped = await rows.drop_dead(tx, before=tx.now - kept_for)
         for name, count in dropped.items():
-            await _audit(tx, core, "system:relay", "relay.dropped", name, count)
+            await audit.record(tx, core, "system:relay", "relay.dropped", f"relay:{name}", {"count": count})
             alert = await alert_rows.open_one(tx, f"relay:{name}")
             if alert is None:
                 continue
@@ -164,17 +156,6 @@ async def _tell_dead(tx: Tx, core: Core, name: str, error: str) -> None:
         text=f"They were tried for a day, and the last answer was: {error}. They are kept for a while. When {name}"
         " works again, have an approver or admin press Redeliver: each is sent with its id and its bytes as before.",
         facts={"error": error},
-    )
-
-
-async def _audit(tx: Tx, core: Core, actor: str, action: str, name: str, count: int) -> None:
-    await audit.append(
-        tx,
-        actor=actor,
-        action=action,
-        subject=f"relay:{name}",
-        body={"count": count},
-        policy_version=core.policy.version,
     )
 
 

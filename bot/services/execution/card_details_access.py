@@ -12,22 +12,24 @@ address is in memory for one answer; no line here writes it anywhere.
 from __future__ import annotations
 
 import logging
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 
 from bot.domain.card_details import PAGE_GOOD_FOR_S, Manner, digest_of, origin_of
 from bot.domain.errors import CountersignError, LookupFailed, NotAllowed
-from bot.domain.requests.approvals import DecisionKind
 from bot.domain.requests.lifecycle import Request
 from bot.domain.secret import Secret
 from bot.operations.card_reveal import odd_status
 from bot.partner.errors import PartnerError, Unauthorized
 from bot.services import outbox_messages, people
+from bot.services.audit import audited_refusal
 from bot.services.cards import details_link
 from bot.services.core import Core
 from bot.services.execution import outcome_effects, presend_checks
 from bot.services.operators import programs
-from bot.services.requests.lifecycle import has_its_digest, note
-from bot.services.requests.signed_decisions import is_genuine
+from bot.services.requests.lifecycle import note
+from bot.services.requests.signatures import has_its_digest
+from bot.services.requests.signed_decisions import approved_by
 from storage.cards import cards
 from storage.requests import card_details_links, decisions, requests
 from storage.requests.card_details_links import Reveal
@@ -94,9 +96,14 @@ async def _request_behind(core: Core, digest: str) -> Request:
         NotShown(_EXPIRED, "expired") if found.expires_at is None or found.expires_at <= now else None
     )
     if refusal:
-        await people.refused(core, request.requester, _ACTION, request.id, refusal.reason)
-        raise refusal
+        async with _refusal(core, request):
+            raise refusal
     return request
+
+
+def _refusal(core: Core, request: Request) -> AbstractAsyncContextManager[None]:
+    """On record as the requester's, whose link it was."""
+    return audited_refusal(core, request.requester, _ACTION, request.id)
 
 
 def _dead(found: Reveal) -> NotShown | None:
@@ -111,14 +118,11 @@ async def _require_allowed(core: Core, request: Request) -> None:
     """Asked again at the click. What cannot be told now leaves the link as it is."""
     async with core.store.read() as tx:
         genuine = has_its_digest(tx.vault, request)
-        given = {
-            d.actor
-            for d in await decisions.of(tx, request.id)
-            if d.kind is DecisionKind.APPROVE and d.digest == request.digest and is_genuine(tx.vault, d)
-        }
-    if not genuine or len(given - {request.requester}) < request.approvals_needed:
-        await _end(core, request, "tampered", _TAMPERED)
-        raise NotShown(_TAMPERED, "tampered")
+        approvers = approved_by(tx.vault, request, await decisions.of(tx, request.id))
+    if not genuine or len(approvers) < request.approvals_needed:
+        async with _refusal(core, request):
+            await _end(core, request, "tampered", _TAMPERED)
+            raise NotShown(_TAMPERED, "tampered")
     try:
         await people.member(core, request.requester)
     except LookupFailed as error:
@@ -126,8 +130,9 @@ async def _require_allowed(core: Core, request: Request) -> None:
         raise NotShown(text, "lookup_failed", status=503) from error
     except NotAllowed as refusal:
         text = "The details are not shown: who asked for them is no longer a full member of the workspace."
-        await _end(core, request, refusal.reason, text)
-        raise NotShown(text, refusal.reason) from refusal
+        async with _refusal(core, request):
+            await _end(core, request, refusal.reason, text)
+            raise NotShown(text, refusal.reason) from refusal
 
 
 async def _end(core: Core, request: Request, reason: str, text: str) -> None:
@@ -138,7 +143,6 @@ async def _end(core: Core, request: Request, reason: str, text: str) -> None:
             await details_link.say(tx, core, current, text)
             if reason == "tampered":
                 await outcome_effects.alarm_tampered(tx, core, current)
-    await people.refused(core, request.requester, _ACTION, request.id, reason)
 
 
 async def _spend(core: Core, request: Request, digest: str, manner: Manner) -> Request:
@@ -153,8 +157,8 @@ async def _spend(core: Core, request: Request, digest: str, manner: Manner) -> R
         text = f"{paused.rstrip('.')}. The link was not used: try again when it goes on."
         raise NotShown(text, "paused", status=503)
     if spent is None:  # somebody was quicker, or it expired since it was read
-        await people.refused(core, request.requester, _ACTION, request.id, "used")
-        raise NotShown(_USED, "used")
+        async with _refusal(core, request):
+            raise NotShown(_USED, "used")
     return request
 
 

@@ -17,7 +17,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 
-from bot.domain.requests.lifecycle import Attempt, Event, Request, State
+from bot.domain.requests.lifecycle import Attempt, Event, Request, State, moves_of
 from bot.operations._base import Operation
 from bot.outcomes import Finding, Outcome, planning
 from bot.partner.errors import PartnerError
@@ -35,8 +35,6 @@ from storage.requests import attempts, requests
 from storage.store import Tx
 
 log = logging.getLogger("countersign.execution")
-
-_CLAIMABLE = frozenset({State.APPROVED, State.EXECUTING, State.UNRESOLVED})
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +63,9 @@ async def execute(core: Core, request_id: str) -> None:
     """Send, repeat or look once for a request that is due. Safe to call at any time, from anywhere."""
     async with core.store.read() as tx:
         request = await requests.get(tx, request_id)
-    if request is None or request.state not in _CLAIMABLE or request.program not in core.partners:
+    if request is None or request.program not in core.partners:
+        return
+    if request.state not in moves_of(Event.CLAIM):
         return
     if request.is_batch and request.due_at is None:
         return  # its rows are sent

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from bot.domain.errors import CountersignError, LookupFailed
+from bot.domain.people.actors import is_full_member
 from bot.domain.people.policy import APPROVAL_VALID_FOR
-from bot.domain.requests.approvals import Decision, DecisionKind
+from bot.domain.requests.approvals import Decision, DecisionKind, Reason, second_people, why_not_second
 from bot.domain.requests.lifecycle import Event, Request, State
 from bot.operations._base import Operation
 from bot.outcomes import planning
@@ -20,8 +21,8 @@ from bot.services.core import Core
 from bot.services.operators import programs
 from bot.services.requests import batch_approval, batch_facts, local_facts
 from bot.services.requests.drafts import house_facts
-from bot.services.requests.lifecycle import has_its_digest
-from bot.services.requests.signed_decisions import is_genuine
+from bot.services.requests.signatures import has_its_body, has_its_digest
+from bot.services.requests.signed_decisions import given
 from storage.errors import CannotOpen, Purged
 from storage.requests import decisions, requests
 
@@ -106,37 +107,32 @@ async def _as_approved(core: Core, request: Request) -> Answer:
             if request.state is State.APPROVED:
                 return _TAMPERED
             return Later("Its details were deleted, so it can only be looked up.")
-        if not tx.vault.check_mac("token_hash", frozen.body, request.body_mac):
+        if not has_its_body(tx.vault, request, frozen.body):
             return _TAMPERED
         if request.parent_id is not None and not await batch_approval.batch_stands(tx, request):
             return _TAMPERED
-        genuine = [
-            d
-            for d in await decisions.of(tx, request.id)
-            if is_genuine(tx.vault, d) and d.digest == request.digest
-        ]
+        kind = DecisionKind.BREAK_GLASS if request.break_glass else DecisionKind.APPROVE
+        words = given(tx.vault, request, await decisions.of(tx, request.id), kind)
         whole = await batch_approval.decided_on(tx, request)
-    return _quorum(core, request, whole, genuine)
+    return _quorum(core, request, whole, words)
 
 
-def _quorum(core: Core, request: Request, whole: Request, genuine: list[Decision]) -> Stop | None:
+def _quorum(core: Core, request: Request, whole: Request, words: list[Decision]) -> Stop | None:
     """Enough genuine approvals, made when the row says they were, and by today's policy still enough.
 
     `whole` is what people decided on: the request itself, or the batch that it is a row of.
     """
-    kind = DecisionKind.BREAK_GLASS if request.break_glass else DecisionKind.APPROVE
-    given = {d.actor: d.decided_at for d in genuine if d.kind is kind}
-    if not given or request.approved_at != max(given.values()):
+    if not words or request.approved_at != max(d.decided_at for d in words):
         return _TAMPERED
     if request.valid_until != request.approved_at + APPROVAL_VALID_FOR:
         return _TAMPERED
     if request.break_glass:
         allowed = core.policy.of(request.kind).now and core.kinds[request.kind].can_run_now
-        return None if allowed and set(given) == {request.requester} else _TAMPERED
-    approvers = set(given) - {request.requester}
+        return None if allowed and {d.actor for d in words} == {request.requester} else _TAMPERED
+    approvers = second_people((d.actor for d in words), asked_by=request.requester)
     if len(approvers) < whole.approvals_needed or request.approved_at > request.expires_at:
         return _TAMPERED
-    needed = core.policy.of(request.kind).approvals_needed(whole.exposure_usd)
+    needed = _needed_now(core, whole)
     if len(approvers) < needed:
         return Stop(Event.CANCEL, f"The policy now asks for {needed} approvals. Nothing was sent; ask again.")
     return None
@@ -147,7 +143,8 @@ async def _approvers_stand(core: Core, request: Request) -> Stop | None:
     if request.break_glass:
         return None
     async with core.store.read() as tx:
-        approved = [d for d in await decisions.of(tx, request.id) if d.kind is DecisionKind.APPROVE]
+        made = await decisions.of(tx, request.id)
+        approved = given(tx.vault, request, made, DecisionKind.APPROVE)
         whole = await batch_approval.decided_on(tx, request)
     if core.kinds[request.kind].asked_by_admins and request.requester not in await people.admins(core):
         text = f"{request.requester_name} is no longer an admin. Nothing was sent; ask again."
@@ -155,16 +152,22 @@ async def _approvers_stand(core: Core, request: Request) -> Stop | None:
     standing = await people.standing(core)
     for decision in approved:
         actor = await core.directory.actor(decision.actor)
-        if actor.deleted or decision.actor not in standing.approvers:
+        reason = why_not_second(actor.id, asked_by=request.requester, standing=standing)
+        if reason is Reason.NOT_AN_APPROVER or not is_full_member(actor, core.directory.home_team):
             return Stop(
                 Event.CANCEL,
                 f"{decision.actor_name} approved this but is no longer an approver. Nothing was sent; ask again.",
             )
-    counted = standing.counted(d.actor for d in approved if not standing.are_one(d.actor, request.requester))
-    if len(counted) < whole.approvals_needed:
+    counted = second_people((d.actor for d in approved), asked_by=request.requester, standing=standing)
+    if len(counted) < max(whole.approvals_needed, _needed_now(core, whole)):
         text = "Some of those who decided on this count as one person now, by delegation."
         return Stop(Event.CANCEL, f"{text} Nothing was sent; ask again.")
     return None
+
+
+def _needed_now(core: Core, whole: Request) -> int:
+    """How many approvals today's policy asks for."""
+    return core.policy.of(whole.kind).approvals_needed(whole.exposure_usd)
 
 
 async def recheck(core: Core, request: Request) -> Answer:

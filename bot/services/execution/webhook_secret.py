@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from bot.domain.requests.lifecycle import Request
 from bot.outcomes import Outcome
+from bot.services import audit
 from bot.services.alerts import lifecycle as alerts
 from bot.services.core import Core
 from bot.services.events.webhooks import PREVIOUS_TAKEN_FOR
-from storage import audit
 from storage.events import webhook_secrets
 from storage.store import Tx
 
@@ -27,14 +27,8 @@ async def record(tx: Tx, core: Core, request: Request, outcome: Outcome) -> None
     else:
         found = await webhook_secrets.newest(tx, program)
         kept = found or await webhook_secrets.note_lost(tx, program)
-    await audit.append(
-        tx,
-        actor="system:execution",
-        action="webhook.secret",
-        subject=f"program:{program}",
-        body={"request": request.id, "version": kept.version, "state": kept.state},
-        policy_version=core.policy.version,
-    )
+    body = {"request": request.id, "version": kept.version, "state": kept.state}
+    await audit.record(tx, core, "system:execution", "webhook.secret", f"program:{program}", body)
     if kept.state == "lost":
         await _lost(tx, core, program, request)
     else:

@@ -11,13 +11,13 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
-from bot.domain.errors import CountersignError, Expired, NotAllowed, NotFound, OwnRequest, Stale
+from bot.domain.errors import Expired, NotAllowed, NotFound, Stale
 from bot.domain.people.actors import Actor
-from bot.services import people
+from bot.services import audit, people
 from bot.services.alerts import lifecycle as alerts
+from bot.services.audit import audited_refusal
 from bot.services.core import Core
-from bot.services.people import Roles
-from storage import audit
+from bot.services.people import Role
 from storage.messages import alerts as alert_rows
 from storage.requests import confirmations
 from storage.requests.confirmations import Consent
@@ -31,14 +31,14 @@ GONE = "This was answered already, or its time is over. Nothing was changed."
 class Act:
     """What is done by a second person's yes.
 
-    `may_ask` and `may_confirm` pick who from the roles as read at this moment; `apply` does it and returns the
+    `may_ask` and `may_confirm` say whose it is, by the roles as read at this moment; `apply` does it and returns the
     sentence of what is so now. `holds_for`: how long the asking waits.
     """
 
     kind: str
     holds_for: timedelta
-    may_ask: Callable[[Roles], frozenset[str]]
-    may_confirm: Callable[[Roles], frozenset[str]]
+    may_ask: Role
+    may_confirm: Role
     apply: Callable[[Tx, Core, Consent, Actor], Awaitable[str]]
     not_allowed: Callable[[Core], str]
 
@@ -67,7 +67,7 @@ async def ask(
     )
     if consent is None:
         return None
-    await _audit(tx, core, actor.id, "consent.asked", consent)
+    await audit.record(tx, core, actor.id, "consent.asked", f"consent:{consent.id}", _told(consent))
     alert = await alerts.raise_(
         tx,
         core,
@@ -86,24 +86,25 @@ async def ask(
 
 async def give(core: Core, act: Act, consent_id: str, slack_id: str) -> str:
     """The second person's yes: does what was asked for and says what is so now. Refusals are audited."""
-    try:
+    async with audited_refusal(core, slack_id, "consent.give", f"consent:{consent_id}"):
         actor = await people.member(core, slack_id)
         roles = await people.roles(core)
         found = await existing(core, consent_id)
         asker = await core.directory.actor(found.asked_by)
-        if roles.standing.are_one(actor.id, found.asked_by):
-            raise OwnRequest()
-        if actor.id not in act.may_confirm(roles):
-            raise NotAllowed(act.not_allowed(core), "may_not_confirm")
-        if asker.deleted or asker.id not in act.may_ask(roles):
+        people.require_second_person(
+            core,
+            actor,
+            asked_by=found.asked_by,
+            standing=roles.standing,
+            allowed=roles.of(act.may_confirm),
+            not_allowed=NotAllowed(act.not_allowed(core), "may_not_confirm"),
+        )
+        if asker.deleted or asker.id not in roles.of(act.may_ask):
             raise NotAllowed(
                 f"{found.asked_by_name}, who asked for this, may not do so any more. Decline it, and ask anew.",
                 "asker_may_not",
             )
         return await _give(core, act, found, actor)
-    except CountersignError as refusal:
-        await people.refused(core, slack_id, "consent.give", f"consent:{consent_id}", refusal.reason)
-        raise
 
 
 async def _give(core: Core, act: Act, found: Consent, actor: Actor) -> str:
@@ -114,7 +115,7 @@ async def _give(core: Core, act: Act, found: Consent, actor: Actor) -> str:
             )
         if not await confirmations.end(tx, found.id, "given", by=actor.id):
             raise Stale(GONE)
-        await _audit(tx, core, actor.id, "consent.given", found)
+        await audit.record(tx, core, actor.id, "consent.given", f"consent:{found.id}", _told(found))
         said = await act.apply(tx, core, found, actor)
         await _close(tx, core, found, actor.id, f"Confirmed. {said}")
     return said
@@ -122,19 +123,17 @@ async def _give(core: Core, act: Act, found: Consent, actor: Actor) -> str:
 
 async def decline(core: Core, act: Act, consent_id: str, slack_id: str) -> None:
     """Nothing is done: by whoever may confirm it, or who asked for it."""
-    try:
+    async with audited_refusal(core, slack_id, "consent.decline", f"consent:{consent_id}"):
         actor = await people.member(core, slack_id)
         found = await existing(core, consent_id)
-        if actor.id != found.asked_by and actor.id not in act.may_confirm(await people.roles(core)):
+        able = (await people.roles(core)).of(act.may_confirm)
+        if actor.id != found.asked_by and actor.id not in able:
             raise NotAllowed(act.not_allowed(core), "may_not_confirm")
         async with core.store.begin() as tx:
             if not await confirmations.end(tx, found.id, "declined", by=actor.id):
                 raise Stale(GONE)
-            await _audit(tx, core, actor.id, "consent.declined", found)
+            await audit.record(tx, core, actor.id, "consent.declined", f"consent:{found.id}", _told(found))
             await _close(tx, core, found, actor.id, "Declined. Nothing was changed.")
-    except CountersignError as refusal:
-        await people.refused(core, slack_id, "consent.decline", f"consent:{consent_id}", refusal.reason)
-        raise
 
 
 async def existing(core: Core, consent_id: str) -> Consent:
@@ -153,7 +152,9 @@ async def expire_due(core: Core) -> None:
     async with core.store.begin() as tx:
         for found in await confirmations.overdue(tx):
             if await confirmations.end(tx, found.id, "expired"):
-                await _audit(tx, core, "system:consents", "consent.expired", found)
+                await audit.record(
+                    tx, core, "system:consents", "consent.expired", f"consent:{found.id}", _told(found)
+                )
                 await _close(
                     tx, core, found, "system:consents", "Nobody confirmed it in time. Nothing was changed."
                 )
@@ -163,7 +164,9 @@ async def withdraw(tx: Tx, core: Core, kind: str, subject: str, text: str) -> No
     """What was asked for has no point any more."""
     found = await confirmations.open_one(tx, kind, subject)
     if found is not None and await confirmations.end(tx, found.id, "expired"):
-        await _audit(tx, core, "system:consents", "consent.expired", found)
+        await audit.record(
+            tx, core, "system:consents", "consent.expired", f"consent:{found.id}", _told(found)
+        )
         await _close(tx, core, found, "system:consents", text)
 
 
@@ -179,12 +182,6 @@ def _dedupe(found: Consent) -> str:
     return f"consent:{found.id}"
 
 
-async def _audit(tx: Tx, core: Core, actor: str, action: str, found: Consent) -> None:
-    await audit.append(
-        tx,
-        actor=actor,
-        action=action,
-        subject=f"consent:{found.id}",
-        body={"kind": found.kind, "about": found.subject, "asked_by": found.asked_by, **found.terms},
-        policy_version=core.policy.version,
-    )
+def _told(found: Consent) -> dict[str, Any]:
+    """What the audit keeps of it."""
+    return {"kind": found.kind, "about": found.subject, "asked_by": found.asked_by, **found.terms}

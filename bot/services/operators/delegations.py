@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from bot.domain.errors import LookupFailed
 from bot.domain.people.delegation import Delegation
+from bot.services import audit
 from bot.services.alerts import lifecycle as alerts
 from bot.services.core import Core
-from storage import audit
 from storage.cards import api_snapshots
 from storage.store import Tx
 
@@ -43,14 +43,7 @@ def _words(found: Delegation) -> str:
 
 async def _tell(tx: Tx, core: Core, action: str, key: str, words: str) -> None:
     began = action == "delegation.began"
-    await audit.append(
-        tx,
-        actor="system:delegations",
-        action=action,
-        subject="policy",
-        body={"delegation": key},
-        policy_version=core.policy.version,
-    )
+    await audit.record(tx, core, "system:delegations", action, "policy", {"delegation": key})
     rule = " The two count as one person: neither decides on what the other asked for." if began else ""
     await alerts.tell(
         tx,

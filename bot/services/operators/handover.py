@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
-from bot.domain.errors import CountersignError, InvalidInput, NotAllowed, NotFound
-from bot.domain.people.actors import Actor
+from bot.domain.errors import InvalidInput, NotAllowed, NotFound
 from bot.domain.requests.lifecycle import State
-from bot.services import people
+from bot.services import audit, people
 from bot.services.alerts import funding_rules
 from bot.services.alerts import lifecycle as alerts
+from bot.services.audit import audited_refusal
 from bot.services.core import Core
 from bot.services.operators import programs
 from bot.services.requests.drafts import read_reason
-from storage import audit
 from storage.cards import cards
 from storage.messages import alerts as alert_rows
 from storage.messages import mutes
@@ -47,7 +46,7 @@ async def give(core: Core, slack_id: str, note: str) -> Alert:
             title=f"Shift of {actor.name}",
             text=text,
         )
-        await _audit(tx, core, actor, "handover.given", alert)
+        await audit.record(tx, core, actor.id, "handover.given", f"alert:{alert.id}")
     return alert
 
 
@@ -60,7 +59,7 @@ def _words(note: str) -> str:
 
 async def accept(core: Core, alert_id: str, slack_id: str) -> Alert:
     """This person has read it and looks after it from now on. Raises NotAllowed for who gave it, NotFound."""
-    try:
+    async with audited_refusal(core, slack_id, "handover.accept", f"alert:{alert_id}"):
         actor = await people.member(core, slack_id)
         async with core.store.begin() as tx:
             alert = await alert_rows.get(tx, alert_id)
@@ -71,11 +70,8 @@ async def accept(core: Core, alert_id: str, slack_id: str) -> Alert:
             await alert_rows.assign(tx, alert.id, to=actor.id)
             await alerts.resolve(tx, core, alert.dedupe, actor=actor.id)
             await alerts.note(tx, core, alert, actor.id, "Took it over.")
-            await _audit(tx, core, actor, "handover.accepted", alert)
+            await audit.record(tx, core, actor.id, "handover.accepted", f"alert:{alert.id}")
         return alert
-    except CountersignError as refusal:
-        await people.refused(core, slack_id, "handover.accept", f"alert:{alert_id}", refusal.reason)
-        raise
 
 
 async def _open(tx: Tx, core: Core) -> list[str]:
@@ -125,14 +121,3 @@ def _section(title: str, rows: Sequence[str], *, count: int | None = None) -> li
     shown = [f"• {row[:160]}" for row in rows[:_SHOWN]]
     more = [f"• and {total - len(shown)} more"] if total > len(shown) else []
     return [f"{title}: {total}", *shown, *more]
-
-
-async def _audit(tx: Tx, core: Core, actor: Actor, action: str, alert: Alert) -> None:
-    await audit.append(
-        tx,
-        actor=actor.id,
-        action=action,
-        subject=f"alert:{alert.id}",
-        body={},
-        policy_version=core.policy.version,
-    )

@@ -7,17 +7,16 @@ one named is neither of those who confirm it. That nobody gets them any more tak
 from __future__ import annotations
 
 from datetime import timedelta
-from operator import attrgetter
 
 from bot.domain.errors import NotAllowed, NotFound
 from bot.domain.people.actors import Actor
 from bot.operations import readers
-from bot.services import people
+from bot.services import audit, people
 from bot.services.alerts import lifecycle as alerts
 from bot.services.core import Core
 from bot.services.operators import confirmations
+from bot.services.people import Role
 from bot.view_models.status import CodePerson
-from storage import audit
 from storage.cards import cards, otp_recipients
 from storage.operators import people as people_rows
 from storage.requests.confirmations import Consent
@@ -125,23 +124,13 @@ def _reference(text: str) -> str:
 
 
 async def _admin(core: Core, slack_id: str) -> Actor:
-    actor = await people.require_member(core, slack_id, action=_ACTION)
-    if slack_id not in await people.admins(core):
-        await people.refused(core, slack_id, _ACTION, "", "not_an_admin")
-        raise NotAllowed("Only admins may see and say who gets one-time codes.", "not_an_admin")
-    return actor
+    refusal = NotAllowed("Only admins may see and say who gets one-time codes.", "not_an_admin")
+    return await people.require_role(core, slack_id, Role.ADMIN, refusal, action=_ACTION)
 
 
 async def _tell(tx: Tx, core: Core, actor: str, partner_ref: str, person: str, named: str, by: str) -> None:
     """For the record, and for the channel: who gets codes is everybody's business."""
-    await audit.append(
-        tx,
-        actor=actor,
-        action=_ACTION,
-        subject=f"code:{partner_ref}",
-        body={"person": person},
-        policy_version=core.policy.version,
-    )
+    await audit.record(tx, core, actor, _ACTION, f"code:{partner_ref}", {"person": person})
     await alerts.tell(
         tx,
         core,
@@ -159,4 +148,4 @@ def _not_allowed(core: Core) -> str:
     return "Only admins and approvers may confirm who gets one-time codes. Nothing was changed."
 
 
-ACT = confirmations.Act(NAME, _ASKED_FOR, attrgetter("admins"), attrgetter("may_stop"), _named, _not_allowed)
+ACT = confirmations.Act(NAME, _ASKED_FOR, Role.ADMIN, Role.APPROVER_OR_ADMIN, _named, _not_allowed)

@@ -9,19 +9,17 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import timedelta
-from operator import attrgetter
 
 from bot.domain.errors import InvalidInput, NotAllowed, NotFound
 from bot.domain.people.actors import Actor
 from bot.domain.requests.lifecycle import State
-from bot.services import outbox_messages, people
+from bot.services import audit, outbox_messages, people
 from bot.services.alerts import lifecycle as alerts
 from bot.services.core import Core
 from bot.services.operators import confirmations
 from bot.services.operators import programs as program_pauses
-from bot.services.people import Roles
+from bot.services.people import Role, Roles
 from bot.services.requests import drafts
-from storage import audit
 from storage.operators import pauses, programs
 from storage.operators.pauses import Pause
 from storage.requests import confirmations as consent_rows
@@ -48,7 +46,8 @@ async def pause(core: Core, slack_id: str, named: Sequence[str], reason: str) ->
             if not await pauses.put(tx, program, by=actor.id, by_name=actor.name, reason=reason):
                 continue
             stopped.append(program)
-            await _audit(tx, core, actor.id, "program.write_paused", program, reason)
+            about, body = f"program:{program}", {"reason": reason}
+            await audit.record(tx, core, actor.id, "program.write_paused", about, body)
             await alerts.raise_(
                 tx,
                 core,
@@ -123,7 +122,8 @@ async def _resumed(tx: Tx, core: Core, consent: Consent, actor: Actor) -> str:
     program = consent.subject
     if not await pauses.drop(tx, program):
         return f"Sending to {program} was not paused any more."
-    await _audit(tx, core, actor.id, "program.write_resumed", program, f"asked by {consent.asked_by}")
+    body = {"reason": f"asked by {consent.asked_by}"}
+    await audit.record(tx, core, actor.id, "program.write_resumed", f"program:{program}", body)
     await alerts.resolve(tx, core, _dedupe(program), actor=actor.id)
     await _redraw(tx, core, program)
     return f"Sending to {program} goes on: {consent.asked_by_name} asked, {actor.name} confirmed."
@@ -139,11 +139,10 @@ async def _redraw(tx: Tx, core: Core, program: str) -> None:
 
 async def _may(core: Core, slack_id: str, action: str, roles: Callable[[Core], Awaitable[Roles]]) -> Actor:
     """A pause must not fail because Slack counts look-ups: for it a reading of half a minute ago is good enough."""
-    actor = await people.require_member(core, slack_id, action=action)
-    if actor.id not in (await roles(core)).may_stop:
-        await people.refused(core, slack_id, action, "", "not_an_approver")
-        raise NotAllowed(_not_allowed(core), "not_an_approver")
-    return actor
+    refusal = NotAllowed(_not_allowed(core), "not_an_approver")
+    return await people.require_role(
+        core, slack_id, Role.APPROVER_OR_ADMIN, refusal, action=action, read=roles
+    )
 
 
 def _not_allowed(core: Core) -> str:
@@ -152,24 +151,13 @@ def _not_allowed(core: Core) -> str:
 
 
 ACT = confirmations.Act(
-    RESUME, _ASKED_FOR, attrgetter("may_stop"), attrgetter("may_stop"), _resumed, _not_allowed
+    RESUME, _ASKED_FOR, Role.APPROVER_OR_ADMIN, Role.APPROVER_OR_ADMIN, _resumed, _not_allowed
 )
 
 
 async def of(core: Core, program: str) -> Pause | None:
     async with core.store.read() as tx:
         return await pauses.of(tx, program)
-
-
-async def _audit(tx: Tx, core: Core, actor: str, action: str, program: str, reason: str) -> None:
-    await audit.append(
-        tx,
-        actor=actor,
-        action=action,
-        subject=f"program:{program}",
-        body={"reason": reason},
-        policy_version=core.policy.version,
-    )
 
 
 def _dedupe(program: str) -> str:

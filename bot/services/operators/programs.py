@@ -6,9 +6,9 @@ That somebody stopped sending (`bot.services.operators.pausing`) is another paus
 from __future__ import annotations
 
 from bot.partner.errors import Forbidden, PartnerError
+from bot.services import audit
 from bot.services.alerts import lifecycle as alerts
 from bot.services.core import Core
-from storage import audit
 from storage.operators import pauses, programs
 from storage.operators.pauses import Pause
 from storage.store import Tx
@@ -24,14 +24,8 @@ async def pause(core: Core, program: str, error: PartnerError) -> None:
     async with core.store.begin() as tx:
         if not await programs.pause(tx, program, error.code or "UNAUTHORIZED"):
             return
-        await audit.append(
-            tx,
-            actor="system:execution",
-            action="program.paused",
-            subject=f"program:{program}",
-            reason_code=error.code or "",
-            policy_version=core.policy.version,
-        )
+        by, subject = "system:execution", f"program:{program}"
+        await audit.record(tx, core, by, "program.paused", subject, reason_code=error.code or "")
         await alerts.raise_(
             tx,
             core,
@@ -62,13 +56,7 @@ async def probe_paused(core: Core) -> None:
 async def resume(core: Core, program: str) -> None:
     async with core.store.begin() as tx:
         if await programs.unpause(tx, program):
-            await audit.append(
-                tx,
-                actor="system:execution",
-                action="program.resumed",
-                subject=f"program:{program}",
-                policy_version=core.policy.version,
-            )
+            await audit.record(tx, core, "system:execution", "program.resumed", f"program:{program}")
             await alerts.resolve(tx, core, f"key:{program}")
 
 

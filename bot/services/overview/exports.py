@@ -12,10 +12,10 @@ from typing import Protocol
 
 from bot.domain.errors import NotAllowed
 from bot.domain.money.csv_export import line
-from bot.services import people
+from bot.services import audit, people
 from bot.services.core import Core
 from bot.services.overview.export_rows import KINDS, Wish
-from storage import audit
+from bot.services.people import Role
 
 PART_BYTES = 5_000_000
 """A part is in memory once; more goes into the next file, with its own head."""
@@ -57,13 +57,13 @@ class Receiver(Protocol):
 
 async def require_exporter(core: Core, slack_id: str, wish: Wish) -> None:
     """Approvers and admins: an export takes much away at once. A refusal is audited; raises NotAllowed."""
-    if slack_id in await people.approvers(core) or slack_id in await people.admins(core):
-        return
-    await people.refused(core, slack_id, "export", f"export:{wish.kind}", "not_an_exporter")
     names = ", ".join(dict.fromkeys((*core.policy.people.approvers, *core.policy.people.admins)))
-    raise NotAllowed(
+    refusal = NotAllowed(
         f"Exports are for approvers and admins: {names}. Nothing was exported; ask one of them.",
         "not_an_exporter",
+    )
+    await people.require_role(
+        core, slack_id, Role.APPROVER_OR_ADMIN, refusal, action="export", subject=f"export:{wish.kind}"
     )
 
 
@@ -119,11 +119,4 @@ async def _note(core: Core, slack_id: str, wish: Wish, action: str, more: dict[s
         **more,
     }
     async with core.store.begin() as tx:
-        await audit.append(
-            tx,
-            actor=slack_id,
-            action=action,
-            subject=f"export:{wish.kind}",
-            body=body,
-            policy_version=core.policy.version,
-        )
+        await audit.record(tx, core, slack_id, action, f"export:{wish.kind}", body)

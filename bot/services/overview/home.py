@@ -15,7 +15,7 @@ from datetime import datetime, timedelta
 from bot.domain.errors import NotAllowed
 from bot.domain.people.actors import require_full_member
 from bot.domain.people.delegation import Standing
-from bot.domain.requests.approvals import DecisionKind
+from bot.domain.requests.approvals import Decision, waits_for
 from bot.domain.requests.lifecycle import OPEN, Request, State
 from bot.services import people
 from bot.services.core import Core
@@ -54,11 +54,11 @@ _MOST_MINE = 50
 
 @dataclass(frozen=True, slots=True)
 class Shared:
-    """What does not depend on who looks. `pending`: oldest first, each with those who approved it."""
+    """What does not depend on who looks. `pending`: oldest first, each with what was decided on it."""
 
     programs: tuple[ProgramState, ...]
     alerts: tuple[AlertPicture, ...]
-    pending: tuple[tuple[Request, frozenset[str]], ...]
+    pending: tuple[tuple[Request, Sequence[Decision]], ...]
     standing: Standing
     requesters: frozenset[str] | None  # None: every full member
     admins: frozenset[str]
@@ -74,10 +74,7 @@ async def shared(core: Core) -> Shared:
     async with core.store.read() as tx:
         alerts = await status.open_alerts(tx, core)
         found = await requests.find(tx, states=(State.PENDING,), limit=_MOST_PENDING, oldest_first=True)
-        pending = []
-        for request in found:
-            given = [d.actor for d in await decisions.of(tx, request.id) if d.kind is DecisionKind.APPROVE]
-            pending.append((request, frozenset(given)))
+        pending = [(request, await decisions.of(tx, request.id)) for request in found]
     return Shared(states, alerts, tuple(pending), standing, requesters, admins)
 
 
@@ -85,9 +82,7 @@ async def of(core: Core, known: Shared, slack_id: str) -> HomePicture:
     """The Home of one person, who may use the app."""
     may_decide = slack_id in known.standing.approvers
     waiting = [
-        request
-        for request, voted in known.pending
-        if may_decide and _waits_for(known, slack_id, request, voted)
+        request for request, made in known.pending if waits_for(slack_id, request, made, known.standing)
     ]
     async with core.store.read() as tx:
         mine = await requests.find(tx, requester=slack_id, states=OPEN, limit=_MOST_MINE)
@@ -100,10 +95,6 @@ async def of(core: Core, known: Shared, slack_id: str) -> HomePicture:
             is_admin=slack_id in known.admins,
             at=tx.now,
         )
-
-
-def _waits_for(known: Shared, slack_id: str, request: Request, voted: frozenset[str]) -> bool:
-    return not any(known.standing.are_one(slack_id, other) for other in (request.requester, *voted))
 
 
 def fingerprint(picture: HomePicture, trouble: Sequence[str] = ()) -> str:

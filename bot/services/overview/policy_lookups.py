@@ -6,6 +6,7 @@ from datetime import timedelta
 
 from bot.domain.money.amounts import format_usd
 from bot.domain.people.policy import KINDS
+from bot.domain.requests.approvals import who_may_be_second
 from bot.services import people
 from bot.services.core import Core
 from bot.view_models.pictures import DelegationPicture, PolicyPicture, PolicyRow, WhoPicture
@@ -71,7 +72,7 @@ async def who(core: Core, kind: str, requester: str) -> WhoPicture:
     """Who may approve this kind now, were `requester` to ask."""
     cls = core.kinds[kind]
     standing = await people.standing_lately(core)
-    able = standing.others(requester)
+    able = who_may_be_second(requester, standing)
     return WhoPicture(
         title=cls.title,
         approvals=core.policy.of(kind).approvals,

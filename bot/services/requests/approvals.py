@@ -16,30 +16,26 @@ from bot.domain.errors import (
     InvalidInput,
     NotAllowed,
     OverLimit,
-    OwnRequest,
     Stale,
 )
 from bot.domain.money.amounts import format_usd
 from bot.domain.people.actors import Actor
 from bot.domain.people.delegation import Standing
 from bot.domain.people.policy import APPROVAL_VALID_FOR
-from bot.domain.requests.approvals import Decision, DecisionKind, Reason, Verdict, decide
+from bot.domain.requests.approvals import Decision, DecisionKind, Reason, Verdict, decide, two_agree
 from bot.domain.requests.lifecycle import Event, Request, State
 from bot.services import outbox_messages, people
 from bot.services.alerts import lifecycle as alerts
+from bot.services.audit import audited_refusal
 from bot.services.core import Core
 from bot.services.requests import batch_approval, batch_rows
 from bot.services.requests.drafts import read_reason
 from bot.services.requests.lifecycle import close, existing, note
-from bot.services.requests.signed_decisions import is_genuine, signed
+from bot.services.requests.signed_decisions import given, signed
 from storage.requests import decisions, requests
 from storage.store import Tx
 
 LIMIT_WINDOW = timedelta(hours=24)
-ONE_BY_DELEGATION = (
-    "The person who asked and you count as one person while one of you decides in the other's place, so somebody"
-    " else has to decide. Nothing has changed."
-)
 
 
 async def approve(
@@ -50,7 +46,7 @@ async def approve(
     Raises the refusal as a `CountersignError` (audited). `shown_digest` is of the terms the person read.
     """
     core.crash_point("approve.received")
-    try:
+    async with audited_refusal(core, slack_id, "request.approve", f"request:{request_id}"):
         actor = await people.member(core, slack_id)
         standing = await people.standing(core)
         requester = await core.directory.actor(await _requester_of(core, request_id))
@@ -59,9 +55,6 @@ async def approve(
                 "The person who asked is deactivated; reject this request.", "requester_deactivated"
             )
         request, verdict = await _approve(core, request_id, actor, standing, shown_digest)
-    except CountersignError as refusal:
-        await people.refused(core, slack_id, "request.approve", f"request:{request_id}", refusal.reason)
-        raise
     core.crash_point("approve.committed")
     return request, verdict
 
@@ -126,25 +119,14 @@ async def _approve(
 def refusal_of(core: Core, request: Request, verdict: Verdict) -> CountersignError:
     """The sentence for a verdict that does not count."""
     match verdict.reason:
-        case Reason.OWN_REQUEST:
-            return OwnRequest()
-        case Reason.NOT_AN_APPROVER:
-            return NotAllowed(people.not_an_approver(core), "not_an_approver")
-        case Reason.ALREADY_DECIDED:
-            return AlreadyDecided("Your approval is in already; somebody else has to give the next one.")
-        case Reason.OF_ONES_DELEGATE:
-            return NotAllowed(ONE_BY_DELEGATION, "of_ones_delegate")
-        case Reason.DECIDED_BY_DELEGATE:
-            return AlreadyDecided(
-                "Somebody who counts as one person with you, by delegation, has approved this already; somebody else"
-                " has to give the next approval."
-            )
         case Reason.EXPIRED:
             return Expired(f"{request.id} has expired. Nothing was sent; it can be asked for again.")
         case Reason.STALE:
             return Stale("What you were shown is no longer what would be sent. Open it again.")
-        case _:
+        case Reason.NOT_PENDING:
             return Stale(f"{request.id} is {request.state} already.")
+        case reason:
+            return people.not_second(core, reason)
 
 
 async def _within_limits(tx: Tx, core: Core, request: Request, approvals: list[Decision]) -> None:
@@ -176,22 +158,18 @@ async def _within_limits(tx: Tx, core: Core, request: Request, approvals: list[D
 async def reject(core: Core, request_id: str, slack_id: str, *, reason: str) -> Request:
     """One rejection ends it. The requester cancels instead. Raises `InvalidInput` without a reason."""
     reason = _words_of("reason", reason)
-    try:
+    async with audited_refusal(core, slack_id, "request.reject", f"request:{request_id}"):
         actor = await people.member(core, slack_id)
-        approvers = await people.approvers(core)
+        standing = await people.standing(core)
         async with core.store.begin() as tx:
             request = await existing(tx, request_id)
             batch_approval.refuse_row(request)
             require_rejectable(request, actor.id)
-            if actor.id not in approvers:
-                raise NotAllowed(people.not_an_approver(core), "not_an_approver")
+            people.require_approver(core, actor, standing)
             await decisions.insert(tx, signed(tx, core, request, DecisionKind.REJECT, actor, reason=reason))
             said = reason if reason.endswith((".", "!", "?", "…")) else f"{reason}."
             text = f"The reason given: {said} Nothing was sent."
             return await close(tx, core, request, Event.REJECT, actor.id, text)
-    except CountersignError as refusal:
-        await people.refused(core, slack_id, "request.reject", f"request:{request_id}", refusal.reason)
-        raise
 
 
 def require_rejectable(request: Request, slack_id: str) -> None:
@@ -211,19 +189,14 @@ def _words_of(field: str, text: str) -> str:
 
 async def confirm(core: Core, request_id: str, slack_id: str) -> Request:
     """The second person's word on a Freeze now, given afterwards."""
-    try:
+    async with audited_refusal(core, slack_id, "request.confirm", f"request:{request_id}"):
         actor = await people.member(core, slack_id)
         standing = await people.standing(core)
         async with core.store.begin() as tx:
             request = await existing(tx, request_id)
             if not request.break_glass:
                 raise Stale(f"{request.id} has nothing to confirm.")
-            if actor.id == request.requester:
-                raise OwnRequest()
-            if actor.id not in standing.approvers:
-                raise NotAllowed(people.not_an_approver(core), "not_an_approver")
-            if standing.are_one(actor.id, request.requester):
-                raise NotAllowed(ONE_BY_DELEGATION, "of_ones_delegate")
+            people.require_second_person(core, actor, asked_by=request.requester, standing=standing)
             if any(d.kind is DecisionKind.CONFIRM for d in await decisions.of(tx, request.id)):
                 raise AlreadyDecided(f"{request.id} was confirmed already.")
             await decisions.insert(tx, signed(tx, core, request, DecisionKind.CONFIRM, actor))
@@ -232,9 +205,6 @@ async def confirm(core: Core, request_id: str, slack_id: str) -> Request:
             await outbox_messages.card(tx, core, request)
             await outbox_messages.line(tx, core, request, "confirmed", actor=actor.id)
             return request
-    except CountersignError as refusal:
-        await people.refused(core, slack_id, "request.confirm", f"request:{request_id}", refusal.reason)
-        raise
 
 
 async def resolve(core: Core, request_id: str, slack_id: str, *, verdict: str, evidence: str) -> Request:
@@ -246,7 +216,7 @@ async def resolve(core: Core, request_id: str, slack_id: str, *, verdict: str, e
     if verdict not in ("succeeded", "failed"):
         raise InvalidInput("verdict", "Choose whether it happened or not.")
     evidence = _words_of("evidence", evidence)
-    try:
+    async with audited_refusal(core, slack_id, "request.resolve", f"request:{request_id}"):
         actor = await people.member(core, slack_id)
         standing = await people.standing(core)
         async with core.store.begin() as tx:
@@ -255,30 +225,21 @@ async def resolve(core: Core, request_id: str, slack_id: str, *, verdict: str, e
                 raise Stale(f"{request.id} is {request.state}: there is nothing to resolve.")
             if request.is_batch:
                 raise Stale(f"Resolve the rows of {request.id} whose outcome is not known; it follows them.")
-            if actor.id not in standing.approvers and actor.id != request.requester:
-                raise NotAllowed(people.not_an_approver(core), "not_an_approver")
+            if actor.id != request.requester:
+                people.require_approver(core, actor, standing)
             decision = signed(
                 tx, core, request, DecisionKind.RESOLVE, actor, reason=evidence, verdict=verdict
             )
             await decisions.insert(tx, decision)
             return await _settle_by_hand(tx, core, request, decision, standing)
-    except CountersignError as refusal:
-        await people.refused(core, slack_id, "request.resolve", f"request:{request_id}", refusal.reason)
-        raise
 
 
 async def _settle_by_hand(
     tx: Tx, core: Core, request: Request, decision: Decision, standing: Standing
 ) -> Request:
-    same = [
-        d
-        for d in await decisions.of(tx, request.id)
-        if d.kind is DecisionKind.RESOLVE and d.verdict == decision.verdict and is_genuine(tx.vault, d)
-    ]
-    people_of_it = {d.actor for d in same}
-    able = standing.others(request.requester)
-    enough = len(standing.counted(sorted(people_of_it))) >= 2 and bool(people_of_it & able)
-    if not enough:
+    said = given(tx.vault, request, await decisions.of(tx, request.id), DecisionKind.RESOLVE)
+    people_of_it = {d.actor for d in said if d.verdict == decision.verdict}
+    if not two_agree(people_of_it, asked_by=request.requester, standing=standing):
         request = await requests.touch(tx, request)
         await note(
             tx, core, request, decision.actor, "request.resolution_proposed", {"verdict": decision.verdict}

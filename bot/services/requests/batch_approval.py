@@ -7,17 +7,16 @@ before the first byte judges a row as it judges any request.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from bot.domain.errors import NotAllowed, Stale
 from bot.domain.people.policy import APPROVAL_VALID_FOR
-from bot.domain.requests.approvals import Decision, DecisionKind, decision_bytes
+from bot.domain.requests.approvals import Decision, DecisionKind
 from bot.domain.requests.batches import digest_of_rows, due_after
 from bot.domain.requests.lifecycle import Event, Request
 from bot.services.core import Core
 from bot.services.requests import batch_rows
-from bot.services.requests.lifecycle import has_its_digest, note
-from bot.services.requests.signed_decisions import is_genuine
+from bot.services.requests.lifecycle import note
+from bot.services.requests.signatures import has_its_digest
+from bot.services.requests.signed_decisions import approved_by, for_row
 from storage.requests import decisions, requests
 from storage.store import Tx
 
@@ -45,7 +44,7 @@ async def approve_rows(tx: Tx, core: Core, batch: Request, approvals: list[Decis
     given = [d for d in approvals if d.kind is DecisionKind.APPROVE and d.digest == batch.digest]
     for number, row in enumerate(rows):
         for decision in given:
-            await decisions.insert(tx, _for_row(tx, core, row, decision))
+            await decisions.insert(tx, for_row(tx, core, row, decision))
         approved = await requests.move(
             tx,
             row,
@@ -56,13 +55,6 @@ async def approve_rows(tx: Tx, core: Core, batch: Request, approvals: list[Decis
         )
         body = {"batch": batch.id, "by": [d.actor for d in given]}
         await note(tx, core, approved, given[-1].actor, "request.approval", body)
-
-
-def _for_row(tx: Tx, core: Core, row: Request, decision: Decision) -> Decision:
-    made = replace(
-        decision, id=core.ids.ulid(), request_id=row.id, digest=row.digest, decided_at=tx.now, mac=""
-    )
-    return replace(made, mac=tx.vault.mac("approval_mac", decision_bytes(made)))
 
 
 def _are_the_rows(tx: Tx, batch: Request, rows: list[Request]) -> bool:
@@ -85,9 +77,5 @@ async def batch_stands(tx: Tx, row: Request) -> bool:
         return False
     if not _are_the_rows(tx, batch, await batch_rows.included(tx, batch)):
         return False
-    approvers = {
-        d.actor
-        for d in await decisions.of(tx, batch.id)
-        if d.kind is DecisionKind.APPROVE and d.digest == batch.digest and is_genuine(tx.vault, d)
-    }
-    return len(approvers - {batch.requester}) >= batch.approvals_needed
+    approvers = approved_by(tx.vault, batch, await decisions.of(tx, batch.id))
+    return len(approvers) >= batch.approvals_needed

@@ -17,7 +17,7 @@ from bot.domain.requests.batch_csv import Column, Problem, Unreadable
 from bot.domain.requests.lifecycle import State
 from bot.operations._base import Operation
 from bot.operations.readers import refuse_card_number
-from bot.services import people
+from bot.services.audit import audited_refusal
 from bot.services.core import Core
 from bot.services.requests import batch_rows
 from bot.services.requests.drafts import resolve_card
@@ -98,14 +98,14 @@ def kind_of(core: Core, text: str) -> type[Operation]:
 async def begin(core: Core, *, owner: str, text: str, kind: str | None = None) -> Read:
     """Check the list and keep it sealed as a draft. Raises `Unreadable`, which is audited."""
     cls = core.kinds[kind] if kind else kind_of(core, text)
-    try:
-        rows = batch_csv.read(text, columns(cls))
-        async with core.store.begin() as tx:
-            found, program = await _checked(tx, core, cls, rows)
-            draft_id = await _keep(tx, core, owner, cls, program, found)
-    except Unreadable as refusal:
-        await people.refused(core, owner, f"{cls.kind}.bulk", "", "invalid_list")
-        raise Unreadable(_without_card_numbers(refusal.problems)) from None
+    async with audited_refusal(core, owner, f"{cls.kind}.bulk", of=Unreadable, reason="invalid_list"):
+        try:
+            rows = batch_csv.read(text, columns(cls))
+            async with core.store.begin() as tx:
+                found, program = await _checked(tx, core, cls, rows)
+                draft_id = await _keep(tx, core, owner, cls, program, found)
+        except Unreadable as refusal:
+            raise Unreadable(_without_card_numbers(refusal.problems)) from None
     return Read(draft_id, cls, found)
 
 

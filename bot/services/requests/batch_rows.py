@@ -13,9 +13,8 @@ from decimal import Decimal
 from bot.domain.money.amounts import exact_sum
 from bot.domain.requests.batches import batch_event, ending_text
 from bot.domain.requests.lifecycle import TERMINAL, Event, Request, State
-from bot.services import outbox_messages
+from bot.services import audit, outbox_messages
 from bot.services.core import Core
-from storage import audit
 from storage.requests import requests
 from storage.store import Tx
 
@@ -118,16 +117,10 @@ async def note(
     *,
     actor: str = "system:execution",
 ) -> None:
-    await audit.append(
-        tx,
-        actor=actor,
-        action=action,
-        subject=f"request:{batch.id}:{batch.version}",
-        body={
-            "kind": batch.kind,
-            "state": batch.state.value,
-            "digest": batch.digest,
-            "rows": {state.value: count for state, count in sorted(states.items())},
-        },
-        policy_version=core.policy.version,
-    )
+    body = {
+        "kind": batch.kind,
+        "state": batch.state.value,
+        "digest": batch.digest,
+        "rows": {state.value: count for state, count in sorted(states.items())},
+    }
+    await audit.record(tx, core, actor, action, f"request:{batch.id}:{batch.version}", body)

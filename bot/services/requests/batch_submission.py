@@ -10,19 +10,22 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import Any
 
-from bot.domain.errors import CountersignError, NotAllowed, NotFound, Stale
+from bot.domain.errors import NotAllowed, NotFound, Stale
 from bot.domain.money.amounts import exact_sum
+from bot.domain.requests.approvals import who_may_be_second
 from bot.domain.requests.batches import counted, digest_of_rows
 from bot.domain.requests.lifecycle import Event, Request, State
 from bot.operations._base import Concern, Operation
 from bot.partner.codec import encode
 from bot.services import outbox_messages, people
+from bot.services.audit import audited_refusal
 from bot.services.core import Core
 from bot.services.operators import programs
 from bot.services.requests import batch_facts, batch_rows, batch_summary, drafts
 from bot.services.requests.batch_approval import ROWS_DIGEST
 from bot.services.requests.batch_reading import Read, of_draft
-from bot.services.requests.lifecycle import FIRST_REMINDER, digest_of, existing, free_id, note, record
+from bot.services.requests.lifecycle import FIRST_REMINDER, existing, free_id, note, record
+from bot.services.requests.signatures import body_mac, digest_of
 from bot.view_models.pictures import BulkPreviewPicture, BulkRowPicture
 from storage.cards import cards
 from storage.requests import decisions, requests
@@ -71,7 +74,7 @@ async def preview(core: Core, draft_id: str, slack_id: str) -> BulkPreviewPictur
             for number, (row, operation) in enumerate(zip(read.rows, operations, strict=True), 1)
         ),
         approvals_needed=core.policy.of(kind).approvals_needed(total_usd),
-        approvers=tuple(sorted(standing.others(slack_id))),
+        approvers=tuple(sorted(who_may_be_second(slack_id, standing))),
         program=draft.program,
         live=core.live.get(draft.program, True),
     )
@@ -174,7 +177,7 @@ def _batch(core: Core, tx: Tx, request_id: str, draft: Draft, rows: Sequence[Req
         subject_label="",
         key=core.ids.idempotency_key(),
         facts=kept,
-        body_mac=tx.vault.mac("token_hash", _no_body()),
+        body_mac=body_mac(tx.vault, _no_body()),
         remind_at=tx.now + min(FIRST_REMINDER, core.policy.of(draft.kind).expires / 2),
     )
     terms = _terms(core, batch, rows)
@@ -196,12 +199,9 @@ def _terms(core: Core, batch: Request, rows: Sequence[Request]) -> dict[str, Any
 
 async def leave_out(core: Core, request_id: str, slack_id: str, row_ids: Collection[str]) -> Request:
     """The requester takes rows out of a pending batch. What is asked for changes, so earlier approvals fall."""
-    try:
-        async with core.store.begin() as tx:
-            return await _leave_out(tx, core, request_id, slack_id, frozenset(row_ids))
-    except CountersignError as refusal:
-        await people.refused(core, slack_id, "request.leave_out", f"request:{request_id}", refusal.reason)
-        raise
+    refusals = audited_refusal(core, slack_id, "request.leave_out", f"request:{request_id}")
+    async with refusals, core.store.begin() as tx:
+        return await _leave_out(tx, core, request_id, slack_id, frozenset(row_ids))
 
 
 async def _leave_out(tx: Tx, core: Core, request_id: str, slack_id: str, row_ids: frozenset[str]) -> Request:

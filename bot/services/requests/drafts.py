@@ -17,10 +17,12 @@ from bot.domain.card_details import NOT_SET_UP
 from bot.domain.cards import CardEntry
 from bot.domain.errors import InvalidFields, NotFound
 from bot.domain.money.amounts import exact_sum, format_usd
+from bot.domain.requests.approvals import who_may_be_second
 from bot.domain.requests.lifecycle import OPEN, Request, State
 from bot.operations._base import Concern, Facts, Line, Operation
 from bot.operations.readers import refuse_card_number
 from bot.services import people
+from bot.services.audit import audited_refusal
 from bot.services.core import Core
 from bot.services.operators import otp_recipients, programs
 from bot.services.requests import local_facts
@@ -65,11 +67,8 @@ async def begin(
     Raises `InvalidFields` with all problems; then nothing of what was typed is kept, and the refusal is
     audited.
     """
-    try:
+    async with audited_refusal(core, owner, f"{kind}.begin", of=InvalidFields):
         return await _begin(core, owner, kind, texts, reason, run_now, program or core.default_program)
-    except InvalidFields as refusal:
-        await people.refused(core, owner, f"{kind}.begin", "", refusal.reason)
-        raise
 
 
 async def _begin(
@@ -182,7 +181,7 @@ async def preview(core: Core, draft_id: str) -> Preview:
             *house_concerns(operation, facts),
         ),
         approvals_needed=core.policy.of(draft.kind).approvals_needed(operation.exposure_usd()),
-        approvers=standing.others(draft.owner),
+        approvers=who_may_be_second(draft.owner, standing),
         live=core.live.get(draft.program, True),
     )
 

@@ -6,25 +6,23 @@ from collections.abc import Mapping
 from dataclasses import replace
 from datetime import timedelta
 
-from bot.domain.errors import CountersignError, NotAllowed, NotFound, Stale
-from bot.domain.money.amounts import plain
+from bot.domain.errors import NotAllowed, NotFound, Stale
 from bot.domain.people.actors import Actor
 from bot.domain.people.policy import APPROVAL_VALID_FOR
 from bot.domain.requests.approvals import DecisionKind
 from bot.domain.requests.lifecycle import Event, Request, State
-from bot.domain.requests.terms import terms_digest
 from bot.partner.codec import encode
-from bot.services import outbox_messages, people
+from bot.services import audit, outbox_messages, people
+from bot.services.audit import audited_refusal
 from bot.services.core import Core
 from bot.services.requests import batch_rows
 from bot.services.requests.drafts import operation_of
+from bot.services.requests.signatures import body_mac, digest_of
 from bot.services.requests.signed_decisions import signed
-from storage import audit
 from storage.operators import pauses
 from storage.requests import decisions, drafts, requests
 from storage.requests.drafts import Draft
 from storage.store import Tx
-from storage.vault import Vault
 
 FIRST_REMINDER = timedelta(minutes=15)
 
@@ -78,7 +76,7 @@ async def record(tx: Tx, core: Core, draft: Draft, actor: Actor, *, parent_id: s
         created_at=tx.now,
         expires_at=tx.now + kind_policy.expires,
         facts=draft.facts,
-        body_mac=tx.vault.mac("token_hash", body),
+        body_mac=body_mac(tx.vault, body),
         remind_at=None if parent_id else tx.now + min(FIRST_REMINDER, kind_policy.expires / 2),
         parent_id=parent_id,
     )
@@ -86,48 +84,6 @@ async def record(tx: Tx, core: Core, draft: Draft, actor: Actor, *, parent_id: s
     await requests.insert(tx, request, private=operation.private(), body=body)
     await note(tx, core, request, actor.id, "request.submitted", {"exposure_usd": str(request.exposure_usd)})
     return request
-
-
-def digest_of(vault: Vault, request: Request) -> str:
-    """The keyed digest over all that is fixed when a request is made.
-
-    Keyed, so that nobody who can write to the database alone can make terms and digest agree again.
-    """
-    return vault.mac("approval_mac", _fixed(request))
-
-
-def has_its_digest(vault: Vault, request: Request) -> bool:
-    """Is all that was fixed at submit as it was?"""
-    return vault.check_mac("approval_mac", _fixed(request), request.digest)
-
-
-def _fixed(request: Request) -> bytes:
-    """What will be sent and what approvers read, as one digest."""
-    batch = {"rows": request.rows, "parent_id": request.parent_id}
-    digest = terms_digest(
-        {
-            **{name: value for name, value in batch.items() if value is not None},
-            "id": request.id,
-            "program": request.program,
-            "kind": request.kind,
-            "subject": request.subject,
-            "subject_label": request.subject_label,
-            "summary": request.summary,
-            "requester": request.requester,
-            "requester_name": request.requester_name,
-            "reason": request.reason,
-            "terms": dict(request.terms),
-            "exposure_usd": plain(request.exposure_usd.normalize()),
-            "key": request.key,
-            "body_mac": request.body_mac,
-            "approvals_needed": request.approvals_needed,
-            "policy_version": request.policy_version,
-            "created_at": request.created_at.isoformat(),
-            "expires_at": request.expires_at.isoformat(),
-            "facts": dict(request.facts),
-        }
-    )
-    return digest.encode()
 
 
 async def free_id(tx: Tx, core: Core) -> str:
@@ -158,29 +114,26 @@ async def _break_glass(tx: Tx, core: Core, request: Request, actor: Actor) -> Re
 
 async def cancel(core: Core, request_id: str, slack_id: str) -> Request:
     """The requester withdraws; possible until the first byte is sent. Refusals are audited."""
-    try:
-        async with core.store.begin() as tx:
-            request = await existing(tx, request_id)
-            if request.requester != slack_id:
-                raise NotAllowed(
-                    "Only the person who asked can cancel. You can reject it instead.", "not_the_requester"
-                )
-            if request.parent_id is not None:
-                raise NotAllowed(
-                    f"{request.id} is a row of {request.parent_id}: cancel that, or leave rows out of it while it"
-                    " is pending.",
-                    "row_of_a_batch",
-                )
-            if request.is_batch and request.state in (State.APPROVED, State.EXECUTING):
-                return await batch_rows.stop(tx, core, request, slack_id)
-            if request.state not in (State.PENDING, State.APPROVED):
-                raise Stale(f"{request.id} is {request.state} already: it can no longer be cancelled.")
-            return await close(
-                tx, core, request, Event.CANCEL, slack_id, "Cancelled by the requester. Nothing was sent."
+    refusals = audited_refusal(core, slack_id, "request.cancel", f"request:{request_id}")
+    async with refusals, core.store.begin() as tx:
+        request = await existing(tx, request_id)
+        if request.requester != slack_id:
+            raise NotAllowed(
+                "Only the person who asked can cancel. You can reject it instead.", "not_the_requester"
             )
-    except CountersignError as refusal:
-        await people.refused(core, slack_id, "request.cancel", f"request:{request_id}", refusal.reason)
-        raise
+        if request.parent_id is not None:
+            raise NotAllowed(
+                f"{request.id} is a row of {request.parent_id}: cancel that, or leave rows out of it while it"
+                " is pending.",
+                "row_of_a_batch",
+            )
+        if request.is_batch and request.state in (State.APPROVED, State.EXECUTING):
+            return await batch_rows.stop(tx, core, request, slack_id)
+        if request.state not in (State.PENDING, State.APPROVED):
+            raise Stale(f"{request.id} is {request.state} already: it can no longer be cancelled.")
+        return await close(
+            tx, core, request, Event.CANCEL, slack_id, "Cancelled by the requester. Nothing was sent."
+        )
 
 
 async def close(tx: Tx, core: Core, request: Request, event: Event, actor: str, text: str) -> Request:
@@ -242,11 +195,5 @@ async def note(
     tx: Tx, core: Core, request: Request, actor: str, action: str, body: Mapping[str, object]
 ) -> None:
     """One audit entry about a request, in the transaction of the change."""
-    await audit.append(
-        tx,
-        actor=actor,
-        action=action,
-        subject=f"request:{request.id}:{request.version}",
-        body={"kind": request.kind, "state": request.state.value, "digest": request.digest, **body},
-        policy_version=core.policy.version,
-    )
+    told = {"kind": request.kind, "state": request.state.value, "digest": request.digest, **body}
+    await audit.record(tx, core, actor, action, f"request:{request.id}:{request.version}", told)

@@ -6,7 +6,7 @@ import math
 from collections.abc import Collection, Mapping
 
 from bot.domain.events.statements import RequestPage
-from bot.domain.requests.approvals import DecisionKind
+from bot.domain.requests.approvals import waits_for
 from bot.domain.requests.lifecycle import OPEN, State
 from bot.domain.time.periods import Period
 from bot.partner.errors import PartnerError
@@ -28,11 +28,11 @@ async def inbox_of(core: Core, slack_id: str) -> InboxPicture:
     standing = await people.standing_lately(core)
     async with core.store.read() as tx:
         pending = await requests.find(tx, states=(State.PENDING,), limit=100, oldest_first=True)
-        waiting = []
-        for request in pending if slack_id in standing.approvers else ():
-            voted = {d.actor for d in await decisions.of(tx, request.id) if d.kind is DecisionKind.APPROVE}
-            if not any(standing.are_one(slack_id, person) for person in (request.requester, *voted)):
-                waiting.append(request)
+        waiting = [
+            request
+            for request in (pending if slack_id in standing.approvers else ())
+            if waits_for(slack_id, request, await decisions.of(tx, request.id), standing)
+        ]
         mine = await requests.find(tx, requester=slack_id, states=OPEN, limit=50)
         recent = await requests.find(tx, states=frozenset(State) - OPEN, limit=10)
     return InboxPicture(tuple(waiting), tuple(mine), tuple(recent))

@@ -3,9 +3,10 @@ at whether the person may decide at all."""
 
 from __future__ import annotations
 
-from bot.domain.errors import CountersignError, NotFound
+from bot.domain.errors import NotFound
 from bot.domain.requests.approvals import decide
 from bot.services import outbox_messages, people
+from bot.services.audit import audited_refusal
 from bot.services.core import Core
 from bot.services.requests.approvals import refusal_of
 from bot.services.requests.lifecycle import existing
@@ -30,7 +31,7 @@ async def draft(core: Core, draft_id: str, owner: str) -> Draft:
 
 async def require_may_approve(core: Core, request_id: str, slack_id: str) -> None:
     """Tell at the click what `approvals.approve` would refuse later; raises that refusal (audited)."""
-    try:
+    async with audited_refusal(core, slack_id, "request.approve", f"request:{request_id}"):
         actor = await people.member(core, slack_id)
         standing = await people.standing_lately(core)
         async with core.store.read() as tx:
@@ -45,6 +46,3 @@ async def require_may_approve(core: Core, request_id: str, slack_id: str) -> Non
             )
         if not verdict.counts:
             raise refusal_of(core, request, verdict)
-    except CountersignError as refusal:
-        await people.refused(core, slack_id, "request.approve", f"request:{request_id}", refusal.reason)
-        raise

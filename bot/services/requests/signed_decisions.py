@@ -1,17 +1,20 @@
-"""Decisions under a MAC: a state flipped in the database by hand is not an approval."""
+"""Decisions under a MAC: a state flipped in the database by hand is not an approval.
+
+What counts of the stored ones is told here, for whatever is done by leave of two people.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 
 from bot.domain.people.actors import Actor
-from bot.domain.requests.approvals import Decision, DecisionKind, decision_bytes
+from bot.domain.requests.approvals import Decision, DecisionKind, second_people
 from bot.domain.requests.lifecycle import Request
 from bot.services.core import Core
+from bot.services.requests.signatures import decision_mac, is_genuine
 from storage.store import Tx
 from storage.vault import Vault
-
-_PURPOSE = "approval_mac"
 
 
 def signed(
@@ -39,9 +42,21 @@ def signed(
         reason=reason,
         verdict=verdict,
     )
-    return replace(decision, mac=tx.vault.mac(_PURPOSE, decision_bytes(decision)))
+    return replace(decision, mac=decision_mac(tx.vault, decision))
 
 
-def is_genuine(vault: Vault, decision: Decision) -> bool:
-    """Was this row written by us, and is it as we wrote it?"""
-    return vault.check_mac(_PURPOSE, decision_bytes(decision), decision.mac)
+def for_row(tx: Tx, core: Core, row: Request, decision: Decision) -> Decision:
+    """The same decision on one row of the batch it was made on."""
+    made = replace(decision, id=core.ids.ulid(), request_id=row.id, digest=row.digest, decided_at=tx.now)
+    return replace(made, mac=decision_mac(tx.vault, made))
+
+
+def given(vault: Vault, request: Request, made: Iterable[Decision], kind: DecisionKind) -> list[Decision]:
+    """Those of `made` that are of this kind, were signed by us, and are about exactly these terms; in order."""
+    return [d for d in made if d.kind is kind and d.digest == request.digest and is_genuine(vault, d)]
+
+
+def approved_by(vault: Vault, request: Request, made: Iterable[Decision]) -> list[str]:
+    """The different people who approved exactly these terms, none of them the requester, as it is stored."""
+    approvals = given(vault, request, made, DecisionKind.APPROVE)
+    return second_people((d.actor for d in approvals), asked_by=request.requester)

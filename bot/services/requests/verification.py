@@ -13,8 +13,9 @@ from bot.domain.requests.approvals import Decision, DecisionKind
 from bot.domain.requests.lifecycle import Request, State
 from bot.domain.requests.verification import Checked, Verification
 from bot.services.core import Core
-from bot.services.requests.lifecycle import existing, has_its_digest
-from bot.services.requests.signed_decisions import is_genuine
+from bot.services.requests.lifecycle import existing
+from bot.services.requests.signatures import has_its_body, has_its_digest, is_genuine
+from bot.services.requests.signed_decisions import approved_by, given
 from storage import audit, audit_pages
 from storage.errors import CannotOpen, Purged
 from storage.requests import decisions, requests
@@ -44,7 +45,7 @@ async def verify(core: Core, request_id: str) -> Verification:
             _terms(tx, request),
             await _body(tx, request),
             _decisions(tx, request, made),
-            _approvals(request, made),
+            _approvals(tx, request, made),
             await _read("Audit entries", _entries(tx, request)),
             await _read(_CHAIN, _chain(tx)),
         ]
@@ -83,7 +84,7 @@ async def _body(tx: Tx, request: Request) -> Checked:
         return Checked(what, holds=True, found="deleted when the outcome was settled, as it should be")
     except CannotOpen:
         return Checked(what, holds=False, found="it cannot be opened under this master key")
-    holds = tx.vault.check_mac("token_hash", frozen.body, request.body_mac)
+    holds = has_its_body(tx.vault, request, frozen.body)
     return Checked(what, holds, "as it was frozen at submit" if holds else "not what was frozen at submit")
 
 
@@ -101,17 +102,21 @@ def _decisions(tx: Tx, request: Request, made: Sequence[Decision]) -> Checked:
     return Checked("Decisions", holds=True, found=f"each is signed, and about these terms: {kinds}")
 
 
-def _approvals(request: Request, made: Sequence[Decision]) -> Checked:
+def _approvals(tx: Tx, request: Request, made: Sequence[Decision]) -> Checked:
     """A state that needs approvals has them, of people other than the requester."""
     if request.state not in _DECIDED:
         return Checked("Approvals", holds=True, found=f"none are needed to be {request.state}")
     if request.break_glass:
-        own = any(d.kind is DecisionKind.BREAK_GLASS and d.actor == request.requester for d in made)
+        own = {d.actor for d in given(tx.vault, request, made, DecisionKind.BREAK_GLASS)} == {
+            request.requester
+        }
         return Checked("Approvals", own, "Freeze now, on the requester's own word")
-    given = {d.actor for d in made if d.kind is DecisionKind.APPROVE} - {request.requester}
-    holds = len(given) >= request.approvals_needed
+    approvers = approved_by(tx.vault, request, made)
+    holds = len(approvers) >= request.approvals_needed
     return Checked(
-        "Approvals", holds, f"{len(given)} of {request.approvals_needed} needed, none of them the requester's"
+        "Approvals",
+        holds,
+        f"{len(approvers)} of {request.approvals_needed} needed, none of them the requester's",
     )
 
 
@@ -121,7 +126,9 @@ async def _rows(tx: Tx, batch: Request) -> Checked:
     wrong = []
     for row in rows:
         made = await decisions.of(tx, row.id)
-        if not (_terms(tx, row).holds and _decisions(tx, row, made).holds and _approvals(row, made).holds):
+        if not (
+            _terms(tx, row).holds and _decisions(tx, row, made).holds and _approvals(tx, row, made).holds
+        ):
             wrong.append(row.id)
     if wrong:
         return Checked("Rows", holds=False, found=f"not as they were approved: {', '.join(wrong)}")

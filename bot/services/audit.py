@@ -1,0 +1,73 @@
+"""Puts on record what people and the bot did, and what they were refused.
+
+Every entry joins the audit chain (`storage.audit`) and names the policy in force. What was done is recorded in the
+transaction that does it, so that the two stand or fall together; a refusal changes nothing, and has its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from typing import Any
+
+from bot.domain.errors import CountersignError
+from bot.services.core import Core
+from storage import audit as chain
+from storage.store import Tx
+
+
+async def record(
+    tx: Tx,
+    core: Core,
+    actor: str,
+    action: str,
+    subject: str,
+    body: Mapping[str, Any] | None = None,
+    *,
+    reason_code: str = "",
+) -> None:
+    """`actor` (a Slack id, or `system:…`) did `action` to `subject` (`kind:id`).
+
+    `body`: ids, amounts, digests; nothing personal, no secret, no float. Late in the transaction, as on
+    PostgreSQL nobody else can add to the chain until it ends.
+    """
+    await chain.append(
+        tx,
+        actor=actor,
+        action=action,
+        subject=subject,
+        reason_code=reason_code,
+        body=body,
+        policy_version=core.policy.version,
+    )
+
+
+@asynccontextmanager
+async def audited_refusal(
+    core: Core,
+    actor: str,
+    action: str,
+    subject: str = "",
+    *,
+    of: type[Exception] = CountersignError,
+    reason: str = "",
+) -> AsyncIterator[None]:
+    """What is refused within is on record, and raised on: who wanted what, and why not.
+
+    Only errors of the type `of` are refusals. `reason` is the word for it where the error has none that says
+    enough. Goes around a transaction and never into one, as what was refused is rolled back.
+    """
+    try:
+        yield
+    except of as refusal:
+        async with core.store.begin() as tx:
+            await chain.append(
+                tx,
+                actor=actor,
+                action=action,
+                subject=subject,
+                outcome="refused",
+                reason_code=reason or getattr(refusal, "reason", "refused"),
+                policy_version=core.policy.version,
+            )
+        raise

@@ -1,0 +1,58 @@
+"""What is signed under the master key about a request: its terms, its body, and every decision on it.
+
+Each kind of signature is a MAC under a label, and so a key, of its own: what was signed as one thing is never
+taken for another. The labels are named here and nowhere else.
+"""
+
+from __future__ import annotations
+
+from bot.domain.requests.approvals import Decision, decision_bytes
+from bot.domain.requests.lifecycle import Request
+from bot.domain.requests.terms import fixed_at_submit, terms_digest
+from storage.vault import Vault
+
+_DECISION = "approval_mac"
+_TERMS = "request_digest"
+_BODY = "token_hash"
+# Before there was `_TERMS`, the terms were signed under the label of decisions. Decisions and the audit chain
+# name a request by that signature, so it cannot be made anew: where it is, it still counts. It can stand for
+# no decision, whose bytes begin with a length and never with the digit of a digest.
+_TERMS_BEFORE = _DECISION
+
+
+def digest_of(vault: Vault, request: Request) -> str:
+    """The keyed digest over all that is fixed when a request is made.
+
+    Keyed, so that nobody who can write to the database alone can make terms and digest agree again.
+    """
+    return vault.mac(_TERMS, _terms(request))
+
+
+def has_its_digest(vault: Vault, request: Request) -> bool:
+    """Is all that was fixed at submit as it was?"""
+    labels = (_TERMS, _TERMS_BEFORE)
+    return any(vault.check_mac(label, _terms(request), request.digest) for label in labels)
+
+
+def _terms(request: Request) -> bytes:
+    return terms_digest(fixed_at_submit(request)).encode()
+
+
+def body_mac(vault: Vault, body: bytes) -> str:
+    """Of the frozen body, to compare it by: it is sealed, and deleted with the outcome."""
+    return vault.mac(_BODY, body)
+
+
+def has_its_body(vault: Vault, request: Request, body: bytes) -> bool:
+    """Is this the body that was frozen at submit?"""
+    return vault.check_mac(_BODY, body, request.body_mac)
+
+
+def decision_mac(vault: Vault, decision: Decision) -> str:
+    """Binds a decision to who made it, when, and about which terms; its `mac` is not read."""
+    return vault.mac(_DECISION, decision_bytes(decision))
+
+
+def is_genuine(vault: Vault, decision: Decision) -> bool:
+    """Was this row written by us, and is it as we wrote it?"""
+    return vault.check_mac(_DECISION, decision_bytes(decision), decision.mac)

@@ -1,0 +1,108 @@
+"""What is done in one place is done nowhere else: judging a second person, writing the record, asking for a role."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+import bot
+import bot.domain.people.delegation
+import bot.domain.requests.approvals
+import bot.services
+import bot.services.audit
+import bot.services.people
+import handlers
+import storage
+
+SERVICES = Path(bot.services.__file__).parent
+EVERYWHERE = [Path(package.__file__ or "").parent for package in (bot, handlers, storage)]
+AUDIT = Path(bot.services.audit.__file__)
+PEOPLE = Path(bot.services.people.__file__)
+SECOND_PERSON = {Path(bot.domain.requests.approvals.__file__), Path(bot.domain.people.delegation.__file__)}
+
+# What tells who has a role now; whoever refuses by it does so through `people`.
+_ROLES = {"roles", "roles_lately", "admins", "approvers"}
+
+
+def calls_of_the_chain(tree: ast.AST) -> Iterator[ast.AST]:
+    """`append` of `storage.audit`, by whatever name it was imported."""
+    names = {
+        alias.asname or alias.name
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ImportFrom) and node.module == "storage"
+        for alias in node.names
+        if alias.name == "audit"
+    }
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and node.module == "storage.audit":
+            yield from (node for alias in node.names if alias.name == "append")
+        if isinstance(node, ast.Attribute) and node.attr == "append" and ast.unparse(node.value) in names:
+            yield node
+
+
+def refusals_on_record(tree: ast.AST) -> Iterator[ast.AST]:
+    """An audit entry with the outcome `refused`, and helpers of that name."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and node.value == "refused":
+            yield node
+        if isinstance(node, ast.Attribute) and node.attr == "refused":
+            yield node
+
+
+def refusals_for_a_role(tree: ast.AST) -> Iterator[ast.AST]:
+    """`if …` about who has a role, with a `raise` under it."""
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.If) or not any(isinstance(n, ast.Raise) for n in ast.walk(node)):
+            continue
+        names = {n.attr for n in ast.walk(node.test) if isinstance(n, ast.Attribute)}
+        if names & _ROLES and any(isinstance(n, ast.In | ast.NotIn) for n in ast.walk(node.test)):
+            yield node
+
+
+def seats_compared(tree: ast.AST) -> Iterator[ast.AST]:
+    """`Standing.are_one`, which only the rule of the second person asks."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute) and node.attr == "are_one":
+            yield node
+
+
+def approvals_counted(tree: ast.AST) -> Iterator[ast.AST]:
+    """People without the requester: those who count are told by `second_people`."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Sub):
+            yield from (
+                n for n in ast.walk(node.right) if isinstance(n, ast.Attribute) and n.attr == "requester"
+            )
+
+
+Find = Callable[[ast.AST], Iterator[ast.AST]]
+
+# What is looked for, where, and the modules that may: with an example of what each must find.
+RULES: list[tuple[Find, list[Path], set[Path], str]] = [
+    (calls_of_the_chain, [SERVICES], {AUDIT}, "from storage import audit as a\na.append(tx)"),
+    (calls_of_the_chain, [SERVICES], {AUDIT}, "from storage.audit import append"),
+    (refusals_on_record, [SERVICES], {AUDIT}, "await people.refused(core, who, 'x', '', 'y')"),
+    (refusals_for_a_role, [SERVICES], {PEOPLE}, "if who not in await people.admins(core):\n    raise No()"),
+    (seats_compared, EVERYWHERE, SECOND_PERSON, "standing.are_one(a, b)"),
+    (approvals_counted, EVERYWHERE, set(), "len(given - {request.requester}) >= 1"),
+]
+
+
+@pytest.mark.parametrize(("find", "where", "allowed", "example"), RULES)
+def test_what_is_done_in_one_place_is_done_nowhere_else(
+    find: Find, where: list[Path], allowed: set[Path], example: str
+) -> None:
+    assert list(find(ast.parse(example))), "the rule does not find what it forbids"
+
+    found = {
+        f"{path}:{getattr(node, 'lineno', 0)}"
+        for folder in where
+        for path in folder.rglob("*.py")
+        if path not in allowed
+        for node in find(ast.parse(path.read_text()))
+    }
+
+    assert not found

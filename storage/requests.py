@@ -31,7 +31,7 @@ from sqlalchemy import (
 
 from bot.domain.errors import Stale
 from bot.domain.money import exact_sum
-from bot.domain.requests import COMMITTED, OPEN, Event, Request, State, advance
+from bot.domain.requests import COMMITTED, OPEN, UNSENT, Event, PendingHold, Request, State, advance
 from storage import tables as t
 from storage.columns import UtcDateTime
 from storage.errors import Purged
@@ -257,6 +257,19 @@ async def purge_due(tx: Tx, *, unresolved_after: timedelta) -> list[str]:
     given_up = (row.state == State.UNRESOLVED) & (row.first_sent_at <= tx.now - unresolved_after)
     asked = select(row.id).where(row.purged_at.is_(None), or_(settled, given_up)).order_by(row.created_at)
     return list((await tx.run(asked)).scalars())
+
+
+async def pending_hold(tx: Tx, program: str, float_kinds: Collection[str]) -> PendingHold:
+    """What this program's unsent requests of `float_kinds` will take from its float. Rows count, batches do not."""
+    row = t.request.c
+    asked = select(row.exposure_usd).where(
+        row.program == program,
+        row.state.in_(list(UNSENT)),
+        row.kind.in_(list(float_kinds)),
+        row.rows.is_(None),
+    )
+    exposures = (await tx.run(asked)).scalars().all()
+    return PendingHold(exact_sum(exposures), len(exposures))
 
 
 async def spent_usd(

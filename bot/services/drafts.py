@@ -15,7 +15,7 @@ from typing import Any
 
 from bot.domain.cards import CardEntry
 from bot.domain.errors import InvalidFields, NotFound
-from bot.domain.money import exact_sum, format_usd
+from bot.domain.money import format_usd
 from bot.domain.requests import OPEN, Request, State
 from bot.domain.reveals import NOT_SET_UP
 from bot.operations._base import Concern, Facts, Line, Operation
@@ -162,7 +162,7 @@ async def preview(core: Core, draft_id: str) -> Preview:
     draft = replace(draft, values={**draft.values, **operation.learned(facts)})
     operation = operation_of(core, draft)
     async with core.store.begin() as tx:
-        facts |= await house_facts(tx, core, operation)
+        facts |= await house_facts(tx, core, operation, draft.program)
         facts |= await own_records.facts(tx, operation, draft.program)
         draft = replace(draft, facts=facts)
         await drafts.put(tx, draft)
@@ -184,11 +184,11 @@ async def preview(core: Core, draft_id: str) -> Preview:
     )
 
 
-async def house_facts(tx: Tx, core: Core, operation: Operation) -> Facts:
-    """What our own records say: open and similar requests on the same target, pending top-ups."""
+async def house_facts(tx: Tx, core: Core, operation: Operation, program: str) -> Facts:
+    """What our own records say: open and similar requests on the same target, what is held of the float."""
     facts = await on_target(tx, operation)
     if operation.moves_float:
-        facts["pending_usd"] = str(await pending_usd(tx, core))
+        facts["pending_usd"] = str((await requests.pending_hold(tx, program, core.float_kinds)).usd)
     return facts
 
 
@@ -203,13 +203,6 @@ async def on_target(tx: Tx, operation: Operation) -> dict[str, Any]:
             elif _similar(other, operation, tx):
                 facts["similar"].append(f"{other.id} ({other.state})")
     return facts
-
-
-async def pending_usd(tx: Tx, core: Core) -> Decimal:
-    """What pending and approved requests will take from the float."""
-    waiting = await requests.find(tx, states=(State.PENDING, State.APPROVED), each_row=True, limit=10_000)
-    leaving = (r.exposure_usd for r in waiting if r.kind in core.kinds and core.kinds[r.kind].moves_float)
-    return exact_sum(leaving)
 
 
 def _similar(other: Request, operation: Operation, tx: Tx) -> bool:

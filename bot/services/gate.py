@@ -18,7 +18,7 @@ from bot.partner.errors import Forbidden, PartnerError, Unauthorized
 from bot.services import bulk_approval, bulk_facts, own_records, people, programs
 from bot.services.core import Core
 from bot.services.decisions import is_genuine
-from bot.services.drafts import house_facts
+from bot.services.drafts import on_target
 from bot.services.requests import has_its_digest
 from storage import decisions, requests
 from storage.errors import CannotOpen, Purged
@@ -193,7 +193,7 @@ async def _no_new_doubt(core: Core, request: Request, operation: Operation) -> S
     if not operation.doubts or request.state is not State.APPROVED:
         return None
     async with core.store.read() as tx:
-        now = await house_facts(tx, core, operation)
+        now = await on_target(tx, operation)
     fresh = set(now["unresolved"]) - set(request.facts.get("unresolved", ())) - {request.id}
     if not fresh:
         return None

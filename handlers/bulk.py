@@ -5,9 +5,9 @@ from __future__ import annotations
 from bot.domain import bulk_csv
 from bot.domain.bulk_csv import Unreadable
 from bot.domain.errors import NotAllowed, NotFound
-from bot.domain.requests import Request
 from bot.operations._base import Operation
 from bot.services import bulk, bulk_reading, drafts, lookups, people
+from handlers import modals
 from handlers.files import fetch
 from handlers.guard import Json, Turn
 from handlers.views import blocks, forms, ids, replies
@@ -107,14 +107,7 @@ async def preview(turn: Turn) -> None:
         return
     request = await bulk.submit(turn.core, meta["draft"], turn.user, reason=reason)
     await turn.ack(response_action="clear")
-    turn.after(_tell_requester(turn, request, meta.get("channel", "")))
-
-
-async def _tell_requester(turn: Turn, request: Request, channel: str) -> None:
-    note = replies.submitted(request, turn.core.channels.approvals)
-    if channel and not channel.startswith("D") and await turn.whisper(channel, note):
-        return
-    await turn.tell_directly(note)
+    turn.after(modals.tell_requester(turn, request, meta.get("channel", "")))
 
 
 async def turn_page(turn: Turn) -> None:

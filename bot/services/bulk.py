@@ -13,6 +13,7 @@ from typing import Any
 from bot.domain.bulk import counted, digest_of_rows
 from bot.domain.errors import CountersignError, NotAllowed, NotFound, Stale
 from bot.domain.money import exact_sum
+from bot.domain.policy import approved_while_paused
 from bot.domain.requests import Event, Request, State
 from bot.operations._base import Concern, Operation
 from bot.partner.codec import encode
@@ -53,7 +54,7 @@ async def preview(core: Core, draft_id: str, slack_id: str) -> BulkPreviewPictur
     kind, rows = read.cls.kind, len(operations)
     concerns = bulk_words.concerns(kind, rows, total_usd, facts)
     if paused:
-        concerns.insert(0, Concern(f"{paused} What is approved meanwhile waits 15 minutes at most."))
+        concerns.insert(0, Concern(approved_while_paused(paused)))
     return BulkPreviewPicture(
         draft_id=draft.id,
         kind=kind,

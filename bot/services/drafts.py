@@ -16,6 +16,7 @@ from typing import Any
 from bot.domain.cards import CardEntry
 from bot.domain.errors import InvalidFields, NotFound
 from bot.domain.money import format_usd
+from bot.domain.policy import approved_while_paused
 from bot.domain.requests import OPEN, Request, State
 from bot.domain.reveals import NOT_SET_UP
 from bot.operations._base import Concern, Facts, Line, Operation
@@ -168,13 +169,12 @@ async def preview(core: Core, draft_id: str) -> Preview:
         await drafts.put(tx, draft)
         lines = [*operation.lines(facts), *await house_lines(tx, core, operation, facts, draft.owner)]
         paused = await programs.why_paused(tx, draft.program)
-    waits = f"{paused} What is approved meanwhile waits 15 minutes at most."
     return Preview(
         draft=draft,
         operation=operation,
         lines=tuple(lines),
         concerns=(
-            *((Concern(waits),) if paused else ()),
+            *((Concern(approved_while_paused(paused)),) if paused else ()),
             *operation.concerns(facts),
             *house_concerns(operation, facts),
         ),

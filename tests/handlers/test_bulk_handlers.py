@@ -12,7 +12,7 @@ import pytest
 from sqlalchemy import text
 
 from bot.domain.requests import Request, State
-from bot.services import requests
+from bot.services import pausing, requests
 from tests.handlers.office import ALICE, APPROVALS, BOB, CAROL, Office, an_office
 from tests.services.acting import processor
 from tests.services.bulk_help import hold_rows_to_the_ledger, rows_of, states_of
@@ -89,6 +89,17 @@ async def test_an_uploaded_list_becomes_one_request_with_rows_and_a_file_of_resu
     results = await replies_with_files(office, batch)
     assert [file["name"] for m in results for file in m["files"]] == [f"{batch.id}-results.csv"]
     assert await hold_rows_to_the_ledger(office.world, batch) == Decimal("30.50")
+
+
+async def test_who_submits_a_batch_while_sending_is_paused_is_told_so(office: Office) -> None:
+    await pausing.pause(office.core, BOB, ["main"], "the key may be stolen")
+
+    batch = await ask_by_upload(office, "10", "20.50")
+
+    told = words((await office.messages(ALICE, "D0ALICE"))[-1])
+    assert f"*{batch.id}* is pending" in told
+    assert "Sending to main is paused since" in told
+    assert "the key may be stolen. What is approved meanwhile waits 15 minutes at most." in told
 
 
 async def test_the_results_name_each_row_with_its_key(office: Office) -> None:

@@ -30,7 +30,9 @@ from sqlalchemy import (
 )
 
 from bot.domain.errors import Stale
+from bot.domain.limits import WINDOW, LimitUse, Scope
 from bot.domain.money import exact_sum
+from bot.domain.policy import Limits
 from bot.domain.requests import COMMITTED, OPEN, UNSENT, Event, PendingHold, Request, State, advance
 from storage import tables as t
 from storage.columns import UtcDateTime
@@ -299,6 +301,28 @@ async def spent_usd(
         asked = asked.where(row.id.in_(approved))
     # Summed here: SQLite would add texts as doubles.
     return exact_sum((await tx.run(asked)).scalars())
+
+
+async def limit_uses(
+    tx: Tx, limits: Limits, *, requester: str, approvers: Collection[str] = ()
+) -> list[LimitUse]:
+    """How much of each limit that there is was used in the last 24 hours.
+
+    Those that count for `requester`, with each of `approvers`, and for everybody. Call `lock_limits` first when a
+    decision hangs on them.
+    """
+    since = tx.now - WINDOW
+    found: list[LimitUse] = []
+    if limits.per_requester_usd is not None:
+        spent = await spent_usd(tx, since=since, requester=requester)
+        found.append(LimitUse(Scope.REQUESTER, limits.per_requester_usd, spent))
+    if limits.per_pair_usd is not None:
+        for approver in sorted(set(approvers)):
+            spent = await spent_usd(tx, since=since, requester=requester, approver=approver)
+            found.append(LimitUse(Scope.PAIR, limits.per_pair_usd, spent, approver))
+    if limits.total_usd is not None:
+        found.append(LimitUse(Scope.TOTAL, limits.total_usd, await spent_usd(tx, since=since)))
+    return found
 
 
 async def rows_of(tx: Tx, parent_id: str) -> list[Request]:

@@ -49,7 +49,7 @@ async def preview(core: Core, draft_id: str, slack_id: str) -> BulkPreviewPictur
     async with core.store.begin() as tx:
         facts = {**live_facts, **await _house_facts(tx, core, read, operations, draft.program)}
         await draft_rows.put(tx, replace(draft, facts=facts))
-        limits = await drafts.limit_lines(tx, core, total_usd, slack_id) if total_usd else []
+        limits = await drafts.limit_lines(tx, core, total_usd, slack_id)
         paused = await programs.why_paused(tx, draft.program)
     kind, rows = read.cls.kind, len(operations)
     concerns = bulk_words.concerns(kind, rows, total_usd, facts)

@@ -234,8 +234,7 @@ async def house_lines(tx: Tx, core: Core, operation: Operation, facts: Facts, re
     if operation.moves_float and "float_available_usd" in facts:
         after_all = Decimal(facts["float_available_usd"]) - exposure - Decimal(facts["pending_usd"])
         lines.append(("After all pending", format_usd(after_all)))
-    if exposure:
-        lines += await limit_lines(tx, core, exposure, requester)
+    lines += await limit_lines(tx, core, exposure, requester)
     reference = operation.values.get("partner_ref")
     if reference:
         named = await code_people.receiver(tx, reference)
@@ -245,17 +244,5 @@ async def house_lines(tx: Tx, core: Core, operation: Operation, facts: Facts, re
 
 async def limit_lines(tx: Tx, core: Core, exposure: Decimal, requester: str) -> list[Line]:
     """How much of the rolling limits, where there are any, this and what was approved lately would use."""
-    lines: list[Line] = []
-    since = tx.now - timedelta(hours=24)
-    limits = core.policy.limits
-    for limit, label, spent in (
-        (
-            limits.per_requester_usd,
-            "Your last 24 hours",
-            await requests.spent_usd(tx, since=since, requester=requester),
-        ),
-        (limits.total_usd, "Everybody's last 24 hours", await requests.spent_usd(tx, since=since)),
-    ):
-        if limit is not None:
-            lines.append((label, f"{format_usd(spent)} + {format_usd(exposure)} of {format_usd(limit)}"))
-    return lines
+    uses = await requests.limit_uses(tx, core.policy.limits, requester=requester)
+    return [(use.label, use.with_more(exposure)) for use in uses] if exposure else []

@@ -128,7 +128,7 @@ async def turn_page(turn: Turn) -> None:
 async def confirm(turn: Turn, view_id: str, request_id: str, page: int = 1) -> None:
     """The approver's window of a batch: its rows in full, drawn from the database."""
     found = await lookups.confirmation(turn.core, request_id)
-    rows = await lookups.rows_to_approve(turn.core, request_id)
+    rows = await lookups.rows_to_approve(turn.core, request_id, turn.user)
     await turn.client.views_update(view_id=view_id, view=views.confirmation(found, rows, page))
 
 

@@ -62,7 +62,7 @@ async def _confirm_terms(turn: Turn, view_id: str, request_id: str) -> None:
     if found.picture.batch is not None:
         await bulk.confirm(turn, view_id, request_id)
         return
-    private = await lookups.private_of(turn.core, request_id)
+    private = await lookups.private_of(turn.core, request_id, turn.user)
     values = {**found.picture.request.terms, **private} if private else {}
     fields = turn.core.kinds[found.picture.request.kind].fields
     lines = tuple((f.label, values[f.name]) for f in fields if f.name in values and not f.card)

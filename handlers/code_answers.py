@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 from bot.domain.errors import NotFound
 from bot.services import code_people
 from bot.services.core import Core
+from handlers.grammar import mentioned
 from handlers.views import people_views, replies
 from handlers.views.blocks import Block
 
-_MENTION = re.compile(r"<@([UW][A-Z0-9]+)(?:\|[^>]*)?>")
 _HOW = "Write /countersign people, people map REFERENCE @person, or people unmap REFERENCE."
 
 
@@ -33,8 +32,7 @@ async def named(core: Core, slack_id: str, words: Sequence[str]) -> Block:
     partner_ref = " ".join(reference)
     if who.lower() == "none":
         return replies.said(await code_people.unname(core, slack_id, partner_ref))
-    mentioned = _MENTION.fullmatch(who)
-    found = await core.directory.members([mentioned[1] if mentioned else f"@{who.removeprefix('@')}"])
+    found = await core.directory.members([mentioned(who) or f"@{who.removeprefix('@')}"])
     if len(found) != 1:
         raise NotFound(f"Name one person. {_HOW}")
     return replies.said(await code_people.ask(core, slack_id, partner_ref, min(found)))

@@ -7,7 +7,6 @@ its writer, and a request is made only by submitting the form.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from zoneinfo import ZoneInfo
 
 from slack_sdk.errors import SlackApiError
 
@@ -17,7 +16,7 @@ from bot.intents import what_if
 from bot.intents.text import clean
 from bot.services import conversation, people
 from bot.services import conversation_buttons as pressed
-from bot.services.conversation_facts import Heard, Place, zone_of
+from bot.services.conversation_facts import Heard, Place
 from bot.services.conversation_steps import (
     Choice,
     Guarded,
@@ -94,7 +93,7 @@ async def _tell_all(turn: Turn, steps: Sequence[Step], actor: Actor) -> None:
 async def _drawn(turn: Turn, step: Step, actor: Actor) -> blocks.Block:
     match step:
         case Look(reading):
-            zone = ZoneInfo(zone_of(actor))
+            zone = actor.zone
             command = asked.command_of(reading, turn.core.clock.now(), zone)
             return talk.noted(await answers.answer(turn, command), reading.notes)
         case Question():

@@ -11,6 +11,7 @@ from operator import attrgetter
 
 from bot.domain.actors import Actor
 from bot.domain.errors import NotAllowed, NotFound
+from bot.domain.visibility import may_see_code_receivers
 from bot.operations import readers
 from bot.services import alerts, consents, people
 from bot.services.core import Core
@@ -123,7 +124,7 @@ def _reference(text: str) -> str:
 
 async def _admin(core: Core, slack_id: str) -> Actor:
     actor = await people.require_member(core, slack_id, action=_ACTION)
-    if slack_id not in await people.admins(core):
+    if not may_see_code_receivers(slack_id, await people.admins(core)):
         await people.refused(core, slack_id, _ACTION, "", "not_an_admin")
         raise NotAllowed("Only admins may see and say who gets one-time codes.", "not_an_admin")
     return actor

@@ -142,10 +142,7 @@ async def resolve_card(tx: Tx, text: str) -> CardEntry:
     refuse_card_number(text)
     if not found:
         raise NotFound(f"No card matches “{text[:60]}”. Name it by last four digits, name, reference or id.")
-    shown = "; ".join(
-        f"{c.holder} ••{c.last4 or '????'}" + (f" ({c.partner_ref})" if c.partner_ref else "")
-        for c in found[:5]
-    )
+    shown = "; ".join(c.label + (f" ({c.partner_ref})" if c.partner_ref else "") for c in found[:5])
     more = f" and {len(found) - 5} more" if len(found) > 5 else ""
     raise NotFound(f"“{text[:60]}” fits {len(found)} cards: {shown}{more}. Give the reference or the id.")
 

@@ -12,6 +12,7 @@ from typing import Protocol
 
 from bot.domain.csv_lines import line
 from bot.domain.errors import NotAllowed
+from bot.domain.visibility import may_export
 from bot.services import people
 from bot.services.core import Core
 from bot.services.export_rows import KINDS, Wish
@@ -57,7 +58,7 @@ class Receiver(Protocol):
 
 async def require_exporter(core: Core, slack_id: str, wish: Wish) -> None:
     """Approvers and admins: an export takes much away at once. A refusal is audited; raises NotAllowed."""
-    if slack_id in await people.approvers(core) or slack_id in await people.admins(core):
+    if may_export(slack_id, await people.approvers(core), await people.admins(core)):
         return
     await people.refused(core, slack_id, "export", f"export:{wish.kind}", "not_an_exporter")
     names = ", ".join(dict.fromkeys((*core.policy.people.approvers, *core.policy.people.admins)))

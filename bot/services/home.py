@@ -13,15 +13,15 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from bot.domain.actors import require_full_member
-from bot.domain.approvals import DecisionKind
 from bot.domain.delegation import Standing
 from bot.domain.errors import NotAllowed
-from bot.domain.requests import OPEN, Request, State
-from bot.services import people, status
+from bot.domain.requests import OPEN
+from bot.services import people, request_lookups, status
 from bot.services.core import Core
 from bot.services.house_pictures import HomePicture, ProgramState
 from bot.services.pictures import AlertPicture, InboxPicture
-from storage import decisions, home_views, requests
+from bot.services.request_lookups import Pending
+from storage import home_views, requests
 from storage import people as people_rows
 from storage.home_views import HomeView
 
@@ -46,17 +46,16 @@ LATELY = timedelta(hours=4)
 MOST_VIEWERS = 100
 # Where nothing changed, the times of reading are drawn again this often.
 AGES_AFTER = timedelta(minutes=5)
-_MOST_PENDING = 100
 _MOST_MINE = 50
 
 
 @dataclass(frozen=True, slots=True)
 class Shared:
-    """What does not depend on who looks. `pending`: oldest first, each with those who approved it."""
+    """What does not depend on who looks. `pending`: oldest first."""
 
     programs: tuple[ProgramState, ...]
     alerts: tuple[AlertPicture, ...]
-    pending: tuple[tuple[Request, frozenset[str]], ...]
+    pending: tuple[Pending, ...]
     standing: Standing
     requesters: frozenset[str] | None  # None: every full member
     admins: frozenset[str]
@@ -71,37 +70,24 @@ async def shared(core: Core) -> Shared:
     admins = await core.directory.members_lately(names.admins or names.approvers)
     async with core.store.read() as tx:
         alerts = await status.open_alerts(tx, core)
-        found = await requests.find(tx, states=(State.PENDING,), limit=_MOST_PENDING, oldest_first=True)
-        pending = []
-        for request in found:
-            given = [d.actor for d in await decisions.of(tx, request.id) if d.kind is DecisionKind.APPROVE]
-            pending.append((request, frozenset(given)))
+        pending = await request_lookups.pending(tx)
     return Shared(states, alerts, tuple(pending), standing, requesters, admins)
 
 
 async def of(core: Core, known: Shared, slack_id: str) -> HomePicture:
     """The Home of one person, who may use the app."""
-    may_decide = slack_id in known.standing.approvers
-    waiting = [
-        request
-        for request, voted in known.pending
-        if may_decide and _waits_for(known, slack_id, request, voted)
-    ]
+    waiting = request_lookups.waiting_for(slack_id, known.pending, known.standing)
     async with core.store.read() as tx:
         mine = await requests.find(tx, requester=slack_id, states=OPEN, limit=_MOST_MINE)
         return HomePicture(
-            inbox=InboxPicture(tuple(waiting), tuple(mine), ()),
+            inbox=InboxPicture(waiting, tuple(mine), ()),
             programs=known.programs,
             alerts=known.alerts,
             may_ask=known.requesters is None or slack_id in known.requesters,
-            may_decide=may_decide,
+            may_decide=slack_id in known.standing.approvers,
             is_admin=slack_id in known.admins,
             at=tx.now,
         )
-
-
-def _waits_for(known: Shared, slack_id: str, request: Request, voted: frozenset[str]) -> bool:
-    return not any(known.standing.are_one(slack_id, other) for other in (request.requester, *voted))
 
 
 def fingerprint(picture: HomePicture, trouble: Sequence[str] = ()) -> str:

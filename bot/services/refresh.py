@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from bot.domain.approvals import decide
 from bot.domain.errors import CountersignError, NotFound
+from bot.domain.visibility import may_see_form
 from bot.services import owed, people
 from bot.services.approvals import refusal_of
 from bot.services.core import Core
@@ -23,7 +24,7 @@ async def draft(core: Core, draft_id: str, owner: str) -> Draft:
     """A form that was filled and not submitted, for its owner alone. Raises NotFound."""
     async with core.store.read() as tx:
         found = await drafts.get(tx, draft_id)
-    if found is None or found.owner != owner:
+    if found is None or not may_see_form(owner, found.owner):
         raise NotFound("This form is gone: it was submitted, or it is too old. Look at /requests.")
     return found
 

@@ -14,6 +14,7 @@ from bot.domain.errors import Expired, NotAllowed, NotFound
 from bot.domain.requests import Request
 from bot.domain.reveals import LINK_GOOD_FOR, digest_of
 from bot.domain.secret import Secret
+from bot.domain.visibility import may_see_card_details
 from bot.services import owed, people
 from bot.services.core import Core
 from bot.services.pictures import LinkPicture
@@ -69,7 +70,7 @@ async def another_link(core: Core, request_id: str, slack_id: str) -> None:
         request, found = await requests.get(tx, request_id), await reveals.get(tx, request_id)
     if request is None or found is None:
         raise NotFound(f"{request_id} is no request for card details. Look at /requests.")
-    if slack_id != request.requester:
+    if not may_see_card_details(slack_id, request):
         await people.refused(core, slack_id, "card_details.another_link", request_id, "not_the_requester")
         raise NotAllowed("Only who asked may get the link. Nothing was sent.", "not_the_requester")
     if not found.is_alive or found.valid_until <= core.clock.now():

@@ -288,6 +288,23 @@ async def test_long_lists_are_read_in_pages_by_who_asks_and_who_approves(office:
     assert "Rows 21 to 25 of 25" in words(await office.modal(ALICE))
 
 
+async def test_who_may_no_longer_decide_turns_no_page_of_private_values(office: Office) -> None:
+    people = [f"Max Muster {chr(65 + n)},49,1511234567{n:02},max{n}@example.com" for n in range(25)]
+    said = await upload(office, "\n".join(["name,country,phone,email", *people]))
+    await office.press(ALICE, said, "bulk:review", channel="D0ALICE")
+    await office.submit(ALICE, {"reason": "New hires"})
+    batch = await office.newest()
+    await office.press(BOB, await office.card(batch.id), "request:approve")
+    assert "Phone: 151123456700" in words(await office.modal(BOB))
+
+    await office.world.approve(batch, by=CAROL)
+    await office.press_in_modal(BOB, "bulk:on")
+
+    told = words(await office.modal(BOB))
+    assert "Phone" not in told
+    assert "shown in full only to approvers whose decision it waits for" in told
+
+
 async def test_a_row_nobody_knows_of_is_resolved_from_the_window_of_its_rows(office: Office) -> None:
     await processor("5xx").set(office.world, "POST /cards/{cardId}/topup", times=1)
     batch = await ask_by_upload(office, "10", "20")

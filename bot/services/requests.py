@@ -9,10 +9,9 @@ from datetime import timedelta
 from bot.domain.actors import Actor
 from bot.domain.approvals import DecisionKind
 from bot.domain.errors import CountersignError, NotAllowed, NotFound, Stale
-from bot.domain.money import plain
 from bot.domain.policy import APPROVAL_VALID_FOR
 from bot.domain.requests import Event, Request, State
-from bot.domain.terms import terms_digest
+from bot.domain.terms import request_digest
 from bot.partner.codec import encode
 from bot.services import bulk_rows, owed, people
 from bot.services.core import Core
@@ -90,41 +89,12 @@ def digest_of(vault: Vault, request: Request) -> str:
 
     Keyed, so that nobody who can write to the database alone can make terms and digest agree again.
     """
-    return vault.mac("approval_mac", _fixed(request))
+    return vault.mac("approval_mac", request_digest(request).encode())
 
 
 def has_its_digest(vault: Vault, request: Request) -> bool:
     """Is all that was fixed at submit as it was?"""
-    return vault.check_mac("approval_mac", _fixed(request), request.digest)
-
-
-def _fixed(request: Request) -> bytes:
-    """What will be sent and what approvers read, as one digest."""
-    batch = {"rows": request.rows, "parent_id": request.parent_id}
-    digest = terms_digest(
-        {
-            **{name: value for name, value in batch.items() if value is not None},
-            "id": request.id,
-            "program": request.program,
-            "kind": request.kind,
-            "subject": request.subject,
-            "subject_label": request.subject_label,
-            "summary": request.summary,
-            "requester": request.requester,
-            "requester_name": request.requester_name,
-            "reason": request.reason,
-            "terms": dict(request.terms),
-            "exposure_usd": plain(request.exposure_usd.normalize()),
-            "key": request.key,
-            "body_mac": request.body_mac,
-            "approvals_needed": request.approvals_needed,
-            "policy_version": request.policy_version,
-            "created_at": request.created_at.isoformat(),
-            "expires_at": request.expires_at.isoformat(),
-            "facts": dict(request.facts),
-        }
-    )
-    return digest.encode()
+    return vault.check_mac("approval_mac", request_digest(request).encode(), request.digest)
 
 
 async def free_id(tx: Tx, core: Core) -> str:

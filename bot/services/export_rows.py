@@ -18,7 +18,7 @@ from bot.partner.models import LedgerEntry, Transaction
 from bot.partner.ratelimit import Lane
 from bot.services import ledger_lookups, purchase_lookups
 from bot.services.core import Core
-from storage import audit_pages, card_labels, decisions, purchase_pages, request_search
+from storage import audit, cards, decisions, purchases, request_search
 
 AT_ONCE = 500
 
@@ -97,7 +97,7 @@ async def _audit(core: Core, wish: Wish) -> Records:
     after = 0
     while True:
         async with core.store.read() as tx:
-            found = await audit_pages.page(
+            found = await audit.page(
                 tx, since=wish.period.since, until=wish.period.until, after=after, limit=AT_ONCE
             )
         for entry in found:
@@ -167,10 +167,10 @@ _TRANSACTIONS = Kind(
 
 async def _of_program(core: Core, wish: Wish) -> AsyncIterator[tuple[str, str, PurchaseLine]]:
     """Every purchase whose events we heard, in the order they began."""
-    place: purchase_pages.Place | None = None
+    place: purchases.Place | None = None
     while True:
         async with core.store.read() as tx:
-            found, place = await purchase_pages.page(
+            found, place = await purchases.page(
                 tx,
                 wish.program,
                 since=wish.period.since,
@@ -178,7 +178,7 @@ async def _of_program(core: Core, wish: Wish) -> AsyncIterator[tuple[str, str, P
                 after=place,
                 limit=AT_ONCE,
             )
-            labels = await card_labels.of(tx, {p.card_id for p in found if p.card_id})
+            labels = await cards.labels(tx, {p.card_id for p in found if p.card_id})
         for purchase in found:
             card_id = purchase.card_id or ""
             yield card_id, labels.get(card_id, ""), purchase_lookups.heard_only(purchase)
@@ -194,7 +194,7 @@ async def _of_card(core: Core, wish: Wish, card: CardEntry) -> AsyncIterator[tup
     async def merged() -> list[PurchaseLine]:
         ids = {row.transaction_id for row in rows if row.transaction_id}
         async with core.store.read() as tx:
-            known = await purchase_pages.by_transaction(tx, card.program, ids)
+            known = await purchases.by_transaction(tx, card.program, ids)
         seen.update(ids)
         return [purchase_lookups.merged(row, known) for row in rows]
 
@@ -210,7 +210,7 @@ async def _of_card(core: Core, wish: Wish, card: CardEntry) -> AsyncIterator[tup
     for line in await merged():
         yield card.id, card.label, line
     async with core.store.read() as tx:
-        heard = await purchase_pages.of_card_since(tx, card.program, card.id, period.since)
+        heard = await purchases.of_card_since(tx, card.program, card.id, period.since)
     for purchase in sorted(heard, key=lambda p: p.first_at):
         if purchase.transaction_id not in seen and purchase.first_at in period:
             yield card.id, card.label, purchase_lookups.heard_only(purchase)

@@ -132,7 +132,7 @@ async def search(
 ) -> RequestPage:
     """One page of the requests that fit everything given; a page past the end is the last one."""
     since, until = (period.since, period.until) if period else (None, None)
-    wanted = request_search.Wanted(states, kinds, requester, since=since, until=until)
+    wanted = request_search.Wanted(states or None, kinds or None, requester or None, since=since, until=until)
     async with core.store.read() as tx:
         total = await request_search.count(tx, wanted)
         pages = max(1, math.ceil(total / REQUESTS_PAGE))

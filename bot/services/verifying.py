@@ -15,7 +15,7 @@ from bot.domain.requests import Request, State
 from bot.services.core import Core
 from bot.services.decisions import is_genuine
 from bot.services.requests import existing, has_its_digest
-from storage import audit, audit_pages, decisions, requests
+from storage import audit, decisions, requests
 from storage.errors import CannotOpen, Purged
 from storage.store import Tx
 
@@ -135,7 +135,7 @@ async def _entries(tx: Tx, request: Request) -> Checked:
     what = "Audit entries"
     seqs: list[int] = []
     submitted, told = False, ""
-    async for entry in audit_pages.about(tx, f"request:{request.id}"):
+    async for entry in audit.about(tx, f"request:{request.id}"):
         before, told = told, _digest_in(entry) or told
         if before not in ("", told) and not (request.is_batch and entry.action == _ROWS_LEFT_OUT):
             return Checked(what, holds=False, found=f"entry {entry.seq} tells of another digest")

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from bot.domain import bulk_csv
 from bot.domain.bulk_csv import Unreadable
+from bot.domain.delegation import Standing
 from bot.domain.errors import NotAllowed, NotFound
 from bot.operations._base import Operation
-from bot.services import bulk, bulk_reading, drafts, lookups, people
+from bot.services import bulk, bulk_reading, drafts, lookups, people, refresh
 from handlers import modals
 from handlers.files import fetch
 from handlers.guard import Json, Turn
@@ -119,16 +120,22 @@ async def turn_page(turn: Turn) -> None:
         channel = ids.unpack(turn.view["private_metadata"]).get("channel", "")
         work = _show_preview(turn, view_id, subject, channel, int(page))
     elif what == "approve":
-        work = confirm(turn, view_id, subject, int(page))
+        work = _turn_confirmation(turn, view_id, subject, int(page))
     else:
         work = _show_rows(turn, view_id, subject, int(page))
     turn.after_in_view(view_id, title, work)
 
 
-async def confirm(turn: Turn, view_id: str, request_id: str, page: int = 1) -> None:
+async def _turn_confirmation(turn: Turn, view_id: str, request_id: str, page: int) -> None:
+    """Another page holds other private values: who may not decide any more sees none of them."""
+    standing = await refresh.require_may_approve(turn.core, request_id, turn.user)
+    await confirm(turn, view_id, request_id, standing, page)
+
+
+async def confirm(turn: Turn, view_id: str, request_id: str, standing: Standing, page: int = 1) -> None:
     """The approver's window of a batch: its rows in full, drawn from the database."""
     found = await lookups.confirmation(turn.core, request_id)
-    rows = await lookups.rows_to_approve(turn.core, request_id, turn.user)
+    rows = await lookups.rows_to_approve(turn.core, request_id, turn.user, standing)
     await turn.client.views_update(view_id=view_id, view=views.confirmation(found, rows, page))
 
 

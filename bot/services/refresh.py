@@ -4,6 +4,7 @@ at whether the person may decide at all."""
 from __future__ import annotations
 
 from bot.domain.approvals import decide
+from bot.domain.delegation import Standing
 from bot.domain.errors import CountersignError, NotFound
 from bot.domain.visibility import may_see_form
 from bot.services import owed, people
@@ -29,8 +30,11 @@ async def draft(core: Core, draft_id: str, owner: str) -> Draft:
     return found
 
 
-async def require_may_approve(core: Core, request_id: str, slack_id: str) -> None:
-    """Tell at the click what `approvals.approve` would refuse later; raises that refusal (audited)."""
+async def require_may_approve(core: Core, request_id: str, slack_id: str) -> Standing:
+    """Tell at the click what `approvals.approve` would refuse later; raises that refusal (audited).
+
+    Returns who may approve, as just read: Slack allows few such readings.
+    """
     try:
         actor = await people.member(core, slack_id)
         standing = await people.standing_lately(core)
@@ -46,6 +50,7 @@ async def require_may_approve(core: Core, request_id: str, slack_id: str) -> Non
             )
         if not verdict.counts:
             raise refusal_of(core, request, verdict)
+        return standing
     except CountersignError as refusal:
         await people.refused(core, slack_id, "request.approve", f"request:{request_id}", refusal.reason)
         raise

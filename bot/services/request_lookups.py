@@ -70,12 +70,11 @@ async def request_picture(core: Core, request_id: str) -> RequestPicture:
         return await pictures_of.request(tx, core, await existing(tx, request_id))
 
 
-async def private_of(core: Core, request_id: str, slack_id: str) -> Mapping[str, str]:
+async def private_of(core: Core, request_id: str, slack_id: str, standing: Standing) -> Mapping[str, str]:
     """The sealed values of a request that waits for this person, for their modal; empty once purged.
 
-    Raises NotAllowed for everybody else.
+    `standing` is that of `refresh.require_may_approve`. Raises NotAllowed for everybody else.
     """
-    standing = await people.standing_lately(core)
     async with core.store.read() as tx:
         await _require_may_see_private_values(tx, await existing(tx, request_id), slack_id, standing)
         return await _private(tx, request_id)
@@ -154,12 +153,13 @@ async def _confirmation_of_batch(core: Core, picture: RequestPicture) -> Confirm
     return Confirmation(picture, lines, concerns, changed, facts_read=True)
 
 
-async def rows_to_approve(core: Core, request_id: str, slack_id: str) -> tuple[BulkRowPicture, ...]:
+async def rows_to_approve(
+    core: Core, request_id: str, slack_id: str, standing: Standing
+) -> tuple[BulkRowPicture, ...]:
     """The rows of a batch that waits for this person, with their private values, for their modal.
 
-    Raises NotAllowed for everybody else.
+    `standing` is that of `refresh.require_may_approve`. Raises NotAllowed for everybody else.
     """
-    standing = await people.standing_lately(core)
     async with core.store.read() as tx:
         batch = await existing(tx, request_id)
         await _require_may_see_private_values(tx, batch, slack_id, standing)

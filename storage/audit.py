@@ -16,7 +16,7 @@ from dataclasses import asdict, dataclass, fields
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Row, insert, select, update
+from sqlalchemy import ColumnElement, Row, insert, or_, select, update
 
 from bot.domain.money.csv_export import guarded
 from storage import tables as t
@@ -176,29 +176,36 @@ async def anchor(tx: Tx) -> Anchor | None:
     return Anchor(end.seq, end.hash, at, tx.vault.mac("audit_mac", _anchor_bytes(end.seq, end.hash, at)))
 
 
-async def entries(
-    tx: Tx,
-    *,
-    from_seq: int = 1,
-    to_seq: int | None = None,
-    subject: str | None = None,
-    limit: int | None = None,
-) -> AsyncIterator[Entry]:
+async def entries(tx: Tx, *, from_seq: int = 1, to_seq: int | None = None) -> AsyncIterator[Entry]:
     """The links in order, read in pieces: memory stays flat however long the chain is."""
-    after, left = from_seq - 1, limit
-    while left is None or left > 0:
-        asked = select(t.audit).where(t.audit.c.seq > after).order_by(t.audit.c.seq)
-        if to_seq is not None:
-            asked = asked.where(t.audit.c.seq <= to_seq)
-        if subject is not None:
-            asked = asked.where(t.audit.c.subject == subject)
-        rows = (await tx.run(asked.limit(min(_BATCH, left or _BATCH)))).all()
-        if not rows:
-            return
-        for row in rows:
-            yield _entry(row)
-        after = rows[-1].seq
-        left = None if left is None else left - len(rows)
+    async for entry in _walk(tx, *([] if to_seq is None else [t.audit.c.seq <= to_seq]), after=from_seq - 1):
+        yield entry
+
+
+async def about(tx: Tx, subject: str) -> AsyncIterator[Entry]:
+    """The links about `subject`, and about its versions (`subject:3`), in order."""
+    a = t.audit.c
+    mine = or_(a.subject == subject, a.subject.startswith(f"{subject}:", autoescape=True))
+    async for entry in _walk(tx, mine):
+        yield entry
+
+
+async def page(tx: Tx, *, since: datetime, until: datetime, after: int, limit: int) -> list[Entry]:
+    """The links made in the period with a number above `after`, in order."""
+    return await _piece(tx, t.audit.c.at >= since, t.audit.c.at < until, after=after, limit=limit)
+
+
+async def _walk(tx: Tx, *wanted: ColumnElement[bool], after: int = 0) -> AsyncIterator[Entry]:
+    while found := await _piece(tx, *wanted, after=after, limit=_BATCH):
+        for entry in found:
+            yield entry
+        after = found[-1].seq
+
+
+async def _piece(tx: Tx, *wanted: ColumnElement[bool], after: int, limit: int) -> list[Entry]:
+    a = t.audit.c
+    asked = select(t.audit).where(a.seq > after, *wanted).order_by(a.seq).limit(limit)
+    return [_entry(row) for row in (await tx.run(asked)).all()]
 
 
 async def verify(

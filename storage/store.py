@@ -9,12 +9,12 @@ On SQLite writers of this process take turns (`write_turn`), instead of polling 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Collection
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, CursorResult, Executable, event, text
+from sqlalchemy import ColumnElement, Connection, CursorResult, Executable, Row, Select, event, text
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 
 from bot.domain.time.clock import Clock
@@ -26,6 +26,8 @@ from storage.vault import Vault
 
 _READERS = 4
 _POSTGRES_CONNECTIONS = 8
+# Databases bound the parameters of one statement; SQLite's older ones at 999.
+_AT_ONCE = 500
 
 
 class Tx:
@@ -46,6 +48,16 @@ class Tx:
         """Execute one statement; for the query modules of this package."""
         result: CursorResult[Any] = await self.connection.execute(statement, *args)
         return result
+
+    async def run_among(
+        self, asked: Select[Any], column: ColumnElement[Any], values: Collection[str]
+    ) -> list[Row[Any]]:
+        """The rows of `asked` whose `column` is one of `values`, however many they are."""
+        wanted, found = sorted(values), list[Row[Any]]()
+        for start in range(0, len(wanted), _AT_ONCE):
+            some = asked.where(column.in_(wanted[start : start + _AT_ONCE]))
+            found += (await self.run(some)).all()
+        return found
 
     @asynccontextmanager
     async def savepoint(self) -> AsyncIterator[None]:

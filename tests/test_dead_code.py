@@ -22,9 +22,6 @@ CALLED_FROM_OUTSIDE = {
     "process_result_value": "SQLAlchemy, of a TypeDecorator",
     "api_url": "whoever points Slack's SDK at the sandbox: the tests, and later users of the sandbox alone",
     "quiet_loggers": "whoever uses bot.partner without bot.log, which caps the same loggers",
-    "approvers_lately": "nobody: goes with the rest of its room",
-    "require_approver": "nobody: goes with the rest of its room",
-    "put_role": "nobody: goes with the rest of its room",
 }
 
 Defined = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef

@@ -9,6 +9,16 @@ from decimal import Decimal
 DELETED = "DELETED"
 
 
+def masked(last4: str | None) -> str:
+    """`••4242`, or `••????` while the processor has not reported the digits."""
+    return f"••{last4 or '????'}"
+
+
+def label(holder: str, last4: str | None) -> str:
+    """`ALICE MOREAU ••4242`: a card as people read it everywhere."""
+    return f"{holder} {masked(last4)}"
+
+
 @dataclass(frozen=True, slots=True)
 class CardEntry:
     """One card of the directory, as last read from the API [Resources, Card].
@@ -30,5 +40,5 @@ class CardEntry:
 
     @property
     def label(self) -> str:
-        """`ALICE MOREAU ••4242`, or `••????` while the processor has not reported the digits."""
-        return f"{self.holder} ••{self.last4 or '????'}"
+        """`ALICE MOREAU ••4242`."""
+        return label(self.holder, self.last4)

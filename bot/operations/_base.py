@@ -14,6 +14,7 @@ from decimal import Decimal
 from typing import Any, ClassVar
 
 from bot.domain.cards import CardEntry
+from bot.domain.error_messages import MESSAGES, NO_ANSWER
 from bot.domain.errors import InvalidFields, InvalidInput
 from bot.outcomes import Evidence, Finding, Outcome
 from bot.partner.answers import NOT_CONNECTED, NOT_SENT, Answer, meaning
@@ -237,43 +238,10 @@ class Operation(ABC):
             money = _LOOKED_UP
         parts = [cause, money]
         if finding is Finding.REFUSED:
-            usual = _WHAT_NEXT.get(error.code or "", "Mend the cause, then make a new request.")
-            parts.append(next_step or usual)
+            usual = MESSAGES.get(error.code or "")
+            parts.append(next_step or (usual.after_refusal if usual else _MEND_IT))
         return " ".join(parts)
 
-
-_WHAT_HAPPENED: Mapping[str, str] = {
-    "UNAUTHORIZED": "The API did not accept the key: it is missing, unknown or revoked, or the account is suspended.",
-    "FORBIDDEN": "The API key lacks the scope for this call.",
-    "NOT_FOUND": "The API does not know this card or submission.",
-    "INSUFFICIENT_FUNDS": "The float available is smaller than the amount.",
-    "ALREADY_PROCESSED": "The API has seen this key before and gives no result for it.",
-    "ALREADY_SUBMITTED": "Another account holds this transaction hash.",
-    "ALREADY_CREDITED": "This transaction was already credited by other means.",
-    "RATE_LIMITED": "The API's rate limit was reached.",
-    "TOO_MANY_PENDING": "Five funding submissions are still unverified, and the API takes no sixth.",
-    "QUOTA": "The card allowance is used up, or the service's issuing capacity is full.",
-    "INVALID_NAME": "The API refused the cardholder name.",
-    "INVALID_EMAIL": "The API refused the e-mail address.",
-    "INVALID_PHONE": "The API refused the phone number.",
-    "PHONE_COUNTRY_NOT_ALLOWED": "The API does not allow phones of this country.",
-    "UPSTREAM_AUTH": "The service could not sign in to its card processor.",
-    "UNAVAILABLE": "The service had a fault of its own.",
-    "BAD_REQUEST": "The API refused the request as invalid.",
-}
-
-_WHAT_NEXT: Mapping[str, str] = {
-    "INSUFFICIENT_FUNDS": "Fund the float or ask for a smaller amount, then make a new request.",
-    "QUOTA": "Contact the service; a repeat will not help.",
-    "ALREADY_SUBMITTED": "Contact the service if the money is yours.",
-    "ALREADY_CREDITED": "Find it in the ledger; there is nothing to do.",
-    "TOO_MANY_PENDING": "Wait until some are found or rejected, then make a new request.",
-    "INVALID_NAME": "Correct the name and make a new request.",
-    "INVALID_EMAIL": "Correct the e-mail address and make a new request.",
-    "INVALID_PHONE": "Correct the phone number and make a new request.",
-    "PHONE_COUNTRY_NOT_ALLOWED": "Use a phone of another country and make a new request.",
-    "NOT_FOUND": "Check the card, then make a new request.",
-}
 
 _MONEY: Mapping[Finding, str] = {
     Finding.REFUSED: "Nothing moved.",
@@ -285,6 +253,8 @@ _MONEY: Mapping[Finding, str] = {
     Finding.EVIDENCE: "What the first attempt did is not known yet; do not repeat this. It is being looked up.",
 }
 
+_MEND_IT = "Mend the cause, then make a new request."
+
 # The same where the call is not made again.
 _LOOKED_UP = (
     "The outcome is not known yet; do not repeat this. It is looked up shortly, and the call is not made a second"
@@ -293,7 +263,8 @@ _LOOKED_UP = (
 
 
 def _cause(error: PartnerError) -> str:
-    happened = _WHAT_HAPPENED.get(error.code or "", "The API gave no usable answer.")
+    known = MESSAGES.get(error.code or "")
+    happened = known.happened if known else NO_ANSWER
     return (
         f"{happened} It said: {error.message}" if error.code == "BAD_REQUEST" and error.message else happened
     )

@@ -10,6 +10,7 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
+from bot.domain.cards import label
 from bot.domain.money.amounts import format_usd
 from bot.domain.requests.terms import mask_email, mask_phone
 from bot.operations import readers
@@ -66,7 +67,7 @@ class Order(Operation):
         """Open cards that already carry this reference or name, as "NAME ••1234"."""
         ref, name = self.values.get("partner_ref"), self.values["card_holder_name"]
         return [
-            f"{card.card_holder_name} ••{card.last4 or '????'}"
+            label(card.card_holder_name, card.last4)
             async for card in partner.cards()
             if (ref and card.partner_ref == ref) or card.card_holder_name == name
         ]

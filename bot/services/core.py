@@ -99,3 +99,8 @@ class Core:
     def default_program(self) -> str:
         """`main` where there is one, else the first by name."""
         return "main" if "main" in self.partners else min(self.partners)
+
+    @property
+    def float_kinds(self) -> frozenset[str]:
+        """The kinds whose exposure leaves the float."""
+        return frozenset(kind for kind, cls in self.kinds.items() if cls.moves_float)

@@ -61,12 +61,12 @@ async def _approve(turn: Turn, request_id: str, version: int) -> None:
 
 
 async def _confirm_terms(turn: Turn, view_id: str, request_id: str) -> None:
-    await review.require_may_approve(turn.core, request_id, turn.user)
+    standing = await review.require_may_approve(turn.core, request_id, turn.user)
     found = await request_lookups.confirmation(turn.core, request_id)
     if found.picture.batch is not None:
-        await batches.confirm(turn, view_id, request_id)
+        await batches.confirm(turn, view_id, request_id, standing)
         return
-    private = await request_lookups.private_of(turn.core, request_id)
+    private = await request_lookups.private_of(turn.core, request_id, turn.user, standing)
     values = {**found.picture.request.terms, **private} if private else {}
     fields = turn.core.kinds[found.picture.request.kind].fields
     lines = tuple((f.label, values[f.name]) for f in fields if f.name in values and not f.card)

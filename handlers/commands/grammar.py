@@ -24,8 +24,15 @@ _LAST_FOUR = re.compile(r"[•*x]*[0-9]{4}")
 # Looks like an amount: has a digit near its start, perhaps a sign or a dollar before it.
 _AMOUNT = re.compile(r"[-−–+(]?\$?[-−–]?[0-9].*")
 _OUR_NAME = re.compile(r"^\s*<@[A-Z0-9]+(?:\|[^>]*)?>[\s:,]*")
+_MENTION = re.compile(r"<@([UW][A-Z0-9]+)(?:\|[^>]*)?>")
 # What Slack makes of addresses in a message: <https://a.b|a.b>, <mailto:a@b.c|a@b.c>, <tel:+49…|+49…>.
 _LINKED = re.compile(r"<(?:https?://|mailto:|tel:)[^|>]*\|([^>]*)>|<(https?://[^|>]*)>")
+
+
+def mentioned(word: str) -> str:
+    """The Slack id of the person whom a whole word mentions (`<@U0BOB>`, `<@U0BOB|bob>`); else empty."""
+    found = _MENTION.fullmatch(word)
+    return found[1] if found else ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -68,15 +68,8 @@ class Asking:
 
     @property
     def zone(self) -> ZoneInfo:
-        """The time zone of the person's Slack profile; UTC where it is none that we know."""
-        try:
-            return ZoneInfo(self.actor.tz)
-        except (
-            LookupError,
-            ValueError,
-            OSError,
-        ):  # an unknown name, a malformed one, one that names a folder
-            return ZoneInfo("UTC")
+        """The person's own time zone."""
+        return self.actor.zone
 
     @property
     def again(self) -> str:

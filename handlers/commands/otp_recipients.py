@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 from bot.domain.errors import NotFound
 from bot.services.core import Core
 from bot.services.operators import otp_recipients
+from handlers.commands.grammar import mentioned
 from handlers.views import replies
 from handlers.views.blocks import Block
 from handlers.views.lookups import otp_recipients as people_views
 
-_MENTION = re.compile(r"<@([UW][A-Z0-9]+)(?:\|[^>]*)?>")
 _HOW = "Write /countersign people, people map REFERENCE @person, or people unmap REFERENCE."
 
 
@@ -34,8 +33,7 @@ async def named(core: Core, slack_id: str, words: Sequence[str]) -> Block:
     partner_ref = " ".join(reference)
     if who.lower() == "none":
         return replies.said(await otp_recipients.unname(core, slack_id, partner_ref))
-    mentioned = _MENTION.fullmatch(who)
-    found = await core.directory.members([mentioned[1] if mentioned else f"@{who.removeprefix('@')}"])
+    found = await core.directory.members([mentioned(who) or f"@{who.removeprefix('@')}"])
     if len(found) != 1:
         raise NotFound(f"Name one person. {_HOW}")
     return replies.said(await otp_recipients.ask(core, slack_id, partner_ref, min(found)))

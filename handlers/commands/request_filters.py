@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from bot.domain.requests.lifecycle import OPEN, State
 from bot.domain.time.periods import Period
 from bot.operations._base import Operation
+from handlers.commands.grammar import mentioned
 
-_PERSON = re.compile(r"<@([UW][A-Z0-9]+)(?:\|[^>]*)?>")
 _GROUPS: Mapping[str, frozenset[State]] = {
     "all": frozenset(),
     "open": OPEN,
@@ -51,8 +50,8 @@ def read(head: str, asker: str, kinds: Mapping[str, type[Operation]]) -> Filter 
             person = asker
         elif kind:
             found_kinds.append(kind)
-        elif mentioned := _PERSON.fullmatch(word):
-            person = mentioned[1]
+        elif mentioned(word):
+            person = mentioned(word)
         elif word.startswith("@") and len(word) > 1:
             person = word
         elif lower not in _JOINING:

@@ -7,7 +7,6 @@ its writer, and a request is made only by submitting the form.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from zoneinfo import ZoneInfo
 
 from slack_sdk.errors import SlackApiError
 
@@ -17,7 +16,7 @@ from bot.intents import clean, read_what_if
 from bot.services import people
 from bot.services.conversation import buttons as pressed
 from bot.services.conversation import dialog as conversation
-from bot.services.conversation.facts import Heard, Place, zone_of
+from bot.services.conversation.facts import Heard, Place
 from bot.view_models.conversation import Choice, Guarded, Help, Look, Lost, Offers, Question, Step, Words
 from handlers.commands import dispatch, intent_commands, open_forms
 from handlers.commands.grammar import Command
@@ -86,7 +85,7 @@ async def _tell_all(turn: Turn, steps: Sequence[Step], actor: Actor) -> None:
 async def _drawn(turn: Turn, step: Step, actor: Actor) -> blocks.Block:
     match step:
         case Look(reading):
-            zone = ZoneInfo(zone_of(actor))
+            zone = actor.zone
             command = intent_commands.command_of(reading, turn.core.clock.now(), zone)
             return talk.noted(await dispatch.answer(turn, command), reading.notes)
         case Question():

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from bot.domain.errors import NotAllowed, NotFound
+from bot.domain.people.delegation import Standing
 from bot.domain.requests import batch_csv
 from bot.domain.requests.batch_csv import Unreadable
-from bot.domain.requests.lifecycle import Request
 from bot.operations._base import Operation
 from bot.services import people
 from bot.services.requests import batch_reading, batch_submission, drafts, request_lookups
+from bot.services.requests import review as refresh
 from handlers.guard import Json, Turn
+from handlers.modals import submissions as modals
 from handlers.slack_api.files import fetch
 from handlers.views import blocks, ids, replies
 from handlers.views.requests import batch as views
@@ -109,14 +111,7 @@ async def preview(turn: Turn) -> None:
         return
     request = await batch_submission.submit(turn.core, meta["draft"], turn.user, reason=reason)
     await turn.ack(response_action="clear")
-    turn.after(_tell_requester(turn, request, meta.get("channel", "")))
-
-
-async def _tell_requester(turn: Turn, request: Request, channel: str) -> None:
-    note = replies.submitted(request, turn.core.channels.approvals)
-    if channel and not channel.startswith("D") and await turn.whisper(channel, note):
-        return
-    await turn.tell_directly(note)
+    turn.after(modals.tell_requester(turn, request, meta.get("channel", "")))
 
 
 async def turn_page(turn: Turn) -> None:
@@ -128,16 +123,22 @@ async def turn_page(turn: Turn) -> None:
         channel = ids.unpack(turn.view["private_metadata"]).get("channel", "")
         work = _show_preview(turn, view_id, subject, channel, int(page))
     elif what == "approve":
-        work = confirm(turn, view_id, subject, int(page))
+        work = _turn_confirmation(turn, view_id, subject, int(page))
     else:
         work = _show_rows(turn, view_id, subject, int(page))
     turn.after_in_view(view_id, title, work)
 
 
-async def confirm(turn: Turn, view_id: str, request_id: str, page: int = 1) -> None:
+async def _turn_confirmation(turn: Turn, view_id: str, request_id: str, page: int) -> None:
+    """Another page holds other private values: who may not decide any more sees none of them."""
+    standing = await refresh.require_may_approve(turn.core, request_id, turn.user)
+    await confirm(turn, view_id, request_id, standing, page)
+
+
+async def confirm(turn: Turn, view_id: str, request_id: str, standing: Standing, page: int = 1) -> None:
     """The approver's window of a batch: its rows in full, drawn from the database."""
     found = await request_lookups.confirmation(turn.core, request_id)
-    rows = await request_lookups.rows_to_approve(turn.core, request_id)
+    rows = await request_lookups.rows_to_approve(turn.core, request_id, turn.user, standing)
     await turn.client.views_update(view_id=view_id, view=views.confirmation(found, rows, page))
 
 

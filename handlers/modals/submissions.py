@@ -73,11 +73,14 @@ async def preview(turn: Turn) -> None:
     meta = ids.unpack(turn.view["private_metadata"])
     request = await requests.submit(turn.core, meta["draft"], turn.user)
     await turn.ack(response_action="clear")
-    turn.after(_tell_requester(turn, request, meta.get("channel", "")))
+    turn.after(tell_requester(turn, request, meta.get("channel", "")))
 
 
-async def _tell_requester(turn: Turn, request: Request, channel: str) -> None:
-    """A note where they asked; in a direct message where the app cannot write there."""
+async def tell_requester(turn: Turn, request: Request, channel: str) -> None:
+    """A note on what was submitted, where they asked; in a direct message where the app cannot write there.
+
+    It says so while sending to the program is paused.
+    """
     paused = await programs.paused_now(turn.core, request.program)
     note = replies.submitted(request, turn.core.channels.approvals, paused)
     if channel and not channel.startswith("D") and await turn.whisper(channel, note):

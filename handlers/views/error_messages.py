@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
+from bot.domain.error_messages import MESSAGES, NO_ANSWER
 from bot.domain.errors import (
     AlreadyDecided,
     CountersignError,
@@ -33,30 +34,6 @@ _SAID_AS_THEY_ARE: Final = (
     Paused,
     Stale,
 )
-
-# What reading got for an answer. Looking moves nothing, whatever is answered.
-_API_SAID: Final[Mapping[str, str]] = {
-    "BAD_REQUEST": "The API refused this as invalid. Check what you asked for.",
-    "INVALID_NAME": "The API refused the cardholder name. Correct it.",
-    "INVALID_EMAIL": "The API refused the e-mail address. Correct it.",
-    "INVALID_PHONE": "The API refused the phone number. Correct it.",
-    "PHONE_COUNTRY_NOT_ALLOWED": "The API does not allow phones of this country. Use another phone.",
-    "UNAUTHORIZED": "The API did not accept the key: it is missing, unknown or revoked, or the account is suspended."
-    " Tell an admin.",
-    "INSUFFICIENT_FUNDS": "The float available is smaller than the amount. Fund the float or ask for less.",
-    "FORBIDDEN": "The API key lacks the scope for this. Tell an admin.",
-    "NOT_FOUND": "The API does not know this card or submission. Check the name or id.",
-    "ALREADY_PROCESSED": "The API has seen this before and gives no result for it. Look at /requests before"
-    " asking again.",
-    "ALREADY_SUBMITTED": "Another account holds this transaction hash. Contact the service if the money is yours.",
-    "ALREADY_CREDITED": "This transaction was already credited by other means. Find it in the ledger.",
-    "QUOTA": "The card allowance is used up, or the service's issuing capacity is full. Contact the service.",
-    "RATE_LIMITED": "The API's rate limit is reached. Ask again in a minute.",
-    "TOO_MANY_PENDING": "Five funding submissions are still unverified, and the API takes no sixth. Wait for one.",
-    "UPSTREAM_AUTH": "The service could not sign in to its card processor. Ask again in a few minutes.",
-    "UNAVAILABLE": "The service has a fault of its own. Ask again in a few minutes.",
-}
-API_CODES: Final = frozenset(_API_SAID)
 
 _SLACK_SAID: Final[Mapping[str, str]] = {
     "expired_trigger_id": "Slack gives three seconds to open a window, and it took longer. Press or type it again.",
@@ -93,16 +70,17 @@ def explain(error: BaseException, reference: str = "") -> str:
 
 
 def _of_the_api(error: PartnerError) -> str:
+    """What a look-up got for an answer. Looking moves nothing, whatever is answered."""
     if isinstance(error, NotSent):
         return f"This cannot be asked of the API: {error.message} {_NOTHING}"
     if isinstance(error, NotConnected):
         return f"The API cannot be reached just now. {_NOTHING} Ask again in a minute."
     if isinstance(error, LedgerMoving):
         return f"The ledger kept changing while it was read. {_NOTHING} Ask again in a few seconds."
-    said = _API_SAID.get(error.code or "")
-    if said is None:
-        return f"The API gave no usable answer just now. {_NOTHING} Ask again in a minute."
-    return f"{said} {_NOTHING}"
+    known = MESSAGES.get(error.code or "")
+    if known is None:
+        return f"{NO_ANSWER} {_NOTHING} Ask again in a minute."
+    return f"{known.happened} {known.next_step} {_NOTHING}"
 
 
 def explain_slack(code: str, reference: str = "") -> str:

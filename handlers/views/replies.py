@@ -7,6 +7,7 @@ from datetime import datetime
 from decimal import Decimal
 
 from bot.domain.money.amounts import format_usd
+from bot.domain.people.policy import approved_while_paused
 from bot.domain.requests.lifecycle import Request, State
 from bot.operations._base import Operation
 from bot.view_models.pictures import RequestPicture
@@ -121,6 +122,8 @@ def submitted(found: Request, channel: str, paused: str = "") -> b.Block:
         text = f"*{b.esc(found.id)}* acts now. It is in {where}; a second person has to confirm or undo it."
     else:
         text = f"*{b.esc(found.id)}* is pending in {where}: {b.esc(found.summary)}"
+        if paused:
+            text += f"\n{b.esc(approved_while_paused(paused))}"
     return b.message(text, [b.section(text)])
 
 

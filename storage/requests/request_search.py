@@ -1,33 +1,33 @@
-"""Requests for showing: by several filters at once, page by page; and which request a key belongs to."""
+"""Reading requests: by several filters at once, page by page; and which request a key belongs to."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from dataclasses import dataclass, fields
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, func, or_, select
+from sqlalchemy import ColumnElement, Row, Select, func, or_, select
 
 from bot.domain.requests.lifecycle import Request, State
 from storage import tables as t
 from storage.store import Tx
 
-_COLUMNS = tuple(t.request.c[field.name] for field in fields(Request))
-_AT_ONCE = 500
+FIELDS = tuple(field.name for field in fields(Request))
+COLUMNS = tuple(t.request.c[name] for name in FIELDS)
 
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What a search asks for; None or empty asks for nothing.
+    """What a search asks for; None asks for nothing.
 
-    A batch stands for its rows; with `each_row`, or a `subject`, it is the other way round.
+    A batch stands for its rows, which are hidden; with `each_row`, or a `subject`, it is the other way round.
     """
 
-    states: Collection[State] = ()
-    kinds: Collection[str] = ()
-    requester: str = ""
-    subject: str = ""
+    states: Collection[State] | None = None
+    kinds: Collection[str] | None = None
+    requester: str | None = None
+    subject: str | None = None
     since: datetime | None = None
     until: datetime | None = None
     each_row: bool = False
@@ -38,11 +38,14 @@ async def count(tx: Tx, wanted: Wanted) -> int:
     return int((await tx.run(asked)).scalar_one())
 
 
-async def page(tx: Tx, wanted: Wanted, *, limit: int, offset: int) -> list[Request]:
-    """The newest first."""
+async def page(
+    tx: Tx, wanted: Wanted, *, limit: int, offset: int = 0, oldest_first: bool = False
+) -> list[Request]:
+    """The newest first unless told otherwise."""
     row = t.request.c
-    asked = select(*_COLUMNS).where(*_where(wanted)).order_by(row.created_at.desc(), row.id.desc())
-    return _requests((await tx.run(asked.limit(limit).offset(offset))).all())
+    order = (row.created_at, row.id) if oldest_first else (row.created_at.desc(), row.id.desc())
+    asked = select(*COLUMNS).where(*_where(wanted)).order_by(*order)
+    return await rows(tx, asked.limit(limit).offset(offset))
 
 
 async def after(tx: Tx, wanted: Wanted, last: Request | None, *, limit: int) -> list[Request]:
@@ -52,32 +55,26 @@ async def after(tx: Tx, wanted: Wanted, last: Request | None, *, limit: int) -> 
     if last is not None:
         later = (row.created_at == last.created_at) & (row.id > last.id)
         where.append(or_(row.created_at > last.created_at, later))
-    asked = select(*_COLUMNS).where(*where).order_by(row.created_at, row.id).limit(limit)
-    return _requests((await tx.run(asked)).all())
+    return await rows(tx, select(*COLUMNS).where(*where).order_by(row.created_at, row.id).limit(limit))
 
 
 async def by_key(tx: Tx, keys: Collection[str]) -> dict[str, str]:
     """Request ids by idempotency key; keys that are not ours are missing."""
-    found: dict[str, str] = {}
-    wanted = sorted(keys)
     row = t.request.c
-    for start in range(0, len(wanted), _AT_ONCE):
-        some = row.key.in_(wanted[start : start + _AT_ONCE])
-        found |= {one.key: one.id for one in (await tx.run(select(row.key, row.id).where(some))).all()}
-    return found
+    return {one.key: one.id for one in await tx.run_among(select(row.key, row.id), row.key, keys)}
 
 
 def _where(wanted: Wanted) -> list[ColumnElement[bool]]:
     row = t.request.c
-    by_row = wanted.each_row or wanted.subject
+    by_row = wanted.each_row or wanted.subject is not None
     where: list[ColumnElement[bool]] = [row.rows.is_(None) if by_row else row.parent_id.is_(None)]
-    if wanted.states:
-        where.append(row.state.in_([str(state) for state in wanted.states]))
-    if wanted.kinds:
+    if wanted.states is not None:
+        where.append(row.state.in_(list(wanted.states)))
+    if wanted.kinds is not None:
         where.append(row.kind.in_(list(wanted.kinds)))
-    if wanted.requester:
+    if wanted.requester is not None:
         where.append(row.requester == wanted.requester)
-    if wanted.subject:
+    if wanted.subject is not None:
         where.append(row.subject == wanted.subject)
     if wanted.since is not None:
         where.append(row.created_at >= wanted.since)
@@ -86,5 +83,11 @@ def _where(wanted: Wanted) -> list[ColumnElement[bool]]:
     return where
 
 
-def _requests(rows: Sequence[Any]) -> list[Request]:
-    return [Request(**{**row._mapping, "state": State(row.state)}) for row in rows]
+async def rows(tx: Tx, asked: Select[Any]) -> list[Request]:
+    """The requests that a statement over `COLUMNS` gives."""
+    return [of_row(row) for row in (await tx.run(asked)).all()]
+
+
+def of_row(row: Row[Any]) -> Request:
+    values = dict(row._mapping)
+    return Request(**{**values, "state": State(values["state"])})

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any
@@ -16,7 +16,6 @@ from typing import Any
 from sqlalchemy import (
     ColumnElement,
     DateTime,
-    Row,
     case,
     func,
     literal,
@@ -30,16 +29,28 @@ from sqlalchemy import (
 )
 
 from bot.domain.errors import Stale
+from bot.domain.limits import WINDOW, LimitUse, Scope
 from bot.domain.money.amounts import exact_sum
-from bot.domain.requests.lifecycle import COMMITTED, OPEN, Event, Request, State, advance, moves_of
+from bot.domain.people.policy import Limits
+from bot.domain.requests.lifecycle import (
+    COMMITTED,
+    OPEN,
+    UNSENT,
+    Event,
+    PendingHold,
+    Request,
+    State,
+    advance,
+    moves_of,
+)
 from storage import tables as t
 from storage.columns import UtcDateTime
 from storage.errors import Purged
 from storage.key_rotation import REQUEST_BODY, REQUEST_PRIVATE
+from storage.requests import request_search
+from storage.requests.request_search import COLUMNS, FIELDS, Wanted, of_row
 from storage.store import Tx
 
-_FIELDS = tuple(field.name for field in fields(Request))
-_COLUMNS = tuple(t.request.c[name] for name in _FIELDS)
 _GUARDED = frozenset(
     {"id", "state", "version", "key", "requester", "digest", "program", "kind", "terms", "rows", "parent_id"}
 )
@@ -64,13 +75,13 @@ async def insert(tx: Tx, request: Request, *, private: Mapping[str, str], body: 
         "sealed_private": tx.vault.seal(json.dumps(dict(private)).encode(), REQUEST_PRIVATE.ref(request.id)),
         "sealed_body": tx.vault.seal(body, REQUEST_BODY.ref(request.id)),
     }
-    row = {name: getattr(request, name) for name in _FIELDS}
+    row = {name: getattr(request, name) for name in FIELDS}
     await tx.run(insert_row(t.request).values({**row, **sealed}))
 
 
 async def get(tx: Tx, request_id: str) -> Request | None:
-    row = (await tx.run(select(*_COLUMNS).where(t.request.c.id == request_id))).one_or_none()
-    return None if row is None else _request(row)
+    row = (await tx.run(select(*COLUMNS).where(t.request.c.id == request_id))).one_or_none()
+    return None if row is None else of_row(row)
 
 
 async def frozen(tx: Tx, request_id: str) -> Frozen:
@@ -105,15 +116,12 @@ async def _write(tx: Tx, request: Request, values: dict[str, Any]) -> Request:
     row = t.request.c
     guard = (row.id == request.id, row.version == request.version, row.state == request.state)
     changed = (
-        update(t.request)
-        .where(*guard)
-        .values({**values, "version": request.version + 1})
-        .returning(*_COLUMNS)
+        update(t.request).where(*guard).values({**values, "version": request.version + 1}).returning(*COLUMNS)
     )
     found = (await tx.run(changed)).one_or_none()
     if found is None:
         raise Stale(f"{request.id} changed in the meantime. Look at it again.")
-    return _request(found)
+    return of_row(found)
 
 
 async def claim(tx: Tx, request_id: str, *, owner: str, lease_s: float) -> Request | None:
@@ -141,10 +149,10 @@ async def claim(tx: Tx, request_id: str, *, owner: str, lease_s: float) -> Reque
             lease_owner=owner,
             lease_until=_lease_end(tx, lease_s),
         )
-        .returning(*_COLUMNS)
+        .returning(*COLUMNS)
     )
     found = (await tx.run(changed)).one_or_none()
-    return None if found is None else _request(found)
+    return None if found is None else of_row(found)
 
 
 async def renew(tx: Tx, request_id: str, *, owner: str, fence: int, lease_s: float) -> bool:
@@ -176,10 +184,10 @@ async def finish(tx: Tx, request: Request, event: Event | None, **changes: Any) 
         row.state == request.state,
     )
     changed = (
-        update(t.request).where(*mine).values({**values, "version": row.version + 1}).returning(*_COLUMNS)
+        update(t.request).where(*mine).values({**values, "version": row.version + 1}).returning(*COLUMNS)
     )
     found = (await tx.run(changed)).one_or_none()
-    return None if found is None else _request(found)
+    return None if found is None else of_row(found)
 
 
 async def due(tx: Tx, *, limit: int = 200) -> list[str]:
@@ -202,24 +210,11 @@ async def find(
 ) -> list[Request]:
     """Requests that fit everything given, the newest first unless told otherwise.
 
-    A batch stands for its rows, which are hidden; with `each_row` it is the other way round. Who asks for
-    a `subject` gets the rows on it.
+    Of batches and their rows as `Wanted` says.
     """
-    row = t.request.c
-    wanted: list[ColumnElement[bool]] = []
-    if each_row:
-        wanted.append(row.rows.is_(None))
-    elif subject is None:
-        wanted.append(row.parent_id.is_(None))
-    if states is not None:
-        wanted.append(row.state.in_(list(states)))
-    if since is not None:
-        wanted.append(row.created_at >= since)
-    for column, value in ((row.requester, requester), (row.subject, subject), (row.kind, kind)):
-        if value is not None:
-            wanted.append(column == value)
-    order = (row.created_at, row.id) if oldest_first else (row.created_at.desc(), row.id.desc())
-    return await _all(tx, *wanted, order=order, limit=limit)
+    kinds = None if kind is None else (kind,)
+    wanted = Wanted(states, kinds, requester, subject, since, each_row=each_row)
+    return await request_search.page(tx, wanted, limit=limit, oldest_first=oldest_first)
 
 
 async def expiring(tx: Tx) -> list[Request]:
@@ -261,6 +256,19 @@ async def purge_due(tx: Tx, *, unresolved_after: timedelta) -> list[str]:
     return list((await tx.run(asked)).scalars())
 
 
+async def pending_hold(tx: Tx, program: str, float_kinds: Collection[str]) -> PendingHold:
+    """What this program's unsent requests of `float_kinds` will take from its float. Rows count, batches do not."""
+    row = t.request.c
+    asked = select(row.exposure_usd).where(
+        row.program == program,
+        row.state.in_(list(UNSENT)),
+        row.kind.in_(list(float_kinds)),
+        row.rows.is_(None),
+    )
+    exposures = (await tx.run(asked)).scalars().all()
+    return PendingHold(exact_sum(exposures), len(exposures))
+
+
 async def spent_usd(
     tx: Tx,
     *,
@@ -290,11 +298,33 @@ async def spent_usd(
     return exact_sum((await tx.run(asked)).scalars())
 
 
+async def limit_uses(
+    tx: Tx, limits: Limits, *, requester: str, approvers: Collection[str] = ()
+) -> list[LimitUse]:
+    """How much of each limit that there is was used in the last 24 hours.
+
+    Those that count for `requester`, with each of `approvers`, and for everybody. Call `lock_limits` first when a
+    decision hangs on them.
+    """
+    since = tx.now - WINDOW
+    found: list[LimitUse] = []
+    if limits.per_requester_usd is not None:
+        spent = await spent_usd(tx, since=since, requester=requester)
+        found.append(LimitUse(Scope.REQUESTER, limits.per_requester_usd, spent))
+    if limits.per_pair_usd is not None:
+        for approver in sorted(set(approvers)):
+            spent = await spent_usd(tx, since=since, requester=requester, approver=approver)
+            found.append(LimitUse(Scope.PAIR, limits.per_pair_usd, spent, approver))
+    if limits.total_usd is not None:
+        found.append(LimitUse(Scope.TOTAL, limits.total_usd, await spent_usd(tx, since=since)))
+    return found
+
+
 async def rows_of(tx: Tx, parent_id: str) -> list[Request]:
     """All rows of a batch, those left out as well, in the order of the file."""
     row = t.request.c
-    found = (await tx.run(select(*_COLUMNS).where(row.parent_id == parent_id))).all()
-    return sorted(map(_request, found), key=lambda request: int(request.facts["row"]))
+    found = (await tx.run(select(*COLUMNS).where(row.parent_id == parent_id))).all()
+    return sorted(map(of_row, found), key=lambda request: int(request.facts["row"]))
 
 
 async def lock_rows(tx: Tx, parent_id: str) -> None:
@@ -346,16 +376,10 @@ def _lease_end(tx: Tx, lease_s: float) -> Any:
 
 
 def _refuse(named: set[str]) -> None:
-    wrong = named & _GUARDED or named - set(_FIELDS)
+    wrong = named & _GUARDED or named - set(FIELDS)
     if wrong:
         raise ValueError(f"these fields of a request cannot be changed: {', '.join(sorted(wrong))}")
 
 
 async def _all(tx: Tx, *wanted: ColumnElement[bool], order: tuple[Any, ...], limit: int) -> list[Request]:
-    asked = select(*_COLUMNS).where(*wanted).order_by(*order).limit(limit)
-    return [_request(row) for row in (await tx.run(asked)).all()]
-
-
-def _request(row: Row[Any]) -> Request:
-    values = dict(row._mapping)
-    return Request(**{**values, "state": State(values["state"])})
+    return await request_search.rows(tx, select(*COLUMNS).where(*wanted).order_by(*order).limit(limit))

@@ -12,6 +12,7 @@ import pytest
 from sqlalchemy import text
 
 from bot.domain.requests.lifecycle import Request, State
+from bot.services.operators import pausing
 from bot.services.requests import lifecycle as requests
 from tests.handlers.office import ALICE, APPROVALS, BOB, CAROL, Office, an_office
 from tests.services.acting import processor
@@ -89,6 +90,17 @@ async def test_an_uploaded_list_becomes_one_request_with_rows_and_a_file_of_resu
     results = await replies_with_files(office, batch)
     assert [file["name"] for m in results for file in m["files"]] == [f"{batch.id}-results.csv"]
     assert await hold_rows_to_the_ledger(office.world, batch) == Decimal("30.50")
+
+
+async def test_who_submits_a_batch_while_sending_is_paused_is_told_so(office: Office) -> None:
+    await pausing.pause(office.core, BOB, ["main"], "the key may be stolen")
+
+    batch = await ask_by_upload(office, "10", "20.50")
+
+    told = words((await office.messages(ALICE, "D0ALICE"))[-1])
+    assert f"*{batch.id}* is pending" in told
+    assert "Sending to main is paused since" in told
+    assert "the key may be stolen. What is approved meanwhile waits 15 minutes at most." in told
 
 
 async def test_the_results_name_each_row_with_its_key(office: Office) -> None:
@@ -275,6 +287,23 @@ async def test_long_lists_are_read_in_pages_by_who_asks_and_who_approves(office:
     await office.press(ALICE, card, "request:rows")
     await office.press_in_modal(ALICE, "bulk:on")
     assert "Rows 21 to 25 of 25" in words(await office.modal(ALICE))
+
+
+async def test_who_may_no_longer_decide_turns_no_page_of_private_values(office: Office) -> None:
+    people = [f"Max Muster {chr(65 + n)},49,1511234567{n:02},max{n}@example.com" for n in range(25)]
+    said = await upload(office, "\n".join(["name,country,phone,email", *people]))
+    await office.press(ALICE, said, "bulk:review", channel="D0ALICE")
+    await office.submit(ALICE, {"reason": "New hires"})
+    batch = await office.newest()
+    await office.press(BOB, await office.card(batch.id), "request:approve")
+    assert "Phone: 151123456700" in words(await office.modal(BOB))
+
+    await office.world.approve(batch, by=CAROL)
+    await office.press_in_modal(BOB, "bulk:on")
+
+    told = words(await office.modal(BOB))
+    assert "Phone" not in told
+    assert f"{batch.id} is approved already" in told
 
 
 async def test_a_row_nobody_knows_of_is_resolved_from_the_window_of_its_rows(office: Office) -> None:

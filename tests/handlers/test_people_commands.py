@@ -49,6 +49,16 @@ async def buttons(message: Json) -> list[str]:
     return [e["text"]["text"] for e in found if "text" in e]
 
 
+async def test_a_request_and_its_note_say_that_sending_is_paused(office: Office) -> None:
+    await pausing.pause(office.core, BOB, ["main"], "the key may be stolen")
+
+    request = await office.ask_top_up()
+
+    told = words(await office.told(ALICE))
+    assert f"*{request.id}* is pending" in told
+    assert "the key may be stolen. What is approved meanwhile waits 15 minutes at most." in told
+
+
 async def test_status_says_how_everything_is_and_when_it_was_read(office: Office) -> None:
     request = await office.ask_top_up()
     async with office.core.store.begin() as tx:

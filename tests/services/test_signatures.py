@@ -10,7 +10,7 @@ import pytest
 
 from bot.domain.requests.approvals import decision_bytes
 from bot.domain.requests.lifecycle import Request, State
-from bot.domain.requests.terms import fixed_at_submit, terms_digest
+from bot.domain.requests.terms import request_digest
 from bot.services.requests import signatures, verification
 from storage.requests import decisions
 from storage.vault import PURPOSES
@@ -27,7 +27,7 @@ def labels_that_fit(world: World, data: bytes, mac: str) -> set[str]:
 
 async def signed_in(world: World, request: Request) -> tuple[set[str], set[str]]:
     """The labels under which its digest was signed, and its decisions."""
-    terms = labels_that_fit(world, terms_digest(fixed_at_submit(request)).encode(), request.digest)
+    terms = labels_that_fit(world, request_digest(request).encode(), request.digest)
     async with world.store.read() as tx:
         made = await decisions.of(tx, request.id)
     return terms, {label for d in made for label in labels_that_fit(world, decision_bytes(d), d.mac)}
@@ -71,7 +71,7 @@ async def test_what_was_signed_under_the_former_label_is_approved_sent_and_prove
 
 async def test_a_digest_under_any_other_label_is_none(world: World) -> None:
     request = await world.top_up("50", approved=False)
-    vault, terms = world.store.vault, terms_digest(fixed_at_submit(request)).encode()
+    vault, terms = world.store.vault, request_digest(request).encode()
 
     for label in PURPOSES - {"request_digest", "approval_mac"}:
         forged = replace(request, digest=vault.mac(label, terms))

@@ -3,13 +3,14 @@
 import random
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
+from typing import Any
 
 import pytest
 
 from bot.domain.events.purchases import DeclineFacts, Leg
 from bot.domain.requests.lifecycle import Request, State
-from storage import audit, audit_pages
-from storage.events import purchase_pages, purchases
+from storage import audit
+from storage.events import purchases
 from storage.requests import request_search
 from storage.requests.request_search import Wanted
 from storage.store import Store
@@ -58,9 +59,7 @@ async def test_purchases_come_once_in_the_order_they_began(store: Store, limit: 
     place = None
     async with store.read() as tx:
         while True:
-            some, place = await purchase_pages.page(
-                tx, "main", since=since, until=until, after=place, limit=limit
-            )
+            some, place = await purchases.page(tx, "main", since=since, until=until, after=place, limit=limit)
             found += [purchase.transaction_id for purchase in some]
             if place is None:
                 break
@@ -76,11 +75,9 @@ async def test_declines_of_a_period_are_counted_whole_and_given_the_newest_first
             await purchases.add(tx, "main", leg)
 
     async with store.read() as tx:
-        found, total = await purchase_pages.declines(tx, "main", since=AT, until=AT + DAY, limit=2)
-        none, no_total = await purchase_pages.declines(
-            tx, "main", since=AT + DAY, until=AT + DAY * 2, limit=2
-        )
-        last = await purchase_pages.last_heard_at(tx, "main")
+        found, total = await purchases.declines(tx, "main", since=AT, until=AT + DAY, limit=2)
+        none, no_total = await purchases.declines(tx, "main", since=AT + DAY, until=AT + DAY * 2, limit=2)
+        last = await purchases.last_heard_at(tx, "main")
 
     assert total == len(declined) > 2
     assert [leg.occurred_at for leg in found] == declined[:-3:-1]
@@ -95,8 +92,8 @@ async def test_a_cards_purchases_and_those_of_ids_are_found_and_no_others(store:
             await purchases.add(tx, "main", leg)
 
     async with store.read() as tx:
-        mine = await purchase_pages.of_card_since(tx, "main", "card-1", AT + timedelta(minutes=2))
-        named = await purchase_pages.by_transaction(tx, "main", ["tx-3", "tx-none"])
+        mine = await purchases.of_card_since(tx, "main", "card-1", AT + timedelta(minutes=2))
+        named = await purchases.by_transaction(tx, "main", ["tx-3", "tx-none"])
 
     assert mine
     assert all(p.card_id == "card-1" and p.first_at >= AT + timedelta(minutes=2) for p in mine)
@@ -149,6 +146,29 @@ async def test_requests_are_found_by_everything_at_once_and_walked_without_a_gap
     assert keys == {made[0].key: made[0].id}
 
 
+async def test_more_keys_than_one_statement_takes_are_looked_up_in_pieces(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = [factories.request(f"R-{n}", key=key) for n, key in enumerate(("co-0000", "co-0499", "co-1200"))]
+    async with store.begin() as tx:
+        await factories.insert(tx, *made)
+        statements = 0
+        run = tx.run
+
+        async def counted(*args: Any) -> Any:
+            nonlocal statements
+            statements += 1
+            return await run(*args)
+
+        monkeypatch.setattr(tx, "run", counted)
+        found = await request_search.by_key(tx, [f"co-{n:04}" for n in range(1201)])
+        nothing = await request_search.by_key(tx, [])
+
+    assert found == {r.key: r.id for r in made}
+    assert nothing == {}
+    assert statements == 3
+
+
 async def test_a_batch_stands_for_its_rows_or_its_rows_for_it(store: Store) -> None:
     async with store.begin() as tx:
         await factories.insert(
@@ -177,13 +197,13 @@ async def test_audit_entries_about_one_thing_are_its_own_and_those_of_no_namesak
             await audit.append(tx, actor="UALICE", action="x", subject=subject)
 
     async with store.read() as tx:
-        mine = [entry.subject async for entry in audit_pages.about(tx, "request:R-7K3M")]
+        mine = [entry.subject async for entry in audit.about(tx, "request:R-7K3M")]
         now = tx.now
         pages, after = [], 0
-        while some := await audit_pages.page(tx, since=now - DAY, until=now + DAY, after=after, limit=2):
+        while some := await audit.page(tx, since=now - DAY, until=now + DAY, after=after, limit=2):
             pages += [entry.subject for entry in some]
             after = some[-1].seq
-        none = await audit_pages.page(tx, since=now + DAY, until=now + DAY * 2, after=0, limit=2)
+        none = await audit.page(tx, since=now + DAY, until=now + DAY * 2, after=0, limit=2)
 
     assert mine == ["request:R-7K3M:1", "request:R-7K3M", "request:R-7K3M:2"]
     assert pages == subjects

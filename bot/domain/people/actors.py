@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from zoneinfo import ZoneInfo
 
 from bot.domain.errors import NotAllowed
 
@@ -20,6 +21,14 @@ class Actor:
     is_bot: bool = False
     deleted: bool = False
     tz: str = "UTC"
+
+    @property
+    def zone(self) -> ZoneInfo:
+        """The time zone of their Slack profile; UTC where it names none that we know."""
+        try:
+            return ZoneInfo(self.tz)
+        except (LookupError, ValueError, OSError):  # unknown, malformed, or the name of a folder
+            return ZoneInfo("UTC")
 
 
 def require_full_member(actor: Actor, home_team: str) -> None:

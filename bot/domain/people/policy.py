@@ -37,6 +37,13 @@ KINDS = (
 APPROVAL_VALID_FOR = timedelta(minutes=15)
 
 
+def approved_while_paused(why_paused: str) -> str:
+    """`why_paused`, a sentence, and what a pause means for a request that is approved meanwhile."""
+    minutes = APPROVAL_VALID_FOR // timedelta(minutes=1)
+    stop = "" if why_paused.endswith((".", "!", "?", "…")) else "."
+    return f"{why_paused}{stop} What is approved meanwhile waits {minutes} minutes at most."
+
+
 @dataclass(frozen=True, slots=True)
 class Tier:
     """Above this many dollars, this many approvals."""

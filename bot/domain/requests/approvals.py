@@ -131,12 +131,6 @@ def two_agree(said: Collection[str], *, asked_by: str, standing: Standing) -> bo
     return any(not standing.are_one(one, other) for one in said if one in able for other in said)
 
 
-def waits_for(actor: str, request: Request, decisions: Sequence[Decision], standing: Standing) -> bool:
-    """Would an approval by this person count, were the request pending and shown to them?"""
-    asked_by, earlier = request.requester, _approvers(decisions)
-    return why_not_second(actor, asked_by=asked_by, standing=standing, earlier=earlier) is None
-
-
 def _approvers(decisions: Sequence[Decision]) -> list[str]:
     return [d.actor for d in decisions if d.kind is DecisionKind.APPROVE]
 

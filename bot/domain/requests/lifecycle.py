@@ -159,6 +159,18 @@ class Request:
 
 
 @dataclass(frozen=True, slots=True)
+class PendingHold:
+    """What requests not sent yet (`UNSENT`) will take from one program's float.
+
+    `usd` is the sum of their exposure, `count` how many they are; a batch counts by its rows. Kinds that take
+    nothing from the float are not in it.
+    """
+
+    usd: Decimal
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
 class Attempt:
     """One time we called the Partner API for a request; unanswered until `answered_at` is set."""
 

@@ -14,37 +14,54 @@ from typing import Any
 from bot.domain.money.amounts import plain
 from bot.domain.requests.lifecycle import Request
 
+# Everything else of a request may change after it was made: its state, its times, its outcome.
+COVERED = frozenset(
+    {
+        "id",
+        "program",
+        "kind",
+        "subject",
+        "subject_label",
+        "summary",
+        "requester",
+        "requester_name",
+        "reason",
+        "terms",
+        "exposure_usd",
+        "key",
+        "body_mac",
+        "approvals_needed",
+        "policy_version",
+        "created_at",
+        "expires_at",
+        "facts",
+        "rows",
+        "parent_id",
+    }
+)
+
+
+def request_digest(request: Request) -> str:
+    """The digest of the `COVERED` fields: what will be sent and what approvers read.
+
+    Stored digests are made of these very bytes: a field of a request of one card (`rows` and `parent_id` are
+    None) is not in them, an amount is plain text without needless zeros, a time is ISO 8601.
+    """
+    fields = {name: getattr(request, name) for name in COVERED}
+    fields |= {
+        "terms": dict(request.terms),
+        "facts": dict(request.facts),
+        "exposure_usd": plain(request.exposure_usd.normalize()),
+        "created_at": request.created_at.isoformat(),
+        "expires_at": request.expires_at.isoformat(),
+    }
+    return terms_digest({name: value for name, value in fields.items() if value is not None})
+
 
 def terms_digest(fixed: Mapping[str, Any]) -> str:
     """SHA-256 in hex over canonical JSON (sorted keys, no spaces, UTF-8). Values are JSON values."""
     canonical = json.dumps(dict(fixed), sort_keys=True, separators=(",", ":"), ensure_ascii=False)
     return hashlib.sha256(b"countersign-terms-v1\n" + canonical.encode()).hexdigest()
-
-
-def fixed_at_submit(request: Request) -> dict[str, Any]:
-    """What will be sent and what approvers read, as JSON values; all that a request's digest covers."""
-    batch = {"rows": request.rows, "parent_id": request.parent_id}
-    return {
-        **{name: value for name, value in batch.items() if value is not None},
-        "id": request.id,
-        "program": request.program,
-        "kind": request.kind,
-        "subject": request.subject,
-        "subject_label": request.subject_label,
-        "summary": request.summary,
-        "requester": request.requester,
-        "requester_name": request.requester_name,
-        "reason": request.reason,
-        "terms": dict(request.terms),
-        "exposure_usd": plain(request.exposure_usd.normalize()),
-        "key": request.key,
-        "body_mac": request.body_mac,
-        "approvals_needed": request.approvals_needed,
-        "policy_version": request.policy_version,
-        "created_at": request.created_at.isoformat(),
-        "expires_at": request.expires_at.isoformat(),
-        "facts": dict(request.facts),
-    }
 
 
 def mask_phone(phone: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+from bot.domain import cards
 from bot.intents.model import ACTIONS, Ask, KnownCard, Option
 
 MOST_OPTIONS: Final = 5
@@ -70,7 +71,7 @@ def one_card_each(candidates: Sequence[KnownCard]) -> Ask:
 
 def label(card: KnownCard) -> str:
     status = f", {card.status.lower()}" if card.status else ""
-    return f"{card.holder} ••{card.last4}{status}"
+    return f"{cards.label(card.holder, card.last4)}{status}"
 
 
 def name_of(card: KnownCard, among: Sequence[KnownCard]) -> str:

@@ -7,8 +7,7 @@ from decimal import Decimal
 
 from bot.domain.events import alert_rules
 from bot.domain.events.alert_rules import FloatAlert, Spent
-from bot.domain.money.amounts import exact_sum, format_usd
-from bot.domain.requests.lifecycle import State
+from bot.domain.money.amounts import format_usd
 from bot.services.alerts import funding_rules
 from bot.services.alerts import lifecycle as alerts
 from bot.services.core import Core
@@ -82,20 +81,13 @@ async def _float_text(tx: Tx, core: Core, program: str, reading: Reading, rule: 
 async def _about_to_change(tx: Tx, core: Core, program: str) -> list[str]:
     """Pending requests that would take from it, and funding on its way."""
     said = []
-    pending_usd = await committed(tx, core, program)
-    if pending_usd:
-        said.append(f"Requests that wait would take {format_usd(pending_usd)}.")
+    hold = await requests.pending_hold(tx, program, core.float_kinds)
+    if hold.usd:
+        said.append(f"Requests that wait would take {format_usd(hold.usd)}.")
     coming_usd = await funding_rules.on_its_way(tx, program)
     if coming_usd:
         said.append(f"Funding of {format_usd(coming_usd)} is on its way and not yet credited.")
     return said
-
-
-async def committed(tx: Tx, core: Core, program: str) -> Decimal:
-    """What pending and approved requests would take from the float."""
-    waiting = await requests.find(tx, states=(State.PENDING, State.APPROVED), each_row=True, limit=10_000)
-    moving = (r for r in waiting if r.program == program and r.kind in core.kinds)
-    return exact_sum(r.exposure_usd for r in moving if core.kinds[r.kind].moves_float)
 
 
 async def look_ahead(core: Core, program: str) -> None:
@@ -111,7 +103,7 @@ async def _runway(tx: Tx, core: Core, program: str) -> None:
         return
     past = await history.since(tx, program, "me", tx.now - _LOOKED_BACK)
     spent = [Spent(r.read_at, Decimal(r.value["spent_usd"])) for r in past]
-    room_usd = _usable(last) - await committed(tx, core, program)
+    room_usd = _usable(last) - (await requests.pending_hold(tx, program, core.float_kinds)).usd
     was_open = await alert_rows.open_one(tx, dedupe) is not None
     # A quarter more to end it than to raise it, or it would come and go with every top-up.
     most = rule.runway_hours * 5 // 4 if was_open else rule.runway_hours

@@ -14,6 +14,7 @@ from bot.domain.card_details import LINK_GOOD_FOR, digest_of
 from bot.domain.errors import Expired, NotAllowed, NotFound
 from bot.domain.requests.lifecycle import Request
 from bot.domain.secret import Secret
+from bot.domain.visibility import may_see_card_details
 from bot.services import outbox_messages, people
 from bot.services.audit import audited_refusal
 from bot.services.core import Core
@@ -71,7 +72,7 @@ async def another_link(core: Core, request_id: str, slack_id: str) -> None:
     if request is None or found is None:
         raise NotFound(f"{request_id} is no request for card details. Look at /requests.")
     action = "card_details.another_link"
-    if slack_id != request.requester:
+    if not may_see_card_details(slack_id, request):
         async with audited_refusal(core, slack_id, action, request_id):
             raise NotAllowed("Only who asked may get the link. Nothing was sent.", "not_the_requester")
     if not found.is_alive or found.valid_until <= core.clock.now():

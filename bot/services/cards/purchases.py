@@ -28,8 +28,8 @@ from bot.partner.models import Transaction
 from bot.partner.ratelimit import Lane
 from bot.services.core import Core
 from bot.services.requests.drafts import resolve_card
-from storage.cards import card_labels
-from storage.events import purchase_pages
+from storage.cards import cards
+from storage.events import purchases
 
 MOST_ROWS = 500
 """Twenty calls of the API; an export reads them all."""
@@ -61,8 +61,8 @@ async def of_card(
             rows.append(row)
     ids = {row.transaction_id for row in rows if row.transaction_id}
     async with core.store.read() as tx:
-        known = await purchase_pages.by_transaction(tx, entry.program, ids)
-        heard = await purchase_pages.of_card_since(tx, entry.program, entry.id, period.since)
+        known = await purchases.by_transaction(tx, entry.program, ids)
+        heard = await purchases.of_card_since(tx, entry.program, entry.id, period.since)
     lines = [merged(row, known) for row in rows]
     if all_read:
         missing = (p for p in heard if p.transaction_id not in ids and p.first_at in period)
@@ -134,11 +134,11 @@ def _original(amount: Decimal | None, currency: str | None) -> str:
 async def declined(core: Core, period: Period, *, program: str) -> DeclineReport:
     """The declines of a program as events told them: by cause, with the latest."""
     async with core.store.read() as tx:
-        legs, total = await purchase_pages.declines(
+        legs, total = await purchases.declines(
             tx, program, since=period.since, until=period.until, limit=MOST_DECLINES
         )
-        heard_at = await purchase_pages.last_heard_at(tx, program)
-        labels = await card_labels.of(tx, {leg.card_id for leg in legs if leg.card_id})
+        heard_at = await purchases.last_heard_at(tx, program)
+        labels = await cards.labels(tx, {leg.card_id for leg in legs if leg.card_id})
     lines = [_decline(leg, labels) for leg in legs]
     return DeclineReport(program, period, by_cause(lines), tuple(lines[:LATEST]), total, len(lines), heard_at)
 

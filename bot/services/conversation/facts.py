@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from decimal import Decimal
-from zoneinfo import ZoneInfo
 
 from bot.domain.cards import CardEntry
 from bot.domain.people.actors import Actor
@@ -29,7 +28,6 @@ __all__ = [
     "known_card",
     "open_question",
     "thread_of",
-    "zone_of",
 ]
 
 # A program holds some ten thousand cards at most; beyond this a card is named by its id.
@@ -76,7 +74,7 @@ async def facts(core: Core, heard: Heard, names: Names) -> Facts:
         people = await otp_recipients.refs(tx)
     return Facts(
         now=core.clock.now(),
-        tz=zone_of(heard.actor),
+        tz=heard.actor.zone.key,
         cards=directory,
         our_id=heard.our_id,
         people=people,
@@ -91,15 +89,6 @@ def known_card(entry: CardEntry) -> KnownCard:
         id=entry.id,
         status=entry.status or "",
     )
-
-
-def zone_of(actor: Actor) -> str:
-    """The time zone of the person's Slack profile; UTC where it is none that we know."""
-    try:
-        ZoneInfo(actor.tz)
-    except (LookupError, ValueError, OSError):  # unknown, malformed, or the name of a folder
-        return "UTC"
-    return actor.tz
 
 
 async def dialog_of(core: Core, heard: Heard) -> Dialog | None:

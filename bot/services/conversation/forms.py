@@ -9,6 +9,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from bot.domain import cards
 from bot.intents import ACTIONS, KnownCard, Reading
 from bot.operations._base import Field, Operation
 
@@ -109,7 +110,7 @@ def _shown(field: Field, value: str, card: KnownCard | None) -> str:
 
 
 def label(card: KnownCard) -> str:
-    return f"{card.holder} ••{card.last4 or '????'}"
+    return cards.label(card.holder, card.last4)
 
 
 def as_command(cls: type[Operation], slots: Mapping[str, Any]) -> str:

@@ -20,7 +20,7 @@ from bot.services import people
 from bot.services.core import Core
 from bot.services.operators import programs
 from bot.services.requests import batch_approval, batch_facts, local_facts
-from bot.services.requests.drafts import house_facts
+from bot.services.requests.drafts import on_target
 from bot.services.requests.signatures import has_its_body, has_its_digest
 from bot.services.requests.signed_decisions import given
 from storage.errors import CannotOpen, Purged
@@ -198,7 +198,7 @@ async def _no_new_doubt(core: Core, request: Request, operation: Operation) -> S
     if not operation.doubts or request.state is not State.APPROVED:
         return None
     async with core.store.read() as tx:
-        now = await house_facts(tx, core, operation)
+        now = await on_target(tx, operation)
     fresh = set(now["unresolved"]) - set(request.facts.get("unresolved", ())) - {request.id}
     if not fresh:
         return None

@@ -7,11 +7,9 @@ from decimal import Decimal
 from typing import Any
 
 from bot.domain.events.alert_rules import Spent, hours_left
-from bot.domain.money.amounts import exact_sum
-from bot.domain.requests.lifecycle import Request, State
+from bot.domain.requests.lifecycle import PendingHold
 from bot.domain.time.periods import Period
 from bot.partner.ratelimit import Lane
-from bot.services.alerts import float_rules
 from bot.services.core import Core
 from bot.services.money import float_history
 from bot.view_models.pictures import FloatPicture, RunwayPicture
@@ -51,10 +49,9 @@ async def _picture(
     core: Core, program: str, kept: api_snapshots.Reading, period: Period | None
 ) -> FloatPicture:
     async with core.store.read() as tx:
-        waiting = await requests.find(tx, states=(State.PENDING, State.APPROVED), each_row=True, limit=10_000)
+        hold = await requests.pending_hold(tx, program, core.float_kinds)
         past = await float_history.of(tx, core, program, period)
-        runway = await _runway(tx, core, program, kept)
-    moving = [r for r in waiting if r.program == program and _moves_float(core, r)]
+        runway = await _runway(tx, core, program, kept, hold)
     value = kept.value
     return FloatPicture(
         program=program,
@@ -63,8 +60,8 @@ async def _picture(
         funded_usd=value["funded_usd"],
         spent_usd=value["spent_usd"],
         limit_usd=value["limit_usd"],
-        pending_usd=str(exact_sum(r.exposure_usd for r in moving)),
-        pending_count=len(moving),
+        pending_usd=str(hold.usd),
+        pending_count=hold.count,
         cards_total=value["cards_total"],
         cards_active=value["cards_active"],
         cards_limit=value["cards_limit"],
@@ -76,7 +73,9 @@ async def _picture(
     )
 
 
-async def _runway(tx: Tx, core: Core, program: str, last: api_snapshots.Reading) -> RunwayPicture:
+async def _runway(
+    tx: Tx, core: Core, program: str, last: api_snapshots.Reading, hold: PendingHold
+) -> RunwayPicture:
     """By the same rule as the alert of a short runway, looked at further ahead."""
     floor_usd = core.alerting.float_alert.floor_usd
     past = await history.since(tx, program, "me", tx.now - RUNWAY_FROM)
@@ -84,15 +83,9 @@ async def _runway(tx: Tx, core: Core, program: str, last: api_snapshots.Reading)
         return RunwayPicture(floor_usd, known=False)
     spent = [Spent(r.read_at, Decimal(r.value["spent_usd"])) for r in past]
     usable = min(Decimal(last.value["balance_usd"]), Decimal(last.value["available_usd"]))
-    room_usd = usable - await float_rules.committed(tx, core, program)
-    hours = hours_left(room_usd, floor_usd, spent, tx.now, most=LOOKED_AHEAD_HOURS)
+    hours = hours_left(usable - hold.usd, floor_usd, spent, tx.now, most=LOOKED_AHEAD_HOURS)
     at = None if hours is None else tx.now + timedelta(hours=hours)
     return RunwayPicture(floor_usd, known=True, hours=hours, at=at, looked_ahead_hours=LOOKED_AHEAD_HOURS)
-
-
-def _moves_float(core: Core, request: Request) -> bool:
-    cls = core.kinds.get(request.kind)
-    return cls is not None and cls.moves_float
 
 
 async def read_account(core: Core, program: str, *, lane: Lane = Lane.PEOPLE) -> api_snapshots.Reading:

@@ -16,7 +16,7 @@ from bot.partner.errors import LedgerMoving
 from bot.partner.pages import PAGE
 from bot.partner.ratelimit import Lane
 from bot.services.core import Core
-from storage.cards import card_labels
+from storage.cards import cards
 from storage.requests import request_search
 
 MOST_ROWS = 2_000
@@ -105,7 +105,7 @@ async def _known(core: Core, entries: Sequence[models.LedgerEntry]) -> Known:
             ids |= set(ledger_text.tokens(entry.reference))
     async with core.store.read() as tx:
         found = await request_search.by_key(tx, keys)
-        labels = await card_labels.of(tx, ids)
+        labels = await cards.labels(tx, ids)
     return Known(found, labels)
 
 

@@ -5,6 +5,7 @@ That somebody stopped sending (`bot.services.operators.pausing`) is another paus
 
 from __future__ import annotations
 
+from bot.domain.error_messages import MESSAGES
 from bot.partner.errors import Forbidden, PartnerError
 from bot.services import audit
 from bot.services.alerts import lifecycle as alerts
@@ -15,12 +16,12 @@ from storage.store import Tx
 
 # After a 403 a key must have both before it is trusted again, or each request would pause the program anew.
 _WRITE_SCOPES = frozenset({"cards:write", "users:write"})
-_KEY_REFUSED = "The key is missing, unknown or revoked, or the account is suspended."
 
 
 async def pause(core: Core, program: str, error: PartnerError) -> None:
     """Stop sending for this program, with one alert, until `probe_paused` finds the key working."""
-    cause = f"The API refused the call: {error.message}" if isinstance(error, Forbidden) else _KEY_REFUSED
+    refused = MESSAGES["UNAUTHORIZED"].happened
+    cause = f"The API refused the call: {error.message}" if isinstance(error, Forbidden) else refused
     async with core.store.begin() as tx:
         if not await programs.pause(tx, program, error.code or "UNAUTHORIZED"):
             return

@@ -16,12 +16,12 @@ from bot.domain.requests.lifecycle import Request
 from bot.domain.time.periods import Period
 from bot.partner.models import LedgerEntry, Transaction
 from bot.partner.ratelimit import Lane
-from bot.services.cards import purchases
+from bot.services.cards import purchases as purchase_lookups
 from bot.services.core import Core
 from bot.services.money import ledger_lookups
-from storage import audit_pages
-from storage.cards import card_labels
-from storage.events import purchase_pages
+from storage import audit
+from storage.cards import cards
+from storage.events import purchases
 from storage.requests import decisions, request_search
 
 AT_ONCE = 500
@@ -101,7 +101,7 @@ async def _audit(core: Core, wish: Wish) -> Records:
     after = 0
     while True:
         async with core.store.read() as tx:
-            found = await audit_pages.page(
+            found = await audit.page(
                 tx, since=wish.period.since, until=wish.period.until, after=after, limit=AT_ONCE
             )
         for entry in found:
@@ -171,10 +171,10 @@ _TRANSACTIONS = Kind(
 
 async def _of_program(core: Core, wish: Wish) -> AsyncIterator[tuple[str, str, PurchaseLine]]:
     """Every purchase whose events we heard, in the order they began."""
-    place: purchase_pages.Place | None = None
+    place: purchases.Place | None = None
     while True:
         async with core.store.read() as tx:
-            found, place = await purchase_pages.page(
+            found, place = await purchases.page(
                 tx,
                 wish.program,
                 since=wish.period.since,
@@ -182,10 +182,10 @@ async def _of_program(core: Core, wish: Wish) -> AsyncIterator[tuple[str, str, P
                 after=place,
                 limit=AT_ONCE,
             )
-            labels = await card_labels.of(tx, {p.card_id for p in found if p.card_id})
+            labels = await cards.labels(tx, {p.card_id for p in found if p.card_id})
         for purchase in found:
             card_id = purchase.card_id or ""
-            yield card_id, labels.get(card_id, ""), purchases.heard_only(purchase)
+            yield card_id, labels.get(card_id, ""), purchase_lookups.heard_only(purchase)
         if place is None:
             return
 
@@ -198,9 +198,9 @@ async def _of_card(core: Core, wish: Wish, card: CardEntry) -> AsyncIterator[tup
     async def merged() -> list[PurchaseLine]:
         ids = {row.transaction_id for row in rows if row.transaction_id}
         async with core.store.read() as tx:
-            known = await purchase_pages.by_transaction(tx, card.program, ids)
+            known = await purchases.by_transaction(tx, card.program, ids)
         seen.update(ids)
-        return [purchases.merged(row, known) for row in rows]
+        return [purchase_lookups.merged(row, known) for row in rows]
 
     async for row in core.partners[card.program].transactions(
         card.id, from_date=period.first_day_utc, to_date=period.last_day_utc, lane=Lane.BACKGROUND
@@ -214,10 +214,10 @@ async def _of_card(core: Core, wish: Wish, card: CardEntry) -> AsyncIterator[tup
     for line in await merged():
         yield card.id, card.label, line
     async with core.store.read() as tx:
-        heard = await purchase_pages.of_card_since(tx, card.program, card.id, period.since)
+        heard = await purchases.of_card_since(tx, card.program, card.id, period.since)
     for purchase in sorted(heard, key=lambda p: p.first_at):
         if purchase.transaction_id not in seen and purchase.first_at in period:
-            yield card.id, card.label, purchases.heard_only(purchase)
+            yield card.id, card.label, purchase_lookups.heard_only(purchase)
 
 
 async def _ledger(core: Core, wish: Wish) -> Records:

@@ -15,17 +15,18 @@ from datetime import datetime, timedelta
 from bot.domain.errors import NotAllowed
 from bot.domain.people.actors import require_full_member
 from bot.domain.people.delegation import Standing
-from bot.domain.requests.approvals import Decision, waits_for
-from bot.domain.requests.lifecycle import OPEN, Request, State
+from bot.domain.requests.lifecycle import OPEN
 from bot.services import people
 from bot.services.core import Core
 from bot.services.overview import status
+from bot.services.requests import request_lookups
+from bot.services.requests.request_lookups import Pending
 from bot.view_models.pictures import AlertPicture, InboxPicture
 from bot.view_models.status import HomePicture, ProgramState
 from storage.messages import home_views
 from storage.messages.home_views import HomeView
 from storage.operators import people as people_rows
-from storage.requests import decisions, requests
+from storage.requests import requests
 
 __all__ = [
     "HomeView",
@@ -48,17 +49,16 @@ LATELY = timedelta(hours=4)
 MOST_VIEWERS = 100
 # Where nothing changed, the times of reading are drawn again this often.
 AGES_AFTER = timedelta(minutes=5)
-_MOST_PENDING = 100
 _MOST_MINE = 50
 
 
 @dataclass(frozen=True, slots=True)
 class Shared:
-    """What does not depend on who looks. `pending`: oldest first, each with what was decided on it."""
+    """What does not depend on who looks. `pending`: oldest first."""
 
     programs: tuple[ProgramState, ...]
     alerts: tuple[AlertPicture, ...]
-    pending: tuple[tuple[Request, Sequence[Decision]], ...]
+    pending: tuple[Pending, ...]
     standing: Standing
     requesters: frozenset[str] | None  # None: every full member
     admins: frozenset[str]
@@ -73,25 +73,21 @@ async def shared(core: Core) -> Shared:
     admins = await core.directory.members_lately(names.admins or names.approvers)
     async with core.store.read() as tx:
         alerts = await status.open_alerts(tx, core)
-        found = await requests.find(tx, states=(State.PENDING,), limit=_MOST_PENDING, oldest_first=True)
-        pending = [(request, await decisions.of(tx, request.id)) for request in found]
+        pending = await request_lookups.pending(tx)
     return Shared(states, alerts, tuple(pending), standing, requesters, admins)
 
 
 async def of(core: Core, known: Shared, slack_id: str) -> HomePicture:
     """The Home of one person, who may use the app."""
-    may_decide = slack_id in known.standing.approvers
-    waiting = [
-        request for request, made in known.pending if waits_for(slack_id, request, made, known.standing)
-    ]
+    waiting = request_lookups.waiting_for(slack_id, known.pending, known.standing)
     async with core.store.read() as tx:
         mine = await requests.find(tx, requester=slack_id, states=OPEN, limit=_MOST_MINE)
         return HomePicture(
-            inbox=InboxPicture(tuple(waiting), tuple(mine), ()),
+            inbox=InboxPicture(waiting, tuple(mine), ()),
             programs=known.programs,
             alerts=known.alerts,
             may_ask=known.requesters is None or slack_id in known.requesters,
-            may_decide=may_decide,
+            may_decide=slack_id in known.standing.approvers,
             is_admin=slack_id in known.admins,
             at=tx.now,
         )

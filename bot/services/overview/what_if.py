@@ -7,7 +7,6 @@ recorded, and nothing follows from an answer.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import timedelta
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 
 from bot.domain.money.amounts import format_usd
@@ -22,7 +21,6 @@ from bot.view_models.status import WhatIfPicture
 from storage.requests import requests
 from storage.store import Tx
 
-_WINDOW = timedelta(hours=24)
 _LEAST_TRANSFER = Decimal(10)  # [Funding model]
 _CENT = Decimal("0.01")
 
@@ -127,20 +125,8 @@ async def _limits(tx: Tx, core: Core, asked: WhatIf, slack_id: str) -> list[_Bou
     """The policy's rolling limits; ordering a card counts nothing towards them."""
     if asked.amount_usd is None:
         return []
-    limits, since, found = core.policy.limits, tx.now - _WINDOW, []
-    for limit_usd, label, requester in (
-        (limits.per_requester_usd, "Your limit in 24 hours", slack_id),
-        (limits.total_usd, "Everybody's limit in 24 hours", None),
-    ):
-        if limit_usd is None:
-            continue
-        spent_usd = await requests.spent_usd(tx, since=since, requester=requester)
-        room_usd = max(Decimal(0), limit_usd - spent_usd)
-        most = int((room_usd / asked.amount_usd).to_integral_value(ROUND_FLOOR))
-        line = (label, f"{format_usd(room_usd)} of {format_usd(limit_usd)} left")
-        sentence = f"{label.rstrip()} of {format_usd(limit_usd)} leaves {format_usd(room_usd)}."
-        found.append(_Bound(line, most, sentence))
-    return found
+    uses = await requests.limit_uses(tx, core.policy.limits, requester=slack_id)
+    return [_Bound((use.label, use.left()), use.most_of(asked.amount_usd), use.obstacle()) for use in uses]
 
 
 def _approvals(core: Core, asked: WhatIf, count: int) -> list[Line]:

@@ -6,19 +6,15 @@ the row as it is. If the membership cannot be read, nothing is decided.
 
 from __future__ import annotations
 
-from datetime import timedelta
-from decimal import Decimal
-
 from bot.domain.errors import (
     AlreadyDecided,
     CountersignError,
     Expired,
     InvalidInput,
     NotAllowed,
-    OverLimit,
     Stale,
 )
-from bot.domain.money.amounts import format_usd
+from bot.domain.limits import require_room
 from bot.domain.people.actors import Actor
 from bot.domain.people.delegation import Standing
 from bot.domain.people.policy import APPROVAL_VALID_FOR
@@ -34,8 +30,6 @@ from bot.services.requests.lifecycle import close, existing, note
 from bot.services.requests.signed_decisions import given, signed
 from storage.requests import decisions, requests
 from storage.store import Tx
-
-LIMIT_WINDOW = timedelta(hours=24)
 
 
 async def approve(
@@ -134,25 +128,9 @@ async def _within_limits(tx: Tx, core: Core, request: Request, approvals: list[D
     if not request.exposure_usd:
         return
     await requests.lock_limits(tx)
-    since = tx.now - LIMIT_WINDOW
-    limits = core.policy.limits
-    checks: list[tuple[Decimal, Decimal, str]] = []
-    if limits.per_requester_usd is not None:
-        spent = await requests.spent_usd(tx, since=since, requester=request.requester)
-        checks.append((limits.per_requester_usd, spent, "by this requester"))
-    if limits.per_pair_usd is not None:
-        for approver in {d.actor for d in approvals if d.kind is DecisionKind.APPROVE}:
-            spent = await requests.spent_usd(tx, since=since, requester=request.requester, approver=approver)
-            checks.append((limits.per_pair_usd, spent, f"by this requester with <@{approver}>"))
-    if limits.total_usd is not None:
-        checks.append((limits.total_usd, await requests.spent_usd(tx, since=since), "in all"))
-    for limit, spent, whose in checks:
-        if spent + request.exposure_usd > limit:
-            raise OverLimit(
-                f"This would pass the 24-hour limit {whose}: {format_usd(spent)} and {format_usd(request.exposure_usd)}"
-                f" are more than {format_usd(limit)}. The request stays pending; approve it once some of the"
-                " 24 hours have passed."
-            )
+    approvers = [d.actor for d in approvals if d.kind is DecisionKind.APPROVE]
+    uses = await requests.limit_uses(tx, core.policy.limits, requester=request.requester, approvers=approvers)
+    require_room(uses, request.exposure_usd)
 
 
 async def reject(core: Core, request_id: str, slack_id: str, *, reason: str) -> Request:

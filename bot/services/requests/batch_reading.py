@@ -15,6 +15,7 @@ from bot.domain.errors import InvalidFields, NotFound
 from bot.domain.requests import batch_csv
 from bot.domain.requests.batch_csv import Column, Problem, Unreadable
 from bot.domain.requests.lifecycle import State
+from bot.domain.visibility import may_see_form
 from bot.operations._base import Operation
 from bot.operations.readers import refuse_card_number
 from bot.services.audit import audited_refusal
@@ -223,7 +224,7 @@ def _packed(rows: Sequence[DraftRow]) -> str:
 
 def of_draft(core: Core, draft: Draft | None, owner: str) -> Read | None:
     """The batch that a draft holds; None when it is gone, somebody else's, or no batch."""
-    if draft is None or draft.owner != owner or not draft.kind.startswith(_DRAFT):
+    if draft is None or not may_see_form(owner, draft.owner) or not draft.kind.startswith(_DRAFT):
         return None
     rows: list[Any] = json.loads(draft.values["rows"])
     found = tuple(DraftRow(int(line), values, str(label)) for line, values, label in rows)

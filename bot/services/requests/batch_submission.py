@@ -12,6 +12,7 @@ from typing import Any
 
 from bot.domain.errors import NotAllowed, NotFound, Stale
 from bot.domain.money.amounts import exact_sum
+from bot.domain.people.policy import approved_while_paused
 from bot.domain.requests.approvals import who_may_be_second
 from bot.domain.requests.batches import counted, digest_of_rows
 from bot.domain.requests.lifecycle import Event, Request, State
@@ -52,14 +53,14 @@ async def preview(core: Core, draft_id: str, slack_id: str) -> BulkPreviewPictur
     operations = read.operations
     total_usd = exact_sum(operation.exposure_usd() for operation in operations)
     async with core.store.begin() as tx:
-        facts = {**live_facts, **await _house_facts(tx, core, read, operations)}
+        facts = {**live_facts, **await _house_facts(tx, core, read, operations, draft.program)}
         await draft_rows.put(tx, replace(draft, facts=facts))
-        limits = await drafts.limit_lines(tx, core, total_usd, slack_id) if total_usd else []
+        limits = await drafts.limit_lines(tx, core, total_usd, slack_id)
         paused = await programs.why_paused(tx, draft.program)
     kind, rows = read.cls.kind, len(operations)
     concerns = batch_summary.concerns(kind, rows, total_usd, facts)
     if paused:
-        concerns.insert(0, Concern(f"{paused} What is approved meanwhile waits 15 minutes at most."))
+        concerns.insert(0, Concern(approved_while_paused(paused)))
     return BulkPreviewPicture(
         draft_id=draft.id,
         kind=kind,
@@ -80,7 +81,9 @@ async def preview(core: Core, draft_id: str, slack_id: str) -> BulkPreviewPictur
     )
 
 
-async def _house_facts(tx: Tx, core: Core, read: Read, operations: Sequence[Operation]) -> dict[str, Any]:
+async def _house_facts(
+    tx: Tx, core: Core, read: Read, operations: Sequence[Operation], program: str
+) -> dict[str, Any]:
     """What our own records say of each row, and the warnings that follow, with the lines they are about."""
     by_row = [await drafts.on_target(tx, operation) for operation in operations]
     entries = [await cards.get(tx, o.subject) if o.has_card else None for o in operations]
@@ -106,7 +109,7 @@ async def _house_facts(tx: Tx, core: Core, read: Read, operations: Sequence[Oper
         (frozen, on_frozen),
     )
     return {
-        "pending_usd": str(await drafts.pending_usd(tx, core)),
+        "pending_usd": str((await requests.pending_hold(tx, program, core.float_kinds)).usd),
         "by_row": by_row,
         "warnings": [f"{_lines(found)}: {text}." for found, text in told if found],
     }

@@ -16,7 +16,8 @@ from typing import Any
 from bot.domain.card_details import NOT_SET_UP
 from bot.domain.cards import CardEntry
 from bot.domain.errors import InvalidFields, NotFound
-from bot.domain.money.amounts import exact_sum, format_usd
+from bot.domain.money.amounts import format_usd
+from bot.domain.people.policy import approved_while_paused
 from bot.domain.requests.approvals import who_may_be_second
 from bot.domain.requests.lifecycle import OPEN, Request, State
 from bot.operations._base import Concern, Facts, Line, Operation
@@ -143,10 +144,7 @@ async def resolve_card(tx: Tx, text: str) -> CardEntry:
     refuse_card_number(text)
     if not found:
         raise NotFound(f"No card matches “{text[:60]}”. Name it by last four digits, name, reference or id.")
-    shown = "; ".join(
-        f"{c.holder} ••{c.last4 or '????'}" + (f" ({c.partner_ref})" if c.partner_ref else "")
-        for c in found[:5]
-    )
+    shown = "; ".join(c.label + (f" ({c.partner_ref})" if c.partner_ref else "") for c in found[:5])
     more = f" and {len(found) - 5} more" if len(found) > 5 else ""
     raise NotFound(f"“{text[:60]}” fits {len(found)} cards: {shown}{more}. Give the reference or the id.")
 
@@ -164,19 +162,18 @@ async def preview(core: Core, draft_id: str) -> Preview:
     draft = replace(draft, values={**draft.values, **operation.learned(facts)})
     operation = operation_of(core, draft)
     async with core.store.begin() as tx:
-        facts |= await house_facts(tx, core, operation)
+        facts |= await house_facts(tx, core, operation, draft.program)
         facts |= await local_facts.facts(tx, operation, draft.program)
         draft = replace(draft, facts=facts)
         await drafts.put(tx, draft)
         lines = [*operation.lines(facts), *await house_lines(tx, core, operation, facts, draft.owner)]
         paused = await programs.why_paused(tx, draft.program)
-    waits = f"{paused} What is approved meanwhile waits 15 minutes at most."
     return Preview(
         draft=draft,
         operation=operation,
         lines=tuple(lines),
         concerns=(
-            *((Concern(waits),) if paused else ()),
+            *((Concern(approved_while_paused(paused)),) if paused else ()),
             *operation.concerns(facts),
             *house_concerns(operation, facts),
         ),
@@ -186,11 +183,11 @@ async def preview(core: Core, draft_id: str) -> Preview:
     )
 
 
-async def house_facts(tx: Tx, core: Core, operation: Operation) -> Facts:
-    """What our own records say: open and similar requests on the same target, pending top-ups."""
+async def house_facts(tx: Tx, core: Core, operation: Operation, program: str) -> Facts:
+    """What our own records say: open and similar requests on the same target, what is held of the float."""
     facts = await on_target(tx, operation)
     if operation.moves_float:
-        facts["pending_usd"] = str(await pending_usd(tx, core))
+        facts["pending_usd"] = str((await requests.pending_hold(tx, program, core.float_kinds)).usd)
     return facts
 
 
@@ -205,13 +202,6 @@ async def on_target(tx: Tx, operation: Operation) -> dict[str, Any]:
             elif _similar(other, operation, tx):
                 facts["similar"].append(f"{other.id} ({other.state})")
     return facts
-
-
-async def pending_usd(tx: Tx, core: Core) -> Decimal:
-    """What pending and approved requests will take from the float."""
-    waiting = await requests.find(tx, states=(State.PENDING, State.APPROVED), each_row=True, limit=10_000)
-    leaving = (r.exposure_usd for r in waiting if r.kind in core.kinds and core.kinds[r.kind].moves_float)
-    return exact_sum(leaving)
 
 
 def _similar(other: Request, operation: Operation, tx: Tx) -> bool:
@@ -243,8 +233,7 @@ async def house_lines(tx: Tx, core: Core, operation: Operation, facts: Facts, re
     if operation.moves_float and "float_available_usd" in facts:
         after_all = Decimal(facts["float_available_usd"]) - exposure - Decimal(facts["pending_usd"])
         lines.append(("After all pending", format_usd(after_all)))
-    if exposure:
-        lines += await limit_lines(tx, core, exposure, requester)
+    lines += await limit_lines(tx, core, exposure, requester)
     reference = operation.values.get("partner_ref")
     if reference:
         named = await otp_recipients.receiver(tx, reference)
@@ -254,17 +243,5 @@ async def house_lines(tx: Tx, core: Core, operation: Operation, facts: Facts, re
 
 async def limit_lines(tx: Tx, core: Core, exposure: Decimal, requester: str) -> list[Line]:
     """How much of the rolling limits, where there are any, this and what was approved lately would use."""
-    lines: list[Line] = []
-    since = tx.now - timedelta(hours=24)
-    limits = core.policy.limits
-    for limit, label, spent in (
-        (
-            limits.per_requester_usd,
-            "Your last 24 hours",
-            await requests.spent_usd(tx, since=since, requester=requester),
-        ),
-        (limits.total_usd, "Everybody's last 24 hours", await requests.spent_usd(tx, since=since)),
-    ):
-        if limit is not None:
-            lines.append((label, f"{format_usd(spent)} + {format_usd(exposure)} of {format_usd(limit)}"))
-    return lines
+    uses = await requests.limit_uses(tx, core.policy.limits, requester=requester)
+    return [(use.label, use.with_more(exposure)) for use in uses] if exposure else []

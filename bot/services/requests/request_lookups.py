@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
 
+from bot.domain.errors import NotAllowed
 from bot.domain.events.statements import RequestPage
-from bot.domain.requests.approvals import waits_for
-from bot.domain.requests.lifecycle import OPEN, State
+from bot.domain.people.delegation import Standing
+from bot.domain.requests.approvals import DecisionKind
+from bot.domain.requests.lifecycle import OPEN, Request, State
 from bot.domain.time.periods import Period
+from bot.domain.visibility import may_see_private_values, waits_for
 from bot.partner.errors import PartnerError
 from bot.services import people
 from bot.services.core import Core
@@ -19,23 +23,42 @@ from bot.services.requests.lifecycle import existing
 from bot.view_models.pictures import BulkRowPicture, Confirmation, InboxPicture, RequestPicture
 from storage.errors import Purged
 from storage.requests import decisions, request_search, requests
+from storage.store import Tx
 
 REQUESTS_PAGE = 25
+_MOST_PENDING = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Pending:
+    """A request that waits for a decision, and who approved it already."""
+
+    request: Request
+    approved_by: frozenset[str]
+
+
+async def pending(tx: Tx) -> list[Pending]:
+    """The requests that wait for a decision, the oldest first, a hundred at most."""
+    found = []
+    for request in await requests.find(tx, states=(State.PENDING,), limit=_MOST_PENDING, oldest_first=True):
+        given = [d.actor for d in await decisions.of(tx, request.id) if d.kind is DecisionKind.APPROVE]
+        found.append(Pending(request, frozenset(given)))
+    return found
+
+
+def waiting_for(slack_id: str, waiting: Iterable[Pending], standing: Standing) -> tuple[Request, ...]:
+    """Those of them that wait for this person."""
+    return tuple(p.request for p in waiting if waits_for(slack_id, p.request, p.approved_by, standing))
 
 
 async def inbox_of(core: Core, slack_id: str) -> InboxPicture:
     """What waits for this person, what they asked for, what was decided lately; oldest waiting first."""
     standing = await people.standing_lately(core)
     async with core.store.read() as tx:
-        pending = await requests.find(tx, states=(State.PENDING,), limit=100, oldest_first=True)
-        waiting = [
-            request
-            for request in (pending if slack_id in standing.approvers else ())
-            if waits_for(slack_id, request, await decisions.of(tx, request.id), standing)
-        ]
+        waiting = waiting_for(slack_id, await pending(tx), standing)
         mine = await requests.find(tx, requester=slack_id, states=OPEN, limit=50)
         recent = await requests.find(tx, states=frozenset(State) - OPEN, limit=10)
-    return InboxPicture(tuple(waiting), tuple(mine), tuple(recent))
+    return InboxPicture(waiting, tuple(mine), tuple(recent))
 
 
 async def request_picture(core: Core, request_id: str) -> RequestPicture:
@@ -44,13 +67,32 @@ async def request_picture(core: Core, request_id: str) -> RequestPicture:
         return await view_model_loader.request(tx, core, await existing(tx, request_id))
 
 
-async def private_of(core: Core, request_id: str) -> Mapping[str, str]:
-    """The sealed values of a pending request, for the approver's modal only; empty once purged."""
+async def private_of(core: Core, request_id: str, slack_id: str, standing: Standing) -> Mapping[str, str]:
+    """The sealed values of a request that waits for this person, for their modal; empty once purged.
+
+    `standing` is that of `refresh.require_may_approve`. Raises NotAllowed for everybody else.
+    """
     async with core.store.read() as tx:
-        try:
-            return (await requests.frozen(tx, request_id)).private
-        except Purged:
-            return {}
+        await _require_may_see_private_values(tx, await existing(tx, request_id), slack_id, standing)
+        return await _private(tx, request_id)
+
+
+async def _private(tx: Tx, request_id: str) -> Mapping[str, str]:
+    try:
+        return (await requests.frozen(tx, request_id)).private
+    except Purged:
+        return {}
+
+
+async def _require_may_see_private_values(
+    tx: Tx, request: Request, slack_id: str, standing: Standing
+) -> None:
+    approved_by = {d.actor for d in await decisions.of(tx, request.id) if d.kind is DecisionKind.APPROVE}
+    if not may_see_private_values(slack_id, request, approved_by, standing):
+        raise NotAllowed(
+            f"The details of {request.id} are shown in full only to approvers whose decision it waits for.",
+            "does_not_wait_for_you",
+        )
 
 
 async def confirmation(core: Core, request_id: str) -> Confirmation:
@@ -59,7 +101,8 @@ async def confirmation(core: Core, request_id: str) -> Confirmation:
     request = picture.request
     if request.is_batch:
         return await _confirmation_of_batch(core, picture)
-    private = await private_of(core, request_id)
+    async with core.store.read() as tx:
+        private = await _private(tx, request_id)
     operation = core.kinds[request.kind]({**request.terms, **private}, request.subject_label)
     try:
         facts = {**request.facts, **await operation.read(core.partners[request.program])}
@@ -85,7 +128,7 @@ async def search(
 ) -> RequestPage:
     """One page of the requests that fit everything given; a page past the end is the last one."""
     since, until = (period.since, period.until) if period else (None, None)
-    wanted = request_search.Wanted(states, kinds, requester, since=since, until=until)
+    wanted = request_search.Wanted(states or None, kinds or None, requester or None, since=since, until=until)
     async with core.store.read() as tx:
         total = await request_search.count(tx, wanted)
         pages = max(1, math.ceil(total / REQUESTS_PAGE))
@@ -107,7 +150,14 @@ async def _confirmation_of_batch(core: Core, picture: RequestPicture) -> Confirm
     return Confirmation(picture, lines, concerns, changed, facts_read=True)
 
 
-async def rows_to_approve(core: Core, request_id: str) -> tuple[BulkRowPicture, ...]:
-    """The rows of a pending batch with their private values, for the approver's modal only."""
+async def rows_to_approve(
+    core: Core, request_id: str, slack_id: str, standing: Standing
+) -> tuple[BulkRowPicture, ...]:
+    """The rows of a batch that waits for this person, with their private values, for their modal.
+
+    `standing` is that of `refresh.require_may_approve`. Raises NotAllowed for everybody else.
+    """
     async with core.store.read() as tx:
-        return await batch_results.rows_in_full(tx, core, await existing(tx, request_id))
+        batch = await existing(tx, request_id)
+        await _require_may_see_private_values(tx, batch, slack_id, standing)
+        return await batch_results.rows_in_full(tx, core, batch)

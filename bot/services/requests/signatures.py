@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from bot.domain.requests.approvals import Decision, decision_bytes
 from bot.domain.requests.lifecycle import Request
-from bot.domain.requests.terms import fixed_at_submit, terms_digest
+from bot.domain.requests.terms import request_digest
 from storage.vault import Vault
 
 _DECISION = "approval_mac"
@@ -35,7 +35,7 @@ def has_its_digest(vault: Vault, request: Request) -> bool:
 
 
 def _terms(request: Request) -> bytes:
-    return terms_digest(fixed_at_submit(request)).encode()
+    return request_digest(request).encode()
 
 
 def body_mac(vault: Vault, body: bytes) -> str:

@@ -16,7 +16,7 @@ from bot.services.core import Core
 from bot.services.requests.lifecycle import existing
 from bot.services.requests.signatures import has_its_body, has_its_digest, is_genuine
 from bot.services.requests.signed_decisions import approved_by, given
-from storage import audit, audit_pages
+from storage import audit
 from storage.errors import CannotOpen, Purged
 from storage.requests import decisions, requests
 from storage.store import Tx
@@ -143,7 +143,7 @@ async def _entries(tx: Tx, request: Request) -> Checked:
     what = "Audit entries"
     seqs: list[int] = []
     submitted, told = False, ""
-    async for entry in audit_pages.about(tx, f"request:{request.id}"):
+    async for entry in audit.about(tx, f"request:{request.id}"):
         before, told = told, _digest_in(entry) or told
         if before not in ("", told) and not (request.is_batch and entry.action == _ROWS_LEFT_OUT):
             return Checked(what, holds=False, found=f"entry {entry.seq} tells of another digest")

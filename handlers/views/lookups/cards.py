@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from zoneinfo import ZoneInfo
 
+from bot.domain.cards import label, masked
 from bot.domain.events.decline_text import cause_in_words, retry_in_words
 from bot.domain.events.statements import CardStatement, DeclineGroup, DeclineReport, PurchaseLine, by_day
 from bot.domain.money.amounts import format_usd
@@ -30,7 +31,7 @@ Button = tuple[str, str]  # text, command
 
 def card_answer(found: CardPicture, buttons: Sequence[Button] = (), more: Sequence[Button] = ()) -> b.Block:
     """One card: how it stands and why, what is on it, what was bought, what is asked for it, what to do next."""
-    name = f"{found.holder} ••{found.last4 or '????'}"
+    name = label(found.holder, found.last4)
     lines = [
         ("Status", found.status or "not reported yet"),
         ("Balance", usd(found.balance_usd)),
@@ -104,7 +105,7 @@ def card_list(found: CardListPicture, command: str = "card list") -> b.Block:
     blocks = [b.header(head if found.pages == 1 else f"{head}, page {found.page} of {found.pages}")]
     if found.cards:
         rows = [
-            (c.holder, f"••{c.last4 or '????'}", c.status or "–", usd(c.balance_usd), c.partner_ref or "–")
+            (c.holder, masked(c.last4), c.status or "–", usd(c.balance_usd), c.partner_ref or "–")
             for c in found.cards
         ]
         blocks.append(b.table(("Cardholder", "Card", "Status", "Balance", "Reference"), rows))

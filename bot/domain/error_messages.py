@@ -1,0 +1,118 @@
+"""What each error code of the card provider's API says to a person, and whose matter it is.
+
+The one place where a code has words. A change adds whether money moved (`bot.operations`), a look-up that
+nothing was recorded (`handlers.views.error_messages`). Where one call means something of its own by a code, its
+file in `bot.operations` says so. Source: the API document, Errors.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+
+class Fault(StrEnum):
+    """On whose side the cause is."""
+
+    PROVIDER = "your card provider"
+    YOURS = "yours"  # what was asked for, the key, or how often was asked
+    EITHER = "either"  # the code alone does not tell
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorMessage:
+    """One code. `happened` and `next_step` are sentences.
+
+    `by_new_request`: once the cause is gone, a new request does what the refused one asked for.
+    """
+
+    happened: str
+    next_step: str
+    fault: Fault
+    by_new_request: bool = False
+
+    @property
+    def after_refusal(self) -> str:
+        """What to do about a request that was refused with this code."""
+        if not self.by_new_request:
+            return self.next_step
+        return f"{self.next_step.removesuffix('.')}, then make a new request."
+
+
+NO_ANSWER: Final = "The API gave no usable answer."
+
+MESSAGES: Final[Mapping[str, ErrorMessage]] = {
+    "BAD_REQUEST": ErrorMessage(
+        "The API refused this as invalid.", "Check what you asked for.", Fault.YOURS, by_new_request=True
+    ),
+    "INVALID_NAME": ErrorMessage(
+        "The API refused the cardholder name.", "Correct the name.", Fault.YOURS, by_new_request=True
+    ),
+    "INVALID_EMAIL": ErrorMessage(
+        "The API refused the e-mail address.", "Correct the e-mail address.", Fault.YOURS, by_new_request=True
+    ),
+    "INVALID_PHONE": ErrorMessage(
+        "The API refused the phone number.", "Correct the phone number.", Fault.YOURS, by_new_request=True
+    ),
+    "PHONE_COUNTRY_NOT_ALLOWED": ErrorMessage(
+        "The API does not allow phones of this country.",
+        "Use a phone of another country.",
+        Fault.YOURS,
+        by_new_request=True,
+    ),
+    "UNAUTHORIZED": ErrorMessage(
+        "The API did not accept the key: it is missing, unknown or revoked, or the account is suspended.",
+        "Tell an admin.",
+        Fault.EITHER,
+    ),
+    "INSUFFICIENT_FUNDS": ErrorMessage(
+        "The float available is smaller than the amount.",
+        "Fund the float or ask for a smaller amount.",
+        Fault.YOURS,
+        by_new_request=True,
+    ),
+    "FORBIDDEN": ErrorMessage("The API key lacks the scope for this call.", "Tell an admin.", Fault.YOURS),
+    "NOT_FOUND": ErrorMessage(
+        "The API does not know this card or submission.",
+        "Check the name or id.",
+        Fault.YOURS,
+        by_new_request=True,
+    ),
+    "ALREADY_PROCESSED": ErrorMessage(
+        "The API has seen this key before and gives no result for it.",
+        "Look at /requests before asking again.",
+        Fault.EITHER,
+    ),
+    "ALREADY_SUBMITTED": ErrorMessage(
+        "Another account holds this transaction hash.",
+        "Contact the service if the money is yours.",
+        Fault.YOURS,
+    ),
+    "ALREADY_CREDITED": ErrorMessage(
+        "This transaction was already credited by other means.",
+        "Find it in the ledger; there is nothing to do.",
+        Fault.YOURS,
+    ),
+    "QUOTA": ErrorMessage(
+        "The card allowance is used up, or the service's issuing capacity is full.",
+        "Contact the service; a repeat will not help.",
+        Fault.EITHER,
+    ),
+    "RATE_LIMITED": ErrorMessage("The API's rate limit was reached.", "Ask again in a minute.", Fault.YOURS),
+    "TOO_MANY_PENDING": ErrorMessage(
+        "Five funding submissions are still unverified, and the API takes no sixth.",
+        "Wait until some are found or rejected.",
+        Fault.YOURS,
+        by_new_request=True,
+    ),
+    "UPSTREAM_AUTH": ErrorMessage(
+        "The service could not sign in to its card processor.",
+        "Ask again in a few minutes.",
+        Fault.PROVIDER,
+    ),
+    "UNAVAILABLE": ErrorMessage(
+        "The service had a fault of its own.", "Ask again in a few minutes.", Fault.PROVIDER
+    ),
+}

@@ -1,0 +1,70 @@
+"""The private values of a request are opened only for those whose decision it waits for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pytest
+
+from bot.domain.errors import NotAllowed
+from bot.domain.requests.lifecycle import Request
+from bot.services import people
+from bot.services.requests import request_lookups
+from tests.services.bulk_help import ask_bulk
+from tests.support.world import ALICE, BOB, CAROL, World
+
+HIRE = {
+    "card_holder_name": "Nora Quist",
+    "phone_country_code": "46",
+    "phone": "701234567",
+    "email": "nora@example.com",
+}
+
+
+async def private_of(world: World, request: Request, person: str) -> Mapping[str, str]:
+    return await request_lookups.private_of(world.core, request.id, person, await people.standing(world.core))
+
+
+async def test_the_details_of_a_request_are_shown_to_who_may_decide_and_nobody_else(world: World) -> None:
+    request = await world.ask("card_order", HIRE)
+
+    for person in (BOB, CAROL):
+        assert (await private_of(world, request, person))["phone"] == "701234567"
+    for person in (ALICE, "U0DORA"):
+        with pytest.raises(NotAllowed, match="shown in full only to approvers"):
+            await private_of(world, request, person)
+
+
+async def test_they_are_shown_no_longer_once_it_is_decided(world: World) -> None:
+    request = await world.ask("card_order", HIRE)
+    await world.approve(request)
+
+    with pytest.raises(NotAllowed):
+        await private_of(world, request, CAROL)
+
+
+async def test_the_rows_of_a_batch_are_shown_in_full_to_the_same_people(world: World) -> None:
+    batch = await ask_bulk(
+        world, "name,country,phone,email\nNora Quist,46,701234567,nora@example.com", kind="card_order"
+    )
+
+    standing = await people.standing(world.core)
+
+    rows = await request_lookups.rows_to_approve(world.core, batch.id, BOB, standing)
+    assert "701234567" in str(rows)
+    with pytest.raises(NotAllowed):
+        await request_lookups.rows_to_approve(world.core, batch.id, ALICE, standing)
+
+
+async def test_the_inbox_has_what_waits_for_a_person(world: World) -> None:
+    await world.tell("float", {"amount_usd": "100000"})
+    first = await world.top_up("501", approved=False)  # two approvals
+    await world.approve(first)
+    second = await world.ask("card_freeze", {"card": world.cards[1]["id"]}, by=CAROL)
+
+    waiting = {
+        person: {r.id for r in (await request_lookups.inbox_of(world.core, person)).waiting}
+        for person in (ALICE, BOB, CAROL)
+    }
+
+    assert waiting == {ALICE: set(), BOB: {second.id}, CAROL: {first.id}}

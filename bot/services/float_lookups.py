@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 from decimal import Decimal
 from typing import Any
+from zoneinfo import ZoneInfo
 
 from bot.domain.alert_rules import Spent, hours_left
 from bot.domain.money import exact_sum
@@ -24,17 +25,19 @@ LOOKED_AHEAD_HOURS = 14 * 24
 LEAST_SEEN = timedelta(hours=2)
 
 
-async def float_now(core: Core, *, program: str | None = None, period: Period | None = None) -> FloatPicture:
+async def float_now(
+    core: Core, *, program: str | None = None, period: Period | None = None, zone: ZoneInfo | None = None
+) -> FloatPicture:
     """The float, read live when the last reading is older than 15 s, with its course over `period`.
 
-    Raises PartnerError.
+    `zone` is the reader's, for the times of that course. Raises PartnerError.
     """
     program = program or core.default_program
     async with core.store.read() as tx:
         kept = await readings.get(tx, program, "me")
     if kept is None or kept.read_at < core.clock.now() - FLOAT_FRESH_FOR:
         kept = await read_account(core, program)
-    return await _picture(core, program, kept, period)
+    return await _picture(core, program, kept, period, zone)
 
 
 async def float_known(core: Core, *, program: str | None = None) -> FloatPicture | None:
@@ -42,13 +45,19 @@ async def float_known(core: Core, *, program: str | None = None) -> FloatPicture
     program = program or core.default_program
     async with core.store.read() as tx:
         kept = await readings.get(tx, program, "me")
-    return None if kept is None else await _picture(core, program, kept, None)
+    return None if kept is None else await _picture(core, program, kept)
 
 
-async def _picture(core: Core, program: str, kept: readings.Reading, period: Period | None) -> FloatPicture:
+async def _picture(
+    core: Core,
+    program: str,
+    kept: readings.Reading,
+    period: Period | None = None,
+    zone: ZoneInfo | None = None,
+) -> FloatPicture:
     async with core.store.read() as tx:
         waiting = await requests.find(tx, states=(State.PENDING, State.APPROVED), each_row=True, limit=10_000)
-        past = await float_history.of(tx, core, program, period)
+        past = await float_history.of(tx, core, program, period, zone)
         runway = await _runway(tx, core, program, kept)
     moving = [r for r in waiting if r.program == program and _moves_float(core, r)]
     value = kept.value

@@ -145,7 +145,13 @@ def laid_out(history: FloatHistory) -> Layout:
         ),
         _ending_at(left - 16, _HIGHEST - 52, "USD", _SMALL),
         *times,
-        *_beside(called, y_of(points[-1].balance_usd), y_of(history.floor_usd), right + 18),
+        *_beside(
+            called,
+            y_of(points[-1].balance_usd),
+            y_of(history.floor_usd),
+            right + 18,
+            is_below=points[-1].balance_usd < history.floor_usd,
+        ),
     ]
     return Layout(left, right, labels, legend, rows, columns, y_of(history.floor_usd), lines, gaps, marks)
 
@@ -236,10 +242,10 @@ def _called(
 
 
 def _beside(
-    blocks: tuple[list[Label], list[Label]], balance_y: float, minimum_y: float, x: float
+    blocks: tuple[list[Label], list[Label]], balance_y: float, minimum_y: float, x: float, *, is_below: bool
 ) -> list[Label]:
     """The two blocks, each as near to the end of its line as the other lets it."""
-    high, low = (blocks[1], blocks[0]) if minimum_y < balance_y else (blocks[0], blocks[1])
+    high, low = (blocks[1], blocks[0]) if is_below else (blocks[0], blocks[1])
     high_y, low_y = min(balance_y, minimum_y), max(balance_y, minimum_y)
     first, second = _tall(high), _tall(low)
     pushed = max(0.0, (first + second) / 2 + 10 - (low_y - high_y)) / 2

@@ -9,7 +9,7 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from PIL import ImageColor
 
@@ -104,7 +104,14 @@ def test_of_very_many_readings_only_what_can_be_seen_is_drawn_and_no_peak_is_los
     assert (laid.rows[0] - peak) / (laid.rows[0] - laid.minimum) == pytest.approx(9, abs=0.01)
 
 
+NEXT_TO_NOTHING = tuple(
+    FloatPoint(BEGINS + n * timedelta(hours=1), Decimal(usd), Decimal(0), Decimal(0))
+    for n, usd in enumerate((10**20, 0))
+)
+
+
 @settings(max_examples=50)
+@example(FloatHistory("main", Decimal("0.01"), NEXT_TO_NOTHING, (NEXT_TO_NOTHING,), "UTC"))
 @given(histories())
 def test_the_last_balance_and_the_minimum_stand_beside_their_lines_in_their_order(
     history: FloatHistory,

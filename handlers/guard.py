@@ -17,6 +17,7 @@ from slack_bolt.context.ack.async_ack import AsyncAck
 from slack_bolt.context.respond.async_respond import AsyncRespond
 from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
+from slack_sdk.webhook import WebhookResponse
 
 from bot.domain.errors import CountersignError
 from bot.domain.time.clock import Clock
@@ -154,43 +155,32 @@ class Turn:
 
         What Slack refuses for its chart is said in words; the float's goes to their direct messages as a picture.
         """
-        try:
-            taken = await self._tell(answer)
-        except SlackApiError as error:
-            if not charts.has_chart(answer) or code_of(error) != "invalid_blocks":
-                raise
-            taken = False
-        if not taken and charts.has_chart(answer):
-            await self._tell(charts.without_chart(answer, await self._picture(answer)))
+        await chart_upload.send(self._tell, answer, note=self._send_picture)
 
-    async def _picture(self, answer: Block) -> str:
+    async def _send_picture(self, drawn: charts.Picture) -> str:
         """Where they find the picture of the chart, as a file cannot be shown to one person in a channel."""
-        drawn = charts.picture(answer)
-        if drawn is None:
-            return ""
-        sent = await chart_upload.send(self.client, drawn, user=self.user, thread=self.thread or None)
+        sent = await chart_upload.send_picture(self.client, drawn, user=self.user, thread=self.thread or None)
         if sent in ("", self.channel):
             return ""
         return "Its picture is in your direct messages with Countersign."
 
-    async def _tell(self, answer: Block) -> bool:
-        """False where Slack answered a response URL that it does not take this."""
+    async def _tell(self, answer: Block) -> WebhookResponse | None:
+        """What a response URL answered, where it went there."""
         if self.thread:
             await self.tell_directly(answer)
-            return True
+            return None
         if self._on_channel_message and await self.whisper(self.channel, answer):
-            return True
+            return None
         if self.respond is not None and self.body.get("response_url"):
-            said = await self.respond(**answer, response_type="ephemeral", replace_original=False)
-            return said.status_code < 400
+            return await self.respond(**answer, response_type="ephemeral", replace_original=False)
         thread = self.event.get("thread_ts")
         if self.channel and not self.channel.startswith("D"):
             await self.client.chat_postEphemeral(
                 channel=self.channel, user=self.user, thread_ts=thread, **answer
             )
-            return True
+            return None
         await self.tell_directly(answer)
-        return True
+        return None
 
     @property
     def _on_channel_message(self) -> bool:

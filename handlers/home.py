@@ -18,9 +18,10 @@ from bot.services.money import float_lookups
 from bot.services.overview import home
 from handlers.conversation import dialog
 from handlers.guard import Turn
+from handlers.slack_api import chart_upload
 from handlers.slack_api.errors import code_of, retry_after_s, status_of
-from handlers.views import charts, replies
 from handlers.views import home as views
+from handlers.views import replies
 from handlers.views.blocks import Block
 
 log = logging.getLogger("countersign.home")
@@ -74,13 +75,15 @@ async def _publish(
 
 
 async def _send(client: AsyncWebClient, slack_id: str, view: Block) -> None:
-    """A Slack that does not take charts yet gets the same in words. Raises SlackApiError, SlackTrouble."""
+    """Raises SlackApiError, SlackTrouble."""
+
+    async def publish(drawn: Block) -> None:
+        await client.views_publish(user_id=slack_id, view=drawn)
+
     try:
-        await client.views_publish(user_id=slack_id, view=view)
-    except SlackApiError as error:
-        if not charts.has_chart(view) or code_of(error) not in ("invalid_blocks", "invalid_arguments"):
-            raise
-        await client.views_publish(user_id=slack_id, view=charts.without_chart(view))
+        await chart_upload.send(publish, view)
+    except SlackApiError:
+        raise
     except Exception as error:  # the SDK lets the errors of its HTTP library through as they are
         raise SlackTrouble(f"Home was not taken: {type(error).__name__}") from error
 

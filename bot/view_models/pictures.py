@@ -130,6 +130,13 @@ class FloatHistory:
     program: str
     floor_usd: Decimal
     points: tuple[FloatPoint, ...]
+    stretches: tuple[tuple[FloatPoint, ...], ...]  # each reading, parted where nobody read for long
+    zone: str  # the reader's, or the team's where several read it
+
+    @property
+    def until(self) -> datetime:
+        """The end of what is shown; the last reading may be older."""
+        return self.points[-1].at
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from slack_sdk.webhook import WebhookResponse
+
 from handlers.commands import dispatch, grammar
 from handlers.guard import Turn
-from handlers.views import charts
+from handlers.slack_api import chart_upload
 from handlers.views.blocks import Block
 
 
@@ -44,10 +46,10 @@ async def _replaced(turn: Turn, answer: Block) -> bool:
     """False where Slack does not take it in the place of the old one."""
     if turn.respond is None or not turn.body.get("response_url"):
         return False
-    for drawn in (answer, charts.without_chart(answer)):
-        said = await turn.respond(**drawn, response_type="ephemeral", replace_original=True)
-        if said.status_code < 400:
-            return True
-        if not charts.has_chart(answer):
-            break
-    return False
+    respond = turn.respond
+
+    async def replace(drawn: Block) -> WebhookResponse:
+        return await respond(**drawn, response_type="ephemeral", replace_original=True)
+
+    said, _ = await chart_upload.send(replace, answer)
+    return said.status_code < 400

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from slack_sdk.errors import SlackApiError
+from slack_sdk.web.async_slack_response import AsyncSlackResponse
 
 from bot.domain.errors import NotFound
 from bot.domain.requests.lifecycle import State
@@ -12,7 +12,6 @@ from handlers.commands import dispatch, grammar, open_forms
 from handlers.guard import Turn
 from handlers.modals import batches
 from handlers.slack_api import chart_upload
-from handlers.slack_api.errors import code_of
 from handlers.views import blocks, charts, ids, replies
 from handlers.views.requests import approval_modals, forms
 from handlers.views.requests import request_card as request_views
@@ -172,23 +171,17 @@ async def share(turn: Turn) -> None:
 async def _share(turn: Turn, asked: grammar.Command) -> None:
     answer = await dispatch.shared(turn, asked)
     thread = (turn.body.get("container") or {}).get("thread_ts")
-    try:
-        await _post(turn, thread, answer)
-    except SlackApiError as error:
-        if not charts.has_chart(answer) or code_of(error) != "invalid_blocks":
-            raise
-        posted = await _post(turn, thread, charts.without_chart(answer))
-        drawn = charts.picture(answer)
-        if drawn is not None:
-            await chart_upload.send(turn.client, drawn, channel=turn.channel, thread=thread or posted)
 
+    async def post(drawn: blocks.Block) -> AsyncSlackResponse:
+        return await turn.client.chat_postMessage(
+            channel=turn.channel, thread_ts=thread, unfurl_links=False, unfurl_media=False, **drawn
+        )
 
-async def _post(turn: Turn, thread: str | None, answer: blocks.Block) -> str:
-    """The message's `ts`."""
-    said = await turn.client.chat_postMessage(
-        channel=turn.channel, thread_ts=thread, unfurl_links=False, unfurl_media=False, **answer
-    )
-    return str(said["ts"])
+    posted, refused = await chart_upload.send(post, answer)
+    drawn = charts.picture(answer) if refused else None
+    if drawn is not None:
+        below = thread or str(posted["ts"])
+        await chart_upload.send_picture(turn.client, drawn, channel=turn.channel, thread=below)
 
 
 async def anything(turn: Turn) -> None:

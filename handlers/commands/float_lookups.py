@@ -12,7 +12,7 @@ async def _now(asked: Asking) -> Block:
     head, period = asked.period()
     if head:
         raise NotUnderstood
-    found = await float_lookups.float_now(asked.core, program=asked.program, period=period)
+    found = await float_lookups.float_now(asked.core, program=asked.program, period=period, zone=asked.zone)
     return float_and_ledger.float_answer(found)
 
 

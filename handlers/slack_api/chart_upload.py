@@ -1,17 +1,55 @@
-"""Sending the float's chart as a picture, for a Slack that does not take the chart itself."""
+"""Sending what has a chart, to a Slack that takes it or does not: then in words, and the float's as a picture."""
 
 from __future__ import annotations
 
+import asyncio
 import logging
+from collections.abc import Awaitable, Callable
+from typing import TypeVar
 
+from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
+from slack_sdk.webhook import WebhookResponse
 
+from handlers.slack_api.errors import code_of
 from handlers.views import charts
+from handlers.views.blocks import Block
 
 log = logging.getLogger("countersign.handlers")
 
+# What the Web API says of a block that it does not know. A response URL gives no code: any refusal may be that.
+_REFUSALS = frozenset({"invalid_blocks", "invalid_arguments"})
+_T = TypeVar("_T")
+
 
 async def send(
+    call: Callable[[Block], Awaitable[_T]],
+    message: Block,
+    *,
+    note: Callable[[charts.Picture], Awaitable[str]] | None = None,
+) -> tuple[_T, bool]:
+    """Give this message to `call`, and where Slack refuses its chart, the same in words.
+
+    Returns the answer to what was sent last, and whether the chart was refused. A refusal sent nothing. `note` is
+    asked in between, where the chart is the float's: it may send the picture, and what it returns stands in the
+    chart's place. Raises what `call` raises, for any other reason or for the words, too.
+    """
+    if not charts.has_chart(message):
+        return await call(message), False
+    try:
+        answer = await call(message)
+    except SlackApiError as error:
+        if code_of(error) not in _REFUSALS:
+            raise
+    else:
+        if not (isinstance(answer, WebhookResponse) and answer.status_code >= 400):
+            return answer, False
+    drawn = charts.picture(message)
+    noted = await note(drawn) if note and drawn else ""
+    return await call(charts.without_chart(message, noted)), True
+
+
+async def send_picture(
     client: AsyncWebClient,
     drawn: charts.Picture,
     *,
@@ -44,6 +82,6 @@ async def upload(
         filename=name,
         title=drawn.title,
         alt_txt=drawn.alt,
-        content=drawn.png,
+        content=await asyncio.to_thread(drawn.png),
         initial_comment=drawn.title,
     )

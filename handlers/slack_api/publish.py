@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Mapping
 from datetime import datetime, timedelta
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
@@ -77,10 +77,6 @@ def draw(picture: Picture) -> Block:
             return request_card.results(picture)
 
 
-class _Send(Protocol):
-    def __call__(self, drawn: Block, *, refused: bool) -> Awaitable[AsyncSlackResponse]: ...
-
-
 class SlackPublisher:
     """A `bot.services.messages.delivery.Publisher` over the Web API."""
 
@@ -97,10 +93,12 @@ class SlackPublisher:
         if isinstance(picture, AlertChartPicture):
             return await self._upload_chart(picture, channel, thread_ts)
 
-        async def send(drawn: Block, *, refused: bool) -> AsyncSlackResponse:
+        message = draw(picture)
+
+        async def post(drawn: Block) -> AsyncSlackResponse:
             # Read back after a crash: that the chart was refused is known from the message itself.
-            known = {"dedupe": dedupe, **({_REFUSED: True} if refused else {})}
-            call = self._client.chat_postMessage(
+            known = {"dedupe": dedupe, **({_REFUSED: True} if drawn is not message else {})}
+            return await self._client.chat_postMessage(
                 channel=channel,
                 thread_ts=thread_ts,
                 metadata={"event_type": EVENT_TYPE, "event_payload": known},
@@ -108,9 +106,8 @@ class SlackPublisher:
                 unfurl_media=False,
                 **drawn,
             )
-            return await _asked(call, posts=True)
 
-        found, refused = await _with_or_without_chart(send, draw(picture))
+        found, refused = await _asked(chart_upload.send(post, message), posts=True)
         return Posted(str(found["channel"]), str(found["ts"]), refused)
 
     async def _upload(self, picture: ResultsPicture, channel: str, thread_ts: str | None) -> Posted:
@@ -127,7 +124,7 @@ class SlackPublisher:
         return Posted(channel, "")
 
     async def _upload_chart(self, picture: AlertChartPicture, channel: str, thread_ts: str | None) -> Posted:
-        drawn = charts.drawn(*draw(picture)["blocks"])
+        drawn = charts.picture_of(picture.history)
         sent = chart_upload.upload(self._client, drawn, name=picture.name, channel=channel, thread=thread_ts)
         await _asked(sent, posts=True)
         return Posted(channel, "")
@@ -135,10 +132,10 @@ class SlackPublisher:
     async def update(self, picture: Picture, *, channel: str, ts: str) -> Posted:
         """Draw the picture over the message at `ts`."""
 
-        async def send(drawn: Block, *, refused: bool) -> AsyncSlackResponse:
-            return await _asked(self._client.chat_update(channel=channel, ts=ts, **drawn), edits=True)
+        async def redraw(drawn: Block) -> None:
+            await self._client.chat_update(channel=channel, ts=ts, **drawn)
 
-        _, refused = await _with_or_without_chart(send, draw(picture))
+        _, refused = await _asked(chart_upload.send(redraw, draw(picture)), edits=True)
         return Posted(channel, ts, refused)
 
     async def open_direct(self, user: str) -> str:
@@ -196,16 +193,6 @@ def _holds_file(message: Mapping[str, Any], dedupe: str) -> bool:
         return False
     name = named(rest.partition(":")[0])
     return any(file.get("name") == name for file in message.get("files") or ())
-
-
-async def _with_or_without_chart(send: _Send, drawn: Block) -> tuple[AsyncSlackResponse, bool]:
-    """A Slack that does not take charts yet gets the same in words: True then. A refusal was not posted."""
-    try:
-        return await send(drawn, refused=False), False
-    except SlackRefused as refusal:
-        if not charts.has_chart(drawn) or not str(refusal).startswith("invalid_blocks"):
-            raise
-    return await send(charts.without_chart(drawn), refused=True), True
 
 
 async def _asked(call: Awaitable[_T], *, posts: bool = False, edits: bool = False) -> _T:

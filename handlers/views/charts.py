@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
 from itertools import pairwise
+from typing import Any
 
 from bot.domain.money.amounts import exact_sum, format_usd
 from bot.view_models.pictures import FloatHistory, FloatPoint
@@ -21,17 +22,33 @@ _BARS = "▁▂▃▄▅▆▇█"
 _DATE = re.compile(r"<!date\^[^>|]*\|([^>]*)>")
 
 
+class FloatChart(dict[str, Any]):
+    """Slack's block, which remembers the history that it shows: where Slack refuses it, that is drawn as a file."""
+
+    def __init__(self, block: b.Block, history: FloatHistory) -> None:
+        super().__init__(block)
+        self.history = history
+
+
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """A chart as a file: PNG, and the words that tell the same to those who do not see it."""
+    """The float's chart as a file: what is drawn, and the words that tell the same to those who do not see it."""
 
     title: str
     alt: str
-    png: bytes
+    history: FloatHistory
+
+    def png(self) -> bytes:
+        """Some tens of milliseconds of work, which need not be the event loop's."""
+        return chart_picture.png(self.history)
 
 
 def float_chart(found: FloatHistory) -> list[b.Block]:
     """Balance with the floor, what funding brought and what cards took; the sentence tells the same."""
+    return [_float_chart(found), b.context(_in_words(found))]
+
+
+def _float_chart(found: FloatHistory) -> FloatChart:
     labels = [_label(point) for point in found.points]
     series = [
         _series("Balance", labels, [point.balance_usd for point in found.points]),
@@ -42,7 +59,7 @@ def float_chart(found: FloatHistory) -> list[b.Block]:
     axes = {"categories": labels, "x_label": "UTC", "y_label": "USD"}
     chart = {"type": "line", "series": series, "axis_config": axes}
     title = b.cut(f"Float of {b.clean(found.program)}", 50)
-    return [{"type": _CHART, "title": title, "chart": chart}, b.context(_in_words(found))]
+    return FloatChart({"type": _CHART, "title": title, "chart": chart}, found)
 
 
 def _label(point: FloatPoint) -> str:
@@ -112,21 +129,18 @@ def without_chart(message: b.Block, note: str = "") -> b.Block:
 
 
 def picture(message: b.Block) -> Picture | None:
-    """The float's chart in this message, drawn by us; None where it has none (charts by day are told in words)."""
+    """The float's chart in this message, for us to draw; None where it has none: charts by day are told in words."""
     for chart, words in pairwise(message.get("blocks", [])):
-        if chart["type"] == _CHART and chart["chart"]["type"] == "line":
-            return drawn(chart, words)
+        if isinstance(chart, FloatChart):
+            return _picture(chart, words["elements"][0]["text"])
     return None
 
 
-def drawn(chart: b.Block, words: b.Block) -> Picture:
-    """The two blocks of `float_chart` as a file."""
-    said = _DATE.sub(r"\1", words["elements"][0]["text"].lstrip(_BARS).strip())
-    return Picture(chart["title"], f"{chart['title']} {said}", chart_picture.png(_course(chart)))
+def picture_of(history: FloatHistory) -> Picture:
+    """The float's chart by itself."""
+    return _picture(_float_chart(history), _in_words(history))
 
 
-def _course(block: b.Block) -> chart_picture.Course:
-    chart = block["chart"]
-    balance, floor, funded, spent = ([one["value"] for one in s["data"]] for s in chart["series"])
-    labels = chart["axis_config"]["categories"]
-    return chart_picture.Course(block["title"], labels, balance, floor[0], funded, spent)
+def _picture(chart: FloatChart, words: str) -> Picture:
+    said = _DATE.sub(r"\1", words.lstrip(_BARS).strip())
+    return Picture(chart["title"], f"{chart['title']} {said}", chart.history)

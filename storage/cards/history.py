@@ -13,7 +13,7 @@ from storage.store import Tx
 from storage.upsert import insert_new
 
 # An unchanged value is written again this often, so that the history shows that somebody looked.
-_AGAIN_AFTER = timedelta(minutes=30)
+AGAIN_AFTER = timedelta(minutes=30)
 KEPT_FOR = timedelta(days=90)
 
 
@@ -22,7 +22,7 @@ async def put(tx: Tx, program: str, name: str, value: Any) -> bool:
     h = t.reading_history.c
     asked = select(h.value, h.read_at).where(h.program == program, h.name == name)
     last = (await tx.run(asked.order_by(h.read_at.desc()).limit(1))).one_or_none()
-    if last is not None and last.value == value and tx.now - last.read_at < _AGAIN_AFTER:
+    if last is not None and last.value == value and tx.now - last.read_at < AGAIN_AFTER:
         return False
     row = {"program": program, "name": name, "read_at": tx.now, "value": value}
     return await insert_new(tx, t.reading_history, row)

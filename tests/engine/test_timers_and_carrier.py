@@ -4,6 +4,7 @@ import asyncio
 
 from bot.engine.embedded import Embedded
 from bot.engine.timers import Timers
+from tests.support.waiting import eventually
 
 
 async def test_a_timer_runs_its_job_even_when_it_is_a_lambda_and_after_it_failed() -> None:
@@ -17,10 +18,10 @@ async def test_a_timer_runs_its_job_even_when_it_is_a_lambda_and_after_it_failed
     timers = Timers()
     timers.every("job", 0.05, lambda: job(len(runs) == 0))
     timers.start()
-    async with asyncio.timeout(10):
-        while len(runs) < 3:
-            await asyncio.sleep(0.02)
-    timers.stop()
+    try:
+        await eventually(lambda: len(runs) >= 3, "two more runs of a job whose first run broke")
+    finally:
+        timers.stop()
 
 
 async def test_the_sweep_takes_up_what_no_wake_up_told_of_and_what_broke() -> None:
@@ -37,11 +38,11 @@ async def test_the_sweep_takes_up_what_no_wake_up_told_of_and_what_broke() -> No
 
     carrier = Embedded(due=ids, execute=execute, sweep_every_s=0.05)
     running = asyncio.create_task(carrier.run())
-    async with asyncio.timeout(5):
-        while due:
-            await asyncio.sleep(0.01)
-    running.cancel()
-    await asyncio.gather(running, return_exceptions=True)
+    try:
+        await eventually(lambda: not due, "the sweep executed both requests, the broken one again")
+    finally:
+        running.cancel()
+        await asyncio.gather(running, return_exceptions=True)
 
 
 async def test_one_request_is_never_executed_twice_at_once() -> None:
@@ -62,12 +63,16 @@ async def test_one_request_is_never_executed_twice_at_once() -> None:
 
     carrier = Embedded(due=ids, execute=execute, sweep_every_s=0.001)
     running = asyncio.create_task(carrier.run())
-    async with asyncio.timeout(5):
-        while runs < 5:
-            carrier.wake("R-1")
-            await asyncio.sleep(0.001)
-    running.cancel()
-    await asyncio.gather(running, return_exceptions=True)
+
+    def woken() -> bool:
+        carrier.wake("R-1")
+        return runs >= 5
+
+    try:
+        await eventually(woken, "five executions of one request", every_s=0.001)
+    finally:
+        running.cancel()
+        await asyncio.gather(running, return_exceptions=True)
     await carrier.drain(1)
 
     assert most == 1

@@ -122,7 +122,7 @@ def a_history() -> p.FloatHistory:
         p.FloatPoint(NOW - timedelta(hours=12 * n), Decimal(1000 + 50 * n), Decimal(0), Decimal(50))
         for n in range(13, -1, -1)
     ]
-    return p.FloatHistory("main", Decimal(1000), tuple(points))
+    return p.FloatHistory("main", Decimal(1000), tuple(points), (tuple(points),), "Europe/Berlin")
 
 
 def a_plastic(text: str = WORDS, number: int = 0) -> p.CardPicture:

@@ -1,13 +1,18 @@
 """The float over time: what a chart is drawn from, where it is seen, and what is said where Slack takes none."""
 
+import ast
 from datetime import timedelta
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
 import pytest
+from slack_sdk.errors import SlackApiError
+from slack_sdk.webhook import WebhookResponse
 
 from bot.services.money import float_history, float_lookups
 from bot.view_models import pictures
+from handlers.slack_api import chart_upload
 from handlers.slack_api.publish import SlackPublisher
 from handlers.views import charts
 from sandbox.slack import limits
@@ -46,7 +51,7 @@ def test_labels_differ_and_slack_takes_the_block(hours: float) -> None:
     if len(points) < 2:
         assert hours < 0.1
         return
-    blocks = charts.float_chart(pictures.FloatHistory("main" * 20, Decimal(1), points))
+    blocks = charts.float_chart(pictures.FloatHistory("main" * 20, Decimal(1), points, (points,), "UTC"))
     series = blocks[0]["chart"]["series"]
     labels = [point["label"] for point in series[0]["data"]]
 
@@ -56,6 +61,31 @@ def test_labels_differ_and_slack_takes_the_block(hours: float) -> None:
     assert all(len(label) <= 20 for label in labels)
     assert len(blocks[0]["title"]) <= 50
     assert limits.message_complaints(blocks) == []
+
+
+def test_a_balance_that_nobody_read_for_long_is_not_known() -> None:
+    readings = [reading(20, 500), reading(19.5, 500), reading(19, 400, spent=100), reading(2, 300, spent=250)]
+
+    first, second = float_history.stretches(readings, given.NOW - timedelta(hours=1.5))
+
+    assert [p.balance_usd for p in first] == [500, 500, 400]
+    assert [p.spent_usd for p in second] == [150, 0], "what went meanwhile is marked when it was seen"
+    assert second[-1].at == given.NOW - timedelta(hours=1.5), "the last balance still holds"
+
+
+def test_a_float_that_is_read_rarely_has_no_gaps_between_its_usual_readings() -> None:
+    daily = [reading(24 * days, 500 + days) for days in range(9, 0, -1)]
+
+    (whole,) = float_history.stretches(daily, given.NOW)
+
+    assert len(whole) == 10
+    assert len(float_history.stretches([*daily[:2], *daily[6:]], given.NOW)) == 2
+
+
+def test_a_balance_that_was_last_read_long_ago_is_not_said_to_hold_now() -> None:
+    ((*_, last),) = float_history.stretches([reading(9, 1), reading(8.5, 1), reading(8, 1)], given.NOW)
+
+    assert last.at == given.NOW - timedelta(hours=8)
 
 
 def test_no_chart_of_less_than_two_moments() -> None:
@@ -106,3 +136,78 @@ async def test_a_past_of_one_reading_draws_nothing(office: Office) -> None:
     async with office.core.store.begin() as tx:
         await history.drop_old(tx)
         assert await float_history.of(tx, office.core, "nobody") is None
+
+
+HANDLERS = Path(__file__).parents[2] / "handlers"
+_WHAT_SLACK_REFUSES = {"invalid_blocks", "invalid_arguments"}
+
+
+def mentions(path: Path) -> set[str]:
+    """What in this module deals with a refused chart: Slack's codes for it, and the message without it."""
+    nodes = list(ast.walk(ast.parse(path.read_text())))
+    texts = {node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)}
+    names = {node.attr for node in nodes if isinstance(node, ast.Attribute)}
+    return (texts & _WHAT_SLACK_REFUSES) | (names & {"without_chart", "has_chart"})
+
+
+def test_what_is_done_where_slack_refuses_a_chart_is_said_in_one_place() -> None:
+    found = {path.name: mentions(path) for path in HANDLERS.rglob("*.py")}
+
+    assert [name for name, said in found.items() if said] == ["chart_upload.py"]
+    assert found["chart_upload.py"] == {*_WHAT_SLACK_REFUSES, "without_chart", "has_chart"}
+
+
+CHART = {"text": "Float", "blocks": charts.float_chart(given.a_history())}
+WORDS = {"text": "Float", "blocks": [{"type": "section"}]}
+
+
+def refusing(code: str) -> SlackApiError:
+    return SlackApiError(code, {"ok": False, "error": code})  # type: ignore[no-untyped-call]
+
+
+@pytest.mark.parametrize("code", ["invalid_blocks", "invalid_arguments"])
+async def test_a_refused_chart_is_sent_again_once_in_words_with_the_note_in_its_place(code: str) -> None:
+    sent: list[dict[str, Any]] = []
+
+    async def call(message: dict[str, Any]) -> str:
+        sent.append(message)
+        if len(sent) == 1:
+            raise refusing(code)
+        return "taken"
+
+    async def note(drawn: charts.Picture) -> str:
+        return f"See the picture {drawn.title}."
+
+    assert await chart_upload.send(call, CHART, note=note) == ("taken", True)
+    assert [block["type"] for block in sent[1]["blocks"]] == ["context", "context"]
+    assert "See the picture Float of main." in str(sent[1])
+
+
+@pytest.mark.parametrize(("message", "code"), [(WORDS, "invalid_blocks"), (CHART, "channel_not_found")])
+async def test_any_other_refusal_is_raised_and_nothing_is_sent_again(
+    message: dict[str, Any], code: str
+) -> None:
+    sent: list[dict[str, Any]] = []
+
+    async def call(message: dict[str, Any]) -> None:
+        sent.append(message)
+        raise refusing(code)
+
+    with pytest.raises(SlackApiError, match=code):
+        await chart_upload.send(call, message)
+    assert len(sent) == 1
+
+
+@pytest.mark.parametrize(("message", "times"), [(CHART, 2), (WORDS, 1)])
+async def test_a_response_url_that_refuses_gets_the_words_where_there_was_a_chart(
+    message: dict[str, Any], times: int
+) -> None:
+    sent: list[dict[str, Any]] = []
+
+    async def call(message: dict[str, Any]) -> WebhookResponse:
+        sent.append(message)
+        return WebhookResponse(url="", status_code=400, body="", headers={})
+
+    answer, refused = await chart_upload.send(call, message)
+
+    assert (answer.status_code, refused, len(sent)) == (400, times == 2, times)

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-import struct
-import zlib
-from collections.abc import Awaitable, Callable
+import subprocess
+import sys
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
+from decimal import Decimal
+from io import BytesIO
 from typing import Any
 
 import pytest
+from PIL import Image, ImageColor
 
 from bot.services.alerts import lifecycle as alerts
 from bot.services.messages.delivery import Outbox
 from bot.services.money import float_lookups
+from bot.view_models.pictures import FloatHistory, FloatPoint
 from handlers.slack_api.publish import SlackPublisher
 from handlers.views import chart_picture, charts
 from storage.messages import alerts as rows
@@ -22,99 +26,125 @@ from tests.handlers.office import ALICE, BOB, OPS, Office
 
 Json = dict[str, Any]
 ALERTS = "C0ALERTS"
-COURSE = chart_picture.Course(
-    title="Float of main",
-    labels=["19 Nov 12:00", "20 Nov 12:00", "21 Nov 12:00"],
-    balances=[3000, 1500, 750.5],
-    floor=1000,
-    funded=[0, 0, 0],
-    spent=[0, 0, 0],
-)
+NEVER = (0, 0, 0)
+
+
+def a_history(
+    balances: Sequence[float] = (3000, 1500, 750.5),
+    funded: Sequence[float] = NEVER,
+    spent: Sequence[float] = NEVER,
+) -> FloatHistory:
+    """A reading each day, the last one now, and the minimum of 1,000 USD."""
+    found = [
+        FloatPoint(
+            given.NOW - timedelta(days=len(balances) - 1 - n),
+            *(Decimal(str(usd)) for usd in (balance, came, went)),
+        )
+        for n, (balance, came, went) in enumerate(zip(balances, funded, spent, strict=False))
+    ]
+    points = tuple(found)
+    return FloatHistory("main", Decimal(1000), points, (points,), "UTC")
 
 
 @dataclass(frozen=True)
 class Pixels:
-    """A decoded PNG: for each row the places of its pixels in the palette."""
+    """A decoded picture; the legend above the plot does not count."""
 
-    rows: list[bytes]
+    image: Image.Image
+    top: int = 190
 
-    def rows_of(self, color: int, at_x: int) -> list[int]:
-        return [y for y, row in enumerate(self.rows) if row[at_x] == color and y > 110]
+    def places_of(self, color: str) -> list[tuple[int, int]]:
+        wanted = ImageColor.getrgb(color)
+        width, height = self.image.size
+        found = self.image.load()
+        assert found is not None
+        return [(x, y) for x in range(width) for y in range(self.top, height) if found[x, y] == wanted]
 
-    def middle(self, color: int, at_x: int) -> float:
-        found = self.rows_of(color, at_x)
-        return (found[0] + found[-1]) / 2
+    def middle_of(self, color: str, at_x: int) -> float:
+        ys = [y for x, y in self.places_of(color) if x == at_x]
+        return (ys[0] + ys[-1]) / 2
 
-    def columns_of(self, color: int) -> list[int]:
-        """Below the legend."""
-        return sorted({x for row in self.rows[110:] for x, pixel in enumerate(row) if pixel == color})
+    def columns_of(self, color: str) -> list[int]:
+        return sorted({x for x, _ in self.places_of(color)})
 
 
 def decoded(png: bytes) -> Pixels:
-    assert png.startswith(b"\x89PNG\r\n\x1a\n")
-    chunks: dict[bytes, bytes] = {}
-    at = 8
-    while at < len(png):
-        length, kind = struct.unpack(">I4s", png[at : at + 8])
-        body = png[at + 8 : at + 8 + length]
-        (crc,) = struct.unpack(">I", png[at + 8 + length : at + 12 + length])
-        assert crc == zlib.crc32(kind + body)
-        chunks[kind] = body
-        at += 12 + length
-    assert list(chunks) == [b"IHDR", b"PLTE", b"IDAT", b"IEND"]
-    width, height, depth, color, *rest = struct.unpack(">IIBBBBB", chunks[b"IHDR"])
-    assert (depth, color, rest) == (8, 3, [0, 0, 0])
-    raw = zlib.decompress(chunks[b"IDAT"])
-    assert len(raw) == height * (width + 1)
-    lines = [raw[n : n + width + 1] for n in range(0, len(raw), width + 1)]
-    assert {line[0] for line in lines} == {0}
-    assert max(raw) < len(chunks[b"PLTE"]) // 3
-    return Pixels([line[1:] for line in lines])
+    image = Image.open(BytesIO(png))
+    assert (image.format, image.mode, image.size) == (
+        "PNG",
+        "RGB",
+        (chart_picture.WIDTH, chart_picture.HEIGHT),
+    )
+    assert image.info == {}, "no time of its making, no name of who made it"
+    return Pixels(image)
 
 
 def test_heights_are_as_the_amounts_are_to_each_other() -> None:
-    seen = decoded(chart_picture.png(COURSE))
-    line = seen.columns_of(chart_picture.BALANCE)
-    first, last = seen.middle(chart_picture.BALANCE, line[2]), seen.middle(chart_picture.BALANCE, line[-3])
-    floor = seen.middle(chart_picture.FLOOR, seen.columns_of(chart_picture.FLOOR)[0])
+    laid = chart_picture.laid_out(a_history())
+    seen = decoded(chart_picture.png(a_history()))
+    first = seen.middle_of(chart_picture.BALANCE, round(laid.left) + 20)
+    minimum = seen.middle_of(chart_picture.MINIMUM, round(laid.left) + 6)
+    last = laid.lines[0][-1][1]
 
-    assert seen.rows_of(chart_picture.FLOOR, seen.columns_of(chart_picture.FLOOR)[-1]), (
-        "the floor goes all the way"
-    )
-    assert (floor - first) / (last - first) == pytest.approx((3000 - 1000) / (3000 - 750.5), abs=0.01)
-    assert first < floor < last
+    assert max(seen.columns_of(chart_picture.MINIMUM)) > laid.right - 20, "the minimum goes all the way"
+    assert first == pytest.approx(laid.lines[0][0][1], abs=2), "painted where it was laid out"
+    assert (minimum - first) / (last - first) == pytest.approx((3000 - 1000) / (3000 - 750.5), abs=0.01)
+    assert first < minimum < last
 
 
 def test_each_funding_and_top_up_has_its_mark_at_its_moment_on_its_side_of_the_line() -> None:
-    plain = decoded(chart_picture.png(COURSE))
-    seen = decoded(chart_picture.png(replace(COURSE, funded=[0, 700, 0], spent=[0, 20, 30])))
-    line = plain.columns_of(chart_picture.BALANCE)
-    middle_x = (line[0] + line[-1]) // 2
+    history = a_history(funded=[0, 700, 0], spent=[0, 20, 30])
+    plain, seen = decoded(chart_picture.png(a_history())), decoded(chart_picture.png(history))
+    laid = chart_picture.laid_out(history)
+    middle_x = round((laid.left + laid.right) / 2)
+    heights = [y for line in laid.lines for _, y in line]
 
     assert plain.columns_of(chart_picture.FUNDING) == plain.columns_of(chart_picture.SPENT) == []
     assert middle_x in seen.columns_of(chart_picture.FUNDING)
-    assert seen.middle(chart_picture.FUNDING, middle_x) < plain.middle(chart_picture.BALANCE, middle_x)
-    assert seen.middle(chart_picture.SPENT, middle_x) > plain.middle(chart_picture.BALANCE, middle_x)
+    assert seen.middle_of(chart_picture.FUNDING, middle_x) < min(heights)
+    assert seen.middle_of(chart_picture.SPENT, middle_x) > max(heights)
     assert {x > middle_x + 100 for x in seen.columns_of(chart_picture.SPENT)} == {True, False}
     assert max(seen.columns_of(chart_picture.FUNDING)) < middle_x + 20
 
 
-@pytest.mark.parametrize(
-    "amounts", [(0, 0), (0.01, 0.02), (-50.25, -3), (999_999_999.99, 1), (1000, 1000), (-1e7, 1e7)]
-)
-def test_any_amounts_stay_within_the_picture(amounts: tuple[float, float]) -> None:
-    course = replace(COURSE, labels=["a", "b"], balances=amounts, funded=[1, 1], spent=[1, 1])
-    seen = decoded(chart_picture.png(course))
+def test_what_nobody_read_is_a_gap_and_is_named_in_the_legend() -> None:
+    whole = a_history()
+    first, middle, last = whole.points
+    parted = replace(whole, stretches=((first, middle), (last,)))
+    laid = chart_picture.laid_out(parted)
+    seen = decoded(chart_picture.png(parted))
+    (gap,) = laid.gaps
+    within = range(round(gap[0]) + 10, round(gap[1]) - 10)
 
-    assert len(seen.columns_of(chart_picture.BALANCE)) > 800
-    assert 2 <= len([row for row in seen.rows if row.count(chart_picture.GRID) > 100]) <= 16
-    assert not any(seen.rows[0]), "nothing runs into the edge"
-    assert not any(row[0] for row in seen.rows), "no label is cut"
+    assert list(gap) == pytest.approx([(laid.left + laid.right) / 2, laid.right])
+    assert not set(within) & set(seen.columns_of(chart_picture.BALANCE)), "no line where nothing is known"
+    assert set(within) <= set(seen.columns_of(chart_picture.UNSEEN))
+    assert "No readings" in [label.text for label in laid.labels]
+    assert "No readings" not in [label.text for label in chart_picture.laid_out(whole).labels]
+
+
+def test_the_ends_of_both_lines_are_labelled_and_the_axes_have_their_units() -> None:
+    words = [label.text for label in chart_picture.laid_out(replace(a_history(), zone="Asia/Manila")).labels]
+
+    assert {"750.50 USD", "Minimum", "1,000.00 USD", "USD", "2,000"} <= set(words)
+    assert words[0] == "Float of main"
+    assert words[1].endswith(" · times in Asia/Manila")
 
 
 def test_the_same_figures_give_the_same_bytes_and_others_do_not() -> None:
-    assert chart_picture.png(COURSE) == chart_picture.png(COURSE)
-    assert chart_picture.png(COURSE) != chart_picture.png(replace(COURSE, balances=[3000, 1500, 900]))
+    assert chart_picture.png(a_history()) == chart_picture.png(a_history())
+    assert chart_picture.png(a_history()) != chart_picture.png(a_history([3000, 1500, 900]))
+
+
+def test_pillow_is_loaded_when_a_picture_is_drawn_and_not_before() -> None:
+    """It takes 10 MiB, and most processes never draw one."""
+    asked = (
+        "import sys, handlers.slack_api.chart_upload;"
+        "print('handlers.views.chart_picture' in sys.modules, 'PIL' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, timeout=50)
+
+    assert done.stdout.split() == ["True", "False"], done.stderr
 
 
 async def a_past(office: Office) -> None:
@@ -256,8 +286,7 @@ async def drawn_again(office: Office) -> None:
 
 
 def test_the_words_for_those_who_do_not_see_it_are_those_below_the_chart() -> None:
-    chart, words = charts.float_chart(given.a_history())
-    alt = charts.drawn(chart, words).alt
+    alt = charts.picture_of(given.a_history()).alt
     since = given.a_history().points[0].at
 
     assert alt.startswith(f"Float of main since {since:%Y-%m-%d %H:%M} UTC: lowest 1,000.00 USD")

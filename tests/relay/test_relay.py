@@ -19,6 +19,7 @@ from bot.services.events.relay import note_destinations, redeliver
 from storage.vault import Keyring, Vault
 from tests.events.receiving import authorized
 from tests.relay.receivers import NAMES, Fleet
+from tests.support.waiting import eventually
 from tests.support.world import ALICE, BOB, CAROL, MASTER
 
 CREDITED = {"funding_id": "f-1", "fee_usd": 1.5, "credited_usd": 98.5}
@@ -205,11 +206,10 @@ async def test_a_slow_destination_holds_up_neither_the_other_nor_the_receiver(fl
     ledger.gate.clear()
     running = asyncio.create_task(fleet.relay.run())
     try:
-        async with asyncio.timeout(4):
-            for n in range(5):
-                await fleet.happens("card.authorized", authorized(f"tx-{n}"))
-            while len(crm.got) < 5 or not ledger.got:
-                await asyncio.sleep(0.02)
+        for n in range(5):
+            await fleet.happens("card.authorized", authorized(f"tx-{n}"))
+        await eventually(lambda: ledger.got, "the slow destination was asked", within_s=4)
+        await eventually(lambda: len(crm.got) >= 5, "five events reached the quick destination", within_s=4)
     finally:
         running.cancel()
         ledger.gate.set()

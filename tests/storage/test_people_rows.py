@@ -17,6 +17,7 @@ from storage.operators import pauses, programs
 from storage.requests import confirmations
 from storage.store import Store, Tx
 from tests.support.clock import FrozenClock
+from tests.support.waiting import eventually
 
 
 async def ask(tx: Tx, consent_id: str, subject: str = "main") -> confirmations.Consent | None:
@@ -57,8 +58,7 @@ async def test_a_pause_waits_for_a_claim_that_looked_first(store: Store) -> None
             order.append("claimed")
 
     async def pause() -> None:
-        while not order:
-            await asyncio.sleep(0.01)
+        await eventually(lambda: order, "the claim looked for a pause")
         async with store.begin() as tx:
             await pauses.put(tx, "main", by="U1", by_name="One", reason="r")
             order.append("paused")

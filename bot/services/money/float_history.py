@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 from decimal import Decimal
+from itertools import pairwise
+from statistics import median
+from zoneinfo import ZoneInfo
 
 from bot.domain.time.periods import Period
 from bot.services.core import Core
@@ -17,17 +20,59 @@ LOOKED_BACK = timedelta(days=7)
 POINTS = 14
 # Labels are to the minute, and Slack wants them to differ.
 _SHORTEST = timedelta(minutes=5)
+# An unchanged balance is kept every half hour while somebody reads; a program read more rarely has its own usual step.
+_UNSEEN_AFTER = 2 * history.AGAIN_AFTER
+_SECOND = timedelta(seconds=1)
 
 
-async def of(tx: Tx, core: Core, program: str, period: Period | None = None) -> FloatHistory | None:
-    """The period, or the last seven days, from its first reading on; None until there are two to compare."""
+async def of(
+    tx: Tx, core: Core, program: str, period: Period | None = None, zone: ZoneInfo | None = None
+) -> FloatHistory | None:
+    """The period, or the last seven days, from its first reading on; None until there are two to compare.
+
+    `zone` is the reader's; without it the team's is named.
+    """
     since = tx.now - LOOKED_BACK if period is None else period.since
     until = tx.now if period is None else min(period.until, tx.now)
-    readings = await history.since(tx, program, "me", since)
-    points = sampled([r for r in readings if r.read_at <= until], until)
+    readings = [r for r in await history.since(tx, program, "me", since) if r.read_at <= until]
+    points = sampled(readings, until)
     if len(points) < 2:
         return None
-    return FloatHistory(program, core.alerting.float_alert.floor_usd, points)
+    floor_usd = core.alerting.float_alert.floor_usd
+    return FloatHistory(
+        program, floor_usd, points, stretches(readings, until), (zone or core.alerting.hours.zone).key
+    )
+
+
+def stretches(readings: Sequence[Reading], until: datetime) -> tuple[tuple[FloatPoint, ...], ...]:
+    """All readings, oldest first, parted where nobody read for long: what the balance was then is not known.
+
+    Where the last one is recent its balance still holds at `until`, which then has a point of its own.
+    """
+    if not readings:
+        return ()
+    moments = [reading.read_at for reading in readings]
+    usual = median([(later - at) / _SECOND for at, later in pairwise([*moments, until])]) * _SECOND
+    longest = max(_UNSEEN_AFTER, 3 * usual)
+    found: list[list[FloatPoint]] = []
+    before = readings[0]
+    for reading in readings:
+        if not found or reading.read_at - before.read_at > longest:
+            found.append([])
+        found[-1].append(_point(reading.read_at, before, reading))
+        before = reading
+    if before.read_at < until <= before.read_at + longest:
+        found[-1].append(_point(until, before, before))
+    return tuple(tuple(stretch) for stretch in found)
+
+
+def _point(at: datetime, before: Reading, last: Reading) -> FloatPoint:
+    return FloatPoint(
+        at,
+        Decimal(last.value["balance_usd"]),
+        Decimal(last.value["funded_usd"]) - Decimal(before.value["funded_usd"]),
+        Decimal(last.value["spent_usd"]) - Decimal(before.value["spent_usd"]),
+    )
 
 
 def sampled(readings: Sequence[Reading], now: datetime) -> tuple[FloatPoint, ...]:
@@ -47,13 +92,6 @@ def sampled(readings: Sequence[Reading], now: datetime) -> tuple[FloatPoint, ...
         while position < len(readings) and readings[position].read_at <= moment:
             position += 1
         last = readings[max(position - 1, 0)]
-        points.append(
-            FloatPoint(
-                moment,
-                Decimal(last.value["balance_usd"]),
-                Decimal(last.value["funded_usd"]) - Decimal(before.value["funded_usd"]),
-                Decimal(last.value["spent_usd"]) - Decimal(before.value["spent_usd"]),
-            )
-        )
+        points.append(_point(moment, before, last))
         before = last
     return tuple(points)

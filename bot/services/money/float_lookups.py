@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 from decimal import Decimal
 from typing import Any
+from zoneinfo import ZoneInfo
 
 from bot.domain.events.alert_rules import Spent, hours_left
 from bot.domain.requests.lifecycle import PendingHold
@@ -24,17 +25,19 @@ LOOKED_AHEAD_HOURS = 14 * 24
 LEAST_SEEN = timedelta(hours=2)
 
 
-async def float_now(core: Core, *, program: str | None = None, period: Period | None = None) -> FloatPicture:
+async def float_now(
+    core: Core, *, program: str | None = None, period: Period | None = None, zone: ZoneInfo | None = None
+) -> FloatPicture:
     """The float, read live when the last reading is older than 15 s, with its course over `period`.
 
-    Raises PartnerError.
+    `zone` is the reader's, for the times of that course. Raises PartnerError.
     """
     program = program or core.default_program
     async with core.store.read() as tx:
         kept = await api_snapshots.get(tx, program, "me")
     if kept is None or kept.read_at < core.clock.now() - FLOAT_FRESH_FOR:
         kept = await read_account(core, program)
-    return await _picture(core, program, kept, period)
+    return await _picture(core, program, kept, period, zone)
 
 
 async def float_known(core: Core, *, program: str | None = None) -> FloatPicture | None:
@@ -42,15 +45,19 @@ async def float_known(core: Core, *, program: str | None = None) -> FloatPicture
     program = program or core.default_program
     async with core.store.read() as tx:
         kept = await api_snapshots.get(tx, program, "me")
-    return None if kept is None else await _picture(core, program, kept, None)
+    return None if kept is None else await _picture(core, program, kept)
 
 
 async def _picture(
-    core: Core, program: str, kept: api_snapshots.Reading, period: Period | None
+    core: Core,
+    program: str,
+    kept: api_snapshots.Reading,
+    period: Period | None = None,
+    zone: ZoneInfo | None = None,
 ) -> FloatPicture:
     async with core.store.read() as tx:
         hold = await requests.pending_hold(tx, program, core.float_kinds)
-        past = await float_history.of(tx, core, program, period)
+        past = await float_history.of(tx, core, program, period, zone)
         runway = await _runway(tx, core, program, kept, hold)
     value = kept.value
     return FloatPicture(

@@ -1,0 +1,79 @@
+"""A wait in a test is bounded, and says what did not happen."""
+
+from __future__ import annotations
+
+import ast
+import asyncio
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.support.waiting import eventually
+
+TESTS = Path(__file__).parent
+
+#: Files that still wait by a loop of their own, within a time-out that says nothing. None may join them.
+OLD = {
+    "browser/test_details_in_browser.py",
+    "crash/outside.py",
+    "crash/test_bulk_crash.py",
+    "crash/test_shutdown.py",
+    "events/test_events_crash.py",
+    "events/test_two_processes.py",
+    "leaks/test_leaks.py",
+}
+#: Clocks, whose `sleep` is such a loop.
+CLOCKS = {"crash/leaping.py", "support/world.py"}
+
+
+async def test_what_comes_is_returned() -> None:
+    left = [3]
+
+    async def there() -> int:
+        left[0] -= 1
+        return 7 if not left[0] else 0
+
+    assert await eventually(there, "counted down", every_s=0) == 7
+
+
+async def test_what_never_comes_is_named() -> None:
+    with pytest.raises(AssertionError, match=r"within 0\.05 s it did not happen: pigs flew \(last: \[\]\)"):
+        await eventually(list, "pigs flew", within_s=0.05)
+
+
+async def test_a_condition_that_hangs_is_named_too_and_its_own_time_out_is_not_ours() -> None:
+    async def own() -> bool:
+        raise TimeoutError("mine")
+
+    with pytest.raises(AssertionError, match="an answer"):
+        await eventually(asyncio.Event().wait, "an answer", within_s=0.05)
+    with pytest.raises(TimeoutError, match="mine"):
+        await eventually(own, "an answer")
+
+
+def test_no_test_waits_by_a_loop_of_its_own() -> None:
+    found = {
+        str(path.relative_to(TESTS))
+        for path in TESTS.rglob("*.py")
+        if "node_modules" not in path.parts and any(_own_loops(path.read_text()))
+    }
+
+    assert found - OLD - CLOCKS == set(), "use tests/support/waiting.py: eventually(condition, what)"
+    assert (OLD | CLOCKS) - found == set(), "these wait well now: take them off the list"
+
+
+def test_a_loop_of_its_own_is_found() -> None:
+    assert list(_own_loops("while not done:\n    await asyncio.sleep(1)"))
+    assert not list(_own_loops("while True:\n    await asyncio.sleep(1)")), "a task that somebody cancels"
+
+
+def _own_loops(source: str) -> Iterator[ast.While]:
+    """Loops with a condition that do nothing but sleep."""
+    for node in ast.walk(ast.parse(source)):
+        if (
+            isinstance(node, ast.While)
+            and not isinstance(node.test, ast.Constant)
+            and all(ast.unparse(line).startswith("await asyncio.sleep(") for line in node.body)
+        ):
+            yield node

@@ -4,13 +4,13 @@ A status goes away with the app's next message in the thread, or after two minut
 take their place. Neither survives a restart.
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass
-from typing import Any
 
 from sandbox.slack.clock import Clock
+from sandbox.slack.json_object import Json
 from sandbox.slack.store import Store
-
-Json = dict[str, Any]
 
 STATUS_SECONDS = 120
 MAX_PROMPTS = 4

@@ -3,6 +3,8 @@
 `build` makes the application around a workspace; `serve` also listens, on loopback only.
 """
 
+from __future__ import annotations
+
 import asyncio
 import random
 import time

@@ -4,14 +4,15 @@ In a form, structured arguments are JSON in a string. Tokens come as a bearer he
 Unknown arguments are ignored, as Slack does.
 """
 
+from __future__ import annotations
+
 import json
 from typing import Any
 
 from aiohttp import web
 
 from sandbox.slack.errors import SlackError, invalid_arguments
-
-Json = dict[str, Any]
+from sandbox.slack.json_object import Json
 
 STRUCTURED = ("blocks", "attachments", "view", "files", "metadata", "prompts")
 

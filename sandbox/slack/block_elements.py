@@ -1,5 +1,7 @@
 """Block Kit's elements as tables: text objects, options, buttons, menus, pickers and inputs, with limits."""
 
+from __future__ import annotations
+
 from typing import Any
 
 from sandbox.slack.schema import (

@@ -4,6 +4,8 @@ Sources: Slack's reference of blocks and its published types. Not checked: the i
 beyond its outermost form, the axes of charts, and what an image URL leads to.
 """
 
+from __future__ import annotations
+
 from typing import Any
 
 from sandbox.slack.block_elements import (

@@ -1,12 +1,13 @@
 """Blocks as Slack keeps them: ids filled in, text objects completed, elements found again."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from sandbox.slack.ids import Ids
-
-Json = dict[str, Any]
+from sandbox.slack.json_object import Json
 
 
 @dataclass(frozen=True)

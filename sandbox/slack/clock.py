@@ -4,6 +4,8 @@ Triggers, response URLs, event retries and rate windows follow it. Acks do not: 
 an app's time cannot be simulated by moving a clock it does not see.
 """
 
+from __future__ import annotations
+
 import asyncio
 from collections.abc import Callable
 from datetime import UTC, datetime

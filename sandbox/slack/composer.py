@@ -4,13 +4,13 @@
 the form `<@U0BOB>` is taken as it is. Formatting (bold, lists, code) is not parsed.
 """
 
-import re
-from typing import Any
+from __future__ import annotations
 
+import re
+
+from sandbox.slack.json_object import Json
 from sandbox.slack.people import BOT_USER
 from sandbox.slack.store import Store
-
-Json = dict[str, Any]
 
 _TOKEN = re.compile(
     r"<@(?P<user>[UW]\w+)(\|[^>]*)?>|<#(?P<channel>C\w+)(\|[^>]*)?>|<!subteam\^(?P<group>S\w+)(\|[^>]*)?>"

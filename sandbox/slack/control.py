@@ -3,6 +3,8 @@
 JSON in and out. A field that is unknown, missing or of the wrong kind is a 400 that names it.
 """
 
+from __future__ import annotations
+
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -12,12 +14,12 @@ from sandbox.slack import files, interactions, modals, shortcuts, world
 from sandbox.slack.errors import BadAct
 from sandbox.slack.faults import ENVELOPE_KINDS, FILE_DOWNLOAD, METHOD_EFFECTS, RESPONSE_URL
 from sandbox.slack.fields import Fields, boolean, listing, number, one_of, take, text, texts, whole
+from sandbox.slack.json_object import Json
 from sandbox.slack.methods import METHODS
 from sandbox.slack.see import see, state
 from sandbox.slack.socket import REASONS
 from sandbox.slack.workspace import Workspace
 
-Json = dict[str, Any]
 Call = Callable[[Workspace, Json], Awaitable[Json]]
 
 

@@ -8,6 +8,8 @@ Deviation: an interaction while no socket is open fails at once; what Slack does
 is not published.
 """
 
+from __future__ import annotations
+
 import asyncio
 from collections import deque
 from collections.abc import Callable, Coroutine
@@ -17,8 +19,8 @@ from typing import Any, Protocol, TypeVar
 from sandbox.slack.clock import Clock
 from sandbox.slack.faults import Fault, Faults
 from sandbox.slack.ids import Ids
+from sandbox.slack.json_object import Json
 
-Json = dict[str, Any]
 T = TypeVar("T")
 
 RETRY_AFTER_SECONDS = (0.0, 60.0, 300.0)

@@ -4,13 +4,14 @@ client refuses before the app hears of it.
 Values come from the page as plain JSON: text, an option's value, a list of option values, or null.
 """
 
+from __future__ import annotations
+
 import re
 from collections.abc import Iterator
 from typing import Any
 
 from sandbox.slack.errors import BadAct
-
-Json = dict[str, Any]
+from sandbox.slack.json_object import Json
 
 TEXT_INPUTS = frozenset({"plain_text_input", "number_input", "email_text_input", "url_text_input"})
 #: Elements with one plain value: the key it has in the state, and the key of its initial value.

@@ -6,16 +6,16 @@ deletions by the app itself come back to it as `message_changed` and `message_de
 Deviation: the limit of 30,000 events an hour (`app_rate_limited`) is not enforced.
 """
 
+from __future__ import annotations
+
 import asyncio
-from typing import Any
 
 from sandbox.slack.delivery import Ack, Parcel
+from sandbox.slack.json_object import Json
 from sandbox.slack.payloads import event_callback
 from sandbox.slack.people import TEAM_ID, Channel, Group, Person
 from sandbox.slack.user_json import user_json
 from sandbox.slack.workspace import Workspace
-
-Json = dict[str, Any]
 
 #: The scope without which Slack would not let the app subscribe.
 SCOPE_OF = {

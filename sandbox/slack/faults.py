@@ -5,10 +5,12 @@ A fault names a method (`chat.update`, or `response_url`) or an envelope kind (`
 so many. Without a name it strikes whatever comes.
 """
 
+from __future__ import annotations
+
 from dataclasses import asdict, dataclass
-from typing import Any
 
 from sandbox.slack.errors import BadAct
+from sandbox.slack.json_object import Json
 
 METHOD_EFFECTS = frozenset({"429", "500", "503", "error", "delay", "reset_after"})
 ENVELOPE_EFFECTS = frozenset({"delay", "lost_ack", "duplicate", "disconnect", "silence", "skew"})
@@ -57,7 +59,7 @@ class Faults:
         self._faults: list[Fault] = []
         self._added = 0
 
-    def add(self, fields: dict[str, Any]) -> Fault:
+    def add(self, fields: Json) -> Fault:
         """`fields` as in the control call; raises BadAct for an effect that cannot happen there."""
         method = fields.get("method", "")
         allowed = ENVELOPE_EFFECTS if method in ENVELOPE_KINDS else METHOD_EFFECTS if method else EFFECTS
@@ -87,5 +89,5 @@ class Faults:
                     striking = fault
         return striking
 
-    def as_json(self) -> list[dict[str, Any]]:
+    def as_json(self) -> list[Json]:
         return [asdict(fault) for fault in self._faults]

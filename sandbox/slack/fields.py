@@ -1,11 +1,13 @@
 """Reading the body of a control call: known fields of known kinds, and a sentence for anything else."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from typing import Any
 
 from sandbox.slack.errors import BadAct
+from sandbox.slack.json_object import Json
 
-Json = dict[str, Any]
 Read = Callable[[Any], Any]
 
 
@@ -16,7 +18,7 @@ class Fields:
         self.needed = required
         self.allowed: dict[str, Read] = {}
 
-    def optional(self, **allowed: Read) -> "Fields":
+    def optional(self, **allowed: Read) -> Fields:
         self.allowed = allowed
         return self
 

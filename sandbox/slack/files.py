@@ -6,21 +6,21 @@ answers 200 with HTML. An app that does not look takes that page for the file.
 Deviations: no previews, no thumbnails, no editing; a file is in one conversation.
 """
 
+from __future__ import annotations
+
 import mimetypes
 from pathlib import PurePosixPath
-from typing import Any
 from urllib.parse import quote
 
 from aiohttp import web
 
 from sandbox.slack.errors import SlackError
 from sandbox.slack.faults import FILE_DOWNLOAD
+from sandbox.slack.json_object import Json
 from sandbox.slack.people import BOT_USER, TEAM_DOMAIN, TEAM_ID, Channel, Person
 from sandbox.slack.store import StoredFile
 from sandbox.slack.web_api import cut, strike_before
 from sandbox.slack.workspace import Workspace
-
-Json = dict[str, Any]
 
 #: Slack takes 1 GB; the stand-in keeps files in memory.
 MAX_BYTES = 50_000_000

@@ -5,6 +5,8 @@ a body in the 200 answer is the ack's payload. Deviations: no `url_verification`
 is an option of the stand-in, not a setting somebody saves), no `ssl_check`.
 """
 
+from __future__ import annotations
+
 import asyncio
 import hashlib
 import hmac
@@ -17,8 +19,7 @@ from aiohttp import ClientError, ClientSession
 
 from sandbox.slack.clock import Clock
 from sandbox.slack.faults import Fault
-
-Json = dict[str, Any]
+from sandbox.slack.json_object import Json
 
 
 def signature(secret: str, timestamp: str, body: bytes) -> str:

@@ -4,6 +4,8 @@ Ids come from the randomness passed in, so that a restarted stand-in never hands
 the app has already seen. Tokens depend on the seed only, so that a demo keeps them over restarts.
 """
 
+from __future__ import annotations
+
 import hashlib
 import random
 import string

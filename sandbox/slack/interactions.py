@@ -9,6 +9,8 @@ Deviations: a command's text is delivered as typed (whether Slack escapes `& < >
 unverified); people of other workspaces may send commands, which Slack's client does not offer them.
 """
 
+from __future__ import annotations
+
 import asyncio
 import re
 from base64 import b64decode
@@ -20,12 +22,11 @@ from sandbox.slack.delivery import Ack, Parcel
 from sandbox.slack.errors import BadAct, SlackError
 from sandbox.slack.fields import Fields, take
 from sandbox.slack.fields import text as text_field
+from sandbox.slack.json_object import Json
 from sandbox.slack.methods_chat import check_blocks
 from sandbox.slack.people import BOT_USER, Channel, Person
 from sandbox.slack.store import Ephemeral, StoredFile
 from sandbox.slack.workspace import Workspace
-
-Json = dict[str, Any]
 
 #: Slack's wording is reported in many public threads; it is not documented.
 COMMAND_FAILED = '{command} failed with the error "{reason}"'

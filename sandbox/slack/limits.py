@@ -4,6 +4,8 @@ Complaints come in the words of Slack's `response_metadata.messages`, each with 
 without the leading `[ERROR]`.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterator
 from typing import Any
 
@@ -14,9 +16,8 @@ from sandbox.slack.block_kit import (
     MESSAGE_BLOCKS,
     MODAL_BLOCKS,
 )
+from sandbox.slack.json_object import Json
 from sandbox.slack.schema import Complaints, by_type, flag, items, one_of, record, say, string
-
-Json = dict[str, Any]
 
 #: Undocumented; 11,341 characters over all blocks were refused once (bolt-js #2509, #2867).
 MESSAGE_TEXT_SUM = 11_340

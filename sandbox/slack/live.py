@@ -1,11 +1,13 @@
 """`GET /_control/live?user=...`: a WebSocket that shows what a person sees, and again after each change."""
 
+from __future__ import annotations
+
 import asyncio
 import contextlib
-from typing import Any
 
 from aiohttp import web
 
+from sandbox.slack.json_object import Json
 from sandbox.slack.people import Person
 from sandbox.slack.see import see
 from sandbox.slack.workspace import Workspace
@@ -44,7 +46,7 @@ class Live:
         """Send until the page goes away; what the page says is not listened to."""
         changed = asyncio.Event()
         changed.set()
-        toasts: asyncio.Queue[dict[str, Any]] = asyncio.Queue()
+        toasts: asyncio.Queue[Json] = asyncio.Queue()
 
         def toast(user: str, text: str) -> None:
             if user == who.id:
@@ -76,7 +78,7 @@ class Live:
                 await asyncio.sleep(COALESCE_SECONDS)
 
 
-async def _toast(socket: web.WebSocketResponse, toasts: asyncio.Queue[dict[str, Any]]) -> None:
+async def _toast(socket: web.WebSocketResponse, toasts: asyncio.Queue[Json]) -> None:
     with contextlib.suppress(ConnectionError):
         while True:
             await socket.send_json(await toasts.get())

@@ -1,10 +1,14 @@
 """The app's manifest, as far as Slack acts on it: commands, scopes, events, home and messages tab."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import yaml
+
+from sandbox.slack.json_object import Json
 
 
 class ManifestError(Exception):
@@ -72,7 +76,7 @@ def parse(data: Any) -> Manifest:
     features = _mapping(data, "features")
     settings = _mapping(data, "settings")
     home = _mapping(features, "app_home")
-    name = _mapping(data, "display_information").get("name")
+    name: str = _mapping(data, "display_information").get("name", "")
     if not name:
         raise ManifestError("the manifest has no display_information.name")
     return Manifest(
@@ -91,7 +95,7 @@ def parse(data: Any) -> Manifest:
     )
 
 
-def _mapping(data: dict[str, Any], key: str) -> dict[str, Any]:
+def _mapping(data: Json, key: str) -> Json:
     value = data.get(key) or {}
     if not isinstance(value, dict):
         raise ManifestError(f"{key} in the manifest is not a mapping")

@@ -5,13 +5,12 @@ entities in every text of a payload), `attachments` are kept but neither checked
 unfurled, and an edit of blocks alone counts as an edit.
 """
 
-from typing import Any
+from __future__ import annotations
 
 from sandbox.slack import blocks
 from sandbox.slack.ids import Ids
+from sandbox.slack.json_object import Json
 from sandbox.slack.people import APP_ID, BOT_ID, BOT_USER, TEAM_ID, Person
-
-Json = dict[str, Any]
 
 MAX_TEXT = 40_000
 

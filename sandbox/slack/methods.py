@@ -1,5 +1,7 @@
 """Every Web API method the stand-in offers, by name."""
 
+from __future__ import annotations
+
 from sandbox.slack import (
     methods_agent,
     methods_chat,

@@ -4,17 +4,18 @@ Deviations: which error Slack gives an app without `features.agent_view` is unve
 here); that the status of a message in a channel needs none is from its changelog of March 2026.
 """
 
+from __future__ import annotations
+
 from typing import Any
 
 from sandbox.slack.agent import MAX_PROMPTS, Prompts
 from sandbox.slack.arguments import Args
 from sandbox.slack.errors import SlackError, invalid_arguments
+from sandbox.slack.json_object import Json
 from sandbox.slack.methods_chat import check_writable, target
 from sandbox.slack.people import Channel
 from sandbox.slack.web_api import Method
 from sandbox.slack.workspace import Workspace
-
-Json = dict[str, Any]
 
 MAX_LOADING_MESSAGES = 10
 

@@ -1,17 +1,18 @@
 """Messages: chat.postMessage, postEphemeral, update, delete, getPermalink."""
 
+from __future__ import annotations
+
 import json
 from typing import Any
 
 from sandbox.slack import blocks, events, limits, messages
 from sandbox.slack.arguments import Args
 from sandbox.slack.errors import SlackError
+from sandbox.slack.json_object import Json
 from sandbox.slack.people import TEAM_DOMAIN, Channel
 from sandbox.slack.store import Ephemeral
 from sandbox.slack.web_api import Method
 from sandbox.slack.workspace import Workspace
-
-Json = dict[str, Any]
 
 MAX_METADATA_BYTES = 16_000
 #: What the answer to an update leaves out of the message.

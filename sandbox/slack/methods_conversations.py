@@ -4,16 +4,15 @@ Deviations: cursors count positions, so a page may shift when a message arrives 
 `conversations.open` takes one user (group messages are not built).
 """
 
-from typing import Any
+from __future__ import annotations
 
 from sandbox.slack.arguments import Args
 from sandbox.slack.errors import SlackError, invalid_arguments
+from sandbox.slack.json_object import Json
 from sandbox.slack.paging import page
 from sandbox.slack.people import BOT_USER, TEAM_ID, Channel
 from sandbox.slack.web_api import Method, Scopes
 from sandbox.slack.workspace import Workspace
-
-Json = dict[str, Any]
 
 
 def channel_json(channel: Channel) -> Json:

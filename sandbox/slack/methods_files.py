@@ -3,6 +3,8 @@
 Deviation: an upload address is good until it is used, and one file is shared into one channel.
 """
 
+from __future__ import annotations
+
 from typing import Any
 
 from aiohttp import web
@@ -10,13 +12,12 @@ from aiohttp import web
 from sandbox.slack import events, files, messages
 from sandbox.slack.arguments import Args
 from sandbox.slack.errors import SlackError, invalid_arguments
+from sandbox.slack.json_object import Json
 from sandbox.slack.methods_chat import check_writable, target
 from sandbox.slack.people import BOT_USER, Channel
 from sandbox.slack.store import StoredFile
 from sandbox.slack.web_api import Method
 from sandbox.slack.workspace import Workspace
-
-Json = dict[str, Any]
 
 
 def get_upload_url(workspace: Workspace, args: Args) -> Json:

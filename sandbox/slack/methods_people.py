@@ -1,9 +1,10 @@
 """Who is who: auth.test, users.*, usergroups.*, and apps.connections.open."""
 
-from typing import Any
+from __future__ import annotations
 
 from sandbox.slack.arguments import Args
 from sandbox.slack.errors import SlackError
+from sandbox.slack.json_object import Json
 from sandbox.slack.paging import page
 from sandbox.slack.people import (
     APP_ID,
@@ -17,8 +18,6 @@ from sandbox.slack.people import (
 from sandbox.slack.user_json import user_json
 from sandbox.slack.web_api import Method
 from sandbox.slack.workspace import Workspace
-
-Json = dict[str, Any]
 
 
 def auth_test(workspace: Workspace, args: Args) -> Json:

@@ -1,16 +1,17 @@
 """Modals and home tabs: views.open, push, update, publish."""
 
+from __future__ import annotations
+
 import json
 from typing import Any
 
 from sandbox.slack import limits
 from sandbox.slack.arguments import Args
 from sandbox.slack.errors import SlackError, invalid_arguments
+from sandbox.slack.json_object import Json
 from sandbox.slack.views import View
 from sandbox.slack.web_api import Method
 from sandbox.slack.workspace import Workspace
-
-Json = dict[str, Any]
 
 MAX_VIEW_BYTES = 250_000
 

@@ -9,20 +9,22 @@ Deviations: suggestions are asked for in modals only, not in messages; `response
 accepted, but `response_urls` of a submission stays empty.
 """
 
+from __future__ import annotations
+
 from typing import Any
 
 from sandbox.slack import blocks, elements, limits, payloads
 from sandbox.slack.delivery import Parcel
 from sandbox.slack.errors import BadAct, SlackError
 from sandbox.slack.interactions import chosen, outcome, person, send_click
+from sandbox.slack.json_object import Json
 from sandbox.slack.methods_views import check_view
 from sandbox.slack.people import Person
 from sandbox.slack.views import View
 from sandbox.slack.workspace import Workspace
 
-Json = dict[str, Any]
 #: What a person has put into inputs: block id, action id, plain value.
-Typed = dict[str, dict[str, Any]]
+Typed = dict[str, Json]
 
 SUBMIT_FAILED = "We had some trouble connecting. Try again?"
 

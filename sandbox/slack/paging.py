@@ -1,5 +1,7 @@
 """Cursors of Slack's lists: opaque text that names where the next page begins."""
 
+from __future__ import annotations
+
 import base64
 from typing import TypeVar
 

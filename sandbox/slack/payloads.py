@@ -4,14 +4,14 @@ Deviation: `message` in a block_actions payload is the message as stored, withou
 `attachments` and `files` details.
 """
 
-from copy import deepcopy
-from typing import Any
+from __future__ import annotations
 
+from copy import deepcopy
+
+from sandbox.slack.json_object import Json
 from sandbox.slack.manifest import Command
 from sandbox.slack.people import APP_ID, BOT_USER, TEAM_DOMAIN, TEAM_ID, VERIFICATION_TOKEN, Channel, Person
 from sandbox.slack.views import View
-
-Json = dict[str, Any]
 
 
 def team() -> Json:

@@ -1,7 +1,10 @@
 """Who is in the workspace: people, user groups, channels, and the world a new stand-in starts with."""
 
+from __future__ import annotations
+
 from dataclasses import asdict, dataclass, field
-from typing import Any
+
+from sandbox.slack.json_object import Json
 
 TEAM_ID = "T0SANDBOX"
 TEAM_NAME = "Countersign Demo"
@@ -40,7 +43,7 @@ class Person:
             or self.team_id != TEAM_ID
         )
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> Json:
         return asdict(self)
 
 
@@ -54,7 +57,7 @@ class Group:
     users: list[str] = field(default_factory=list)
     updated_at: int = 0
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> Json:
         return asdict(self)
 
 
@@ -79,7 +82,7 @@ class Channel:
     def bot_is_in(self) -> bool:
         return BOT_USER in self.members
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> Json:
         return {**asdict(self), "is_im": self.is_im}
 
 

@@ -4,6 +4,8 @@ Each write is its own committed transaction in WAL mode, so a killed process los
 was answered. A power cut may lose the last moments; nobody's money is in here.
 """
 
+from __future__ import annotations
+
 import json
 import sqlite3
 from typing import Any

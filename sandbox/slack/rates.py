@@ -4,6 +4,8 @@ Slack calls its figures "at least" and tolerates short bursts, without saying ho
 method gets exactly its tier's figure in any sixty seconds, and a channel a small bucket.
 """
 
+from __future__ import annotations
+
 import math
 from collections import deque
 

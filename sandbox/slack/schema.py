@@ -4,6 +4,8 @@ A check takes a value, its JSON pointer and a list for complaints. The wording f
 people have published; where none was found it is in the same manner.
 """
 
+from __future__ import annotations
+
 import re
 from collections.abc import Callable
 from typing import Any

@@ -1,13 +1,13 @@
 """What can be read through `/_control`: everything, and what one person sees."""
 
-from dataclasses import asdict
-from typing import Any
+from __future__ import annotations
 
+from dataclasses import asdict
+
+from sandbox.slack.json_object import Json
 from sandbox.slack.people import Channel, Person
 from sandbox.slack.views import View
 from sandbox.slack.workspace import Workspace
-
-Json = dict[str, Any]
 
 
 def state(workspace: Workspace) -> Json:

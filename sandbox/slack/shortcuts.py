@@ -3,15 +3,14 @@
 A person picks only what their client shows them: a message they can see, and not an ephemeral one.
 """
 
-from typing import Any
+from __future__ import annotations
 
 from sandbox.slack import payloads
 from sandbox.slack.delivery import Parcel
 from sandbox.slack.errors import BadAct
 from sandbox.slack.interactions import CLICK_FAILED, channel, outcome, person, response_url
+from sandbox.slack.json_object import Json
 from sandbox.slack.workspace import Workspace
-
-Json = dict[str, Any]
 
 
 async def on_message(workspace: Workspace, user: str, channel_key: str, ts: str, callback_id: str) -> Json:

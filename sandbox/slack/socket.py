@@ -3,6 +3,8 @@
 Deviation: Slack pings the app as well; here only the app pings.
 """
 
+from __future__ import annotations
+
 import asyncio
 import json
 from collections.abc import Callable, Coroutine
@@ -13,9 +15,8 @@ from aiohttp import WSMsgType, web
 from sandbox.slack.clock import Clock
 from sandbox.slack.faults import Fault
 from sandbox.slack.ids import Ids
+from sandbox.slack.json_object import Json
 from sandbox.slack.people import APP_ID
-
-Json = dict[str, Any]
 
 MAX_SOCKETS = 10
 TICKET_SECONDS = 30

@@ -4,19 +4,19 @@ Everything a person would find again tomorrow is written through to `Persist`. E
 are not, because Slack forgets them too. Messages are kept in the form in which Slack sends them.
 """
 
+from __future__ import annotations
+
 from base64 import b64decode, b64encode
 from bisect import insort
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
-from typing import Any
 
 from sandbox.slack import people
 from sandbox.slack.clock import Clock
 from sandbox.slack.ids import Ids
+from sandbox.slack.json_object import Json
 from sandbox.slack.people import Channel, Group, Person
 from sandbox.slack.persist import Persist
-
-Json = dict[str, Any]
 
 
 @dataclass

@@ -4,6 +4,8 @@ A trigger lives three seconds and works once; a response URL works five times wi
 Both are forgotten when the stand-in restarts, where Slack's would go on living.
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 
 from sandbox.slack.clock import Clock

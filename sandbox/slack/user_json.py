@@ -1,12 +1,12 @@
 """A person as the Web API and `user_change` show them."""
 
+from __future__ import annotations
+
 from datetime import datetime
-from typing import Any
 from zoneinfo import ZoneInfo
 
+from sandbox.slack.json_object import Json
 from sandbox.slack.people import APP_ID, BOT_ID, BOT_USER, TEAM_DOMAIN, Person
-
-Json = dict[str, Any]
 
 #: Where Slack would keep pictures; nothing is there, and nothing loads it.
 AVATARS = f"https://{TEAM_DOMAIN}.slack.com/avatars"

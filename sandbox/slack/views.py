@@ -3,18 +3,18 @@
 Opening a modal while one is open replaces the whole stack (unverified: Slack does not say).
 """
 
+from __future__ import annotations
+
 from copy import deepcopy
 from dataclasses import dataclass, field
-from typing import Any
 
 from sandbox.slack import blocks, elements
 from sandbox.slack.clock import Clock
 from sandbox.slack.errors import SlackError
 from sandbox.slack.ids import Ids
+from sandbox.slack.json_object import Json
 from sandbox.slack.people import APP_ID, BOT_ID, TEAM_ID
 from sandbox.slack.store import Store
-
-Json = dict[str, Any]
 
 STACK_DEPTH = 3
 #: What an app may put in a view, with what Slack shows where it does not.

@@ -4,10 +4,11 @@ A method is called as `(workspace, args) -> fields`; `{"ok": true}` is put aroun
 family of methods is a module of its own and lists what it offers as `METHODS`.
 """
 
+from __future__ import annotations
+
 import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 from aiohttp import web
 
@@ -15,9 +16,9 @@ from sandbox.slack import arguments
 from sandbox.slack.arguments import Args
 from sandbox.slack.errors import SlackError
 from sandbox.slack.faults import Fault
+from sandbox.slack.json_object import Json
 from sandbox.slack.workspace import Workspace
 
-Json = dict[str, Any]
 #: The scopes of which the app needs one; given the workspace and the arguments.
 Scopes = Callable[[Workspace, Args], str]
 

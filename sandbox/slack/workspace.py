@@ -3,12 +3,13 @@
 Built once by `app`; the Web API, the acts of people and the control calls all work on it.
 """
 
+from __future__ import annotations
+
 import random
 from collections import deque
 from collections.abc import Callable
 from copy import deepcopy
 from dataclasses import dataclass
-from typing import Any
 
 from sandbox.slack.agent import AgentSurface
 from sandbox.slack.clock import Clock
@@ -16,6 +17,7 @@ from sandbox.slack.delivery import Delivery, Transport
 from sandbox.slack.faults import Faults
 from sandbox.slack.http_delivery import HttpTransport
 from sandbox.slack.ids import Ids, signing_secret, token
+from sandbox.slack.json_object import Json
 from sandbox.slack.manifest import Manifest
 from sandbox.slack.persist import Persist
 from sandbox.slack.rates import Rates
@@ -23,8 +25,6 @@ from sandbox.slack.socket import SocketHub
 from sandbox.slack.store import Store
 from sandbox.slack.triggers import ResponseUrls, Triggers
 from sandbox.slack.views import Views
-
-Json = dict[str, Any]
 
 KEPT_CALLS = 2000
 WIRE_LINES = 50

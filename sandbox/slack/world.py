@@ -1,15 +1,15 @@
 """Changing the workspace behind the app's back: people, groups, channels, and messages tampered with."""
 
-from typing import Any
+from __future__ import annotations
+
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from sandbox.slack import events, messages
 from sandbox.slack.errors import BadAct, SlackError
+from sandbox.slack.json_object import Json
 from sandbox.slack.methods_chat import check_blocks
 from sandbox.slack.people import BOT_USER, TEAM_ID, Channel, Group, Person
 from sandbox.slack.workspace import Workspace
-
-Json = dict[str, Any]
 
 
 def change_person(workspace: Workspace, given: Json) -> Json:

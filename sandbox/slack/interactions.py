@@ -16,7 +16,8 @@ import re
 from base64 import b64decode
 from typing import Any
 
-from sandbox.slack import blocks, elements, events, files, limits, messages, payloads
+from sandbox.slack import events, files, messages, payloads
+from sandbox.slack.block_kit import input_values, limits, stored_blocks
 from sandbox.slack.composer import compose
 from sandbox.slack.delivery import Ack, Parcel
 from sandbox.slack.errors import BadAct, SlackError
@@ -166,7 +167,7 @@ async def click_message(
         who,
         where,
         message,
-        elements.action(placed.block_id, placed.element, entry, workspace.ids.ts()),
+        input_values.action(placed.block_id, placed.element, entry, workspace.ids.ts()),
         is_ephemeral=hidden is not None,
         values=values,
         trigger_id=workspace.triggers.issue(who.id),
@@ -175,8 +176,8 @@ async def click_message(
     return await send_click(workspace, who, payload, placed)
 
 
-def _placed(held: list[Json], action_id: str, block_id: str | None) -> blocks.Placed:
-    placed = blocks.find(held, action_id, block_id)
+def _placed(held: list[Json], action_id: str, block_id: str | None) -> stored_blocks.Placed:
+    placed = stored_blocks.find(held, action_id, block_id)
     if placed is None:
         raise BadAct(f"there is no element {action_id!r} there")
     return placed
@@ -187,23 +188,23 @@ def chosen(element: Json, value: Any, suggested: dict[str, Json]) -> Json | None
     if element["type"] == "overflow" and value is None:
         raise BadAct("selected_option is missing: say which entry of the menu")
     if element["type"] == "feedback_buttons":
-        return elements.feedback(element, value)
-    if element["type"] in elements.STATELESS - {"overflow"}:
+        return input_values.feedback(element, value)
+    if element["type"] in input_values.STATELESS - {"overflow"}:
         return None
-    return elements.state(element, value, suggested)
+    return input_values.state(element, value, suggested)
 
 
-def _message_values(message: Json, placed: blocks.Placed, entry: Json | None) -> Json:
+def _message_values(message: Json, placed: stored_blocks.Placed, entry: Json | None) -> Json:
     values: Json = {}
-    for other in blocks.elements(message["blocks"]):
-        if other.element["type"] not in elements.STATELESS:
-            values.setdefault(other.block_id, {})[other.action_id] = elements.initial_state(other.element)
-    if entry is not None and placed.element["type"] not in elements.STATELESS:
+    for other in stored_blocks.elements(message["blocks"]):
+        if other.element["type"] not in input_values.STATELESS:
+            values.setdefault(other.block_id, {})[other.action_id] = input_values.initial_state(other.element)
+    if entry is not None and placed.element["type"] not in input_values.STATELESS:
         values[placed.block_id][placed.action_id] = entry
     return values
 
 
-async def send_click(workspace: Workspace, who: Person, payload: Json, placed: blocks.Placed) -> Json:
+async def send_click(workspace: Workspace, who: Person, payload: Json, placed: stored_blocks.Placed) -> Json:
     """Deliver a block_actions payload; a link button opens its link whatever the app says."""
     if not workspace.manifest.interactive:
         workspace.toast(who.id, CLICK_FAILED)

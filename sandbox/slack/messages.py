@@ -7,7 +7,7 @@ unfurled, and an edit of blocks alone counts as an edit.
 
 from __future__ import annotations
 
-from sandbox.slack import blocks
+from sandbox.slack.block_kit import stored_blocks
 from sandbox.slack.ids import Ids
 from sandbox.slack.json_object import Json
 from sandbox.slack.people import APP_ID, BOT_ID, BOT_USER, TEAM_ID, Person
@@ -44,7 +44,7 @@ def put_content(message: Json, content: Json, ids: Ids) -> None:
     if content.get("text") is not None:
         message["text"] = content["text"][:MAX_TEXT]
     if content.get("blocks") is not None:
-        message["blocks"] = blocks.completed(content["blocks"], ids)
+        message["blocks"] = stored_blocks.completed(content["blocks"], ids)
         if not message["blocks"]:
             del message["blocks"]
     for key in ("attachments", "thread_ts", "metadata", "files"):

@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from sandbox.slack import blocks, events, limits, messages
+from sandbox.slack import events, messages
 from sandbox.slack.arguments import Args
+from sandbox.slack.block_kit import limits, stored_blocks
 from sandbox.slack.errors import SlackError
 from sandbox.slack.json_object import Json
 from sandbox.slack.people import TEAM_DOMAIN, Channel
@@ -56,7 +57,7 @@ def check_blocks(given: list[Any]) -> None:
             errors=complaints,
             response_metadata={"messages": [f"[ERROR] {text}" for text in complaints]},
         )
-    if blocks.text_length(given) > limits.MESSAGE_TEXT_SUM:
+    if stored_blocks.text_length(given) > limits.MESSAGE_TEXT_SUM:
         raise SlackError("msg_blocks_too_long")
 
 

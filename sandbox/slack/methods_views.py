@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from sandbox.slack import limits
 from sandbox.slack.arguments import Args
+from sandbox.slack.block_kit import limits
 from sandbox.slack.errors import SlackError, invalid_arguments
 from sandbox.slack.json_object import Json
 from sandbox.slack.views import View

@@ -13,7 +13,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from sandbox.slack import blocks, elements, limits, payloads
+from sandbox.slack import payloads
+from sandbox.slack.block_kit import input_values, limits, stored_blocks
 from sandbox.slack.delivery import Parcel
 from sandbox.slack.errors import BadAct, SlackError
 from sandbox.slack.interactions import chosen, outcome, person, send_click
@@ -38,8 +39,8 @@ def own_view(workspace: Workspace, user: str, view_id: str) -> tuple[Person, Vie
     return who, view
 
 
-def _placed(view: View, action_id: str, block_id: str | None) -> blocks.Placed:
-    placed = blocks.find(view.blocks, action_id, block_id)
+def _placed(view: View, action_id: str, block_id: str | None) -> stored_blocks.Placed:
+    placed = stored_blocks.find(view.blocks, action_id, block_id)
     if placed is None:
         raise BadAct(f"there is no element {action_id!r} in that view")
     return placed
@@ -51,7 +52,7 @@ def put_values(view: View, typed: Typed) -> None:
         for action_id, given in actions.items():
             placed = _placed(view, action_id, block_id)
             suggested = view.suggested.get((block_id, action_id), {})
-            entry = elements.state(placed.element, given, suggested)
+            entry = input_values.state(placed.element, given, suggested)
             view.values.setdefault(block_id, {})[action_id] = entry
 
 
@@ -71,9 +72,9 @@ async def click_view(
     if placed.is_input and not placed.block.get("dispatch_action"):
         raise BadAct(f"{action_id} is an input without dispatch_action: it is sent with the submission")
     entry = chosen(placed.element, value, view.suggested.get((placed.block_id, placed.action_id), {}))
-    if entry is not None and placed.element["type"] not in elements.STATELESS:
+    if entry is not None and placed.element["type"] not in input_values.STATELESS:
         view.values.setdefault(placed.block_id, {})[placed.action_id] = entry
-    action = elements.action(placed.block_id, placed.element, entry, workspace.ids.ts())
+    action = input_values.action(placed.block_id, placed.element, entry, workspace.ids.ts())
     is_modal = view.body["type"] == "modal"
     trigger_id = workspace.triggers.issue(who.id, view.id if is_modal else None)
     return await send_click(workspace, who, payloads.view_action(who, view, action, trigger_id), placed)
@@ -85,7 +86,7 @@ async def suggest(
     """Somebody types into an external select; answers the options the app offers."""
     who, view = own_view(workspace, user, view_id)
     placed = _placed(view, action_id, block_id)
-    if placed.element["type"] not in elements.EXTERNAL:
+    if placed.element["type"] not in input_values.EXTERNAL:
         raise BadAct(f"{action_id} has its options in itself")
     if len(value) < placed.element.get("min_query_length", 3):
         return {"acked": False, "ack_ms": None, "options": [], "reason": "below_min_query_length"}
@@ -96,9 +97,9 @@ async def suggest(
     complaints = limits.suggestion_complaints(answer) if ack.acked else []
     if complaints or not ack.acked:
         return {**outcome(ack), "options": [], **({"refused": complaints} if complaints else {})}
-    offered = list(elements.options_of(answer))
+    offered = list(input_values.options_of(answer))
     kept = view.suggested.setdefault((block_id, action_id), {})
-    kept.update({option["value"]: blocks.complete_text(option) for option in offered})
+    kept.update({option["value"]: stored_blocks.complete_text(option) for option in offered})
     return {**outcome(ack), **{key: answer[key] for key in ("options", "option_groups") if key in answer}}
 
 
@@ -137,11 +138,11 @@ async def submit(workspace: Workspace, user: str, view_id: str, typed: Typed) ->
 def _client_side(view: View) -> dict[str, str]:
     values = view.current_values()
     errors: dict[str, str] = {}
-    for placed in blocks.elements(view.blocks):
+    for placed in stored_blocks.elements(view.blocks):
         if placed.is_input:
             entry = values[placed.block_id][placed.action_id]
             required = not placed.block.get("optional", False)
-            complaint = elements.complaint(placed.element, entry, required=required)
+            complaint = input_values.complaint(placed.element, entry, required=required)
             if complaint:
                 errors[placed.block_id] = complaint
     return errors

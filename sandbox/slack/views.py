@@ -8,7 +8,7 @@ from __future__ import annotations
 from copy import deepcopy
 from dataclasses import dataclass, field
 
-from sandbox.slack import blocks, elements
+from sandbox.slack.block_kit import input_values, stored_blocks
 from sandbox.slack.clock import Clock
 from sandbox.slack.errors import SlackError
 from sandbox.slack.ids import Ids
@@ -52,12 +52,12 @@ class View:
     def current_values(self) -> dict[str, dict[str, Json]]:
         """`state.values`: every element that has a state, touched or not."""
         found: dict[str, dict[str, Json]] = {}
-        for placed in blocks.elements(self.blocks):
-            if placed.element["type"] in elements.STATELESS:
+        for placed in stored_blocks.elements(self.blocks):
+            if placed.element["type"] in input_values.STATELESS:
                 continue
             kept = self.values.get(placed.block_id, {}).get(placed.action_id)
             if kept is None or kept["type"] != placed.element["type"]:
-                kept = elements.initial_state(placed.element)
+                kept = input_values.initial_state(placed.element)
             found.setdefault(placed.block_id, {})[placed.action_id] = kept
         return found
 
@@ -182,8 +182,12 @@ class Views:
             raise SlackError("duplicate_external_id")
 
     def _completed(self, body: Json) -> Json:
-        text = {key: blocks.complete_text(body[key]) for key in ("title", "submit", "close") if body.get(key)}
-        return {**body, **text, "blocks": blocks.completed(body["blocks"], self._ids)}
+        text = {
+            key: stored_blocks.complete_text(body[key])
+            for key in ("title", "submit", "close")
+            if body.get(key)
+        }
+        return {**body, **text, "blocks": stored_blocks.completed(body["blocks"], self._ids)}
 
     def _hash(self) -> str:
         return f"{int(self._clock.now())}.{self._ids.hex(8)}"

@@ -9,7 +9,7 @@ import pytest
 from bot.services import float_history, lookups, pictures
 from handlers.publish import SlackPublisher
 from handlers.views import charts
-from sandbox.slack import limits
+from sandbox.slack.block_kit import limits
 from storage import history
 from storage.readings import Reading
 from tests.handlers import pictures as given

@@ -18,7 +18,7 @@ from slack_sdk.models.views import View
 from bot import operations
 from handlers.views import blocks as b
 from handlers.views import forms
-from sandbox.slack import limits
+from sandbox.slack.block_kit import limits
 from tests.handlers.every_view import MESSAGES, VIEWS
 from tests.handlers.pictures import WORDS
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from sandbox.slack.schema import (
+from sandbox.slack.block_kit.checks import (
     Check,
     Complaints,
     also,

@@ -9,15 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from sandbox.slack.block_elements import GROUPS, OPTIONS, TYPE, plain
-from sandbox.slack.block_kit import (
-    HOME_BLOCKS,
-    MARKDOWN_MOST,
-    MESSAGE_BLOCKS,
-    MODAL_BLOCKS,
-)
+from sandbox.slack.block_kit.block_rules import HOME_BLOCKS, MARKDOWN_MOST, MESSAGE_BLOCKS, MODAL_BLOCKS
+from sandbox.slack.block_kit.checks import Complaints, by_type, flag, items, one_of, record, say, string
+from sandbox.slack.block_kit.element_rules import GROUPS, OPTIONS, TYPE, plain
 from sandbox.slack.json_object import Json
-from sandbox.slack.schema import Complaints, by_type, flag, items, one_of, record, say, string
 
 #: Undocumented; 11,341 characters over all blocks were refused once (bolt-js #2509, #2867).
 MESSAGE_TEXT_SUM = 11_340

@@ -8,7 +8,23 @@ from __future__ import annotations
 
 from typing import Any
 
-from sandbox.slack.block_elements import (
+from sandbox.slack.block_kit.checks import (
+    Check,
+    Complaints,
+    also,
+    anything,
+    by_type,
+    flag,
+    integer,
+    items,
+    number,
+    one_of,
+    record,
+    say,
+    string,
+    url,
+)
+from sandbox.slack.block_kit.element_rules import (
     ACCESSORIES,
     ACTION_ELEMENTS,
     BLOCK_ID,
@@ -25,22 +41,6 @@ from sandbox.slack.block_elements import (
     mrkdwn,
     plain,
     text,
-)
-from sandbox.slack.schema import (
-    Check,
-    Complaints,
-    also,
-    anything,
-    by_type,
-    flag,
-    integer,
-    items,
-    number,
-    one_of,
-    record,
-    say,
-    string,
-    url,
 )
 
 

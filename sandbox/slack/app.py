@@ -15,12 +15,12 @@ from typing import Any
 
 from aiohttp import web
 
-from sandbox.slack import files, manifest, methods_files, responses
+from sandbox.slack import files, methods_files, responses
 from sandbox.slack.clock import Clock
 from sandbox.slack.control import Control
 from sandbox.slack.live import Live
-from sandbox.slack.manifest import Manifest
 from sandbox.slack.methods import METHODS
+from sandbox.slack.state import Manifest, manifest
 from sandbox.slack.web_api import WebApi
 from sandbox.slack.workspace import Options, Workspace
 

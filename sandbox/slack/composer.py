@@ -9,8 +9,7 @@ from __future__ import annotations
 import re
 
 from sandbox.slack.json_object import Json
-from sandbox.slack.people import BOT_USER
-from sandbox.slack.store import Store
+from sandbox.slack.state import BOT_USER, Store
 
 _TOKEN = re.compile(
     r"<@(?P<user>[UW]\w+)(\|[^>]*)?>|<#(?P<channel>C\w+)(\|[^>]*)?>|<!subteam\^(?P<group>S\w+)(\|[^>]*)?>"

@@ -13,8 +13,7 @@ import asyncio
 from sandbox.slack.delivery import Ack, Parcel
 from sandbox.slack.json_object import Json
 from sandbox.slack.payloads import event_callback
-from sandbox.slack.people import TEAM_ID, Channel, Group, Person
-from sandbox.slack.user_json import user_json
+from sandbox.slack.state import TEAM_ID, Channel, Group, Person, user_json
 from sandbox.slack.workspace import Workspace
 
 #: The scope without which Slack would not let the app subscribe.

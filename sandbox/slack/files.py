@@ -9,72 +9,19 @@ Deviations: no previews, no thumbnails, no editing; a file is in one conversatio
 from __future__ import annotations
 
 import mimetypes
-from pathlib import PurePosixPath
 from urllib.parse import quote
 
 from aiohttp import web
 
 from sandbox.slack.errors import SlackError
 from sandbox.slack.faults import FILE_DOWNLOAD
-from sandbox.slack.json_object import Json
-from sandbox.slack.people import BOT_USER, TEAM_DOMAIN, TEAM_ID, Channel, Person
-from sandbox.slack.store import StoredFile
+from sandbox.slack.state import BOT_USER, TEAM_ID, Channel, Person, StoredFile
 from sandbox.slack.web_api import cut, strike_before
 from sandbox.slack.workspace import Workspace
 
-#: Slack takes 1 GB; the stand-in keeps files in memory.
-MAX_BYTES = 50_000_000
-MAX_FILES_A_MESSAGE = 10
 READ_SCOPE = "files:read"
 SIGN_IN = "/signin"
 SIGN_IN_PAGE = "<!DOCTYPE html><html><head><title>Slack</title></head><body>Sign in to Slack</body></html>"
-
-
-def kind_of(name: str) -> str:
-    """Slack's `filetype`: the ending, or binary."""
-    return PurePosixPath(name).suffix.removeprefix(".").lower() or "binary"
-
-
-def file_json(workspace: Workspace, file: StoredFile, channel: Channel | None) -> Json:
-    """A file object as messages and answers hold it."""
-    kind = kind_of(file.name)
-    name = quote(file.name.lower())
-    private = f"{workspace.base_url}/files-pri/{TEAM_ID}-{file.id}"
-    permalink = f"https://{TEAM_DOMAIN}.slack.com/files/{file.user}/{file.id}/{name}"
-    return {
-        "id": file.id,
-        "created": file.created_at,
-        "timestamp": file.created_at,
-        "name": file.name,
-        "title": file.title or file.name,
-        "mimetype": mimetypes.guess_type(file.name)[0] or "application/octet-stream",
-        "filetype": kind,
-        "pretty_type": kind.upper(),
-        "user": file.user,
-        "user_team": TEAM_ID,
-        "editable": False,
-        "size": file.length,
-        "mode": "hosted",
-        "is_external": False,
-        "external_type": "",
-        "is_public": channel is not None and not channel.is_private and not channel.is_im,
-        "public_url_shared": False,
-        "display_as_bot": False,
-        "username": "",
-        "url_private": f"{private}/{name}",
-        "url_private_download": f"{private}/download/{name}",
-        "permalink": permalink,
-        "permalink_public": f"https://slack-files.com/{TEAM_ID}-{file.id}-{file.id.lower()}",
-        "comments_count": 0,
-        "is_starred": False,
-        "channels": [channel.id] if channel is not None and not channel.is_im else [],
-        "groups": [],
-        "ims": [channel.id] if channel is not None and channel.is_im else [],
-        "has_more_shares": False,
-        "has_rich_preview": False,
-        "file_access": "visible",
-        **({"alt_txt": file.alt_txt} if file.alt_txt else {}),
-    }
 
 
 async def download(workspace: Workspace, request: web.Request) -> web.StreamResponse:

@@ -16,7 +16,7 @@ import re
 from base64 import b64decode
 from typing import Any
 
-from sandbox.slack import events, files, messages, payloads
+from sandbox.slack import events, payloads
 from sandbox.slack.block_kit import input_values, limits, stored_blocks
 from sandbox.slack.composer import compose
 from sandbox.slack.delivery import Ack, Parcel
@@ -25,8 +25,7 @@ from sandbox.slack.fields import Fields, take
 from sandbox.slack.fields import text as text_field
 from sandbox.slack.json_object import Json
 from sandbox.slack.methods_chat import check_blocks
-from sandbox.slack.people import BOT_USER, Channel, Person
-from sandbox.slack.store import Ephemeral, StoredFile
+from sandbox.slack.state import BOT_USER, Channel, Ephemeral, Person, StoredFile, file_objects, messages
 from sandbox.slack.workspace import Workspace
 
 #: Slack's wording is reported in many public threads; it is not documented.
@@ -234,12 +233,12 @@ async def share_files(workspace: Workspace, user: str, channel_key: str, given: 
     where = _writable(workspace, who, channel_key, thread_ts)
     if len(text) > limits.TYPED_TEXT:
         raise BadAct(f"a message has at most {limits.TYPED_TEXT} characters")
-    if not 1 <= len(given["files"]) <= files.MAX_FILES_A_MESSAGE:
-        raise BadAct(f"a message has 1 to {files.MAX_FILES_A_MESSAGE} files")
+    if not 1 <= len(given["files"]) <= file_objects.MAX_FILES_A_MESSAGE:
+        raise BadAct(f"a message has 1 to {file_objects.MAX_FILES_A_MESSAGE} files")
     stored = [_upload(workspace, who, where, one) for one in given["files"]]
     for file in stored:
         workspace.store.put_file(file)
-    shown = [files.file_json(workspace, file, where) for file in stored]
+    shown = [file_objects.file_json(workspace.base_url, file, where) for file in stored]
     written, parts = compose(text, workspace.store, workspace.manifest.bot_name)
     message = messages.user_message(workspace.ids, who, written, parts, thread_ts)
     return await _posted(workspace, where, messages.with_files(message, shown))
@@ -253,8 +252,8 @@ def _upload(workspace: Workspace, who: Person, where: Channel, given: Any) -> St
         content = b64decode(one.get("content_base64", ""), validate=True) or one.get("content", "").encode()
     except ValueError:
         raise BadAct(f"{one['name']}: the content is not base64, or not text") from None
-    if not one["name"].strip() or not 1 <= len(content) <= files.MAX_BYTES:
-        raise BadAct(f"a file has a name and 1 to {files.MAX_BYTES} bytes")
+    if not one["name"].strip() or not 1 <= len(content) <= file_objects.MAX_BYTES:
+        raise BadAct(f"a file has a name and 1 to {file_objects.MAX_BYTES} bytes")
     now = int(workspace.clock.now())
     file_id = workspace.ids.fresh("F")
     return StoredFile(file_id, one["name"], len(content), content, one["name"], True, who.id, now, where.id)

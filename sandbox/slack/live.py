@@ -8,8 +8,8 @@ import contextlib
 from aiohttp import web
 
 from sandbox.slack.json_object import Json
-from sandbox.slack.people import Person
 from sandbox.slack.see import see
+from sandbox.slack.state import Person
 from sandbox.slack.workspace import Workspace
 
 #: Changes closer together than this are shown as one.

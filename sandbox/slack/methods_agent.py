@@ -8,12 +8,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from sandbox.slack.agent import MAX_PROMPTS, Prompts
 from sandbox.slack.arguments import Args
 from sandbox.slack.errors import SlackError, invalid_arguments
 from sandbox.slack.json_object import Json
 from sandbox.slack.methods_chat import check_writable, target
-from sandbox.slack.people import Channel
+from sandbox.slack.state import MAX_PROMPTS, Channel, Prompts
 from sandbox.slack.web_api import Method
 from sandbox.slack.workspace import Workspace
 

@@ -5,13 +5,12 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from sandbox.slack import events, messages
+from sandbox.slack import events
 from sandbox.slack.arguments import Args
 from sandbox.slack.block_kit import limits, stored_blocks
 from sandbox.slack.errors import SlackError
 from sandbox.slack.json_object import Json
-from sandbox.slack.people import TEAM_DOMAIN, Channel
-from sandbox.slack.store import Ephemeral
+from sandbox.slack.state import TEAM_DOMAIN, Channel, Ephemeral, messages
 from sandbox.slack.web_api import Method
 from sandbox.slack.workspace import Workspace
 

@@ -10,7 +10,7 @@ from sandbox.slack.arguments import Args
 from sandbox.slack.errors import SlackError, invalid_arguments
 from sandbox.slack.json_object import Json
 from sandbox.slack.paging import page
-from sandbox.slack.people import BOT_USER, TEAM_ID, Channel
+from sandbox.slack.state import BOT_USER, TEAM_ID, Channel
 from sandbox.slack.web_api import Method, Scopes
 from sandbox.slack.workspace import Workspace
 

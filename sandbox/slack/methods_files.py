@@ -9,23 +9,22 @@ from typing import Any
 
 from aiohttp import web
 
-from sandbox.slack import events, files, messages
+from sandbox.slack import events
 from sandbox.slack.arguments import Args
 from sandbox.slack.errors import SlackError, invalid_arguments
 from sandbox.slack.json_object import Json
 from sandbox.slack.methods_chat import check_writable, target
-from sandbox.slack.people import BOT_USER, Channel
-from sandbox.slack.store import StoredFile
+from sandbox.slack.state import BOT_USER, Channel, StoredFile, file_objects, messages
 from sandbox.slack.web_api import Method
 from sandbox.slack.workspace import Workspace
 
 
 def get_upload_url(workspace: Workspace, args: Args) -> Json:
     name = args.required("filename")
-    length = args.integer("length", 0, low=1, high=files.MAX_BYTES + 1)
+    length = args.integer("length", 0, low=1, high=file_objects.MAX_BYTES + 1)
     if not length:
         raise invalid_arguments("missing required field: length")
-    if length > files.MAX_BYTES:
+    if length > file_objects.MAX_BYTES:
         raise SlackError("file_upload_size_restricted")
     file = StoredFile(
         workspace.ids.fresh("F"), name, length, user=BOT_USER, created_at=int(workspace.clock.now())
@@ -67,7 +66,7 @@ def complete_upload(workspace: Workspace, args: Args) -> Json:
         file.complete = True
         file.channel = channel.id if channel is not None else ""
         workspace.store.put_file(file)
-    shown = [files.file_json(workspace, file, channel) for file in uploaded]
+    shown = [file_objects.file_json(workspace.base_url, file, channel) for file in uploaded]
     if channel is not None:
         _share(workspace, channel, shown, args)
     return {"files": shown}

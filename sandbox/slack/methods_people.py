@@ -6,16 +6,7 @@ from sandbox.slack.arguments import Args
 from sandbox.slack.errors import SlackError
 from sandbox.slack.json_object import Json
 from sandbox.slack.paging import page
-from sandbox.slack.people import (
-    APP_ID,
-    BOT_ID,
-    BOT_USER,
-    TEAM_DOMAIN,
-    TEAM_ID,
-    TEAM_NAME,
-    Group,
-)
-from sandbox.slack.user_json import user_json
+from sandbox.slack.state import APP_ID, BOT_ID, BOT_USER, TEAM_DOMAIN, TEAM_ID, TEAM_NAME, Group, user_json
 from sandbox.slack.web_api import Method
 from sandbox.slack.workspace import Workspace
 

@@ -9,7 +9,7 @@ from sandbox.slack.arguments import Args
 from sandbox.slack.block_kit import limits
 from sandbox.slack.errors import SlackError, invalid_arguments
 from sandbox.slack.json_object import Json
-from sandbox.slack.views import View
+from sandbox.slack.state import View
 from sandbox.slack.web_api import Method
 from sandbox.slack.workspace import Workspace
 

@@ -9,9 +9,17 @@ from __future__ import annotations
 from copy import deepcopy
 
 from sandbox.slack.json_object import Json
-from sandbox.slack.manifest import Command
-from sandbox.slack.people import APP_ID, BOT_USER, TEAM_DOMAIN, TEAM_ID, VERIFICATION_TOKEN, Channel, Person
-from sandbox.slack.views import View
+from sandbox.slack.state import (
+    APP_ID,
+    BOT_USER,
+    TEAM_DOMAIN,
+    TEAM_ID,
+    VERIFICATION_TOKEN,
+    Channel,
+    Command,
+    Person,
+    View,
+)
 
 
 def team() -> Json:

@@ -7,13 +7,11 @@ from __future__ import annotations
 
 from aiohttp import web
 
-from sandbox.slack import messages
 from sandbox.slack.errors import SlackError
 from sandbox.slack.faults import RESPONSE_URL
 from sandbox.slack.json_object import Json
 from sandbox.slack.methods_chat import check_blocks
-from sandbox.slack.store import Ephemeral
-from sandbox.slack.triggers import ResponseUrl
+from sandbox.slack.state import Ephemeral, ResponseUrl, messages
 from sandbox.slack.web_api import cut, strike_before
 from sandbox.slack.workspace import Workspace
 

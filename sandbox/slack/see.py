@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 
 from sandbox.slack.json_object import Json
-from sandbox.slack.people import Channel, Person
-from sandbox.slack.views import View
+from sandbox.slack.state import Channel, Person, View
 from sandbox.slack.workspace import Workspace
 
 

@@ -16,7 +16,7 @@ from sandbox.slack.clock import Clock
 from sandbox.slack.faults import Fault
 from sandbox.slack.ids import Ids
 from sandbox.slack.json_object import Json
-from sandbox.slack.people import APP_ID
+from sandbox.slack.state import APP_ID
 
 MAX_SOCKETS = 10
 TICKET_SECONDS = 30

@@ -11,20 +11,15 @@ from collections.abc import Callable
 from copy import deepcopy
 from dataclasses import dataclass
 
-from sandbox.slack.agent import AgentSurface
 from sandbox.slack.clock import Clock
 from sandbox.slack.delivery import Delivery, Transport
 from sandbox.slack.faults import Faults
 from sandbox.slack.http_delivery import HttpTransport
 from sandbox.slack.ids import Ids, signing_secret, token
 from sandbox.slack.json_object import Json
-from sandbox.slack.manifest import Manifest
-from sandbox.slack.persist import Persist
 from sandbox.slack.rates import Rates
 from sandbox.slack.socket import SocketHub
-from sandbox.slack.store import Store
-from sandbox.slack.triggers import ResponseUrls, Triggers
-from sandbox.slack.views import Views
+from sandbox.slack.state import AgentSurface, Manifest, Persist, ResponseUrls, Store, Triggers, Views
 
 KEPT_CALLS = 2000
 WIRE_LINES = 50

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from sandbox.slack import events, messages
+from sandbox.slack import events
 from sandbox.slack.errors import BadAct, SlackError
 from sandbox.slack.json_object import Json
 from sandbox.slack.methods_chat import check_blocks
-from sandbox.slack.people import BOT_USER, TEAM_ID, Channel, Group, Person
+from sandbox.slack.state import BOT_USER, TEAM_ID, Channel, Group, Person, messages
 from sandbox.slack.workspace import Workspace
 
 

@@ -6,7 +6,7 @@ from datetime import datetime
 from zoneinfo import ZoneInfo
 
 from sandbox.slack.json_object import Json
-from sandbox.slack.people import APP_ID, BOT_ID, BOT_USER, TEAM_DOMAIN, Person
+from sandbox.slack.state.people import APP_ID, BOT_ID, BOT_USER, TEAM_DOMAIN, Person
 
 #: Where Slack would keep pictures; nothing is there, and nothing loads it.
 AVATARS = f"https://{TEAM_DOMAIN}.slack.com/avatars"

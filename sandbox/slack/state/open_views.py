@@ -13,8 +13,8 @@ from sandbox.slack.clock import Clock
 from sandbox.slack.errors import SlackError
 from sandbox.slack.ids import Ids
 from sandbox.slack.json_object import Json
-from sandbox.slack.people import APP_ID, BOT_ID, TEAM_ID
-from sandbox.slack.store import Store
+from sandbox.slack.state.people import APP_ID, BOT_ID, TEAM_ID
+from sandbox.slack.state.store import Store
 
 STACK_DEPTH = 3
 #: What an app may put in a view, with what Slack shows where it does not.

@@ -10,7 +10,7 @@ from __future__ import annotations
 from sandbox.slack.block_kit import stored_blocks
 from sandbox.slack.ids import Ids
 from sandbox.slack.json_object import Json
-from sandbox.slack.people import APP_ID, BOT_ID, BOT_USER, TEAM_ID, Person
+from sandbox.slack.state.people import APP_ID, BOT_ID, BOT_USER, TEAM_ID, Person
 
 MAX_TEXT = 40_000
 

@@ -11,12 +11,12 @@ from bisect import insort
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 
-from sandbox.slack import people
 from sandbox.slack.clock import Clock
 from sandbox.slack.ids import Ids
 from sandbox.slack.json_object import Json
-from sandbox.slack.people import Channel, Group, Person
-from sandbox.slack.persist import Persist
+from sandbox.slack.state import people
+from sandbox.slack.state.people import Channel, Group, Person
+from sandbox.slack.state.persistence import Persist
 
 
 @dataclass

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from sandbox.slack.clock import Clock
 from sandbox.slack.json_object import Json
-from sandbox.slack.store import Store
+from sandbox.slack.state.store import Store
 
 STATUS_SECONDS = 120
 MAX_PROMPTS = 4

@@ -11,13 +11,13 @@ from typing import Any
 from aiohttp import web
 
 from sandbox.slack import files, interactions, modals, shortcuts, world
+from sandbox.slack.delivery import REASONS
 from sandbox.slack.errors import BadAct
 from sandbox.slack.faults import ENVELOPE_KINDS, FILE_DOWNLOAD, METHOD_EFFECTS, RESPONSE_URL
 from sandbox.slack.fields import Fields, boolean, listing, number, one_of, take, text, texts, whole
 from sandbox.slack.json_object import Json
 from sandbox.slack.methods import METHODS
 from sandbox.slack.see import see, state
-from sandbox.slack.socket import REASONS
 from sandbox.slack.workspace import Workspace
 
 Call = Callable[[Workspace, Json], Awaitable[Json]]

@@ -16,10 +16,9 @@ import re
 from base64 import b64decode
 from typing import Any
 
-from sandbox.slack import events, payloads
 from sandbox.slack.block_kit import input_values, limits, stored_blocks
 from sandbox.slack.composer import compose
-from sandbox.slack.delivery import Ack, Parcel
+from sandbox.slack.delivery import Ack, Parcel, payloads
 from sandbox.slack.errors import BadAct, SlackError
 from sandbox.slack.fields import Fields, take
 from sandbox.slack.fields import text as text_field
@@ -275,9 +274,9 @@ def _writable(workspace: Workspace, who: Person, channel_key: str, thread_ts: st
 
 async def _posted(workspace: Workspace, where: Channel, message: Json) -> Json:
     workspace.store.put_message(where.id, message)
-    tasks = [events.message_posted(workspace, where, message)]
+    tasks = [workspace.events.message_posted(where, message)]
     if f"<@{BOT_USER}>" in message["text"] and where.bot_is_in and not where.is_im:
-        tasks.append(events.mentioned(workspace, where, message))
+        tasks.append(workspace.events.mentioned(where, message))
     return {"ts": message["ts"], **await _first_ack(tasks)}
 
 
@@ -287,7 +286,7 @@ async def open_home(workspace: Workspace, user: str, tab: str) -> Json:
     where = workspace.store.direct_message(who.id)
     if where is None:
         raise BadAct(f"{who.name} has no conversation with the app")
-    return await _first_ack([events.home_opened(workspace, who, where, tab)])
+    return await _first_ack([workspace.events.home_opened(who, where, tab)])
 
 
 async def _first_ack(tasks: list[asyncio.Task[Ack] | None]) -> Json:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from sandbox.slack import events
 from sandbox.slack.arguments import Args
 from sandbox.slack.block_kit import limits, stored_blocks
 from sandbox.slack.errors import SlackError
@@ -108,7 +107,7 @@ def post_message(workspace: Workspace, args: Args) -> Json:
     if found["thread_ts"] and args.flag("reply_broadcast"):
         message["subtype"] = "thread_broadcast"
     workspace.store.put_message(channel.id, message)
-    events.message_posted(workspace, channel, message)
+    workspace.events.message_posted(channel, message)
     return {"channel": channel.id, "ts": message["ts"], "message": message}
 
 
@@ -151,7 +150,7 @@ def update(workspace: Workspace, args: Args) -> Json:
     messages.put_content(message, found, workspace.ids)
     message["edited"] = {"user": message["bot_id"], "ts": workspace.ids.ts()}
     workspace.store.put_message(channel.id, message)
-    events.message_changed(workspace, channel, message, before)
+    workspace.events.message_changed(channel, message, before)
     shown = {key: value for key, value in message.items() if key not in NOT_IN_UPDATE}
     return {"channel": channel.id, "ts": message["ts"], "text": message["text"], "message": shown}
 
@@ -159,7 +158,7 @@ def update(workspace: Workspace, args: Args) -> Json:
 def delete(workspace: Workspace, args: Args) -> Json:
     channel, message = _own_message(workspace, args, "cant_delete_message")
     workspace.store.remove_message(channel.id, message)
-    events.message_deleted(workspace, channel, message)
+    workspace.events.message_deleted(channel, message)
     return {"channel": channel.id, "ts": message["ts"]}
 
 

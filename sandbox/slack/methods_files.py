@@ -9,7 +9,6 @@ from typing import Any
 
 from aiohttp import web
 
-from sandbox.slack import events
 from sandbox.slack.arguments import Args
 from sandbox.slack.errors import SlackError, invalid_arguments
 from sandbox.slack.json_object import Json
@@ -94,7 +93,7 @@ def _share(workspace: Workspace, channel: Channel, shown: list[Json], args: Args
     content = {"text": args.text("initial_comment"), "thread_ts": thread_ts, "files": shown}
     message = messages.bot_message(workspace.ids, workspace.manifest.bot_name, channel.created_at, content)
     workspace.store.put_message(channel.id, message)
-    events.message_posted(workspace, channel, message)
+    workspace.events.message_posted(channel, message)
 
 
 METHODS = {

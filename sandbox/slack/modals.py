@@ -13,9 +13,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from sandbox.slack import payloads
 from sandbox.slack.block_kit import input_values, limits, stored_blocks
-from sandbox.slack.delivery import Parcel
+from sandbox.slack.delivery import Parcel, payloads
 from sandbox.slack.errors import BadAct, SlackError
 from sandbox.slack.interactions import chosen, outcome, person, send_click
 from sandbox.slack.json_object import Json

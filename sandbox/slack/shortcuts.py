@@ -5,8 +5,7 @@ A person picks only what their client shows them: a message they can see, and no
 
 from __future__ import annotations
 
-from sandbox.slack import payloads
-from sandbox.slack.delivery import Parcel
+from sandbox.slack.delivery import Parcel, payloads
 from sandbox.slack.errors import BadAct
 from sandbox.slack.interactions import CLICK_FAILED, channel, outcome, person, response_url
 from sandbox.slack.json_object import Json

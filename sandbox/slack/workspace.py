@@ -12,13 +12,11 @@ from copy import deepcopy
 from dataclasses import dataclass
 
 from sandbox.slack.clock import Clock
-from sandbox.slack.delivery import Delivery, Transport
+from sandbox.slack.delivery import Delivery, Events, HttpTransport, SocketHub, Transport
 from sandbox.slack.faults import Faults
-from sandbox.slack.http_delivery import HttpTransport
 from sandbox.slack.ids import Ids, signing_secret, token
 from sandbox.slack.json_object import Json
 from sandbox.slack.rates import Rates
-from sandbox.slack.socket import SocketHub
 from sandbox.slack.state import AgentSurface, Manifest, Persist, ResponseUrls, Store, Triggers, Views
 
 KEPT_CALLS = 2000
@@ -74,6 +72,7 @@ class Workspace:
             clock, self.ids, self.delivery.acknowledge, self.changed, self.delivery.background
         )
         self.delivery.transport = self._transport(options.request_url)
+        self.events = Events(manifest, clock, self.ids, self.views, self.delivery)
         self._watchers: list[Callable[[], None]] = []
         self._toasts: list[Callable[[str, str], None]] = []
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from sandbox.slack import events
 from sandbox.slack.errors import BadAct, SlackError
 from sandbox.slack.json_object import Json
 from sandbox.slack.methods_chat import check_blocks
@@ -26,7 +25,7 @@ def change_person(workspace: Workspace, given: Json) -> Json:
         for key, value in given.items():
             setattr(person, key, value)
     store.put_person(person)
-    events.person_changed(workspace, person)
+    workspace.events.person_changed(person)
     return {"ok": True, "person": person.as_json()}
 
 
@@ -65,7 +64,7 @@ def change_group(workspace: Workspace, given: Json) -> Json:
     group.users = list(dict.fromkeys(given["users"]))
     group.name = given.get("name", group.name)
     store.put_group(group)
-    events.group_changed(workspace, group, before, previous_update)
+    workspace.events.group_changed(group, before, previous_update)
     return {"ok": True, "group": group.as_json()}
 
 
@@ -114,12 +113,12 @@ def edit_message(workspace: Workspace, given: Json) -> Json:
     messages.put_content(message, content, workspace.ids)
     message["edited"] = {"user": message["user"], "ts": workspace.ids.ts()}
     workspace.store.put_message(channel.id, message)
-    events.message_changed(workspace, channel, message, before)
+    workspace.events.message_changed(channel, message, before)
     return {"ok": True, "outcome": {"ts": message["ts"]}}
 
 
 def delete_message(workspace: Workspace, given: Json) -> Json:
     channel, message = _message(workspace, given)
     workspace.store.remove_message(channel.id, message)
-    events.message_deleted(workspace, channel, message)
+    workspace.events.message_deleted(channel, message)
     return {"ok": True, "outcome": {"ts": message["ts"]}}

@@ -15,13 +15,11 @@ from typing import Any
 
 from aiohttp import web
 
-from sandbox.slack import files, methods_files, responses
 from sandbox.slack.clock import Clock
 from sandbox.slack.control import Control
 from sandbox.slack.live import Live
-from sandbox.slack.methods import METHODS
 from sandbox.slack.state import Manifest, manifest
-from sandbox.slack.web_api import WebApi
+from sandbox.slack.web_api import METHODS, WebApi, file_downloads, files, response_url
 from sandbox.slack.workspace import Options, Workspace
 
 STATIC = Path(__file__).parent / "static"
@@ -40,13 +38,13 @@ def build(options: Options, *, clock: Clock, manifest: Manifest, rng: random.Ran
     api, control = WebApi(workspace, METHODS), Control(workspace)
 
     async def response(request: web.Request) -> web.StreamResponse:
-        return await responses.handle(workspace, request)
+        return await response_url.handle(workspace, request)
 
     async def upload(request: web.Request) -> web.StreamResponse:
-        return await methods_files.upload(workspace, request)
+        return await files.upload(workspace, request)
 
     async def download(request: web.Request) -> web.StreamResponse:
-        return await files.download(workspace, request)
+        return await file_downloads.download(workspace, request)
 
     app.add_routes(
         [
@@ -58,7 +56,7 @@ def build(options: Options, *, clock: Clock, manifest: Manifest, rng: random.Ran
             web.post("/response/{secret}", response),
             web.post("/upload/{file_id}", upload),
             web.get("/files-pri/{file_id}/{path:.+}", download),
-            web.get(files.SIGN_IN, files.sign_in),
+            web.get(file_downloads.SIGN_IN, file_downloads.sign_in),
             web.get("/_control/file/{file_id}", control.file),
             web.get("/_control/state", control.state),
             web.get("/_control/see", control.see),

@@ -10,14 +10,14 @@ from typing import Any
 
 from aiohttp import web
 
-from sandbox.slack import files, interactions, modals, shortcuts, world
+from sandbox.slack import interactions, modals, shortcuts, world
 from sandbox.slack.delivery import REASONS
 from sandbox.slack.errors import BadAct
 from sandbox.slack.faults import ENVELOPE_KINDS, FILE_DOWNLOAD, METHOD_EFFECTS, RESPONSE_URL
 from sandbox.slack.fields import Fields, boolean, listing, number, one_of, take, text, texts, whole
 from sandbox.slack.json_object import Json
-from sandbox.slack.methods import METHODS
 from sandbox.slack.see import see, state
+from sandbox.slack.web_api import METHODS, file_downloads
 from sandbox.slack.workspace import Workspace
 
 Call = Callable[[Workspace, Json], Awaitable[Json]]
@@ -263,7 +263,7 @@ class Control:
         who = self._workspace.store.people.get(request.query.get("user", ""))
         if who is None:
             return web.json_response({"error": "user: there is no such person"}, status=400)
-        return files.person_download(self._workspace, who, request.match_info["file_id"])
+        return file_downloads.person_download(self._workspace, who, request.match_info["file_id"])
 
     async def clear_faults(self, request: web.Request) -> web.StreamResponse:
         self._workspace.faults.clear()

@@ -23,8 +23,8 @@ from sandbox.slack.errors import BadAct, SlackError
 from sandbox.slack.fields import Fields, take
 from sandbox.slack.fields import text as text_field
 from sandbox.slack.json_object import Json
-from sandbox.slack.methods_chat import check_blocks
 from sandbox.slack.state import BOT_USER, Channel, Ephemeral, Person, StoredFile, file_objects, messages
+from sandbox.slack.web_api import check_blocks
 from sandbox.slack.workspace import Workspace
 
 #: Slack's wording is reported in many public threads; it is not documented.

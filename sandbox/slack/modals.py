@@ -18,8 +18,8 @@ from sandbox.slack.delivery import Parcel, payloads
 from sandbox.slack.errors import BadAct, SlackError
 from sandbox.slack.interactions import chosen, outcome, person, send_click
 from sandbox.slack.json_object import Json
-from sandbox.slack.methods_views import check_view
 from sandbox.slack.state import Person, View
+from sandbox.slack.web_api import check_view
 from sandbox.slack.workspace import Workspace
 
 #: What a person has put into inputs: block id, action id, plain value.

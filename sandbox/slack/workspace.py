@@ -16,7 +16,7 @@ from sandbox.slack.delivery import Delivery, Events, HttpTransport, SocketHub, T
 from sandbox.slack.faults import Faults
 from sandbox.slack.ids import Ids, signing_secret, token
 from sandbox.slack.json_object import Json
-from sandbox.slack.rates import Rates
+from sandbox.slack.rate_limits import Rates
 from sandbox.slack.state import AgentSurface, Manifest, Persist, ResponseUrls, Store, Triggers, Views
 
 KEPT_CALLS = 2000

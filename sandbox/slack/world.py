@@ -6,8 +6,8 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from sandbox.slack.errors import BadAct, SlackError
 from sandbox.slack.json_object import Json
-from sandbox.slack.methods_chat import check_blocks
 from sandbox.slack.state import BOT_USER, TEAM_ID, Channel, Group, Person, messages
+from sandbox.slack.web_api import check_blocks
 from sandbox.slack.workspace import Workspace
 
 

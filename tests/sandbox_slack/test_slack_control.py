@@ -13,8 +13,8 @@ import pytest
 from aiohttp import ClientSession
 
 from sandbox.slack.app import serve
-from sandbox.slack.methods import METHODS
 from sandbox.slack.state import ManifestError
+from sandbox.slack.web_api import METHODS
 from sandbox.slack.workspace import Options
 from tests.sandbox_slack.conftest import MakeStage
 from tests.sandbox_slack.stage import MANIFEST, button

@@ -2,29 +2,13 @@
 
 from __future__ import annotations
 
-import json
-from typing import Any
-
-from sandbox.slack.arguments import Args
-from sandbox.slack.block_kit import limits
 from sandbox.slack.errors import SlackError, invalid_arguments
 from sandbox.slack.json_object import Json
 from sandbox.slack.state import View
-from sandbox.slack.web_api import Method
+from sandbox.slack.web_api.arguments import Args
+from sandbox.slack.web_api.content_checks import check_view
+from sandbox.slack.web_api.dispatch import Method
 from sandbox.slack.workspace import Workspace
-
-MAX_VIEW_BYTES = 250_000
-
-
-def check_view(view: Any, *kinds: str) -> Json:
-    """A view as Slack takes it. Raises SlackError `invalid_arguments` or `view_too_large`."""
-    complaints = limits.view_complaints(view, kinds)
-    if complaints:
-        raise invalid_arguments(*complaints)
-    if len(json.dumps(view, ensure_ascii=False).encode()) > MAX_VIEW_BYTES:
-        raise SlackError("view_too_large")
-    checked: Json = view
-    return checked
 
 
 def _view(args: Args, *kinds: str) -> Json:

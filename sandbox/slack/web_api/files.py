@@ -9,12 +9,12 @@ from typing import Any
 
 from aiohttp import web
 
-from sandbox.slack.arguments import Args
 from sandbox.slack.errors import SlackError, invalid_arguments
 from sandbox.slack.json_object import Json
-from sandbox.slack.methods_chat import check_writable, target
 from sandbox.slack.state import BOT_USER, Channel, StoredFile, file_objects, messages
-from sandbox.slack.web_api import Method
+from sandbox.slack.web_api.arguments import Args
+from sandbox.slack.web_api.content_checks import check_writable, target_channel
+from sandbox.slack.web_api.dispatch import Method
 from sandbox.slack.workspace import Workspace
 
 
@@ -58,7 +58,7 @@ def complete_upload(workspace: Workspace, args: Args) -> Json:
         raise invalid_arguments("missing required field: files")
     channel = None
     if args.text("channel_id"):
-        channel = target(workspace, args.text("channel_id"))
+        channel = target_channel(workspace, args.text("channel_id"))
         check_writable(workspace, channel)
         _check_thread(workspace, channel, args)
     for file in uploaded:

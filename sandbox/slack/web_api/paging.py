@@ -5,8 +5,8 @@ from __future__ import annotations
 import base64
 from typing import TypeVar
 
-from sandbox.slack.arguments import Args
 from sandbox.slack.errors import SlackError
+from sandbox.slack.web_api.arguments import Args
 
 T = TypeVar("T")
 

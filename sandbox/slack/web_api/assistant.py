@@ -8,19 +8,19 @@ from __future__ import annotations
 
 from typing import Any
 
-from sandbox.slack.arguments import Args
 from sandbox.slack.errors import SlackError, invalid_arguments
 from sandbox.slack.json_object import Json
-from sandbox.slack.methods_chat import check_writable, target
 from sandbox.slack.state import MAX_PROMPTS, Channel, Prompts
-from sandbox.slack.web_api import Method
+from sandbox.slack.web_api.arguments import Args
+from sandbox.slack.web_api.content_checks import check_writable, target_channel
+from sandbox.slack.web_api.dispatch import Method
 from sandbox.slack.workspace import Workspace
 
 MAX_LOADING_MESSAGES = 10
 
 
 def _channel(workspace: Workspace, args: Args) -> Channel:
-    channel = target(workspace, args.required("channel_id"))
+    channel = target_channel(workspace, args.required("channel_id"))
     check_writable(workspace, channel)
     return channel
 

@@ -10,9 +10,9 @@ from aiohttp import web
 from sandbox.slack.errors import SlackError
 from sandbox.slack.faults import RESPONSE_URL
 from sandbox.slack.json_object import Json
-from sandbox.slack.methods_chat import check_blocks
 from sandbox.slack.state import Ephemeral, ResponseUrl, messages
-from sandbox.slack.web_api import cut, strike_before
+from sandbox.slack.web_api.content_checks import check_blocks
+from sandbox.slack.web_api.dispatch import cut, strike_before
 from sandbox.slack.workspace import Workspace
 
 

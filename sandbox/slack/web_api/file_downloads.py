@@ -16,7 +16,7 @@ from aiohttp import web
 from sandbox.slack.errors import SlackError
 from sandbox.slack.faults import FILE_DOWNLOAD
 from sandbox.slack.state import BOT_USER, TEAM_ID, Channel, Person, StoredFile
-from sandbox.slack.web_api import cut, strike_before
+from sandbox.slack.web_api.dispatch import cut, strike_before
 from sandbox.slack.workspace import Workspace
 
 READ_SCOPE = "files:read"

@@ -12,11 +12,11 @@ from dataclasses import dataclass
 
 from aiohttp import web
 
-from sandbox.slack import arguments
-from sandbox.slack.arguments import Args
 from sandbox.slack.errors import SlackError
 from sandbox.slack.faults import Fault
 from sandbox.slack.json_object import Json
+from sandbox.slack.web_api import arguments
+from sandbox.slack.web_api.arguments import Args
 from sandbox.slack.workspace import Workspace
 
 #: The scopes of which the app needs one; given the workspace and the arguments.

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from sandbox.slack.arguments import Args
 from sandbox.slack.errors import SlackError
 from sandbox.slack.json_object import Json
-from sandbox.slack.paging import page
 from sandbox.slack.state import APP_ID, BOT_ID, BOT_USER, TEAM_DOMAIN, TEAM_ID, TEAM_NAME, Group, user_json
-from sandbox.slack.web_api import Method
+from sandbox.slack.web_api.arguments import Args
+from sandbox.slack.web_api.dispatch import Method
+from sandbox.slack.web_api.paging import page
 from sandbox.slack.workspace import Workspace
 
 

@@ -6,12 +6,12 @@ Deviations: cursors count positions, so a page may shift when a message arrives 
 
 from __future__ import annotations
 
-from sandbox.slack.arguments import Args
 from sandbox.slack.errors import SlackError, invalid_arguments
 from sandbox.slack.json_object import Json
-from sandbox.slack.paging import page
 from sandbox.slack.state import BOT_USER, TEAM_ID, Channel
-from sandbox.slack.web_api import Method, Scopes
+from sandbox.slack.web_api.arguments import Args
+from sandbox.slack.web_api.dispatch import Method, Scopes
+from sandbox.slack.web_api.paging import page
 from sandbox.slack.workspace import Workspace
 
 

@@ -10,11 +10,12 @@ from typing import Any
 
 from aiohttp import web
 
-from sandbox.slack import interactions, modals, shortcuts, world
+from sandbox.slack import interactions, world
+from sandbox.slack.control_fields import Fields, boolean, listing, number, one_of, take, text, texts, whole
 from sandbox.slack.delivery import REASONS
 from sandbox.slack.errors import BadAct
 from sandbox.slack.faults import ENVELOPE_KINDS, FILE_DOWNLOAD, METHOD_EFFECTS, RESPONSE_URL
-from sandbox.slack.fields import Fields, boolean, listing, number, one_of, take, text, texts, whole
+from sandbox.slack.interactions import modals
 from sandbox.slack.json_object import Json
 from sandbox.slack.see import see, state
 from sandbox.slack.web_api import METHODS, file_downloads
@@ -125,7 +126,7 @@ async def _home(workspace: Workspace, body: Json) -> Json:
 
 async def _shortcut(workspace: Workspace, body: Json) -> Json:
     given = take(body, Fields(user=text, channel=text, ts=text, callback_id=text))
-    done = await shortcuts.on_message(
+    done = await interactions.use_shortcut(
         workspace, given["user"], given["channel"], given["ts"], given["callback_id"]
     )
     return {"ok": True, "outcome": done}

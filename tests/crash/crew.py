@@ -13,7 +13,8 @@ from decimal import Decimal
 from functools import partial
 from typing import Any
 
-from sandbox.slack import interactions, modals
+from sandbox.slack import interactions
+from sandbox.slack.interactions import modals
 from sandbox.slack.state import View
 from tests.crash.outside import APPROVALS, APPROVERS, ASKERS, Json, Outside
 

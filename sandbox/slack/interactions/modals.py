@@ -16,7 +16,8 @@ from typing import Any
 from sandbox.slack.block_kit import input_values, limits, stored_blocks
 from sandbox.slack.delivery import Parcel, payloads
 from sandbox.slack.errors import BadAct, SlackError
-from sandbox.slack.interactions import chosen, outcome, person, send_click
+from sandbox.slack.interactions.actors import find_person, first_ack, outcome
+from sandbox.slack.interactions.clicks import chosen, send_click
 from sandbox.slack.json_object import Json
 from sandbox.slack.state import Person, View
 from sandbox.slack.web_api import check_view
@@ -28,9 +29,18 @@ Typed = dict[str, Json]
 SUBMIT_FAILED = "We had some trouble connecting. Try again?"
 
 
+async def open_home(workspace: Workspace, user: str, tab: str) -> Json:
+    """Somebody opens the app's Home or Messages tab."""
+    who = find_person(workspace, user)
+    where = workspace.store.direct_message(who.id)
+    if where is None:
+        raise BadAct(f"{who.name} has no conversation with the app")
+    return await first_ack([workspace.events.home_opened(who, where, tab)])
+
+
 def own_view(workspace: Workspace, user: str, view_id: str) -> tuple[Person, View]:
     """A view this person has open. Raises BadAct."""
-    who = person(workspace, user)
+    who = find_person(workspace, user)
     view = workspace.views.find(view_id)
     if view is None or view.user != who.id:
         raise BadAct(f"{who.name} has no open view {view_id!r}")

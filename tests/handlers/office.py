@@ -25,7 +25,7 @@ from bot.services.outbox import Outbox
 from handlers.after import AfterAck
 from handlers.identity import SlackDirectory
 from handlers.publish import SlackPublisher
-from sandbox.slack.app import Running, serve
+from sandbox.slack import Running, serve
 from tests.support.world import World, a_world
 
 MANIFEST = Path(__file__).parents[2] / "manifest.yml"

@@ -1,7 +1,7 @@
 // Three lines for a newcomer.
 
-import { h } from "./dom.js";
-import { icon } from "./icons.js";
+import { h } from "../dom/dom.js";
+import { icon } from "../dom/icons.js";
 
 export function fillHint(panel, page, dismiss) {
   const ask = () => {

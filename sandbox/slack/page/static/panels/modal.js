@@ -1,10 +1,10 @@
 // The modal stack of the person being played: the top view as a dialog, its errors, its waiting.
 
-import { focusables, h, reconcile, trapTab } from "./dom.js";
-import { block } from "./blocks.js";
-import { viewValues } from "./fields.js";
-import { appMark, icon } from "./icons.js";
-import { plainText } from "./mrkdwn.js";
+import { focusables, h, reconcile, trapTab } from "../dom/dom.js";
+import { block } from "../block_kit/blocks.js";
+import { viewValues } from "../block_kit/fields.js";
+import { appMark, icon } from "../dom/icons.js";
+import { plainText } from "../text/mrkdwn.js";
 
 // How long a submitted view may wait for the live update that follows its answer.
 const SETTLE_MS = 2000;

@@ -8,7 +8,7 @@ import contextlib
 from aiohttp import web
 
 from sandbox.slack.json_object import Json
-from sandbox.slack.see import see
+from sandbox.slack.page.state_view import state_seen_by
 from sandbox.slack.state import Person
 from sandbox.slack.workspace import Workspace
 
@@ -74,7 +74,7 @@ class Live:
                 changed.clear()
                 who = self._workspace.store.people.get(user)
                 if who is not None:  # gone after a reset, if they had been added
-                    await socket.send_json({"type": "see", "see": see(self._workspace, who)})
+                    await socket.send_json({"type": "see", "see": state_seen_by(self._workspace, who)})
                 await asyncio.sleep(COALESCE_SECONDS)
 
 

@@ -9,7 +9,7 @@ from sandbox.slack.state import Channel, Person, View
 from sandbox.slack.workspace import Workspace
 
 
-def state(workspace: Workspace) -> Json:
+def whole_state(workspace: Workspace) -> Json:
     """Everything, for tests."""
     store = workspace.store
     return {
@@ -33,7 +33,7 @@ def state(workspace: Workspace) -> Json:
     }
 
 
-def see(workspace: Workspace, who: Person) -> Json:
+def state_seen_by(workspace: Workspace, who: Person) -> Json:
     """The workspace as this person's client shows it."""
     store = workspace.store
     return {

@@ -1,9 +1,9 @@
 // The wire log: what goes between the stand-in and the app, newest last, and the faults one can plant there.
 
-import { h, reconcile } from "./dom.js";
-import { clockTime } from "./dates.js";
-import { icon } from "./icons.js";
-import { control } from "./net.js";
+import { h, reconcile } from "../dom/dom.js";
+import { clockTime } from "../text/dates.js";
+import { icon } from "../dom/icons.js";
+import { control } from "../client/connection.js";
 
 const SLOW_ACK_MS = 1000;
 // How long Slack waits for an ack.

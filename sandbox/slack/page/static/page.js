@@ -1,17 +1,17 @@
 // The page on which one person plays the whole team: its state, and what changes it.
 
-import { encoded } from "./attachments.js";
-import { Drafts, composer, withIds } from "./composer.js";
+import { encoded } from "./panels/attachments.js";
+import { Drafts, composer, withIds } from "./panels/composer.js";
 import { draw } from "./draw.js";
-import { Values, staticOptions, viewValues } from "./fields.js";
-import { depthKey, isReply, topLevel } from "./messages.js";
-import { Modals } from "./modal.js";
-import { ActError, Live, control } from "./net.js";
-import { toast } from "./popups.js";
-import { players } from "./rail.js";
-import { Remembered, readHash, writeHash } from "./remembered.js";
+import { Values, staticOptions, viewValues } from "./block_kit/fields.js";
+import { depthKey, isReply, topLevel } from "./panels/messages.js";
+import { Modals } from "./panels/modal.js";
+import { ActError, Live, control } from "./client/connection.js";
+import { toast } from "./block_kit/popups.js";
+import { players } from "./panels/rail.js";
+import { Remembered, readHash, writeHash } from "./client/remembered.js";
 import { furnish } from "./shell.js";
-import { findChannel, worldOf } from "./world.js";
+import { findChannel, worldOf } from "./client/lookups.js";
 
 const $ = (id) => document.getElementById(id);
 const FIRST_USER = "U0ALICE";

@@ -10,14 +10,15 @@ from typing import Any
 
 from aiohttp import web
 
-from sandbox.slack import interactions, world
+from sandbox.slack import interactions
+from sandbox.slack.control import workspace_admin
 from sandbox.slack.control_fields import Fields, boolean, listing, number, one_of, take, text, texts, whole
 from sandbox.slack.delivery import REASONS
 from sandbox.slack.errors import BadAct
 from sandbox.slack.faults import ENVELOPE_KINDS, FILE_DOWNLOAD, METHOD_EFFECTS, RESPONSE_URL
 from sandbox.slack.interactions import modals
 from sandbox.slack.json_object import Json
-from sandbox.slack.see import see, state
+from sandbox.slack.page import state_seen_by, whole_state
 from sandbox.slack.web_api import METHODS, file_downloads
 from sandbox.slack.workspace import Workspace
 
@@ -134,11 +135,11 @@ async def _shortcut(workspace: Workspace, body: Json) -> Json:
 
 async def _edit(workspace: Workspace, body: Json) -> Json:
     given = take(body, Fields(channel=text, ts=text).optional(text=text, blocks=_anything))
-    return world.edit_message(workspace, given)
+    return workspace_admin.edit_message(workspace, given)
 
 
 async def _delete(workspace: Workspace, body: Json) -> Json:
-    return world.delete_message(workspace, take(body, Fields(channel=text, ts=text)))
+    return workspace_admin.delete_message(workspace, take(body, Fields(channel=text, ts=text)))
 
 
 async def _people(workspace: Workspace, body: Json) -> Json:
@@ -154,18 +155,20 @@ async def _people(workspace: Workspace, body: Json) -> Json:
         team_id=text,
         tz=text,
     )
-    return world.change_person(workspace, take(body, fields))
+    return workspace_admin.change_person(workspace, take(body, fields))
 
 
 async def _groups(workspace: Workspace, body: Json) -> Json:
-    return world.change_group(workspace, take(body, Fields(handle=text, users=texts).optional(name=text)))
+    return workspace_admin.change_group(
+        workspace, take(body, Fields(handle=text, users=texts).optional(name=text))
+    )
 
 
 async def _channels(workspace: Workspace, body: Json) -> Json:
     fields = Fields().optional(
         id=text, name=text, members=texts, archived=boolean, is_private=boolean, is_ext_shared=boolean
     )
-    return world.change_channel(workspace, take(body, fields))
+    return workspace_admin.change_channel(workspace, take(body, fields))
 
 
 async def _faults(workspace: Workspace, body: Json) -> Json:
@@ -249,7 +252,7 @@ class Control:
             return web.json_response({"error": str(error)}, status=400)
 
     async def state(self, request: web.Request) -> web.StreamResponse:
-        return web.json_response(state(self._workspace))
+        return web.json_response(whole_state(self._workspace))
 
     async def see(self, request: web.Request) -> web.StreamResponse:
         who = self._workspace.store.people.get(request.query.get("user", ""))
@@ -257,7 +260,7 @@ class Control:
             return web.json_response(
                 {"error": f"there is no person {request.query.get('user')!r}"}, status=400
             )
-        return web.json_response(see(self._workspace, who))
+        return web.json_response(state_seen_by(self._workspace, who))
 
     async def file(self, request: web.Request) -> web.StreamResponse:
         """`GET /_control/file/<id>?user=`: what this person's client would save."""

@@ -1,8 +1,8 @@
 // The left rail: who is being played, and the places that person can see.
 
-import { h, reconcile } from "./dom.js";
-import { avatar } from "./avatar.js";
-import { icon } from "./icons.js";
+import { h, reconcile } from "../dom/dom.js";
+import { avatar } from "../dom/avatar.js";
+import { icon } from "../dom/icons.js";
 import { isReply } from "./messages.js";
 
 /** The people one can play: everyone but apps. */

@@ -1,8 +1,8 @@
 // Things that float over the page: toasts, the overflow menu and the confirm dialog.
 
-import { h, trapTab, uid } from "./dom.js";
-import { icon } from "./icons.js";
-import { plainText, textNodes } from "./mrkdwn.js";
+import { h, trapTab, uid } from "../dom/dom.js";
+import { icon } from "../dom/icons.js";
+import { plainText, textNodes } from "../text/mrkdwn.js";
 
 const TOAST_MS = { failure: 9000, note: 3500 };
 

@@ -1,14 +1,14 @@
 // The fixed parts of the page: header buttons, panels, keys, the address bar, links to messages.
 
 import { drawJump } from "./draw.js";
-import { h } from "./dom.js";
-import { refreshRelativeTimes } from "./dates.js";
-import { fillHint } from "./hint.js";
-import { appMark, icon } from "./icons.js";
-import { ActError } from "./net.js";
-import { toast } from "./popups.js";
-import { players, switcherKeys } from "./rail.js";
-import { faultTools } from "./wire.js";
+import { h } from "./dom/dom.js";
+import { refreshRelativeTimes } from "./text/dates.js";
+import { fillHint } from "./panels/hint.js";
+import { appMark, icon } from "./dom/icons.js";
+import { ActError } from "./client/connection.js";
+import { toast } from "./block_kit/popups.js";
+import { players, switcherKeys } from "./panels/rail.js";
+import { faultTools } from "./panels/wire.js";
 
 const RELATIVE_TIMES_MS = 20_000;
 const PERMALINK = /^https:\/\/[\w-]+\.slack\.com\/archives\/(\w+)\/p(\d{10})(\d{6})/;

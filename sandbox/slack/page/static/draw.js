@@ -1,13 +1,13 @@
 // Draws what the page's state says; nothing here changes that state.
 
-import { avatar, hueOf } from "./avatar.js";
-import { block } from "./blocks.js";
-import { h, reconcile } from "./dom.js";
-import { icon } from "./icons.js";
-import { renderMessages, repliesTo, topLevel } from "./messages.js";
-import { keyed } from "./modal.js";
-import { renderChannels, renderSwitcher } from "./rail.js";
-import { renderWire } from "./wire.js";
+import { avatar, hueOf } from "./dom/avatar.js";
+import { block } from "./block_kit/blocks.js";
+import { h, reconcile } from "./dom/dom.js";
+import { icon } from "./dom/icons.js";
+import { renderMessages, repliesTo, topLevel } from "./panels/messages.js";
+import { keyed } from "./panels/modal.js";
+import { renderChannels, renderSwitcher } from "./panels/rail.js";
+import { renderWire } from "./panels/wire.js";
 
 const FAR_FROM_END_PX = 200;
 

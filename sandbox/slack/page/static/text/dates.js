@@ -1,6 +1,6 @@
 // Times as the person looking at the page would write them: local zone, local habits.
 
-import { h } from "./dom.js";
+import { h } from "../dom/dom.js";
 
 const DAY_MS = 86_400_000;
 

@@ -1,6 +1,6 @@
 // The `markdown` block: the part of standard Markdown that Slack renders.
 
-import { h } from "./dom.js";
+import { h } from "../dom/dom.js";
 import { link, plain } from "./mrkdwn.js";
 
 export function markdown(text) {

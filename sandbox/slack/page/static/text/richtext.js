@@ -1,6 +1,6 @@
 // The `rich_text` block: sections, lists, quotes and preformatted text.
 
-import { h } from "./dom.js";
+import { h } from "../dom/dom.js";
 import { dateNode } from "./dates.js";
 import { emoji, isEmoji } from "./emoji.js";
 import { channelMention, groupMention, link, personMention } from "./mrkdwn.js";

@@ -1,9 +1,9 @@
 // Interactive elements of actions blocks, section accessories, cards and context actions.
 
-import { h, safeUrl } from "./dom.js";
+import { h, safeUrl } from "../dom/dom.js";
 import { field, isField } from "./fields.js";
-import { icon } from "./icons.js";
-import { plainText, textNodes } from "./mrkdwn.js";
+import { icon } from "../dom/icons.js";
+import { plainText, textNodes } from "../text/mrkdwn.js";
 import { confirmDialog, openMenu } from "./popups.js";
 
 const ONE_OPTION = new Set(["static_select", "external_select", "radio_buttons", "overflow"]);

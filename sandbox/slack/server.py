@@ -17,12 +17,11 @@ from aiohttp import web
 
 from sandbox.slack.clock import Clock
 from sandbox.slack.control import Control
-from sandbox.slack.live import Live
+from sandbox.slack.page import STATIC, Live
 from sandbox.slack.state import Manifest, manifest
 from sandbox.slack.web_api import METHODS, WebApi, file_downloads, files, response_url
 from sandbox.slack.workspace import Options, Workspace
 
-STATIC = Path(__file__).parent / "static"
 WORKSPACE = web.AppKey("workspace", Workspace)
 LIVE = web.AppKey("live", Live)
 LOOPBACK = ("127.0.0.1", "::1", "localhost")

@@ -1,7 +1,7 @@
 // A searchable list of options: external selects and everything of which several may be chosen.
 
-import { h, uid } from "./dom.js";
-import { icon } from "./icons.js";
+import { h, uid } from "../dom/dom.js";
+import { icon } from "../dom/icons.js";
 import { place } from "./popups.js";
 
 const SUGGEST_DELAY_MS = 150;

@@ -1,8 +1,8 @@
 // Where a person writes: drafts kept per person and place, completion of slash commands and mentions.
 
-import { h, uid } from "./dom.js";
+import { h, uid } from "../dom/dom.js";
 import { Attachments } from "./attachments.js";
-import { icon } from "./icons.js";
+import { icon } from "../dom/icons.js";
 
 const DRAFTS = "standin-drafts";
 const MOST_LINES_PX = 220;

@@ -1,13 +1,13 @@
 // The message list of a channel or thread.
 
-import { h, reconcile } from "./dom.js";
+import { h, reconcile } from "../dom/dom.js";
 import { sizeText } from "./attachments.js";
-import { avatar } from "./avatar.js";
-import { block } from "./blocks.js";
-import { clockTime, dayName, fromTs, fullTime, sameDay } from "./dates.js";
-import { icon } from "./icons.js";
-import { mrkdwn } from "./mrkdwn.js";
-import { openMenu } from "./popups.js";
+import { avatar } from "../dom/avatar.js";
+import { block } from "../block_kit/blocks.js";
+import { clockTime, dayName, fromTs, fullTime, sameDay } from "../text/dates.js";
+import { icon } from "../dom/icons.js";
+import { mrkdwn } from "../text/mrkdwn.js";
+import { openMenu } from "../block_kit/popups.js";
 
 // Messages of one author this close together stand under one name.
 const TOGETHER_S = 300;

@@ -1,6 +1,6 @@
 // The `data_visualization` block as SVG: pie, bar, line and area, each with the same numbers as a table for readers.
 
-import { h, s, uid } from "./dom.js";
+import { h, s, uid } from "../dom/dom.js";
 
 const WIDTH = 560;
 const HEIGHT = 230;

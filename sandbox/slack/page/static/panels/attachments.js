@@ -1,7 +1,7 @@
 // Files a person is about to send: chosen, dropped or pasted; shown by name and size until they go.
 
-import { h } from "./dom.js";
-import { icon } from "./icons.js";
+import { h } from "../dom/dom.js";
+import { icon } from "../dom/icons.js";
 
 const UNITS = ["bytes", "KB", "MB"];
 

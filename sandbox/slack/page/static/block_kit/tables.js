@@ -1,8 +1,8 @@
 // The `table` and `data_table` blocks.
 
-import { append, h } from "./dom.js";
-import { icon } from "./icons.js";
-import { richText } from "./richtext.js";
+import { append, h } from "../dom/dom.js";
+import { icon } from "../dom/icons.js";
+import { richText } from "../text/richtext.js";
 
 function cellContent(cell, world) {
   if (cell.type === "rich_text") return richText(cell, world);

@@ -1,7 +1,7 @@
 // Emoji shortcodes. A few status signs are drawn, so that they look alike on machines without an emoji font;
 // the rest are written as code points.
 
-import { h, s } from "./dom.js";
+import { h, s } from "../dom/dom.js";
 
 const POINTS = {
   "+1": "1f44d", "-1": "1f44e", thumbsup: "1f44d", thumbsdown: "1f44e", tada: "1f389", eyes: "1f440", wave: "1f44b",

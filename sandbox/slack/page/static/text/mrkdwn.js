@@ -1,6 +1,6 @@
 // Slack's mrkdwn to DOM nodes: mentions, channel links, dates, links, code, quotes, emphasis, emoji.
 
-import { h, safeUrl } from "./dom.js";
+import { h, safeUrl } from "../dom/dom.js";
 import { dateNode } from "./dates.js";
 import { emoji, isEmoji } from "./emoji.js";
 

@@ -1,13 +1,13 @@
 // Block Kit blocks to DOM nodes, for messages, the Home tab and modals.
 
-import { h, safeUrl, uid } from "./dom.js";
+import { h, safeUrl, uid } from "../dom/dom.js";
 import { chart } from "./charts.js";
 import { click, element, image } from "./elements.js";
 import { field, isField } from "./fields.js";
-import { icon } from "./icons.js";
-import { markdown } from "./markdown.js";
-import { link, plainText, textNodes } from "./mrkdwn.js";
-import { richText } from "./richtext.js";
+import { icon } from "../dom/icons.js";
+import { markdown } from "../text/markdown.js";
+import { link, plainText, textNodes } from "../text/mrkdwn.js";
+import { richText } from "../text/richtext.js";
 import { dataTable, table } from "./tables.js";
 
 /**

@@ -1,9 +1,9 @@
 // Every element that holds a value: text, numbers, selects, choices, dates, files.
 // A value is plain, as `POST /_control/act/submit` takes it: a string, a list of strings, or null.
 
-import { h, uid } from "./dom.js";
-import { icon } from "./icons.js";
-import { plainText, textNodes } from "./mrkdwn.js";
+import { h, uid } from "../dom/dom.js";
+import { icon } from "../dom/icons.js";
+import { plainText, textNodes } from "../text/mrkdwn.js";
 import { picker } from "./picker.js";
 
 /** What people have entered and not yet sent, by surface, block and element; it outlives every redraw. */

@@ -24,6 +24,7 @@ class SlackError(Exception):
         self.fields = fields
 
     def body(self) -> Json:
+        """The answer as a JSON object."""
         return {"ok": False, "error": self.code, **self.fields}
 
 

@@ -71,12 +71,15 @@ class Faults:
         return fault
 
     def clear(self) -> None:
+        """Switch every fault off."""
         self._faults.clear()
 
     def of_method(self, method: str) -> Fault | None:
+        """The fault that strikes this call of a Web API method, counted for every fault it matches."""
         return self._take(method, METHOD_EFFECTS)
 
     def of_envelope(self, kind: str) -> Fault | None:
+        """The fault that strikes this envelope, counted for every fault it matches."""
         return self._take(kind, ENVELOPE_EFFECTS)
 
     def _take(self, name: str, effects: frozenset[str]) -> Fault | None:
@@ -90,4 +93,5 @@ class Faults:
         return striking
 
     def as_json(self) -> list[Json]:
+        """The faults in force, with how often each matched."""
         return [asdict(fault) for fault in self._faults]

@@ -2,6 +2,8 @@
 
 Slack calls its figures "at least" and tolerates short bursts, without saying how short. Here a
 method gets exactly its tier's figure in any sixty seconds, and a channel a small bucket.
+
+Source: https://docs.slack.dev/apis/web-api/rate-limits
 """
 
 from __future__ import annotations
@@ -28,6 +30,7 @@ class Rates:
         self._buckets: dict[str, tuple[float, float]] = {}
 
     def reset(self) -> None:
+        """Forget every call and every post."""
         self._calls.clear()
         self._buckets.clear()
 

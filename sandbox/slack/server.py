@@ -110,6 +110,7 @@ class Running:
         return f"{self.url}/api/"
 
     async def close(self) -> None:
+        """Stop listening and end every connection."""
         await self._runner.cleanup()
 
 

@@ -106,6 +106,7 @@ class Workspace:
         return stop
 
     def changed(self) -> None:
+        """Report a change to everyone who watches."""
         for changed in list(self._watchers):
             changed()
 
@@ -150,6 +151,7 @@ class Workspace:
         self.store.reset()
 
     async def close(self) -> None:
+        """End deliveries and connections, and close the file."""
         await self.delivery.close()
         await self.delivery.transport.close()
         self.store.close()

@@ -45,6 +45,7 @@ from sandbox.slack.block_kit.element_rules import (
 
 
 def block(required: dict[str, Check] | None = None, optional: dict[str, Check] | None = None) -> Check:
+    """A block with these properties of its own; every block may have a `block_id`."""
     return record({"type": TYPE, **(required or {})}, {"block_id": BLOCK_ID, **(optional or {})})
 
 

@@ -15,10 +15,13 @@ Check = Callable[[Any, str, Complaints], None]
 
 
 def say(complaints: Complaints, text: str, pointer: str) -> None:
+    """Add a complaint in Slack's form; `pointer` is a JSON pointer, such as `/blocks/0/text`."""
     complaints.append(f"{text} [json-pointer:{pointer}]")
 
 
 def string(most: int, least: int = 1) -> Check:
+    """A string of `least` to `most` characters."""
+
     def check(value: Any, at: str, complaints: Complaints) -> None:
         if not isinstance(value, str):
             say(complaints, "must be a string", at)
@@ -43,6 +46,8 @@ def url(most: int = 3000) -> Check:
 
 
 def matching(pattern: str, what: str) -> Check:
+    """A string that matches `pattern` as a whole; `what` names it in the complaint."""
+
     def check(value: Any, at: str, complaints: Complaints) -> None:
         if not isinstance(value, str) or not re.fullmatch(pattern, value):
             say(complaints, f"must be a valid {what}", at)
@@ -51,6 +56,8 @@ def matching(pattern: str, what: str) -> Check:
 
 
 def integer(low: int, high: int) -> Check:
+    """A whole number from `low` to `high`, both allowed."""
+
     def check(value: Any, at: str, complaints: Complaints) -> None:
         if isinstance(value, bool) or not isinstance(value, int):
             say(complaints, "must be an integer", at)
@@ -61,16 +68,20 @@ def integer(low: int, high: int) -> Check:
 
 
 def number(value: Any, at: str, complaints: Complaints) -> None:
+    """A number, whole or not. A `Check`."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         say(complaints, "must be a number", at)
 
 
 def flag(value: Any, at: str, complaints: Complaints) -> None:
+    """True or false. A `Check`."""
     if not isinstance(value, bool):
         say(complaints, "must be a boolean", at)
 
 
 def one_of(*allowed: str) -> Check:
+    """One of these values."""
+
     def check(value: Any, at: str, complaints: Complaints) -> None:
         if value not in allowed:
             say(complaints, f"must be one of {', '.join(allowed)}", at)
@@ -79,6 +90,8 @@ def one_of(*allowed: str) -> Check:
 
 
 def items(each: Check, most: int, least: int = 1) -> Check:
+    """A list of `least` to `most` items, each checked by `each`."""
+
     def check(value: Any, at: str, complaints: Complaints) -> None:
         if not isinstance(value, list):
             say(complaints, "must be an array", at)

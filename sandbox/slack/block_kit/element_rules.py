@@ -25,18 +25,22 @@ TYPE: Check = anything  # already told apart by `by_type`
 
 
 def plain(most: int, least: int = 1) -> Check:
-    """A plain_text object."""
+    """A plain_text object of `least` to `most` characters.
+
+    Source: https://docs.slack.dev/reference/block-kit/composition-objects/text-object
+    """
     fields = record({"type": one_of("plain_text"), "text": string(most, least)}, {"emoji": flag})
     return by_type({"plain_text": fields})
 
 
 def mrkdwn(most: int) -> Check:
+    """A mrkdwn object of 1 to `most` characters."""
     fields = record({"type": TYPE, "text": string(most)}, {"verbatim": flag})
     return by_type({"mrkdwn": fields})
 
 
 def text(most: int) -> Check:
-    """A plain_text or mrkdwn object."""
+    """A plain_text or mrkdwn object of 1 to `most` characters."""
     return by_type(
         {
             "plain_text": record({"type": TYPE, "text": string(most)}, {"emoji": flag}),

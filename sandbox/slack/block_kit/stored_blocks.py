@@ -19,14 +19,17 @@ class Placed:
 
     @property
     def block_id(self) -> str:
+        """The block's id; Slack gives one to every block that has none."""
         return str(self.block["block_id"])
 
     @property
     def action_id(self) -> str:
+        """The element's id, which an action repeats."""
         return str(self.element["action_id"])
 
     @property
     def is_input(self) -> bool:
+        """Whether the element stands in an input block, and so is sent with the submission."""
         return bool(self.block["type"] == "input")
 
 

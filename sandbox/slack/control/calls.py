@@ -237,6 +237,7 @@ class Control:
         self._workspace = workspace
 
     async def post(self, request: web.Request) -> web.StreamResponse:
+        """`POST /_control/<call>`: 200 with the call's answer, 400 `{error}` for a wrong body, 404 for no such call."""
         call = CALLS.get(request.match_info["call"])
         if call is None:
             return web.json_response({"error": f"there is no call {request.path}"}, status=404)
@@ -252,9 +253,11 @@ class Control:
             return web.json_response({"error": str(error)}, status=400)
 
     async def state(self, request: web.Request) -> web.StreamResponse:
+        """`GET /_control/state`: everything, as `whole_state` has it."""
         return web.json_response(whole_state(self._workspace))
 
     async def see(self, request: web.Request) -> web.StreamResponse:
+        """`GET /_control/see?user=`: what one person sees; 400 for somebody unknown."""
         who = self._workspace.store.people.get(request.query.get("user", ""))
         if who is None:
             return web.json_response(
@@ -270,5 +273,6 @@ class Control:
         return file_downloads.person_download(self._workspace, who, request.match_info["file_id"])
 
     async def clear_faults(self, request: web.Request) -> web.StreamResponse:
+        """`DELETE /_control/faults`: switch every fault off."""
         self._workspace.faults.clear()
         return web.json_response({"ok": True})

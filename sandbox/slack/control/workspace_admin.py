@@ -12,7 +12,11 @@ from sandbox.slack.workspace import Workspace
 
 
 def change_person(workspace: Workspace, given: Json) -> Json:
-    """Add a person, or change the one with this id or name; `user_change` follows when declared."""
+    """Add a person, or change the one with this id or name. `given` has fields of `Person`.
+
+    The app gets `user_change` if it declared it. Answers `{ok, person}`. Raises BadAct for the app's own user, for an
+    unknown time zone, and for a new person without a name.
+    """
     store = workspace.store
     person = store.person(given.get("id") or given.get("name", ""))
     if person is not None and person.id == BOT_USER:
@@ -53,7 +57,10 @@ def _check_members(workspace: Workspace, members: list[str]) -> None:
 
 
 def change_group(workspace: Workspace, given: Json) -> Json:
-    """Set the members of a group, made if it is new; its change is told when declared."""
+    """Set the members of a user group, made if it is new. `given` has `handle`, `users` (ids) and maybe `name`.
+
+    The app gets `subteam_members_changed` if it declared it. Answers `{ok, group}`. Raises BadAct for an unknown user.
+    """
     _check_members(workspace, given["users"])
     handle = given["handle"].removeprefix("@")
     store = workspace.store
@@ -69,8 +76,11 @@ def change_group(workspace: Workspace, given: Json) -> Json:
 
 
 def change_channel(workspace: Workspace, given: Json) -> Json:
-    """Add a channel, or change the one with this id or name. A new one has the app in it only if
-    `members` says so."""
+    """Add a channel, or change the one with this id or name. `given` has fields of `Channel`.
+
+    A new one has the app in it only if `members` says so. Answers `{ok, channel}`. Raises BadAct for an unknown
+    member, and for a new channel without a name.
+    """
     store = workspace.store
     members = given.pop("members", None)
     if members is not None:
@@ -101,7 +111,11 @@ def _message(workspace: Workspace, given: Json) -> tuple[Channel, Json]:
 
 
 def edit_message(workspace: Workspace, given: Json) -> Json:
-    """Somebody with the app's token edits its message, and the app hears of it only as an event."""
+    """Edit a message with the app's token behind its back; the app hears of it only as an event.
+
+    `given` has `channel`, `ts` and maybe `text` and `blocks`. Answers `{ok, outcome: {ts}}`. Raises BadAct for a
+    message that is not there and for blocks that Slack would refuse.
+    """
     channel, message = _message(workspace, given)
     if given.get("blocks"):
         try:
@@ -118,6 +132,7 @@ def edit_message(workspace: Workspace, given: Json) -> Json:
 
 
 def delete_message(workspace: Workspace, given: Json) -> Json:
+    """Delete a message (`channel`, `ts`) behind the app's back. Answers and raises as `edit_message` does."""
     channel, message = _message(workspace, given)
     workspace.store.remove_message(channel.id, message)
     workspace.events.message_deleted(channel, message)

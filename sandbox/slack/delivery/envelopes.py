@@ -68,6 +68,7 @@ class EnvelopeRecord:
     seq: int = 0
 
     def as_json(self) -> Json:
+        """The line as the control API gives it: these fields by name, times in ISO 8601, `ack_ms` in milliseconds."""
         return asdict(self)
 
 
@@ -83,20 +84,30 @@ class Transport(Protocol):
     """Socket Mode or signed HTTP; `effects` are the envelope faults it can have."""
 
     @property
-    def effects(self) -> frozenset[str]: ...
+    def effects(self) -> frozenset[str]:
+        """Which envelope faults can happen here."""
+        ...
 
     @property
-    def connections(self) -> int: ...
+    def connections(self) -> int:
+        """How many connections the app has open now."""
+        ...
 
-    async def close(self) -> None: ...
+    async def close(self) -> None:
+        """End what is open."""
+        ...
 
     async def deliver(self, envelope: Json, fault: Fault | None) -> bool:
         """Hand over; False when nobody took it."""
         ...
 
-    async def fall_silent(self, seconds: float) -> None: ...
+    async def fall_silent(self, seconds: float) -> None:
+        """Send nothing for so many seconds, without closing anything."""
+        ...
 
-    async def disconnect(self, reason: str) -> None: ...
+    async def disconnect(self, reason: str) -> None:
+        """Tell the app to connect again, for one of `REASONS`."""
+        ...
 
 
 @dataclass
@@ -167,6 +178,7 @@ class Delivery:
         return task
 
     async def close(self) -> None:
+        """Stop the retries and whatever else runs in the background."""
         for task in list(self._tasks):
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)

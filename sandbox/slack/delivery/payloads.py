@@ -23,10 +23,12 @@ from sandbox.slack.state import (
 
 
 def team() -> Json:
+    """The workspace as interactions name it: `{id, domain}`."""
     return {"id": TEAM_ID, "domain": TEAM_DOMAIN}
 
 
 def channel_ref(channel: Channel) -> Json:
+    """A channel as interactions name it: `{id, name}`."""
     return {"id": channel.id, "name": channel_name(channel)}
 
 
@@ -40,6 +42,10 @@ def channel_name(channel: Channel) -> str:
 def slash_command(
     command: Command, text: str, person: Person, channel: Channel, trigger_id: str, response_url: str
 ) -> Json:
+    """A command: what a form with these fields says over HTTP. `text` is what follows the command.
+
+    Source: https://docs.slack.dev/interactivity/implementing-slash-commands
+    """
     return {
         "token": VERIFICATION_TOKEN,
         "team_id": TEAM_ID,
@@ -85,7 +91,11 @@ def message_action(
     trigger_id: str,
     response_url: str,
 ) -> Json:
-    """A click in a message. Of an ephemeral one Slack tells only where it was, not what it said."""
+    """`block_actions` from a message. Of an ephemeral one Slack tells only where it was, not what it said.
+
+    `action` is the entry of `actions`, `values` the state of the message's inputs by block id and action id.
+    Source: https://docs.slack.dev/reference/interaction-payloads/block_actions-payload
+    """
     container = {
         "type": "message",
         "message_ts": message["ts"],
@@ -118,7 +128,10 @@ def message_shortcut(
     trigger_id: str,
     response_url: str,
 ) -> Json:
-    """A shortcut used on a message: the message as it stands, whoever wrote it."""
+    """`message_action`: a shortcut used on a message, which is in it as it stands, whoever wrote it.
+
+    Source: https://docs.slack.dev/reference/interaction-payloads
+    """
     interaction = _interaction("message_action", person)
     del interaction["user"]["username"], interaction["api_app_id"]
     return {
@@ -134,7 +147,10 @@ def message_shortcut(
 
 
 def view_action(person: Person, view: View, action: Json, trigger_id: str) -> Json:
-    """A click in a modal or a home tab."""
+    """`block_actions` from a modal or a home tab; `action` is the entry of `actions`.
+
+    Source: https://docs.slack.dev/reference/interaction-payloads/block_actions-payload
+    """
     return {
         **_interaction("block_actions", person),
         "trigger_id": trigger_id,
@@ -145,6 +161,10 @@ def view_action(person: Person, view: View, action: Json, trigger_id: str) -> Js
 
 
 def view_submission(person: Person, view: View, values: Json, trigger_id: str) -> Json:
+    """`view_submission`: a modal was submitted with `values`, by block id and action id.
+
+    Source: https://docs.slack.dev/reference/interaction-payloads/view-interactions-payload
+    """
     return {
         **_interaction("view_submission", person),
         "trigger_id": trigger_id,
@@ -154,10 +174,18 @@ def view_submission(person: Person, view: View, values: Json, trigger_id: str) -
 
 
 def view_closed(person: Person, view: View, *, is_cleared: bool) -> Json:
+    """`view_closed`: a modal was closed; `is_cleared` when the whole stack was.
+
+    Source: https://docs.slack.dev/reference/interaction-payloads/view-interactions-payload
+    """
     return {**_interaction("view_closed", person), "view": view.as_json(), "is_cleared": is_cleared}
 
 
 def block_suggestion(person: Person, view: View, block_id: str, action_id: str, value: str) -> Json:
+    """`block_suggestion`: `value` was typed into an external select of a view.
+
+    Source: https://docs.slack.dev/reference/interaction-payloads
+    """
     interaction = _interaction("block_suggestion", person)
     del interaction["user"]["username"]
     return {
@@ -171,6 +199,10 @@ def block_suggestion(person: Person, view: View, block_id: str, action_id: str, 
 
 
 def event_callback(event: Json, event_id: str, event_time: int, *, is_ext_shared: bool) -> Json:
+    """The envelope of an event: `event` inside, `event_time` in seconds.
+
+    Source: https://docs.slack.dev/apis/events-api
+    """
     return {
         "token": VERIFICATION_TOKEN,
         "team_id": TEAM_ID,

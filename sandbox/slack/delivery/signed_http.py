@@ -3,6 +3,8 @@
 One URL takes commands, interactions and events. Requests are signed with the app's signing secret;
 a body in the 200 answer is the ack's payload. Deviations: no `url_verification` handshake (the URL
 is an option of the stand-in, not a setting somebody saves), no `ssl_check`.
+
+Source: https://docs.slack.dev/apis/events-api/using-http-request-urls
 """
 
 from __future__ import annotations
@@ -23,7 +25,10 @@ from sandbox.slack.json_object import Json
 
 
 def signature(secret: str, timestamp: str, body: bytes) -> str:
-    """`X-Slack-Signature` for a body sent at `timestamp` (seconds, as text)."""
+    """`X-Slack-Signature` for a body sent at `timestamp` (seconds, as text).
+
+    Source: https://api.slack.com/authentication/verifying-requests-from-slack
+    """
     digest = hmac.new(secret.encode(), b"v0:" + timestamp.encode() + b":" + body, hashlib.sha256)
     return f"v0={digest.hexdigest()}"
 
@@ -52,6 +57,7 @@ class HttpTransport:
         self._silent_until = 0.0
 
     async def deliver(self, envelope: Json, fault: Fault | None) -> bool:
+        """Start a request with the envelope; its answer is reported later. Always True: somebody may listen there."""
         if asyncio.get_running_loop().time() >= self._silent_until:
             skew = fault.seconds if fault is not None and fault.effect == "skew" else 0.0
             self._spawn(self._post(envelope, skew))

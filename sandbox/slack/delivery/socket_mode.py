@@ -1,6 +1,8 @@
 """Socket Mode: tickets, up to ten WebSockets per app, and every envelope to exactly one of them.
 
 Deviation: Slack pings the app as well; here only the app pings.
+
+Source: https://docs.slack.dev/apis/events-api/using-socket-mode
 """
 
 from __future__ import annotations
@@ -49,6 +51,7 @@ class SocketHub:
 
     @property
     def connections(self) -> int:
+        """How many sockets the app has open."""
         return len(self._sockets)
 
     def issue_ticket(self) -> str:
@@ -107,6 +110,7 @@ class SocketHub:
                 self._spawn(_close_later(socket))
 
     async def close(self) -> None:
+        """Close every socket at once."""
         for socket in list(self._sockets):
             await socket.close()
 

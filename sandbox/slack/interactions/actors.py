@@ -32,10 +32,12 @@ def find_channel(workspace: Workspace, who: Person, key: str) -> Channel:
 
 
 def outcome(ack: Ack) -> Json:
+    """How an envelope was taken: `{acked, ack_ms}` in milliseconds, with `reason` when there was no ack."""
     return {"acked": ack.acked, "ack_ms": ack.ack_ms, **({} if ack.acked else {"reason": ack.reason})}
 
 
 def response_url(workspace: Workspace, who: Person, where: Channel, message: Json | None = None) -> str:
+    """A fresh response URL for `who` in `where`, about `message` if there is one."""
     ts = message["ts"] if message else None
     thread_ts = message.get("thread_ts") if message else None
     secret = workspace.response_urls.issue(who.id, where.id, ts, thread_ts)

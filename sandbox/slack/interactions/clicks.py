@@ -27,7 +27,11 @@ async def click_message(
     action_id: str,
     value: Any,
 ) -> Json:
-    """Somebody uses a button, menu or picker of a message; `value` is what they chose."""
+    """Use a button, menu or picker of a message; `value` is what was chosen, as plain JSON.
+
+    Answers an outcome. Raises BadAct for a message that this person cannot see, and for what is not in it.
+    Source: https://docs.slack.dev/interactivity/handling-user-interaction
+    """
     who = find_person(workspace, user)
     where = find_channel(workspace, who, channel_key)
     hidden = workspace.store.ephemeral(where.id, ts)
@@ -81,7 +85,10 @@ def _message_values(message: Json, placed: stored_blocks.Placed, entry: Json | N
 
 
 async def send_click(workspace: Workspace, who: Person, payload: Json, placed: stored_blocks.Placed) -> Json:
-    """Deliver a block_actions payload; a link button opens its link whatever the app says."""
+    """Deliver a `block_actions` payload and answer its outcome.
+
+    A link button opens its link in Slack whatever the app says, which nothing here has to do.
+    """
     if not workspace.manifest.interactive:
         workspace.toast(who.id, CLICK_FAILED)
         return {"acked": False, "ack_ms": None, "reason": "interactivity_not_enabled"}
@@ -93,7 +100,11 @@ async def send_click(workspace: Workspace, who: Person, payload: Json, placed: s
 
 
 async def use_shortcut(workspace: Workspace, user: str, channel_key: str, ts: str, callback_id: str) -> Json:
-    """Somebody uses a shortcut on a message."""
+    """Use a shortcut, named by `callback_id`, on a message.
+
+    Answers an outcome. Raises BadAct for a message that this person cannot see, an ephemeral one, and a shortcut
+    that the manifest does not declare.
+    """
     who = find_person(workspace, user)
     where = find_channel(workspace, who, channel_key)
     if workspace.store.ephemeral(where.id, ts) is not None:

@@ -22,7 +22,12 @@ REASON_TEXT = {"timeout": "operation_timeout"}
 
 
 async def command(workspace: Workspace, user: str, channel_key: str, text: str) -> Json:
-    """Somebody sends `/command text`."""
+    """Send `/command text` in a channel, named by id or name.
+
+    Answers an outcome, with `reply` (the message of the ack) or `refused` (why Slack does not show it). What Slack
+    says of a failure is put into the channel for this person alone.
+    Source: https://docs.slack.dev/interactivity/implementing-slash-commands
+    """
     who = find_person(workspace, user)
     where = find_channel(workspace, who, channel_key)
     name, _, rest = text.strip().partition(" ")

@@ -2,6 +2,8 @@
 
 `@bob`, `@card-approvers` and `#card-ops` become ids when they name somebody; text that already has
 the form `<@U0BOB>` is taken as it is; markup characters are escaped. Formatting (bold, lists, code) is not parsed.
+
+Source: https://docs.slack.dev/messaging/formatting-message-text
 """
 
 from __future__ import annotations
@@ -34,7 +36,10 @@ _TOKEN = re.compile(
 
 
 async def write(workspace: Workspace, user: str, channel_key: str, text: str, thread_ts: str | None) -> Json:
-    """Somebody writes a message."""
+    """Write a message, into a thread when `thread_ts` is its parent's.
+
+    Answers `{ts, delivered, acked, ack_ms}`. Raises BadAct where nobody could write, and for an empty or too long text.
+    """
     who = find_person(workspace, user)
     where = _writable(workspace, who, channel_key, thread_ts)
     if not text.strip() or len(text) > limits.TYPED_TEXT:
@@ -45,7 +50,10 @@ async def write(workspace: Workspace, user: str, channel_key: str, text: str, th
 
 
 async def share_files(workspace: Workspace, user: str, channel_key: str, given: Json) -> Json:
-    """Somebody uploads files, with or without words. `given` has files, and maybe text and thread_ts."""
+    """Upload files, with or without words. `given` has `files` and maybe `text` and `thread_ts`.
+
+    Each file is `{name, content}` or `{name, content_base64}`. Answers and raises as `write` does.
+    """
     who = find_person(workspace, user)
     text, thread_ts = given.get("text", ""), given.get("thread_ts")
     where = _writable(workspace, who, channel_key, thread_ts)

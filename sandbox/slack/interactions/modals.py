@@ -30,7 +30,10 @@ SUBMIT_FAILED = "We had some trouble connecting. Try again?"
 
 
 async def open_home(workspace: Workspace, user: str, tab: str) -> Json:
-    """Somebody opens the app's Home or Messages tab."""
+    """Open the app's Home or Messages tab (`home` or `messages`).
+
+    Answers `{delivered, acked, ack_ms}`. Source: https://docs.slack.dev/surfaces/app-home
+    """
     who = find_person(workspace, user)
     where = workspace.store.direct_message(who.id)
     if where is None:
@@ -73,7 +76,10 @@ async def click_view(
     value: Any,
     typed: Typed,
 ) -> Json:
-    """Somebody uses an element of a modal or of their home tab; `typed` is what the inputs hold."""
+    """Use an element of a modal or a home tab; `typed` is what the inputs hold by then.
+
+    Answers an outcome. Raises BadAct for a view that is not this person's, and for an input that is only submitted.
+    """
     who, view = own_view(workspace, user, view_id)
     put_values(view, typed)
     placed = _placed(view, action_id, block_id)
@@ -91,7 +97,11 @@ async def click_view(
 async def suggest(
     workspace: Workspace, user: str, view_id: str, block_id: str, action_id: str, value: str
 ) -> Json:
-    """Somebody types into an external select; answers the options the app offers."""
+    """Type `value` into an external select and get the options that the app offers.
+
+    Answers an outcome with `options` or `option_groups`, or with `refused` (what Slack would complain of). Nothing is
+    sent below the element's `min_query_length`.
+    """
     who, view = own_view(workspace, user, view_id)
     placed = _placed(view, action_id, block_id)
     if placed.element["type"] not in input_values.EXTERNAL:
@@ -112,7 +122,12 @@ async def suggest(
 
 
 async def submit(workspace: Workspace, user: str, view_id: str, typed: Typed) -> Json:
-    """Somebody presses the submit button."""
+    """Press the submit button of the modal on top, with `typed` in its inputs.
+
+    Answers an outcome with `response_action`, and `view_id` (what is open then), `errors` by block id, or `refused`.
+    `client_side` means that Slack's client found the errors and sent nothing.
+    Source: https://docs.slack.dev/surfaces/modals
+    """
     who, view = own_view(workspace, user, view_id)
     if view.body["type"] != "modal":
         raise BadAct("a home tab cannot be submitted")
@@ -203,8 +218,11 @@ def _checked_errors(view: View, errors: Any) -> dict[str, str]:
 
 
 async def close(workspace: Workspace, user: str, view_id: str) -> Json:
-    """Somebody closes a modal (with `clear_on_close` the whole stack); the app is told of each view
-    that asked for it, and the person need not wait for its ack, but a test may want to."""
+    """Close a modal; with `clear_on_close` the whole stack.
+
+    The app is told of each view that asked for it (`notify_on_close`). A person does not wait for that ack, but a test
+    may want to. Answers an outcome with `closed`, the ids of the views.
+    """
     who, view = own_view(workspace, user, view_id)
     if view.body["type"] != "modal":
         raise BadAct("a home tab cannot be closed")

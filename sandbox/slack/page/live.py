@@ -25,6 +25,7 @@ class Live:
         self._sockets: set[web.WebSocketResponse] = set()
 
     async def handle(self, request: web.Request) -> web.StreamResponse:
+        """`GET /_control/live?user=`: sends `{type: see, see}` and `{type: toast, text}`; 400 for somebody unknown."""
         user = request.query.get("user", "")
         who = self._workspace.store.people.get(user)
         if who is None:
@@ -39,6 +40,7 @@ class Live:
         return socket
 
     async def close(self) -> None:
+        """Close every page's socket."""
         for socket in list(self._sockets):
             await socket.close()
 

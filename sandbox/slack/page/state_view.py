@@ -10,7 +10,7 @@ from sandbox.slack.workspace import Workspace
 
 
 def whole_state(workspace: Workspace) -> Json:
-    """Everything, for tests."""
+    """Everything there is, for tests: people, channels, messages, views, calls, envelopes, faults, `now` (ISO 8601)."""
     store = workspace.store
     return {
         "now": workspace.clock.now_iso(),
@@ -34,7 +34,7 @@ def whole_state(workspace: Workspace) -> Json:
 
 
 def state_seen_by(workspace: Workspace, who: Person) -> Json:
-    """The workspace as this person's client shows it."""
+    """The workspace as this person's client shows it: what they may see, their modals and home tab, the wire log."""
     store = workspace.store
     return {
         "now": workspace.clock.now_iso(),

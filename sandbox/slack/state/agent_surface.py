@@ -34,11 +34,12 @@ class AgentSurface:
         self._prompts: dict[str, Prompts] = {}
 
     def reset(self) -> None:
+        """Forget every status and prompt."""
         self._statuses.clear()
         self._prompts.clear()
 
     def set_status(self, channel: str, thread_ts: str, status: str) -> None:
-        """An empty status takes the line away."""
+        """Show a status line in a thread; an empty one takes it away."""
         if status:
             self._statuses[channel, thread_ts] = (status, self._clock.now())
         else:
@@ -59,7 +60,9 @@ class AgentSurface:
         return not answered and self._clock.now() - at < STATUS_SECONDS
 
     def set_prompts(self, channel: str, prompts: Prompts) -> None:
+        """Suggest these prompts in a channel, in place of any others."""
         self._prompts[channel] = prompts
 
     def prompts(self, channel: str) -> Prompts | None:
+        """What the app last suggested in a channel, or None."""
         return self._prompts.get(channel)

@@ -1,4 +1,7 @@
-"""The app's manifest, as far as Slack acts on it: commands, scopes, events, home and messages tab."""
+"""The app's manifest, as far as Slack acts on it: commands, scopes, events, home and messages tab.
+
+Source: https://docs.slack.dev/reference/app-manifest
+"""
 
 from __future__ import annotations
 
@@ -54,10 +57,12 @@ class Manifest:
     prompts: tuple[dict[str, str], ...] = ()
 
     def message_shortcut(self, callback_id: str) -> Shortcut | None:
+        """The declared message shortcut with this callback id, or None."""
         declared = (one for one in self.shortcuts if one.kind == "message")
         return next((one for one in declared if one.callback_id == callback_id), None)
 
     def command(self, name: str) -> Command | None:
+        """The declared command with this name (`/card`), or None."""
         return next((command for command in self.commands if command.command == name), None)
 
 

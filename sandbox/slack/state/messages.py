@@ -79,4 +79,5 @@ def with_files(message: Json, files: list[Json]) -> Json:
 
 
 def by_the_app(message: Json) -> bool:
+    """Whether the app wrote this message, and so may edit it."""
     return message.get("bot_id") == BOT_ID

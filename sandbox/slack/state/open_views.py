@@ -1,6 +1,8 @@
 """Modals and home tabs: the stack of each person, hashes, external ids, and the form Slack gives them.
 
 Opening a modal while one is open replaces the whole stack (unverified: Slack does not say).
+
+Source: https://docs.slack.dev/surfaces/modals
 """
 
 from __future__ import annotations
@@ -46,6 +48,7 @@ class View:
 
     @property
     def blocks(self) -> list[Json]:
+        """The blocks of the view, as kept."""
         held: list[Json] = self.body["blocks"]
         return held
 
@@ -90,9 +93,11 @@ class Views:
         self.stacks: dict[str, list[View]] = {}
 
     def reset(self) -> None:
+        """Close every modal."""
         self.stacks.clear()
 
     def stack(self, user: str) -> list[View]:
+        """The open modals of a person, the one on top last."""
         return self.stacks.setdefault(user, [])
 
     def open(self, user: str, body: Json) -> View:
@@ -133,6 +138,7 @@ class Views:
         return self.update(view, body, expected_hash)
 
     def home(self, user: str) -> View | None:
+        """Somebody's home tab, or None when the app has not published one."""
         held = self._store.homes.get(user)
         return None if held is None else View(**held)
 
@@ -148,6 +154,7 @@ class Views:
         return None
 
     def with_external_id(self, external_id: str) -> View | None:
+        """The open modal with this external id, or None."""
         everything = (view for stack in self.stacks.values() for view in stack)
         return next((one for one in everything if one.body.get("external_id") == external_id), None)
 

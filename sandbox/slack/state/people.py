@@ -34,6 +34,7 @@ class Person:
 
     @property
     def is_full_member(self) -> bool:
+        """Whether this is an active person of this workspace: no guest, stranger, bot, or member of another one."""
         return not (
             self.is_restricted
             or self.is_ultra_restricted
@@ -44,6 +45,7 @@ class Person:
         )
 
     def as_json(self) -> Json:
+        """These fields by name, as saved and as the control API gives them."""
         return asdict(self)
 
 
@@ -58,6 +60,7 @@ class Group:
     updated_at: int = 0
 
     def as_json(self) -> Json:
+        """These fields by name, as saved and as the control API gives them."""
         return asdict(self)
 
 
@@ -76,13 +79,16 @@ class Channel:
 
     @property
     def is_im(self) -> bool:
+        """Whether this is a direct message with the app."""
         return bool(self.im_user)
 
     @property
     def bot_is_in(self) -> bool:
+        """Whether the app is a member."""
         return BOT_USER in self.members
 
     def as_json(self) -> Json:
+        """These fields by name, with `is_im`, as saved and as the control API gives them."""
         return {**asdict(self), "is_im": self.is_im}
 
 
@@ -100,6 +106,7 @@ def seed_people(bot_name: str) -> list[Person]:
 
 
 def seed_groups() -> list[Group]:
+    """Two user groups: approvers and admins."""
     return [
         Group("S0APPROVERS", "card-approvers", "Card approvers", ["U0BOB", "U0CAROL"]),
         Group("S0ADMINS", "card-admins", "Card admins", ["U0CAROL"]),

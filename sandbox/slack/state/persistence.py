@@ -25,6 +25,7 @@ class Persist:
             )
 
     def save(self, kind: str, key: str, body: Any) -> None:
+        """Write an item, over any earlier one of that kind and key."""
         if self._db is not None:
             self._db.execute(
                 "INSERT INTO item (kind, id, body) VALUES (?, ?, ?)"
@@ -33,6 +34,7 @@ class Persist:
             )
 
     def remove(self, kind: str, key: str) -> None:
+        """Delete an item; one that is not there is no error."""
         if self._db is not None:
             self._db.execute("DELETE FROM item WHERE kind = ? AND id = ?", (kind, key))
 
@@ -44,9 +46,11 @@ class Persist:
         return [(key, json.loads(body)) for key, body in rows]
 
     def clear(self) -> None:
+        """Delete everything."""
         if self._db is not None:
             self._db.execute("DELETE FROM item")
 
     def close(self) -> None:
+        """Close the file."""
         if self._db is not None:
             self._db.close()

@@ -104,10 +104,12 @@ class Store:
         self.clock_moved()
 
     def clock_moved(self) -> None:
+        """Save how far the clock has been moved."""
         self._persist.save("clock", "offset", self._clock.offset_seconds)
         self.on_change()
 
     def close(self) -> None:
+        """Close the file behind it."""
         self._persist.close()
 
     # People
@@ -127,6 +129,7 @@ class Store:
         return self.people.get(key) or next(named, None)
 
     def put_group(self, group: Group) -> None:
+        """Add or change a user group."""
         group.updated_at = int(self._clock.now())
         self.groups[group.id] = group
         self._persist.save("group", group.id, group.as_json())
@@ -135,22 +138,26 @@ class Store:
     # Channels
 
     def put_channel(self, channel: Channel) -> None:
+        """Add or change a channel."""
         self.channels[channel.id] = channel
         self.messages.setdefault(channel.id, [])
         self._persist.save("channel", channel.id, channel.as_json())
         self.on_change()
 
     def channel_named(self, name: str) -> Channel | None:
+        """The channel with this name, with or without `#`; never a direct message."""
         bare = name.removeprefix("#")
         found = (one for one in self.channels.values() if one.name == bare and not one.is_im)
         return next(found, None)
 
     def direct_message(self, user: str) -> Channel | None:
+        """The conversation of this person with the app."""
         return next((one for one in self.channels.values() if one.im_user == user), None)
 
     # Messages
 
     def message(self, channel: str, ts: str) -> Json | None:
+        """The message with this ts in a channel, or None; never an ephemeral one."""
         return next((one for one in self.messages.get(channel, ()) if one["ts"] == ts), None)
 
     def put_message(self, channel: str, message: Json) -> None:
@@ -163,6 +170,7 @@ class Store:
         self.on_change()
 
     def remove_message(self, channel: str, message: Json) -> None:
+        """Delete a message; its thread is counted anew."""
         self.messages[channel].remove(message)
         self._persist.remove("message", f"{channel}:{message['ts']}")
         self._count_replies(channel, message)
@@ -206,18 +214,22 @@ class Store:
     # What belongs to one person
 
     def put_ephemeral(self, ephemeral: Ephemeral) -> None:
+        """Add a message for one person."""
         self.ephemerals.append(ephemeral)
         self.on_change()
 
     def ephemeral(self, channel: str, ts: str) -> Ephemeral | None:
+        """The ephemeral message with this ts in a channel, whoever sees it, or None."""
         found = (one for one in self.ephemerals if one.channel == channel and one.message["ts"] == ts)
         return next(found, None)
 
     def remove_ephemeral(self, ephemeral: Ephemeral) -> None:
+        """Delete a message for one person."""
         self.ephemerals.remove(ephemeral)
         self.on_change()
 
     def put_home(self, user: str, view: Json) -> None:
+        """Set somebody's home tab, in the form of `open_views.stored`."""
         self.homes[user] = view
         self._persist.save("home", user, view)
         self.on_change()

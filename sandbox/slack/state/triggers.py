@@ -2,6 +2,8 @@
 
 A trigger lives three seconds and works once; a response URL works five times within thirty minutes.
 Both are forgotten when the stand-in restarts, where Slack's would go on living.
+
+Source: https://docs.slack.dev/interactivity/handling-user-interaction
 """
 
 from __future__ import annotations
@@ -36,6 +38,7 @@ class Triggers:
         self._issued: dict[str, Trigger] = {}
 
     def issue(self, user: str, view_id: str | None = None) -> str:
+        """A fresh trigger id for `user`, from the modal `view_id` if the act was in one."""
         trigger_id = self._ids.trigger_id()
         self._issued[trigger_id] = Trigger(user, self._clock.now(), view_id)
         return trigger_id

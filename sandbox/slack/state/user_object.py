@@ -14,7 +14,10 @@ AVATAR_SIZES = (24, 32, 48, 72, 192, 512)
 
 
 def user_json(person: Person, now: float) -> Json:
-    """A user as Slack shows it to an app without `users:read.email`."""
+    """A user as Slack shows it to an app without `users:read.email`, at `now` (seconds since the epoch).
+
+    Source: https://docs.slack.dev/reference/objects/user-object
+    """
     zone = ZoneInfo(person.tz)
     moment = datetime.fromtimestamp(now, zone)
     offset = moment.utcoffset()

@@ -24,9 +24,11 @@ class Args:
         self.values = values
 
     def has(self, name: str) -> bool:
+        """Whether the argument was given, and is not null."""
         return self.values.get(name) is not None
 
     def text(self, name: str, default: str = "") -> str:
+        """The argument as text; a number is written out. Raises SlackError `invalid_arguments` for anything else."""
         value = self.values.get(name)
         if value is None:
             return default
@@ -35,12 +37,14 @@ class Args:
         return str(value)
 
     def required(self, name: str) -> str:
+        """The argument as text. Raises SlackError `invalid_arguments` when it is missing or empty."""
         value = self.text(name)
         if not value:
             raise invalid_arguments(f"missing required field: {name}")
         return value
 
     def flag(self, name: str, default: bool = False) -> bool:
+        """The argument as true or false; in a form `true` and `1` are true."""
         value = self.values.get(name)
         if value is None:
             return default

@@ -26,6 +26,10 @@ def _channel(workspace: Workspace, args: Args) -> Channel:
 
 
 def set_status(workspace: Workspace, args: Args) -> Json:
+    """`assistant.threads.setStatus`: show a status line in a thread; an empty `status` takes it away. Answers nothing.
+
+    Source: https://docs.slack.dev/reference/methods/assistant.threads.setStatus
+    """
     channel, thread_ts = _channel(workspace, args), args.required("thread_ts")
     if not args.has("status"):
         raise invalid_arguments("missing required field: status")
@@ -42,6 +46,10 @@ def set_status(workspace: Workspace, args: Args) -> Json:
 
 
 def set_suggested_prompts(workspace: Workspace, args: Args) -> Json:
+    """`assistant.threads.setSuggestedPrompts`: suggest up to four prompts in the app's conversation. Answers nothing.
+
+    Source: https://docs.slack.dev/reference/methods/assistant.threads.setSuggestedPrompts
+    """
     channel = _channel(workspace, args)
     if not workspace.manifest.agent_view or not channel.is_im:
         raise SlackError("feature_not_enabled")
@@ -70,7 +78,10 @@ def _prompt(given: Any, number: int) -> Json:
 
 
 def set_title(workspace: Workspace, args: Args) -> Json:
-    """Checked; nothing is drawn of a thread's title."""
+    """`assistant.threads.setTitle`: checked only; nothing is drawn of a thread's title. Answers nothing.
+
+    Source: https://docs.slack.dev/reference/methods/assistant.threads.setTitle
+    """
     _channel(workspace, args)
     args.required("title")
     return {}

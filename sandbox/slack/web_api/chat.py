@@ -31,6 +31,10 @@ def _thread(workspace: Workspace, channel: Channel, args: Args) -> str | None:
 
 
 def post_message(workspace: Workspace, args: Args) -> Json:
+    """`chat.postMessage`: write a message into a channel or thread. Answers `{channel, ts, message}`.
+
+    Source: https://docs.slack.dev/reference/methods/chat.postMessage
+    """
     channel = target_channel(workspace, args.required("channel"))
     found = message_content(args)
     check_not_empty(found)
@@ -46,6 +50,10 @@ def post_message(workspace: Workspace, args: Args) -> Json:
 
 
 def post_ephemeral(workspace: Workspace, args: Args) -> Json:
+    """`chat.postEphemeral`: write a message that only `user` sees. Answers `{message_ts}`.
+
+    Source: https://docs.slack.dev/reference/methods/chat.postEphemeral
+    """
     channel = target_channel(workspace, args.required("channel"))
     user = args.required("user")
     found = message_content(args)
@@ -73,7 +81,12 @@ def _own_message(workspace: Workspace, args: Args, refusal: str) -> tuple[Channe
 
 
 def update(workspace: Workspace, args: Args) -> Json:
-    """Blocks and metadata that are not given stay, as Slack says of them."""
+    """`chat.update`: edit a message of the app's own. Answers `{channel, ts, text, message}`.
+
+    Blocks and metadata that are not given stay, as Slack says of them.
+
+    Source: https://docs.slack.dev/reference/methods/chat.update
+    """
     channel, message = _own_message(workspace, args, "cant_update_message")
     found = message_content(args)
     if all(value is None for value in found.values()):
@@ -90,6 +103,10 @@ def update(workspace: Workspace, args: Args) -> Json:
 
 
 def delete(workspace: Workspace, args: Args) -> Json:
+    """`chat.delete`: delete a message of the app's own. Answers `{channel, ts}`.
+
+    Source: https://docs.slack.dev/reference/methods/chat.delete
+    """
     channel, message = _own_message(workspace, args, "cant_delete_message")
     workspace.store.remove_message(channel.id, message)
     workspace.events.message_deleted(channel, message)
@@ -97,6 +114,10 @@ def delete(workspace: Workspace, args: Args) -> Json:
 
 
 def get_permalink(workspace: Workspace, args: Args) -> Json:
+    """`chat.getPermalink`: the address of a message. Answers `{channel, permalink}`.
+
+    Source: https://docs.slack.dev/reference/methods/chat.getPermalink
+    """
     channel = target_channel(workspace, args.required("channel"))
     ts = args.required("message_ts")
     message = workspace.store.message(channel.id, ts)

@@ -23,7 +23,7 @@ MAX_VIEW_BYTES = 250_000
 
 
 def target_channel(workspace: Workspace, key: str) -> Channel:
-    """A channel the app may write to, by id, `#name` or a person's id. Raises SlackError."""
+    """The channel the app means by an id, a `#name` or a person's id. Raises SlackError `channel_not_found`."""
     store = workspace.store
     channel = store.channels.get(key) or store.channel_named(key)
     if channel is None:
@@ -36,7 +36,10 @@ def target_channel(workspace: Workspace, key: str) -> Channel:
 
 
 def message_content(args: Args) -> Json:
-    """What a message shall say, checked. Raises SlackError."""
+    """What a message shall hold: `{text, blocks, attachments, metadata}`, None for what is not given.
+
+    Raises SlackError, with the error that Slack gives for each.
+    """
     found: Json = {
         "text": args.text("text") if args.has("text") else None,
         "blocks": args.structure("blocks", list, "invalid_blocks_format"),
@@ -51,7 +54,7 @@ def message_content(args: Args) -> Json:
 
 
 def check_blocks(given: list[Any]) -> None:
-    """Raises SlackError `invalid_blocks` or `msg_blocks_too_long`."""
+    """Check the blocks of a message. Raises SlackError `invalid_blocks` or `msg_blocks_too_long`."""
     complaints = limits.message_complaints(given)
     if complaints:
         raise SlackError(
@@ -72,11 +75,13 @@ def _check_metadata(metadata: Json) -> None:
 
 
 def check_not_empty(found: Json) -> None:
+    """Check that a message would show anything. Raises SlackError `no_text`."""
     if not (found["text"] or found["blocks"] or found["attachments"]):
         raise SlackError("no_text")
 
 
 def check_writable(workspace: Workspace, channel: Channel) -> None:
+    """Check that the app may write there. Raises SlackError, such as `is_archived` or `not_in_channel`."""
     if channel.archived:
         raise SlackError("is_archived")
     if channel.is_im:
@@ -90,7 +95,10 @@ def check_writable(workspace: Workspace, channel: Channel) -> None:
 
 
 def check_view(view: Any, *kinds: str) -> Json:
-    """A view as Slack takes it. Raises SlackError `invalid_arguments` or `view_too_large`."""
+    """Check a view that must be of one of `kinds` (`modal`, `home`), and answer it.
+
+    Raises SlackError `invalid_arguments` or `view_too_large`.
+    """
     complaints = limits.view_complaints(view, kinds)
     if complaints:
         raise invalid_arguments(*complaints)

@@ -16,7 +16,10 @@ from sandbox.slack.workspace import Workspace
 
 
 def channel_json(channel: Channel) -> Json:
-    """A channel object; a direct message has another, smaller form."""
+    """A channel object; a direct message has another, smaller form.
+
+    Source: https://docs.slack.dev/reference/objects/conversation-object
+    """
     if channel.is_im:
         return {
             "id": channel.id,
@@ -109,6 +112,10 @@ def _readable(workspace: Workspace, args: Args) -> Channel:
 
 
 def conversations_list(workspace: Workspace, args: Args) -> Json:
+    """`conversations.list`: the channels of the asked-for types that the app may see, a page at a time.
+
+    Source: https://docs.slack.dev/reference/methods/conversations.list
+    """
     types = _types(args)
     skip_archived = args.flag("exclude_archived")
     found = [
@@ -128,18 +135,30 @@ def _count(channel: Channel) -> Json:
 
 
 def info(workspace: Workspace, args: Args) -> Json:
+    """`conversations.info`: one channel. Answers `{channel}`.
+
+    Source: https://docs.slack.dev/reference/methods/conversations.info
+    """
     channel = _visible(workspace, args)
     more = _count(channel) if args.flag("include_num_members") else {}
     return {"channel": {**channel_json(channel), **more}}
 
 
 def members(workspace: Workspace, args: Args) -> Json:
+    """`conversations.members`: the ids of a channel's members, a page at a time.
+
+    Source: https://docs.slack.dev/reference/methods/conversations.members
+    """
     channel = _visible(workspace, args)
     shown, cursor = page(channel.members, args)
     return {"members": shown, "response_metadata": {"next_cursor": cursor}}
 
 
 def open_conversation(workspace: Workspace, args: Args) -> Json:
+    """`conversations.open`: the app's conversation with one person. Answers `{channel}`.
+
+    Source: https://docs.slack.dev/reference/methods/conversations.open
+    """
     channel = workspace.store.channels.get(args.text("channel"))
     if channel is None:
         users = args.listing("users")
@@ -186,7 +205,10 @@ def _answer(shown: list[Json], cursor: str, args: Args) -> Json:
 
 
 def history(workspace: Workspace, args: Args) -> Json:
-    """Newest first, without the replies of threads, unless they were sent to the channel too."""
+    """`conversations.history`: newest first, without the replies of threads, unless they were sent to the channel too.
+
+    Source: https://docs.slack.dev/reference/methods/conversations.history
+    """
     channel = _readable(workspace, args)
     top = [
         one
@@ -198,7 +220,10 @@ def history(workspace: Workspace, args: Args) -> Json:
 
 
 def replies(workspace: Workspace, args: Args) -> Json:
-    """A thread, parent first."""
+    """`conversations.replies`: a thread, parent first.
+
+    Source: https://docs.slack.dev/reference/methods/conversations.replies
+    """
     channel = _readable(workspace, args)
     asked = workspace.store.message(channel.id, args.required("ts"))
     if asked is None:
@@ -213,7 +238,10 @@ def replies(workspace: Workspace, args: Args) -> Json:
 
 
 def join(workspace: Workspace, args: Args) -> Json:
-    """The app joins a public channel by itself."""
+    """`conversations.join`: the app joins a public channel by itself. Answers `{channel}`.
+
+    Source: https://docs.slack.dev/reference/methods/conversations.join
+    """
     channel = _visible(workspace, args)
     if channel.is_private or channel.is_im:
         raise SlackError("method_not_supported_for_channel_type")

@@ -41,6 +41,10 @@ class WebApi:
         self._methods = methods
 
     async def handle(self, request: web.Request) -> web.StreamResponse:
+        """Answer `/api/<method>`: JSON with `ok`, 200 also for most refusals, 429 over a rate limit.
+
+        Source: https://docs.slack.dev/apis/web-api
+        """
         name = request.match_info["method"]
         fault = self._workspace.faults.of_method(name)
         args = Args({})
@@ -92,7 +96,7 @@ class WebApi:
 
 
 async def strike_before(fault: Fault | None) -> None:
-    """Let a switched-on fault happen instead of the call, or before it."""
+    """Let a switched-on fault happen instead of the call, or before it. Raises the SlackError that it names."""
     if fault is None or fault.effect == "reset_after":
         return
     if fault.effect == "delay":

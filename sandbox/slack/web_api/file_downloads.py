@@ -25,7 +25,11 @@ SIGN_IN_PAGE = "<!DOCTYPE html><html><head><title>Slack</title></head><body>Sign
 
 
 async def download(workspace: Workspace, request: web.Request) -> web.StreamResponse:
-    """`GET /files-pri/<team>-<file>/...`: the bytes for a bot token that may read files."""
+    """`GET /files-pri/<team>-<file>/...`: the bytes for a bot token that may read files, else the sign-in page.
+
+    404 for a file that is not there or not complete.
+    Source: https://docs.slack.dev/reference/objects/file-object
+    """
     fault = workspace.faults.of_method(FILE_DOWNLOAD)
     try:
         await strike_before(fault)
@@ -58,6 +62,7 @@ def _may_download(workspace: Workspace, request: web.Request) -> bool:
 
 
 async def sign_in(request: web.Request) -> web.StreamResponse:
+    """`GET /signin`: Slack's sign-in page, which is HTML with status 200."""
     return web.Response(text=SIGN_IN_PAGE, content_type="text/html")
 
 

@@ -19,6 +19,10 @@ from sandbox.slack.workspace import Workspace
 
 
 def get_upload_url(workspace: Workspace, args: Args) -> Json:
+    """`files.getUploadURLExternal`: where to put a file of `length` bytes. Answers `{upload_url, file_id}`.
+
+    Source: https://docs.slack.dev/reference/methods/files.getUploadURLExternal
+    """
     name = args.required("filename")
     length = args.integer("length", 0, low=1, high=file_objects.MAX_BYTES + 1)
     if not length:
@@ -34,7 +38,7 @@ def get_upload_url(workspace: Workspace, args: Args) -> Json:
 
 
 async def upload(workspace: Workspace, request: web.Request) -> web.StreamResponse:
-    """`POST /upload/<file id>`: the bytes, raw or as a form file."""
+    """`POST /upload/<file id>`: the bytes, raw or as a form file. 404 for no such upload, 400 for another length."""
     file = workspace.store.files.get(request.match_info["file_id"])
     if file is None or file.complete:
         return web.Response(status=404, text="no such upload")
@@ -51,7 +55,10 @@ async def upload(workspace: Workspace, request: web.Request) -> web.StreamRespon
 
 
 def complete_upload(workspace: Workspace, args: Args) -> Json:
-    """Share what was uploaded; without `channel_id` it stays private."""
+    """`files.completeUploadExternal`: share what was uploaded; private without `channel_id`. Answers `{files}`.
+
+    Source: https://docs.slack.dev/reference/methods/files.completeUploadExternal
+    """
     given = args.structure("files", list, "invalid_arguments") or ()
     uploaded = [_uploaded(workspace, entry) for entry in given]
     if not uploaded:

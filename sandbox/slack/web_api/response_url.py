@@ -1,6 +1,8 @@
 """`POST /response/<secret>`: an answer to an interaction, without a token.
 
 Deviations: Slack accepts malformed blocks here with less explanation than this does.
+
+Source: https://docs.slack.dev/interactivity/handling-user-interaction#message_responses
 """
 
 from __future__ import annotations

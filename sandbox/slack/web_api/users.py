@@ -12,6 +12,10 @@ from sandbox.slack.workspace import Workspace
 
 
 def auth_test(workspace: Workspace, args: Args) -> Json:
+    """`auth.test`: who the app is. Answers ids and names of the workspace and of the app's user.
+
+    Source: https://docs.slack.dev/reference/methods/auth.test
+    """
     return {
         "url": f"https://{TEAM_DOMAIN}.slack.com/",
         "team": TEAM_NAME,
@@ -24,11 +28,19 @@ def auth_test(workspace: Workspace, args: Args) -> Json:
 
 
 def connections_open(workspace: Workspace, args: Args) -> Json:
+    """`apps.connections.open`: the address of one WebSocket, good for 30 seconds. Answers `{url}`.
+
+    Source: https://docs.slack.dev/reference/methods/apps.connections.open
+    """
     base = workspace.base_url.replace("http://", "ws://", 1)
     return {"url": f"{base}/socket?ticket={workspace.sockets.issue_ticket()}&app_id={APP_ID}"}
 
 
 def users_info(workspace: Workspace, args: Args) -> Json:
+    """`users.info`: one person. Answers `{user}`.
+
+    Source: https://docs.slack.dev/reference/methods/users.info
+    """
     person = workspace.store.people.get(args.required("user"))
     if person is None:
         raise SlackError("user_not_found")
@@ -36,7 +48,10 @@ def users_info(workspace: Workspace, args: Args) -> Json:
 
 
 def users_list(workspace: Workspace, args: Args) -> Json:
-    """Strangers are in no list of the workspace's own people."""
+    """`users.list`: the people of the workspace, without strangers, a page at a time. Answers `{members}`.
+
+    Source: https://docs.slack.dev/reference/methods/users.list
+    """
     own = [one for one in workspace.store.people.values() if not one.is_stranger]
     shown, cursor = page(own, args, default=len(own) or 1)
     now = workspace.clock.now()
@@ -73,12 +88,20 @@ def _group_json(group: Group, *, with_users: bool) -> Json:
 
 
 def usergroups_list(workspace: Workspace, args: Args) -> Json:
+    """`usergroups.list`: every user group, with its members when asked. Answers `{usergroups}`.
+
+    Source: https://docs.slack.dev/reference/methods/usergroups.list
+    """
     with_users = args.flag("include_users")
     groups = workspace.store.groups.values()
     return {"usergroups": [_group_json(group, with_users=with_users) for group in groups]}
 
 
 def usergroups_users_list(workspace: Workspace, args: Args) -> Json:
+    """`usergroups.users.list`: the ids of a group's members. Answers `{users}`.
+
+    Source: https://docs.slack.dev/reference/methods/usergroups.users.list
+    """
     group = workspace.store.groups.get(args.required("usergroup"))
     if group is None:
         raise SlackError("no_such_subteam")

@@ -19,13 +19,20 @@ def _view(args: Args, *kinds: str) -> Json:
 
 
 def open_view(workspace: Workspace, args: Args) -> Json:
+    """`views.open`: open a modal with a trigger. Answers `{view}`.
+
+    Source: https://docs.slack.dev/reference/methods/views.open
+    """
     body = _view(args, "modal")
     trigger = workspace.triggers.use(args.required("trigger_id"))
     return {"view": workspace.views.open(trigger.user, body).as_json({})}
 
 
 def push_view(workspace: Workspace, args: Args) -> Json:
-    """Only from an interaction in a modal that is still open."""
+    """`views.push`: put a modal on top of one that is still open, with a trigger from it. Answers `{view}`.
+
+    Source: https://docs.slack.dev/reference/methods/views.push
+    """
     body = _view(args, "modal")
     trigger = workspace.triggers.use(args.required("trigger_id"))
     if trigger.view_id is None or workspace.views.find(trigger.view_id) is None:
@@ -34,6 +41,10 @@ def push_view(workspace: Workspace, args: Args) -> Json:
 
 
 def update_view(workspace: Workspace, args: Args) -> Json:
+    """`views.update`: change an open view, named by `view_id` or `external_id`. Answers `{view}`.
+
+    Source: https://docs.slack.dev/reference/methods/views.update
+    """
     view = _named(workspace, args)
     body = _view(args, view.body["type"])
     expected = args.text("hash") or None
@@ -52,6 +63,10 @@ def _named(workspace: Workspace, args: Args) -> View:
 
 
 def publish_view(workspace: Workspace, args: Args) -> Json:
+    """`views.publish`: set a person's home tab. Answers `{view}`.
+
+    Source: https://docs.slack.dev/reference/methods/views.publish
+    """
     user = args.required("user_id")
     body = _view(args, "home")
     if not workspace.manifest.home_tab:

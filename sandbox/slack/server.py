@@ -125,7 +125,7 @@ async def serve(
 ) -> Running:
     """Listen on loopback (port 0 finds a free one) until `close`.
 
-    `options`, when given, stands for `seed` and `state_path`. Raises OSError when the port is taken,
+    `options`, when given, replaces `seed` and `state_path`. Raises OSError when the port is taken,
     ManifestError when the manifest cannot be read, ValueError for an address that is not loopback.
     """
     if host not in LOOPBACK:

@@ -95,7 +95,7 @@ class Workspace:
         return self._seq
 
     def watch(self, changed: Callable[[], None], toast: Callable[[str, str], None]) -> Callable[[], None]:
-        """Be told of every change, and of (user, text) toasts; the answer ends it."""
+        """Call `changed` after every change, and `toast` with (user, text); the returned function ends it."""
         self._watchers.append(changed)
         self._toasts.append(toast)
 

@@ -1,4 +1,4 @@
-"""Block Kit as tables: every block, with Slack's limits, and which may stand where.
+"""Block Kit as tables: every block, with Slack's limits, and which of them messages, modals and home tabs take.
 
 Sources: Slack's reference of blocks and its published types. Not checked: the inside of rich_text
 beyond its outermost form, the axes of charts, and what an image URL leads to.

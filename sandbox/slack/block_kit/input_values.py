@@ -1,5 +1,5 @@
 """What an input holds: its entry in `state.values`, its `actions[]` entry, and what Slack's own
-client refuses before the app hears of it.
+client refuses before it sends anything.
 
 Values come from the page as plain JSON: text, an option's value, a list of option values, or null.
 """

@@ -29,7 +29,7 @@ class Placed:
 
     @property
     def is_input(self) -> bool:
-        """Whether the element stands in an input block, and so is sent with the submission."""
+        """Whether the element is in an input block, and so is sent with the submission."""
         return bool(self.block["type"] == "input")
 
 

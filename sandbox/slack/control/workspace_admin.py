@@ -111,7 +111,7 @@ def _message(workspace: Workspace, given: Json) -> tuple[Channel, Json]:
 
 
 def edit_message(workspace: Workspace, given: Json) -> Json:
-    """Edit a message with the app's token behind its back; the app hears of it only as an event.
+    """Edit a message with the app's token behind its back; the app gets only the event.
 
     `given` has `channel`, `ts` and maybe `text` and `blocks`. Answers `{ok, outcome: {ts}}`. Raises BadAct for a
     message that is not there and for blocks that Slack would refuse.

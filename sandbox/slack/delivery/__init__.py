@@ -1,4 +1,4 @@
-"""How the app hears of anything: envelopes with payloads, over Socket Mode or signed HTTP, until it acknowledges.
+"""How the app is reached: envelopes with payloads, over Socket Mode or signed HTTP, until it acknowledges.
 
 `Delivery` sends a `Parcel` and answers with its `Ack`, always, at the latest when Slack's three seconds are over;
 events are sent again after that, as Slack does. What an envelope says is made by `payloads` (interactions and

@@ -1,4 +1,4 @@
-"""What Slack tells the app about an interaction: the payloads of envelopes, key by key.
+"""The payloads of envelopes, key by key: what Slack sends about commands, interactions and events.
 
 Deviation: `message` in a block_actions payload is the message as stored, without Slack's
 `attachments` and `files` details.
@@ -91,7 +91,7 @@ def message_action(
     trigger_id: str,
     response_url: str,
 ) -> Json:
-    """`block_actions` from a message. Of an ephemeral one Slack tells only where it was, not what it said.
+    """`block_actions` from a message. Of an ephemeral one Slack sends only where it was, not its content.
 
     `action` is the entry of `actions`, `values` the state of the message's inputs by block id and action id.
     Source: https://docs.slack.dev/reference/interaction-payloads/block_actions-payload
@@ -128,7 +128,7 @@ def message_shortcut(
     trigger_id: str,
     response_url: str,
 ) -> Json:
-    """`message_action`: a shortcut used on a message, which is in it as it stands, whoever wrote it.
+    """`message_action`: a shortcut used on a message, whose content is in it, whoever wrote it.
 
     Source: https://docs.slack.dev/reference/interaction-payloads
     """

@@ -64,7 +64,7 @@ class HttpTransport:
         return True
 
     async def fall_silent(self, seconds: float) -> None:
-        """Send nothing for a while; the app cannot tell it from having nothing to hear."""
+        """Send nothing for so many seconds; to the app it looks as if nothing happened in the workspace."""
         self._silent_until = asyncio.get_running_loop().time() + seconds
 
     async def disconnect(self, reason: str) -> None:

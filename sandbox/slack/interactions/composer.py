@@ -130,7 +130,7 @@ def _plain(text: str, written: list[str], parts: list[Json]) -> None:
 
 
 def _mention(match: re.Match[str], store: Store, bot_name: str) -> tuple[str, Json] | None:
-    """The form in text and in rich text of what a name stands for; None for a name of nobody."""
+    """The form in text and in rich text of the person, group or channel named; None for an unknown name."""
     user, channel, group = match["user"], match["channel"], match["group"]
     if match["at"]:
         user, group = _named(match["at"], store, bot_name)

@@ -3,7 +3,7 @@
 Slack's client checks required and length-limited inputs before it sends anything; so does this.
 A submission must be answered in its ack: nothing closes the view, `errors` go on the fields,
 `update` and `push` show a view, `clear` closes all. An answer Slack would refuse is shown as its
-failure text and told in the outcome.
+failure text and named in the outcome.
 
 Deviations: suggestions are asked for in modals only, not in messages; `response_url_enabled` is
 accepted, but `response_urls` of a submission stays empty.
@@ -220,17 +220,17 @@ def _checked_errors(view: View, errors: Any) -> dict[str, str]:
 async def close(workspace: Workspace, user: str, view_id: str) -> Json:
     """Close a modal; with `clear_on_close` the whole stack.
 
-    The app is told of each view that asked for it (`notify_on_close`). A person does not wait for that ack, but a test
-    may want to. Answers an outcome with `closed`, the ids of the views.
+    The app gets `view_closed` for each view that asked for it (`notify_on_close`). A
+    person does not wait for that ack, but a test may want to. Answers an outcome with `closed`, the ids of the views.
     """
     who, view = own_view(workspace, user, view_id)
     if view.body["type"] != "modal":
         raise BadAct("a home tab cannot be closed")
     whole = bool(view.body.get("clear_on_close"))
     gone = workspace.views.close(view, whole_stack=whole)
-    told = [one for one in gone if one.body.get("notify_on_close")]
+    notified = [one for one in gone if one.body.get("notify_on_close")]
     result: Json = {"acked": False, "ack_ms": None, "closed": [one.id for one in gone]}
-    for one in told:
+    for one in notified:
         payload = payloads.view_closed(who, one, is_cleared=whole)
         parcel = Parcel("interactive", "view_closed", payload, False, f"{who.name} closed a view")
         result |= outcome(await workspace.delivery.send(parcel))

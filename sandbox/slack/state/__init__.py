@@ -1,6 +1,6 @@
 """What is in the Slack workspace: people, channels, messages, files, open views, and what the app declared.
 
-This is the stand-in's truth. Objects are kept in the form in which Slack sends them; what a person would find
+Objects are kept in the form in which Slack sends them; what a person would find
 again tomorrow is saved (`Store` through `Persist`), the rest ends with the process. Nothing here knows how the
 app is called or reached.
 

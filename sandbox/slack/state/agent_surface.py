@@ -18,7 +18,7 @@ MAX_PROMPTS = 4
 
 @dataclass(frozen=True)
 class Prompts:
-    """Sentences a person may send with a press. `title` stands above them."""
+    """Sentences a person may send with a press. `title` is shown above them."""
 
     title: str
     prompts: tuple[Json, ...]

@@ -53,7 +53,7 @@ class Manifest:
     interactive: bool = True
     shortcuts: tuple[Shortcut, ...] = ()
     agent_view: bool = False
-    #: Prompts that stand in the app's conversation until it suggests others: `{title, message}`.
+    #: Prompts shown in the app's conversation until it suggests others: `{title, message}`.
     prompts: tuple[dict[str, str], ...] = ()
 
     def message_shortcut(self, callback_id: str) -> Shortcut | None:

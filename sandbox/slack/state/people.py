@@ -1,4 +1,4 @@
-"""Who is in the workspace: people, user groups, channels, and the world a new stand-in starts with."""
+"""Who is in the workspace: people, user groups, channels, and those a new stand-in starts with."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ VERIFICATION_TOKEN = "sandbox-verification-token"  # noqa: S105 (a name everybod
 
 @dataclass
 class Person:
-    """A user as `users.info` tells it."""
+    """A user, with what `users.info` answers of it."""
 
     id: str
     name: str

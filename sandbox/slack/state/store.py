@@ -1,4 +1,4 @@
-"""The truth of the workspace: people, groups, channels, messages, ephemerals, home tabs, files.
+"""What the workspace holds: people, groups, channels, messages, ephemerals, home tabs, files.
 
 Everything a person would find again tomorrow is written through to `Persist`. Ephemeral messages
 are not, because Slack forgets them too. Messages are kept in the form in which Slack sends them.
@@ -45,7 +45,7 @@ class StoredFile:
 
 
 class Store:
-    """Holds the world; `on_change` is called after each change to it."""
+    """Everything in the workspace; `on_change` is called after each change."""
 
     def __init__(self, persist: Persist, clock: Clock, ids: Ids, bot_name: str) -> None:
         self._persist = persist

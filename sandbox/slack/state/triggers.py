@@ -1,7 +1,7 @@
 """What an interaction lets the app do for a while: open a view (trigger), answer in place (response URL).
 
 A trigger lives three seconds and works once; a response URL works five times within thirty minutes.
-Both are forgotten when the stand-in restarts, where Slack's would go on living.
+Both are forgotten when the stand-in restarts, where Slack's would still work.
 
 Source: https://docs.slack.dev/interactivity/handling-user-interaction
 """

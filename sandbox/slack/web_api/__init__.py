@@ -1,8 +1,8 @@
 """What the app calls: Slack's Web API, response URLs, uploads and downloads, refusing what Slack refuses.
 
 A method is a function `(workspace, args) -> fields`; `METHODS` has every one by name with its rate limit and its
-scope. A refusal is a `SlackError`, answered as `{"ok": false, "error": ...}`. Whatever the app is told of it as an
-event is the business of `delivery`.
+scope. A refusal is a `SlackError`, answered as `{"ok": false, "error": ...}`. Events about it
+are sent by `delivery`.
 
 `dispatch` (token, scope, rate limit, then the method) · `arguments` and `paging` · a file for each family of
 methods: `chat`, `conversations`, `users`, `views`, `files`, `assistant` · `content_checks` (what may be sent) ·

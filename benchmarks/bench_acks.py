@@ -13,9 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import Row
-from sandbox.slack import interactions
-from sandbox.slack.app import Running, serve
-from sandbox.slack.workspace import Workspace
+from sandbox.slack import Running, Workspace, interactions, serve
 from tests.crash.crew import Crew, GaveUp
 from tests.crash.outside import APPROVERS, ASKERS, Outside, outside
 

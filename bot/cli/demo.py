@@ -19,7 +19,7 @@ from bot.settings import Settings
 
 if TYPE_CHECKING:
     from sandbox.partner.app import Running as Partner
-    from sandbox.slack.app import Running as Slack
+    from sandbox.slack import Running as Slack
 
 FOLDER = Path("var/demo")
 CONFIG = Path(__file__).with_name("demo.toml")

@@ -13,7 +13,7 @@ from bot.cli.serving import port_taken, until_signalled
 
 if TYPE_CHECKING:
     from sandbox.partner.app import Running as Partner
-    from sandbox.slack.app import Running as Slack
+    from sandbox.slack import Running as Slack
 
 HOST = "127.0.0.1"
 #: The app's manifest; packaged beside this file, in the repository a link to the one at its root.
@@ -22,7 +22,7 @@ MANIFEST = Path(__file__).with_name("manifest.yml")
 
 async def start_slack(stack: AsyncExitStack, port: int, *, option: str, state: Path | None = None) -> Slack:
     """The Slack stand-in, closed with the stack."""
-    from sandbox.slack.app import serve
+    from sandbox.slack import serve
 
     try:
         running = await serve(

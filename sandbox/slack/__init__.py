@@ -7,8 +7,28 @@ reading of Slack's rules is its own.
 What it is not: a replacement for Slack, a security boundary, or a place to keep anything. It
 listens on loopback, and everyone who reaches it may act as anybody; that is its purpose.
 
-Map: `app` (address and routes) · `workspace` (what belongs together) · `store`, `people`,
-`persist` (truth) · `web_api` and `methods_*` (what the app calls) · `delivery`, `socket`,
-`http_delivery` (how the app is reached) · `interactions`, `modals`, `events` (what a person does)
-· `block_kit`, `limits` (what Slack would refuse) · `control`, `see`, `live` (page and tests).
+`serve` starts it and answers a `Running`, whose `workspace` a test in the same process may read and drive through
+`interactions` and `control`. Other processes use `/_control` (the calls are in `control`).
+
+Rooms, each above those after it: `server` (address and routes) · `control` (what tests and the page may call) ·
+`page` (the web page) · `interactions` (what people do) · `web_api` (what the app calls) · `workspace` (the parts put
+together) · `delivery` (how the app is reached) · `state` (what is in the workspace) · `block_kit` (what Slack would
+refuse). Below all: `faults`, `rate_limits`, `clock`, `ids`, `errors`.
 """
+
+from __future__ import annotations
+
+from sandbox.slack.server import Running, serve
+from sandbox.slack.workspace import Options, Workspace
+
+__all__ = [
+    "Options",
+    "Running",
+    "Workspace",
+    "block_kit",
+    "control",
+    "interactions",
+    "serve",
+    "state",
+    "web_api",
+]

@@ -4,6 +4,8 @@ Triggers, response URLs, event retries and rate windows follow it. Acks do not: 
 an app's time cannot be simulated by moving a clock it does not see.
 """
 
+from __future__ import annotations
+
 import asyncio
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -18,9 +20,11 @@ class Clock:
         self.offset_seconds = 0.0
 
     def now(self) -> float:
+        """The time in seconds since the epoch."""
         return self._source() + self.offset_seconds
 
     def now_iso(self) -> str:
+        """The time as people and the control API read it: ISO 8601, UTC, milliseconds."""
         return iso(self.now())
 
     def advance(self, seconds: float) -> None:
@@ -32,6 +36,7 @@ class Clock:
         self._moved = asyncio.Event()
 
     async def sleep_until(self, moment: float) -> None:
+        """Wait until `moment` (seconds since the epoch) has come, by real time or by `advance`."""
         while (left := moment - self.now()) > 0:
             moved = self._moved
             try:

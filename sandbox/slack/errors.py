@@ -4,7 +4,11 @@
 stand-in through `/_control`; Slack has no such thing.
 """
 
+from __future__ import annotations
+
 from typing import Any
+
+from sandbox.slack.json_object import Json
 
 
 class SlackError(Exception):
@@ -19,7 +23,8 @@ class SlackError(Exception):
         self.headers = headers or {}
         self.fields = fields
 
-    def body(self) -> dict[str, Any]:
+    def body(self) -> Json:
+        """The answer as a JSON object."""
         return {"ok": False, "error": self.code, **self.fields}
 
 

@@ -5,10 +5,12 @@ A fault names a method (`chat.update`, or `response_url`) or an envelope kind (`
 so many. Without a name it strikes whatever comes.
 """
 
+from __future__ import annotations
+
 from dataclasses import asdict, dataclass
-from typing import Any
 
 from sandbox.slack.errors import BadAct
+from sandbox.slack.json_object import Json
 
 METHOD_EFFECTS = frozenset({"429", "500", "503", "error", "delay", "reset_after"})
 ENVELOPE_EFFECTS = frozenset({"delay", "lost_ack", "duplicate", "disconnect", "silence", "skew"})
@@ -57,7 +59,7 @@ class Faults:
         self._faults: list[Fault] = []
         self._added = 0
 
-    def add(self, fields: dict[str, Any]) -> Fault:
+    def add(self, fields: Json) -> Fault:
         """`fields` as in the control call; raises BadAct for an effect that cannot happen there."""
         method = fields.get("method", "")
         allowed = ENVELOPE_EFFECTS if method in ENVELOPE_KINDS else METHOD_EFFECTS if method else EFFECTS
@@ -69,12 +71,15 @@ class Faults:
         return fault
 
     def clear(self) -> None:
+        """Switch every fault off."""
         self._faults.clear()
 
     def of_method(self, method: str) -> Fault | None:
+        """The fault that strikes this call of a Web API method, counted for every fault it matches."""
         return self._take(method, METHOD_EFFECTS)
 
     def of_envelope(self, kind: str) -> Fault | None:
+        """The fault that strikes this envelope, counted for every fault it matches."""
         return self._take(kind, ENVELOPE_EFFECTS)
 
     def _take(self, name: str, effects: frozenset[str]) -> Fault | None:
@@ -87,5 +92,6 @@ class Faults:
                     striking = fault
         return striking
 
-    def as_json(self) -> list[dict[str, Any]]:
+    def as_json(self) -> list[Json]:
+        """The faults in force, with how often each matched."""
         return [asdict(fault) for fault in self._faults]

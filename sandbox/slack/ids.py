@@ -4,6 +4,8 @@ Ids come from the randomness passed in, so that a restarted stand-in never hands
 the app has already seen. Tokens depend on the seed only, so that a demo keeps them over restarts.
 """
 
+from __future__ import annotations
+
 import hashlib
 import random
 import string
@@ -22,6 +24,7 @@ class Ids:
         self._last_micros = 0
 
     def fresh(self, prefix: str, length: int = 10) -> str:
+        """An id such as `C0123456789`: the prefix that tells its kind, and `length` letters and digits."""
         return prefix + "".join(self._rng.choices(_ALPHABET, k=length))
 
     def block_id(self) -> str:
@@ -29,13 +32,16 @@ class Ids:
         return "".join(self._rng.choices(string.ascii_letters + string.digits, k=5))
 
     def hex(self, length: int) -> str:
+        """So many random hexadecimal digits."""
         return f"{self._rng.getrandbits(4 * length):0{length}x}"
 
     def envelope_id(self) -> str:
+        """An id in the form of a UUID."""
         raw = self.hex(32)
         return f"{raw[:8]}-{raw[8:12]}-{raw[12:16]}-{raw[16:20]}-{raw[20:]}"
 
     def trigger_id(self) -> str:
+        """A trigger id in Slack's form: two numbers and 32 hexadecimal digits."""
         return f"{self._rng.randrange(10**12, 10**13)}.{self._rng.randrange(10**11, 10**12)}.{self.hex(32)}"
 
     def ts(self) -> str:
@@ -56,4 +62,5 @@ def token(prefix: str, seed: int) -> str:
 
 
 def signing_secret(seed: int) -> str:
+    """The secret that signs HTTP requests: 32 hexadecimal digits, the same for the same seed."""
     return hashlib.sha256(f"signing:{seed}".encode()).hexdigest()[:32]

@@ -3,28 +3,21 @@
 Built once by `app`; the Web API, the acts of people and the control calls all work on it.
 """
 
+from __future__ import annotations
+
 import random
 from collections import deque
 from collections.abc import Callable
 from copy import deepcopy
 from dataclasses import dataclass
-from typing import Any
 
-from sandbox.slack.agent import AgentSurface
 from sandbox.slack.clock import Clock
-from sandbox.slack.delivery import Delivery, Transport
+from sandbox.slack.delivery import Delivery, Events, HttpTransport, SocketHub, Transport
 from sandbox.slack.faults import Faults
-from sandbox.slack.http_delivery import HttpTransport
 from sandbox.slack.ids import Ids, signing_secret, token
-from sandbox.slack.manifest import Manifest
-from sandbox.slack.persist import Persist
-from sandbox.slack.rates import Rates
-from sandbox.slack.socket import SocketHub
-from sandbox.slack.store import Store
-from sandbox.slack.triggers import ResponseUrls, Triggers
-from sandbox.slack.views import Views
-
-Json = dict[str, Any]
+from sandbox.slack.json_object import Json
+from sandbox.slack.rate_limits import Rates
+from sandbox.slack.state import AgentSurface, Manifest, Persist, ResponseUrls, Store, Triggers, Views
 
 KEPT_CALLS = 2000
 WIRE_LINES = 50
@@ -79,6 +72,7 @@ class Workspace:
             clock, self.ids, self.delivery.acknowledge, self.changed, self.delivery.background
         )
         self.delivery.transport = self._transport(options.request_url)
+        self.events = Events(manifest, clock, self.ids, self.views, self.delivery)
         self._watchers: list[Callable[[], None]] = []
         self._toasts: list[Callable[[str, str], None]] = []
 
@@ -101,7 +95,7 @@ class Workspace:
         return self._seq
 
     def watch(self, changed: Callable[[], None], toast: Callable[[str, str], None]) -> Callable[[], None]:
-        """Be told of every change, and of (user, text) toasts; the answer ends it."""
+        """Call `changed` after every change, and `toast` with (user, text); the returned function ends it."""
         self._watchers.append(changed)
         self._toasts.append(toast)
 
@@ -112,6 +106,7 @@ class Workspace:
         return stop
 
     def changed(self) -> None:
+        """Report a change to everyone who watches."""
         for changed in list(self._watchers):
             changed()
 
@@ -156,6 +151,7 @@ class Workspace:
         self.store.reset()
 
     async def close(self) -> None:
+        """End deliveries and connections, and close the file."""
         await self.delivery.close()
         await self.delivery.transport.close()
         self.store.close()

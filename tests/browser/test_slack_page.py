@@ -16,7 +16,7 @@ from slack_bolt.adapter.socket_mode.async_handler import AsyncSocketModeHandler
 from slack_bolt.async_app import AsyncApp
 from slack_sdk.web.async_client import AsyncWebClient
 
-from sandbox.slack.app import Running, serve
+from sandbox.slack import Running, serve
 
 Json = dict[str, Any]
 

@@ -13,8 +13,9 @@ from decimal import Decimal
 from functools import partial
 from typing import Any
 
-from sandbox.slack import interactions, modals
-from sandbox.slack.views import View
+from sandbox.slack import interactions
+from sandbox.slack.interactions import modals
+from sandbox.slack.state import View
 from tests.crash.outside import APPROVALS, APPROVERS, ASKERS, Json, Outside
 
 KINDS = {"card_topup": 5, "card_freeze": 2, "card_order": 2, "funding_submit": 2}

@@ -13,9 +13,9 @@ from typing import Any
 from sandbox.partner import accounts, cards, control, idempotency
 from sandbox.partner.app import Running as Simulator
 from sandbox.partner.app import serve as serve_partner
-from sandbox.slack import world as workspace_world
-from sandbox.slack.app import Running as Slack
-from sandbox.slack.app import serve as serve_slack
+from sandbox.slack import Running as Slack
+from sandbox.slack import serve as serve_slack
+from sandbox.slack.control import workspace_admin
 from storage.migrate import migrate
 from tests.crash.leaping import Leaps
 from tests.crash.process import ROOT, BotProcess, open_process
@@ -174,10 +174,10 @@ async def outside(
 def _furnish(world: Outside) -> None:
     """One more person who may ask, money to spend, and a chain whose transfers count."""
     workspace = world.slack.workspace
-    workspace_world.change_person(workspace, {"id": "U0DAVE", "name": "dave", "real_name": "Dave Lindqvist"})
+    workspace_admin.change_person(workspace, {"id": "U0DAVE", "name": "dave", "real_name": "Dave Lindqvist"})
     for channel in ("C0OPS", APPROVALS):
         there = workspace.store.channels[channel].members
-        workspace_world.change_channel(workspace, {"id": channel, "members": [*there, "U0DAVE"]})
+        workspace_admin.change_channel(workspace, {"id": channel, "members": [*there, "U0DAVE"]})
     for number in range(CARDS):
         issue_card(world.partner, f"CREW {number}", f"crew-{number}")
     world.tell_partner("float", {"amount_usd": str(PLENTY)})

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from sandbox.slack import modals
+from sandbox.slack.interactions import modals
 from tests.crash.crew import Crew
 from tests.crash.judge import violations
 from tests.crash.outside import LEASE_S, Outside, outside

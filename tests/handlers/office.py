@@ -25,7 +25,7 @@ from bot.services.messages.delivery import Outbox
 from handlers.background_tasks import AfterAck
 from handlers.slack_api.directory import SlackDirectory
 from handlers.slack_api.publish import SlackPublisher
-from sandbox.slack.app import Running, serve
+from sandbox.slack import Running, serve
 from tests.support.world import World, a_world
 
 MANIFEST = Path(__file__).parents[2] / "manifest.yml"

@@ -15,7 +15,7 @@ from bot.view_models import pictures
 from handlers.slack_api import chart_upload
 from handlers.slack_api.publish import SlackPublisher
 from handlers.views import charts
-from sandbox.slack import limits
+from sandbox.slack.block_kit import limits
 from storage.cards import history
 from storage.cards.api_snapshots import Reading
 from tests.handlers import pictures as given

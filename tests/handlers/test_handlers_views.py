@@ -18,9 +18,10 @@ from slack_sdk.models.views import View
 from bot import operations
 from handlers.views import blocks as b
 from handlers.views.requests import forms
-from sandbox.slack import limits
+from sandbox.slack.block_kit import limits
 from tests.handlers.every_view import MESSAGES, VIEWS
 from tests.handlers.pictures import WORDS
+from tests.support.view_text import view_text
 
 SNAPSHOTS = Path(__file__).parents[1] / "snapshots"
 ALL = {**MESSAGES, **VIEWS}
@@ -120,13 +121,17 @@ def _objects(value: Any) -> Iterator[dict[str, Any]]:
 @pytest.mark.parametrize("name", sorted(ALL))
 def test_views_look_as_they_did(name: str) -> None:
     """Rewrite with SNAPSHOTS=write, and read the diff."""
-    drawn = json.dumps(ALL[name](WORDS), indent=1, ensure_ascii=False) + "\n"
-    path = SNAPSHOTS / f"{name}.json"
+    drawn = view_text(ALL[name](WORDS))
+    path = SNAPSHOTS / f"{name}.txt"
 
     if os.environ.get("SNAPSHOTS") == "write":
         path.write_text(drawn)
     assert path.exists(), f"no snapshot of {name}: run with SNAPSHOTS=write"
     assert drawn == path.read_text()
+
+
+def test_every_snapshot_has_its_view() -> None:
+    assert {path.name for path in SNAPSHOTS.iterdir()} == {f"{name}.txt" for name in ALL}
 
 
 @pytest.mark.parametrize("name", sorted(MESSAGES))

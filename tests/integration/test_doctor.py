@@ -11,8 +11,8 @@ import pytest
 
 from sandbox.partner.app import Running as Partner
 from sandbox.partner.app import serve as serve_partner
-from sandbox.slack.app import Running as Slack
-from sandbox.slack.app import serve as serve_slack
+from sandbox.slack import Running as Slack
+from sandbox.slack import serve as serve_slack
 from storage.migrate import migrate
 
 ROOT = Path(__file__).parents[2]

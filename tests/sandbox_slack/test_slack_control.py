@@ -12,10 +12,9 @@ from typing import Any
 import pytest
 from aiohttp import ClientSession
 
-from sandbox.slack.app import serve
-from sandbox.slack.manifest import ManifestError
-from sandbox.slack.methods import METHODS
-from sandbox.slack.workspace import Options
+from sandbox.slack import Options, serve
+from sandbox.slack.state import ManifestError
+from sandbox.slack.web_api import METHODS
 from tests.sandbox_slack.conftest import MakeStage
 from tests.sandbox_slack.stage import MANIFEST, button
 
@@ -177,7 +176,7 @@ async def test_tokens_depend_on_the_seed_alone(tmp_path: Path) -> None:
 
 SERVER = """
 import asyncio, sys
-from sandbox.slack.app import serve
+from sandbox.slack import serve
 async def main():
     running = await serve(port=0, manifest_path=sys.argv[1], state_path=sys.argv[2])
     print(running.url, flush=True)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from slack_bolt.async_app import AsyncApp
 
-from sandbox.slack.workspace import Options
+from sandbox.slack import Options
 from tests.sandbox_slack.conftest import MakeStage
 from tests.sandbox_slack.stage import MANIFEST, Stage
 

@@ -8,7 +8,7 @@ from aiohttp import web
 from slack_bolt.adapter.aiohttp import to_aiohttp_response, to_bolt_request
 from slack_bolt.async_app import AsyncApp
 
-from sandbox.slack.workspace import Options
+from sandbox.slack import Options
 from tests.sandbox_slack.conftest import MakeStage
 from tests.sandbox_slack.stage import Stage, amount_input, button, modal
 

@@ -9,7 +9,7 @@ import pytest
 from slack_sdk.errors import SlackObjectFormationError
 from slack_sdk.models.blocks import Block
 
-from sandbox.slack import limits
+from sandbox.slack.block_kit import limits
 from tests.sandbox_slack.conftest import MakeStage
 from tests.sandbox_slack.stage import amount_input, button, modal, text
 

@@ -7,7 +7,7 @@ import pytest
 from aiohttp import ClientSession
 
 from sandbox.slack.control import CALLS
-from sandbox.slack.methods import METHODS
+from sandbox.slack.web_api import METHODS
 from tests.sandbox_slack.conftest import MakeStage
 from tests.sandbox_slack.stage import amount_input, button, modal, text
 

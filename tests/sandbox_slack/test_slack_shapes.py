@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from sandbox.slack.methods import METHODS
+from sandbox.slack.web_api import METHODS
 from tests.sandbox_slack.recording import Recording, record
 
 Json = dict[str, Any]

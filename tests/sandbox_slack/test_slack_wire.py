@@ -8,7 +8,7 @@ import pytest
 from aiohttp import ClientSession, WSMsgType
 from slack_bolt.async_app import AsyncApp
 
-from sandbox.slack.workspace import Options
+from sandbox.slack import Options
 from tests.sandbox_slack.conftest import MakeStage
 from tests.sandbox_slack.stage import Stage, button
 from tests.support.waiting import eventually

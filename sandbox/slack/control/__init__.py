@@ -1,0 +1,13 @@
+"""`/_control`: what the page and tests may do that no app can: act as people, read everything, change the workspace.
+
+JSON in and out. A field that is unknown, missing or of the wrong kind is a 400 that names it. Slack has nothing like
+it, so the paths stand apart from Slack's own.
+
+`calls` (the calls by name, and their routes) · `workspace_admin` (people, groups, channels, messages tampered with).
+"""
+
+from __future__ import annotations
+
+from sandbox.slack.control.calls import CALLS, Control
+
+__all__ = ["CALLS", "Control", "workspace_admin"]

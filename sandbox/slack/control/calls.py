@@ -1,0 +1,278 @@
+"""`/_control`: acting as people, reading and changing the world. For the page and for tests.
+
+JSON in and out. A field that is unknown, missing or of the wrong kind is a 400 that names it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from aiohttp import web
+
+from sandbox.slack import interactions
+from sandbox.slack.control import workspace_admin
+from sandbox.slack.control_fields import Fields, boolean, listing, number, one_of, take, text, texts, whole
+from sandbox.slack.delivery import REASONS
+from sandbox.slack.errors import BadAct
+from sandbox.slack.faults import ENVELOPE_KINDS, FILE_DOWNLOAD, METHOD_EFFECTS, RESPONSE_URL
+from sandbox.slack.interactions import modals
+from sandbox.slack.json_object import Json
+from sandbox.slack.page import state_seen_by, whole_state
+from sandbox.slack.web_api import METHODS, file_downloads
+from sandbox.slack.workspace import Workspace
+
+Call = Callable[[Workspace, Json], Awaitable[Json]]
+
+
+def _mapping(value: Any) -> Json:
+    if not isinstance(value, dict) or not all(isinstance(one, dict) for one in value.values()):
+        raise BadAct("an object of objects is wanted")
+    return value
+
+
+def _anything(value: Any) -> Any:
+    return value
+
+
+async def _command(workspace: Workspace, body: Json) -> Json:
+    given = take(body, Fields(user=text, channel=text, text=text))
+    done = await interactions.command(workspace, given["user"], given["channel"], given["text"])
+    return {"ok": True, "outcome": done}
+
+
+CLICK = Fields(user=text, action_id=text).optional(
+    channel=text,
+    ts=text,
+    view_id=text,
+    block_id=text,
+    value=_anything,
+    selected_option=_anything,
+    selected_options=listing,
+    values=_mapping,
+)
+
+
+def _choice(given: Json) -> Any:
+    """What was chosen: an option may be sent as its value or as the whole option."""
+    if "selected_options" in given:
+        return [_option_value(one) for one in given["selected_options"]]
+    if "selected_option" in given:
+        return _option_value(given["selected_option"])
+    return given.get("value")
+
+
+def _option_value(option: Any) -> Any:
+    return option.get("value") if isinstance(option, dict) else option
+
+
+async def _click(workspace: Workspace, body: Json) -> Json:
+    given = take(body, CLICK)
+    block_id, action_id, choice = given.get("block_id"), given["action_id"], _choice(given)
+    if "view_id" in given:
+        typed = given.get("values", {})
+        done = await modals.click_view(
+            workspace, given["user"], given["view_id"], block_id, action_id, choice, typed
+        )
+    elif "channel" in given and "ts" in given:
+        done = await interactions.click_message(
+            workspace, given["user"], given["channel"], given["ts"], block_id, action_id, choice
+        )
+    else:
+        raise BadAct("say where: view_id, or channel and ts")
+    return {"ok": True, "outcome": done}
+
+
+async def _submit(workspace: Workspace, body: Json) -> Json:
+    given = take(body, Fields(user=text, view_id=text).optional(values=_mapping))
+    done = await modals.submit(workspace, given["user"], given["view_id"], given.get("values", {}))
+    return {"ok": True, "outcome": done}
+
+
+async def _close(workspace: Workspace, body: Json) -> Json:
+    given = take(body, Fields(user=text, view_id=text))
+    return {"ok": True, "outcome": await modals.close(workspace, given["user"], given["view_id"])}
+
+
+async def _suggest(workspace: Workspace, body: Json) -> Json:
+    given = take(body, Fields(user=text, view_id=text, block_id=text, action_id=text, value=text))
+    done = await modals.suggest(
+        workspace, given["user"], given["view_id"], given["block_id"], given["action_id"], given["value"]
+    )
+    shown: Json = {key: done[key] for key in ("options", "option_groups") if key in done}
+    return {"ok": True, "outcome": done, **shown}
+
+
+async def _message(workspace: Workspace, body: Json) -> Json:
+    given = take(body, Fields(user=text, channel=text, text=text).optional(thread_ts=text))
+    done = await interactions.write(
+        workspace, given["user"], given["channel"], given["text"], given.get("thread_ts")
+    )
+    return {"ok": True, "outcome": done}
+
+
+async def _upload(workspace: Workspace, body: Json) -> Json:
+    given = take(body, Fields(user=text, channel=text, files=listing).optional(text=text, thread_ts=text))
+    done = await interactions.share_files(workspace, given["user"], given["channel"], given)
+    return {"ok": True, "outcome": done}
+
+
+async def _home(workspace: Workspace, body: Json) -> Json:
+    given = take(body, Fields(user=text).optional(tab=one_of("home", "messages")))
+    return {
+        "ok": True,
+        "outcome": await interactions.open_home(workspace, given["user"], given.get("tab", "home")),
+    }
+
+
+async def _shortcut(workspace: Workspace, body: Json) -> Json:
+    given = take(body, Fields(user=text, channel=text, ts=text, callback_id=text))
+    done = await interactions.use_shortcut(
+        workspace, given["user"], given["channel"], given["ts"], given["callback_id"]
+    )
+    return {"ok": True, "outcome": done}
+
+
+async def _edit(workspace: Workspace, body: Json) -> Json:
+    given = take(body, Fields(channel=text, ts=text).optional(text=text, blocks=_anything))
+    return workspace_admin.edit_message(workspace, given)
+
+
+async def _delete(workspace: Workspace, body: Json) -> Json:
+    return workspace_admin.delete_message(workspace, take(body, Fields(channel=text, ts=text)))
+
+
+async def _people(workspace: Workspace, body: Json) -> Json:
+    fields = Fields().optional(
+        id=text,
+        name=text,
+        real_name=text,
+        is_restricted=boolean,
+        is_ultra_restricted=boolean,
+        is_stranger=boolean,
+        is_bot=boolean,
+        deleted=boolean,
+        team_id=text,
+        tz=text,
+    )
+    return workspace_admin.change_person(workspace, take(body, fields))
+
+
+async def _groups(workspace: Workspace, body: Json) -> Json:
+    return workspace_admin.change_group(
+        workspace, take(body, Fields(handle=text, users=texts).optional(name=text))
+    )
+
+
+async def _channels(workspace: Workspace, body: Json) -> Json:
+    fields = Fields().optional(
+        id=text, name=text, members=texts, archived=boolean, is_private=boolean, is_ext_shared=boolean
+    )
+    return workspace_admin.change_channel(workspace, take(body, fields))
+
+
+async def _faults(workspace: Workspace, body: Json) -> Json:
+    fields = Fields(effect=text).optional(
+        method=text, nth=whole, times=whole, error=text, seconds=number, reason=one_of(*REASONS)
+    )
+    given = take(body, fields)
+    method = given.get("method")
+    if method is not None and method not in (*METHODS, RESPONSE_URL, FILE_DOWNLOAD, *ENVELOPE_KINDS):
+        raise BadAct(f"method: {method!r} is neither a Web API method nor a kind of envelope")
+    possible = METHOD_EFFECTS | workspace.delivery.transport.effects
+    if given["effect"] not in possible:
+        raise BadAct(f"effect: {given['effect']!r} is not one of {', '.join(sorted(possible))}")
+    return {"ok": True, "id": workspace.faults.add(given).id}
+
+
+async def _clock(workspace: Workspace, body: Json) -> Json:
+    seconds = take(body, Fields(advance_seconds=number))["advance_seconds"]
+    if seconds < 0:
+        raise BadAct("advance_seconds: the clock only goes forward")
+    workspace.clock.advance(seconds)
+    workspace.store.clock_moved()
+    return {"ok": True, "now": workspace.clock.now_iso()}
+
+
+async def _disconnect(workspace: Workspace, body: Json) -> Json:
+    given = take(body, Fields().optional(reason=one_of(*REASONS)))
+    if "disconnect" not in workspace.delivery.transport.effects:
+        raise BadAct("the app is reached over HTTP: there is nothing to disconnect")
+    await workspace.delivery.transport.disconnect(given.get("reason", "refresh_requested"))
+    return {"ok": True}
+
+
+async def _reset(workspace: Workspace, body: Json) -> Json:
+    take(body, Fields())
+    workspace.reset()
+    return {"ok": True}
+
+
+CALLS: dict[str, Call] = {
+    "act/command": _command,
+    "act/click": _click,
+    "act/submit": _submit,
+    "act/close": _close,
+    "act/suggest": _suggest,
+    "act/message": _message,
+    "act/upload": _upload,
+    "act/home": _home,
+    "act/shortcut": _shortcut,
+    "act/edit": _edit,
+    "act/delete": _delete,
+    "people": _people,
+    "groups": _groups,
+    "channels": _channels,
+    "faults": _faults,
+    "clock": _clock,
+    "disconnect": _disconnect,
+    "reset": _reset,
+}
+
+
+class Control:
+    """The routes under `/_control`."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        self._workspace = workspace
+
+    async def post(self, request: web.Request) -> web.StreamResponse:
+        """`POST /_control/<call>`: 200 with the call's answer, 400 `{error}` for a wrong body, 404 for no such call."""
+        call = CALLS.get(request.match_info["call"])
+        if call is None:
+            return web.json_response({"error": f"there is no call {request.path}"}, status=404)
+        try:
+            body = await request.json() if request.can_read_body else {}
+        except ValueError:
+            return web.json_response({"error": "the body is not JSON"}, status=400)
+        try:
+            if not isinstance(body, dict):
+                raise BadAct("the body is not an object")
+            return web.json_response(await call(self._workspace, body))
+        except BadAct as error:
+            return web.json_response({"error": str(error)}, status=400)
+
+    async def state(self, request: web.Request) -> web.StreamResponse:
+        """`GET /_control/state`: everything, as `whole_state` has it."""
+        return web.json_response(whole_state(self._workspace))
+
+    async def see(self, request: web.Request) -> web.StreamResponse:
+        """`GET /_control/see?user=`: what one person sees; 400 for somebody unknown."""
+        who = self._workspace.store.people.get(request.query.get("user", ""))
+        if who is None:
+            return web.json_response(
+                {"error": f"there is no person {request.query.get('user')!r}"}, status=400
+            )
+        return web.json_response(state_seen_by(self._workspace, who))
+
+    async def file(self, request: web.Request) -> web.StreamResponse:
+        """`GET /_control/file/<id>?user=`: what this person's client would save."""
+        who = self._workspace.store.people.get(request.query.get("user", ""))
+        if who is None:
+            return web.json_response({"error": "user: there is no such person"}, status=400)
+        return file_downloads.person_download(self._workspace, who, request.match_info["file_id"])
+
+    async def clear_faults(self, request: web.Request) -> web.StreamResponse:
+        """`DELETE /_control/faults`: switch every fault off."""
+        self._workspace.faults.clear()
+        return web.json_response({"ok": True})

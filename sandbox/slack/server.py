@@ -1,0 +1,158 @@
+"""The stand-in as one aiohttp application: routes, start and end.
+
+`build` makes the application around a workspace; `serve` also listens, on loopback only.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import time
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from aiohttp import web
+
+from sandbox.slack.clock import Clock
+from sandbox.slack.control import Control
+from sandbox.slack.page import STATIC, Live
+from sandbox.slack.state import Manifest, manifest
+from sandbox.slack.web_api import METHODS, WebApi, file_downloads, files, response_url
+from sandbox.slack.workspace import Options, Workspace
+
+WORKSPACE = web.AppKey("workspace", Workspace)
+LIVE = web.AppKey("live", Live)
+LOOPBACK = ("127.0.0.1", "::1", "localhost")
+MAX_BODY_BYTES = 80_000_000
+
+
+def build(options: Options, *, clock: Clock, manifest: Manifest, rng: random.Random) -> web.Application:
+    """The application; its workspace is under `WORKSPACE`, whose `base_url` the caller sets."""
+    workspace = Workspace(options, clock, manifest, rng)
+    app = web.Application(client_max_size=MAX_BODY_BYTES, middlewares=[_never_cached])
+    app[WORKSPACE] = workspace
+    app[LIVE] = live = Live(workspace)
+    api, control = WebApi(workspace, METHODS), Control(workspace)
+
+    async def response(request: web.Request) -> web.StreamResponse:
+        return await response_url.handle(workspace, request)
+
+    async def upload(request: web.Request) -> web.StreamResponse:
+        return await files.upload(workspace, request)
+
+    async def download(request: web.Request) -> web.StreamResponse:
+        return await file_downloads.download(workspace, request)
+
+    app.add_routes(
+        [
+            web.get("/", _page),
+            web.static("/static", STATIC),
+            web.get("/api/{method}", api.handle),
+            web.post("/api/{method}", api.handle),
+            web.get("/socket", workspace.sockets.handle),
+            web.post("/response/{secret}", response),
+            web.post("/upload/{file_id}", upload),
+            web.get("/files-pri/{file_id}/{path:.+}", download),
+            web.get(file_downloads.SIGN_IN, file_downloads.sign_in),
+            web.get("/_control/file/{file_id}", control.file),
+            web.get("/_control/state", control.state),
+            web.get("/_control/see", control.see),
+            web.get("/_control/live", live.handle),
+            web.delete("/_control/faults", control.clear_faults),
+            web.post("/_control/{call:.+}", control.post),
+        ]
+    )
+    app.on_shutdown.append(_close_sockets)
+    app.cleanup_ctx.append(_parts)
+    return app
+
+
+async def _page(request: web.Request) -> web.StreamResponse:
+    return web.FileResponse(STATIC / "page.html")
+
+
+@web.middleware
+async def _never_cached(request: web.Request, handler: Any) -> web.StreamResponse:
+    """The page changes between versions while its address stays the same."""
+    answer: web.StreamResponse = await handler(request)
+    if not answer.prepared:
+        answer.headers["Cache-Control"] = "no-cache"
+    return answer
+
+
+async def _close_sockets(app: web.Application) -> None:
+    """Open WebSockets would hold up the end of the server."""
+    await app[WORKSPACE].sockets.close()
+    await app[LIVE].close()
+
+
+async def _parts(app: web.Application) -> AsyncIterator[None]:
+    yield
+    await app[WORKSPACE].close()
+
+
+@dataclass
+class Running:
+    """A stand-in that listens; `close` ends it."""
+
+    url: str
+    bot_token: str
+    app_token: str
+    signing_secret: str
+    workspace: Workspace = field(repr=False)
+    _runner: web.AppRunner = field(repr=False)
+
+    @property
+    def api_url(self) -> str:
+        """What `SLACK_API_URL` must be."""
+        return f"{self.url}/api/"
+
+    async def close(self) -> None:
+        """Stop listening and end every connection."""
+        await self._runner.cleanup()
+
+
+async def serve(
+    *,
+    host: str = "127.0.0.1",
+    port: int,
+    manifest_path: str | Path,
+    state_path: str | Path | None = None,
+    seed: int = 1,
+    options: Options | None = None,
+) -> Running:
+    """Listen on loopback (port 0 finds a free one) until `close`.
+
+    `options`, when given, replaces `seed` and `state_path`. Raises OSError when the port is taken,
+    ManifestError when the manifest cannot be read, ValueError for an address that is not loopback.
+    """
+    if host not in LOOPBACK:
+        raise ValueError(f"the stand-in lets everyone act as anybody: it listens on loopback, not on {host}")
+    path = None if state_path is None else str(state_path)
+    chosen = options or Options(seed=seed, state_path=path)
+    app = build(
+        chosen,
+        clock=Clock(time.time),
+        manifest=await asyncio.to_thread(manifest.load, Path(manifest_path)),
+        rng=random.SystemRandom(),
+    )
+    runner = web.AppRunner(app, access_log=None, shutdown_timeout=1.0)
+    await runner.setup()
+    try:
+        site = web.TCPSite(runner, host, port)
+        await site.start()
+    except OSError:
+        await runner.cleanup()
+        raise
+    workspace = app[WORKSPACE]
+    workspace.base_url = f"http://{host}:{runner.addresses[0][1]}"
+    return Running(
+        workspace.base_url,
+        workspace.bot_token,
+        workspace.app_token,
+        workspace.signing_secret,
+        workspace,
+        runner,
+    )

@@ -1,0 +1,83 @@
+"""Messages as Slack stores and returns them, and where they go.
+
+Deviations: text is kept as sent (Slack links URLs and names by itself, and gives `& < >` back as
+entities in every text of a payload), `attachments` are kept but neither checked nor drawn, nothing is
+unfurled, and an edit of blocks alone counts as an edit.
+"""
+
+from __future__ import annotations
+
+from sandbox.slack.block_kit import stored_blocks
+from sandbox.slack.ids import Ids
+from sandbox.slack.json_object import Json
+from sandbox.slack.state.people import APP_ID, BOT_ID, BOT_USER, TEAM_ID, Person
+
+MAX_TEXT = 40_000
+
+
+def bot_message(ids: Ids, bot_name: str, created_at: int, content: Json) -> Json:
+    """A message of the app. `content` has any of text, blocks, attachments, thread_ts, metadata."""
+    message: Json = {
+        "type": "message",
+        "user": BOT_USER,
+        "ts": ids.ts(),
+        "bot_id": BOT_ID,
+        "app_id": APP_ID,
+        "team": TEAM_ID,
+        "text": "",
+        "bot_profile": {
+            "id": BOT_ID,
+            "app_id": APP_ID,
+            "name": bot_name,
+            "icons": {},
+            "deleted": False,
+            "updated": created_at,
+            "team_id": TEAM_ID,
+        },
+    }
+    put_content(message, content, ids)
+    return message
+
+
+def put_content(message: Json, content: Json, ids: Ids) -> None:
+    """Write what is given over a message; what is not given stays."""
+    if content.get("text") is not None:
+        message["text"] = content["text"][:MAX_TEXT]
+    if content.get("blocks") is not None:
+        message["blocks"] = stored_blocks.completed(content["blocks"], ids)
+        if not message["blocks"]:
+            del message["blocks"]
+    for key in ("attachments", "thread_ts", "metadata", "files"):
+        if content.get(key) is not None:
+            message[key] = content[key]
+            if not content[key]:
+                del message[key]
+
+
+def user_message(ids: Ids, person: Person, text: str, parts: list[Json], thread_ts: str | None) -> Json:
+    """A message a person typed; the composer of Slack sends one rich_text block with it."""
+    message: Json = {
+        "type": "message",
+        "user": person.id,
+        "ts": ids.ts(),
+        "client_msg_id": ids.envelope_id(),
+        "team": person.team_id,
+        "text": text,
+    }
+    if parts:
+        section = {"type": "rich_text_section", "elements": parts}
+        message["blocks"] = [{"type": "rich_text", "block_id": ids.block_id(), "elements": [section]}]
+    if thread_ts:
+        message["thread_ts"] = thread_ts
+    return message
+
+
+def with_files(message: Json, files: list[Json]) -> Json:
+    """The same message as one that shares files; Slack gives it a subtype and no team."""
+    rest = {key: value for key, value in message.items() if key != "team"}
+    return {**rest, "subtype": "file_share", "files": files, "upload": False, "display_as_bot": False}
+
+
+def by_the_app(message: Json) -> bool:
+    """Whether the app wrote this message, and so may edit it."""
+    return message.get("bot_id") == BOT_ID

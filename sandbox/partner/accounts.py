@@ -3,6 +3,8 @@
 Only a digest of a key is stored, so a key cannot leak from the database, the journal or the viewer.
 """
 
+from __future__ import annotations
+
 import hashlib
 from dataclasses import dataclass
 from datetime import timedelta

@@ -1,7 +1,9 @@
 """What the API's requests and answers are made of, field by field, as the document names them.
 
-``source="invented"`` marks what the document does not show (2E of the rules).
+`source="invented"` marks what the document does not show (2E of the rules).
 """
+
+from __future__ import annotations
 
 from decimal import Decimal
 

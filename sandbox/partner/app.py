@@ -1,7 +1,9 @@
-"""The aiohttp shell around the core, and ``serve``: one call that starts a simulator.
+"""The aiohttp shell around the core, and `serve`: one call that starts a simulator.
 
 Control calls and the viewer are for loopback peers only; everybody else gets a 403.
 """
+
+from __future__ import annotations
 
 import asyncio
 import contextlib
@@ -35,7 +37,7 @@ _VIEWER = {
 
 
 def build_world(state_path: str = ":memory:", seed: str | None = None) -> World:
-    """A simulator without a server; state found at ``state_path`` goes on where it was."""
+    """A simulator without a server; state found at `state_path` goes on where it was."""
     store = Store(state_path)
     chosen = store.note("seed") or seed or DEFAULT_SEED
     world = World.of(store, chosen)
@@ -55,7 +57,7 @@ def standing_key(world: World, wanted: str | None = None) -> str:
 
 
 class Running:
-    """A served simulator. ``base_url`` ends in the version segment, ``control_url`` in ``/_control``."""
+    """A served simulator. `base_url` ends in the version segment, `control_url` in `/_control`."""
 
     def __init__(self, world: World, runner: web.AppRunner, address: str, key: str) -> None:
         self.world = world
@@ -86,9 +88,9 @@ async def serve(
     default_key: str | None = None,
     demo: bool = False,
 ) -> Running:
-    """Start a simulator; ``port`` 0 takes a free one.
+    """Start a simulator; `port` 0 takes a free one.
 
-    ``demo`` plays the happy-day scenario on new state. ``default_key`` (a ``svc_live_00000000…``) is
+    `demo` plays the happy-day scenario on new state. `default_key` (a `svc_live_00000000…`) is
     accepted besides those issued before; without it the key follows from the seed. Raises OSError
     when the port is taken.
     """

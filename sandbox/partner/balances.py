@@ -1,5 +1,7 @@
 """POST /cards/balances: cached readings of many cards, or live ones of a few (Cards)."""
 
+from __future__ import annotations
+
 from typing import Any
 
 from sandbox.partner import accounts, cards, money, processor

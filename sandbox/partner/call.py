@@ -1,5 +1,7 @@
 """One authenticated call on its way through a handler."""
 
+from __future__ import annotations
+
 import asyncio
 from dataclasses import dataclass, field
 
@@ -11,7 +13,7 @@ from sandbox.partner.world import World
 
 @dataclass
 class Call:
-    """``key`` is the checked Idempotency-Key or None; ``path`` the values of the path template."""
+    """`key` is the checked Idempotency-Key or None; `path` the values of the path template."""
 
     world: World
     request: Request
@@ -27,7 +29,7 @@ class Call:
         return account(self.world, self.account_id)
 
     async def crash_point(self) -> None:
-        """Between the two commits of a call that has two: the injected delay, and ``drop_midway``."""
+        """Between the two commits of a call that has two: the injected delay, and `drop_midway`."""
         if self.fault and self.fault.effect == "delay" and self.fault.seconds:
             await asyncio.sleep(self.fault.seconds)
         if self.fault and self.fault.effect == "drop_midway":

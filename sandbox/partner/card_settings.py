@@ -1,5 +1,7 @@
 """What can be set on a card: spending limits, phone number, 3-D Secure mode (Cards)."""
 
+from __future__ import annotations
+
 from decimal import Decimal
 from typing import Any
 

@@ -1,5 +1,7 @@
 """Cards: order, list, read, freeze (Cards)."""
 
+from __future__ import annotations
+
 import math
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -20,7 +22,7 @@ FIRST_SYNC = timedelta(seconds=2)  # until the processor reports status and last
 
 @dataclass(frozen=True)
 class Card:
-    """A card as stored; ``shown`` is what the API tells of it."""
+    """A card as stored; `shown` is what the API tells of it."""
 
     id: str
     account: str
@@ -80,7 +82,7 @@ def of_call(call: Call) -> Card:
 def shown(world: World, card: Card) -> dict[str, Any]:
     """The Card object; status and last4 are null until the first sync.
 
-    The list of statuses is open: the ``scrambled`` profile has another word for INACTIVE.
+    The list of statuses is open: the `scrambled` profile has another word for INACTIVE.
     """
     synced = card.synced_at <= stamp_now(world)
     status = card.status

@@ -1,7 +1,9 @@
 """The scripted chains: transfers, who owns which wallet, and what a look at a transfer tells.
 
-Nothing here knows of submissions; ``funding`` asks and decides.
+Nothing here knows of submissions; `funding` asks and decides.
 """
+
+from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -27,7 +29,7 @@ _NEEDS_FINALITY = ("BNB", "BASE")
 
 
 class Payment(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """One transfer of a token inside a transaction; ``to`` None is the funding address."""
+    """One transfer of a token inside a transaction; `to` None is the funding address."""
 
     sender: str
     token: str
@@ -87,7 +89,7 @@ def readable(world: World, network: str, tx_hash: str) -> Transfer | None:
 
 
 def owner_of(world: World, wallet: str) -> str | None:
-    """An account id, ``other`` (an account elsewhere), ``operator``, or None for nobody's."""
+    """An account id, `other` (an account elsewhere), `operator`, or None for nobody's."""
     row = world.store.one("SELECT owner FROM wallets WHERE address = ?", wallet.lower())
     return str(row["owner"]) if row else None
 
@@ -166,7 +168,7 @@ def _looked(
 
 @dataclass(frozen=True)
 class Arrival:
-    """``arrived``, or a review reason, or neither: then look again at ``again_at``."""
+    """`arrived`, or a review reason, or neither: then look again at `again_at`."""
 
     arrived: bool = False
     reason: str | None = None

@@ -1,9 +1,11 @@
 """3-D Secure: an online purchase that waits for a one-time code (Card; card.3ds_challenge).
 
-In ``sms`` mode the code reaches the phone and the purchase goes on at once. In ``webhook`` mode it goes
+In `sms` mode the code reaches the phone and the purchase goes on at once. In `webhook` mode it goes
 on when the endpoint takes the code, and is declined five minutes later when it did not: because the
 endpoint is down, or because the program was never enabled and no code goes out (U51).
 """
+
+from __future__ import annotations
 
 from datetime import timedelta
 from decimal import Decimal

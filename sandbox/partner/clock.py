@@ -1,5 +1,7 @@
 """The simulator's clock: real time with an offset, or frozen. Every stamp and timer follows it."""
 
+from __future__ import annotations
+
 import contextlib
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta

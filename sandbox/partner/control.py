@@ -1,8 +1,10 @@
-"""The tester's hand: the calls under ``/_control``, outside the API, for loopback peers only.
+"""The tester's hand: the calls under `/_control`, outside the API, for loopback peers only.
 
 Amounts are decimal strings. What a call does not name keeps its value; an unknown field or value is
 a 400 that names it. One table of calls, each with the form of its body.
 """
+
+from __future__ import annotations
 
 from datetime import datetime, timedelta
 from decimal import Decimal
@@ -225,7 +227,7 @@ def resolve_top_up(world: World, form: Resolution, key: str) -> Reply:
 
 
 def resolve_unload(world: World, form: Resolution, key: str) -> Reply:
-    """Support settles an unload by hand: ``credited`` to the float, or ``refunded`` to the card."""
+    """Support settles an unload by hand: `credited` to the float, or `refunded` to the card."""
     keyed = _waiting(world, "unload", key)
     if form.as_ == "credited":
         returns.credit_unload(world, keyed)
@@ -312,7 +314,7 @@ CALLS: tuple[ControlCall, ...] = (
 
 
 async def handle_and_deliver(world: World, method: str, path: str, body: bytes) -> tuple[int, bytes]:
-    """As ``handle``; when the clock was moved, what is due has been attempted before the answer."""
+    """As `handle`; when the clock was moved, what is due has been attempted before the answer."""
     due.run_due(world)
     answer = _answer(world, method, path, body)
     if path == "clock":
@@ -321,7 +323,7 @@ async def handle_and_deliver(world: World, method: str, path: str, body: bytes) 
 
 
 def handle(world: World, method: str, path: str, body: bytes) -> tuple[int, bytes]:
-    """Answer a control call; ``path`` is what follows ``/_control/``. Nothing is delivered."""
+    """Answer a control call; `path` is what follows `/_control/`. Nothing is delivered."""
     due.run_due(world)
     answer = _answer(world, method, path, body)
     due.run_due(world)

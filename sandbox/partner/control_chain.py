@@ -1,5 +1,7 @@
 """Control calls that script the chains: transfers, wallets, and the operators' decisions on funding."""
 
+from __future__ import annotations
+
 from datetime import timedelta
 from decimal import Decimal
 from typing import Annotated, Any, Literal
@@ -17,7 +19,7 @@ Hash = Annotated[str, msgspec.Meta(pattern="^0x[0-9a-fA-F]{64}$")]
 
 
 class TransferOrder(Form):
-    """``payments``, or for a single one ``senders``, ``token`` and ``amount``."""
+    """`payments`, or for a single one `senders`, `token` and `amount`."""
 
     network: Network
     tx_hash: Hash

@@ -1,5 +1,7 @@
 """What a control call is made of: the form of its body, what it runs, and how it is refused."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -30,7 +32,7 @@ class Wrong(Exception):
 
 @dataclass(frozen=True)
 class ControlCall:
-    """``{}`` in the path is one segment, handed to ``run`` after the world and the form."""
+    """`{}` in the path is one segment, handed to `run` after the world and the form."""
 
     method: str
     path: str

@@ -1,6 +1,8 @@
 """Control calls for what merchants, cardholders and end users do: purchases, 3-D Secure, deposits; and for
 the way deliveries take."""
 
+from __future__ import annotations
+
 import ipaddress
 from decimal import Decimal
 from typing import Annotated, Any
@@ -29,7 +31,7 @@ Text = Annotated[str, msgspec.Meta(min_length=1, max_length=100)]
 
 
 class Terminal(Form):
-    """``amount_usd`` is the merchant's charge; ``original_amount`` what it was in another currency."""
+    """`amount_usd` is the merchant's charge; `original_amount` what it was in another currency."""
 
     card_id: str
     amount_usd: Decimal

@@ -1,7 +1,9 @@
-"""What ``GET /_control/state`` shows: the whole truth of the simulator, without a secret.
+"""What `GET /_control/state` shows: the whole truth of the simulator, without a secret.
 
 Amounts are decimal strings.
 """
+
+from __future__ import annotations
 
 from decimal import Decimal
 from typing import Any
@@ -28,7 +30,7 @@ from sandbox.partner.world import World
 
 
 def state(world: World) -> dict[str, Any]:
-    """Figures of the first account stand at the top; ``accounts`` has every account's."""
+    """Figures of the first account stand at the top; `accounts` has every account's."""
     owner = account(world, first_account(world))
     wrong = invariants.broken(world)
     return {

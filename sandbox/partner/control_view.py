@@ -4,6 +4,8 @@ Sums over every row are worked out again only when something changed, and never 
 simulator spends its time on being watched.
 """
 
+from __future__ import annotations
+
 import time
 from collections.abc import Callable
 from typing import Any

@@ -1,8 +1,10 @@
 """From a request to an answer, in the order of checks of U19.
 
 Path, key, rate limit, method, scope; then the handler's own order. A fault strikes after the scope.
-aiohttp is a thin shell around ``handle``; tests may call it in process.
+aiohttp is a thin shell around `handle`; tests may call it in process.
 """
+
+from __future__ import annotations
 
 import asyncio
 

@@ -1,5 +1,7 @@
 """Why a purchase is declined: the closed list of codes, each with a sentence and what to expect of it."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
@@ -51,7 +53,7 @@ _MEANINGS: dict[str, _Meaning] = {
 def reason(code: str, card_blocked: bool, profile: str) -> dict[str, Any]:
     """The decline_reason object.
 
-    ``scrambled`` gives ``unknown`` a code outside the list (U13) and leaves ``retryable`` out (U14).
+    `scrambled` gives `unknown` a code outside the list (U13) and leaves `retryable` out (U14).
     """
     meaning = _MEANINGS[code]
     told = {"code": code, "message": meaning.message, "retryable": meaning.retryable}

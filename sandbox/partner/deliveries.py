@@ -5,6 +5,8 @@ public host leads, and a host that is not in it cannot be reached. The API still
 addresses only, as documented (U71).
 """
 
+from __future__ import annotations
+
 import asyncio
 import hashlib
 import hmac
@@ -80,7 +82,7 @@ async def catch_up(world: World) -> None:
 
 
 def _next_due(world: World) -> Any:
-    """The delivery that is due first; under ``reorder`` the newest of those that are due."""
+    """The delivery that is due first; under `reorder` the newest of those that are due."""
     how = mode(world)
     if how == "pause":
         return None
@@ -158,7 +160,7 @@ def signature(secret: str, timestamp: str, body: bytes) -> str:
 
 
 def body_of(event: Any) -> bytes:
-    """The delivery's body: the same bytes on every attempt, ``data`` being those of GET /events."""
+    """The delivery's body: the same bytes on every attempt, `data` being those of GET /events."""
     head = codec.encode({"id": event["id"], "type": event["type"], "created_at": event["created_at"]})
     payload: str = event["payload"]
     return head[:-1] + b',"data":' + payload.encode() + b"}"

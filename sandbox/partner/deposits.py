@@ -1,8 +1,10 @@
 """Deposits: an end user pays in crypto and the card is credited (Optional deposits route).
 
 The document shows neither the body of POST /deposits nor the envelope of GET /deposits (N4, N5). Here
-``amount_usd`` is what the user pays; fees come off it.
+`amount_usd` is what the user pays; fees come off it.
 """
+
+from __future__ import annotations
 
 from datetime import timedelta
 from decimal import Decimal

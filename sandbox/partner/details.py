@@ -4,6 +4,8 @@ Number and security code are worked out from the seed when asked for and stored 
 only a digest is kept.
 """
 
+from __future__ import annotations
+
 import hashlib
 import html
 from datetime import timedelta

@@ -1,5 +1,7 @@
 """Runs what has fallen due, at the moment it was due, in order, however far the clock was pushed."""
 
+from __future__ import annotations
+
 import asyncio
 from collections.abc import Callable
 
@@ -16,7 +18,7 @@ _HANDLERS: dict[str, Callable[[World, str], None]] = {
 
 
 def run_due(world: World, until: str | None = None) -> None:
-    """Run every timer due by the clock, or by the stamp ``until``, oldest first; a handler may set further ones."""
+    """Run every timer due by the clock, or by the stamp `until`, oldest first; a handler may set further ones."""
     while _run_next(world, until):
         pass
 

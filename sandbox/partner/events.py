@@ -1,5 +1,7 @@
 """The event log: what happened, kept whether or not a webhook is registered."""
 
+from __future__ import annotations
+
 from datetime import UTC, datetime, timedelta
 from typing import Any
 

@@ -1,5 +1,7 @@
 """An example of every shape, put together from one example of every field."""
 
+from __future__ import annotations
+
 from decimal import Decimal
 from typing import Any
 

@@ -1,17 +1,19 @@
 """Faults on demand: which call of which operation goes wrong, and how.
 
-``nth`` counts, from 1 and since the fault was set, the calls of the operation (on ``card_id``, when
+`nth` counts, from 1 and since the fault was set, the calls of the operation (on `card_id`, when
 named) that passed the key, the rate limit and the scope. Effects:
 
-- ``status``: answered with ``status`` and ``code`` before anything happens;
-- ``delay``: waits ``seconds``; a call with two commits waits between them, so it can be seen in flight;
-- ``hang``: waits ``seconds``, then closes; nothing of the call happens;
-- ``drop_before_commit``, ``reset``: closed, or reset, and nothing of the call happens;
-- ``drop_after_commit``: all of it happens, the answer is lost;
-- ``drop_midway``: the first of its two commits happens, no answer;
-- ``garbage``: all of it happens, the answer is a 200 that is not JSON;
-- ``processor``: what the card processor answers to this call.
+- `status`: answered with `status` and `code` before anything happens;
+- `delay`: waits `seconds`; a call with two commits waits between them, so it can be seen in flight;
+- `hang`: waits `seconds`, then closes; nothing of the call happens;
+- `drop_before_commit`, `reset`: closed, or reset, and nothing of the call happens;
+- `drop_after_commit`: all of it happens, the answer is lost;
+- `drop_midway`: the first of its two commits happens, no answer;
+- `garbage`: all of it happens, the answer is a 200 that is not JSON;
+- `processor`: what the card processor answers to this call.
 """
+
+from __future__ import annotations
 
 from typing import Annotated, Literal
 

@@ -4,6 +4,8 @@ Every card that exists pays, frozen included and without proration; a closed car
 one it was closed in.
 """
 
+from __future__ import annotations
+
 from datetime import UTC, datetime
 
 from sandbox.partner import accounts, ledger, money, timers
@@ -28,7 +30,7 @@ def charge_month(world: World, owner: Account, card_id: str, moment: datetime) -
 
 
 def _charge_all(world: World, owner: Account, moment: datetime) -> None:
-    """As ``charge_month`` for every open card, at once: a fleet of 100,000 must not hold up the page for long."""
+    """As `charge_month` for every open card, at once: a fleet of 100,000 must not hold up the page for long."""
     fee_usd = owner.settings.monthly_fee_usd
     if owner.settings.monthly_fee == "invoice" or fee_usd <= money.ZERO:
         return

@@ -4,6 +4,8 @@ The service re-checks every couple of minutes; here a submission is looked at ag
 scripted chain changes and whenever one of its deadlines falls due, which shows the same states.
 """
 
+from __future__ import annotations
+
 import re
 from dataclasses import dataclass
 from datetime import timedelta
@@ -31,7 +33,7 @@ _SHOWN = (
 
 @dataclass(frozen=True)
 class Submission:
-    """A submission as stored; ``lookup_from`` starts the 24 hours in which it must be found."""
+    """A submission as stored; `lookup_from` starts the 24 hours in which it must be found."""
 
     id: str
     account: str
@@ -282,7 +284,7 @@ def _decide(world: World, funding_id: str, status: str, reason: str | None) -> N
 def credit(world: World, submission: Submission, amount_usd: Decimal) -> None:
     """Credit an amount less the load fee: two ledger rows and the event, in the caller's transaction.
 
-    ``amount_usd`` of the submission stays what was sent; a review may credit less (R182).
+    `amount_usd` of the submission stays what was sent; a review may credit less (R182).
     """
     fee_usd = money.share(amount_usd, accounts.account(world, submission.account).settings.load_pct)
     credited_usd, now = money.add(amount_usd, -fee_usd), accounts.stamp_now(world)

@@ -1,5 +1,7 @@
 """One request and one answer, free of any web framework, and the refusals that become error bodies."""
 
+from __future__ import annotations
+
 import enum
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -11,7 +13,7 @@ from sandbox.partner import codec
 
 @dataclass(frozen=True)
 class Request:
-    """``path`` is decoded once; ``headers`` keeps repeats; ``body`` is None when it was over the cap."""
+    """`path` is decoded once; `headers` keeps repeats; `body` is None when it was over the cap."""
 
     method: str
     path: str
@@ -42,7 +44,7 @@ class Wire(enum.StrEnum):
 
 @dataclass
 class Answer:
-    """``lost_answer`` is what a dropped connection would have carried, for the journal."""
+    """`lost_answer` is what a dropped connection would have carried, for the journal."""
 
     status: int
     body: bytes
@@ -50,11 +52,11 @@ class Answer:
     wire: Wire = Wire.ANSWER
 
     @classmethod
-    def of(cls, data: Any, status: int = 200) -> "Answer":
+    def of(cls, data: Any, status: int = 200) -> Answer:
         return cls(status, codec.encode({"data": data}))
 
     @classmethod
-    def nothing(cls, wire: Wire) -> "Answer":
+    def nothing(cls, wire: Wire) -> Answer:
         return cls(0, b"", wire=wire)
 
 

@@ -2,14 +2,16 @@
 
 A keyed call goes through these states, each in its own commit:
 
-- ``in_flight``: claimed (for a top-up: the float is debited); also what a crash leaves behind;
-- ``done``: completed, replays its answer;
-- ``refunded``: rejected after the float was debited and given back; the key is spent;
-- ``unresolved``: the processor's outcome is unknown; only support's hand ends it;
-- ``spent``: refused without an effect, where a switch says that a refusal spends the key.
+- `in_flight`: claimed (for a top-up: the float is debited); also what a crash leaves behind;
+- `done`: completed, replays its answer;
+- `refunded`: rejected after the float was debited and given back; the key is spent;
+- `unresolved`: the processor's outcome is unknown; only support's hand ends it;
+- `spent`: refused without an effect, where a switch says that a refusal spends the key.
 
-A call without a key runs under one of its own (``auto-<uuid>``, U24) that nobody can send again.
+A call without a key runs under one of its own (`auto-<uuid>`, U24) that nobody can send again.
 """
+
+from __future__ import annotations
 
 import re
 from dataclasses import dataclass
@@ -34,7 +36,7 @@ OTHER_USE = "This Idempotency-Key belongs to another call."
 
 @dataclass(frozen=True)
 class Keyed:
-    """One keyed call as stored. ``answer`` is the first answer's data, once there is one."""
+    """One keyed call as stored. `answer` is the first answer's data, once there is one."""
 
     id: int
     account: str
@@ -109,7 +111,7 @@ def claim_for(
     amount_usd: Decimal | None = None,
     state: State = "in_flight",
 ) -> Keyed:
-    """As ``claim``, without a call: how a scenario brings about what a call would have."""
+    """As `claim`, without a call: how a scenario brings about what a call would have."""
     name = key or f"auto-{world.ids.uuid('auto_key')}"
     number = world.store.insert(
         "keyed",

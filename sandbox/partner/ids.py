@@ -4,6 +4,8 @@ Every fifth card's id differs from the card before it in case only, because ids 
 (Card, R056) and a client that folds case should find out here.
 """
 
+from __future__ import annotations
+
 import hashlib
 import random
 import string

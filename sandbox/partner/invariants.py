@@ -3,6 +3,8 @@
 The running totals of an account and the ledger are written separately, so that one can convict the other.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterator
 from decimal import Decimal
 

@@ -5,6 +5,8 @@ process lives, the journal gives request bodies as they came, since a test of a 
 what the client sent.
 """
 
+from __future__ import annotations
+
 from typing import Any
 
 from sandbox.partner import codec
@@ -23,7 +25,7 @@ _NO_SECRET_BESIDE = {"error", "message"}
 def write(
     world: World, request: Request, account_id: str | None, answer: Answer, lost: Answer | None
 ) -> None:
-    """Note a request and its answer; ``lost`` is the answer that a broken connection swallowed."""
+    """Note a request and its answer; `lost` is the answer that a broken connection swallowed."""
     told = lost or answer
     body = request.body or b""
     key = request.header("Idempotency-Key")
@@ -44,7 +46,7 @@ def write(
 
 
 def read(world: World) -> list[dict[str, Any]]:
-    """The journal, oldest first. ``lost`` says that the client never saw ``status`` and ``response``."""
+    """The journal, oldest first. `lost` says that the client never saw `status` and `response`."""
     return [_entry(world, row) for row in world.store.all("SELECT * FROM journal ORDER BY seq")]
 
 

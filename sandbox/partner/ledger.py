@@ -1,5 +1,7 @@
 """The float and its ledger: every movement is one row, and the row and the totals move together."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from decimal import Decimal
 from typing import Any, Literal
@@ -25,7 +27,7 @@ def post(
     description: str | None = None,
     keyed: int | None = None,
 ) -> None:
-    """Add a row and move the float, in the caller's transaction. ``keyed`` ties it to its keyed call."""
+    """Add a row and move the float, in the caller's transaction. `keyed` ties it to its keyed call."""
     now, owner = stamp_now(world), account(world, account_id)
     number = owner.ledger_rows + 1
     world.store.insert(
@@ -133,7 +135,7 @@ _OPEN_FORMS = ("card-fee:", "card-order:", "card-close:", "unload:")
 
 
 def _other_form(reference: str | None) -> str | None:
-    """The reference as the ``scrambled`` profile writes it; what the document shows stays as it is."""
+    """The reference as the `scrambled` profile writes it; what the document shows stays as it is."""
     if reference is None:
         return None
     if reference.startswith("funding-reversal-") and reference.endswith(":fee"):

@@ -1,5 +1,7 @@
 """GET /me, GET /fees, PUT /fees (Account)."""
 
+from __future__ import annotations
+
 from decimal import ROUND_HALF_UP, Decimal
 from typing import Any
 

@@ -5,6 +5,8 @@ recorded after. What dies in between is a debit without an outcome, which is the
 service and not an accident of the simulator.
 """
 
+from __future__ import annotations
+
 from decimal import Decimal
 from typing import Any
 

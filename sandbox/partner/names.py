@@ -1,5 +1,7 @@
 """Cardholder details: the name's normal form, phone and e-mail (POST /cards)."""
 
+from __future__ import annotations
+
 import re
 import unicodedata
 

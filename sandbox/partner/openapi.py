@@ -1,7 +1,9 @@
 """The served OpenAPI 3.1 description, written from the tables that check requests.
 
-Each field says where it comes from: ``x-source: spec`` or ``invented``.
+Each field says where it comes from: `x-source: spec` or `invented`.
 """
+
+from __future__ import annotations
 
 import functools
 from typing import Any

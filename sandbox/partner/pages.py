@@ -1,5 +1,7 @@
 """Paging: each list endpoint has its own rules for what it clamps and what it refuses."""
 
+from __future__ import annotations
+
 import re
 from dataclasses import dataclass
 from typing import Any
@@ -21,7 +23,7 @@ class Page:
 
 
 def digits(query: dict[str, str], *, default: int, most: int) -> Page:
-    """``limit`` and ``page`` of digits only; 0 counts as 1; a limit above ``most`` is a 400."""
+    """`limit` and `page` of digits only; 0 counts as 1; a limit above `most` is a 400."""
     limit = _whole(query, "limit", default)
     if limit > most:
         raise bad_request(f"limit must be at most {most}.")
@@ -38,7 +40,7 @@ def _whole(query: dict[str, str], name: str, default: int) -> int:
 
 
 def envelope(page: Page, shown: int, total: int, *, zero_past_end: bool) -> dict[str, Any]:
-    """count, page, total and total_pages; past the end ``total`` may read 0 (GET /ledger)."""
+    """count, page, total and total_pages; past the end `total` may read 0 (GET /ledger)."""
     total_pages = max(1, -(-total // page.limit))
     past_end = page.number > total_pages
     return {

@@ -1,4 +1,6 @@
-"""What each event carries under ``data``, field by field, as the document names them or as guessed (N7 to N11)."""
+"""What each event carries under `data`, field by field, as the document names them or as guessed (N7 to N11)."""
+
+from __future__ import annotations
 
 from sandbox.partner.answers import DECLINE_REASON
 from sandbox.partner.shapes import Shape, boolean, moment, nested, number, shape, string

@@ -1,5 +1,7 @@
 """The card processor behind the service: it agrees, unless a fault or the card's state says otherwise."""
 
+from __future__ import annotations
+
 import asyncio
 from dataclasses import dataclass
 from typing import Literal
@@ -13,14 +15,14 @@ Verdict = Literal["ok", "refused", "unknown"]
 
 @dataclass(frozen=True)
 class Reply:
-    """``refused`` is definite: the processor did nothing. ``unknown`` may have done it."""
+    """`refused` is definite: the processor did nothing. `unknown` may have done it."""
 
     verdict: Verdict
     code: str = ""
 
 
 def ask(call: Call, refusal: str = "") -> Reply:
-    """What the processor answers to this call; ``refusal`` is what the card's own state provokes."""
+    """What the processor answers to this call; `refusal` is what the card's own state provokes."""
     fault = call.fault
     code = fault.processor if fault and fault.effect == "processor" and fault.processor else refusal
     if not code:
@@ -31,7 +33,7 @@ def ask(call: Call, refusal: str = "") -> Reply:
 def error_of(reply: Reply, *, issues: bool = False) -> Refusal:
     """The service's answer to a processor that did not agree (topup; Errors).
 
-    ``issues``: an order or a top-up, the two calls that are told of a lack of capacity by a code of its own.
+    `issues`: an order or a top-up, the two calls that are told of a lack of capacity by a code of its own.
     """
     if reply.code in {"400", "412"}:
         return bad_request("The card processor refused the request.")

@@ -1,5 +1,7 @@
 """What the events of a purchase carry (Events, Purchase rules)."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Literal
@@ -25,7 +27,7 @@ _RATE_STEP = Decimal("0.000001")
 
 @dataclass(frozen=True)
 class Leg:
-    """A later leg. ``amount_usd`` leaves out the fee of the authorization, which is not repeated."""
+    """A later leg. `amount_usd` leaves out the fee of the authorization, which is not repeated."""
 
     event: Literal["cleared", "reversal", "refund"]
     amount_usd: Decimal
@@ -38,8 +40,8 @@ def exchange_rate(amount_usd: Decimal, original_amount: Decimal) -> Decimal:
     return money.EXACT.divide(amount_usd, original_amount).quantize(_RATE_STEP, context=money.EXACT)
 
 
-def tell_authorization(world: World, purchase: "Purchase") -> None:
-    """card.authorized, with the exact fee; in ``scrambled`` an event of an unknown type before it."""
+def tell_authorization(world: World, purchase: Purchase) -> None:
+    """card.authorized, with the exact fee; in `scrambled` an event of an unknown type before it."""
     if account(world, purchase.account).settings.profile == "scrambled":
         events.emit(
             world, purchase.account, payloads.NEW_EVENT, {"card_id": purchase.card_id, "wallet": "other"}
@@ -59,7 +61,7 @@ def tell_authorization(world: World, purchase: "Purchase") -> None:
     events.emit(world, purchase.account, "card.authorized", told)
 
 
-def tell_decline(world: World, purchase: "Purchase") -> None:
+def tell_decline(world: World, purchase: Purchase) -> None:
     """card.declined: status settled, every fee zero (R239)."""
     profile = account(world, purchase.account).settings.profile
     told = {
@@ -77,8 +79,8 @@ def tell_decline(world: World, purchase: "Purchase") -> None:
     events.emit(world, purchase.account, "card.declined", told)
 
 
-def tell_leg(world: World, purchase: "Purchase", leg: Leg) -> None:
-    """card.transaction. A refund's amount is negative, in ``scrambled`` a reversal's: signs mean nothing."""
+def tell_leg(world: World, purchase: Purchase, leg: Leg) -> None:
+    """card.transaction. A refund's amount is negative, in `scrambled` a reversal's: signs mean nothing."""
     scrambled = account(world, purchase.account).settings.profile == "scrambled"
     negative = leg.event == ("reversal" if scrambled else "refund")
     told = {
@@ -96,7 +98,7 @@ def tell_leg(world: World, purchase: "Purchase", leg: Leg) -> None:
     events.emit(world, purchase.account, "card.transaction", told)
 
 
-def _common(world: World, purchase: "Purchase") -> dict[str, Any]:
+def _common(world: World, purchase: Purchase) -> dict[str, Any]:
     return {
         "card_id": purchase.card_id,
         "partner_ref": purchase.partner_ref,

@@ -4,6 +4,8 @@ The rates are those of the published rate card of the simulated agreement; the r
 otherwise, which is why nobody should recompute fees from it (R045).
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Literal
@@ -16,7 +18,7 @@ PurchaseKind = Literal["purchase", "atm", "high_risk"]
 
 @dataclass(frozen=True)
 class Figures:
-    """``amount_usd`` is charge and fees, to the cent; the fees are exact, at 10 decimals."""
+    """`amount_usd` is charge and fees, to the cent; the fees are exact, at 10 decimals."""
 
     amount_usd: Decimal
     fx_fee_usd: Decimal
@@ -24,7 +26,7 @@ class Figures:
     client_fee_usd: Decimal
 
     @classmethod
-    def free_of_fees(cls, charge_usd: Decimal) -> "Figures":
+    def free_of_fees(cls, charge_usd: Decimal) -> Figures:
         return cls(money.cents(charge_usd), money.ZERO, money.ZERO, money.ZERO)
 
     def columns(self) -> dict[str, str]:

@@ -1,9 +1,11 @@
 """Purchases: what merchants do with a card, from authorization to refund (Transaction status).
 
-``charge_usd`` is what the merchant asks for; the processor's fees come on top, and ``amount_usd`` is
+`charge_usd` is what the merchant asks for; the processor's fees come on top, and `amount_usd` is
 both together to the cent, which is what the card pays. A purchase that gives money back to a card that
 is closed meanwhile leaves it in suspense (U37).
 """
+
+from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import timedelta
@@ -25,7 +27,7 @@ _MCC: dict[str, str] = {"purchase": "5814", "atm": "6011", "high_risk": "7995"}
 
 @dataclass(frozen=True)
 class Order:
-    """What a terminal sends. ``decline_code`` is what the tester wants it declined with."""
+    """What a terminal sends. `decline_code` is what the tester wants it declined with."""
 
     amount_usd: Decimal
     merchant: str = "Corner Coffee"
@@ -38,7 +40,7 @@ class Order:
 
 @dataclass(frozen=True)
 class Purchase:
-    """One purchase as stored; ``taken_usd`` is what the card has paid for it, net of what came back."""
+    """One purchase as stored; `taken_usd` is what the card has paid for it, net of what came back."""
 
     id: str
     transaction_id: str

@@ -4,6 +4,8 @@ An unload debits the card first and credits the float second, each in its own co
 between is on neither, and support settles it.
 """
 
+from __future__ import annotations
+
 from decimal import Decimal
 from typing import Any
 

@@ -1,9 +1,11 @@
 """Starts: the empty account that a reset gives, and named situations to try a client against.
 
 A scenario empties the simulator, plants the people and the float, and sets the situation up. What it
-returns says what is left to do: ``cards`` to work with, a hash to ``submit``, and ``after``, the
+returns says what is left to do: `cards` to work with, a hash to `submit`, and `after`, the
 control calls that follow.
 """
+
+from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import timedelta

@@ -1,8 +1,10 @@
-"""Named situations of funding: ``funding-<status>-<reason>`` for every reason, and the claims on a hash.
+"""Named situations of funding: `funding-<status>-<reason>` for every reason, and the claims on a hash.
 
-Each puts a transaction on a chain and says what to ``submit``; some need control calls ``after`` the
-submission, in which ``{id}`` is the submission's id.
+Each puts a transaction on a chain and says what to `submit`; some need control calls `after` the
+submission, in which `{id}` is the submission's id.
 """
+
+from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from datetime import timedelta

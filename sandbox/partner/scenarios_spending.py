@@ -1,7 +1,9 @@
 """Named situations of spending and deliveries: purchases in odd orders, outages, rotations, 3-D Secure.
 
-Deliveries go to the host of ``HOOK``; ``deliveries`` (control) says where that is on this machine.
+Deliveries go to the host of `HOOK`; `deliveries` (control) says where that is on this machine.
 """
+
+from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import timedelta

@@ -4,6 +4,8 @@ Everything is brought about as calls would have done it, at moments of the last 
 ledger, balances, keys and events add up by construction.
 """
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
@@ -51,7 +53,7 @@ def plant(world: World) -> list[str]:
 
 
 def register_wallet(world: World, address: str, owner: str) -> None:
-    """Register a wallet; ``owner`` is an account id, ``other`` or ``operator``."""
+    """Register a wallet; `owner` is an account id, `other` or `operator`."""
     world.store.run(
         "INSERT INTO wallets VALUES (?, ?, ?) ON CONFLICT (address) DO UPDATE"
         " SET owner = excluded.owner, registered_at = excluded.registered_at",
@@ -64,7 +66,7 @@ def register_wallet(world: World, address: str, owner: str) -> None:
 def send(
     world: World, payments: Sequence[Payment], transaction: str, network: str = "POLYGON", **changes: object
 ) -> None:
-    """Put a plain, arrived and readable transfer on a chain; ``changes`` are columns that differ."""
+    """Put a plain, arrived and readable transfer on a chain; `changes` are columns that differ."""
     now = world.clock.now()
     columns: dict[str, object] = {
         "network": network,

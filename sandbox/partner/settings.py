@@ -1,8 +1,10 @@
 """What the service has agreed with a partner, and the switches for places the document leaves open.
 
-Every field can be changed by ``POST /_control/account``. U numbers are those of the written list of
+Every field can be changed by `POST /_control/account`. U numbers are those of the written list of
 open questions; the first value of a switch is the default.
 """
+
+from __future__ import annotations
 
 from datetime import datetime
 from decimal import Decimal

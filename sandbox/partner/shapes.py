@@ -1,8 +1,10 @@
 """Tables of fields: what a body must look like, and what an answer looks like.
 
 One table serves three uses: request bodies are checked with it, the served OpenAPI is written from
-it, and the answer profiles (``documented``, ``scrambled``) are cut from it by each field's source.
+it, and the answer profiles (`documented`, `scrambled`) are cut from it by each field's source.
 """
+
+from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Sequence
@@ -19,10 +21,10 @@ Source = Literal["spec", "invented"]
 
 @dataclass(frozen=True)
 class Field:
-    """``bounds`` holds JSON Schema keywords; those that ``_BOUNDS`` knows are enforced on requests.
+    """`bounds` holds JSON Schema keywords; those that `_BOUNDS` knows are enforced on requests.
 
-    ``kept`` marks an invented envelope key without which an answer would be empty: the
-    ``documented`` profile leaves it in. A ``lenient`` field is described, but any value is let in.
+    `kept` marks an invented envelope key without which an answer would be empty: the
+    `documented` profile leaves it in. A `lenient` field is described, but any value is let in.
     """
 
     name: str
@@ -30,7 +32,7 @@ class Field:
     nullable: bool = False
     required: bool = True
     source: Source = "spec"
-    of: "Shape | Field | None" = None
+    of: Shape | Field | None = None
     kept: bool = False
     lenient: bool = False
     bounds: dict[str, Any] = field(default_factory=dict)
@@ -38,7 +40,7 @@ class Field:
 
 @dataclass(frozen=True)
 class Shape:
-    """``closed``: a body with a field that is not named here is refused."""
+    """`closed`: a body with a field that is not named here is refused."""
 
     name: str
     fields: tuple[Field, ...]
@@ -183,7 +185,7 @@ def scrambled(name: str) -> str:
 
 
 def schema(table: Shape, of: Callable[[Shape], dict[str, Any]]) -> dict[str, Any]:
-    """JSON Schema of a table; ``of`` says how another table is referred to."""
+    """JSON Schema of a table; `of` says how another table is referred to."""
     required = [item.name for item in table.fields if item.required]
     properties = {item.name: field_schema(item, of) for item in table.fields}
     written: dict[str, Any] = {"type": "object", "properties": properties}

@@ -1,5 +1,7 @@
 """Whether a card may spend: status, the ceiling on one purchase, the card's limits, velocity, balance."""
 
+from __future__ import annotations
+
 from datetime import timedelta
 from decimal import Decimal
 from typing import TYPE_CHECKING
@@ -21,7 +23,7 @@ _BREACHES_MOST = 5
 _BREACHES_WITHIN = timedelta(hours=24)
 
 
-def refusal(world: World, card: Card, order: "Order", amount_usd: Decimal) -> str | None:
+def refusal(world: World, card: Card, order: Order, amount_usd: Decimal) -> str | None:
     """The decline code, or None: the tester's word first, then the card's own state."""
     asked = order.decline_code or _magic(order.merchant)
     if asked:
@@ -34,7 +36,7 @@ def refusal(world: World, card: Card, order: "Order", amount_usd: Decimal) -> st
 
 
 def _magic(merchant: str) -> str | None:
-    """A merchant named ``DECLINE <code>`` declines with that code, or with ``unknown`` when it is none."""
+    """A merchant named `DECLINE <code>` declines with that code, or with `unknown` when it is none."""
     if not merchant.startswith(_MAGIC):
         return None
     code = merchant.removeprefix(_MAGIC).strip()

@@ -4,6 +4,8 @@ Money is exact text and is never summed in SQL. WAL with synchronous=NORMAL surv
 was committed is there afterwards, which is what the two commits of a top-up are for.
 """
 
+from __future__ import annotations
+
 import contextlib
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
@@ -165,7 +167,7 @@ _SURVIVING_COUNTS = "('count:api_key', 'count:account')"
 
 
 class Store:
-    """Plain SQL in, rows out. Statements outside ``transaction`` commit by themselves."""
+    """Plain SQL in, rows out. Statements outside `transaction` commit by themselves."""
 
     def __init__(self, path: str) -> None:
         self._db = sqlite3.connect(path, isolation_level=None)
@@ -240,7 +242,7 @@ class Store:
         self._db.executemany(sql, rows)
 
     def update(self, table: str, where: str, key: Any, **columns: Any) -> None:
-        """Set columns of the rows whose column ``where`` equals ``key``."""
+        """Set columns of the rows whose column `where` equals `key`."""
         sets = ", ".join(f"{name} = ?" for name in columns)
         sql = f"UPDATE {table} SET {sets} WHERE {where} = ?"  # noqa: S608 - names are literals of this package
         self.run(sql, *columns.values(), key)

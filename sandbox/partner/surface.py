@@ -1,5 +1,7 @@
 """The table of operations: method, path, scope, bodies and handler. Routing, faults and OpenAPI read it."""
 
+from __future__ import annotations
+
 import re
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
@@ -31,10 +33,10 @@ Handler = Callable[[Call], Awaitable[Answer]]
 
 @dataclass(frozen=True)
 class Operation:
-    """``codes`` are the error codes beyond the common ones, by status.
+    """`codes` are the error codes beyond the common ones, by status.
 
-    ``processor``: it asks the card processor. ``midway``: it has two commits with a crash point between.
-    ``waits``: an injected delay is spent inside the handler. ``method_first``: a wrong method is refused
+    `processor`: it asks the card processor. `midway`: it has two commits with a crash point between.
+    `waits`: an injected delay is spent inside the handler. `method_first`: a wrong method is refused
     before the key is looked at (card-details routes).
     """
 
@@ -372,7 +374,7 @@ OPERATIONS: tuple[Operation, ...] = (
 
 
 def by_name(name: str) -> Operation | None:
-    """An operation as the control API names it: ``POST /cards/{cardId}/topup``."""
+    """An operation as the control API names it: `POST /cards/{cardId}/topup`."""
     return next((operation for operation in OPERATIONS if operation.name == name), None)
 
 

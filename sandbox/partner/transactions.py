@@ -1,5 +1,7 @@
 """GET /cards/{cardId}/transactions: one row per purchase, newest first (Transaction row)."""
 
+from __future__ import annotations
+
 import re
 from datetime import date
 from typing import Any

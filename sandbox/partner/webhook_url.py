@@ -1,5 +1,7 @@
 """Which addresses PUT /webhook takes, and in what form they are stored (PUT /webhook, U64)."""
 
+from __future__ import annotations
+
 import re
 import socket
 from urllib.parse import quote, urlsplit

@@ -1,5 +1,7 @@
 """The webhook registration of an account: GET and PUT /webhook (Webhooks and events)."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 
 from sandbox.partner import codec, events, webhook_url

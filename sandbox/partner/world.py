@@ -1,5 +1,7 @@
 """Everything one simulator is made of, built once and handed around: no globals."""
 
+from __future__ import annotations
+
 import asyncio
 import random
 import sqlite3
@@ -35,10 +37,10 @@ class Summed:
 
 @dataclass
 class World:
-    """``recent_calls`` holds, per API key digest, the moments of the last minute's calls.
+    """`recent_calls` holds, per API key digest, the moments of the last minute's calls.
 
-    ``bodies`` holds full request bodies by journal number; on disk they are masked. ``origin`` is where
-    this simulator is reached, ``post`` how deliveries leave it, ``stirred`` set when one may be due.
+    `bodies` holds full request bodies by journal number; on disk they are masked. `origin` is where
+    this simulator is reached, `post` how deliveries leave it, `stirred` set when one may be due.
     """
 
     store: Store
@@ -56,7 +58,7 @@ class World:
     snapshots: dict[str, Snapshot] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, store: Store, seed: str) -> "World":
+    def of(cls, store: Store, seed: str) -> World:
         """A world on this store, drawing from this seed."""
         chance = random.Random(seed)  # noqa: S311 - chances must repeat for a seed
         return cls(store, Clock(store), Ids(store, seed), seed, chance)

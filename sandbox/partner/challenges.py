@@ -13,7 +13,7 @@ from decimal import Decimal
 from sandbox.partner import cards, codec, events, purchases, timers, webhooks
 from sandbox.partner.accounts import account, stamp_now
 from sandbox.partner.cards import Card
-from sandbox.partner.purchases import Order
+from sandbox.partner.purchase import Order
 from sandbox.partner.world import World
 
 CHALLENGE_TIMER = "challenge"

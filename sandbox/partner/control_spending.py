@@ -22,8 +22,7 @@ from sandbox.partner import (
     purchases,
 )
 from sandbox.partner.control_form import ControlCall, Form, Reply, Wrong, account_named
-from sandbox.partner.purchase_figures import PurchaseKind
-from sandbox.partner.purchases import LegName, Order
+from sandbox.partner.purchase import LegName, Order, PurchaseKind
 from sandbox.partner.world import World
 
 _MOST_USD = 10**9

@@ -26,6 +26,7 @@ from sandbox.partner import (
     purchases,
 )
 from sandbox.partner.accounts import Account, account, all_accounts, first_account
+from sandbox.partner.purchase import Purchase
 from sandbox.partner.world import World
 
 
@@ -103,7 +104,7 @@ def card_text(world: World, card: cards.Card) -> dict[str, Any]:
     }
 
 
-def purchase_text(purchase: purchases.Purchase) -> dict[str, Any]:
+def purchase_text(purchase: Purchase) -> dict[str, Any]:
     """A purchase with what the history does not show: what the card has paid, and what is in suspense."""
     names = [name for name in purchase.__dataclass_fields__ if name != "id"]
     return dict(texts({"fee_usd": purchase.fee_usd, **{name: getattr(purchase, name) for name in names}}))

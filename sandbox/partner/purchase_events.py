@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any
 
 from sandbox.partner import declines, events, money, payloads
 from sandbox.partner.accounts import account, stamp_now
+from sandbox.partner.purchase import Leg, Purchase
 from sandbox.partner.world import World
-
-if TYPE_CHECKING:
-    from sandbox.partner.purchases import Purchase
 
 _CATEGORIES = {
     "5411": "Grocery stores",
@@ -23,16 +20,6 @@ _CATEGORIES = {
 }
 _COUNTRIES = {"EUR": "DE", "GBP": "GB", "CHF": "CH", "PLN": "PL", "JPY": "JP"}
 _RATE_STEP = Decimal("0.000001")
-
-
-@dataclass(frozen=True)
-class Leg:
-    """A later leg. `amount_usd` leaves out the fee of the authorization, which is not repeated."""
-
-    event: Literal["cleared", "reversal", "refund"]
-    amount_usd: Decimal
-    original_amount: Decimal
-    own_fee_usd: Decimal
 
 
 def exchange_rate(amount_usd: Decimal, original_amount: Decimal) -> Decimal:

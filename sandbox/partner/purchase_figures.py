@@ -8,12 +8,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Literal
 
 from sandbox.partner import accounts, me, money
+from sandbox.partner.purchase import PurchaseKind
 from sandbox.partner.world import World
-
-PurchaseKind = Literal["purchase", "atm", "high_risk"]
 
 
 @dataclass(frozen=True)

@@ -7,70 +7,19 @@ is closed meanwhile leaves it in suspense (U37).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import timedelta
 from decimal import Decimal
-from typing import Any, Literal
+from typing import Any
 
 from sandbox.partner import accounts, cards, codec, money, purchase_events, spending, timers
 from sandbox.partner.accounts import stamp_now
 from sandbox.partner.cards import Card
-from sandbox.partner.declines import DeclineCode
-from sandbox.partner.purchase_events import Leg
-from sandbox.partner.purchase_figures import Figures, PurchaseKind, figures_of
+from sandbox.partner.purchase import OPEN, Leg, LegName, Order, Purchase
+from sandbox.partner.purchase_figures import Figures, figures_of
 from sandbox.partner.world import World
 
 AUTHORIZATION_TIMER = "authorization"
-OPEN = ("pending", "partially_reversed")
 _MCC: dict[str, str] = {"purchase": "5814", "atm": "6011", "high_risk": "7995"}
-
-
-@dataclass(frozen=True)
-class Order:
-    """What a terminal sends. `decline_code` is what the tester wants it declined with."""
-
-    amount_usd: Decimal
-    merchant: str = "Corner Coffee"
-    mcc_code: str | None = None
-    original_amount: Decimal | None = None
-    original_currency: str = "USD"
-    kind: PurchaseKind = "purchase"
-    decline_code: DeclineCode | None = None
-
-
-@dataclass(frozen=True)
-class Purchase:
-    """One purchase as stored; `taken_usd` is what the card has paid for it, net of what came back."""
-
-    id: str
-    transaction_id: str
-    account: str
-    card_id: str
-    partner_ref: str | None
-    at: str
-    status: str
-    kind: PurchaseKind
-    merchant: str
-    mcc_code: str
-    original_amount: Decimal
-    original_currency: str
-    authorized_usd: Decimal
-    charge_usd: Decimal
-    amount_usd: Decimal
-    fx_fee_usd: Decimal
-    atm_fee_usd: Decimal
-    own_fee_usd: Decimal
-    client_fee_usd: Decimal
-    decline_code: str | None
-    card_blocked: bool
-    taken_usd: Decimal
-    refunded_usd: Decimal
-    suspense_usd: Decimal
-
-    @property
-    def fee_usd(self) -> Decimal:
-        """The processor's exact fee, as the authorization tells it."""
-        return money.add(self.fx_fee_usd, self.atm_fee_usd, self.own_fee_usd)
 
 
 def of_row(row: Any) -> Purchase:
@@ -256,7 +205,6 @@ def _pay_back(world: World, purchase: Purchase, back_usd: Decimal) -> None:
     world.store.update("purchases", "transaction_id", key, taken_usd=money.text(taken_usd))
 
 
-LegName = Literal["settle", "reverse", "refund"]
 _NEEDS: dict[str, tuple[str, ...]] = {
     "settle": OPEN,
     "reverse": OPEN,

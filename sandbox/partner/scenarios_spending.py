@@ -14,7 +14,7 @@ from sandbox.partner import accounts, cards, deliveries, faults, purchases
 from sandbox.partner.cards import Card
 from sandbox.partner.declines import DeclineCode
 from sandbox.partner.faults import Fault
-from sandbox.partner.purchases import Order, Purchase
+from sandbox.partner.purchase import Order, Purchase
 from sandbox.partner.world import World
 
 HOOK = "https://hooks.example.com/webhooks/main"

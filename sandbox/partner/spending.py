@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from datetime import timedelta
 from decimal import Decimal
-from typing import TYPE_CHECKING
 
 from sandbox.partner import accounts, codec, money
 from sandbox.partner.card_settings import PERIODS, SINGLE_PURCHASE_USD
 from sandbox.partner.cards import Card
 from sandbox.partner.declines import CODES
+from sandbox.partner.purchase import Order
 from sandbox.partner.world import World
-
-if TYPE_CHECKING:
-    from sandbox.partner.purchases import Order
 
 _MAGIC = "DECLINE "
 _DAYS = {"daily": 1, "weekly": 7, "monthly": 30}

@@ -9,8 +9,9 @@ from typing import Any
 from sandbox.partner import cards, declines, money, pages, processor
 from sandbox.partner.call import Call
 from sandbox.partner.http import Answer, bad_request, unavailable
+from sandbox.partner.purchase import Purchase
 from sandbox.partner.purchase_events import exchange_rate
-from sandbox.partner.purchases import Purchase, of_row
+from sandbox.partner.purchases import of_row
 
 _DATE = re.compile("[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _PAGE_MOST = 25

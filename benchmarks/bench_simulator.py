@@ -12,9 +12,8 @@ from benchmarks import Row
 from sandbox.partner import accounts, codec, control_view, core
 from sandbox.partner.app import build_world, standing_key
 from sandbox.partner.http import Request
-from sandbox.partner.store import CARD_BLOCK
+from sandbox.partner.state import CARD_BLOCK, World
 from sandbox.partner.surface import BASE_PATH
-from sandbox.partner.world import World
 
 SMALL, LARGE = 1_000, 100_000
 LEDGER_ROWS_A_CARD = 10

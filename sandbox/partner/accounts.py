@@ -13,11 +13,10 @@ from typing import Any
 
 import msgspec
 
-from sandbox.partner import codec, money
+from sandbox.partner import money
 from sandbox.partner.http import Refusal, Request
-from sandbox.partner.ids import KEY_PREFIX
 from sandbox.partner.settings import Settings
-from sandbox.partner.world import World
+from sandbox.partner.state import KEY_PREFIX, World
 
 SCOPES = (
     "users:read",
@@ -220,7 +219,3 @@ def take_slot(world: World, key: ApiKey) -> int:
         raise Refusal(429, "RATE_LIMITED", message, Retry_After="60")
     recent.append(now)
     return key.rate_limit_per_minute - len(recent)
-
-
-def stamp_now(world: World) -> str:
-    return codec.stamp(world.clock.now())

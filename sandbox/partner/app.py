@@ -21,10 +21,8 @@ from aiohttp import web
 
 from sandbox.partner import accounts, codec, control, core, deliveries, details, due, scenarios
 from sandbox.partner.http import Answer, Request, Wire
-from sandbox.partner.ids import KEY_PREFIX
-from sandbox.partner.store import Store
+from sandbox.partner.state import KEY_PREFIX, Store, World
 from sandbox.partner.surface import BASE_PATH
-from sandbox.partner.world import World
 
 DEFAULT_SEED = "countersign"
 BODY_CAP = 256 * 1024  # a thousand card ids take 40 KB

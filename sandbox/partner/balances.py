@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from sandbox.partner import accounts, cards, money, processor
+from sandbox.partner import cards, money, processor
 from sandbox.partner.answers import BALANCES_BODY
 from sandbox.partner.call import Call
 from sandbox.partner.cards import Card
 from sandbox.partner.http import Answer, bad_request
 from sandbox.partner.shapes import read_body
+from sandbox.partner.state import stamp_now
 
 _REFRESH_MOST = 25
 _FLEET_DEFAULT = 500
@@ -60,7 +61,7 @@ def _live(call: Call, card: Card) -> dict[str, Any]:
     """A failed refresh is a null balance with the moment of the last good reading (U43)."""
     if processor.ask(call).verdict != "ok" or not card.balance_readable:
         return _row(card.id, None, card.cached_at, error="UNAVAILABLE")
-    now = accounts.stamp_now(call.world)
+    now = stamp_now(call.world)
     call.world.store.update("cards", "id", card.id, cached_usd=money.text(card.balance_usd), cached_at=now)
     return _row(card.id, card.balance_usd, now)
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from sandbox.partner.accounts import Account, ApiKey, account
 from sandbox.partner.faults import Fault
 from sandbox.partner.http import Lost, Request, Wire
-from sandbox.partner.world import World
+from sandbox.partner.state import World
 
 
 @dataclass

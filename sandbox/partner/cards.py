@@ -9,13 +9,12 @@ from decimal import Decimal
 from typing import Any
 
 from sandbox.partner import accounts, codec, events, fees, idempotency, ledger, money, names, processor
-from sandbox.partner.accounts import Account, stamp_now
+from sandbox.partner.accounts import Account
 from sandbox.partner.answers import FREEZE_BODY, ORDER_BODY
 from sandbox.partner.call import Call
 from sandbox.partner.http import Answer, Refusal, bad_request, conflict, not_found
 from sandbox.partner.shapes import read_body, scrambled
-from sandbox.partner.store import CARD_BLOCK
-from sandbox.partner.world import World
+from sandbox.partner.state import CARD_BLOCK, World, stamp_now
 
 FIRST_SYNC = timedelta(seconds=2)  # until the processor reports status and last four digits (U11)
 

@@ -15,7 +15,7 @@ import msgspec
 
 from sandbox.partner import codec, money
 from sandbox.partner.accounts import Account
-from sandbox.partner.world import World
+from sandbox.partner.state import World
 
 Route = Literal["direct", "routed", "bridge"]
 TOKENS = ("USDC", "USDT")

@@ -10,11 +10,11 @@ from __future__ import annotations
 from datetime import timedelta
 from decimal import Decimal
 
-from sandbox.partner import cards, codec, events, purchases, timers, webhooks
-from sandbox.partner.accounts import account, stamp_now
+from sandbox.partner import cards, codec, events, purchases, webhooks
+from sandbox.partner.accounts import account
 from sandbox.partner.cards import Card
 from sandbox.partner.purchase import Order
-from sandbox.partner.world import World
+from sandbox.partner.state import World, stamp_now, timers
 
 CHALLENGE_TIMER = "challenge"
 VALID_FOR = timedelta(minutes=5)

@@ -36,7 +36,7 @@ from sandbox.partner import (
 from sandbox.partner.control_form import ControlCall, Form, Nothing, Reply, Wrong, account_named
 from sandbox.partner.faults import Fault
 from sandbox.partner.settings import Utc
-from sandbox.partner.world import Snapshot, World
+from sandbox.partner.state import Snapshot, World, stamp_now
 
 Scope = Literal[
     "users:read",
@@ -177,9 +177,9 @@ def change_card(world: World, form: CardChange, card_id: str) -> Reply:
         raise Wrong(f"id: card {card_id} is closed, and closing is final")
     changes: dict[str, Any] = {}
     if form.status is not None:
-        changes |= {"status": form.status, "synced_at": min(card.synced_at, accounts.stamp_now(world))}
+        changes |= {"status": form.status, "synced_at": min(card.synced_at, stamp_now(world))}
     if form.last4 is not None:
-        changes |= {"last4": form.last4, "synced_at": min(card.synced_at, accounts.stamp_now(world))}
+        changes |= {"last4": form.last4, "synced_at": min(card.synced_at, stamp_now(world))}
     if form.balance_readable is not None:
         cards.refresh_cached(world, card)
         changes["balance_readable"] = int(form.balance_readable)

@@ -12,7 +12,7 @@ from sandbox.partner import chain, codec, control_state, funding, money, seeds
 from sandbox.partner.chain import Payment, Route
 from sandbox.partner.control_form import ControlCall, Form, Nothing, Reply, Wrong, account_named
 from sandbox.partner.settings import Network, Utc
-from sandbox.partner.world import World
+from sandbox.partner.state import World
 
 _DECIMALS = 40  # more than any token has
 Hash = Annotated[str, msgspec.Meta(pattern="^0x[0-9a-fA-F]{64}$")]

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from sandbox.partner import accounts
-from sandbox.partner.world import World
+from sandbox.partner.state import World
 
 Reply = dict[str, Any]
 

@@ -23,7 +23,7 @@ from sandbox.partner import (
 )
 from sandbox.partner.control_form import ControlCall, Form, Reply, Wrong, account_named
 from sandbox.partner.purchase import LegName, Order, PurchaseKind
-from sandbox.partner.world import World
+from sandbox.partner.state import World, stamp_now
 
 _MOST_USD = 10**9
 Text = Annotated[str, msgspec.Meta(min_length=1, max_length=100)]
@@ -163,7 +163,7 @@ def pay_out(world: World, form: Payout) -> Reply:
         raise Wrong(f"amount_usd: at most the {money.text(owed_usd)} that is owed")
     paid = {
         "paid_out_usd": money.text(money.add(owner.paid_out_usd, amount_usd)),
-        "last_payout_at": accounts.stamp_now(world),
+        "last_payout_at": stamp_now(world),
     }
     if amount_usd > money.ZERO:
         world.store.update("accounts", "id", owner.id, **paid)

@@ -27,7 +27,7 @@ from sandbox.partner import (
 )
 from sandbox.partner.accounts import Account, account, all_accounts, first_account
 from sandbox.partner.purchase import Purchase
-from sandbox.partner.world import World
+from sandbox.partner.state import World
 
 
 def state(world: World) -> dict[str, Any]:

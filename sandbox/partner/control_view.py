@@ -27,7 +27,8 @@ from sandbox.partner import (
     money,
     purchases,
 )
-from sandbox.partner.world import World
+from sandbox.partner.accounts import Account
+from sandbox.partner.state import World
 
 _SHOWN = 60  # rows of a list
 _REST = 20  # after summing for a second, no sums for this many
@@ -80,7 +81,7 @@ def _event(world: World, row: Any) -> dict[str, Any]:
     return {**control_state.event_text(row), "deliveries": tried}
 
 
-def _sums(world: World, owner: accounts.Account) -> dict[str, Any]:
+def _sums(world: World, owner: Account) -> dict[str, Any]:
     known = world.summed
     if known and (known.changes == world.store.changes or time.monotonic() < known.rests_until):
         return known.figures

@@ -14,8 +14,8 @@ from sandbox.partner.call import Call
 from sandbox.partner.faults import HANG_SECONDS, Fault
 from sandbox.partner.http import Answer, Lost, Refusal, Request, Wire, not_found
 from sandbox.partner.shapes import project
+from sandbox.partner.state import World
 from sandbox.partner.surface import BASE_PATH, Operation
-from sandbox.partner.world import World
 
 _GARBAGE = b'{"data": {"card_id": "'  # cut off, as by a proxy that lost its upstream
 _STATUS_CODES = {

@@ -20,8 +20,8 @@ import msgspec
 
 from sandbox.partner import challenges, codec, due, webhooks
 from sandbox.partner.accounts import all_accounts
+from sandbox.partner.state import World
 from sandbox.partner.webhooks import Registration
-from sandbox.partner.world import World
 
 Mode = Literal["normal", "pause", "duplicate", "reorder", "drop"]
 ATTEMPTS_MOST = 8

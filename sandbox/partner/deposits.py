@@ -10,13 +10,12 @@ from datetime import timedelta
 from decimal import Decimal
 from typing import Any
 
-from sandbox.partner import accounts, cards, codec, events, me, money, pages, timers
-from sandbox.partner.accounts import stamp_now
+from sandbox.partner import accounts, cards, codec, events, me, money, pages
 from sandbox.partner.answers import DEPOSIT_BODY
 from sandbox.partner.call import Call
 from sandbox.partner.http import Answer, bad_request, not_found
 from sandbox.partner.shapes import read_body
-from sandbox.partner.world import World
+from sandbox.partner.state import World, stamp_now, timers
 
 EXPIRY_TIMER = "deposit"
 _VALID_FOR = timedelta(hours=24)

@@ -12,11 +12,10 @@ from datetime import timedelta
 from typing import Any, Literal
 
 from sandbox.partner import cards, codec, processor
-from sandbox.partner.accounts import stamp_now
 from sandbox.partner.call import Call
 from sandbox.partner.cards import Card
 from sandbox.partner.http import Answer, unavailable
-from sandbox.partner.world import World
+from sandbox.partner.state import World, stamp_now
 
 PAGE_PATH, EXCHANGE_PATH = "/card-details/", "/pan-exchange/"
 PAGE_SECONDS, TOKEN_SECONDS = 600, 60

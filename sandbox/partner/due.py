@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable
 
 from sandbox.partner import challenges, codec, deposits, fees, funding, purchases
-from sandbox.partner.world import World
+from sandbox.partner.state import World
 
 _HANDLERS: dict[str, Callable[[World, str], None]] = {
     fees.MONTH_TIMER: fees.month_begins,

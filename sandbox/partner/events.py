@@ -6,12 +6,12 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from sandbox.partner import codec, pages
-from sandbox.partner.accounts import account, stamp_now
+from sandbox.partner.accounts import account
 from sandbox.partner.call import Call
 from sandbox.partner.http import Answer, bad_request, not_found
 from sandbox.partner.payloads import PAYLOADS
 from sandbox.partner.shapes import project
-from sandbox.partner.world import World
+from sandbox.partner.state import World, stamp_now
 
 
 def emit(world: World, account_id: str, kind: str, payload: dict[str, Any]) -> str:

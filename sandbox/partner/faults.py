@@ -19,7 +19,7 @@ from typing import Annotated, Literal
 
 import msgspec
 
-from sandbox.partner.world import World
+from sandbox.partner.state import World
 
 ProcessorAnswer = Literal["400", "401", "403", "404", "409", "412", "429", "5xx", "timeout", "capacity"]
 Effect = Literal[

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from sandbox.partner import accounts, ledger, money, timers
+from sandbox.partner import accounts, ledger, money
 from sandbox.partner.accounts import Account
-from sandbox.partner.world import World
+from sandbox.partner.state import World, timers
 
 MONTH_TIMER = "month"
 

@@ -12,14 +12,14 @@ from datetime import timedelta
 from decimal import Decimal
 from typing import Any
 
-from sandbox.partner import accounts, chain, codec, events, ledger, money, pages, timers
+from sandbox.partner import accounts, chain, codec, events, ledger, money, pages
 from sandbox.partner.answers import FUNDING_BODY
 from sandbox.partner.call import Call
 from sandbox.partner.chain import Transfer
 from sandbox.partner.http import Answer, Refusal, bad_request, not_found, unavailable
 from sandbox.partner.settings import NETWORKS, Settings
 from sandbox.partner.shapes import read_body
-from sandbox.partner.world import World
+from sandbox.partner.state import World, stamp_now, timers
 
 RECHECK_TIMER = "funding"
 NOT_FOUND_AFTER = timedelta(hours=24)
@@ -163,7 +163,7 @@ def _resubmitted(call: Call, own: Submission, network: str) -> str:
             return own.id
         raise bad_request(f"The transaction is verified on {own.network}; its network cannot be changed.")
     _check_network(call.account.settings, network)
-    now = accounts.stamp_now(call.world)
+    now = stamp_now(call.world)
     call.world.store.update(
         "funding",
         "id",
@@ -195,7 +195,7 @@ def _recorded(call: Call, network: str, tx_hash: str) -> str:
 
 def record(world: World, account_id: str, network: str, tx_hash: str) -> str:
     """A new pending submission, not yet looked up; its id."""
-    now, funding_id = accounts.stamp_now(world), world.ids.uuid("funding")
+    now, funding_id = stamp_now(world), world.ids.uuid("funding")
     world.store.insert(
         "funding",
         id=funding_id,
@@ -256,7 +256,7 @@ def _verified(world: World, submission: Submission, transfer: Transfer) -> bool:
     """Record what the chain says, from now on fixed; True when the money may still come."""
     look = chain.verify(world, accounts.account(world, submission.account), transfer)
     amount = None if look.amount_usd is None else money.text(look.amount_usd)
-    now = accounts.stamp_now(world)
+    now = stamp_now(world)
     world.store.update("funding", "id", submission.id, verified_at=now, token=look.token, amount_usd=amount)
     if look.status != "pending":
         _decide(world, submission.id, look.status, look.reason)
@@ -287,7 +287,7 @@ def credit(world: World, submission: Submission, amount_usd: Decimal) -> None:
     `amount_usd` of the submission stays what was sent; a review may credit less (R182).
     """
     fee_usd = money.share(amount_usd, accounts.account(world, submission.account).settings.load_pct)
-    credited_usd, now = money.add(amount_usd, -fee_usd), accounts.stamp_now(world)
+    credited_usd, now = money.add(amount_usd, -fee_usd), stamp_now(world)
     reference = f"funding-{submission.network}-{submission.tx_hash}"
     ledger.post(world, submission.account, amount_usd, "funding", reference)
     if fee_usd != money.ZERO:
@@ -311,7 +311,7 @@ def credit(world: World, submission: Submission, amount_usd: Decimal) -> None:
 
 def credit_separately(world: World, submission: Submission) -> None:
     """Credited by other means: no figures, no rows here, no event (R183)."""
-    now = accounts.stamp_now(world)
+    now = stamp_now(world)
     reason = "credited_separately"
     world.store.update("funding", "id", submission.id, status="credited", reason=reason, credited_at=now)
 

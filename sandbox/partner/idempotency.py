@@ -20,10 +20,9 @@ from decimal import Decimal
 from typing import Any, Literal
 
 from sandbox.partner import codec, money
-from sandbox.partner.accounts import stamp_now
 from sandbox.partner.call import Call
 from sandbox.partner.http import Lost, Request, Wire, bad_request, conflict
-from sandbox.partner.world import World
+from sandbox.partner.state import World, stamp_now
 
 Kind = Literal["create", "topup", "unload", "close"]
 State = Literal["in_flight", "done", "refunded", "unresolved", "spent"]

@@ -14,7 +14,7 @@ from sandbox.partner.cards import Card
 from sandbox.partner.deliveries import ATTEMPTS_MOST
 from sandbox.partner.idempotency import Keyed
 from sandbox.partner.payloads import PAYLOADS
-from sandbox.partner.world import World
+from sandbox.partner.state import World
 
 _SUSPENDED = ("in_flight", "unresolved")
 

@@ -10,10 +10,9 @@ from __future__ import annotations
 from typing import Any
 
 from sandbox.partner import codec
-from sandbox.partner.accounts import stamp_now
 from sandbox.partner.http import Answer, Request, Wire
 from sandbox.partner.shapes import scrambled
-from sandbox.partner.world import World
+from sandbox.partner.state import World, stamp_now
 
 _MASKED = {"email", "phone", "secret", "details_url", "url", "pan", "cvv"}
 _MASK = "[masked]"

@@ -7,11 +7,11 @@ from decimal import Decimal
 from typing import Any, Literal
 
 from sandbox.partner import money, pages
-from sandbox.partner.accounts import Account, account, stamp_now
+from sandbox.partner.accounts import Account, account
 from sandbox.partner.call import Call
 from sandbox.partner.http import Answer
 from sandbox.partner.shapes import scrambled
-from sandbox.partner.world import World
+from sandbox.partner.state import World, stamp_now
 
 Kind = Literal["funding", "fee", "card_topup", "refund", "adjustment"]
 

@@ -16,7 +16,7 @@ from sandbox.partner.call import Call
 from sandbox.partner.http import Answer, Refusal, bad_request, conflict
 from sandbox.partner.idempotency import Keyed
 from sandbox.partner.shapes import read_body
-from sandbox.partner.world import World
+from sandbox.partner.state import World
 
 
 async def top_up(call: Call) -> Answer:

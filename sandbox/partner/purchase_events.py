@@ -6,9 +6,9 @@ from decimal import Decimal
 from typing import Any
 
 from sandbox.partner import declines, events, money, payloads
-from sandbox.partner.accounts import account, stamp_now
+from sandbox.partner.accounts import account
 from sandbox.partner.purchase import Leg, Purchase
-from sandbox.partner.world import World
+from sandbox.partner.state import World, stamp_now
 
 _CATEGORIES = {
     "5411": "Grocery stores",

@@ -11,7 +11,7 @@ from decimal import Decimal
 
 from sandbox.partner import accounts, me, money
 from sandbox.partner.purchase import PurchaseKind
-from sandbox.partner.world import World
+from sandbox.partner.state import World
 
 
 @dataclass(frozen=True)

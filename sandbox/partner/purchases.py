@@ -11,12 +11,11 @@ from datetime import timedelta
 from decimal import Decimal
 from typing import Any
 
-from sandbox.partner import accounts, cards, codec, money, purchase_events, spending, timers
-from sandbox.partner.accounts import stamp_now
+from sandbox.partner import accounts, cards, codec, money, purchase_events, spending
 from sandbox.partner.cards import Card
 from sandbox.partner.purchase import OPEN, Leg, LegName, Order, Purchase
 from sandbox.partner.purchase_figures import Figures, figures_of
-from sandbox.partner.world import World
+from sandbox.partner.state import World, stamp_now, timers
 
 AUTHORIZATION_TIMER = "authorization"
 _MCC: dict[str, str] = {"purchase": "5814", "atm": "6011", "high_risk": "7995"}

@@ -15,7 +15,7 @@ from sandbox.partner.call import Call
 from sandbox.partner.http import Answer, Refusal, bad_request, conflict, unavailable
 from sandbox.partner.idempotency import Keyed
 from sandbox.partner.shapes import read_body
-from sandbox.partner.world import World
+from sandbox.partner.state import World, stamp_now
 
 
 async def unload(call: Call) -> Answer:
@@ -68,7 +68,7 @@ def credit_unload(world: World, keyed: Keyed) -> dict[str, Any]:
             "partner_balance_usd": accounts.account(world, keyed.account).balance_usd,
         }
         idempotency.settle(world, keyed, "done", answer)
-        told = {**answer, "partner_ref": card.partner_ref, "occurred_at": accounts.stamp_now(world)}
+        told = {**answer, "partner_ref": card.partner_ref, "occurred_at": stamp_now(world)}
         events.emit(world, keyed.account, "card.unloaded", told)
     return answer
 
@@ -127,7 +127,7 @@ def _sweep(call: Call, card: cards.Card, key: str | None) -> dict[str, Any]:
                 card_id=card.id,
                 keyed=keyed.id,
             )
-        closed_at = accounts.stamp_now(call.world)
+        closed_at = stamp_now(call.world)
         synced_at = min(card.synced_at, closed_at)  # the processor has just spoken of the card
         closed = {"status": "DELETED", "closed_at": closed_at, "synced_at": synced_at}
         call.world.store.update("cards", "id", card.id, **closed)

@@ -17,7 +17,7 @@ from sandbox.partner.chain import Payment
 from sandbox.partner.faults import Fault
 from sandbox.partner.scenarios_funding import FUNDING
 from sandbox.partner.scenarios_spending import SPENDING, buy, spend_a_little
-from sandbox.partner.world import World
+from sandbox.partner.state import World
 
 TOP_UP = "POST /cards/{cardId}/topup"
 Setup = Callable[[World, list[str]], dict[str, Any]]

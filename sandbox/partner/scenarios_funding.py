@@ -13,7 +13,7 @@ from typing import Any
 
 from sandbox.partner import accounts, codec, funding, seeds
 from sandbox.partner.chain import Payment
-from sandbox.partner.world import World
+from sandbox.partner.state import World
 
 _STRANGER = "0x000000000000000000000000000000000000bEEF"
 _ELSEWHERE = "0x000000000000000000000000000000000000cAFE"

@@ -15,7 +15,7 @@ from sandbox.partner.cards import Card
 from sandbox.partner.declines import DeclineCode
 from sandbox.partner.faults import Fault
 from sandbox.partner.purchase import Order, Purchase
-from sandbox.partner.world import World
+from sandbox.partner.state import World, stamp_now
 
 HOOK = "https://hooks.example.com/webhooks/main"
 Setup = Callable[[World, list[str]], dict[str, Any]]
@@ -41,7 +41,7 @@ def register(world: World) -> None:
     """An endpoint that has been there all along: earlier events reached it. Its secret has to be rotated."""
     account_id = accounts.first_account(world)
     secret = world.ids.webhook_secret()
-    now = accounts.stamp_now(world)
+    now = stamp_now(world)
     world.store.run("INSERT OR REPLACE INTO webhooks VALUES (?, ?, ?, ?)", account_id, HOOK, secret, now)
     world.store.run("UPDATE events SET delivered = 1, delivered_at = created_at, attempts = 1")
 

@@ -14,7 +14,7 @@ import msgspec
 
 from sandbox.partner import accounts, cards, chain, codec, fees, funding, idempotency, moves
 from sandbox.partner.chain import Payment
-from sandbox.partner.world import World
+from sandbox.partner.state import World, stamp_now
 
 WALLET = "0x52908400098527886E0F7030069857D2E4169EE7"
 _START = timedelta(days=12)
@@ -59,7 +59,7 @@ def register_wallet(world: World, address: str, owner: str) -> None:
         " SET owner = excluded.owner, registered_at = excluded.registered_at",
         address.lower(),
         owner,
-        accounts.stamp_now(world),
+        stamp_now(world),
     )
 
 

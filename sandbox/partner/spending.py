@@ -10,7 +10,7 @@ from sandbox.partner.card_settings import PERIODS, SINGLE_PURCHASE_USD
 from sandbox.partner.cards import Card
 from sandbox.partner.declines import CODES
 from sandbox.partner.purchase import Order
-from sandbox.partner.world import World
+from sandbox.partner.state import World
 
 _MAGIC = "DECLINE "
 _DAYS = {"daily": 1, "weekly": 7, "monthly": 30}

@@ -5,12 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from sandbox.partner import codec, events, webhook_url
-from sandbox.partner.accounts import stamp_now
 from sandbox.partner.answers import WEBHOOK_BODY
 from sandbox.partner.call import Call
 from sandbox.partner.http import Answer
 from sandbox.partner.shapes import read_body
-from sandbox.partner.world import World
+from sandbox.partner.state import World, stamp_now
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 
 from sandbox.partner import codec
-from sandbox.partner.world import World
+from sandbox.partner.state.world import World
 
 
 def set_timer(world: World, due_at: datetime, kind: str, subject: str) -> None:

@@ -11,7 +11,7 @@ import random
 import string
 import uuid
 
-from sandbox.partner.store import Store
+from sandbox.partner.state.store import Store
 
 _ALPHABET = string.ascii_letters + string.digits
 KEY_PREFIX = "svc_live_00000000"

@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Literal
 
 from sandbox.partner import codec
-from sandbox.partner.store import Store
+from sandbox.partner.state.store import Store
 
 Mode = Literal["realtime", "frozen"]
 

@@ -9,9 +9,10 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from sandbox.partner.clock import Clock
-from sandbox.partner.ids import Ids
-from sandbox.partner.store import Store
+from sandbox.partner import codec
+from sandbox.partner.state.clock import Clock
+from sandbox.partner.state.ids import Ids
+from sandbox.partner.state.store import Store
 
 # Sends method, address, headers and body over loopback; gives the status and the Location, if any.
 # Raises OSError when nobody answers.
@@ -82,3 +83,8 @@ class World:
         self.summed = None
         self.recent_calls.clear()
         self.reseed(self.store.note("seed") or self.seed)
+
+
+def stamp_now(world: World) -> str:
+    """Return the simulator's time as the API writes it: ISO 8601, UTC, milliseconds and Z (U77)."""
+    return codec.stamp(world.clock.now())

@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from sandbox.partner import cards, money, processor
-from sandbox.partner.answers import BALANCES_BODY
 from sandbox.partner.call import Call
 from sandbox.partner.cards import Card
 from sandbox.partner.http import Answer, bad_request
-from sandbox.partner.shapes import read_body
+from sandbox.partner.schemas import read_body, request_schemas
 from sandbox.partner.state import stamp_now
 
 _REFRESH_MOST = 25
@@ -18,7 +17,7 @@ _FLEET_DEFAULT = 500
 
 async def read_balances(call: Call) -> Answer:
     """Rows in the order asked for, or the fleet without closed cards, newest first, in pages."""
-    body = read_body(BALANCES_BODY, call.request.body)
+    body = read_body(request_schemas.BALANCES_BODY, call.request.body)
     asked: list[str] | None = body.get("card_ids")
     refresh: bool = body.get("refresh", False)
     if asked is None:

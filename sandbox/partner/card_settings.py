@@ -6,11 +6,10 @@ from decimal import Decimal
 from typing import Any
 
 from sandbox.partner import cards, idempotency, money, names, processor, webhooks
-from sandbox.partner.answers import LIMITS_BODY, PHONE_BODY, THREEDS_BODY
 from sandbox.partner.call import Call
 from sandbox.partner.cards import Card
 from sandbox.partner.http import Answer, bad_request
-from sandbox.partner.shapes import read_body
+from sandbox.partner.schemas import read_body, request_schemas
 
 SINGLE_PURCHASE_USD = Decimal(5000)  # Spending cap: program level, not settable per card
 PERIODS = ("daily", "weekly", "monthly")
@@ -26,7 +25,7 @@ async def read_limits(call: Call) -> Answer:
 async def change_limits(call: Call) -> Answer:
     """PUT /cards/{cardId}/limits: named limits change, the others stay; none can be removed."""
     card = cards.of_call(call)
-    wanted: dict[str, Decimal] = read_body(LIMITS_BODY, call.request.body)
+    wanted: dict[str, Decimal] = read_body(request_schemas.LIMITS_BODY, call.request.body)
     if not wanted:
         raise bad_request("Name at least one of daily_limit, weekly_limit and monthly_limit.")
     _check_open(card)
@@ -44,7 +43,7 @@ def _limits(card: Card) -> dict[str, Any]:
 async def change_phone(call: Call) -> Answer:
     """PUT /cards/{cardId}/phone: checked and handed to the processor, never stored or echoed."""
     card = cards.of_call(call)
-    body = read_body(PHONE_BODY, call.request.body)
+    body = read_body(request_schemas.PHONE_BODY, call.request.body)
     names.check_phone(body["phone_country_code"], body["phone"], call.account.settings.countries_refused)
     _check_open(card)
     processor.must_agree(call)
@@ -58,7 +57,7 @@ async def change_threeds(call: Call) -> Answer:
     """
     card = cards.of_call(call)
     idempotency.key_of(call.request)
-    method = read_body(THREEDS_BODY, call.request.body)["method"]
+    method = read_body(request_schemas.THREEDS_BODY, call.request.body)["method"]
     if method != "webhook":
         raise bad_request("method must be webhook; a card cannot be set to another mode.")
     _check_open(card)

@@ -10,10 +10,9 @@ from typing import Any
 
 from sandbox.partner import accounts, codec, events, fees, idempotency, ledger, money, names, processor
 from sandbox.partner.accounts import Account
-from sandbox.partner.answers import FREEZE_BODY, ORDER_BODY
 from sandbox.partner.call import Call
 from sandbox.partner.http import Answer, Refusal, bad_request, conflict, not_found
-from sandbox.partner.shapes import read_body, scrambled
+from sandbox.partner.schemas import read_body, request_schemas, scrambled
 from sandbox.partner.state import CARD_BLOCK, World, stamp_now
 
 FIRST_SYNC = timedelta(seconds=2)  # until the processor reports status and last four digits (U11)
@@ -134,7 +133,7 @@ async def order(call: Call) -> Answer:
 
 
 def _wanted(call: Call) -> dict[str, Any]:
-    body = read_body(ORDER_BODY, call.request.body)
+    body = read_body(request_schemas.ORDER_BODY, call.request.body)
     name = names.stored_name(body["card_holder_name"])
     names.check_email(body["email"])
     names.check_phone(body["phone_country_code"], body["phone"], call.account.settings.countries_refused)
@@ -256,7 +255,7 @@ async def freeze(call: Call) -> Answer:
     """POST /cards/{cardId}/freeze: the card is looked up before the body; the key is checked, not used."""
     card = of_call(call)
     idempotency.key_of(call.request)
-    frozen = read_body(FREEZE_BODY, call.request.body)["frozen"]
+    frozen = read_body(request_schemas.FREEZE_BODY, call.request.body)["frozen"]
     if card.closed:
         raise bad_request("The card is closed.")
     if card.status not in {"ACTIVE", "FROZEN"}:

@@ -13,7 +13,7 @@ from sandbox.partner.accounts import ApiKey
 from sandbox.partner.call import Call
 from sandbox.partner.faults import HANG_SECONDS, Fault
 from sandbox.partner.http import Answer, Lost, Refusal, Request, Wire, not_found
-from sandbox.partner.shapes import project
+from sandbox.partner.schemas import project
 from sandbox.partner.state import World
 from sandbox.partner.surface import BASE_PATH, Operation
 

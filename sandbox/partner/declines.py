@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
-from sandbox.partner.shapes import scrambled
+from sandbox.partner.schemas import scrambled
 
 DeclineCode = Literal[
     "insufficient_card_balance",

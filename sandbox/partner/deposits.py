@@ -11,10 +11,9 @@ from decimal import Decimal
 from typing import Any
 
 from sandbox.partner import accounts, cards, codec, events, me, money, pages
-from sandbox.partner.answers import DEPOSIT_BODY
 from sandbox.partner.call import Call
 from sandbox.partner.http import Answer, bad_request, not_found
-from sandbox.partner.shapes import read_body
+from sandbox.partner.schemas import read_body, request_schemas
 from sandbox.partner.state import World, stamp_now, timers
 
 EXPIRY_TIMER = "deposit"
@@ -27,7 +26,7 @@ _SHARED_ADDRESS = ("SOLANA",)
 
 async def quote(call: Call) -> Answer:
     """POST /deposits: a quote at today's markup; it has no status."""
-    body = read_body(DEPOSIT_BODY, call.request.body)
+    body = read_body(request_schemas.DEPOSIT_BODY, call.request.body)
     if not call.account.settings.deposits_enabled:
         raise bad_request("Deposits are not enabled for this account.")
     asset, chain = _asset(body["asset"], body["chain"])

@@ -9,8 +9,7 @@ from sandbox.partner import codec, pages
 from sandbox.partner.accounts import account
 from sandbox.partner.call import Call
 from sandbox.partner.http import Answer, bad_request, not_found
-from sandbox.partner.payloads import PAYLOADS
-from sandbox.partner.shapes import project
+from sandbox.partner.schemas import PAYLOADS, project
 from sandbox.partner.state import World, stamp_now
 
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import Any
 
-from sandbox.partner.shapes import Field, Shape
+from sandbox.partner.schemas import Field, Schema
 
 _CARD_ID = "Vx3kQ0aZr8LmN2pTtYw7Bc9HdJfGs5Ue"
 _MOMENT = "2026-03-02T09:00:00.000Z"
 _UUID = "6f2c1c52-4f0e-4b8a-9a51-0d9a4c1f7b3e"
 _HASH = "0x" + "4be1" * 16
 
-# By the name of the field; "Shape.field" where one name means several things.
+# By the name of the field; "Schema.field" where one name means several things.
 _VALUES: dict[str, Any] = {
     "account": _UUID,
     "address": "0x52908400098527886E0F7030069857D2E4169EE7",
@@ -97,7 +97,7 @@ _VALUES: dict[str, Any] = {
 }
 
 
-def example(table: Shape) -> dict[str, Any]:
+def example(table: Schema) -> dict[str, Any]:
     """One valid object of this shape."""
     return {item.name: value(item, table.name) for item in table.fields}
 
@@ -107,7 +107,7 @@ def value(item: Field, owner: str = "") -> Any:
     for name in (f"{owner}.{item.name}", item.name):
         if name in _VALUES and _suits(item, _VALUES[name]):
             return _VALUES[name]
-    if isinstance(item.of, Shape) and item.of.fields:
+    if isinstance(item.of, Schema) and item.of.fields:
         return [example(item.of)] if item.kind == "array" else example(item.of)
     if isinstance(item.of, Field):
         return [value(item.of, owner)]

@@ -13,12 +13,11 @@ from decimal import Decimal
 from typing import Any
 
 from sandbox.partner import accounts, chain, codec, events, ledger, money, pages
-from sandbox.partner.answers import FUNDING_BODY
 from sandbox.partner.call import Call
 from sandbox.partner.chain import Transfer
 from sandbox.partner.http import Answer, Refusal, bad_request, not_found, unavailable
+from sandbox.partner.schemas import read_body, request_schemas
 from sandbox.partner.settings import NETWORKS, Settings
-from sandbox.partner.shapes import read_body
 from sandbox.partner.state import World, stamp_now, timers
 
 RECHECK_TIMER = "funding"
@@ -119,7 +118,7 @@ async def list_funding(call: Call) -> Answer:
 
 async def submit(call: Call) -> Answer:
     """POST /funding: idempotent on the hash; a 200 says nothing about credit."""
-    body = read_body(FUNDING_BODY, call.request.body)
+    body = read_body(request_schemas.FUNDING_BODY, call.request.body)
     network, tx_hash = _network(body["network"]), body["tx_hash"].lower()
     if not _HASH.fullmatch(body["tx_hash"]):
         raise bad_request("tx_hash must be 0x and 64 hex characters.")

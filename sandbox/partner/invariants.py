@@ -13,7 +13,7 @@ from sandbox.partner.accounts import Account, all_accounts
 from sandbox.partner.cards import Card
 from sandbox.partner.deliveries import ATTEMPTS_MOST
 from sandbox.partner.idempotency import Keyed
-from sandbox.partner.payloads import PAYLOADS
+from sandbox.partner.schemas import PAYLOADS
 from sandbox.partner.state import World
 
 _SUSPENDED = ("in_flight", "unresolved")

@@ -11,7 +11,7 @@ from typing import Any
 
 from sandbox.partner import codec
 from sandbox.partner.http import Answer, Request, Wire
-from sandbox.partner.shapes import scrambled
+from sandbox.partner.schemas import scrambled
 from sandbox.partner.state import World, stamp_now
 
 _MASKED = {"email", "phone", "secret", "details_url", "url", "pan", "cvv"}

@@ -10,7 +10,7 @@ from sandbox.partner import money, pages
 from sandbox.partner.accounts import Account, account
 from sandbox.partner.call import Call
 from sandbox.partner.http import Answer
-from sandbox.partner.shapes import scrambled
+from sandbox.partner.schemas import scrambled
 from sandbox.partner.state import World, stamp_now
 
 Kind = Literal["funding", "fee", "card_topup", "refund", "adjustment"]

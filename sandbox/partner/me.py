@@ -7,10 +7,9 @@ from typing import Any
 
 from sandbox.partner import ledger, money
 from sandbox.partner.accounts import Account
-from sandbox.partner.answers import MARKUP_BODY
 from sandbox.partner.call import Call
 from sandbox.partner.http import Answer
-from sandbox.partner.shapes import read_body
+from sandbox.partner.schemas import read_body, request_schemas
 
 # The published rate card of the simulated agreement; the document gives no figures. Fractions.
 RATES = {
@@ -69,7 +68,7 @@ async def read_fees(call: Call) -> Answer:
 
 async def change_fees(call: Call) -> Answer:
     """PUT /fees: the deposit markup, stored and echoed at 5 decimals."""
-    given: Decimal = read_body(MARKUP_BODY, call.request.body)["markup_pct"]
+    given: Decimal = read_body(request_schemas.MARKUP_BODY, call.request.body)["markup_pct"]
     markup_pct = given.quantize(_MARKUP_STEP, ROUND_HALF_UP, money.EXACT)
     call.world.store.update("accounts", "id", call.account_id, markup_pct=money.text(markup_pct))
     return Answer.of(_schedule(call.account))

@@ -11,11 +11,10 @@ from decimal import Decimal
 from typing import Any
 
 from sandbox.partner import accounts, cards, idempotency, ledger, money, processor
-from sandbox.partner.answers import TOPUP_BODY
 from sandbox.partner.call import Call
 from sandbox.partner.http import Answer, Refusal, bad_request, conflict
 from sandbox.partner.idempotency import Keyed
-from sandbox.partner.shapes import read_body
+from sandbox.partner.schemas import read_body, request_schemas
 from sandbox.partner.state import World
 
 
@@ -23,7 +22,7 @@ async def top_up(call: Call) -> Answer:
     """POST /cards/{cardId}/topup, in the order of checks of U19."""
     card = cards.of_call(call)
     key = idempotency.key_of(call.request)
-    amount_usd: Decimal = read_body(TOPUP_BODY, call.request.body)["amount_usd"]
+    amount_usd: Decimal = read_body(request_schemas.TOPUP_BODY, call.request.body)["amount_usd"]
     if call.account.settings.funds_check == "before_replay":
         _check_funds(call, amount_usd)
     earlier = idempotency.find(call, "topup", key)

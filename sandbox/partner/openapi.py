@@ -8,8 +8,8 @@ from __future__ import annotations
 import functools
 from typing import Any
 
-from sandbox.partner import answers, codec, examples, payloads, shapes, surface
-from sandbox.partner.shapes import Field, Shape
+from sandbox.partner import codec, examples, surface
+from sandbox.partner.schemas import Field, Schema, event_payloads, fields, json_schema, response_schemas
 from sandbox.partner.surface import BASE_PATH, Operation
 
 _COMMON_ERRORS = {
@@ -54,7 +54,7 @@ def document() -> dict[str, Any]:
     paths: dict[str, Any] = {}
     for operation in surface.OPERATIONS:
         paths.setdefault(operation.path, {})[operation.method.lower()] = _operation(operation, schemas)
-    for kind, payload in payloads.PAYLOADS.items():
+    for kind, payload in event_payloads.PAYLOADS.items():
         _reference(payload, schemas)
         schemas[payload.name]["x-event-type"] = kind
     return {
@@ -67,7 +67,9 @@ def document() -> dict[str, Any]:
         "servers": [{"url": BASE_PATH}],
         "security": [{"key": []}, {"bearer": []}],
         "paths": paths,
-        "webhooks": {kind: _webhook(kind, payload, schemas) for kind, payload in payloads.PAYLOADS.items()},
+        "webhooks": {
+            kind: _webhook(kind, payload, schemas) for kind, payload in event_payloads.PAYLOADS.items()
+        },
         "components": {
             "schemas": schemas,
             "securitySchemes": {
@@ -78,10 +80,10 @@ def document() -> dict[str, Any]:
     }
 
 
-def _reference(table: Shape, schemas: dict[str, Any]) -> dict[str, Any]:
+def _reference(table: Schema, schemas: dict[str, Any]) -> dict[str, Any]:
     if table.name not in schemas:
         schemas[table.name] = {}  # named before its fields, so that a table may refer to itself
-        schemas[table.name].update(shapes.schema(table, lambda inner: _reference(inner, schemas)))
+        schemas[table.name].update(json_schema.of_table(table, lambda inner: _reference(inner, schemas)))
         if table.fields:
             schemas[table.name]["examples"] = [examples.example(table)]
     return {"$ref": f"#/components/schemas/{table.name}"}
@@ -121,7 +123,7 @@ def _tag(operation: Operation) -> str:
     return _TAGS.get(first, "Cards" if first == "cards" else "Webhooks and events")
 
 
-def _webhook(kind: str, payload: Shape, schemas: dict[str, Any]) -> dict[str, Any]:
+def _webhook(kind: str, payload: Schema, schemas: dict[str, Any]) -> dict[str, Any]:
     """A delivery: the envelope around one event's payload, and the headers that sign it."""
     envelope = {
         "type": "object",
@@ -139,7 +141,7 @@ def _webhook(kind: str, payload: Shape, schemas: dict[str, Any]) -> dict[str, An
     ]
     told = {"200": {"description": "Any 2xx within 8 seconds"}}
     return {
-        "x-source": "invented" if kind in payloads.INVENTED else "spec",
+        "x-source": "invented" if kind in event_payloads.INVENTED else "spec",
         "post": {
             "parameters": headers,
             "requestBody": {"required": True, **_json(envelope)},
@@ -149,17 +151,17 @@ def _webhook(kind: str, payload: Shape, schemas: dict[str, Any]) -> dict[str, An
 
 
 def _parameters(operation: Operation) -> list[dict[str, Any]]:
-    found = [_parameter("path", shapes.string(name)) for name in operation.pattern.groupindex]
+    found = [_parameter("path", fields.string(name)) for name in operation.pattern.groupindex]
     found += [_parameter("query", item) for item in operation.query]
     if operation.keyed:
         found.append(
-            _parameter("header", shapes.string("Idempotency-Key", required=False, pattern=_KEY_PATTERN))
+            _parameter("header", fields.string("Idempotency-Key", required=False, pattern=_KEY_PATTERN))
         )
     return found
 
 
 def _parameter(place: str, item: Field) -> dict[str, Any]:
-    schema = shapes.field_schema(item, lambda table: {"$ref": table.name})
+    schema = json_schema.of_field(item, lambda table: {"$ref": table.name})
     source = schema.pop("x-source")
     shown = _PARAMETERS.get(item.name) or examples.value(item)
     schema["examples"] = [str(shown) if item.kind == "string" else shown]
@@ -167,7 +169,7 @@ def _parameter(place: str, item: Field) -> dict[str, Any]:
 
 
 def _error(codes: tuple[str, ...], schemas: dict[str, Any]) -> dict[str, Any]:
-    reference = _reference(answers.ERROR, schemas)
+    reference = _reference(response_schemas.ERROR, schemas)
     unique = list(dict.fromkeys(codes))
     return _content(" or ".join(unique), {"allOf": [reference, {"properties": {"code": {"enum": unique}}}]})
 

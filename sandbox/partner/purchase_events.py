@@ -5,9 +5,10 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import Any
 
-from sandbox.partner import declines, events, money, payloads
+from sandbox.partner import declines, events, money
 from sandbox.partner.accounts import account
 from sandbox.partner.purchase import Leg, Purchase
+from sandbox.partner.schemas import event_payloads
 from sandbox.partner.state import World, stamp_now
 
 _CATEGORIES = {
@@ -31,7 +32,10 @@ def tell_authorization(world: World, purchase: Purchase) -> None:
     """card.authorized, with the exact fee; in `scrambled` an event of an unknown type before it."""
     if account(world, purchase.account).settings.profile == "scrambled":
         events.emit(
-            world, purchase.account, payloads.NEW_EVENT, {"card_id": purchase.card_id, "wallet": "other"}
+            world,
+            purchase.account,
+            event_payloads.NEW_EVENT,
+            {"card_id": purchase.card_id, "wallet": "other"},
         )
     told = {
         **_common(world, purchase),

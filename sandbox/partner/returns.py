@@ -10,11 +10,10 @@ from decimal import Decimal
 from typing import Any
 
 from sandbox.partner import accounts, cards, events, idempotency, ledger, money, processor
-from sandbox.partner.answers import UNLOAD_BODY
 from sandbox.partner.call import Call
 from sandbox.partner.http import Answer, Refusal, bad_request, conflict, unavailable
 from sandbox.partner.idempotency import Keyed
-from sandbox.partner.shapes import read_body
+from sandbox.partner.schemas import read_body, request_schemas
 from sandbox.partner.state import World, stamp_now
 
 
@@ -22,7 +21,7 @@ async def unload(call: Call) -> Answer:
     """POST /cards/{cardId}/unload; a closed card holds nothing, so it answers 402 (U35)."""
     card = cards.of_call(call)
     key = idempotency.key_of(call.request)
-    amount_usd: Decimal = read_body(UNLOAD_BODY, call.request.body)["amount_usd"]
+    amount_usd: Decimal = read_body(request_schemas.UNLOAD_BODY, call.request.body)["amount_usd"]
     earlier = idempotency.find(call, "unload", key)
     if earlier:
         return _repeated_unload(call, earlier, card.id, amount_usd)

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from sandbox.partner import (
-    answers,
     balances,
     card_settings,
     cards,
@@ -25,7 +24,7 @@ from sandbox.partner import (
 )
 from sandbox.partner.call import Call
 from sandbox.partner.http import Answer
-from sandbox.partner.shapes import Field, Shape, integer, moment, string
+from sandbox.partner.schemas import Field, Schema, integer, moment, request_schemas, response_schemas, string
 
 BASE_PATH = "/api/partner/v1"
 Handler = Callable[[Call], Awaitable[Answer]]
@@ -44,8 +43,8 @@ class Operation:
     path: str
     scope: str
     handler: Handler
-    answer: Shape
-    body: Shape | None = None
+    answer: Schema
+    body: Schema | None = None
     query: tuple[Field, ...] = ()
     keyed: bool = False
     midway: bool = False
@@ -73,15 +72,15 @@ _CARD_ERRORS: dict[int, tuple[str, ...]] = {400: ("BAD_REQUEST",), 404: ("NOT_FO
 _PROCESSOR_ERRORS = {502: ("UNAVAILABLE",), 503: ("UPSTREAM_AUTH",)}
 
 OPERATIONS: tuple[Operation, ...] = (
-    Operation("GET", "/me", "users:read", me.read_me, answers.ME),
-    Operation("GET", "/fees", "users:read", me.read_fees, answers.FEES),
+    Operation("GET", "/me", "users:read", me.read_me, response_schemas.ME),
+    Operation("GET", "/fees", "users:read", me.read_fees, response_schemas.FEES),
     Operation(
         "PUT",
         "/fees",
         "users:write",
         me.change_fees,
-        answers.FEES,
-        body=answers.MARKUP_BODY,
+        response_schemas.FEES,
+        body=request_schemas.MARKUP_BODY,
         codes={400: ("BAD_REQUEST",)},
     ),
     Operation(
@@ -89,7 +88,7 @@ OPERATIONS: tuple[Operation, ...] = (
         "/ledger",
         "users:read",
         ledger.read_ledger,
-        answers.LEDGER,
+        response_schemas.LEDGER,
         query=_PAGED,
         codes={400: ("BAD_REQUEST",)},
     ),
@@ -98,8 +97,8 @@ OPERATIONS: tuple[Operation, ...] = (
         "/cards",
         "cards:write",
         cards.order,
-        answers.CARD_ANSWER,
-        body=answers.ORDER_BODY,
+        response_schemas.CARD_ANSWER,
+        body=request_schemas.ORDER_BODY,
         keyed=True,
         midway=True,
         processor=True,
@@ -122,7 +121,7 @@ OPERATIONS: tuple[Operation, ...] = (
         "/cards",
         "cards:read",
         cards.list_cards,
-        answers.CARDS,
+        response_schemas.CARDS,
         query=(string("limit", default="50", required=False), string("offset", default="0", required=False)),
     ),
     Operation(
@@ -130,7 +129,7 @@ OPERATIONS: tuple[Operation, ...] = (
         "/cards/{cardId}",
         "cards:read",
         cards.read_card,
-        answers.CARD_AND_BALANCE,
+        response_schemas.CARD_AND_BALANCE,
         processor=True,
         codes={**_CARD_ERRORS, **_PROCESSOR_ERRORS},
     ),
@@ -139,8 +138,8 @@ OPERATIONS: tuple[Operation, ...] = (
         "/cards/{cardId}/topup",
         "cards:write",
         moves.top_up,
-        answers.TOPUP,
-        body=answers.TOPUP_BODY,
+        response_schemas.TOPUP,
+        body=request_schemas.TOPUP_BODY,
         keyed=True,
         midway=True,
         processor=True,
@@ -157,8 +156,8 @@ OPERATIONS: tuple[Operation, ...] = (
         "/cards/{cardId}/freeze",
         "cards:write",
         cards.freeze,
-        answers.FREEZE,
-        body=answers.FREEZE_BODY,
+        response_schemas.FREEZE,
+        body=request_schemas.FREEZE_BODY,
         keyed=True,
         processor=True,
         codes={**_CARD_ERRORS, **_PROCESSOR_ERRORS},
@@ -168,8 +167,8 @@ OPERATIONS: tuple[Operation, ...] = (
         "/cards/balances",
         "cards:read",
         balances.read_balances,
-        answers.BALANCES,
-        body=answers.BALANCES_BODY,
+        response_schemas.BALANCES,
+        body=request_schemas.BALANCES_BODY,
         processor=True,
         codes={400: ("BAD_REQUEST",)},
     ),
@@ -178,8 +177,8 @@ OPERATIONS: tuple[Operation, ...] = (
         "/cards/{cardId}/unload",
         "cards:write",
         returns.unload,
-        answers.UNLOAD,
-        body=answers.UNLOAD_BODY,
+        response_schemas.UNLOAD,
+        body=request_schemas.UNLOAD_BODY,
         keyed=True,
         midway=True,
         processor=True,
@@ -196,7 +195,7 @@ OPERATIONS: tuple[Operation, ...] = (
         "/cards/{cardId}/close",
         "cards:write",
         returns.close,
-        answers.CLOSE,
+        response_schemas.CLOSE,
         keyed=True,
         processor=True,
         scope_source="invented",
@@ -207,7 +206,7 @@ OPERATIONS: tuple[Operation, ...] = (
         "/funding/addresses",
         "users:read",
         funding.read_addresses,
-        answers.ADDRESSES,
+        response_schemas.ADDRESSES,
         codes={503: ("UNAVAILABLE",)},
     ),
     Operation(
@@ -215,8 +214,8 @@ OPERATIONS: tuple[Operation, ...] = (
         "/funding",
         "users:write",
         funding.submit,
-        answers.FUNDING,
-        body=answers.FUNDING_BODY,
+        response_schemas.FUNDING,
+        body=request_schemas.FUNDING_BODY,
         codes={
             400: ("BAD_REQUEST",),
             409: ("ALREADY_SUBMITTED", "ALREADY_CREDITED"),
@@ -229,7 +228,7 @@ OPERATIONS: tuple[Operation, ...] = (
         "/funding",
         "users:read",
         funding.list_funding,
-        answers.FUNDING_LIST,
+        response_schemas.FUNDING_LIST,
         query=_PAGED,
         scope_source="invented",
         codes={400: ("BAD_REQUEST",)},
@@ -239,7 +238,7 @@ OPERATIONS: tuple[Operation, ...] = (
         "/funding/{fundingId}",
         "users:read",
         funding.read_funding,
-        answers.FUNDING,
+        response_schemas.FUNDING,
         codes={404: ("NOT_FOUND",)},
     ),
     Operation(
@@ -247,7 +246,7 @@ OPERATIONS: tuple[Operation, ...] = (
         "/events",
         "cards:read",
         events.read_events,
-        answers.EVENTS,
+        response_schemas.EVENTS,
         query=(*_PAGED, string("type", required=False), moment("since", required=False)),
         codes={400: ("BAD_REQUEST",)},
     ),
@@ -256,7 +255,7 @@ OPERATIONS: tuple[Operation, ...] = (
         "/cards/{cardId}/limits",
         "cards:read",
         card_settings.read_limits,
-        answers.LIMITS,
+        response_schemas.LIMITS,
         processor=True,
         codes={**_CARD_ERRORS, **_PROCESSOR_ERRORS},
     ),
@@ -265,8 +264,8 @@ OPERATIONS: tuple[Operation, ...] = (
         "/cards/{cardId}/limits",
         "cards:write",
         card_settings.change_limits,
-        answers.LIMITS,
-        body=answers.LIMITS_BODY,
+        response_schemas.LIMITS,
+        body=request_schemas.LIMITS_BODY,
         processor=True,
         codes={**_CARD_ERRORS, **_PROCESSOR_ERRORS},
     ),
@@ -275,8 +274,8 @@ OPERATIONS: tuple[Operation, ...] = (
         "/cards/{cardId}/phone",
         "cards:write",
         card_settings.change_phone,
-        answers.PHONE,
-        body=answers.PHONE_BODY,
+        response_schemas.PHONE,
+        body=request_schemas.PHONE_BODY,
         processor=True,
         scope_source="invented",
         codes={
@@ -290,8 +289,8 @@ OPERATIONS: tuple[Operation, ...] = (
         "/cards/{cardId}/3ds",
         "cards:write",
         card_settings.change_threeds,
-        answers.THREEDS,
-        body=answers.THREEDS_BODY,
+        response_schemas.THREEDS,
+        body=request_schemas.THREEDS_BODY,
         keyed=True,
         processor=True,
         scope_source="invented",
@@ -302,7 +301,7 @@ OPERATIONS: tuple[Operation, ...] = (
         "/cards/{cardId}/transactions",
         "cards:read",
         transactions.read_transactions,
-        answers.TRANSACTIONS,
+        response_schemas.TRANSACTIONS,
         query=(
             integer("limit", minimum=0, maximum=25, default=25, required=False),
             integer("page", minimum=0, default=1, required=False),
@@ -317,7 +316,7 @@ OPERATIONS: tuple[Operation, ...] = (
         "/cards/{cardId}/pan",
         "cards:pan",
         details.read_pan,
-        answers.PAN,
+        response_schemas.PAN,
         processor=True,
         method_first=True,
         codes={**_CARD_ERRORS, **_PROCESSOR_ERRORS},
@@ -327,19 +326,19 @@ OPERATIONS: tuple[Operation, ...] = (
         "/cards/{cardId}/pan-token",
         "cards:pan",
         details.mint_pan_token,
-        answers.PAN_TOKEN,
+        response_schemas.PAN_TOKEN,
         processor=True,
         method_first=True,
         codes={**_CARD_ERRORS, **_PROCESSOR_ERRORS},
     ),
-    Operation("GET", "/webhook", "users:read", webhooks.read_webhook, answers.WEBHOOK_ANSWER),
+    Operation("GET", "/webhook", "users:read", webhooks.read_webhook, response_schemas.WEBHOOK_ANSWER),
     Operation(
         "PUT",
         "/webhook",
         "users:write",
         webhooks.change_webhook,
-        answers.WEBHOOK_CHANGED,
-        body=answers.WEBHOOK_BODY,
+        response_schemas.WEBHOOK_CHANGED,
+        body=request_schemas.WEBHOOK_BODY,
         codes={400: ("BAD_REQUEST",)},
     ),
     Operation(
@@ -347,7 +346,7 @@ OPERATIONS: tuple[Operation, ...] = (
         "/events/{eventId}/redeliver",
         "users:write",
         events.redeliver,
-        answers.REDELIVERY,
+        response_schemas.REDELIVERY,
         codes={404: ("NOT_FOUND",)},
     ),
     Operation(
@@ -355,8 +354,8 @@ OPERATIONS: tuple[Operation, ...] = (
         "/deposits",
         "deposits:write",
         deposits.quote,
-        answers.QUOTE,
-        body=answers.DEPOSIT_BODY,
+        response_schemas.QUOTE,
+        body=request_schemas.DEPOSIT_BODY,
         scope_source="invented",
         codes=_CARD_ERRORS,
     ),
@@ -365,7 +364,7 @@ OPERATIONS: tuple[Operation, ...] = (
         "/deposits",
         "deposits:read",
         deposits.list_deposits,
-        answers.DEPOSIT_LIST,
+        response_schemas.DEPOSIT_LIST,
         query=_PAGED,
         scope_source="invented",
         codes={400: ("BAD_REQUEST",)},

@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from sandbox.partner import codec, events, webhook_url
-from sandbox.partner.answers import WEBHOOK_BODY
 from sandbox.partner.call import Call
 from sandbox.partner.http import Answer
-from sandbox.partner.shapes import read_body
+from sandbox.partner.schemas import read_body, request_schemas
 from sandbox.partner.state import World, stamp_now
 
 
@@ -34,7 +33,7 @@ async def read_webhook(call: Call) -> Answer:
 
 async def change_webhook(call: Call) -> Answer:
     """PUT /webhook: a secret comes with the first endpoint, with another one, and with rotate: true."""
-    url = webhook_url.normalized(read_body(WEBHOOK_BODY, call.request.body)["url"])
+    url = webhook_url.normalized(read_body(request_schemas.WEBHOOK_BODY, call.request.body)["url"])
     rotate = codec.decode(call.request.body or b"{}").get("rotate") is True
     earlier = find(call.world, call.account_id)
     renewed = earlier is None or earlier.url != url or rotate

@@ -15,8 +15,8 @@ from playwright.async_api import Page, async_playwright
 
 from sandbox.partner import openapi
 from sandbox.partner.control import CALLS
-from sandbox.partner.payloads import PAYLOADS
 from sandbox.partner.scenarios import SCENARIOS
+from sandbox.partner.schemas import PAYLOADS
 from sandbox.partner.settings import Settings
 from tests.sandbox_partner.conftest import ORDER, Api, Hand
 

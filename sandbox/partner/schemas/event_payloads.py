@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from sandbox.partner.answers import DECLINE_REASON
-from sandbox.partner.shapes import Shape, boolean, moment, nested, number, shape, string
+from sandbox.partner.schemas.fields import Schema, boolean, moment, nested, number, schema, string
+from sandbox.partner.schemas.response_schemas import DECLINE_REASON
 
-EVENT_FEE_BREAKDOWN = shape("EventFeeBreakdown", number("fx_usd"), number("atm_usd"))
+EVENT_FEE_BREAKDOWN = schema("EventFeeBreakdown", number("fx_usd"), number("atm_usd"))
 
 
-def _purchase_event(name: str) -> Shape:
-    return shape(
+def _purchase_event(name: str) -> Schema:
+    return schema(
         name,
         string("card_id"),
         string("partner_ref", nullable=True),
@@ -39,8 +39,8 @@ INVENTED = frozenset({"deposit.credited", NEW_EVENT})
 """Types that the document does not name: those of deposits it leaves out, and one made up."""
 
 # What each event carries under data. float.credited names three fields in the document, the rest is a guess.
-PAYLOADS: dict[str, Shape] = {
-    "card.status_changed": shape(
+PAYLOADS: dict[str, Schema] = {
+    "card.status_changed": schema(
         "CardStatusChanged",
         string("reason"),
         string("card_id", source="invented"),
@@ -48,7 +48,7 @@ PAYLOADS: dict[str, Shape] = {
         string("status", source="invented"),
         moment("occurred_at", source="invented"),
     ),
-    "card.unloaded": shape(
+    "card.unloaded": schema(
         "CardUnloaded",
         string("card_id", source="invented"),
         string("partner_ref", nullable=True, source="invented"),
@@ -56,7 +56,7 @@ PAYLOADS: dict[str, Shape] = {
         number("partner_balance_usd", source="invented"),
         moment("occurred_at", source="invented"),
     ),
-    "float.credited": shape(
+    "float.credited": schema(
         "FloatCredited",
         string("funding_id"),
         number("fee_usd"),
@@ -70,7 +70,7 @@ PAYLOADS: dict[str, Shape] = {
     "card.authorized": _purchase_event("CardAuthorized"),
     "card.transaction": _purchase_event("CardTransaction"),
     "card.declined": _purchase_event("CardDeclined"),
-    "card.3ds_challenge": shape(
+    "card.3ds_challenge": schema(
         "CardThreeDsChallenge",
         string("card_id", source="invented"),
         string("partner_ref", nullable=True, source="invented"),
@@ -82,7 +82,7 @@ PAYLOADS: dict[str, Shape] = {
         string("original_currency", source="invented"),
         moment("expires_at", source="invented"),
     ),
-    "deposit.credited": shape(
+    "deposit.credited": schema(
         "DepositCredited",
         string("deposit_id", source="invented"),
         string("card_id", source="invented"),
@@ -90,7 +90,7 @@ PAYLOADS: dict[str, Shape] = {
         string("tx_hash", source="invented"),
         moment("credited_at", source="invented"),
     ),
-    NEW_EVENT: shape(
+    NEW_EVENT: schema(
         "CardWalletAdded", string("card_id", source="invented"), string("wallet", source="invented")
     ),
 }

@@ -1,22 +1,20 @@
-"""What the API's requests and answers are made of, field by field, as the document names them.
+"""The answers of the API's calls, field by field, as the document names them.
 
 `source="invented"` marks what the document does not show (2E of the rules).
 """
 
 from __future__ import annotations
 
-from decimal import Decimal
+from sandbox.partner.schemas.fields import array, boolean, integer, moment, nested, number, schema, string
 
-from sandbox.partner.shapes import array, boolean, integer, moment, nested, number, shape, string
-
-PARTNER = shape(
+PARTNER = schema(
     "Partner",
     string("id", format="uuid"),
     string("name", nullable=True),
     string("contact_email", nullable=True),
     moment("created_at", nullable=True),
 )
-KEY = shape(
+KEY = schema(
     "Key",
     string("name", nullable=True),
     string("prefix", pattern="^svc_live_[0-9a-f]{8}$"),
@@ -24,8 +22,8 @@ KEY = shape(
     string("mode", enum=["live", "test"]),
     integer("rate_limit_per_minute"),
 )
-ALLOWANCE = shape("CardAllowance", integer("total"), integer("active"), integer("limit", nullable=True))
-FLOAT = shape(
+ALLOWANCE = schema("CardAllowance", integer("total"), integer("active"), integer("limit", nullable=True))
+FLOAT = schema(
     "Float",
     number("funded_usd"),
     number("spent_usd"),
@@ -33,22 +31,22 @@ FLOAT = shape(
     number("limit_usd", nullable=True),
     number("available_usd", minimum=0),
 )
-EXAMPLE = shape("FeeExample", number("svc_fee_usd"), number("your_fee_usd"), number("lands_on_card_usd"))
-FEE_SUMMARY = shape(
+EXAMPLE = schema("FeeExample", number("svc_fee_usd"), number("your_fee_usd"), number("lands_on_card_usd"))
+FEE_SUMMARY = schema(
     "FeeSummary",
     number("svc_pct"),
     number("your_markup_pct"),
     number("total_pct"),
     nested("example_on_100_usd", EXAMPLE),
 )
-EARNINGS = shape(
+EARNINGS = schema(
     "Earnings",
     number("accrued_usd"),
     number("paid_out_usd"),
     number("owed_usd"),
     moment("last_payout_at", nullable=True),
 )
-ME = shape(
+ME = schema(
     "AccountInfo",
     nested("partner", PARTNER),
     nested("key", KEY),
@@ -57,7 +55,7 @@ ME = shape(
     nested("fees", FEE_SUMMARY),
     nested("earnings", EARNINGS),
 )
-TRANSACTION_RATES = shape(
+TRANSACTION_RATES = schema(
     "TransactionRates",
     number("usd_purchase_pct"),
     number("fx_purchase_pct"),
@@ -67,7 +65,7 @@ TRANSACTION_RATES = shape(
     number("monthly_per_card_usd"),
     number("your_markup_pct"),
 )
-FEES = shape(
+FEES = schema(
     "FeeSchedule",
     number("svc_pct"),
     number("load_from_float_pct"),
@@ -77,9 +75,8 @@ FEES = shape(
     nested("example_on_100_usd", EXAMPLE),
     nested("transaction", TRANSACTION_RATES),
 )
-MARKUP_BODY = shape("MarkupBody", number("markup_pct", minimum=0, maximum=Decimal("0.5")))
 
-CARD = shape(
+CARD = schema(
     "Card",
     string("id"),
     string("partner_ref", nullable=True, maxLength=128),
@@ -88,25 +85,10 @@ CARD = shape(
     string("status", nullable=True),
     moment("created_at"),
 )
-ORDER_BODY = shape(
-    "OrderBody",
-    string("card_holder_name"),
-    integer("phone_country_code", exclusiveMinimum=0),
-    string("phone"),
-    string("email"),
-    string("partner_ref", required=False, nullable=True, maxLength=128),
-)
-CARD_ANSWER = shape("CardAnswer", nested("card", CARD))
-CARD_AND_BALANCE = shape("CardAndBalance", nested("card", CARD), number("balance_usd", nullable=True))
-CARDS = shape("Cards", array("cards", CARD), integer("count"))
-BALANCES_BODY = shape(
-    "BalancesBody",
-    array("card_ids", string("card_id"), required=False, maxItems=1000),
-    boolean("refresh", required=False),
-    integer("limit", required=False, minimum=1, maximum=1000),
-    integer("page", required=False, minimum=1),
-)
-BALANCE_ROW = shape(
+CARD_ANSWER = schema("CardAnswer", nested("card", CARD))
+CARD_AND_BALANCE = schema("CardAndBalance", nested("card", CARD), number("balance_usd", nullable=True))
+CARDS = schema("Cards", array("cards", CARD), integer("count"))
+BALANCE_ROW = schema(
     "BalanceRow",
     string("card_id"),
     number("balance_usd", nullable=True),
@@ -114,7 +96,7 @@ BALANCE_ROW = shape(
     boolean("ok"),
     string("error", nullable=True, enum=["NOT_FOUND", "UNAVAILABLE", None]),
 )
-BALANCES = shape(
+BALANCES = schema(
     "Balances",
     array("balances", BALANCE_ROW),
     integer("count"),
@@ -122,8 +104,7 @@ BALANCES = shape(
     integer("total", required=False),
     integer("total_pages", required=False),
 )
-TOPUP_BODY = shape("TopUpBody", number("amount_usd", minimum=Decimal("0.01"), **{"x-decimals": 2}))
-TOPUP = shape(
+TOPUP = schema(
     "TopUp",
     string("card_id"),
     number("amount_requested_usd"),
@@ -131,14 +112,10 @@ TOPUP = shape(
     number("credited_usd"),
     number("partner_balance_usd"),
 )
-UNLOAD_BODY = shape("UnloadBody", number("amount_usd", exclusiveMinimum=0, **{"x-decimals": 2}))
-UNLOAD = shape("Unload", string("card_id"), number("unloaded_usd"), number("partner_balance_usd"))
-FREEZE_BODY = shape("FreezeBody", boolean("frozen"))
-FREEZE = shape("Freeze", string("card_id"), boolean("frozen"))
-CLOSE = shape("Close", string("card_id"), number("returned_usd"), number("partner_balance_usd"))
-
-FUNDING_BODY = shape("FundingBody", string("tx_hash"), string("network"))
-FUNDING = shape(
+UNLOAD = schema("Unload", string("card_id"), number("unloaded_usd"), number("partner_balance_usd"))
+FREEZE = schema("Freeze", string("card_id"), boolean("frozen"))
+CLOSE = schema("Close", string("card_id"), number("returned_usd"), number("partner_balance_usd"))
+FUNDING = schema(
     "FundingSubmission",
     string("id", format="uuid"),
     string("network"),
@@ -152,7 +129,7 @@ FUNDING = shape(
     moment("created_at"),
     moment("credited_at", nullable=True),
 )
-FUNDING_LIST = shape(
+FUNDING_LIST = schema(
     "FundingList",
     array("funding", FUNDING, source="invented", kept=True),
     integer("count", source="invented"),
@@ -160,9 +137,9 @@ FUNDING_LIST = shape(
     integer("total", source="invented"),
     integer("total_pages", source="invented"),
 )
-ADDRESS = shape("FundingAddress", string("network"), string("address"), array("tokens", string("token")))
-ADDRESSES = shape("FundingAddresses", array("addresses", ADDRESS))
-LEDGER_ENTRY = shape(
+ADDRESS = schema("FundingAddress", string("network"), string("address"), array("tokens", string("token")))
+ADDRESSES = schema("FundingAddresses", array("addresses", ADDRESS))
+LEDGER_ENTRY = schema(
     "LedgerEntry",
     number("amount_usd"),
     string("kind"),
@@ -171,7 +148,7 @@ LEDGER_ENTRY = shape(
     string("description", nullable=True),
     moment("created_at"),
 )
-LEDGER = shape(
+LEDGER = schema(
     "Ledger",
     array("entries", LEDGER_ENTRY),
     integer("count"),
@@ -179,17 +156,17 @@ LEDGER = shape(
     integer("total"),
     integer("total_pages"),
 )
-EVENT = shape(
+EVENT = schema(
     "EventRecord",
     string("id"),
     string("type"),
-    nested("payload", shape("EventPayload")),
+    nested("payload", schema("EventPayload")),
     boolean("delivered"),
     moment("delivered_at", nullable=True),
     integer("attempts"),
     moment("created_at"),
 )
-EVENTS = shape(
+EVENTS = schema(
     "Events",
     array("events", EVENT),
     integer("count"),
@@ -197,17 +174,8 @@ EVENTS = shape(
     integer("total"),
     integer("total_pages"),
 )
-ERROR = shape("Error", string("error"), string("code"))
-
-LIMIT_RULES = {"required": False, "exclusiveMinimum": 0, "maximum": 10**12, "x-decimals": 2}
-LIMITS_BODY = shape(
-    "LimitsBody",
-    number("daily_limit", **LIMIT_RULES),
-    number("weekly_limit", **LIMIT_RULES),
-    number("monthly_limit", **LIMIT_RULES),
-    closed=True,
-)
-LIMITS = shape(
+ERROR = schema("Error", string("error"), string("code"))
+LIMITS = schema(
     "Limits",
     string("card_id"),
     number("daily_limit", nullable=True),
@@ -215,23 +183,21 @@ LIMITS = shape(
     number("monthly_limit", nullable=True),
     number("per_transaction_limit_usd"),
 )
-PHONE_BODY = shape("PhoneBody", integer("phone_country_code", exclusiveMinimum=0), string("phone"))
-PHONE = shape("Phone", string("card_id"), boolean("updated"))
-THREEDS_BODY = shape("ThreeDsBody", string("method"))
-THREEDS = shape("ThreeDs", string("card_id"), string("three_ds_method"))
-PAN = shape(
+PHONE = schema("Phone", string("card_id"), boolean("updated"))
+THREEDS = schema("ThreeDs", string("card_id"), string("three_ds_method"))
+PAN = schema(
     "CardDetails",
     string("card_id"),
     string("details_url", format="uri"),
     integer("expiration_month", nullable=True, minimum=1, maximum=12),
     integer("expiration_year", nullable=True),
 )
-PAN_TOKEN = shape("PanToken", string("url", format="uri"), number("expires_in"), boolean("single_use"))
-DECLINE_REASON = shape(
+PAN_TOKEN = schema("PanToken", string("url", format="uri"), number("expires_in"), boolean("single_use"))
+DECLINE_REASON = schema(
     "DeclineReason", string("code"), string("message"), boolean("retryable"), boolean("card_blocked")
 )
-FEE_BREAKDOWN = shape("FeeBreakdown", number("fx_usd"), number("atm_usd"), number("deposit_usd"))
-TRANSACTION = shape(
+FEE_BREAKDOWN = schema("FeeBreakdown", number("fx_usd"), number("atm_usd"), number("deposit_usd"))
+TRANSACTION = schema(
     "Transaction",
     string("id"),
     string("transaction_id", nullable=True),
@@ -255,7 +221,7 @@ TRANSACTION = shape(
     nested("fee_breakdown", FEE_BREAKDOWN),
     nested("decline_reason", DECLINE_REASON, nullable=True),
 )  # fmt: skip
-TRANSACTIONS = shape(
+TRANSACTIONS = schema(
     "Transactions",
     string("card_id"),
     array("transactions", TRANSACTION),
@@ -264,28 +230,16 @@ TRANSACTIONS = shape(
     integer("total_pages"),
     integer("total"),
 )
-WEBHOOK_BODY = shape(
-    "WebhookBody",
-    string("url", maxLength=2000),
-    boolean("rotate", required=False, lenient=True, default=False),
-)
-WEBHOOK = shape("Webhook", string("url", format="uri"), boolean("active"), moment("updated_at"))
-WEBHOOK_ANSWER = shape("WebhookAnswer", nested("webhook", WEBHOOK, nullable=True))
-WEBHOOK_CHANGED = shape(
+WEBHOOK = schema("Webhook", string("url", format="uri"), boolean("active"), moment("updated_at"))
+WEBHOOK_ANSWER = schema("WebhookAnswer", nested("webhook", WEBHOOK, nullable=True))
+WEBHOOK_CHANGED = schema(
     "WebhookChanged",
-    nested("webhook", shape("WebhookUrl", string("url", format="uri"))),
+    nested("webhook", schema("WebhookUrl", string("url", format="uri"))),
     string("secret", nullable=True, pattern="^whsec_[A-Za-z0-9_-]{32}$"),
     string("note"),
 )
-REDELIVERY = shape("Redelivery", string("event_id"), string("type"), boolean("queued"))
-DEPOSIT_BODY = shape(
-    "DepositBody",
-    string("card_id", source="invented"),
-    string("asset", source="invented"),
-    string("chain", source="invented"),
-    number("amount_usd", source="invented", exclusiveMinimum=0, maximum=10**9, **{"x-decimals": 2}),
-)
-QUOTE = shape(
+REDELIVERY = schema("Redelivery", string("event_id"), string("type"), boolean("queued"))
+QUOTE = schema(
     "DepositQuote",
     string("deposit_id", format="uuid"),
     string("card_id"),
@@ -301,7 +255,7 @@ QUOTE = shape(
     boolean("exact_amount_required"),
     moment("expires_at"),
 )
-DEPOSIT = shape(
+DEPOSIT = schema(
     "Deposit",
     string("id", format="uuid"),
     string("card_id"),
@@ -318,7 +272,7 @@ DEPOSIT = shape(
     moment("credited_at", nullable=True),
     moment("created_at"),
 )
-DEPOSIT_LIST = shape(
+DEPOSIT_LIST = schema(
     "DepositList",
     array("deposits", DEPOSIT, source="invented", kept=True),
     integer("count", source="invented"),

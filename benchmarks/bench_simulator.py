@@ -9,7 +9,8 @@ import time
 from pathlib import Path
 
 from benchmarks import Row
-from sandbox.partner import accounts, codec, control_view, core
+from sandbox.partner import codec, control_view, core
+from sandbox.partner.accounts import accounts
 from sandbox.partner.app import build_world, standing_key
 from sandbox.partner.http import Request
 from sandbox.partner.state import CARD_BLOCK, World

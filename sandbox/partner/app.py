@@ -19,7 +19,8 @@ from urllib.parse import unquote, urlsplit
 import aiohttp
 from aiohttp import web
 
-from sandbox.partner import accounts, codec, control, core, deliveries, details, due, scenarios
+from sandbox.partner import codec, control, core, deliveries, details, due, scenarios
+from sandbox.partner.accounts import accounts, api_keys
 from sandbox.partner.http import Answer, Request, Wire
 from sandbox.partner.state import KEY_PREFIX, Store, World
 from sandbox.partner.surface import BASE_PATH
@@ -51,7 +52,7 @@ def standing_key(world: World, wanted: str | None = None) -> str:
     """The first account's standing key: the one asked for, or the one that follows from the first seed."""
     digits = hashlib.sha256(f"standing:{world.store.note('first_seed')}".encode()).hexdigest()
     key = wanted or KEY_PREFIX + digits[:32]
-    return accounts.issue_key(world, accounts.first_account(world), key=key, name="Standing key")
+    return api_keys.issue_key(world, accounts.first_account(world), key=key, name="Standing key")
 
 
 class Running:

@@ -8,8 +8,8 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
-from sandbox.partner import accounts, codec, events, fees, idempotency, ledger, money, names, processor
-from sandbox.partner.accounts import Account
+from sandbox.partner import codec, events, fees, idempotency, ledger, money, names, processor
+from sandbox.partner.accounts import Account, accounts
 from sandbox.partner.call import Call
 from sandbox.partner.http import Answer, Refusal, bad_request, conflict, not_found
 from sandbox.partner.schemas import read_body, request_schemas, scrambled

@@ -13,7 +13,6 @@ from typing import Annotated, Any, Literal
 import msgspec
 
 from sandbox.partner import (
-    accounts,
     cards,
     codec,
     control_chain,
@@ -33,9 +32,9 @@ from sandbox.partner import (
     scenarios,
     surface,
 )
+from sandbox.partner.accounts import Utc, accounts, api_keys
 from sandbox.partner.control_form import ControlCall, Form, Nothing, Reply, Wrong, account_named
 from sandbox.partner.faults import Fault
-from sandbox.partner.settings import Utc
 from sandbox.partner.state import Snapshot, World, stamp_now
 
 Scope = Literal[
@@ -67,7 +66,7 @@ class ClockChange(Form):
 class KeyOrder(Form):
     account: str | None = None
     scopes: list[Scope] | None = None
-    rate_limit_per_minute: Annotated[int, msgspec.Meta(ge=1)] = accounts.RATE_LIMIT_PER_MINUTE
+    rate_limit_per_minute: Annotated[int, msgspec.Meta(ge=1)] = api_keys.RATE_LIMIT_PER_MINUTE
     key: str | None = None
     revoked: Literal[True] | None = None
 
@@ -128,8 +127,8 @@ def change_keys(world: World, form: KeyOrder) -> Reply:
     if form.key is not None or form.revoked is not None:
         return _revoke(world, form)
     account_id = account_named(world, form.account)
-    scopes = tuple(form.scopes) if form.scopes else accounts.SCOPES
-    key = accounts.issue_key(
+    scopes = tuple(form.scopes) if form.scopes else api_keys.SCOPES
+    key = api_keys.issue_key(
         world, account_id, scopes=scopes, rate_limit_per_minute=form.rate_limit_per_minute
     )
     return {"key": key}
@@ -138,10 +137,10 @@ def change_keys(world: World, form: KeyOrder) -> Reply:
 def _revoke(world: World, form: KeyOrder) -> Reply:
     if form.key is None or form.revoked is None:
         raise Wrong("revoked: revoking takes key and revoked: true together")
-    key = accounts.find_key(world, form.key)
+    key = api_keys.find_key(world, form.key)
     if key is None:
         raise Wrong("key: unknown")
-    accounts.revoke(world, key)
+    api_keys.revoke(world, key)
     return {"revoked": True}
 
 

@@ -9,9 +9,9 @@ from typing import Annotated, Any, Literal
 import msgspec
 
 from sandbox.partner import chain, codec, control_state, funding, money, seeds
+from sandbox.partner.accounts import Network, Utc
 from sandbox.partner.chain import Payment, Route
 from sandbox.partner.control_form import ControlCall, Form, Nothing, Reply, Wrong, account_named
-from sandbox.partner.settings import Network, Utc
 from sandbox.partner.state import World
 
 _DECIMALS = 40  # more than any token has

@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from sandbox.partner import accounts
+from sandbox.partner.accounts import accounts
 from sandbox.partner.state import World
 
 Reply = dict[str, Any]

@@ -10,17 +10,8 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from sandbox.partner import (
-    accounts,
-    cards,
-    challenges,
-    control_state,
-    declines,
-    deliveries,
-    deposits,
-    money,
-    purchases,
-)
+from sandbox.partner import cards, challenges, control_state, declines, deliveries, deposits, money, purchases
+from sandbox.partner.accounts import accounts
 from sandbox.partner.control_form import ControlCall, Form, Reply, Wrong, account_named
 from sandbox.partner.purchase import LegName, Order, PurchaseKind
 from sandbox.partner.state import World, stamp_now

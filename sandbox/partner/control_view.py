@@ -13,7 +13,6 @@ from typing import Any
 import msgspec
 
 from sandbox.partner import (
-    accounts,
     cards,
     codec,
     control_state,
@@ -27,7 +26,7 @@ from sandbox.partner import (
     money,
     purchases,
 )
-from sandbox.partner.accounts import Account
+from sandbox.partner.accounts import Account, accounts
 from sandbox.partner.state import World
 
 _SHOWN = 60  # rows of a list

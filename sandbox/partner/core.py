@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 
-from sandbox.partner import accounts, codec, due, faults, journal, openapi, surface
+from sandbox.partner import authentication, codec, due, faults, journal, openapi, surface
 from sandbox.partner.accounts import ApiKey
 from sandbox.partner.call import Call
 from sandbox.partner.faults import HANG_SECONDS, Fault
@@ -54,9 +54,9 @@ async def _answer(world: World, request: Request, path: str, who: list[str]) -> 
         raise not_found(f"The path {request.path}")
     if on_path[0][0].method_first:
         _method(on_path, request.method)
-    key, owner = accounts.authenticate(world, request, is_me=path == "/me")
+    key, owner = authentication.authenticate(world, request, is_me=path == "/me")
     who.append(owner.id)
-    remaining = accounts.take_slot(world, key)
+    remaining = authentication.take_slot(world, key)
     operation, values = _method(on_path, request.method)
     if operation.scope not in key.scopes:
         raise Refusal(403, "FORBIDDEN", f"This key lacks the scope {operation.scope}.")

@@ -10,7 +10,8 @@ from datetime import timedelta
 from decimal import Decimal
 from typing import Any
 
-from sandbox.partner import accounts, cards, codec, events, me, money, pages
+from sandbox.partner import cards, codec, events, me, money, pages
+from sandbox.partner.accounts import accounts
 from sandbox.partner.call import Call
 from sandbox.partner.http import Answer, bad_request, not_found
 from sandbox.partner.schemas import read_body, request_schemas

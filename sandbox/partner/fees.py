@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from sandbox.partner import accounts, ledger, money
-from sandbox.partner.accounts import Account
+from sandbox.partner import ledger, money
+from sandbox.partner.accounts import Account, accounts
 from sandbox.partner.state import World, timers
 
 MONTH_TIMER = "month"

@@ -10,7 +10,8 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import Any
 
-from sandbox.partner import accounts, cards, idempotency, ledger, money, processor
+from sandbox.partner import cards, idempotency, ledger, money, processor
+from sandbox.partner.accounts import accounts
 from sandbox.partner.call import Call
 from sandbox.partner.http import Answer, Refusal, bad_request, conflict
 from sandbox.partner.idempotency import Keyed

@@ -9,7 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from decimal import Decimal
 
-from sandbox.partner import accounts, me, money
+from sandbox.partner import me, money
+from sandbox.partner.accounts import accounts
 from sandbox.partner.purchase import PurchaseKind
 from sandbox.partner.state import World
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import Any
 
-from sandbox.partner import accounts, cards, events, idempotency, ledger, money, processor
+from sandbox.partner import cards, events, idempotency, ledger, money, processor
+from sandbox.partner.accounts import accounts
 from sandbox.partner.call import Call
 from sandbox.partner.http import Answer, Refusal, bad_request, conflict, unavailable
 from sandbox.partner.idempotency import Keyed

@@ -12,7 +12,8 @@ from datetime import timedelta
 from decimal import Decimal
 from typing import Any
 
-from sandbox.partner import accounts, faults, fees, ledger, money, seeds
+from sandbox.partner import faults, fees, ledger, money, seeds
+from sandbox.partner.accounts import accounts
 from sandbox.partner.chain import Payment
 from sandbox.partner.faults import Fault
 from sandbox.partner.scenarios_funding import FUNDING

@@ -11,7 +11,8 @@ from datetime import timedelta
 from decimal import Decimal
 from typing import Any
 
-from sandbox.partner import accounts, codec, funding, seeds
+from sandbox.partner import codec, funding, seeds
+from sandbox.partner.accounts import accounts
 from sandbox.partner.chain import Payment
 from sandbox.partner.state import World
 

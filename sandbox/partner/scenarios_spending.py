@@ -10,7 +10,8 @@ from datetime import timedelta
 from decimal import Decimal
 from typing import Any
 
-from sandbox.partner import accounts, cards, deliveries, faults, purchases
+from sandbox.partner import cards, deliveries, faults, purchases
+from sandbox.partner.accounts import accounts
 from sandbox.partner.cards import Card
 from sandbox.partner.declines import DeclineCode
 from sandbox.partner.faults import Fault

@@ -12,7 +12,8 @@ from decimal import Decimal
 
 import msgspec
 
-from sandbox.partner import accounts, cards, chain, codec, fees, funding, idempotency, moves
+from sandbox.partner import cards, chain, codec, fees, funding, idempotency, moves
+from sandbox.partner.accounts import accounts
 from sandbox.partner.chain import Payment
 from sandbox.partner.state import World, stamp_now
 

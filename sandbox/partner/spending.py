@@ -5,7 +5,8 @@ from __future__ import annotations
 from datetime import timedelta
 from decimal import Decimal
 
-from sandbox.partner import accounts, codec, money
+from sandbox.partner import codec, money
+from sandbox.partner.accounts import accounts
 from sandbox.partner.card_settings import PERIODS, SINGLE_PURCHASE_USD
 from sandbox.partner.cards import Card
 from sandbox.partner.declines import CODES

@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from sandbox.partner import accounts, cards, control, idempotency
+from sandbox.partner import cards, control, idempotency
+from sandbox.partner.accounts import accounts
 from sandbox.partner.app import Running as Simulator
 from sandbox.partner.app import serve as serve_partner
 from sandbox.slack import world as workspace_world

@@ -7,7 +7,8 @@ from typing import Any
 import httpx
 import pytest
 
-from sandbox.partner import accounts, cards, deliveries, fees, invariants
+from sandbox.partner import cards, deliveries, fees, invariants
+from sandbox.partner.accounts import accounts
 from sandbox.partner.app import build_world
 from tests.sandbox_partner.conftest import ORDER, Api, Hand
 

@@ -14,10 +14,10 @@ from aiohttp import web
 from playwright.async_api import Page, async_playwright
 
 from sandbox.partner import openapi
+from sandbox.partner.accounts import Settings
 from sandbox.partner.control import CALLS
 from sandbox.partner.scenarios import SCENARIOS
 from sandbox.partner.schemas import PAYLOADS
-from sandbox.partner.settings import Settings
 from tests.sandbox_partner.conftest import ORDER, Api, Hand
 
 ROOT = Path(__file__).parents[2]

@@ -11,7 +11,8 @@ from typing import Any
 import httpx
 import pytest
 
-from sandbox.partner import accounts, cards, invariants
+from sandbox.partner import cards, invariants
+from sandbox.partner.accounts import accounts
 from sandbox.partner.app import Running, build_world, serve
 from sandbox.partner.state import stamp_now, store
 from tests.sandbox_partner.conftest import Api, Hand

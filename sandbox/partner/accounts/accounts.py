@@ -1,33 +1,17 @@
-"""Partner accounts: settings, keys, scopes, the rolling rate limit.
-
-Only a digest of a key is stored, so a key cannot leak from the database, the journal or the viewer.
-"""
+"""Partner accounts: opened, read, and their settings changed."""
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass
-from datetime import timedelta
 from decimal import Decimal
 from typing import Any
 
 import msgspec
 
 from sandbox.partner import money
-from sandbox.partner.http import Refusal, Request
-from sandbox.partner.settings import Settings
-from sandbox.partner.state import KEY_PREFIX, World
+from sandbox.partner.accounts.settings import Settings
+from sandbox.partner.state import World
 
-SCOPES = (
-    "users:read",
-    "users:write",
-    "cards:read",
-    "cards:write",
-    "cards:pan",
-    "deposits:read",
-    "deposits:write",
-)
-RATE_LIMIT_PER_MINUTE = 120  # Limits: the default per rolling minute per key
 OPENED_AT = "2024-01-01T00:00:00.000Z"  # long before any transfer a test is likely to script
 
 
@@ -56,17 +40,6 @@ class Account:
     @property
     def balance_usd(self) -> Decimal:
         return money.add(self.funded_usd, -self.spent_usd)
-
-
-@dataclass(frozen=True)
-class ApiKey:
-    digest: str
-    account: str
-    name: str | None
-    prefix: str
-    scopes: tuple[str, ...]
-    rate_limit_per_minute: int
-    revoked: bool
 
 
 def open_account(world: World, name: str, contact_email: str | None) -> str:
@@ -143,79 +116,3 @@ def change_settings(world: World, account_id: str, changes: dict[str, Any]) -> S
 
 def _dump(settings: Settings) -> str:
     return msgspec.json.encode(settings).decode()
-
-
-def _digest(key: str) -> str:
-    return hashlib.sha256(key.encode("utf-8", "surrogateescape")).hexdigest()
-
-
-def issue_key(
-    world: World,
-    account_id: str,
-    *,
-    key: str | None = None,
-    name: str | None = None,
-    scopes: tuple[str, ...] = SCOPES,
-    rate_limit_per_minute: int = RATE_LIMIT_PER_MINUTE,
-) -> str:
-    """Issue a key; the only moment at which it is known in full."""
-    key = key or world.ids.key()
-    if not key.startswith(KEY_PREFIX):
-        raise ValueError(f"a sandbox key begins {KEY_PREFIX}")
-    world.store.run(
-        "INSERT INTO api_keys VALUES (?, ?, ?, ?, ?, ?, 0) ON CONFLICT (digest) DO NOTHING",
-        _digest(key),
-        account_id,
-        name,
-        key[: len("svc_live_") + 8],
-        " ".join(scopes),
-        rate_limit_per_minute,
-    )
-    return key
-
-
-def find_key(world: World, key: str) -> ApiKey | None:
-    row = world.store.one("SELECT * FROM api_keys WHERE digest = ?", _digest(key))
-    if row is None:
-        return None
-    return ApiKey(
-        row["digest"],
-        row["account"],
-        row["name"],
-        row["prefix"],
-        tuple(row["scopes"].split()),
-        row["rate_limit_per_minute"],
-        bool(row["revoked"]),
-    )
-
-
-def revoke(world: World, key: ApiKey) -> None:
-    world.store.update("api_keys", "digest", key.digest, revoked=1)
-
-
-def authenticate(world: World, request: Request, *, is_me: bool) -> tuple[ApiKey, Account]:
-    """The key and account of a call; one indistinguishable 401 otherwise (Authentication 4)."""
-    message = "The API key is missing, unknown or revoked, or the account is suspended."
-    refused = Refusal(401, "UNAUTHORIZED", message)
-    given = request.header("X-API-Key")
-    bearer = [value[7:] for value in request.header("Authorization") if value[:7].lower() == "bearer "]
-    key = find_key(world, (given or bearer)[0].strip()) if given or bearer else None
-    if key is None or key.revoked:
-        raise refused
-    owner = account(world, key.account)
-    if owner.settings.suspended or (is_me and not given and owner.settings.bearer_on_me == "refuse"):
-        raise refused
-    return key, owner
-
-
-def take_slot(world: World, key: ApiKey) -> int:
-    """Count a call against the rolling minute; what remains. A refused call takes no slot (U53)."""
-    now = world.clock.now().timestamp()
-    window = timedelta(minutes=1).total_seconds()
-    recent = [at for at in world.recent_calls.get(key.digest, []) if 0 <= now - at < window]
-    world.recent_calls[key.digest] = recent
-    if len(recent) >= key.rate_limit_per_minute:
-        message = f"More than {key.rate_limit_per_minute} requests in a minute."
-        raise Refusal(429, "RATE_LIMITED", message, Retry_After="60")
-    recent.append(now)
-    return key.rate_limit_per_minute - len(recent)

@@ -8,10 +8,11 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
-from sandbox.partner import codec, events, fees, idempotency, ledger, money, names, processor
+from sandbox.partner import codec, events, idempotency, money, names, processor
 from sandbox.partner.accounts import Account, accounts
 from sandbox.partner.call import Call
 from sandbox.partner.http import Answer, Refusal, bad_request, conflict, not_found
+from sandbox.partner.ledger import ledger, monthly_fees
 from sandbox.partner.schemas import read_body, request_schemas, scrambled
 from sandbox.partner.state import CARD_BLOCK, World, stamp_now
 
@@ -189,7 +190,7 @@ def issue(
             ledger.post(
                 world, account_id, money.ZERO, "adjustment", f"card-order:{claimed.key}", description=card_id
             )
-        fees.charge_month(world, owner, card_id, now)
+        monthly_fees.charge_month(world, owner, card_id, now)
     return of_row(world.store.one("SELECT * FROM cards WHERE id = ?", card_id))
 
 

@@ -22,10 +22,8 @@ from sandbox.partner import (
     deliveries,
     due,
     faults,
-    fees,
     idempotency,
     journal,
-    ledger,
     money,
     moves,
     returns,
@@ -35,6 +33,7 @@ from sandbox.partner import (
 from sandbox.partner.accounts import Utc, accounts, api_keys
 from sandbox.partner.control_form import ControlCall, Form, Nothing, Reply, Wrong, account_named
 from sandbox.partner.faults import Fault
+from sandbox.partner.ledger import ledger, monthly_fees
 from sandbox.partner.state import Snapshot, World, stamp_now
 
 Scope = Literal[
@@ -104,7 +103,7 @@ def change_clock(world: World, form: ClockChange) -> Reply:
     _check_year(form.set or before, by or timedelta(0))
     world.clock.change(form.mode, form.set, by)
     if world.clock.now() < before:
-        fees.start(world)
+        monthly_fees.start(world)
     return {"clock": codec.stamp(world.clock.now()), "mode": world.clock.mode}
 
 

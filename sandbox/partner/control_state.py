@@ -21,11 +21,11 @@ from sandbox.partner import (
     idempotency,
     invariants,
     journal,
-    ledger,
     money,
     purchases,
 )
 from sandbox.partner.accounts import Account, account, all_accounts, first_account
+from sandbox.partner.ledger import ledger
 from sandbox.partner.purchase import Purchase
 from sandbox.partner.state import World
 

@@ -22,11 +22,11 @@ from sandbox.partner import (
     idempotency,
     invariants,
     journal,
-    ledger,
     money,
     purchases,
 )
 from sandbox.partner.accounts import Account, accounts
+from sandbox.partner.ledger import ledger
 from sandbox.partner.state import World
 
 _SHOWN = 60  # rows of a list

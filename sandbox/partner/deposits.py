@@ -10,10 +10,11 @@ from datetime import timedelta
 from decimal import Decimal
 from typing import Any
 
-from sandbox.partner import cards, codec, events, me, money, pages
+from sandbox.partner import cards, codec, events, money, pages
 from sandbox.partner.accounts import accounts
 from sandbox.partner.call import Call
 from sandbox.partner.http import Answer, bad_request, not_found
+from sandbox.partner.ledger import rates
 from sandbox.partner.schemas import read_body, request_schemas
 from sandbox.partner.state import World, stamp_now, timers
 
@@ -65,7 +66,7 @@ def _asset(asset: str, chain: str) -> tuple[str, str]:
 
 def _record(call: Call, card_id: str, asset: str, chain: str, amount_usd: Decimal) -> Any:
     world, owner = call.world, call.account
-    svc_usd = money.share(amount_usd, me.DEPOSIT_PCT)
+    svc_usd = money.share(amount_usd, rates.DEPOSIT_PCT)
     partner_usd = money.share(amount_usd, owner.markup_pct)
     deposit_id = world.ids.uuid("deposit")
     shared = chain in _SHARED_ADDRESS

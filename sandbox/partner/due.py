@@ -5,11 +5,12 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 
-from sandbox.partner import challenges, codec, deposits, fees, funding, purchases
+from sandbox.partner import challenges, codec, deposits, funding, purchases
+from sandbox.partner.ledger import monthly_fees
 from sandbox.partner.state import World
 
 _HANDLERS: dict[str, Callable[[World, str], None]] = {
-    fees.MONTH_TIMER: fees.month_begins,
+    monthly_fees.MONTH_TIMER: monthly_fees.month_begins,
     funding.RECHECK_TIMER: funding.recheck,
     purchases.AUTHORIZATION_TIMER: purchases.expire,
     challenges.CHALLENGE_TIMER: challenges.run_out,

@@ -12,11 +12,12 @@ from datetime import timedelta
 from decimal import Decimal
 from typing import Any
 
-from sandbox.partner import chain, codec, events, ledger, money, pages
+from sandbox.partner import chain, codec, events, money, pages
 from sandbox.partner.accounts import NETWORKS, Settings, accounts
 from sandbox.partner.call import Call
 from sandbox.partner.chain import Transfer
 from sandbox.partner.http import Answer, Refusal, bad_request, not_found, unavailable
+from sandbox.partner.ledger import ledger
 from sandbox.partner.schemas import read_body, request_schemas
 from sandbox.partner.state import World, stamp_now, timers
 

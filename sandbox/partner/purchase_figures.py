@@ -9,8 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from decimal import Decimal
 
-from sandbox.partner import me, money
+from sandbox.partner import money
 from sandbox.partner.accounts import accounts
+from sandbox.partner.ledger import RATES
 from sandbox.partner.purchase import PurchaseKind
 from sandbox.partner.state import World
 
@@ -36,7 +37,7 @@ def figures_of(
     world: World, account_id: str, kind: PurchaseKind, currency: str, charge_usd: Decimal
 ) -> Figures:
     """The figures of a charge at today's rates."""
-    rates = me.RATES
+    rates = RATES
     fx_pct = rates["usd_purchase_pct"] if currency == "USD" else rates["fx_purchase_pct"]
     atm_fee_usd = money.ZERO
     if kind == "atm":

@@ -12,10 +12,11 @@ from datetime import timedelta
 from decimal import Decimal
 from typing import Any
 
-from sandbox.partner import faults, fees, ledger, money, seeds
+from sandbox.partner import faults, money, seeds
 from sandbox.partner.accounts import accounts
 from sandbox.partner.chain import Payment
 from sandbox.partner.faults import Fault
+from sandbox.partner.ledger import ledger, monthly_fees
 from sandbox.partner.scenarios_funding import FUNDING
 from sandbox.partner.scenarios_spending import SPENDING, buy, spend_a_little
 from sandbox.partner.state import World
@@ -32,7 +33,7 @@ def empty(world: World, seed: str | None) -> None:
         world.bodies.clear()
         world.recent_calls.clear()
         world.reseed(seed or world.seed)
-        fees.start(world)
+        monthly_fees.start(world)
 
 
 def play(world: World, name: str) -> dict[str, Any]:
@@ -125,7 +126,7 @@ def _negative(world: World, cards: list[str]) -> dict[str, Any]:
 
 def _month_end(world: World, cards: list[str]) -> dict[str, Any]:
     """A card ordered in the last hour of a month; the clock stands still there."""
-    month_ends = fees.next_month(world.clock.now())
+    month_ends = monthly_fees.next_month(world.clock.now())
     world.clock.change("frozen", month_ends - timedelta(hours=1), None)
     late = seeds.order(world, "TOMAS BREKKE", "emp-1099")
     return {"late": late, "closes": cards[0], "after": [{"path": "clock", "body": {"advance_seconds": 7200}}]}

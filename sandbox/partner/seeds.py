@@ -12,9 +12,10 @@ from decimal import Decimal
 
 import msgspec
 
-from sandbox.partner import cards, chain, codec, fees, funding, idempotency, moves
+from sandbox.partner import cards, chain, codec, funding, idempotency, moves
 from sandbox.partner.accounts import accounts
 from sandbox.partner.chain import Payment
+from sandbox.partner.ledger import monthly_fees
 from sandbox.partner.state import World, stamp_now
 
 WALLET = "0x52908400098527886E0F7030069857D2E4169EE7"
@@ -127,4 +128,4 @@ def _months_between(world: World, start: datetime) -> None:
         with world.clock.at(month):
             for card in cards.all_cards(world):
                 if card.created_at < codec.stamp(month):
-                    fees.charge_month(world, owner, card.id, month)
+                    monthly_fees.charge_month(world, owner, card.id, month)

@@ -15,8 +15,6 @@ from sandbox.partner import (
     details,
     events,
     funding,
-    ledger,
-    me,
     moves,
     returns,
     transactions,
@@ -24,6 +22,7 @@ from sandbox.partner import (
 )
 from sandbox.partner.call import Call
 from sandbox.partner.http import Answer
+from sandbox.partner.routes import account, ledger
 from sandbox.partner.schemas import Field, Schema, integer, moment, request_schemas, response_schemas, string
 
 BASE_PATH = "/api/partner/v1"
@@ -72,13 +71,13 @@ _CARD_ERRORS: dict[int, tuple[str, ...]] = {400: ("BAD_REQUEST",), 404: ("NOT_FO
 _PROCESSOR_ERRORS = {502: ("UNAVAILABLE",), 503: ("UPSTREAM_AUTH",)}
 
 OPERATIONS: tuple[Operation, ...] = (
-    Operation("GET", "/me", "users:read", me.read_me, response_schemas.ME),
-    Operation("GET", "/fees", "users:read", me.read_fees, response_schemas.FEES),
+    Operation("GET", "/me", "users:read", account.read_me, response_schemas.ME),
+    Operation("GET", "/fees", "users:read", account.read_fees, response_schemas.FEES),
     Operation(
         "PUT",
         "/fees",
         "users:write",
-        me.change_fees,
+        account.change_fees,
         response_schemas.FEES,
         body=request_schemas.MARKUP_BODY,
         codes={400: ("BAD_REQUEST",)},

@@ -14,10 +14,11 @@ from typing import Any, ClassVar
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from sandbox.partner import codec, control, core, invariants, ledger
+from sandbox.partner import codec, control, core, invariants
 from sandbox.partner.accounts import account, first_account
 from sandbox.partner.app import build_world, standing_key
 from sandbox.partner.http import Answer, Request, Wire
+from sandbox.partner.ledger import ledger
 from sandbox.partner.surface import BASE_PATH
 
 AMOUNTS = st.decimals("0.01", "250", places=2)

@@ -15,10 +15,8 @@ from sandbox.partner import (
     codec,
     deliveries,
     events,
-    fees,
     funding,
     idempotency,
-    ledger,
     money,
     moves,
     purchases,
@@ -26,6 +24,7 @@ from sandbox.partner import (
     spending,
     webhooks,
 )
+from sandbox.partner.ledger import ledger, monthly_fees
 from sandbox.partner.purchase_figures import Figures, figures_of
 from tests.sandbox_partner.machine import Machine
 
@@ -107,7 +106,7 @@ def the_monthly_fee_comes_again(patch: Patch) -> None:
         for _ in range(2):
             ledger.post(world, owner.id, Decimal(-1), "fee", reference)
 
-    patch.setattr(fees, "charge_month", always)
+    patch.setattr(monthly_fees, "charge_month", always)
 
 
 def funding_is_credited_at_every_look(patch: Patch) -> None:

@@ -5,21 +5,13 @@ from __future__ import annotations
 from decimal import ROUND_HALF_UP, Decimal
 from typing import Any
 
-from sandbox.partner import ledger, money
+from sandbox.partner import money
 from sandbox.partner.accounts import Account
 from sandbox.partner.call import Call
 from sandbox.partner.http import Answer
+from sandbox.partner.ledger import DEPOSIT_PCT, RATES, ledger
 from sandbox.partner.schemas import read_body, request_schemas
 
-# The published rate card of the simulated agreement; the document gives no figures. Fractions.
-RATES = {
-    "usd_purchase_pct": Decimal("0.01"),
-    "fx_purchase_pct": Decimal("0.025"),
-    "high_risk_surcharge_pct": Decimal("0.01"),
-    "atm_pct": Decimal("0.03"),
-    "visa_direct_pct": Decimal("0.02"),
-}
-DEPOSIT_PCT = Decimal("0.015")
 _MARKUP_STEP = Decimal("0.00001")
 _EXAMPLE_USD = Decimal(100)
 

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from sandbox.partner import ledger, money
+from sandbox.partner import money
 from sandbox.partner.accounts import Account, accounts
+from sandbox.partner.ledger import ledger
 from sandbox.partner.state import World, timers
 
 MONTH_TIMER = "month"

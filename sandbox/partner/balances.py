@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from sandbox.partner import cards, money, processor
-from sandbox.partner.call import Call
+from sandbox.partner import cards, money
+from sandbox.partner.calls import Call, processor
 from sandbox.partner.cards import Card
 from sandbox.partner.http import Answer, bad_request
 from sandbox.partner.schemas import read_body, request_schemas

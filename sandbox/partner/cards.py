@@ -8,9 +8,9 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
-from sandbox.partner import codec, events, idempotency, money, names, processor
+from sandbox.partner import codec, events, money, names
 from sandbox.partner.accounts import Account, accounts
-from sandbox.partner.call import Call
+from sandbox.partner.calls import Call, Keyed, idempotency, processor
 from sandbox.partner.http import Answer, Refusal, bad_request, conflict, not_found
 from sandbox.partner.ledger import ledger, monthly_fees
 from sandbox.partner.schemas import read_body, request_schemas, scrambled
@@ -141,7 +141,7 @@ def _wanted(call: Call) -> dict[str, Any]:
     return {"name": name, "partner_ref": body.get("partner_ref") or None}
 
 
-def _repeated(call: Call, earlier: idempotency.Keyed) -> Answer:
+def _repeated(call: Call, earlier: Keyed) -> Answer:
     if earlier.state != "done" or earlier.answer is None:
         raise conflict(idempotency.IN_FLIGHT if earlier.state == "in_flight" else idempotency.OTHER_USE)
     card = find(call.world, earlier.answer["card"]["id"])
@@ -161,7 +161,7 @@ def issue(
     account_id: str,
     name: str,
     partner_ref: str | None,
-    claimed: idempotency.Keyed | None = None,
+    claimed: Keyed | None = None,
 ) -> Card:
     """A new ACTIVE card with a zero balance, its first monthly fee and its claim row, in one transaction."""
     now = world.clock.now()

@@ -21,9 +21,6 @@ from sandbox.partner import (
     control_view,
     deliveries,
     due,
-    faults,
-    idempotency,
-    journal,
     money,
     moves,
     returns,
@@ -31,8 +28,8 @@ from sandbox.partner import (
     surface,
 )
 from sandbox.partner.accounts import Utc, accounts, api_keys
+from sandbox.partner.calls import Fault, Keyed, faults, idempotency, journal
 from sandbox.partner.control_form import ControlCall, Form, Nothing, Reply, Wrong, account_named
-from sandbox.partner.faults import Fault
 from sandbox.partner.ledger import ledger, monthly_fees
 from sandbox.partner.state import Snapshot, World, stamp_now
 
@@ -235,13 +232,13 @@ def resolve_unload(world: World, form: Resolution, key: str) -> Reply:
     return {"key": key, "state": idempotency.by_id(world, keyed.id).state}
 
 
-def _check_open(world: World, keyed: idempotency.Keyed) -> None:
+def _check_open(world: World, keyed: Keyed) -> None:
     card = cards.find(world, keyed.card_id or "")
     if card is None or card.closed:
         raise Wrong("as: the card is closed; the money can only go to the float", 409)
 
 
-def _waiting(world: World, kind: Literal["topup", "unload"], key: str) -> idempotency.Keyed:
+def _waiting(world: World, kind: Literal["topup", "unload"], key: str) -> Keyed:
     keyed = idempotency.unsettled(world, kind, key)
     if keyed is None:
         raise Wrong(f"key: no {kind} under {key}", 404)

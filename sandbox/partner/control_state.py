@@ -10,21 +10,9 @@ from typing import Any
 
 import msgspec
 
-from sandbox.partner import (
-    cards,
-    codec,
-    deliveries,
-    deposits,
-    events,
-    faults,
-    funding,
-    idempotency,
-    invariants,
-    journal,
-    money,
-    purchases,
-)
+from sandbox.partner import cards, codec, deliveries, deposits, events, funding, invariants, money, purchases
 from sandbox.partner.accounts import Account, account, all_accounts, first_account
+from sandbox.partner.calls import Keyed, faults, idempotency, journal
 from sandbox.partner.ledger import ledger
 from sandbox.partner.purchase import Purchase
 from sandbox.partner.state import World
@@ -167,7 +155,7 @@ def keys(world: World) -> list[dict[str, Any]]:
     ]
 
 
-def keyed_text(keyed: idempotency.Keyed) -> dict[str, Any]:
+def keyed_text(keyed: Keyed) -> dict[str, Any]:
     return dict(
         texts(
             {

@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import asyncio
 
-from sandbox.partner import authentication, codec, due, faults, journal, openapi, surface
+from sandbox.partner import codec, due, openapi, surface
 from sandbox.partner.accounts import ApiKey
-from sandbox.partner.call import Call
-from sandbox.partner.faults import HANG_SECONDS, Fault
+from sandbox.partner.calls import HANG_SECONDS, Call, Fault, authentication, faults, journal
 from sandbox.partner.http import Answer, Lost, Refusal, Request, Wire, not_found
 from sandbox.partner.schemas import project
 from sandbox.partner.state import World

@@ -10,9 +10,9 @@ from datetime import timedelta
 from decimal import Decimal
 from typing import Any
 
-from sandbox.partner import cards, codec, events, money, pages
+from sandbox.partner import cards, codec, events, money
 from sandbox.partner.accounts import accounts
-from sandbox.partner.call import Call
+from sandbox.partner.calls import Call, paging
 from sandbox.partner.http import Answer, bad_request, not_found
 from sandbox.partner.ledger import rates
 from sandbox.partner.schemas import read_body, request_schemas
@@ -103,7 +103,7 @@ def find(world: World, deposit_id: str) -> Any:
 
 async def list_deposits(call: Call) -> Answer:
     """GET /deposits: newest first."""
-    page = pages.digits(call.query, default=50, most=100)
+    page = paging.digits(call.query, default=50, most=100)
     total = call.world.store.number("SELECT count(*) FROM deposits WHERE account = ?", call.account_id)
     rows = call.world.store.all(
         "SELECT * FROM deposits WHERE account = ? ORDER BY seq DESC LIMIT ? OFFSET ?",
@@ -111,7 +111,7 @@ async def list_deposits(call: Call) -> Answer:
         page.limit,
         page.skipped,
     )
-    found = pages.envelope(page, len(rows), total, zero_past_end=True)
+    found = paging.envelope(page, len(rows), total, zero_past_end=True)
     return Answer.of({"deposits": [shown(row) for row in rows], **found})
 
 

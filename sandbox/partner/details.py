@@ -11,8 +11,8 @@ import html
 from datetime import timedelta
 from typing import Any, Literal
 
-from sandbox.partner import cards, codec, processor
-from sandbox.partner.call import Call
+from sandbox.partner import cards, codec
+from sandbox.partner.calls import Call, processor
 from sandbox.partner.cards import Card
 from sandbox.partner.http import Answer, unavailable
 from sandbox.partner.state import World, stamp_now

@@ -5,9 +5,9 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from sandbox.partner import codec, pages
+from sandbox.partner import codec
 from sandbox.partner.accounts import account
-from sandbox.partner.call import Call
+from sandbox.partner.calls import Call, paging
 from sandbox.partner.http import Answer, bad_request, not_found
 from sandbox.partner.schemas import PAYLOADS, project
 from sandbox.partner.state import World, stamp_now
@@ -76,7 +76,7 @@ def record(row: Any) -> dict[str, Any]:
 
 async def read_events(call: Call) -> Answer:
     """GET /events: newest first; ``since`` is inclusive."""
-    page = pages.digits(call.query, default=50, most=100)
+    page = paging.digits(call.query, default=50, most=100)
     where, values = _filter(call)
     store = call.world.store
     total = store.number("SELECT count(*) FROM events WHERE " + where, *values)  # noqa: S608 - fixed terms
@@ -84,7 +84,7 @@ async def read_events(call: Call) -> Answer:
     newest_first = which + " ORDER BY created_at DESC, seq DESC LIMIT ? OFFSET ?"
     rows = store.all(newest_first, *values, page.limit, page.skipped)
     zero = call.account.settings.total_past_end == "zero"
-    found = pages.envelope(page, len(rows), total, zero_past_end=zero)
+    found = paging.envelope(page, len(rows), total, zero_past_end=zero)
     return Answer.of({"events": [record(row) for row in rows], **found})
 
 

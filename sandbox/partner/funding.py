@@ -12,9 +12,9 @@ from datetime import timedelta
 from decimal import Decimal
 from typing import Any
 
-from sandbox.partner import chain, codec, events, money, pages
+from sandbox.partner import chain, codec, events, money
 from sandbox.partner.accounts import NETWORKS, Settings, accounts
-from sandbox.partner.call import Call
+from sandbox.partner.calls import Call, paging
 from sandbox.partner.chain import Transfer
 from sandbox.partner.http import Answer, Refusal, bad_request, not_found, unavailable
 from sandbox.partner.ledger import ledger
@@ -105,7 +105,7 @@ async def read_funding(call: Call) -> Answer:
 
 async def list_funding(call: Call) -> Answer:
     """GET /funding: newest first. Query and envelope are not documented (N3)."""
-    page = pages.digits(call.query, default=50, most=100)
+    page = paging.digits(call.query, default=50, most=100)
     total = call.world.store.number("SELECT count(*) FROM funding WHERE account = ?", call.account_id)
     rows = call.world.store.all(
         "SELECT * FROM funding WHERE account = ? ORDER BY created_at DESC, seq DESC LIMIT ? OFFSET ?",
@@ -114,7 +114,7 @@ async def list_funding(call: Call) -> Answer:
         page.skipped,
     )
     entries = [shown(of_row(row)) for row in rows]
-    return Answer.of({"funding": entries, **pages.envelope(page, len(rows), total, zero_past_end=True)})
+    return Answer.of({"funding": entries, **paging.envelope(page, len(rows), total, zero_past_end=True)})
 
 
 async def submit(call: Call) -> Answer:

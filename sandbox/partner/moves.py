@@ -10,11 +10,10 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import Any
 
-from sandbox.partner import cards, idempotency, money, processor
+from sandbox.partner import cards, money
 from sandbox.partner.accounts import accounts
-from sandbox.partner.call import Call
+from sandbox.partner.calls import Call, Keyed, idempotency, processor
 from sandbox.partner.http import Answer, Refusal, bad_request, conflict
-from sandbox.partner.idempotency import Keyed
 from sandbox.partner.ledger import ledger
 from sandbox.partner.schemas import read_body, request_schemas
 from sandbox.partner.state import World

@@ -10,11 +10,11 @@ from datetime import timedelta
 from decimal import Decimal
 from typing import Any
 
-from sandbox.partner import cards, deliveries, faults, purchases
+from sandbox.partner import cards, deliveries, purchases
 from sandbox.partner.accounts import accounts
+from sandbox.partner.calls import Fault, faults
 from sandbox.partner.cards import Card
 from sandbox.partner.declines import DeclineCode
-from sandbox.partner.faults import Fault
 from sandbox.partner.purchase import Order, Purchase
 from sandbox.partner.state import World, stamp_now
 

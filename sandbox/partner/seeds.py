@@ -12,8 +12,9 @@ from decimal import Decimal
 
 import msgspec
 
-from sandbox.partner import cards, chain, codec, funding, idempotency, moves
+from sandbox.partner import cards, chain, codec, funding, moves
 from sandbox.partner.accounts import accounts
+from sandbox.partner.calls import idempotency
 from sandbox.partner.chain import Payment
 from sandbox.partner.ledger import monthly_fees
 from sandbox.partner.state import World, stamp_now

@@ -20,7 +20,7 @@ from sandbox.partner import (
     transactions,
     webhooks,
 )
-from sandbox.partner.call import Call
+from sandbox.partner.calls import Call
 from sandbox.partner.http import Answer
 from sandbox.partner.routes import account, ledger
 from sandbox.partner.schemas import Field, Schema, integer, moment, request_schemas, response_schemas, string

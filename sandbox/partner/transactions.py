@@ -6,8 +6,8 @@ import re
 from datetime import date
 from typing import Any
 
-from sandbox.partner import cards, declines, money, pages, processor
-from sandbox.partner.call import Call
+from sandbox.partner import cards, declines, money
+from sandbox.partner.calls import Call, paging, processor
 from sandbox.partner.http import Answer, bad_request, unavailable
 from sandbox.partner.purchase import Purchase
 from sandbox.partner.purchase_events import exchange_rate
@@ -20,7 +20,7 @@ _PAGE_MOST = 25
 async def read_transactions(call: Call) -> Answer:
     """The history of a card, closed ones included. A row that cannot be read is left out and counted."""
     card = cards.of_call(call)
-    page = pages.digits(call.query, default=_PAGE_MOST, most=_PAGE_MOST)
+    page = paging.digits(call.query, default=_PAGE_MOST, most=_PAGE_MOST)
     since, until = _day(call, "from_date"), _day(call, "to_date")
     if since and until and since > until:
         raise bad_request("from_date is later than to_date.")
@@ -35,7 +35,7 @@ async def read_transactions(call: Call) -> Answer:
     profile = call.account.settings.profile
     rows = [row(purchase, profile) for purchase in found if purchase.id not in unreadable]
     zero = call.account.settings.total_past_end == "zero"
-    envelope = pages.envelope(page, len(rows), total, zero_past_end=zero)
+    envelope = paging.envelope(page, len(rows), total, zero_past_end=zero)
     return Answer.of({"card_id": card.id, "transactions": rows, **envelope})
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from sandbox.partner import codec, events, webhook_url
-from sandbox.partner.call import Call
+from sandbox.partner.calls import Call
 from sandbox.partner.http import Answer
 from sandbox.partner.schemas import read_body, request_schemas
 from sandbox.partner.state import World, stamp_now

@@ -10,10 +10,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from sandbox.partner import cards, control, idempotency
+from sandbox.partner import cards, control
 from sandbox.partner.accounts import accounts
 from sandbox.partner.app import Running as Simulator
 from sandbox.partner.app import serve as serve_partner
+from sandbox.partner.calls import idempotency
 from sandbox.slack import world as workspace_world
 from sandbox.slack.app import Running as Slack
 from sandbox.slack.app import serve as serve_slack

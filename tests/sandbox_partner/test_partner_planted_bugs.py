@@ -16,7 +16,6 @@ from sandbox.partner import (
     deliveries,
     events,
     funding,
-    idempotency,
     money,
     moves,
     purchases,
@@ -24,6 +23,7 @@ from sandbox.partner import (
     spending,
     webhooks,
 )
+from sandbox.partner.calls import idempotency
 from sandbox.partner.ledger import ledger, monthly_fees
 from sandbox.partner.purchase_figures import Figures, figures_of
 from tests.sandbox_partner.machine import Machine

@@ -11,7 +11,7 @@ from bot.domain.money import exact_sum
 from bot.domain.requests import OPEN, Request, State
 from bot.services import execution
 from sandbox.partner import cards as sim_cards
-from sandbox.partner import journal
+from sandbox.partner.calls import journal
 from storage import alerts
 from tests.support.world import World
 

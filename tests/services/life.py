@@ -26,7 +26,7 @@ from bot.partner.errors import PartnerError
 from bot.partner.ratelimit import RateLimiter
 from bot.services import approvals, execution, programs, requests, upkeep
 from bot.services.decisions import is_genuine
-from sandbox.partner import idempotency
+from sandbox.partner.calls import idempotency
 from storage import audit, decisions
 from storage import requests as request_rows
 from tests.services.acting import net_of, open_alerts, top_ups

@@ -7,7 +7,7 @@ from typing import Any
 
 from sandbox.partner import money
 from sandbox.partner.accounts import Account
-from sandbox.partner.call import Call
+from sandbox.partner.calls import Call
 from sandbox.partner.http import Answer
 from sandbox.partner.ledger import DEPOSIT_PCT, RATES, ledger
 from sandbox.partner.schemas import read_body, request_schemas

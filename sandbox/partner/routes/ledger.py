@@ -5,9 +5,8 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import Any
 
-from sandbox.partner import pages
 from sandbox.partner.accounts import Account
-from sandbox.partner.call import Call
+from sandbox.partner.calls import Call, Page, paging
 from sandbox.partner.http import Answer
 from sandbox.partner.ledger import ledger
 from sandbox.partner.schemas import scrambled
@@ -16,7 +15,7 @@ from sandbox.partner.state import World
 
 async def read_ledger(call: Call) -> Answer:
     """GET /ledger."""
-    page = pages.digits(call.query, default=50, most=100)
+    page = paging.digits(call.query, default=50, most=100)
     owner = call.account
     rows = _page(call.world, owner, page)
     scrambles = owner.settings.profile == "scrambled"
@@ -28,7 +27,7 @@ async def read_ledger(call: Call) -> Answer:
         }
         for row in rows
     ]
-    found = pages.envelope(page, len(rows), owner.ledger_rows, zero_past_end=True)
+    found = paging.envelope(page, len(rows), owner.ledger_rows, zero_past_end=True)
     return Answer.of({"entries": entries, **found})
 
 
@@ -49,7 +48,7 @@ def _other_form(reference: str | None) -> str | None:
     return "/".join([scrambled(kind), *reversed(reference.removeprefix(kind).split(":"))])
 
 
-def _page(world: World, owner: Account, page: pages.Page) -> list[Any]:
+def _page(world: World, owner: Account, page: Page) -> list[Any]:
     """Rows are numbered as they are written, so that the last page of a million costs what the first does."""
     if owner.ledger_in_order:
         newest = owner.ledger_rows - page.skipped

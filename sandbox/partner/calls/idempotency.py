@@ -20,7 +20,7 @@ from decimal import Decimal
 from typing import Any, Literal
 
 from sandbox.partner import codec, money
-from sandbox.partner.call import Call
+from sandbox.partner.calls.call import Call
 from sandbox.partner.http import Lost, Request, Wire, bad_request, conflict
 from sandbox.partner.state import World, stamp_now
 

@@ -6,8 +6,8 @@ import asyncio
 from dataclasses import dataclass
 from typing import Literal
 
-from sandbox.partner.call import Call
-from sandbox.partner.faults import HANG_SECONDS
+from sandbox.partner.calls.call import Call
+from sandbox.partner.calls.faults import HANG_SECONDS
 from sandbox.partner.http import Lost, Refusal, Wire, bad_request, unavailable
 
 Verdict = Literal["ok", "refused", "unknown"]

@@ -6,7 +6,7 @@ import asyncio
 from dataclasses import dataclass, field
 
 from sandbox.partner.accounts import Account, ApiKey, account
-from sandbox.partner.faults import Fault
+from sandbox.partner.calls.faults import Fault
 from sandbox.partner.http import Lost, Request, Wire
 from sandbox.partner.state import World
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import Any
 
-from sandbox.partner import cards, money, names, webhooks
+from sandbox.partner import cards, money, names
 from sandbox.partner.calls import Call, idempotency, processor
 from sandbox.partner.cards import Card
+from sandbox.partner.events import webhooks
 from sandbox.partner.http import Answer, bad_request
 from sandbox.partner.schemas import read_body, request_schemas
 

@@ -8,9 +8,10 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
-from sandbox.partner import codec, events, money, names
+from sandbox.partner import codec, money, names
 from sandbox.partner.accounts import Account, accounts
 from sandbox.partner.calls import Call, Keyed, idempotency, processor
+from sandbox.partner.events import event_log
 from sandbox.partner.http import Answer, Refusal, bad_request, conflict, not_found
 from sandbox.partner.ledger import ledger, monthly_fees
 from sandbox.partner.schemas import read_body, request_schemas, scrambled
@@ -281,7 +282,7 @@ def _set_frozen(call: Call, card: Card, frozen: bool) -> None:
         "status": status,
         "occurred_at": stamp_now(call.world),
     }
-    events.emit(call.world, call.account_id, "card.status_changed", payload)
+    event_log.emit(call.world, call.account_id, "card.status_changed", payload)
 
 
 def change_balance(world: World, card: Card, by_usd: Decimal) -> None:

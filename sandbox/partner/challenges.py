@@ -10,9 +10,10 @@ from __future__ import annotations
 from datetime import timedelta
 from decimal import Decimal
 
-from sandbox.partner import cards, codec, events, purchases, webhooks
+from sandbox.partner import cards, codec, purchases
 from sandbox.partner.accounts import account
 from sandbox.partner.cards import Card
+from sandbox.partner.events import event_log, webhooks
 from sandbox.partner.purchase import Order
 from sandbox.partner.state import World, stamp_now, timers
 
@@ -58,7 +59,7 @@ def _send_code(world: World, card: Card, transaction_id: str, amount_usd: Decima
         "original_currency": "USD",
         "expires_at": codec.stamp(world.clock.now() + VALID_FOR),
     }
-    return events.emit(world, card.account, "card.3ds_challenge", told)
+    return event_log.emit(world, card.account, "card.3ds_challenge", told)
 
 
 def delivered(world: World, event_id: str) -> None:

@@ -10,9 +10,10 @@ from typing import Any
 
 import msgspec
 
-from sandbox.partner import cards, codec, deliveries, deposits, events, funding, invariants, money, purchases
+from sandbox.partner import cards, codec, deliveries, deposits, funding, invariants, money, purchases
 from sandbox.partner.accounts import Account, account, all_accounts, first_account
 from sandbox.partner.calls import Keyed, faults, idempotency, journal
+from sandbox.partner.events import event_log
 from sandbox.partner.ledger import ledger
 from sandbox.partner.purchase import Purchase
 from sandbox.partner.state import World
@@ -100,7 +101,7 @@ def purchase_text(purchase: Purchase) -> dict[str, Any]:
 
 def event_text(row: Any) -> dict[str, Any]:
     """An Event record with when it is tried next; a one-time code is masked."""
-    shown = dict(texts(events.record(row)))
+    shown = dict(texts(event_log.record(row)))
     payload = journal.masked(shown["payload"])
     return {**shown, "payload": payload, "account": row["account"], "next_attempt_at": row["next_at"]}
 

@@ -18,10 +18,10 @@ from urllib.parse import urljoin, urlsplit
 
 import msgspec
 
-from sandbox.partner import challenges, codec, due, webhooks
+from sandbox.partner import challenges, codec, due
 from sandbox.partner.accounts import all_accounts
+from sandbox.partner.events import Registration, webhooks
 from sandbox.partner.state import World
-from sandbox.partner.webhooks import Registration
 
 Mode = Literal["normal", "pause", "duplicate", "reorder", "drop"]
 ATTEMPTS_MOST = 8

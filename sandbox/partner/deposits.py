@@ -10,9 +10,10 @@ from datetime import timedelta
 from decimal import Decimal
 from typing import Any
 
-from sandbox.partner import cards, codec, events, money
+from sandbox.partner import cards, codec, money
 from sandbox.partner.accounts import accounts
 from sandbox.partner.calls import Call, paging
+from sandbox.partner.events import event_log
 from sandbox.partner.http import Answer, bad_request, not_found
 from sandbox.partner.ledger import rates
 from sandbox.partner.schemas import read_body, request_schemas
@@ -157,7 +158,7 @@ def confirm(world: World, row: Any, amount_usd: Decimal | None) -> None:
         accrued_usd = money.add(owner.accrued_usd, figures["partner_fee_usd"])
         world.store.update("accounts", "id", owner.id, accrued_usd=money.text(accrued_usd))
         if owner.settings.profile != "documented":  # the document names no deposit event (N11)
-            events.emit(world, owner.id, "deposit.credited", told)
+            event_log.emit(world, owner.id, "deposit.credited", told)
 
 
 def end(world: World, deposit_id: str, status: str) -> None:

@@ -12,10 +12,11 @@ from datetime import timedelta
 from decimal import Decimal
 from typing import Any
 
-from sandbox.partner import chain, codec, events, money
+from sandbox.partner import chain, codec, money
 from sandbox.partner.accounts import NETWORKS, Settings, accounts
 from sandbox.partner.calls import Call, paging
 from sandbox.partner.chain import Transfer
+from sandbox.partner.events import event_log
 from sandbox.partner.http import Answer, Refusal, bad_request, not_found, unavailable
 from sandbox.partner.ledger import ledger
 from sandbox.partner.schemas import read_body, request_schemas
@@ -306,7 +307,7 @@ def credit(world: World, submission: Submission, amount_usd: Decimal) -> None:
         "amount_usd": submission.amount_usd,
         "credited_at": now,
     }
-    events.emit(world, submission.account, "float.credited", told)
+    event_log.emit(world, submission.account, "float.credited", told)
 
 
 def credit_separately(world: World, submission: Submission) -> None:

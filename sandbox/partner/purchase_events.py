@@ -5,8 +5,9 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import Any
 
-from sandbox.partner import declines, events, money
+from sandbox.partner import declines, money
 from sandbox.partner.accounts import account
+from sandbox.partner.events import event_log
 from sandbox.partner.purchase import Leg, Purchase
 from sandbox.partner.schemas import event_payloads
 from sandbox.partner.state import World, stamp_now
@@ -31,7 +32,7 @@ def exchange_rate(amount_usd: Decimal, original_amount: Decimal) -> Decimal:
 def tell_authorization(world: World, purchase: Purchase) -> None:
     """card.authorized, with the exact fee; in `scrambled` an event of an unknown type before it."""
     if account(world, purchase.account).settings.profile == "scrambled":
-        events.emit(
+        event_log.emit(
             world,
             purchase.account,
             event_payloads.NEW_EVENT,
@@ -49,7 +50,7 @@ def tell_authorization(world: World, purchase: Purchase) -> None:
         "fee_breakdown": {"fx_usd": purchase.fx_fee_usd, "atm_usd": purchase.atm_fee_usd},
         "decline_reason": None,
     }
-    events.emit(world, purchase.account, "card.authorized", told)
+    event_log.emit(world, purchase.account, "card.authorized", told)
 
 
 def tell_decline(world: World, purchase: Purchase) -> None:
@@ -67,7 +68,7 @@ def tell_decline(world: World, purchase: Purchase) -> None:
         "fee_breakdown": {"fx_usd": money.ZERO, "atm_usd": money.ZERO},
         "decline_reason": declines.reason(purchase.decline_code or "unknown", purchase.card_blocked, profile),
     }
-    events.emit(world, purchase.account, "card.declined", told)
+    event_log.emit(world, purchase.account, "card.declined", told)
 
 
 def tell_leg(world: World, purchase: Purchase, leg: Leg) -> None:
@@ -86,7 +87,7 @@ def tell_leg(world: World, purchase: Purchase, leg: Leg) -> None:
         "fee_breakdown": {"fx_usd": leg.own_fee_usd, "atm_usd": money.ZERO},
         "decline_reason": None,
     }
-    events.emit(world, purchase.account, "card.transaction", told)
+    event_log.emit(world, purchase.account, "card.transaction", told)
 
 
 def _common(world: World, purchase: Purchase) -> dict[str, Any]:

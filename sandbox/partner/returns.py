@@ -9,9 +9,10 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import Any
 
-from sandbox.partner import cards, events, money
+from sandbox.partner import cards, money
 from sandbox.partner.accounts import accounts
 from sandbox.partner.calls import Call, Keyed, idempotency, processor
+from sandbox.partner.events import event_log
 from sandbox.partner.http import Answer, Refusal, bad_request, conflict, unavailable
 from sandbox.partner.ledger import ledger
 from sandbox.partner.schemas import read_body, request_schemas
@@ -69,7 +70,7 @@ def credit_unload(world: World, keyed: Keyed) -> dict[str, Any]:
         }
         idempotency.settle(world, keyed, "done", answer)
         told = {**answer, "partner_ref": card.partner_ref, "occurred_at": stamp_now(world)}
-        events.emit(world, keyed.account, "card.unloaded", told)
+        event_log.emit(world, keyed.account, "card.unloaded", told)
     return answer
 
 

@@ -13,16 +13,14 @@ from sandbox.partner import (
     cards,
     deposits,
     details,
-    events,
     funding,
     moves,
     returns,
     transactions,
-    webhooks,
 )
 from sandbox.partner.calls import Call
 from sandbox.partner.http import Answer
-from sandbox.partner.routes import account, ledger
+from sandbox.partner.routes import account, events, ledger, webhooks
 from sandbox.partner.schemas import Field, Schema, integer, moment, request_schemas, response_schemas, string
 
 BASE_PATH = "/api/partner/v1"

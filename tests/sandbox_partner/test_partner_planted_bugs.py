@@ -10,20 +10,9 @@ import pytest
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis.stateful import run_state_machine_as_test
 
-from sandbox.partner import (
-    cards,
-    codec,
-    deliveries,
-    events,
-    funding,
-    money,
-    moves,
-    purchases,
-    returns,
-    spending,
-    webhooks,
-)
+from sandbox.partner import cards, codec, deliveries, funding, money, moves, purchases, returns, spending
 from sandbox.partner.calls import idempotency
+from sandbox.partner.events import event_log, webhooks
 from sandbox.partner.ledger import ledger, monthly_fees
 from sandbox.partner.purchase_figures import Figures, figures_of
 from tests.sandbox_partner.machine import Machine
@@ -176,14 +165,14 @@ def a_retry_is_signed_with_the_old_secret(patch: Patch) -> None:
 
 
 def an_event_nobody_documented_is_sent(patch: Patch) -> None:
-    real = events.emit
+    real = event_log.emit
 
     def renamed(world: Any, account_id: str, kind: str, payload: Any) -> str:
         event_id = real(world, account_id, kind, payload)
         world.store.update("events", "id", event_id, type=kind.replace("unloaded", "emptied"))
         return event_id
 
-    patch.setattr(events, "emit", renamed)
+    patch.setattr(event_log, "emit", renamed)
 
 
 QUICK: tuple[Plant, ...] = (

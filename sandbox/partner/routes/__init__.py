@@ -6,4 +6,4 @@ description read it. The other modules are the handlers: a `Call` in, an `Answer
 
 from __future__ import annotations
 
-__all__ = ["account", "ledger"]
+__all__ = ["account", "events", "ledger", "webhooks"]

@@ -19,8 +19,9 @@ from urllib.parse import unquote, urlsplit
 import aiohttp
 from aiohttp import web
 
-from sandbox.partner import codec, control, core, deliveries, details, due, scenarios
+from sandbox.partner import codec, control, core, deliveries, due, scenarios
 from sandbox.partner.accounts import accounts, api_keys
+from sandbox.partner.cards import card_details
 from sandbox.partner.http import Answer, Request, Wire
 from sandbox.partner.state import KEY_PREFIX, Store, World
 from sandbox.partner.surface import BASE_PATH
@@ -188,20 +189,22 @@ def _offer_details(app: web.Application, world: World) -> None:
     """The addresses that pan and pan-token hand out: for cardholders' devices, without a key."""
 
     async def exchange(request: web.Request) -> web.StreamResponse:
-        status, answer = details.exchange(world, request.match_info["token"])
+        status, answer = card_details.exchange(world, request.match_info["token"])
         headers = {"Access-Control-Allow-Origin": "*", "Cache-Control": "no-store"}
         body = codec.encode(answer)
         return web.Response(status=status, body=body, headers=headers, content_type="application/json")
 
     async def card_page(request: web.Request) -> web.StreamResponse:
-        text = details.page(world, request.match_info["token"])
+        text = card_details.page(world, request.match_info["token"])
         headers = {"Cache-Control": "no-store", "Referrer-Policy": "no-referrer"}
         if text is None:
             return web.Response(status=404, text="This address is expired or not valid.", headers=headers)
         return web.Response(text=text, headers=headers, content_type="text/html")
 
-    app.router.add_get(details.EXCHANGE_PATH + "{token}", exchange)  # a HEAD burns the token as well (U69)
-    app.router.add_get(details.PAGE_PATH + "{token}", card_page)
+    app.router.add_get(
+        card_details.EXCHANGE_PATH + "{token}", exchange
+    )  # a HEAD burns the token as well (U69)
+    app.router.add_get(card_details.PAGE_PATH + "{token}", card_page)
 
 
 Serve = Callable[[web.Request], Awaitable[web.StreamResponse]]

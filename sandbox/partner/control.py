@@ -13,7 +13,6 @@ from typing import Annotated, Any, Literal
 import msgspec
 
 from sandbox.partner import (
-    cards,
     codec,
     control_chain,
     control_spending,
@@ -22,13 +21,12 @@ from sandbox.partner import (
     deliveries,
     due,
     money,
-    moves,
-    returns,
     scenarios,
     surface,
 )
 from sandbox.partner.accounts import Utc, accounts, api_keys
 from sandbox.partner.calls import Fault, Keyed, faults, idempotency, journal
+from sandbox.partner.cards import cards, topups, unloads
 from sandbox.partner.control_form import ControlCall, Form, Nothing, Reply, Wrong, account_named
 from sandbox.partner.ledger import ledger, monthly_fees
 from sandbox.partner.state import Snapshot, World, stamp_now
@@ -215,9 +213,9 @@ def resolve_top_up(world: World, form: Resolution, key: str) -> Reply:
     keyed = _waiting(world, "topup", key)
     if form.as_ == "credited":
         _check_open(world, keyed)
-        moves.credit_top_up(world, keyed)
+        topups.credit_top_up(world, keyed)
     else:
-        moves.refund_top_up(world, keyed)
+        topups.refund_top_up(world, keyed)
     return {"key": key, "state": idempotency.by_id(world, keyed.id).state}
 
 
@@ -225,10 +223,10 @@ def resolve_unload(world: World, form: Resolution, key: str) -> Reply:
     """Support settles an unload by hand: `credited` to the float, or `refunded` to the card."""
     keyed = _waiting(world, "unload", key)
     if form.as_ == "credited":
-        returns.credit_unload(world, keyed)
+        unloads.credit_unload(world, keyed)
     else:
         _check_open(world, keyed)
-        returns.return_unload(world, keyed)
+        unloads.return_unload(world, keyed)
     return {"key": key, "state": idempotency.by_id(world, keyed.id).state}
 
 

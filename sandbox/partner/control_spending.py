@@ -10,8 +10,9 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from sandbox.partner import cards, challenges, control_state, declines, deliveries, deposits, money, purchases
+from sandbox.partner import challenges, control_state, declines, deliveries, deposits, money, purchases
 from sandbox.partner.accounts import accounts
+from sandbox.partner.cards import Card, cards
 from sandbox.partner.control_form import ControlCall, Form, Reply, Wrong, account_named
 from sandbox.partner.purchase import LegName, Order, PurchaseKind
 from sandbox.partner.state import World, stamp_now
@@ -64,7 +65,7 @@ def _positive(name: str, amount_usd: Decimal, places: int = 2) -> Decimal:
     return amount_usd
 
 
-def _card(world: World, card_id: str, status: int) -> cards.Card:
+def _card(world: World, card_id: str, status: int) -> Card:
     card = cards.find(world, card_id)
     if card is None:
         raise Wrong(f"card_id: card {card_id} is not here", status)

@@ -10,9 +10,10 @@ from typing import Any
 
 import msgspec
 
-from sandbox.partner import cards, codec, deliveries, deposits, funding, invariants, money, purchases
+from sandbox.partner import codec, deliveries, deposits, funding, invariants, money, purchases
 from sandbox.partner.accounts import Account, account, all_accounts, first_account
 from sandbox.partner.calls import Keyed, faults, idempotency, journal
+from sandbox.partner.cards import Card, cards
 from sandbox.partner.events import event_log
 from sandbox.partner.ledger import ledger
 from sandbox.partner.purchase import Purchase
@@ -71,7 +72,7 @@ def account_text(owner: Account) -> dict[str, Any]:
     }
 
 
-def card_text(world: World, card: cards.Card) -> dict[str, Any]:
+def card_text(world: World, card: Card) -> dict[str, Any]:
     """A card with what the API hides: the true status and balance."""
     shown = cards.shown(world, card)
     return {

@@ -12,9 +12,10 @@ from typing import Any
 
 import msgspec
 
-from sandbox.partner import cards, codec, control_state, deliveries, funding, invariants, money, purchases
+from sandbox.partner import codec, control_state, deliveries, funding, invariants, money, purchases
 from sandbox.partner.accounts import Account, accounts
 from sandbox.partner.calls import faults, idempotency, journal
+from sandbox.partner.cards import cards
 from sandbox.partner.ledger import ledger
 from sandbox.partner.state import World
 

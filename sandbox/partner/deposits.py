@@ -10,9 +10,10 @@ from datetime import timedelta
 from decimal import Decimal
 from typing import Any
 
-from sandbox.partner import cards, codec, money
+from sandbox.partner import codec, money
 from sandbox.partner.accounts import accounts
 from sandbox.partner.calls import Call, paging
+from sandbox.partner.cards import cards
 from sandbox.partner.events import event_log
 from sandbox.partner.http import Answer, bad_request, not_found
 from sandbox.partner.ledger import rates

@@ -11,9 +11,9 @@ from datetime import timedelta
 from decimal import Decimal
 from typing import Any
 
-from sandbox.partner import cards, codec, money, purchase_events, spending
+from sandbox.partner import codec, money, purchase_events, spending
 from sandbox.partner.accounts import accounts
-from sandbox.partner.cards import Card
+from sandbox.partner.cards import Card, cards
 from sandbox.partner.purchase import OPEN, Leg, LegName, Order, Purchase
 from sandbox.partner.purchase_figures import Figures, figures_of
 from sandbox.partner.state import World, stamp_now, timers

@@ -12,9 +12,10 @@ from decimal import Decimal
 
 import msgspec
 
-from sandbox.partner import cards, chain, codec, funding, moves
+from sandbox.partner import chain, codec, funding
 from sandbox.partner.accounts import accounts
 from sandbox.partner.calls import idempotency
+from sandbox.partner.cards import cards, topups
 from sandbox.partner.chain import Payment
 from sandbox.partner.ledger import monthly_fees
 from sandbox.partner.state import World, stamp_now
@@ -117,7 +118,7 @@ def top_up(world: World, card_id: str, amount_usd: Decimal, key: str) -> None:
     card = cards.find(world, card_id)
     if card is None:
         raise KeyError(card_id)
-    moves.credit_top_up(world, moves.debit_for_top_up(world, card, amount_usd, key))
+    topups.credit_top_up(world, topups.debit_for_top_up(world, card, amount_usd, key))
 
 
 def _months_between(world: World, start: datetime) -> None:

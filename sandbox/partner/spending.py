@@ -7,8 +7,7 @@ from decimal import Decimal
 
 from sandbox.partner import codec, money
 from sandbox.partner.accounts import accounts
-from sandbox.partner.card_settings import PERIODS, SINGLE_PURCHASE_USD
-from sandbox.partner.cards import Card
+from sandbox.partner.cards import PERIODS, SINGLE_PURCHASE_USD, Card
 from sandbox.partner.declines import CODES
 from sandbox.partner.purchase import Order
 from sandbox.partner.state import World

@@ -7,20 +7,22 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from sandbox.partner import (
-    balances,
-    card_settings,
-    cards,
-    deposits,
-    details,
-    funding,
-    moves,
-    returns,
-    transactions,
-)
+from sandbox.partner import deposits, funding, transactions
 from sandbox.partner.calls import Call
 from sandbox.partner.http import Answer
-from sandbox.partner.routes import account, events, ledger, webhooks
+from sandbox.partner.routes import (
+    account,
+    balances,
+    card_details,
+    card_settings,
+    cards,
+    closing,
+    events,
+    ledger,
+    topups,
+    unloads,
+    webhooks,
+)
 from sandbox.partner.schemas import Field, Schema, integer, moment, request_schemas, response_schemas, string
 
 BASE_PATH = "/api/partner/v1"
@@ -134,7 +136,7 @@ OPERATIONS: tuple[Operation, ...] = (
         "POST",
         "/cards/{cardId}/topup",
         "cards:write",
-        moves.top_up,
+        topups.top_up,
         response_schemas.TOPUP,
         body=request_schemas.TOPUP_BODY,
         keyed=True,
@@ -173,7 +175,7 @@ OPERATIONS: tuple[Operation, ...] = (
         "POST",
         "/cards/{cardId}/unload",
         "cards:write",
-        returns.unload,
+        unloads.unload,
         response_schemas.UNLOAD,
         body=request_schemas.UNLOAD_BODY,
         keyed=True,
@@ -191,7 +193,7 @@ OPERATIONS: tuple[Operation, ...] = (
         "POST",
         "/cards/{cardId}/close",
         "cards:write",
-        returns.close,
+        closing.close,
         response_schemas.CLOSE,
         keyed=True,
         processor=True,
@@ -312,7 +314,7 @@ OPERATIONS: tuple[Operation, ...] = (
         "GET",
         "/cards/{cardId}/pan",
         "cards:pan",
-        details.read_pan,
+        card_details.read_pan,
         response_schemas.PAN,
         processor=True,
         method_first=True,
@@ -322,7 +324,7 @@ OPERATIONS: tuple[Operation, ...] = (
         "POST",
         "/cards/{cardId}/pan-token",
         "cards:pan",
-        details.mint_pan_token,
+        card_details.mint_pan_token,
         response_schemas.PAN_TOKEN,
         processor=True,
         method_first=True,

@@ -6,8 +6,9 @@ import re
 from datetime import date
 from typing import Any
 
-from sandbox.partner import cards, declines, money
+from sandbox.partner import declines, money
 from sandbox.partner.calls import Call, paging, processor
+from sandbox.partner.cards import cards
 from sandbox.partner.http import Answer, bad_request, unavailable
 from sandbox.partner.purchase import Purchase
 from sandbox.partner.purchase_events import exchange_rate

@@ -10,11 +10,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from sandbox.partner import cards, control
+from sandbox.partner import control
 from sandbox.partner.accounts import accounts
 from sandbox.partner.app import Running as Simulator
 from sandbox.partner.app import serve as serve_partner
 from sandbox.partner.calls import idempotency
+from sandbox.partner.cards import cards as card_records
 from sandbox.slack import world as workspace_world
 from sandbox.slack.app import Running as Slack
 from sandbox.slack.app import serve as serve_slack
@@ -191,8 +192,8 @@ def issue_card(simulator: Simulator, name: str, partner_ref: str) -> str:
     inner = simulator.world
     account = accounts.first_account(inner)
     claimed = idempotency.claim_for(inner, account, "create", f"seed-{partner_ref}")
-    card = cards.issue(inner, account, name, partner_ref, claimed)
-    idempotency.settle(inner, claimed, "done", {"card": cards.shown(inner, card)})
+    card = card_records.issue(inner, account, name, partner_ref, claimed)
+    idempotency.settle(inner, claimed, "done", {"card": card_records.shown(inner, card)})
     inner.store.update("cards", "id", card.id, synced_at=card.created_at)
     return card.id
 

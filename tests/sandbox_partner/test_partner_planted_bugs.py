@@ -10,11 +10,14 @@ import pytest
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis.stateful import run_state_machine_as_test
 
-from sandbox.partner import cards, codec, deliveries, funding, money, moves, purchases, returns, spending
+from sandbox.partner import codec, deliveries, funding, money, purchases, spending
 from sandbox.partner.calls import idempotency
+from sandbox.partner.cards import Card, cards, topups, unloads
 from sandbox.partner.events import event_log, webhooks
 from sandbox.partner.ledger import ledger, monthly_fees
 from sandbox.partner.purchase_figures import Figures, figures_of
+from sandbox.partner.routes import topups as topup_route
+from sandbox.partner.routes import unloads as unload_route
 from tests.sandbox_partner.machine import Machine
 
 Patch = pytest.MonkeyPatch
@@ -29,11 +32,11 @@ def a_refused_top_up_keeps_the_money(patch: Patch) -> None:
     def settle_only(world: Any, keyed: Any) -> None:
         idempotency.settle(world, keyed, "refunded")
 
-    patch.setattr(moves, "refund_top_up", settle_only)
+    patch.setattr(topups, "refund_top_up", settle_only)
 
 
 def a_top_up_credits_twice(patch: Patch) -> None:
-    real = moves.credit_top_up
+    real = topups.credit_top_up
 
     def twice(world: Any, keyed: Any) -> Any:
         card = cards.find(world, keyed.card_id)
@@ -41,7 +44,7 @@ def a_top_up_credits_twice(patch: Patch) -> None:
         cards.change_balance(world, card, keyed.amount_usd)
         return real(world, keyed)
 
-    patch.setattr(moves, "credit_top_up", twice)
+    patch.setattr(topups, "credit_top_up", twice)
 
 
 def the_limit_on_the_float_is_ignored(patch: Patch) -> None:
@@ -49,7 +52,7 @@ def the_limit_on_the_float_is_ignored(patch: Patch) -> None:
 
 
 def funds_are_not_checked(patch: Patch) -> None:
-    patch.setattr(moves, "_check_funds", lambda call, amount_usd: None)
+    patch.setattr(topup_route, "_check_funds", lambda call, amount_usd: None)
 
 
 def a_refunded_key_can_be_used_again(patch: Patch) -> None:
@@ -68,13 +71,13 @@ def a_replayed_unload_credits_again(patch: Patch) -> None:
     from sandbox.partner.http import Answer
 
     def again(call: Any, earlier: Any, *_rest: Any) -> Answer:
-        return Answer.of(returns.credit_unload(call.world, earlier))
+        return Answer.of(unloads.credit_unload(call.world, earlier))
 
-    patch.setattr(returns, "_repeated_unload", again)
+    patch.setattr(unload_route, "_repeated_unload", again)
 
 
 def a_closed_card_comes_back(patch: Patch) -> None:
-    patch.setattr(cards.Card, "closed", property(lambda self: False))
+    patch.setattr(Card, "closed", property(lambda self: False))
 
 
 def a_close_keeps_the_balance(patch: Patch) -> None:

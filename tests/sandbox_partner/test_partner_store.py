@@ -11,9 +11,10 @@ from typing import Any
 import httpx
 import pytest
 
-from sandbox.partner import cards, invariants
+from sandbox.partner import invariants
 from sandbox.partner.accounts import accounts
 from sandbox.partner.app import Running, build_world, serve
+from sandbox.partner.cards import cards
 from sandbox.partner.state import stamp_now, store
 from tests.sandbox_partner.conftest import Api, Hand
 

@@ -10,8 +10,8 @@ from typing import Any
 from bot.domain.money import exact_sum
 from bot.domain.requests import OPEN, Request, State
 from bot.services import execution
-from sandbox.partner import cards as sim_cards
 from sandbox.partner.calls import journal
+from sandbox.partner.cards import cards
 from storage import alerts
 from tests.support.world import World
 
@@ -92,7 +92,7 @@ async def alert_kinds(world: World) -> set[str]:
 
 
 def card_balance(world: World, card: int = 0) -> Decimal:
-    found = sim_cards.find(world.simulator.world, world.cards[card]["id"])
+    found = cards.find(world.simulator.world, world.cards[card]["id"])
     assert found is not None
     return found.balance_usd
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 
 from bot.operations import readers
-from sandbox.partner import names as the_service
+from sandbox.partner.cards import cardholders
 from sandbox.partner.http import Refusal
 
 Reader = Callable[[str], str]
@@ -118,7 +118,7 @@ def test_names_we_take_are_names_the_service_takes_and_prints_the_same() -> None
             continue
         taken += 1
         try:
-            theirs = the_service.stored_name(name)
+            theirs = cardholders.stored_name(name)
         except Refusal as refusal:
             pytest.fail(f"{name!r} would be refused: {refusal}")
         assert ours == theirs

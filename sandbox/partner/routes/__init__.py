@@ -6,4 +6,16 @@ description read it. The other modules are the handlers: a `Call` in, an `Answer
 
 from __future__ import annotations
 
-__all__ = ["account", "events", "ledger", "webhooks"]
+__all__ = [
+    "account",
+    "balances",
+    "card_details",
+    "card_settings",
+    "cards",
+    "closing",
+    "events",
+    "ledger",
+    "topups",
+    "unloads",
+    "webhooks",
+]

@@ -11,10 +11,9 @@ import html
 from datetime import timedelta
 from typing import Any, Literal
 
-from sandbox.partner import cards, codec
-from sandbox.partner.calls import Call, processor
-from sandbox.partner.cards import Card
-from sandbox.partner.http import Answer, unavailable
+from sandbox.partner import codec
+from sandbox.partner.cards import cards
+from sandbox.partner.cards.cards import Card
 from sandbox.partner.state import World, stamp_now
 
 PAGE_PATH, EXCHANGE_PATH = "/card-details/", "/pan-exchange/"
@@ -23,24 +22,14 @@ _VALID_YEARS = 4
 Purpose = Literal["page", "exchange"]
 
 
-async def read_pan(call: Call) -> Answer:
-    """GET /cards/{cardId}/pan: a new address each time; the card's status is not looked at."""
-    card = cards.of_call(call)
-    processor.must_agree(call)
-    if not card.details_available:
-        raise unavailable(502, "The card processor returned no details address.")
-    month, year = _expiry(card) if card.expiry_known else (None, None)
-    address = call.world.origin + PAGE_PATH + _mint(call.world, card, "page", PAGE_SECONDS)
-    found = {"details_url": address, "expiration_month": month, "expiration_year": year}
-    return Answer.of({"card_id": card.id, **found})
+def page_address(world: World, card: Card) -> str:
+    """Make a new address of the page to embed; it works for `PAGE_SECONDS` (GET /cards/{cardId}/pan)."""
+    return world.origin + PAGE_PATH + _mint(world, card, "page", PAGE_SECONDS)
 
 
-async def mint_pan_token(call: Call) -> Answer:
-    """POST /cards/{cardId}/pan-token: for the cardholder's device, once, within a minute."""
-    card = cards.of_call(call)
-    processor.must_agree(call)
-    address = call.world.origin + EXCHANGE_PATH + _mint(call.world, card, "exchange", TOKEN_SECONDS)
-    return Answer.of({"url": address, "expires_in": TOKEN_SECONDS, "single_use": True})
+def exchange_address(world: World, card: Card) -> str:
+    """Make a new address of the exchange; it works once, within `TOKEN_SECONDS` (POST pan-token)."""
+    return world.origin + EXCHANGE_PATH + _mint(world, card, "exchange", TOKEN_SECONDS)
 
 
 def _mint(world: World, card: Card, purpose: Purpose, seconds: int) -> str:
@@ -56,7 +45,8 @@ def _digest(token: str) -> str:
     return hashlib.sha256(token.encode()).hexdigest()
 
 
-def _expiry(card: Card) -> tuple[int, int]:
+def expiry(card: Card) -> tuple[int, int]:
+    """Return month and year in which the card expires."""
     return int(card.created_at[5:7]), int(card.created_at[:4]) + _VALID_YEARS
 
 
@@ -78,7 +68,7 @@ def exchange(world: World, token: str) -> tuple[int, Any]:
     if not card.details_available:
         return 502, {"error": "Card details are not available now.", "code": "UNAVAILABLE"}
     pan, cvv = world.ids.pan(card.id, card.last4)
-    month, year = _expiry(card)
+    month, year = expiry(card)
     return 200, {"data": {"pan": pan, "cvv": cvv, "expiry_month": month, "expiry_year": year}}
 
 
@@ -88,7 +78,7 @@ def page(world: World, token: str) -> str | None:
     if card is None:
         return None
     pan, cvv = world.ids.pan(card.id, card.last4)
-    month, year = _expiry(card)
+    month, year = expiry(card)
     spaced = " ".join(pan[at : at + 4] for at in range(0, len(pan), 4))
     shown = {
         "HOLDER": card.card_holder_name,

@@ -5,15 +5,12 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import Any
 
-from sandbox.partner import cards, money, names
+from sandbox.partner import money
 from sandbox.partner.calls import Call, idempotency, processor
-from sandbox.partner.cards import Card
+from sandbox.partner.cards import PERIODS, SINGLE_PURCHASE_USD, Card, cardholders, cards
 from sandbox.partner.events import webhooks
 from sandbox.partner.http import Answer, bad_request
 from sandbox.partner.schemas import read_body, request_schemas
-
-SINGLE_PURCHASE_USD = Decimal(5000)  # Spending cap: program level, not settable per card
-PERIODS = ("daily", "weekly", "monthly")
 
 
 async def read_limits(call: Call) -> Answer:
@@ -45,7 +42,9 @@ async def change_phone(call: Call) -> Answer:
     """PUT /cards/{cardId}/phone: checked and handed to the processor, never stored or echoed."""
     card = cards.of_call(call)
     body = read_body(request_schemas.PHONE_BODY, call.request.body)
-    names.check_phone(body["phone_country_code"], body["phone"], call.account.settings.countries_refused)
+    cardholders.check_phone(
+        body["phone_country_code"], body["phone"], call.account.settings.countries_refused
+    )
     _check_open(card)
     processor.must_agree(call)
     return Answer.of({"card_id": card.id, "updated": True})

@@ -10,11 +10,11 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from sandbox.partner import challenges, control_state, declines, deliveries, deposits, money, purchases
+from sandbox.partner import control_state, deliveries, deposits, money
 from sandbox.partner.accounts import accounts
 from sandbox.partner.cards import Card, cards
 from sandbox.partner.control_form import ControlCall, Form, Reply, Wrong, account_named
-from sandbox.partner.purchase import LegName, Order, PurchaseKind
+from sandbox.partner.purchases import DeclineCode, LegName, Order, PurchaseKind, purchases, three_d_secure
 from sandbox.partner.state import World, stamp_now
 
 _MOST_USD = 10**9
@@ -31,7 +31,7 @@ class Terminal(Form):
     original_amount: Decimal | None = None
     original_currency: Annotated[str, msgspec.Meta(pattern="^[A-Z]{3}$")] = "USD"
     kind: PurchaseKind = "purchase"
-    decline_code: declines.DeclineCode | None = None
+    decline_code: DeclineCode | None = None
 
 
 class LegOrder(Form):
@@ -117,7 +117,7 @@ def challenge(world: World, form: Challenge, card_id: str) -> Reply:
     """A 3-D Secure purchase on a card."""
     amount_usd = _positive("amount_usd", form.amount_usd)
     return {
-        "challenge_id": challenges.open_challenge(
+        "challenge_id": three_d_secure.open_challenge(
             world, _card(world, card_id, 404), amount_usd, form.merchant
         )
     }

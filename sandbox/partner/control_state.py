@@ -10,13 +10,13 @@ from typing import Any
 
 import msgspec
 
-from sandbox.partner import codec, deliveries, deposits, funding, invariants, money, purchases
+from sandbox.partner import codec, deliveries, deposits, funding, invariants, money
 from sandbox.partner.accounts import Account, account, all_accounts, first_account
 from sandbox.partner.calls import Keyed, faults, idempotency, journal
 from sandbox.partner.cards import Card, cards
 from sandbox.partner.events import event_log
 from sandbox.partner.ledger import ledger
-from sandbox.partner.purchase import Purchase
+from sandbox.partner.purchases import Purchase, purchases
 from sandbox.partner.state import World
 
 

@@ -12,11 +12,12 @@ from typing import Any
 
 import msgspec
 
-from sandbox.partner import codec, control_state, deliveries, funding, invariants, money, purchases
+from sandbox.partner import codec, control_state, deliveries, funding, invariants, money
 from sandbox.partner.accounts import Account, accounts
 from sandbox.partner.calls import faults, idempotency, journal
 from sandbox.partner.cards import cards
 from sandbox.partner.ledger import ledger
+from sandbox.partner.purchases import purchases
 from sandbox.partner.state import World
 
 _SHOWN = 60  # rows of a list

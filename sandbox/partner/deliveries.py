@@ -18,9 +18,10 @@ from urllib.parse import urljoin, urlsplit
 
 import msgspec
 
-from sandbox.partner import challenges, codec, due
+from sandbox.partner import codec, due
 from sandbox.partner.accounts import all_accounts
 from sandbox.partner.events import Registration, webhooks
+from sandbox.partner.purchases import three_d_secure
 from sandbox.partner.state import World
 
 Mode = Literal["normal", "pause", "duplicate", "reorder", "drop"]
@@ -148,7 +149,7 @@ def _follow(world: World, event: Any, ended: datetime, outcome: _Outcome) -> Non
         done = {"delivered": 1, "delivered_at": codec.stamp(ended), "next_at": None, "attempts": attempts}
         world.store.update("events", "id", event["id"], **done)
         with world.clock.at(ended):
-            challenges.delivered(world, event["id"])
+            three_d_secure.delivered(world, event["id"])
         return
     again = codec.stamp(ended + FIRST_BACKOFF * 2 ** (attempts - 1)) if attempts < ATTEMPTS_MOST else None
     world.store.update("events", "id", event["id"], attempts=attempts, next_at=again)

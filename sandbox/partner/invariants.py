@@ -8,12 +8,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from decimal import Decimal
 
-from sandbox.partner import deposits, funding, money, purchases
+from sandbox.partner import deposits, funding, money
 from sandbox.partner.accounts import Account, all_accounts
 from sandbox.partner.calls import Keyed, idempotency
 from sandbox.partner.cards import Card, cards
 from sandbox.partner.deliveries import ATTEMPTS_MOST
 from sandbox.partner.ledger import ledger
+from sandbox.partner.purchases import purchases
 from sandbox.partner.schemas import PAYLOADS
 from sandbox.partner.state import World
 

@@ -10,12 +10,11 @@ from datetime import timedelta
 from decimal import Decimal
 from typing import Any
 
-from sandbox.partner import deliveries, purchases
+from sandbox.partner import deliveries
 from sandbox.partner.accounts import accounts
 from sandbox.partner.calls import Fault, faults
 from sandbox.partner.cards import Card, cards
-from sandbox.partner.declines import DeclineCode
-from sandbox.partner.purchase import Order, Purchase
+from sandbox.partner.purchases import DeclineCode, Order, Purchase, purchases
 from sandbox.partner.state import World, stamp_now
 
 HOOK = "https://hooks.example.com/webhooks/main"

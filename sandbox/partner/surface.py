@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from sandbox.partner import deposits, funding, transactions
+from sandbox.partner import deposits, funding
 from sandbox.partner.calls import Call
 from sandbox.partner.http import Answer
 from sandbox.partner.routes import (
@@ -20,6 +20,7 @@ from sandbox.partner.routes import (
     events,
     ledger,
     topups,
+    transactions,
     unloads,
     webhooks,
 )

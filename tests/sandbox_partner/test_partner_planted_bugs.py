@@ -10,12 +10,12 @@ import pytest
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis.stateful import run_state_machine_as_test
 
-from sandbox.partner import codec, deliveries, funding, money, purchases, spending
+from sandbox.partner import codec, deliveries, funding, money
 from sandbox.partner.calls import idempotency
 from sandbox.partner.cards import Card, cards, topups, unloads
 from sandbox.partner.events import event_log, webhooks
 from sandbox.partner.ledger import ledger, monthly_fees
-from sandbox.partner.purchase_figures import Figures, figures_of
+from sandbox.partner.purchases import Figures, authorization_rules, figures_of, purchases
 from sandbox.partner.routes import topups as topup_route
 from sandbox.partner.routes import unloads as unload_route
 from tests.sandbox_partner.machine import Machine
@@ -125,7 +125,7 @@ def a_decline_costs_a_fee(patch: Patch) -> None:
 
 
 def spending_limits_are_ignored(patch: Patch) -> None:
-    patch.setattr(spending, "_limit", lambda world, card, charge_usd: None)
+    patch.setattr(authorization_rules, "_limit", lambda world, card, charge_usd: None)
 
 
 def an_authorization_takes_the_charge_without_its_fee(patch: Patch) -> None:

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from sandbox.partner.declines import CODES
+from sandbox.partner.purchases import CODES
 from tests.sandbox_partner.conftest import Api, Hand
 
 NOTHING = Decimal(0)

@@ -16,6 +16,7 @@ __all__ = [
     "events",
     "ledger",
     "topups",
+    "transactions",
     "unloads",
     "webhooks",
 ]

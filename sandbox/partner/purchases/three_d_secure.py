@@ -10,11 +10,12 @@ from __future__ import annotations
 from datetime import timedelta
 from decimal import Decimal
 
-from sandbox.partner import codec, purchases
+from sandbox.partner import codec
 from sandbox.partner.accounts import account
 from sandbox.partner.cards import Card, cards
 from sandbox.partner.events import event_log, webhooks
-from sandbox.partner.purchase import Order
+from sandbox.partner.purchases import purchases
+from sandbox.partner.purchases.purchase import Order
 from sandbox.partner.state import World, stamp_now, timers
 
 CHALLENGE_TIMER = "challenge"

@@ -6,13 +6,11 @@ import re
 from datetime import date
 from typing import Any
 
-from sandbox.partner import declines, money
+from sandbox.partner import money
 from sandbox.partner.calls import Call, paging, processor
 from sandbox.partner.cards import cards
 from sandbox.partner.http import Answer, bad_request, unavailable
-from sandbox.partner.purchase import Purchase
-from sandbox.partner.purchase_events import exchange_rate
-from sandbox.partner.purchases import of_row
+from sandbox.partner.purchases import Purchase, declines, exchange_rate, of_row
 
 _DATE = re.compile("[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _PAGE_MOST = 25

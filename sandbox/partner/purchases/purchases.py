@@ -11,11 +11,12 @@ from datetime import timedelta
 from decimal import Decimal
 from typing import Any
 
-from sandbox.partner import codec, money, purchase_events, spending
+from sandbox.partner import codec, money
 from sandbox.partner.accounts import accounts
 from sandbox.partner.cards import Card, cards
-from sandbox.partner.purchase import OPEN, Leg, LegName, Order, Purchase
-from sandbox.partner.purchase_figures import Figures, figures_of
+from sandbox.partner.purchases import authorization_rules, purchase_events
+from sandbox.partner.purchases.pricing import Figures, figures_of
+from sandbox.partner.purchases.purchase import OPEN, Leg, LegName, Order, Purchase
 from sandbox.partner.state import World, stamp_now, timers
 
 AUTHORIZATION_TIMER = "authorization"
@@ -44,8 +45,8 @@ def authorize(world: World, card: Card, order: Order, transaction_id: str | None
     """A purchase at a terminal: authorized and paid by the card, or declined and costing nothing."""
     with world.store.transaction():
         figures = figures_of(world, card.account, order.kind, order.original_currency, order.amount_usd)
-        code = spending.refusal(world, card, order, figures.amount_usd)
-        blocks = code is not None and spending.blocks(world, card, code)
+        code = authorization_rules.refusal(world, card, order, figures.amount_usd)
+        blocks = code is not None and authorization_rules.blocks(world, card, code)
         if code is not None:
             figures = Figures.free_of_fees(order.amount_usd)
         purchase = _record(

@@ -12,7 +12,7 @@ from decimal import Decimal
 from sandbox.partner import money
 from sandbox.partner.accounts import accounts
 from sandbox.partner.ledger import RATES
-from sandbox.partner.purchase import PurchaseKind
+from sandbox.partner.purchases.purchase import PurchaseKind
 from sandbox.partner.state import World
 
 

@@ -7,7 +7,7 @@ from decimal import Decimal
 from typing import Literal
 
 from sandbox.partner import money
-from sandbox.partner.declines import DeclineCode
+from sandbox.partner.purchases.declines import DeclineCode
 
 PurchaseKind = Literal["purchase", "atm", "high_risk"]
 LegName = Literal["settle", "reverse", "refund"]

@@ -5,10 +5,11 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import Any
 
-from sandbox.partner import declines, money
+from sandbox.partner import money
 from sandbox.partner.accounts import account
 from sandbox.partner.events import event_log
-from sandbox.partner.purchase import Leg, Purchase
+from sandbox.partner.purchases import declines
+from sandbox.partner.purchases.purchase import Leg, Purchase
 from sandbox.partner.schemas import event_payloads
 from sandbox.partner.state import World, stamp_now
 

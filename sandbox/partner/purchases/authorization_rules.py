@@ -8,8 +8,8 @@ from decimal import Decimal
 from sandbox.partner import codec, money
 from sandbox.partner.accounts import accounts
 from sandbox.partner.cards import PERIODS, SINGLE_PURCHASE_USD, Card
-from sandbox.partner.declines import CODES
-from sandbox.partner.purchase import Order
+from sandbox.partner.purchases.declines import CODES
+from sandbox.partner.purchases.purchase import Order
 from sandbox.partner.state import World
 
 _MAGIC = "DECLINE "

@@ -8,10 +8,10 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 
-from sandbox.partner import chain, codec, control_state, funding, money, seeds
+from sandbox.partner import codec, control_state, money
 from sandbox.partner.accounts import Network, Utc
-from sandbox.partner.chain import Payment, Route
 from sandbox.partner.control_form import ControlCall, Form, Nothing, Reply, Wrong, account_named
+from sandbox.partner.funding import Payment, Route, Submission, blockchain, submissions
 from sandbox.partner.state import World
 
 _DECIMALS = 40  # more than any token has
@@ -53,7 +53,7 @@ class Decision(Form):
 def add_transfer(world: World, form: TransferOrder) -> Reply:
     """Put a transaction on a chain; submissions that wait for it are looked at again at once."""
     tx_hash = form.tx_hash.lower()
-    if chain.find(world, form.network, tx_hash):
+    if blockchain.find(world, form.network, tx_hash):
         raise Wrong(f"tx_hash: {tx_hash} is on {form.network} already")
     now = world.clock.now()
     sent_at = form.sent_at or now
@@ -70,7 +70,7 @@ def add_transfer(world: World, form: TransferOrder) -> Reply:
             readable=int(form.readable),
             sent_at=codec.stamp(sent_at),
             arrived_at=codec.stamp(now) if arrives else None,
-            final_at=codec.stamp(now + chain.FINAL_AFTER) if arrives else None,
+            final_at=codec.stamp(now + blockchain.FINAL_AFTER) if arrives else None,
         )
         _look_again(world, tx_hash)
     return {"network": form.network, "tx_hash": tx_hash}
@@ -148,19 +148,19 @@ def _apply(world: World, network: str, tx_hash: str, change: str, form: Form) ->
 
 def _look_again(world: World, tx_hash: str) -> None:
     for row in world.store.all("SELECT id FROM funding WHERE tx_hash = ?", tx_hash):
-        funding.recheck(world, row["id"])
+        submissions.recheck(world, row["id"])
 
 
 def register_wallet(world: World, form: Wallet) -> Reply:
     """Register a wallet to the account, to some other account, or to the service itself."""
     owner = account_named(world, form.account) if form.owner == "self" else form.owner
-    seeds.register_wallet(world, form.address, owner)
+    blockchain.register_wallet(world, form.address, owner)
     return {"address": form.address.lower(), "owner": owner}
 
 
 def decide(world: World, form: Decision, funding_id: str) -> Reply:
     """An operator's decision: on a review, or a reversal of a credit, or a hold on what is pending."""
-    found = funding.find(world, funding_id)
+    found = submissions.find(world, funding_id)
     if found is None:
         raise Wrong(f"id: funding {funding_id} is not here", 404)
     needed = {"reverse": "credited", "hold": "pending"}.get(form.decision, "review")
@@ -172,27 +172,27 @@ def decide(world: World, form: Decision, funding_id: str) -> Reply:
         raise Wrong("amount_usd: only a credit takes an amount")
     with world.store.transaction():
         _carry_out(world, form, found)
-    return {"funding": control_state.funding_text(funding.find(world, funding_id) or found)}
+    return {"funding": control_state.funding_text(submissions.find(world, funding_id) or found)}
 
 
-def _carry_out(world: World, form: Decision, found: funding.Submission) -> None:
+def _carry_out(world: World, form: Decision, found: Submission) -> None:
     if form.decision == "credit":
-        funding.credit(world, found, _creditable(form, found))
+        submissions.credit(world, found, _creditable(form, found))
     elif form.decision == "credit_separately":
-        funding.credit_separately(world, found)
+        submissions.credit_separately(world, found)
     elif form.decision == "reject":
-        funding.decide(world, found, "rejected", "rejected_by_operator")
+        submissions.decide(world, found, "rejected", "rejected_by_operator")
     elif form.decision == "hold":
-        funding.decide(world, found, "review", "held_by_operator")
+        submissions.decide(world, found, "review", "held_by_operator")
     elif found.credited_usd is None:
         raise Wrong(
             "decision: these funds were credited by other means; there is no credit here to reverse", 409
         )
     else:
-        funding.reverse(world, found)
+        submissions.reverse(world, found)
 
 
-def _creditable(form: Decision, found: funding.Submission) -> Decimal:
+def _creditable(form: Decision, found: Submission) -> Decimal:
     amount_usd = form.amount_usd if form.amount_usd is not None else found.amount_usd
     if amount_usd is None:
         raise Wrong("amount_usd: what was sent was not read as one amount; say how much to credit")

@@ -10,10 +10,11 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from sandbox.partner import control_state, deliveries, deposits, money
+from sandbox.partner import control_state, deliveries, money
 from sandbox.partner.accounts import accounts
 from sandbox.partner.cards import Card, cards
 from sandbox.partner.control_form import ControlCall, Form, Reply, Wrong, account_named
+from sandbox.partner.funding import deposits
 from sandbox.partner.purchases import DeclineCode, LegName, Order, PurchaseKind, purchases, three_d_secure
 from sandbox.partner.state import World, stamp_now
 

@@ -10,11 +10,12 @@ from typing import Any
 
 import msgspec
 
-from sandbox.partner import codec, deliveries, deposits, funding, invariants, money
+from sandbox.partner import codec, deliveries, invariants, money
 from sandbox.partner.accounts import Account, account, all_accounts, first_account
 from sandbox.partner.calls import Keyed, faults, idempotency, journal
 from sandbox.partner.cards import Card, cards
 from sandbox.partner.events import event_log
+from sandbox.partner.funding import Submission, deposits, submissions
 from sandbox.partner.ledger import ledger
 from sandbox.partner.purchases import Purchase, purchases
 from sandbox.partner.state import World
@@ -35,7 +36,7 @@ def state(world: World) -> dict[str, Any]:
         "ledger_sum": money.text(ledger.rows_total(world, owner.id)),
         "ledger": _ledger(world),
         "cards": [card_text(world, card) for card in cards.all_cards(world)],
-        "funding": [funding_text(one) for one in funding.all_submissions(world)],
+        "funding": [funding_text(one) for one in submissions.all_submissions(world)],
         "wallets": [dict(row) for row in world.store.all("SELECT * FROM wallets ORDER BY registered_at")],
         "transfers": _transfers(world),
         "keys": keys(world),
@@ -132,9 +133,9 @@ def _ledger(world: World) -> list[dict[str, Any]]:
     return [{**ledger.entry(row), "account": row["account"]} for row in rows]
 
 
-def funding_text(submission: funding.Submission) -> dict[str, Any]:
+def funding_text(submission: Submission) -> dict[str, Any]:
     """A submission as the API shows it, with whose it is."""
-    shown = {**funding.shown(submission), "account": submission.account}
+    shown = {**submissions.shown(submission), "account": submission.account}
     return dict(texts({**shown, "verified_at": submission.verified_at}))
 
 

@@ -12,10 +12,11 @@ from typing import Any
 
 import msgspec
 
-from sandbox.partner import codec, control_state, deliveries, funding, invariants, money
+from sandbox.partner import codec, control_state, deliveries, invariants, money
 from sandbox.partner.accounts import Account, accounts
 from sandbox.partner.calls import faults, idempotency, journal
 from sandbox.partner.cards import cards
+from sandbox.partner.funding import submissions
 from sandbox.partner.ledger import ledger
 from sandbox.partner.purchases import purchases
 from sandbox.partner.state import World
@@ -56,7 +57,7 @@ def _lists(world: World) -> dict[str, Any]:
         "cards": newest("cards", lambda row: control_state.card_text(world, cards.of_row(row))),
         "ledger": newest("ledger", ledger.entry),
         "purchases": newest("purchases", lambda row: control_state.purchase_text(purchases.of_row(row))),
-        "funding": newest("funding", lambda row: control_state.funding_text(funding.of_row(row))),
+        "funding": newest("funding", lambda row: control_state.funding_text(submissions.of_row(row))),
         "events": newest("events", lambda row: _event(world, row)),
         "idempotency": [control_state.keyed_text(idempotency.of_row(row)) for row in keyed],
         "transfers": [{**dict(row), "payments": msgspec.json.decode(row["payments"])} for row in sent],

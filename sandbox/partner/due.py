@@ -5,14 +5,15 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 
-from sandbox.partner import codec, deposits, funding
+from sandbox.partner import codec
+from sandbox.partner.funding import deposits, submissions
 from sandbox.partner.ledger import monthly_fees
 from sandbox.partner.purchases import purchases, three_d_secure
 from sandbox.partner.state import World
 
 _HANDLERS: dict[str, Callable[[World, str], None]] = {
     monthly_fees.MONTH_TIMER: monthly_fees.month_begins,
-    funding.RECHECK_TIMER: funding.recheck,
+    submissions.RECHECK_TIMER: submissions.recheck,
     purchases.AUTHORIZATION_TIMER: purchases.expire,
     three_d_secure.CHALLENGE_TIMER: three_d_secure.run_out,
     deposits.EXPIRY_TIMER: deposits.expire,

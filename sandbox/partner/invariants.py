@@ -8,11 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from decimal import Decimal
 
-from sandbox.partner import deposits, funding, money
+from sandbox.partner import money
 from sandbox.partner.accounts import Account, all_accounts
 from sandbox.partner.calls import Keyed, idempotency
 from sandbox.partner.cards import Card, cards
 from sandbox.partner.deliveries import ATTEMPTS_MOST
+from sandbox.partner.funding import deposits, submissions
 from sandbox.partner.ledger import ledger
 from sandbox.partner.purchases import purchases
 from sandbox.partner.schemas import PAYLOADS
@@ -162,7 +163,7 @@ def _events(world: World) -> Iterator[str]:
 
 
 def _funding(world: World, owner: Account) -> Iterator[str]:
-    for one in funding.all_submissions(world):
+    for one in submissions.all_submissions(world):
         if one.account != owner.id or one.credited_usd is None:
             continue
         suffix = f"{one.network}-{one.tx_hash}"

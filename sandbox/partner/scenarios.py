@@ -15,7 +15,7 @@ from typing import Any
 from sandbox.partner import money, seeds
 from sandbox.partner.accounts import accounts
 from sandbox.partner.calls import Fault, faults
-from sandbox.partner.chain import Payment
+from sandbox.partner.funding import Payment
 from sandbox.partner.ledger import ledger, monthly_fees
 from sandbox.partner.scenarios_funding import FUNDING
 from sandbox.partner.scenarios_spending import SPENDING, buy, spend_a_little

@@ -11,9 +11,9 @@ from datetime import timedelta
 from decimal import Decimal
 from typing import Any
 
-from sandbox.partner import codec, funding, seeds
+from sandbox.partner import codec, seeds
 from sandbox.partner.accounts import accounts
-from sandbox.partner.chain import Payment
+from sandbox.partner.funding import Payment, blockchain, submissions
 from sandbox.partner.state import World
 
 _STRANGER = "0x000000000000000000000000000000000000bEEF"
@@ -36,8 +36,8 @@ def _found(*payments: Payment, network: str = "POLYGON", after: After = (), **co
     """A transaction on its chain, to be submitted there."""
 
     def set_up(world: World, _cards: list[str]) -> dict[str, Any]:
-        seeds.register_wallet(world, _ELSEWHERE, "other")
-        seeds.register_wallet(world, _OPERATOR, "operator")
+        blockchain.register_wallet(world, _ELSEWHERE, "other")
+        blockchain.register_wallet(world, _OPERATOR, "operator")
         made = {name: value(world) if callable(value) else value for name, value in columns.items()}
         seeds.send(world, payments or [_pay()], _HASH, network, **made)
         return {"submit": {"network": network, "tx_hash": _HASH}, "after": list(after)}
@@ -82,18 +82,18 @@ def _claim_replaced(world: World, cards: list[str]) -> dict[str, Any]:
     rows = world.store.all("SELECT id FROM accounts ORDER BY seq")
     second = rows[1]["id"] if len(rows) > 1 else accounts.open_account(world, "Partner 2", None)
     with world.clock.at(world.clock.now() - _LONG_AGO):
-        seeds.register_wallet(world, _STRANGER, second)
-    claim = funding.record(world, accounts.first_account(world), "POLYGON", _HASH)
+        blockchain.register_wallet(world, _STRANGER, second)
+    claim = submissions.record(world, accounts.first_account(world), "POLYGON", _HASH)
     seeds.send(world, [_pay(_STRANGER)], _HASH, arrived_at=None, final_at=None)
-    funding.recheck(world, claim)
+    submissions.recheck(world, claim)
     submit = {"network": "POLYGON", "tx_hash": _HASH, "account": second}
     return {"claim": claim, "submit": submit}
 
 
 def _five_unverified(world: World, _cards: list[str]) -> dict[str, Any]:
     for number in range(5):
-        made = funding.record(world, accounts.first_account(world), "POLYGON", seeds.tx_hash(10 + number))
-        funding.recheck(world, made)
+        made = submissions.record(world, accounts.first_account(world), "POLYGON", seeds.tx_hash(10 + number))
+        submissions.recheck(world, made)
     return {"submit": {"network": "POLYGON", "tx_hash": _HASH}}
 
 

@@ -12,13 +12,13 @@ from decimal import Decimal
 
 import msgspec
 
-from sandbox.partner import chain, codec, funding
+from sandbox.partner import codec
 from sandbox.partner.accounts import accounts
 from sandbox.partner.calls import idempotency
 from sandbox.partner.cards import cards, topups
-from sandbox.partner.chain import Payment
+from sandbox.partner.funding import Payment, blockchain, submissions
 from sandbox.partner.ledger import monthly_fees
-from sandbox.partner.state import World, stamp_now
+from sandbox.partner.state import World
 
 WALLET = "0x52908400098527886E0F7030069857D2E4169EE7"
 _START = timedelta(days=12)
@@ -46,7 +46,7 @@ def plant(world: World) -> list[str]:
     start = world.clock.now() - _START
     with world.store.transaction():
         with world.clock.at(start):
-            register_wallet(world, WALLET, accounts.first_account(world))
+            blockchain.register_wallet(world, WALLET, accounts.first_account(world))
             fund(world, _FUNDED, tx_hash(1))
         made = []
         for number, person in enumerate(_PEOPLE):
@@ -54,17 +54,6 @@ def plant(world: World) -> list[str]:
                 made.append(_employ(world, *person))
         _months_between(world, start)
     return made
-
-
-def register_wallet(world: World, address: str, owner: str) -> None:
-    """Register a wallet; `owner` is an account id, `other` or `operator`."""
-    world.store.run(
-        "INSERT INTO wallets VALUES (?, ?, ?) ON CONFLICT (address) DO UPDATE"
-        " SET owner = excluded.owner, registered_at = excluded.registered_at",
-        address.lower(),
-        owner,
-        stamp_now(world),
-    )
 
 
 def send(
@@ -82,7 +71,7 @@ def send(
         "readable": 1,
         "sent_at": codec.stamp(now),
         "arrived_at": codec.stamp(now),
-        "final_at": codec.stamp(now + chain.FINAL_AFTER),
+        "final_at": codec.stamp(now + blockchain.FINAL_AFTER),
     }
     world.store.insert("transfers", **{**columns, **changes})
 
@@ -90,8 +79,8 @@ def send(
 def fund(world: World, amount_usd: Decimal, transaction: str) -> str:
     """A transfer from the registered wallet, submitted and credited at once; the submission's id."""
     send(world, [Payment(WALLET, "USDC", amount_usd)], transaction)
-    submission = funding.record(world, accounts.first_account(world), "POLYGON", transaction)
-    funding.recheck(world, submission)
+    submission = submissions.record(world, accounts.first_account(world), "POLYGON", transaction)
+    submissions.recheck(world, submission)
     return submission
 
 

@@ -7,7 +7,6 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from sandbox.partner import deposits, funding
 from sandbox.partner.calls import Call
 from sandbox.partner.http import Answer
 from sandbox.partner.routes import (
@@ -17,7 +16,9 @@ from sandbox.partner.routes import (
     card_settings,
     cards,
     closing,
+    deposits,
     events,
+    funding,
     ledger,
     topups,
     transactions,

@@ -10,12 +10,13 @@ import pytest
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis.stateful import run_state_machine_as_test
 
-from sandbox.partner import codec, deliveries, funding, money
+from sandbox.partner import codec, deliveries, money
 from sandbox.partner.calls import idempotency
 from sandbox.partner.cards import Card, cards, topups, unloads
 from sandbox.partner.events import event_log, webhooks
+from sandbox.partner.funding import submissions
 from sandbox.partner.ledger import ledger, monthly_fees
-from sandbox.partner.purchases import Figures, authorization_rules, figures_of, purchases
+from sandbox.partner.purchases import Figures, authorization_rules, pricing, purchases
 from sandbox.partner.routes import topups as topup_route
 from sandbox.partner.routes import unloads as unload_route
 from tests.sandbox_partner.machine import Machine
@@ -103,14 +104,14 @@ def the_monthly_fee_comes_again(patch: Patch) -> None:
 
 def funding_is_credited_at_every_look(patch: Patch) -> None:
     def paid_again(world: Any, funding_id: str) -> None:
-        found = funding.find(world, funding_id)
+        found = submissions.find(world, funding_id)
         if found is not None and found.amount_usd is not None and found.status == "credited":
-            funding.credit(world, found, found.amount_usd)
+            submissions.credit(world, found, found.amount_usd)
         else:
             real(world, funding_id)
 
-    real = funding.recheck
-    patch.setattr(funding, "recheck", paid_again)
+    real = submissions.recheck
+    patch.setattr(submissions, "recheck", paid_again)
 
 
 def a_reversal_gives_nothing_back(patch: Patch) -> None:
@@ -129,7 +130,7 @@ def spending_limits_are_ignored(patch: Patch) -> None:
 
 
 def an_authorization_takes_the_charge_without_its_fee(patch: Patch) -> None:
-    real = figures_of
+    real = pricing.figures_of
 
     def short(*given: Any) -> Figures:
         figures = real(*given)
@@ -139,7 +140,7 @@ def an_authorization_takes_the_charge_without_its_fee(patch: Patch) -> None:
         change(world, card, money.add(by_usd, Decimal("0.01")) if by_usd < 0 else by_usd)
 
     change = cards.change_balance
-    patch.setattr(purchases, "figures_of", short)
+    patch.setattr(pricing, "figures_of", short)
     patch.setattr(cards, "change_balance", mixed)
 
 

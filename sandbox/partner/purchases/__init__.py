@@ -7,14 +7,11 @@
 
 from __future__ import annotations
 
-from sandbox.partner.purchases.declines import CODES, DeclineCode
-from sandbox.partner.purchases.pricing import Figures, figures_of
+from sandbox.partner.purchases.declines import DeclineCode
+from sandbox.partner.purchases.pricing import Figures
 from sandbox.partner.purchases.purchase import LegName, Order, Purchase, PurchaseKind
-from sandbox.partner.purchases.purchase_events import exchange_rate
-from sandbox.partner.purchases.purchases import of_row
 
 __all__ = [
-    "CODES",
     "DeclineCode",
     "Figures",
     "LegName",
@@ -23,9 +20,7 @@ __all__ = [
     "PurchaseKind",
     "authorization_rules",
     "declines",
-    "exchange_rate",
-    "figures_of",
-    "of_row",
+    "pricing",
     "purchases",
     "three_d_secure",
 ]

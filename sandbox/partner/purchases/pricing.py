@@ -15,6 +15,8 @@ from sandbox.partner.ledger import RATES
 from sandbox.partner.purchases.purchase import PurchaseKind
 from sandbox.partner.state import World
 
+_RATE_STEP = Decimal("0.000001")
+
 
 @dataclass(frozen=True)
 class Figures:
@@ -50,3 +52,8 @@ def figures_of(
     basis_usd = money.add(amount_usd, -money.cents(fx_fee_usd), -money.cents(atm_fee_usd))
     markup_pct = accounts.account(world, account_id).settings.transaction_markup_pct
     return Figures(amount_usd, fx_fee_usd, atm_fee_usd, money.EXACT.multiply(basis_usd, markup_pct))
+
+
+def exchange_rate(amount_usd: Decimal, original_amount: Decimal) -> Decimal:
+    """US dollars, fees included, for one unit of the original currency."""
+    return money.EXACT.divide(amount_usd, original_amount).quantize(_RATE_STEP, context=money.EXACT)

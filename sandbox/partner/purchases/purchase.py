@@ -63,7 +63,7 @@ class Purchase:
 
 
 @dataclass(frozen=True)
-class Leg:
+class PurchaseLeg:
     """A later leg. `amount_usd` leaves out the fee of the authorization, which is not repeated."""
 
     event: Literal["cleared", "reversal", "refund"]

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from decimal import Decimal
 from typing import Any
 
 from sandbox.partner import money
 from sandbox.partner.accounts import account
 from sandbox.partner.events import event_log
-from sandbox.partner.purchases import declines
-from sandbox.partner.purchases.purchase import Leg, Purchase
+from sandbox.partner.purchases import declines, pricing
+from sandbox.partner.purchases.purchase import Purchase, PurchaseLeg
 from sandbox.partner.schemas import event_payloads
 from sandbox.partner.state import World, stamp_now
 
@@ -22,12 +21,6 @@ _CATEGORIES = {
     "7995": "Betting",
 }
 _COUNTRIES = {"EUR": "DE", "GBP": "GB", "CHF": "CH", "PLN": "PL", "JPY": "JP"}
-_RATE_STEP = Decimal("0.000001")
-
-
-def exchange_rate(amount_usd: Decimal, original_amount: Decimal) -> Decimal:
-    """US dollars, fees included, for one unit of the original currency."""
-    return money.EXACT.divide(amount_usd, original_amount).quantize(_RATE_STEP, context=money.EXACT)
 
 
 def tell_authorization(world: World, purchase: Purchase) -> None:
@@ -46,7 +39,7 @@ def tell_authorization(world: World, purchase: Purchase) -> None:
         "is_pending": True,
         "amount_usd": purchase.amount_usd,
         "original_amount": purchase.original_amount,
-        "exchange_rate": exchange_rate(purchase.amount_usd, purchase.original_amount),
+        "exchange_rate": pricing.exchange_rate(purchase.amount_usd, purchase.original_amount),
         "fee_usd": purchase.fee_usd,
         "fee_breakdown": {"fx_usd": purchase.fx_fee_usd, "atm_usd": purchase.atm_fee_usd},
         "decline_reason": None,
@@ -64,7 +57,7 @@ def tell_decline(world: World, purchase: Purchase) -> None:
         "is_pending": False,
         "amount_usd": purchase.amount_usd,
         "original_amount": purchase.original_amount,
-        "exchange_rate": exchange_rate(purchase.amount_usd, purchase.original_amount),
+        "exchange_rate": pricing.exchange_rate(purchase.amount_usd, purchase.original_amount),
         "fee_usd": money.ZERO,
         "fee_breakdown": {"fx_usd": money.ZERO, "atm_usd": money.ZERO},
         "decline_reason": declines.reason(purchase.decline_code or "unknown", purchase.card_blocked, profile),
@@ -72,7 +65,7 @@ def tell_decline(world: World, purchase: Purchase) -> None:
     event_log.emit(world, purchase.account, "card.declined", told)
 
 
-def tell_leg(world: World, purchase: Purchase, leg: Leg) -> None:
+def tell_leg(world: World, purchase: Purchase, leg: PurchaseLeg) -> None:
     """card.transaction. A refund's amount is negative, in `scrambled` a reversal's: signs mean nothing."""
     scrambled = account(world, purchase.account).settings.profile == "scrambled"
     negative = leg.event == ("reversal" if scrambled else "refund")
@@ -83,7 +76,9 @@ def tell_leg(world: World, purchase: Purchase, leg: Leg) -> None:
         "is_pending": False,
         "amount_usd": -leg.amount_usd if negative else leg.amount_usd,
         "original_amount": leg.original_amount,
-        "exchange_rate": exchange_rate(purchase.amount_usd or leg.amount_usd, purchase.original_amount),
+        "exchange_rate": pricing.exchange_rate(
+            purchase.amount_usd or leg.amount_usd, purchase.original_amount
+        ),
         "fee_usd": leg.own_fee_usd,
         "fee_breakdown": {"fx_usd": leg.own_fee_usd, "atm_usd": money.ZERO},
         "decline_reason": None,

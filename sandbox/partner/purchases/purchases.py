@@ -14,9 +14,9 @@ from typing import Any
 from sandbox.partner import codec, money
 from sandbox.partner.accounts import accounts
 from sandbox.partner.cards import Card, cards
-from sandbox.partner.purchases import authorization_rules, purchase_events
-from sandbox.partner.purchases.pricing import Figures, figures_of
-from sandbox.partner.purchases.purchase import OPEN, Leg, LegName, Order, Purchase
+from sandbox.partner.purchases import authorization_rules, pricing, purchase_events
+from sandbox.partner.purchases.pricing import Figures
+from sandbox.partner.purchases.purchase import OPEN, LegName, Order, Purchase, PurchaseLeg
 from sandbox.partner.state import World, stamp_now, timers
 
 AUTHORIZATION_TIMER = "authorization"
@@ -44,7 +44,9 @@ def all_purchases(world: World) -> list[Purchase]:
 def authorize(world: World, card: Card, order: Order, transaction_id: str | None = None) -> Purchase:
     """A purchase at a terminal: authorized and paid by the card, or declined and costing nothing."""
     with world.store.transaction():
-        figures = figures_of(world, card.account, order.kind, order.original_currency, order.amount_usd)
+        figures = pricing.figures_of(
+            world, card.account, order.kind, order.original_currency, order.amount_usd
+        )
         code = authorization_rules.refusal(world, card, order, figures.amount_usd)
         blocks = code is not None and authorization_rules.blocks(world, card, code)
         if code is not None:
@@ -125,7 +127,7 @@ def expire(world: World, transaction_id: str) -> None:
 def settle(world: World, purchase: Purchase, charge_usd: Decimal, own_fee_usd: Decimal) -> Purchase:
     """The merchant's settlement. The same charge moves nothing; another one is priced and adjusted once."""
     with world.store.transaction():
-        leg = Leg("cleared", charge_usd, _part(purchase, charge_usd), own_fee_usd)
+        leg = PurchaseLeg("cleared", charge_usd, _part(purchase, charge_usd), own_fee_usd)
         _reprice(world, purchase, charge_usd, own_fee_usd, "settled")
         purchase_events.tell_leg(world, purchase, leg)
     return _stored(world, purchase.transaction_id)
@@ -138,7 +140,7 @@ def reverse(world: World, purchase: Purchase, charge_usd: Decimal, own_fee_usd: 
         status = "reversed" if left_usd == money.ZERO else "partially_reversed"
         after = _reprice(world, purchase, left_usd, own_fee_usd, status)
         released_usd = money.add(purchase.amount_usd, -after.amount_usd, own_fee_usd)
-        leg = Leg("reversal", released_usd, _part(purchase, charge_usd), own_fee_usd)
+        leg = PurchaseLeg("reversal", released_usd, _part(purchase, charge_usd), own_fee_usd)
         purchase_events.tell_leg(world, purchase, leg)
     return _stored(world, purchase.transaction_id)
 
@@ -148,7 +150,7 @@ def refund(world: World, purchase: Purchase, charge_usd: Decimal, own_fee_usd: D
     refunded_usd = money.add(purchase.refunded_usd, charge_usd)
     status = "refunded" if refunded_usd >= purchase.charge_usd else "partially_refunded"
     with world.store.transaction():
-        leg = Leg("refund", charge_usd, _part(purchase, charge_usd), own_fee_usd)
+        leg = PurchaseLeg("refund", charge_usd, _part(purchase, charge_usd), own_fee_usd)
         changed = {"status": status, "refunded_usd": money.text(refunded_usd)}
         world.store.update("purchases", "transaction_id", purchase.transaction_id, **changed)
         _end_waiting(world, purchase, status)
@@ -172,7 +174,9 @@ def _reprice(
     columns: dict[str, Any] = {"status": status, "charge_usd": money.text(charge_usd)}
     amount_usd = purchase.amount_usd
     if charge_usd != purchase.charge_usd:
-        figures = figures_of(world, purchase.account, purchase.kind, purchase.original_currency, charge_usd)
+        figures = pricing.figures_of(
+            world, purchase.account, purchase.kind, purchase.original_currency, charge_usd
+        )
         amount_usd = money.add(figures.amount_usd, purchase.own_fee_usd)
         columns |= figures.columns()
     amount_usd = money.add(amount_usd, own_fee_usd)

@@ -10,7 +10,7 @@ from sandbox.partner import money
 from sandbox.partner.calls import Call, paging, processor
 from sandbox.partner.cards import cards
 from sandbox.partner.http import Answer, bad_request, unavailable
-from sandbox.partner.purchases import Purchase, declines, exchange_rate, of_row
+from sandbox.partner.purchases import Purchase, declines, pricing, purchases
 
 _DATE = re.compile("[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _PAGE_MOST = 25
@@ -29,7 +29,7 @@ async def read_transactions(call: Call) -> Answer:
     store = call.world.store
     total = store.number(f"SELECT count(*) FROM purchases WHERE {where}", *values)  # noqa: S608 - fixed terms
     sql = f"SELECT * FROM purchases WHERE {where} ORDER BY at DESC, seq DESC LIMIT ? OFFSET ?"  # noqa: S608 - fixed terms
-    found = [of_row(row) for row in store.all(sql, *values, page.limit, page.skipped)]
+    found = [purchases.of_row(row) for row in store.all(sql, *values, page.limit, page.skipped)]
     unreadable = _unreadable(call, card.id, card.unreadable_rows)
     profile = call.account.settings.profile
     rows = [row(purchase, profile) for purchase in found if purchase.id not in unreadable]
@@ -77,7 +77,7 @@ def row(purchase: Purchase, profile: str) -> dict[str, Any]:
     provider_fee_usd = money.add(fx_usd, atm_usd)
     declined = purchase.status == "declined"
     basis_usd = money.ZERO if declined else max(money.ZERO, money.add(purchase.amount_usd, -provider_fee_usd))
-    rate = exchange_rate(purchase.amount_usd, purchase.original_amount)
+    rate = pricing.exchange_rate(purchase.amount_usd, purchase.original_amount)
     return {
         "id": purchase.id,
         "transaction_id": purchase.transaction_id,

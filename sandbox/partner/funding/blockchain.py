@@ -15,7 +15,7 @@ import msgspec
 
 from sandbox.partner import codec, money
 from sandbox.partner.accounts import Account
-from sandbox.partner.state import World
+from sandbox.partner.state import World, stamp_now
 
 Route = Literal["direct", "routed", "bridge"]
 TOKENS = ("USDC", "USDT")
@@ -199,3 +199,14 @@ def _by(deadline: datetime, now: datetime, reason: str, sooner: datetime | None 
     if now >= deadline:
         return Arrival(reason=reason)
     return Arrival(again_at=min(deadline, sooner) if sooner and sooner > now else deadline)
+
+
+def register_wallet(world: World, address: str, owner: str) -> None:
+    """Register a wallet; `owner` is an account id, `other` or `operator`."""
+    world.store.run(
+        "INSERT INTO wallets VALUES (?, ?, ?) ON CONFLICT (address) DO UPDATE"
+        " SET owner = excluded.owner, registered_at = excluded.registered_at",
+        address.lower(),
+        owner,
+        stamp_now(world),
+    )

@@ -13,8 +13,8 @@ from sandbox.partner import codec, control_view, core
 from sandbox.partner.accounts import accounts
 from sandbox.partner.app import build_world, standing_key
 from sandbox.partner.http import Request
+from sandbox.partner.routes import BASE_PATH
 from sandbox.partner.state import CARD_BLOCK, World
-from sandbox.partner.surface import BASE_PATH
 
 SMALL, LARGE = 1_000, 100_000
 LEDGER_ROWS_A_CARD = 10

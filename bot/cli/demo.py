@@ -76,7 +76,7 @@ async def run_demo(port: int, *, fresh: bool) -> None:
 
 def _lead_deliveries(partner: Partner, port: int) -> None:
     """The API registers public addresses only: the simulator finds this one on this machine."""
-    from sandbox.partner import deliveries
+    from sandbox.partner.background import deliveries
 
     known = deliveries.hosts(partner.world)
     deliveries.change(partner.world, None, {**known, PUBLIC_HOST: f"http://{HOST}:{port}"})

@@ -19,12 +19,13 @@ from urllib.parse import unquote, urlsplit
 import aiohttp
 from aiohttp import web
 
-from sandbox.partner import codec, control, core, deliveries, due, scenarios
+from sandbox.partner import codec, control, core, scenarios
 from sandbox.partner.accounts import accounts, api_keys
+from sandbox.partner.background import deliveries, due_timers
 from sandbox.partner.cards import card_details
 from sandbox.partner.http import Answer, Request, Wire
+from sandbox.partner.routes import BASE_PATH
 from sandbox.partner.state import KEY_PREFIX, Store, World
-from sandbox.partner.surface import BASE_PATH
 
 DEFAULT_SEED = "countersign"
 BODY_CAP = 256 * 1024  # a thousand card ids take 40 KB
@@ -122,7 +123,7 @@ def _plant_once(world: World) -> None:
 async def _tick(world: World) -> None:
     while True:
         await asyncio.sleep(_TICK_SECONDS)
-        await due.run_due_in_turns(world)
+        await due_timers.run_due_in_turns(world)
 
 
 async def _deliver(world: World) -> None:

@@ -18,17 +18,16 @@ from sandbox.partner import (
     control_spending,
     control_state,
     control_view,
-    deliveries,
-    due,
     money,
     scenarios,
-    surface,
 )
 from sandbox.partner.accounts import Utc, accounts, api_keys
+from sandbox.partner.background import deliveries, due_timers
 from sandbox.partner.calls import Fault, Keyed, faults, idempotency, journal
 from sandbox.partner.cards import cards, topups, unloads
 from sandbox.partner.control_form import ControlCall, Form, Nothing, Reply, Wrong, account_named
 from sandbox.partner.ledger import ledger, monthly_fees
+from sandbox.partner.routes import OPERATIONS, table
 from sandbox.partner.state import Snapshot, World, stamp_now
 
 Scope = Literal[
@@ -186,9 +185,9 @@ def change_card(world: World, form: CardChange, card_id: str) -> Reply:
 
 
 def set_fault(world: World, form: Fault) -> Reply:
-    operation = surface.by_name(form.operation)
+    operation = table.by_name(form.operation)
     if operation is None:
-        known = ", ".join(operation.name for operation in surface.OPERATIONS)
+        known = ", ".join(operation.name for operation in OPERATIONS)
         raise Wrong(f"operation: {form.operation} is not an operation here; known: {known}")
     if form.effect == "status" and form.status is None:
         raise Wrong("status: the effect status needs one")
@@ -308,7 +307,7 @@ CALLS: tuple[ControlCall, ...] = (
 
 async def handle_and_deliver(world: World, method: str, path: str, body: bytes) -> tuple[int, bytes]:
     """As `handle`; when the clock was moved, what is due has been attempted before the answer."""
-    due.run_due(world)
+    due_timers.run_due(world)
     answer = _answer(world, method, path, body)
     if path == "clock":
         await deliveries.catch_up(world)
@@ -317,9 +316,9 @@ async def handle_and_deliver(world: World, method: str, path: str, body: bytes) 
 
 def handle(world: World, method: str, path: str, body: bytes) -> tuple[int, bytes]:
     """Answer a control call; `path` is what follows `/_control/`. Nothing is delivered."""
-    due.run_due(world)
+    due_timers.run_due(world)
     answer = _answer(world, method, path, body)
-    due.run_due(world)
+    due_timers.run_due(world)
     return answer
 
 

@@ -10,8 +10,9 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from sandbox.partner import control_state, deliveries, money
+from sandbox.partner import control_state, money
 from sandbox.partner.accounts import accounts
+from sandbox.partner.background import Mode, deliveries
 from sandbox.partner.cards import Card, cards
 from sandbox.partner.control_form import ControlCall, Form, Reply, Wrong, account_named
 from sandbox.partner.funding import deposits
@@ -55,7 +56,7 @@ class Payout(Form):
 
 
 class Way(Form):
-    mode: deliveries.Mode | None = None
+    mode: Mode | None = None
     map: dict[str, str] | None = None
 
 

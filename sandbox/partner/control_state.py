@@ -10,8 +10,9 @@ from typing import Any
 
 import msgspec
 
-from sandbox.partner import codec, deliveries, invariants, money
+from sandbox.partner import codec, invariants, money
 from sandbox.partner.accounts import Account, account, all_accounts, first_account
+from sandbox.partner.background import deliveries
 from sandbox.partner.calls import Keyed, faults, idempotency, journal
 from sandbox.partner.cards import Card, cards
 from sandbox.partner.events import event_log

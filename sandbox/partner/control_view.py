@@ -12,8 +12,9 @@ from typing import Any
 
 import msgspec
 
-from sandbox.partner import codec, control_state, deliveries, invariants, money
+from sandbox.partner import codec, control_state, invariants, money
 from sandbox.partner.accounts import Account, accounts
+from sandbox.partner.background import deliveries
 from sandbox.partner.calls import faults, idempotency, journal
 from sandbox.partner.cards import cards
 from sandbox.partner.funding import submissions

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import asyncio
 
-from sandbox.partner import codec, due, openapi, surface
+from sandbox.partner import codec, openapi
 from sandbox.partner.accounts import ApiKey
+from sandbox.partner.background import due_timers
 from sandbox.partner.calls import HANG_SECONDS, Call, Fault, authentication, faults, journal
 from sandbox.partner.http import Answer, Lost, Refusal, Request, Wire, not_found
+from sandbox.partner.routes import BASE_PATH, Operation, table
 from sandbox.partner.schemas import project
 from sandbox.partner.state import World
-from sandbox.partner.surface import BASE_PATH, Operation
 
 _GARBAGE = b'{"data": {"card_id": "'  # cut off, as by a proxy that lost its upstream
 _STATUS_CODES = {
@@ -31,7 +32,7 @@ _STATUS_CODES = {
 
 async def handle(world: World, request: Request) -> Answer:
     """Answer one API request and note it in the journal."""
-    due.run_due(world)
+    due_timers.run_due(world)
     path = request.path.removeprefix(BASE_PATH)
     if request.path == BASE_PATH + "/openapi.json" and request.method == "GET":
         return Answer(200, openapi.served())  # no key, not rate limited (U70)
@@ -48,7 +49,7 @@ async def handle(world: World, request: Request) -> Answer:
 
 
 async def _answer(world: World, request: Request, path: str, who: list[str]) -> tuple[Answer, Answer | None]:
-    on_path = surface.at_path(path)
+    on_path = table.at_path(path)
     if not on_path or not request.path.startswith(BASE_PATH + "/"):
         raise not_found(f"The path {request.path}")
     if on_path[0][0].method_first:

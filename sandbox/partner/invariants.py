@@ -10,9 +10,9 @@ from decimal import Decimal
 
 from sandbox.partner import money
 from sandbox.partner.accounts import Account, all_accounts
+from sandbox.partner.background import ATTEMPTS_MOST
 from sandbox.partner.calls import Keyed, idempotency
 from sandbox.partner.cards import Card, cards
-from sandbox.partner.deliveries import ATTEMPTS_MOST
 from sandbox.partner.funding import deposits, submissions
 from sandbox.partner.ledger import ledger
 from sandbox.partner.purchases import purchases

@@ -8,9 +8,9 @@ from __future__ import annotations
 import functools
 from typing import Any
 
-from sandbox.partner import codec, examples, surface
+from sandbox.partner import codec, examples
+from sandbox.partner.routes import BASE_PATH, OPERATIONS, Operation
 from sandbox.partner.schemas import Field, Schema, event_payloads, fields, json_schema, response_schemas
-from sandbox.partner.surface import BASE_PATH, Operation
 
 _COMMON_ERRORS = {
     401: ("UNAUTHORIZED",),
@@ -52,7 +52,7 @@ def document() -> dict[str, Any]:
     """The whole description."""
     schemas: dict[str, Any] = {}
     paths: dict[str, Any] = {}
-    for operation in surface.OPERATIONS:
+    for operation in OPERATIONS:
         paths.setdefault(operation.path, {})[operation.method.lower()] = _operation(operation, schemas)
     for kind, payload in event_payloads.PAYLOADS.items():
         _reference(payload, schemas)

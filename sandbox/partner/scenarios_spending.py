@@ -10,8 +10,8 @@ from datetime import timedelta
 from decimal import Decimal
 from typing import Any
 
-from sandbox.partner import deliveries
 from sandbox.partner.accounts import accounts
+from sandbox.partner.background import deliveries
 from sandbox.partner.calls import Fault, faults
 from sandbox.partner.cards import Card, cards
 from sandbox.partner.purchases import DeclineCode, Order, Purchase, purchases

@@ -11,8 +11,9 @@ import msgspec
 import pytest
 from aiohttp import web
 
-from sandbox.partner import openapi, surface
+from sandbox.partner import openapi
 from sandbox.partner.app import Running, serve
+from sandbox.partner.routes import table
 
 _DECODER = msgspec.json.Decoder(float_hook=Decimal)
 _ENCODER = msgspec.json.Encoder(decimal_format="number")
@@ -71,7 +72,7 @@ class Description:
         jsonschema.Draft202012Validator(whole).validate(payload)
 
     def _operation(self, method: str, path: str) -> dict[str, Any] | None:
-        at_path = surface.at_path(unquote(path))
+        at_path = table.at_path(unquote(path))
         for operation, _ in at_path:
             if operation.method == method:
                 described: dict[str, Any] = self._document["paths"][operation.path][method.lower()]

@@ -19,7 +19,7 @@ from sandbox.partner.accounts import account, first_account
 from sandbox.partner.app import build_world, standing_key
 from sandbox.partner.http import Answer, Request, Wire
 from sandbox.partner.ledger import ledger
-from sandbox.partner.surface import BASE_PATH
+from sandbox.partner.routes import BASE_PATH
 
 AMOUNTS = st.decimals("0.01", "250", places=2)
 KEYS = st.sampled_from([f"k{n}" for n in range(4)])

@@ -7,9 +7,10 @@ from typing import Any
 import httpx
 import pytest
 
-from sandbox.partner import deliveries, invariants
+from sandbox.partner import invariants
 from sandbox.partner.accounts import accounts
 from sandbox.partner.app import build_world
+from sandbox.partner.background import deliveries
 from sandbox.partner.cards import cards
 from sandbox.partner.ledger import monthly_fees
 from tests.sandbox_partner.conftest import ORDER, Api, Hand

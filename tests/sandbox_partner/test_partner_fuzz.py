@@ -12,8 +12,8 @@ from sandbox.partner import codec, control, core, invariants, scenarios
 from sandbox.partner.app import build_world, standing_key
 from sandbox.partner.control import CALLS
 from sandbox.partner.http import Request
+from sandbox.partner.routes import BASE_PATH, OPERATIONS, Operation
 from sandbox.partner.state import World
-from sandbox.partner.surface import BASE_PATH, OPERATIONS, Operation
 from tests.sandbox_partner.conftest import ORDER, Description
 
 SCALARS = (

@@ -10,7 +10,8 @@ import pytest
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis.stateful import run_state_machine_as_test
 
-from sandbox.partner import codec, deliveries, money
+from sandbox.partner import codec, money
+from sandbox.partner.background import deliveries
 from sandbox.partner.calls import idempotency
 from sandbox.partner.cards import Card, cards, topups, unloads
 from sandbox.partner.events import event_log, webhooks

@@ -8,7 +8,7 @@ import pytest
 
 from sandbox.partner import openapi
 from sandbox.partner.app import Running
-from sandbox.partner.surface import OPERATIONS
+from sandbox.partner.routes import OPERATIONS
 from tests.sandbox_partner.conftest import Api, Hand
 
 

@@ -6,7 +6,7 @@ from typing import Any
 import httpx
 import pytest
 
-from sandbox.partner.deliveries import signature
+from sandbox.partner.background import signature
 from sandbox.partner.scenarios import SCENARIOS
 from sandbox.partner.scenarios_funding import FUNDING
 from tests.sandbox_partner.conftest import ORDER, Api, Hand, Receiver

@@ -19,7 +19,7 @@ from schemathesis.specs.openapi.checks import (
 )
 
 from sandbox.partner.app import serve
-from sandbox.partner.surface import OPERATIONS
+from sandbox.partner.routes import OPERATIONS
 
 CHECKS = (
     not_a_server_error, status_code_conformance, content_type_conformance, response_headers_conformance,

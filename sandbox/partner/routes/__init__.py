@@ -6,7 +6,12 @@ description read it. The other modules are the handlers: a `Call` in, an `Answer
 
 from __future__ import annotations
 
+from sandbox.partner.routes.table import BASE_PATH, OPERATIONS, Operation
+
 __all__ = [
+    "BASE_PATH",
+    "OPERATIONS",
+    "Operation",
     "account",
     "balances",
     "card_details",
@@ -17,6 +22,7 @@ __all__ = [
     "events",
     "funding",
     "ledger",
+    "table",
     "topups",
     "transactions",
     "unloads",

@@ -18,8 +18,9 @@ from urllib.parse import urljoin, urlsplit
 
 import msgspec
 
-from sandbox.partner import codec, due
+from sandbox.partner import codec
 from sandbox.partner.accounts import all_accounts
+from sandbox.partner.background import due_timers
 from sandbox.partner.events import Registration, webhooks
 from sandbox.partner.purchases import three_d_secure
 from sandbox.partner.state import World
@@ -67,7 +68,7 @@ async def catch_up(world: World) -> None:
         while True:
             event = _next_due(world)
             before = world.store.changes
-            await due.run_due_in_turns(world, until=event["next_at"] if event else None)
+            await due_timers.run_due_in_turns(world, until=event["next_at"] if event else None)
             if world.store.changes != before:  # a timer may have queued something that is due sooner
                 continue
             if event is None:

@@ -19,12 +19,13 @@ from urllib.parse import unquote, urlsplit
 import aiohttp
 from aiohttp import web
 
-from sandbox.partner import codec, control, core, scenarios
+from sandbox.partner import codec, control, core
 from sandbox.partner.accounts import accounts, api_keys
 from sandbox.partner.background import deliveries, due_timers
 from sandbox.partner.cards import card_details
 from sandbox.partner.http import Answer, Request, Wire
 from sandbox.partner.routes import BASE_PATH
+from sandbox.partner.scenarios import catalogue
 from sandbox.partner.state import KEY_PREFIX, Store, World
 
 DEFAULT_SEED = "countersign"
@@ -46,7 +47,7 @@ def build_world(state_path: str = ":memory:", seed: str | None = None) -> World:
         with store.transaction():
             store.keep("first_seed", chosen)
             accounts.open_account(world, "Northwind Cards", "ops@northwind.example")
-            scenarios.empty(world, chosen)
+            catalogue.empty(world, chosen)
     return world
 
 
@@ -115,8 +116,8 @@ def _plant_once(world: World) -> None:
     """The happy day, unless somebody has used this state: an emptied one stays empty over a restart."""
     if world.store.note("planted") or world.store.number("SELECT count(*) FROM ledger"):
         return
-    scenarios.empty(world, None)
-    scenarios.play(world, "happy-day")
+    catalogue.empty(world, None)
+    catalogue.play(world, "happy-day")
     world.store.keep("planted", "yes")
 
 

@@ -12,15 +12,7 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 
-from sandbox.partner import (
-    codec,
-    control_chain,
-    control_spending,
-    control_state,
-    control_view,
-    money,
-    scenarios,
-)
+from sandbox.partner import codec, control_chain, control_spending, control_state, control_view, money
 from sandbox.partner.accounts import Utc, accounts, api_keys
 from sandbox.partner.background import deliveries, due_timers
 from sandbox.partner.calls import Fault, Keyed, faults, idempotency, journal
@@ -28,6 +20,7 @@ from sandbox.partner.cards import cards, topups, unloads
 from sandbox.partner.control_form import ControlCall, Form, Nothing, Reply, Wrong, account_named
 from sandbox.partner.ledger import ledger, monthly_fees
 from sandbox.partner.routes import OPERATIONS, table
+from sandbox.partner.scenarios import SCENARIOS, catalogue
 from sandbox.partner.state import Snapshot, World, stamp_now
 
 Scope = Literal[
@@ -83,12 +76,10 @@ class Resolution(Form):
 
 
 def reset(world: World, form: Reset) -> Reply:
-    if form.scenario is not None and form.scenario not in scenarios.SCENARIOS:
-        raise Wrong(
-            f"scenario: {form.scenario} is not a scenario here; known: {', '.join(scenarios.SCENARIOS)}"
-        )
-    scenarios.empty(world, form.seed)
-    return scenarios.play(world, form.scenario) if form.scenario else {"seed": world.seed}
+    if form.scenario is not None and form.scenario not in SCENARIOS:
+        raise Wrong(f"scenario: {form.scenario} is not a scenario here; known: {', '.join(SCENARIOS)}")
+    catalogue.empty(world, form.seed)
+    return catalogue.play(world, form.scenario) if form.scenario else {"seed": world.seed}
 
 
 def change_clock(world: World, form: ClockChange) -> Reply:
@@ -245,10 +236,10 @@ def _waiting(world: World, kind: Literal["topup", "unload"], key: str) -> Keyed:
 
 
 def play_scenario(world: World, form: Nothing, name: str) -> Reply:
-    if name not in scenarios.SCENARIOS:
-        raise Wrong(f"name: {name} is not a scenario here; known: {', '.join(scenarios.SCENARIOS)}", 404)
-    scenarios.empty(world, None)
-    return scenarios.play(world, name)
+    if name not in SCENARIOS:
+        raise Wrong(f"name: {name} is not a scenario here; known: {', '.join(SCENARIOS)}", 404)
+    catalogue.empty(world, None)
+    return catalogue.play(world, name)
 
 
 def take_snapshot(world: World, form: Nothing, name: str) -> Reply:
@@ -275,7 +266,7 @@ def read_state(world: World, form: Nothing) -> Reply:
 
 
 def read_view(world: World, form: Nothing) -> Reply:
-    return {**control_view.view(world), "scenarios": list(scenarios.SCENARIOS)}
+    return {**control_view.view(world), "scenarios": list(SCENARIOS)}
 
 
 def read_journal(world: World, form: Nothing) -> Reply:

@@ -8,11 +8,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from sandbox.partner import codec, control, core, invariants, scenarios
+from sandbox.partner import codec, control, core, invariants
 from sandbox.partner.app import build_world, standing_key
 from sandbox.partner.control import CALLS
 from sandbox.partner.http import Request
 from sandbox.partner.routes import BASE_PATH, OPERATIONS, Operation
+from sandbox.partner.scenarios import catalogue
 from sandbox.partner.state import World
 from tests.sandbox_partner.conftest import ORDER, Description
 
@@ -32,7 +33,7 @@ QUERY = st.dictionaries(st.sampled_from(["limit", "page", "offset", "since", "ty
 def world() -> Iterator[tuple[World, str]]:
     world = build_world()
     key = standing_key(world)
-    scenarios.play(world, "happy-day")
+    catalogue.play(world, "happy-day")
     yield world, key
     world.store.close()
 

@@ -12,13 +12,14 @@ from datetime import timedelta
 from decimal import Decimal
 from typing import Any
 
-from sandbox.partner import money, seeds
+from sandbox.partner import money
 from sandbox.partner.accounts import accounts
 from sandbox.partner.calls import Fault, faults
 from sandbox.partner.funding import Payment
 from sandbox.partner.ledger import ledger, monthly_fees
-from sandbox.partner.scenarios_funding import FUNDING
-from sandbox.partner.scenarios_spending import SPENDING, buy, spend_a_little
+from sandbox.partner.scenarios import seeds
+from sandbox.partner.scenarios.funding_scenarios import FUNDING
+from sandbox.partner.scenarios.spending_scenarios import SPENDING, buy, spend_a_little
 from sandbox.partner.state import World
 
 TOP_UP = "POST /cards/{cardId}/topup"

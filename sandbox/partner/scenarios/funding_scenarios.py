@@ -11,9 +11,10 @@ from datetime import timedelta
 from decimal import Decimal
 from typing import Any
 
-from sandbox.partner import codec, seeds
+from sandbox.partner import codec
 from sandbox.partner.accounts import accounts
 from sandbox.partner.funding import Payment, blockchain, submissions
+from sandbox.partner.scenarios import seeds
 from sandbox.partner.state import World
 
 _STRANGER = "0x000000000000000000000000000000000000bEEF"

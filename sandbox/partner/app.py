@@ -19,10 +19,11 @@ from urllib.parse import unquote, urlsplit
 import aiohttp
 from aiohttp import web
 
-from sandbox.partner import codec, control, core
+from sandbox.partner import codec, core
 from sandbox.partner.accounts import accounts, api_keys
 from sandbox.partner.background import deliveries, due_timers
 from sandbox.partner.cards import card_details
+from sandbox.partner.control import calls
 from sandbox.partner.http import Answer, Request, Wire
 from sandbox.partner.routes import BASE_PATH
 from sandbox.partner.scenarios import catalogue
@@ -171,7 +172,7 @@ def _application(world: World) -> web.Application:
         if given is None:
             refused = {"error": f"The body is not readable or above {BODY_CAP} bytes."}
             return web.Response(status=413, body=codec.encode(refused), content_type="application/json")
-        status, body = await control.handle_and_deliver(world, request.method, path, given)
+        status, body = await calls.handle_and_deliver(world, request.method, path, given)
         return web.Response(status=status, body=body, content_type="application/json")
 
     async def viewer(request: web.Request) -> web.StreamResponse:

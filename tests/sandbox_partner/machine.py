@@ -14,9 +14,10 @@ from typing import Any, ClassVar
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from sandbox.partner import codec, control, core, invariants
+from sandbox.partner import codec, core, invariants
 from sandbox.partner.accounts import account, first_account
 from sandbox.partner.app import build_world, standing_key
+from sandbox.partner.control import calls
 from sandbox.partner.http import Answer, Request, Wire
 from sandbox.partner.ledger import ledger
 from sandbox.partner.routes import BASE_PATH
@@ -76,7 +77,7 @@ class Machine(RuleBasedStateMachine):
 
     def control(self, path: str, **body: Any) -> tuple[int, Any]:
         given = codec.encode(body)
-        answer = control.handle_and_deliver(self.world, "POST", path, given)
+        answer = calls.handle_and_deliver(self.world, "POST", path, given)
         status, raw = self.loop.run_until_complete(answer)
         return status, codec.decode(raw)
 

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from sandbox.partner import codec, control, core, invariants
+from sandbox.partner import codec, core, invariants
 from sandbox.partner.app import build_world, standing_key
-from sandbox.partner.control import CALLS
+from sandbox.partner.control import CALLS, calls
 from sandbox.partner.http import Request
 from sandbox.partner.routes import BASE_PATH, OPERATIONS, Operation
 from sandbox.partner.scenarios import catalogue
@@ -86,7 +86,7 @@ def test_no_control_call_fails_on_its_body(
         body = codec.encode(data.draw(st.fixed_dictionaries({}, optional=dict.fromkeys(fields, VALUES))))
     path = call.path.replace("{}", data.draw(st.sampled_from(["nobody", "x" * 40, "happy-day"])))
 
-    status, answer = control.handle(simulated, call.method, path, body)
+    status, answer = calls.handle(simulated, call.method, path, body)
 
     assert status in (200, 400, 404, 409)
     assert isinstance(codec.decode(answer), dict)

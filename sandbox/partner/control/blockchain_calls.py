@@ -8,9 +8,10 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 
-from sandbox.partner import codec, control_state, money
+from sandbox.partner import codec, money
 from sandbox.partner.accounts import Network, Utc
-from sandbox.partner.control_form import ControlCall, Form, Nothing, Reply, Wrong, account_named
+from sandbox.partner.control import state_view
+from sandbox.partner.control.forms import ControlCall, Form, Nothing, Reply, Wrong, account_named
 from sandbox.partner.funding import Payment, Route, Submission, blockchain, submissions
 from sandbox.partner.state import World
 
@@ -172,7 +173,7 @@ def decide(world: World, form: Decision, funding_id: str) -> Reply:
         raise Wrong("amount_usd: only a credit takes an amount")
     with world.store.transaction():
         _carry_out(world, form, found)
-    return {"funding": control_state.funding_text(submissions.find(world, funding_id) or found)}
+    return {"funding": state_view.funding_text(submissions.find(world, funding_id) or found)}
 
 
 def _carry_out(world: World, form: Decision, found: Submission) -> None:

@@ -12,11 +12,12 @@ from typing import Any
 
 import msgspec
 
-from sandbox.partner import codec, control_state, invariants, money
+from sandbox.partner import codec, invariants, money
 from sandbox.partner.accounts import Account, accounts
 from sandbox.partner.background import deliveries
 from sandbox.partner.calls import faults, idempotency, journal
 from sandbox.partner.cards import cards
+from sandbox.partner.control import state_view
 from sandbox.partner.funding import submissions
 from sandbox.partner.ledger import ledger
 from sandbox.partner.purchases import purchases
@@ -32,15 +33,15 @@ def view(world: World) -> dict[str, Any]:
     return {
         "clock": codec.stamp(world.clock.now()),
         "clock_mode": world.clock.mode,
-        "account": control_state.account_text(owner),
-        "float": control_state.float_text(world, owner),
+        "account": state_view.account_text(owner),
+        "float": state_view.float_text(world, owner),
         "open_cards": owner.open_cards,
-        "keys": control_state.keys(world),
+        "keys": state_view.keys(world),
         **_lists(world),
         **_sums(world, owner),
         "faults": faults.all_faults(world),
-        "timers": control_state.timers(world)[:_SHOWN],
-        "webhooks": control_state.webhooks(world),
+        "timers": state_view.timers(world)[:_SHOWN],
+        "webhooks": state_view.webhooks(world),
         "delivery_mode": deliveries.mode(world),
         "delivery_map": deliveries.hosts(world),
         "journal": journal.read_masked(world, _SHOWN),
@@ -55,12 +56,12 @@ def _lists(world: World) -> dict[str, Any]:
     keyed = world.store.all(f"SELECT * FROM keyed ORDER BY id DESC LIMIT {_SHOWN}")  # noqa: S608 - a number
     sent = world.store.all(f"SELECT * FROM transfers ORDER BY sent_at DESC LIMIT {_SHOWN}")  # noqa: S608 - a number
     return {
-        "cards": newest("cards", lambda row: control_state.card_text(world, cards.of_row(row))),
+        "cards": newest("cards", lambda row: state_view.card_text(world, cards.of_row(row))),
         "ledger": newest("ledger", ledger.entry),
-        "purchases": newest("purchases", lambda row: control_state.purchase_text(purchases.of_row(row))),
-        "funding": newest("funding", lambda row: control_state.funding_text(submissions.of_row(row))),
+        "purchases": newest("purchases", lambda row: state_view.purchase_text(purchases.of_row(row))),
+        "funding": newest("funding", lambda row: state_view.funding_text(submissions.of_row(row))),
         "events": newest("events", lambda row: _event(world, row)),
-        "idempotency": [control_state.keyed_text(idempotency.of_row(row)) for row in keyed],
+        "idempotency": [state_view.keyed_text(idempotency.of_row(row)) for row in keyed],
         "transfers": [{**dict(row), "payments": msgspec.json.decode(row["payments"])} for row in sent],
     }
 
@@ -70,7 +71,7 @@ def _event(world: World, row: Any) -> dict[str, Any]:
     attempts = world.store.all("SELECT * FROM deliveries WHERE event_id = ? ORDER BY seq", row["id"])
     names = ("number", "at", "url", "status", "problem", "hops")
     tried = [{name: one[name] for name in names} for one in attempts]
-    return {**control_state.event_text(row), "deliveries": tried}
+    return {**state_view.event_text(row), "deliveries": tried}
 
 
 def _sums(world: World, owner: Account) -> dict[str, Any]:

@@ -10,11 +10,12 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from sandbox.partner import control_state, money
+from sandbox.partner import money
 from sandbox.partner.accounts import accounts
 from sandbox.partner.background import Mode, deliveries
 from sandbox.partner.cards import Card, cards
-from sandbox.partner.control_form import ControlCall, Form, Reply, Wrong, account_named
+from sandbox.partner.control import state_view
+from sandbox.partner.control.forms import ControlCall, Form, Reply, Wrong, account_named
 from sandbox.partner.funding import deposits
 from sandbox.partner.purchases import DeclineCode, LegName, Order, PurchaseKind, purchases, three_d_secure
 from sandbox.partner.state import World, stamp_now
@@ -110,7 +111,7 @@ def leg(name: LegName) -> Any:
         if form.fee_usd != money.ZERO:
             _positive("fee_usd", form.fee_usd)
         after = run_leg(world, found, charge_usd, form.fee_usd)
-        return {"purchase": control_state.purchase_text(after)}
+        return {"purchase": state_view.purchase_text(after)}
 
     return run
 
@@ -143,7 +144,7 @@ def end_deposit(name: str) -> Any:
         else:
             arrived_usd = form.amount_usd
             deposits.confirm(world, row, arrived_usd and _positive("amount_usd", arrived_usd, 6))
-        return {"deposit": control_state.texts(deposits.shown(deposits.find(world, deposit_id)))}
+        return {"deposit": state_view.texts(deposits.shown(deposits.find(world, deposit_id)))}
 
     return run
 

@@ -9,12 +9,12 @@ import time
 from pathlib import Path
 
 from benchmarks import Row
-from sandbox.partner import codec, core
+from sandbox.partner import codec
 from sandbox.partner.accounts import accounts
-from sandbox.partner.app import build_world, standing_key
 from sandbox.partner.control import page_view
 from sandbox.partner.http import Request
 from sandbox.partner.routes import BASE_PATH
+from sandbox.partner.server import answering, build_world, standing_key
 from sandbox.partner.state import CARD_BLOCK, World
 
 SMALL, LARGE = 1_000, 100_000
@@ -105,7 +105,7 @@ def _median(world: World, key: str, method: str, path: str, query: str, body: by
             world.recent_calls.clear()
             request = Request(method, BASE_PATH + path, query, [("X-API-Key", key)], body)
             before = time.perf_counter()
-            answer = await core.handle(world, request)
+            answer = await answering.handle(world, request)
             times.append(time.perf_counter() - before)
             assert answer.status == 200
         return statistics.median(times)

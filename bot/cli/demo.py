@@ -18,7 +18,7 @@ from bot.cli.serving import port_taken, until_signalled
 from bot.settings import Settings
 
 if TYPE_CHECKING:
-    from sandbox.partner.app import Running as Partner
+    from sandbox.partner.server import Running as Partner
     from sandbox.slack.app import Running as Slack
 
 FOLDER = Path("var/demo")

@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import Any
 
 from sandbox.partner.accounts import accounts
-from sandbox.partner.app import Running as Simulator
-from sandbox.partner.app import serve as serve_partner
 from sandbox.partner.calls import idempotency
 from sandbox.partner.cards import cards as card_records
 from sandbox.partner.control import calls
+from sandbox.partner.server import Running as Simulator
+from sandbox.partner.server import serve as serve_partner
 from sandbox.slack import world as workspace_world
 from sandbox.slack.app import Running as Slack
 from sandbox.slack.app import serve as serve_slack

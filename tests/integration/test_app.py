@@ -13,8 +13,8 @@ from sqlalchemy import text
 from bot import app, foundation
 from bot.config import Config
 from bot.settings import Settings
-from sandbox.partner.app import Running as Partner
-from sandbox.partner.app import serve as serve_partner
+from sandbox.partner.server import Running as Partner
+from sandbox.partner.server import serve as serve_partner
 from sandbox.slack.app import Running as Slack
 from sandbox.slack.app import serve as serve_slack
 from sandbox.slack.workspace import Options

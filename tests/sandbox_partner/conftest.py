@@ -11,9 +11,9 @@ import msgspec
 import pytest
 from aiohttp import web
 
-from sandbox.partner import openapi
-from sandbox.partner.app import Running, serve
+from sandbox.partner.openapi import document
 from sandbox.partner.routes import table
+from sandbox.partner.server import Running, serve
 
 _DECODER = msgspec.json.Decoder(float_hook=Decimal)
 _ENCODER = msgspec.json.Encoder(decimal_format="number")
@@ -50,7 +50,7 @@ class Answered:
 class Description:
     """The OpenAPI that the simulator serves: every answer of every test is held against it."""
 
-    _document: ClassVar[dict[str, Any]] = openapi.document()
+    _document: ClassVar[dict[str, Any]] = document.document()
 
     def check(self, method: str, path: str, status: int, body: Any) -> None:
         """Fail on an answer whose status or body the description does not allow."""

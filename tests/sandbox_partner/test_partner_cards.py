@@ -9,10 +9,10 @@ import pytest
 
 from sandbox.partner import invariants
 from sandbox.partner.accounts import accounts
-from sandbox.partner.app import build_world
 from sandbox.partner.background import deliveries
 from sandbox.partner.cards import cards
 from sandbox.partner.ledger import monthly_fees
+from sandbox.partner.server import build_world
 from tests.sandbox_partner.conftest import ORDER, Api, Hand
 
 

@@ -8,12 +8,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from sandbox.partner import codec, core, invariants
-from sandbox.partner.app import build_world, standing_key
+from sandbox.partner import codec, invariants
 from sandbox.partner.control import CALLS, calls
 from sandbox.partner.http import Request
 from sandbox.partner.routes import BASE_PATH, OPERATIONS, Operation
 from sandbox.partner.scenarios import catalogue
+from sandbox.partner.server import answering, build_world, standing_key
 from sandbox.partner.state import World
 from tests.sandbox_partner.conftest import ORDER, Description
 
@@ -66,7 +66,7 @@ def test_no_request_gets_an_answer_that_is_not_described(
     body = data.draw(bodies(operation))
 
     answer = asyncio.run(
-        core.handle(simulated, Request(operation.method, BASE_PATH + path, query, headers, body))
+        answering.handle(simulated, Request(operation.method, BASE_PATH + path, query, headers, body))
     )
 
     assert answer.status != 500

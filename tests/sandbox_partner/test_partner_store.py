@@ -13,8 +13,8 @@ import pytest
 
 from sandbox.partner import invariants
 from sandbox.partner.accounts import accounts
-from sandbox.partner.app import Running, build_world, serve
 from sandbox.partner.cards import cards
+from sandbox.partner.server import Running, build_world, serve
 from sandbox.partner.state import stamp_now, store
 from tests.sandbox_partner.conftest import Api, Hand
 

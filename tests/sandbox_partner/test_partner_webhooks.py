@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from aiohttp import web
 
-from sandbox.partner.app import Running
 from sandbox.partner.background import signature
+from sandbox.partner.server import Running
 from tests.sandbox_partner.conftest import Api, Hand, Receiver
 
 HOOK = "https://hooks.example.com/partner?a=1"

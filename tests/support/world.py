@@ -29,8 +29,8 @@ from bot.partner.client import PartnerClient
 from bot.partner.ratelimit import RateLimiter
 from bot.services import approvals, drafts, execution, lookups, people, requests
 from bot.services.core import Channels, Core
-from sandbox.partner.app import Running as Simulator
-from sandbox.partner.app import serve
+from sandbox.partner.server import Running as Simulator
+from sandbox.partner.server import serve
 from storage import attempts as attempt_rows
 from storage import programs
 from storage import requests as request_rows

@@ -8,7 +8,8 @@ from __future__ import annotations
 import functools
 from typing import Any
 
-from sandbox.partner import codec, examples
+from sandbox.partner import codec
+from sandbox.partner.openapi import examples
 from sandbox.partner.routes import BASE_PATH, OPERATIONS, Operation
 from sandbox.partner.schemas import Field, Schema, event_payloads, fields, json_schema, response_schemas
 

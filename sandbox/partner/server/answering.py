@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import asyncio
 
-from sandbox.partner import codec, openapi
+from sandbox.partner import codec
 from sandbox.partner.accounts import ApiKey
 from sandbox.partner.background import due_timers
 from sandbox.partner.calls import HANG_SECONDS, Call, Fault, authentication, faults, journal
 from sandbox.partner.http import Answer, Lost, Refusal, Request, Wire, not_found
+from sandbox.partner.openapi import document
 from sandbox.partner.routes import BASE_PATH, Operation, table
 from sandbox.partner.schemas import project
 from sandbox.partner.state import World
@@ -35,7 +36,7 @@ async def handle(world: World, request: Request) -> Answer:
     due_timers.run_due(world)
     path = request.path.removeprefix(BASE_PATH)
     if request.path == BASE_PATH + "/openapi.json" and request.method == "GET":
-        return Answer(200, openapi.served())  # no key, not rate limited (U70)
+        return Answer(200, document.served())  # no key, not rate limited (U70)
     who: list[str] = []
     lost: Answer | None = None
     try:

@@ -9,10 +9,9 @@ import time
 from pathlib import Path
 
 from benchmarks import Row
-from sandbox.partner import codec
+from sandbox.partner import codec, http
 from sandbox.partner.accounts import accounts
 from sandbox.partner.control import page_view
-from sandbox.partner.http import Request
 from sandbox.partner.routes import BASE_PATH
 from sandbox.partner.server import answering, build_world, standing_key
 from sandbox.partner.state import CARD_BLOCK, World
@@ -103,7 +102,7 @@ def _median(world: World, key: str, method: str, path: str, query: str, body: by
         times = []
         for _ in range(ROUNDS):
             world.recent_calls.clear()
-            request = Request(method, BASE_PATH + path, query, [("X-API-Key", key)], body)
+            request = http.Request(method, BASE_PATH + path, query, [("X-API-Key", key)], body)
             before = time.perf_counter()
             answer = await answering.handle(world, request)
             times.append(time.perf_counter() - before)

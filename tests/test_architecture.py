@@ -25,6 +25,10 @@ PLANTED = [
     ("storage.meta", "cryptography", "Ciphers only in the vault"),
     ("sandbox.partner.money", "bot.domain.money", "The sandbox is the world outside"),
     ("bot.app", "sandbox.partner", "Only bot.cli starts the sandbox"),
+    ("sandbox.slack.store", "sandbox.partner.money", "The two halves of the sandbox"),
+    ("sandbox.partner.codec", "sandbox.slack.store", "The two halves of the sandbox"),
+    ("sandbox.partner.cards.cards", "sandbox.partner.routes.table", "rooms import downward only"),
+    ("sandbox.partner.ledger.rates", "sandbox.partner.events.event_log", "rooms import downward only"),
 ]
 
 

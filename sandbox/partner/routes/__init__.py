@@ -8,23 +8,4 @@ from __future__ import annotations
 
 from sandbox.partner.routes.table import BASE_PATH, OPERATIONS, Operation
 
-__all__ = [
-    "BASE_PATH",
-    "OPERATIONS",
-    "Operation",
-    "account",
-    "balances",
-    "card_details",
-    "card_settings",
-    "cards",
-    "closing",
-    "deposits",
-    "events",
-    "funding",
-    "ledger",
-    "table",
-    "topups",
-    "transactions",
-    "unloads",
-    "webhooks",
-]
+__all__ = ["BASE_PATH", "OPERATIONS", "Operation", "table", "topups", "unloads"]

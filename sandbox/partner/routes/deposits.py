@@ -15,7 +15,7 @@ from sandbox.partner.calls import Call, paging
 from sandbox.partner.cards import cards
 from sandbox.partner.funding import deposits
 from sandbox.partner.http import Answer, bad_request, not_found
-from sandbox.partner.ledger import rates
+from sandbox.partner.ledger import DEPOSIT_PCT
 from sandbox.partner.schemas import read_body, request_schemas
 from sandbox.partner.state import stamp_now, timers
 
@@ -66,7 +66,7 @@ def _asset(asset: str, chain: str) -> tuple[str, str]:
 
 def _record(call: Call, card_id: str, asset: str, chain: str, amount_usd: Decimal) -> Any:
     world, owner = call.world, call.account
-    svc_usd = money.share(amount_usd, rates.DEPOSIT_PCT)
+    svc_usd = money.share(amount_usd, DEPOSIT_PCT)
     partner_usd = money.share(amount_usd, owner.markup_pct)
     deposit_id = world.ids.uuid("deposit")
     shared = chain in _SHARED_ADDRESS

@@ -13,6 +13,8 @@ ROOT = Path(__file__).parents[1]
 EVERYBODY = ("bot", "handlers", "storage", "sandbox", "tests", "benchmarks")
 #: The packages that keep these rules so far; each package in them is a room too.
 HOUSES = ("sandbox.partner",)
+#: The packages in which every public function, method and class has a docstring.
+DOCUMENTED = ("sandbox.partner",)
 #: Tests that look at a house from within: they may import a room's listed names, as the house itself does.
 LIVES_IN = {"tests.sandbox_partner": "sandbox.partner"}
 #: Modules in one folder; more is a hall, in which nobody finds a file by its name.
@@ -53,6 +55,11 @@ def test_no_folder_holds_more_modules_than_a_reader_can_take_in(tree: Tree, hous
     crowded = {room: len(tree.modules_in_folder(room)) for room in rooms}
 
     assert {room: number for room, number in crowded.items() if number > MODULES_MOST} == {}
+
+
+@pytest.mark.parametrize("house", DOCUMENTED)
+def test_every_public_function_and_class_says_what_it_is(tree: Tree, house: str) -> None:
+    assert [name for module in tree.inside(house) for name in tree.undocumented(module)] == []
 
 
 def house_of(root: Path, files: dict[str, str]) -> Tree:

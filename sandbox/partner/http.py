@@ -53,10 +53,12 @@ class Answer:
 
     @classmethod
     def of(cls, data: Any, status: int = 200) -> Answer:
+        """A JSON answer with `data` in the API's envelope."""
         return cls(status, codec.encode({"data": data}))
 
     @classmethod
     def nothing(cls, wire: Wire) -> Answer:
+        """No answer at all: the connection ends as `wire` says."""
         return cls(0, b"", wire=wire)
 
 
@@ -71,6 +73,7 @@ class Refusal(Exception):
         self.headers = {name.replace("_", "-"): value for name, value in headers.items()}
 
     def answer(self) -> Answer:
+        """The error body as the API sends it: `error` and `code` (Errors)."""
         return Answer(
             self.status, codec.encode({"error": self.message, "code": self.code}), dict(self.headers)
         )
@@ -85,16 +88,20 @@ class Lost(Exception):
 
 
 def bad_request(message: str) -> Refusal:
+    """400 BAD_REQUEST with a sentence that names the field."""
     return Refusal(400, "BAD_REQUEST", message)
 
 
 def not_found(what: str) -> Refusal:
+    """404 NOT_FOUND; `what` begins the sentence."""
     return Refusal(404, "NOT_FOUND", f"{what} was not found.")
 
 
 def unavailable(status: int, message: str) -> Refusal:
+    """UNAVAILABLE under a status of 500, 502 or 503."""
     return Refusal(status, "UNAVAILABLE", message)
 
 
 def conflict(message: str) -> Refusal:
+    """409 ALREADY_PROCESSED; the sentence says which of its meanings."""
     return Refusal(409, "ALREADY_PROCESSED", message)

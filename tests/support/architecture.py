@@ -93,6 +93,11 @@ class Tree:
                 found |= {target.id for target in targets if isinstance(target, ast.Name)}
         return found
 
+    def undocumented(self, module: str) -> list[str]:
+        """The public functions, methods and classes of a module that have no docstring."""
+        body = ast.parse(self.files[module].read_text(encoding="utf-8")).body
+        return [f"{module}.{name}" for name in _undocumented(body)]
+
     def inside(self, package: str) -> list[str]:
         """The modules and packages in a package, at any depth, itself included."""
         return [name for name in self.files if within(name, package)]
@@ -173,6 +178,18 @@ def _refused(tree: Tree, imported: Imported, room: str, listed: set[str] | None)
 def within(name: str, package: str) -> bool:
     """Whether a dotted name is a package or something in it."""
     return name == package or name.startswith(package + ".")
+
+
+def _undocumented(body: list[ast.stmt]) -> Iterator[str]:
+    for node in body:
+        if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            continue
+        if node.name.startswith("_"):
+            continue
+        if ast.get_docstring(node) is None:
+            yield node.name
+        if isinstance(node, ast.ClassDef):
+            yield from (f"{node.name}.{name}" for name in _undocumented(node.body))
 
 
 def _dotted(path: Path) -> str:

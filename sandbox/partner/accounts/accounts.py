@@ -39,6 +39,7 @@ class Account:
 
     @property
     def balance_usd(self) -> Decimal:
+        """What is on the float, in USD: funded less spent; negative after a reversal (Float)."""
         return money.add(self.funded_usd, -self.spent_usd)
 
 
@@ -103,6 +104,7 @@ def account(world: World, account_id: str) -> Account:
 
 
 def all_accounts(world: World) -> list[Account]:
+    """Every account, in the order in which they were opened."""
     return [account(world, row["id"]) for row in world.store.all("SELECT id FROM accounts ORDER BY seq")]
 
 

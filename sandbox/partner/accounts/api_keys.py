@@ -24,6 +24,8 @@ RATE_LIMIT_PER_MINUTE = 120  # Limits: the default per rolling minute per key
 
 @dataclass(frozen=True)
 class ApiKey:
+    """An API key as stored: its digest, its shown prefix, its scopes, its calls a minute."""
+
     digest: str
     account: str
     name: str | None
@@ -63,6 +65,7 @@ def issue_key(
 
 
 def find_key(world: World, key: str) -> ApiKey | None:
+    """The stored key with this text, revoked or not; None for an unknown one."""
     row = world.store.one("SELECT * FROM api_keys WHERE digest = ?", _digest(key))
     if row is None:
         return None
@@ -78,4 +81,5 @@ def find_key(world: World, key: str) -> ApiKey | None:
 
 
 def revoke(world: World, key: ApiKey) -> None:
+    """Revoke a key; from now on its calls are a 401 (Authentication)."""
     world.store.update("api_keys", "digest", key.digest, revoked=1)

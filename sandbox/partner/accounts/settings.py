@@ -19,6 +19,8 @@ Utc = Annotated[datetime, msgspec.Meta(tz=True)]
 
 
 class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """All that is agreed with one partner, and its switches. Amounts are USD, rates (`_pct`) fractions."""
+
     cards_limit: Count | None = None
     float_limit_usd: Decimal | None = None
     accept_any_wallet: bool = False

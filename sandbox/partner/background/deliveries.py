@@ -35,6 +35,7 @@ _REDIRECTS = (*_BECOME_GET, 307, 308)
 
 
 def mode(world: World) -> str:
+    """How deliveries travel now: a `Mode`, `normal` when nothing else was set."""
     return world.store.note("deliveries:mode") or "normal"
 
 

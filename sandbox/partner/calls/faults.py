@@ -57,6 +57,8 @@ HANG_SECONDS = 3600.0  # longer than any client waits
 
 
 class Fault(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """One fault as the tester sets it; the head of this file explains the effects. `seconds` is a wait."""
+
     operation: str
     effect: Effect
     nth: Positive = 1
@@ -75,6 +77,7 @@ def add(world: World, fault: Fault) -> int:
 
 
 def clear(world: World) -> None:
+    """Forget every fault, those that have not struck included."""
     world.store.run("DELETE FROM faults")
 
 

@@ -138,6 +138,7 @@ def release(world: World, keyed: Keyed) -> None:
 
 
 def by_id(world: World, number: int) -> Keyed:
+    """The keyed call with this row number; KeyError when there is none."""
     row = world.store.one("SELECT * FROM keyed WHERE id = ?", number)
     if row is None:
         raise KeyError(number)
@@ -164,6 +165,7 @@ def unsettled(world: World, kind: Kind, key: str) -> Keyed | None:
 
 
 def all_keyed(world: World) -> list[Keyed]:
+    """Every keyed call of every account, oldest first."""
     return [of_row(row) for row in world.store.all("SELECT * FROM keyed ORDER BY id")]
 
 

@@ -14,11 +14,14 @@ _LARGEST = 10**9  # beyond any list, and inside SQLite's integers
 
 @dataclass(frozen=True)
 class Page:
+    """The page a list call asks for: `limit` rows a page, `number` counted from 1."""
+
     limit: int
     number: int
 
     @property
     def skipped(self) -> int:
+        """How many rows come before this page."""
         return min(self.limit * (self.number - 1), _LARGEST)
 
 

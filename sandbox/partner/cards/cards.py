@@ -45,6 +45,7 @@ class Card:
 
     @property
     def closed(self) -> bool:
+        """Whether the card was closed; closing is final (Card status)."""
         return self.status == "DELETED"
 
 
@@ -66,6 +67,7 @@ def find(world: World, card_id: str, account_id: str | None = None) -> Card | No
 
 
 def all_cards(world: World) -> list[Card]:
+    """Every card of every account, oldest first, closed ones included."""
     return [of_row(row) for row in world.store.all("SELECT * FROM cards ORDER BY seq")]
 
 

@@ -27,6 +27,8 @@ Scope = Literal[
 
 
 class KeyOrder(Form):
+    """A new key for an account, or with `key` and `revoked` the end of one."""
+
     account: str | None = None
     scopes: list[Scope] | None = None
     rate_limit_per_minute: Annotated[int, msgspec.Meta(ge=1)] = api_keys.RATE_LIMIT_PER_MINUTE
@@ -35,16 +37,20 @@ class KeyOrder(Form):
 
 
 class FloatChange(Form):
+    """An amount in USD to add to the float; a negative one is taken from it."""
+
     amount_usd: Decimal
     account: str | None = None
 
 
 def open_account(world: World, form: Nothing) -> Reply:
+    """Open another partner account; its id."""
     number = world.store.number("SELECT count(*) FROM accounts") + 1
     return {"account": accounts.open_account(world, f"Partner {number}", None)}
 
 
 def change_keys(world: World, form: KeyOrder) -> Reply:
+    """Issue an API key, shown in full this once, or revoke one."""
     if form.key is not None or form.revoked is not None:
         return _revoke(world, form)
     account_id = account_named(world, form.account)
@@ -66,6 +72,7 @@ def _revoke(world: World, form: KeyOrder) -> Reply:
 
 
 def change_account(world: World, form: dict[str, Any]) -> Reply:
+    """Change settings of an account, and switches; the settings as they are then."""
     changes = dict(form)
     account_id = account_named(world, changes.pop("account", None))
     accounts.change_settings(world, account_id, changes)

@@ -37,16 +37,22 @@ class TransferOrder(Form):
 
 
 class Mismatch(Form):
+    """Which part of the arrival differs from what was verified."""
+
     field: Literal["token", "amount", "sender"]
 
 
 class Wallet(Form):
+    """Whose a wallet is: the account's, another partner's, or the service's own."""
+
     address: str
     owner: Literal["self", "other", "operator"]
     account: str | None = None
 
 
 class Decision(Form):
+    """What an operator decides on a submission; `amount_usd` only with a credit."""
+
     decision: Literal["credit", "credit_separately", "reject", "reverse", "hold"]
     amount_usd: Decimal | None = None
 

@@ -14,6 +14,8 @@ from sandbox.partner.state import World, stamp_now
 
 
 class CardChange(Form):
+    """What to change on a card as the processor would; what is left out stays."""
+
     status: Literal["ACTIVE", "FROZEN", "BLOCKED", "INACTIVE", "EXPIRED"] | None = None
     balance_readable: bool | None = None
     last4: Annotated[str, msgspec.Meta(pattern="^[0-9]{4}$")] | None = None
@@ -23,10 +25,13 @@ class CardChange(Form):
 
 
 class Resolution(Form):
+    """How support ends a call without an outcome."""
+
     as_: Literal["credited", "refunded"] = msgspec.field(name="as")
 
 
 def change_card(world: World, form: CardChange, card_id: str) -> Reply:
+    """Change a card as the processor or the operators would; the card as it is then."""
     card = cards.find(world, card_id)
     if card is None:
         raise Wrong(f"id: card {card_id} is not here", 404)

@@ -22,17 +22,22 @@ _SNAPSHOTS_MOST = 20
 
 
 class Reset(Form):
+    """The seed to draw ids from afterwards, and a scenario to begin with."""
+
     seed: str | None = None
     scenario: str | None = None
 
 
 class ClockChange(Form):
+    """A mode, a time to set, and seconds to go on from there, in this order."""
+
     mode: Literal["realtime", "frozen"] | None = None
     set: Utc | None = None
     advance_seconds: Annotated[float, msgspec.Meta(ge=0, le=10**10)] | None = None
 
 
 def reset(world: World, form: Reset) -> Reply:
+    """Empty the simulator, accounts and API keys apart, and play a scenario if one is named."""
     if form.scenario is not None and form.scenario not in SCENARIOS:
         raise Wrong(f"scenario: {form.scenario} is not a scenario here; known: {', '.join(SCENARIOS)}")
     catalogue.empty(world, form.seed)
@@ -40,6 +45,7 @@ def reset(world: World, form: Reset) -> Reply:
 
 
 def change_clock(world: World, form: ClockChange) -> Reply:
+    """Set, freeze or advance the clock; what falls due by it happens in order."""
     by = None if form.advance_seconds is None else timedelta(seconds=form.advance_seconds)
     before = world.clock.now()
     _check_year(form.set or before, by or timedelta(0))
@@ -60,6 +66,7 @@ def _check_year(start: datetime, by: timedelta) -> None:
 
 
 def set_fault(world: World, form: Fault) -> Reply:
+    """Set a fault after checking that it makes sense for its operation; its id."""
     operation = table.by_name(form.operation)
     if operation is None:
         known = ", ".join(operation.name for operation in OPERATIONS)
@@ -78,11 +85,13 @@ def set_fault(world: World, form: Fault) -> Reply:
 
 
 def clear_faults(world: World, form: Nothing) -> Reply:
+    """Forget every fault."""
     faults.clear(world)
     return {"faults": []}
 
 
 def play_scenario(world: World, form: Nothing, name: str) -> Reply:
+    """Empty the simulator and set a scenario up; what is left to do in it."""
     if name not in SCENARIOS:
         raise Wrong(f"name: {name} is not a scenario here; known: {', '.join(SCENARIOS)}", 404)
     catalogue.empty(world, None)
@@ -109,14 +118,17 @@ def restore_snapshot(world: World, form: Nothing, name: str) -> Reply:
 
 
 def read_state(world: World, form: Nothing) -> Reply:
+    """The whole truth of the simulator, without a secret."""
     return state_view.state(world)
 
 
 def read_view(world: World, form: Nothing) -> Reply:
+    """What the viewer page draws: the newest of everything, and the scenarios' names."""
     return {**page_view.view(world), "scenarios": list(SCENARIOS)}
 
 
 def read_journal(world: World, form: Nothing) -> Reply:
+    """Every API request since the reset with its body as it came, oldest first."""
     return {"requests": journal.read(world)}
 
 

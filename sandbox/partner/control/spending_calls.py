@@ -38,25 +38,35 @@ class Terminal(Form):
 
 
 class LegOrder(Form):
+    """How much of a purchase a later stage takes, in USD (all that is left by default), and its own fee."""
+
     amount_usd: Decimal | None = None
     fee_usd: Decimal = money.ZERO
 
 
 class Challenge(Form):
+    """An online purchase that asks for a one-time code; the amount is in USD."""
+
     amount_usd: Decimal
     merchant: Text = "Corner Coffee"
 
 
 class Transfer(Form):
+    """What an end user sent for a deposit, in USD; the quoted amount by default."""
+
     amount_usd: Decimal | None = None
 
 
 class Payout(Form):
+    """Commission to pay out, in USD; all that is owed by default."""
+
     amount_usd: Decimal | None = None
     account: str | None = None
 
 
 class Way(Form):
+    """How deliveries travel, and which loopback address each public host leads to."""
+
     mode: Mode | None = None
     map: dict[str, str] | None = None
 

@@ -59,10 +59,12 @@ def state(world: World) -> dict[str, Any]:
 
 
 def float_text(world: World, owner: Account) -> dict[str, Any]:
+    """The Float object of an account, amounts as decimal strings."""
     return dict(texts(ledger.float_of(world, owner)))
 
 
 def account_text(owner: Account) -> dict[str, Any]:
+    """An account with its settings and switches, without its keys."""
     settings = msgspec.to_builtins(owner.settings)
     return {
         "id": owner.id,
@@ -120,11 +122,13 @@ def _deliveries(world: World) -> list[dict[str, Any]]:
 
 
 def webhooks(world: World) -> list[dict[str, Any]]:
+    """Every registered endpoint, without its secret."""
     rows = world.store.all("SELECT * FROM webhooks ORDER BY account")
     return [{name: row[name] for name in ("account", "url", "updated_at")} for row in rows]
 
 
 def timers(world: World) -> list[dict[str, Any]]:
+    """Every timer, the one due first at the top."""
     rows = world.store.all("SELECT due_at, kind, subject FROM timers ORDER BY due_at, seq")
     return [dict(row) for row in rows]
 
@@ -146,6 +150,7 @@ def _transfers(world: World) -> list[dict[str, Any]]:
 
 
 def keys(world: World) -> list[dict[str, Any]]:
+    """Every API key by its prefix, with scopes and rate; never the key itself."""
     rows = world.store.all("SELECT * FROM api_keys ORDER BY rowid")
     return [
         {
@@ -160,6 +165,7 @@ def keys(world: World) -> list[dict[str, Any]]:
 
 
 def keyed_text(keyed: Keyed) -> dict[str, Any]:
+    """A keyed call with its state; the amount as a decimal string."""
     return dict(
         texts(
             {

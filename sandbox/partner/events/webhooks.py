@@ -9,6 +9,8 @@ from sandbox.partner.state import World
 
 @dataclass(frozen=True)
 class Registration:
+    """An account's endpoint as stored; the secret signs its deliveries."""
+
     account: str
     url: str
     secret: str
@@ -16,5 +18,6 @@ class Registration:
 
 
 def find(world: World, account_id: str) -> Registration | None:
+    """The endpoint of an account, or None before the first PUT /webhook."""
     row = world.store.one("SELECT * FROM webhooks WHERE account = ?", account_id)
     return Registration(**dict(row)) if row else None

@@ -39,6 +39,8 @@ class Payment(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 @dataclass(frozen=True)
 class Transfer:
+    """A transaction on a scripted chain, and how the service sees it arrive. Times are aware UTC."""
+
     network: str
     tx_hash: str
     payments: tuple[Payment, ...]
@@ -70,6 +72,7 @@ class Look:
 
 
 def find(world: World, network: str, tx_hash: str) -> Transfer | None:
+    """The transaction with this hash (lower case) on a network, or None."""
     row = world.store.one("SELECT * FROM transfers WHERE network = ? AND tx_hash = ?", network, tx_hash)
     if row is None:
         return None

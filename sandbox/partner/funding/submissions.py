@@ -48,6 +48,7 @@ class Submission:
 
     @property
     def unverified(self) -> bool:
+        """Whether its transaction has not been read on the network yet."""
         return self.verified_at is None
 
     @property
@@ -65,11 +66,13 @@ def of_row(row: Any) -> Submission:
 
 
 def find(world: World, funding_id: str) -> Submission | None:
+    """The submission with this id, whoever's it is, or None."""
     row = world.store.one("SELECT * FROM funding WHERE id = ?", funding_id)
     return of_row(row) if row else None
 
 
 def all_submissions(world: World) -> list[Submission]:
+    """Every submission of every account, oldest first."""
     return [of_row(row) for row in world.store.all("SELECT * FROM funding ORDER BY seq")]
 
 

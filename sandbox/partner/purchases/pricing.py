@@ -29,9 +29,11 @@ class Figures:
 
     @classmethod
     def free_of_fees(cls, charge_usd: Decimal) -> Figures:
+        """The charge alone, to the cent: what a decline shows."""
         return cls(money.cents(charge_usd), money.ZERO, money.ZERO, money.ZERO)
 
     def columns(self) -> dict[str, str]:
+        """The figures as they are stored: column name to decimal string."""
         return {name: money.text(getattr(self, name)) for name in self.__dataclass_fields__}
 
 

@@ -33,11 +33,13 @@ def of_row(row: Any) -> Purchase:
 
 
 def find(world: World, transaction_id: str) -> Purchase | None:
+    """The purchase with this transaction_id, or None."""
     row = world.store.one("SELECT * FROM purchases WHERE transaction_id = ?", transaction_id)
     return of_row(row) if row else None
 
 
 def all_purchases(world: World) -> list[Purchase]:
+    """Every purchase of every card, oldest first, declined ones included."""
     return [of_row(row) for row in world.store.all("SELECT * FROM purchases ORDER BY seq")]
 
 

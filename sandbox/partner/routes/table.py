@@ -58,10 +58,12 @@ class Operation:
 
     @property
     def name(self) -> str:
+        """Method and path, as the control calls name an operation."""
         return f"{self.method} {self.path}"
 
     @cached_property
     def pattern(self) -> re.Pattern[str]:
+        """The path as a pattern; its groups are the values of the path."""
         return re.compile(re.sub(r"\{(\w+)\}", r"(?P<\1>[^/]+)", self.path))
 
 

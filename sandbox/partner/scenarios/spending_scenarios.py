@@ -27,6 +27,7 @@ def buy(world: World, card_id: str, amount_usd: str, merchant: str, **more: Any)
 
 
 def card(world: World, card_id: str) -> Card:
+    """A planted card by its id; KeyError when it is not here."""
     found = cards.find(world, card_id)
     if found is None:
         raise KeyError(card_id)
@@ -34,6 +35,7 @@ def card(world: World, card_id: str) -> Card:
 
 
 def settle(world: World, purchase: Purchase) -> Purchase:
+    """Settle a purchase for what was authorized, without a further fee."""
     return purchases.settle(world, purchase, purchase.charge_usd, Decimal(0))
 
 

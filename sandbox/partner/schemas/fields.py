@@ -46,30 +46,37 @@ def schema(name: str, *fields: Field, closed: bool = False) -> Schema:
 
 
 def string(name: str, **options: Any) -> Field:
+    """A field of text. Options are those of `Field` and keywords of JSON Schema."""
     return _field(name, "string", options)
 
 
 def number(name: str, **options: Any) -> Field:
+    """A field that is a JSON number, read as an exact Decimal."""
     return _field(name, "number", options)
 
 
 def integer(name: str, **options: Any) -> Field:
+    """A field that is a whole JSON number."""
     return _field(name, "integer", options)
 
 
 def boolean(name: str, **options: Any) -> Field:
+    """A field that is true or false."""
     return _field(name, "boolean", options)
 
 
 def array(name: str, of: Schema | Field, **options: Any) -> Field:
+    """A field that is a list of objects of one table, or of plain values."""
     return _field(name, "array", {"of": of, **options})
 
 
 def nested(name: str, of: Schema, **options: Any) -> Field:
+    """A field that is an object of its own table."""
     return _field(name, "object", {"of": of, **options})
 
 
 def moment(name: str, **options: Any) -> Field:
+    """A field that is a date and time in ISO 8601 with an offset."""
     return _field(name, "string", {"format": "date-time", **options})
 
 

@@ -49,6 +49,7 @@ async def courier(world: World) -> AsyncIterator[None]:
 
 
 def application(world: World) -> web.Application:
+    """The aiohttp application of a simulator: API, control calls, viewer, card details."""
     app = web.Application(client_max_size=BODY_CAP)
     app.cleanup_ctx.append(lambda _app: courier(world))
 

@@ -14,6 +14,7 @@ Mode = Literal["realtime", "frozen"]
 
 
 def system_now() -> datetime:
+    """The machine's time, aware UTC."""
     return datetime.now(UTC)
 
 
@@ -31,6 +32,7 @@ class Clock:
 
     @property
     def mode(self) -> Mode:
+        """Whether the clock runs or stands still."""
         return self._mode
 
     def now(self) -> datetime:

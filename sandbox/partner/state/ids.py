@@ -18,6 +18,8 @@ KEY_PREFIX = "svc_live_00000000"
 
 
 class Ids:
+    """The ids of one simulator; counters in the store make each draw the next of its kind."""
+
     def __init__(self, store: Store, seed: str) -> None:
         self._store = store
         self._seed = seed
@@ -28,6 +30,7 @@ class Ids:
         return count, random.Random(digest)  # noqa: S311 - ids must repeat for a seed
 
     def uuid(self, kind: str) -> str:
+        """The next UUID of a kind; kinds are counted apart."""
         _, source = self._source(kind)
         return str(uuid.UUID(int=source.getrandbits(128), version=4))
 
@@ -41,6 +44,7 @@ class Ids:
         return "".join(source.choices(_ALPHABET, k=32))
 
     def last4(self) -> str:
+        """The next card's last four digits."""
         _, source = self._source("last4")
         return f"{source.randrange(10_000):04d}"
 
@@ -65,6 +69,7 @@ class Ids:
         return f"{source.randrange(1_000_000):06d}"
 
     def transaction_hash(self) -> str:
+        """The next transaction hash: 0x and 64 hex digits."""
         _, source = self._source("transaction_hash")
         return f"0x{source.getrandbits(256):064x}"
 

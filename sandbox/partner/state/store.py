@@ -194,6 +194,7 @@ class Store:
             self.update("accounts", "id", row["id"], net_topups_usd=money.text(outstanding_usd))
 
     def close(self) -> None:
+        """Close the database; nothing can be read afterwards."""
         self._db.close()
 
     @contextlib.contextmanager
@@ -214,10 +215,12 @@ class Store:
             self._depth -= 1
 
     def one(self, sql: str, *values: Any) -> sqlite3.Row | None:
+        """The first row of a query, or None."""
         row: sqlite3.Row | None = self._db.execute(sql, values).fetchone()
         return row
 
     def all(self, sql: str, *values: Any) -> list[sqlite3.Row]:
+        """Every row of a query."""
         return self._db.execute(sql, values).fetchall()
 
     def number(self, sql: str, *values: Any) -> int:
@@ -230,6 +233,7 @@ class Store:
         return int(self._db.execute(sql, values).lastrowid or 0)
 
     def insert(self, table: str, **columns: Any) -> int:
+        """Insert one row; its id."""
         names = ", ".join(columns)
         marks = ", ".join("?" for _ in columns)
         sql = f"INSERT INTO {table} ({names}) VALUES ({marks})"  # noqa: S608 - names are literals of this package
@@ -248,10 +252,12 @@ class Store:
         self.run(sql, *columns.values(), key)
 
     def note(self, name: str) -> str | None:
+        """A kept note, or None."""
         row = self.one("SELECT value FROM notes WHERE name = ?", name)
         return str(row["value"]) if row else None
 
     def keep(self, name: str, value: str) -> None:
+        """Keep a note under a name; an earlier one is replaced."""
         self.run(
             "INSERT INTO notes VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value",
             name,

@@ -13,7 +13,7 @@ from typing import Any
 from sandbox.partner.accounts import accounts
 from sandbox.partner.calls import idempotency
 from sandbox.partner.cards import cards as card_records
-from sandbox.partner.control import calls
+from sandbox.partner.control import dispatch
 from sandbox.partner.server import Running as Simulator
 from sandbox.partner.server import serve as serve_partner
 from sandbox.slack import world as workspace_world
@@ -71,7 +71,7 @@ class Outside:
     def tell_partner(self, call: str, body: Json | None = None, method: str = "POST") -> Any:
         """A control call of the simulator, without the wire."""
         data = json.dumps(body).encode() if body is not None else b""
-        status, answer = calls.handle(self.partner.world, method, call, data)
+        status, answer = dispatch.handle(self.partner.world, method, call, data)
         assert status == 200, answer
         return json.loads(answer)
 

@@ -16,7 +16,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 
 from sandbox.partner import codec, invariants
 from sandbox.partner.accounts import account, first_account
-from sandbox.partner.control import calls
+from sandbox.partner.control import dispatch
 from sandbox.partner.http import Answer, Request, Wire
 from sandbox.partner.ledger import ledger
 from sandbox.partner.routes import BASE_PATH
@@ -77,7 +77,7 @@ class Machine(RuleBasedStateMachine):
 
     def control(self, path: str, **body: Any) -> tuple[int, Any]:
         given = codec.encode(body)
-        answer = calls.handle_and_deliver(self.world, "POST", path, given)
+        answer = dispatch.handle_and_deliver(self.world, "POST", path, given)
         status, raw = self.loop.run_until_complete(answer)
         return status, codec.decode(raw)
 

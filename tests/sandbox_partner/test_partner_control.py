@@ -234,7 +234,7 @@ async def test_the_demo_starts_with_people_and_a_float_that_add_up() -> None:
 
 KILLED = """
 import asyncio, sys
-from sandbox.partner.app import serve
+from sandbox.partner.server import serve
 
 async def main():
     running = await serve(port=0, state_path=sys.argv[1])

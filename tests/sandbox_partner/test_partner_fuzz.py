@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from sandbox.partner import codec, invariants
-from sandbox.partner.control import CALLS, calls
+from sandbox.partner.control import CALLS, dispatch
 from sandbox.partner.http import Request
 from sandbox.partner.routes import BASE_PATH, OPERATIONS, Operation
 from sandbox.partner.scenarios import catalogue
@@ -86,7 +86,7 @@ def test_no_control_call_fails_on_its_body(
         body = codec.encode(data.draw(st.fixed_dictionaries({}, optional=dict.fromkeys(fields, VALUES))))
     path = call.path.replace("{}", data.draw(st.sampled_from(["nobody", "x" * 40, "happy-day"])))
 
-    status, answer = calls.handle(simulated, call.method, path, body)
+    status, answer = dispatch.handle(simulated, call.method, path, body)
 
     assert status in (200, 400, 404, 409)
     assert isinstance(codec.decode(answer), dict)

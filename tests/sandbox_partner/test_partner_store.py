@@ -99,7 +99,7 @@ async def test_the_ledger_stays_in_order_when_the_clock_was_set_back(api: Api, h
 
 PROCESS = """
 import asyncio, sys
-from sandbox.partner.app import serve
+from sandbox.partner.server import serve
 
 async def main():
     running = await serve(port=0, state_path=sys.argv[1])

@@ -1,4 +1,4 @@
-"""Moving money between the float and a card: top-up, unload, close (Cards).
+"""A top-up in its two commits: money from the float to a card (Cards).
 
 A top-up has two commits: the float is debited before the processor is called, and the outcome is
 recorded after. What dies in between is a debit without an outcome, which is the truth of the

@@ -1,4 +1,4 @@
-"""Money coming back from a card: unload and close (Cards).
+"""An unload once the card is debited: credited to the float, or returned to the card (Cards).
 
 An unload debits the card first and credits the float second, each in its own commit; what dies in
 between is on neither, and support settles it.

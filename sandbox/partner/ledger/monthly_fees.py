@@ -1,4 +1,4 @@
-"""The monthly card fee: the first month at the order, every further month as it begins (Fees).
+"""The monthly card fee: the first month at the order, each further month as it begins (Fees).
 
 Every card that exists pays, frozen included and without proration; a closed card's last month is the
 one it was closed in.

@@ -1,4 +1,4 @@
-"""An example of every shape, put together from one example of every field."""
+"""An example of every schema, put together from one example of every field."""
 
 from __future__ import annotations
 

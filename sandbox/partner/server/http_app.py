@@ -17,7 +17,7 @@ from aiohttp import web
 
 from sandbox.partner import codec, viewer
 from sandbox.partner.cards import card_details
-from sandbox.partner.control import calls
+from sandbox.partner.control import dispatch
 from sandbox.partner.http import Answer, Request, Wire
 from sandbox.partner.server import answering
 from sandbox.partner.state import World
@@ -62,7 +62,7 @@ def application(world: World) -> web.Application:
         if given is None:
             refused = {"error": f"The body is not readable or above {BODY_CAP} bytes."}
             return web.Response(status=413, body=codec.encode(refused), content_type="application/json")
-        status, body = await calls.handle_and_deliver(world, request.method, path, given)
+        status, body = await dispatch.handle_and_deliver(world, request.method, path, given)
         return web.Response(status=status, body=body, content_type="application/json")
 
     async def viewer_file(request: web.Request) -> web.StreamResponse:

@@ -1,4 +1,4 @@
-"""Timers as rows: what is due when. `due` runs them; this only sets them."""
+"""Timers as rows: what is due when. `background.due_timers` runs them; this only sets them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The tester's hand: the calls under `/_control`, outside the API, for loopback peers only.
+"""The table of control calls, and the answer to one (`/_control`, for loopback peers only).
 
 Amounts are decimal strings. What a call does not name keeps its value; an unknown field or value is
 a 400 that names it. One table of calls, each with the form of its body.

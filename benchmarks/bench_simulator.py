@@ -9,12 +9,12 @@ import time
 from pathlib import Path
 
 from benchmarks import Row
-from sandbox.partner import accounts, codec, control_view, core
-from sandbox.partner.app import build_world, standing_key
-from sandbox.partner.http import Request
-from sandbox.partner.store import CARD_BLOCK
-from sandbox.partner.surface import BASE_PATH
-from sandbox.partner.world import World
+from sandbox.partner import codec, http
+from sandbox.partner.accounts import accounts
+from sandbox.partner.control import page_view
+from sandbox.partner.routes import BASE_PATH
+from sandbox.partner.server import answering, build_world, standing_key
+from sandbox.partner.state import CARD_BLOCK, World
 
 SMALL, LARGE = 1_000, 100_000
 LEDGER_ROWS_A_CARD = 10
@@ -89,9 +89,9 @@ def _times(path: Path, size: int) -> dict[str, float]:
         "GET /me": ("GET", "/me", "", b""),
     }
     found = {name: _median(world, key, *request) for name, request in requests.items()}
-    control_view.view(world)  # the first look sums everything up
+    page_view.view(world)  # the first look sums everything up
     began = time.perf_counter()
-    control_view.view(world)
+    page_view.view(world)
     found["the viewer's page, once summed up"] = time.perf_counter() - began
     world.store.close()
     return found
@@ -102,9 +102,9 @@ def _median(world: World, key: str, method: str, path: str, query: str, body: by
         times = []
         for _ in range(ROUNDS):
             world.recent_calls.clear()
-            request = Request(method, BASE_PATH + path, query, [("X-API-Key", key)], body)
+            request = http.Request(method, BASE_PATH + path, query, [("X-API-Key", key)], body)
             before = time.perf_counter()
-            answer = await core.handle(world, request)
+            answer = await answering.handle(world, request)
             times.append(time.perf_counter() - before)
             assert answer.status == 200
         return statistics.median(times)

@@ -32,6 +32,10 @@ PLANTED = [
     ("bot.partner.answers", "bot.domain.money.amounts", "The client of the Partner API"),
     ("bot.partner.answers", "bot.outcomes", "The client of the Partner API"),
     ("bot.outcomes.planning", "bot.operations", "downward only"),
+    ("sandbox.slack.workspace", "sandbox.partner.money", "The two halves of the sandbox"),
+    ("sandbox.partner.codec", "sandbox.slack.workspace", "The two halves of the sandbox"),
+    ("sandbox.partner.cards.cards", "sandbox.partner.routes.table", "rooms import downward only"),
+    ("sandbox.partner.ledger.rates", "sandbox.partner.events.event_log", "rooms import downward only"),
 ]
 
 

@@ -18,7 +18,7 @@ from bot.cli.serving import port_taken, until_signalled
 from bot.settings import Settings
 
 if TYPE_CHECKING:
-    from sandbox.partner.app import Running as Partner
+    from sandbox.partner.server import Running as Partner
     from sandbox.slack import Running as Slack
 
 FOLDER = Path("var/demo")
@@ -76,7 +76,7 @@ async def run_demo(port: int, *, fresh: bool) -> None:
 
 def _lead_deliveries(partner: Partner, port: int) -> None:
     """The API registers public addresses only: the simulator finds this one on this machine."""
-    from sandbox.partner import deliveries
+    from sandbox.partner.background import deliveries
 
     known = deliveries.hosts(partner.world)
     deliveries.change(partner.world, None, {**known, PUBLIC_HOST: f"http://{HOST}:{port}"})

@@ -12,7 +12,7 @@ from bot.cli.errors import Mistake
 from bot.cli.serving import port_taken, until_signalled
 
 if TYPE_CHECKING:
-    from sandbox.partner.app import Running as Partner
+    from sandbox.partner.server import Running as Partner
     from sandbox.slack import Running as Slack
 
 HOST = "127.0.0.1"
@@ -38,7 +38,7 @@ async def start_partner(
     stack: AsyncExitStack, port: int, *, option: str, state: Path | None = None, demo: bool = False
 ) -> Partner:
     """The Partner API simulator, closed with the stack."""
-    from sandbox.partner.app import serve
+    from sandbox.partner.server import serve
 
     try:
         running = await serve(host=HOST, port=port, state_path=str(state) if state else ":memory:", demo=demo)

@@ -1,5 +1,7 @@
 """JSON in and out with exact numbers: a number on the wire is an int or a Decimal, never a float."""
 
+from __future__ import annotations
+
 from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any

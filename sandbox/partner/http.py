@@ -1,5 +1,7 @@
 """One request and one answer, free of any web framework, and the refusals that become error bodies."""
 
+from __future__ import annotations
+
 import enum
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -11,7 +13,7 @@ from sandbox.partner import codec
 
 @dataclass(frozen=True)
 class Request:
-    """``path`` is decoded once; ``headers`` keeps repeats; ``body`` is None when it was over the cap."""
+    """`path` is decoded once; `headers` keeps repeats; `body` is None when it was over the cap."""
 
     method: str
     path: str
@@ -42,7 +44,7 @@ class Wire(enum.StrEnum):
 
 @dataclass
 class Answer:
-    """``lost_answer`` is what a dropped connection would have carried, for the journal."""
+    """`lost_answer` is what a dropped connection would have carried, for the journal."""
 
     status: int
     body: bytes
@@ -50,11 +52,13 @@ class Answer:
     wire: Wire = Wire.ANSWER
 
     @classmethod
-    def of(cls, data: Any, status: int = 200) -> "Answer":
+    def of(cls, data: Any, status: int = 200) -> Answer:
+        """A JSON answer with `data` in the API's envelope."""
         return cls(status, codec.encode({"data": data}))
 
     @classmethod
-    def nothing(cls, wire: Wire) -> "Answer":
+    def nothing(cls, wire: Wire) -> Answer:
+        """No answer at all: the connection ends as `wire` says."""
         return cls(0, b"", wire=wire)
 
 
@@ -69,6 +73,7 @@ class Refusal(Exception):
         self.headers = {name.replace("_", "-"): value for name, value in headers.items()}
 
     def answer(self) -> Answer:
+        """The error body as the API sends it: `error` and `code` (Errors)."""
         return Answer(
             self.status, codec.encode({"error": self.message, "code": self.code}), dict(self.headers)
         )
@@ -83,16 +88,20 @@ class Lost(Exception):
 
 
 def bad_request(message: str) -> Refusal:
+    """400 BAD_REQUEST with a sentence that names the field."""
     return Refusal(400, "BAD_REQUEST", message)
 
 
 def not_found(what: str) -> Refusal:
+    """404 NOT_FOUND; `what` begins the sentence."""
     return Refusal(404, "NOT_FOUND", f"{what} was not found.")
 
 
 def unavailable(status: int, message: str) -> Refusal:
+    """UNAVAILABLE under a status of 500, 502 or 503."""
     return Refusal(status, "UNAVAILABLE", message)
 
 
 def conflict(message: str) -> Refusal:
+    """409 ALREADY_PROCESSED; the sentence says which of its meanings."""
     return Refusal(409, "ALREADY_PROCESSED", message)

@@ -3,16 +3,21 @@
 The running totals of an account and the ledger are written separately, so that one can convict the other.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterator
 from decimal import Decimal
 
-from sandbox.partner import cards, deposits, funding, idempotency, ledger, money, purchases
+from sandbox.partner import money
 from sandbox.partner.accounts import Account, all_accounts
-from sandbox.partner.cards import Card
-from sandbox.partner.deliveries import ATTEMPTS_MOST
-from sandbox.partner.idempotency import Keyed
-from sandbox.partner.payloads import PAYLOADS
-from sandbox.partner.world import World
+from sandbox.partner.background import ATTEMPTS_MOST
+from sandbox.partner.calls import Keyed, idempotency
+from sandbox.partner.cards import Card, cards
+from sandbox.partner.funding import deposits, submissions
+from sandbox.partner.ledger import ledger
+from sandbox.partner.purchases import purchases
+from sandbox.partner.schemas import PAYLOADS
+from sandbox.partner.state import World
 
 _SUSPENDED = ("in_flight", "unresolved")
 
@@ -158,7 +163,7 @@ def _events(world: World) -> Iterator[str]:
 
 
 def _funding(world: World, owner: Account) -> Iterator[str]:
-    for one in funding.all_submissions(world):
+    for one in submissions.all_submissions(world):
         if one.account != owner.id or one.credited_usd is None:
             continue
         suffix = f"{one.network}-{one.tx_hash}"

@@ -1,5 +1,7 @@
 """Exact USD arithmetic: never through float, never rounded by the default 28-digit context."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable
 from decimal import ROUND_HALF_UP, Context, Decimal
 
@@ -28,7 +30,7 @@ def total(amounts_usd: Iterable[Decimal]) -> Decimal:
 
 
 def share(amount_usd: Decimal, rate: Decimal) -> Decimal:
-    """``rate`` (a fraction) of the amount, at the ledger's 10 decimals."""
+    """`rate` (a fraction) of the amount, at the ledger's 10 decimals."""
     return EXACT.multiply(amount_usd, rate).quantize(LEDGER_STEP, ROUND_HALF_UP, EXACT)
 
 

@@ -10,9 +10,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from sandbox.partner import accounts, cards, control, idempotency
-from sandbox.partner.app import Running as Simulator
-from sandbox.partner.app import serve as serve_partner
+from sandbox.partner.accounts import accounts
+from sandbox.partner.calls import idempotency
+from sandbox.partner.cards import cards as card_records
+from sandbox.partner.control import dispatch
+from sandbox.partner.server import Running as Simulator
+from sandbox.partner.server import serve as serve_partner
 from sandbox.slack import Running as Slack
 from sandbox.slack import serve as serve_slack
 from sandbox.slack.control import workspace_admin
@@ -68,7 +71,7 @@ class Outside:
     def tell_partner(self, call: str, body: Json | None = None, method: str = "POST") -> Any:
         """A control call of the simulator, without the wire."""
         data = json.dumps(body).encode() if body is not None else b""
-        status, answer = control.handle(self.partner.world, method, call, data)
+        status, answer = dispatch.handle(self.partner.world, method, call, data)
         assert status == 200, answer
         return json.loads(answer)
 
@@ -189,8 +192,8 @@ def issue_card(simulator: Simulator, name: str, partner_ref: str) -> str:
     inner = simulator.world
     account = accounts.first_account(inner)
     claimed = idempotency.claim_for(inner, account, "create", f"seed-{partner_ref}")
-    card = cards.issue(inner, account, name, partner_ref, claimed)
-    idempotency.settle(inner, claimed, "done", {"card": cards.shown(inner, card)})
+    card = card_records.issue(inner, account, name, partner_ref, claimed)
+    idempotency.settle(inner, claimed, "done", {"card": card_records.shown(inner, card)})
     inner.store.update("cards", "id", card.id, synced_at=card.created_at)
     return card.id
 

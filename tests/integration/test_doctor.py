@@ -9,8 +9,8 @@ from pathlib import Path
 import httpx
 import pytest
 
-from sandbox.partner.app import Running as Partner
-from sandbox.partner.app import serve as serve_partner
+from sandbox.partner.server import Running as Partner
+from sandbox.partner.server import serve as serve_partner
 from sandbox.slack import Running as Slack
 from sandbox.slack import serve as serve_slack
 from storage.migrate import migrate

@@ -11,7 +11,7 @@ import httpx
 from bot.partner import codec, models
 from bot.partner.client import PartnerClient
 from bot.partner.ratelimit import RateLimiter
-from sandbox.partner.app import Running, serve
+from sandbox.partner.server import Running, serve
 from tests.support.clock import FrozenClock
 
 ORDER = {

@@ -16,7 +16,7 @@ from bot.partner.described import NoDescription
 from bot.partner.drift import Difference, Weight, compare
 from bot.partner.endpoints import Endpoint
 from bot.partner.known import SENT, Sent, Shape
-from sandbox.partner.app import serve
+from sandbox.partner.server import serve
 from tests.partner.every_call import ANSWERS, BODIES, KEYED, QUERIES
 from tests.support.partner_api import BASE_URL, CannedApi
 

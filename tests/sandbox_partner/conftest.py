@@ -11,8 +11,9 @@ import msgspec
 import pytest
 from aiohttp import web
 
-from sandbox.partner import openapi, surface
-from sandbox.partner.app import Running, serve
+from sandbox.partner.openapi import document
+from sandbox.partner.routes import table
+from sandbox.partner.server import Running, serve
 
 _DECODER = msgspec.json.Decoder(float_hook=Decimal)
 _ENCODER = msgspec.json.Encoder(decimal_format="number")
@@ -49,7 +50,7 @@ class Answered:
 class Description:
     """The OpenAPI that the simulator serves: every answer of every test is held against it."""
 
-    _document: ClassVar[dict[str, Any]] = openapi.document()
+    _document: ClassVar[dict[str, Any]] = document.document()
 
     def check(self, method: str, path: str, status: int, body: Any) -> None:
         """Fail on an answer whose status or body the description does not allow."""
@@ -71,7 +72,7 @@ class Description:
         jsonschema.Draft202012Validator(whole).validate(payload)
 
     def _operation(self, method: str, path: str) -> dict[str, Any] | None:
-        at_path = surface.at_path(unquote(path))
+        at_path = table.at_path(unquote(path))
         for operation, _ in at_path:
             if operation.method == method:
                 described: dict[str, Any] = self._document["paths"][operation.path][method.lower()]

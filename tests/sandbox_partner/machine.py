@@ -14,11 +14,13 @@ from typing import Any, ClassVar
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from sandbox.partner import codec, control, core, invariants, ledger
+from sandbox.partner import codec, invariants
 from sandbox.partner.accounts import account, first_account
-from sandbox.partner.app import build_world, standing_key
+from sandbox.partner.control import dispatch
 from sandbox.partner.http import Answer, Request, Wire
-from sandbox.partner.surface import BASE_PATH
+from sandbox.partner.ledger import ledger
+from sandbox.partner.routes import BASE_PATH
+from sandbox.partner.server import answering, build_world, standing_key
 
 AMOUNTS = st.decimals("0.01", "250", places=2)
 KEYS = st.sampled_from([f"k{n}" for n in range(4)])
@@ -75,7 +77,7 @@ class Machine(RuleBasedStateMachine):
 
     def control(self, path: str, **body: Any) -> tuple[int, Any]:
         given = codec.encode(body)
-        answer = control.handle_and_deliver(self.world, "POST", path, given)
+        answer = dispatch.handle_and_deliver(self.world, "POST", path, given)
         status, raw = self.loop.run_until_complete(answer)
         return status, codec.decode(raw)
 
@@ -86,7 +88,9 @@ class Machine(RuleBasedStateMachine):
 
     def call(self, path: str, body: Any = None, key: str | None = None, method: str = "POST") -> Answer:
         self.world.recent_calls.clear()
-        return self.loop.run_until_complete(core.handle(self.world, self.request(path, body, key, method)))
+        return self.loop.run_until_complete(
+            answering.handle(self.world, self.request(path, body, key, method))
+        )
 
     def debits(self) -> int:
         return self.world.store.number("SELECT count(*) FROM ledger WHERE kind = 'card_topup'")
@@ -153,7 +157,7 @@ class Machine(RuleBasedStateMachine):
         ]
 
         async def both() -> None:
-            await asyncio.gather(*(core.handle(self.world, request) for request in requests))
+            await asyncio.gather(*(answering.handle(self.world, request) for request in requests))
 
         self.loop.run_until_complete(both())
         made = self.debits() - debits

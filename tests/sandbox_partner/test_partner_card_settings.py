@@ -6,7 +6,7 @@ from typing import Any
 import httpx
 import pytest
 
-from sandbox.partner.app import Running
+from sandbox.partner.server import Running
 from tests.sandbox_partner.conftest import Api, Hand
 
 UNSET = {"daily_limit": None, "weekly_limit": None, "monthly_limit": None, "per_transaction_limit_usd": 5000}

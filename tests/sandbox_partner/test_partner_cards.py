@@ -7,8 +7,12 @@ from typing import Any
 import httpx
 import pytest
 
-from sandbox.partner import accounts, cards, deliveries, fees, invariants
-from sandbox.partner.app import build_world
+from sandbox.partner import invariants
+from sandbox.partner.accounts import accounts
+from sandbox.partner.background import deliveries
+from sandbox.partner.cards import cards
+from sandbox.partner.ledger import monthly_fees
+from sandbox.partner.server import build_world
 from tests.sandbox_partner.conftest import ORDER, Api, Hand
 
 
@@ -215,7 +219,7 @@ async def test_years_of_fees_of_a_fleet_let_others_go_on_and_each_month_is_whole
     account = accounts.first_account(world)
     accounts.change_settings(world, account, {"monthly_fee_usd": "1"})
     world.clock.change("frozen", datetime(2026, 1, 1, 0, 0, 1, tzinfo=UTC), None)
-    fees.start(world)
+    monthly_fees.start(world)
     with world.store.transaction():
         for number in range(50):
             cards.issue(world, account, f"HOLDER {number}", None)

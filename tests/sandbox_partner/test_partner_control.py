@@ -12,7 +12,7 @@ import pytest
 
 from sandbox.partner import invariants
 from sandbox.partner.accounts import account, first_account
-from sandbox.partner.app import Running, build_world, serve
+from sandbox.partner.server import Running, answering, build_world, for_loopback, serve, standing_key
 from tests.sandbox_partner.conftest import ORDER, Api, Hand
 
 REFUSED: list[tuple[str, dict[str, Any], str]] = [
@@ -132,8 +132,6 @@ async def test_a_hang_ends_without_an_answer_and_without_work(api: Api, hand: Ha
 async def test_control_is_for_loopback_peers_only(simulator: Running) -> None:
     from aiohttp.test_utils import make_mocked_request
 
-    from sandbox.partner.app import for_loopback
-
     async def inside(request: Any) -> Any:
         raise AssertionError("let in")
 
@@ -236,7 +234,7 @@ async def test_the_demo_starts_with_people_and_a_float_that_add_up() -> None:
 
 KILLED = """
 import asyncio, sys
-from sandbox.partner.app import serve
+from sandbox.partner.server import serve
 
 async def main():
     running = await serve(port=0, state_path=sys.argv[1])
@@ -301,8 +299,6 @@ async def test_a_kill_between_the_two_commits_leaves_a_debit_that_support_can_se
 
 
 def test_phone_and_email_are_masked_in_the_state_file(tmp_path: Path) -> None:
-    from sandbox.partner import core
-    from sandbox.partner.app import standing_key
     from sandbox.partner.codec import encode
     from sandbox.partner.http import Request
 
@@ -311,7 +307,7 @@ def test_phone_and_email_are_masked_in_the_state_file(tmp_path: Path) -> None:
     key = standing_key(world)
     body = encode({**ORDER, "phone": "15198765432", "email": "canary@example.org"})
     request = Request("POST", "/api/partner/v1/cards", headers=[("X-API-Key", key)], body=body)
-    assert asyncio.run(core.handle(world, request)).status == 201
+    assert asyncio.run(answering.handle(world, request)).status == 201
     assert account(world, first_account(world)).cards_ordered == 1
     world.store.close()
 

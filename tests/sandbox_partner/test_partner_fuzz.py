@@ -8,12 +8,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from sandbox.partner import codec, control, core, invariants, scenarios
-from sandbox.partner.app import build_world, standing_key
-from sandbox.partner.control import CALLS
+from sandbox.partner import codec, invariants
+from sandbox.partner.control import CALLS, dispatch
 from sandbox.partner.http import Request
-from sandbox.partner.surface import BASE_PATH, OPERATIONS, Operation
-from sandbox.partner.world import World
+from sandbox.partner.routes import BASE_PATH, OPERATIONS, Operation
+from sandbox.partner.scenarios import catalogue
+from sandbox.partner.server import answering, build_world, standing_key
+from sandbox.partner.state import World
 from tests.sandbox_partner.conftest import ORDER, Description
 
 SCALARS = (
@@ -32,7 +33,7 @@ QUERY = st.dictionaries(st.sampled_from(["limit", "page", "offset", "since", "ty
 def world() -> Iterator[tuple[World, str]]:
     world = build_world()
     key = standing_key(world)
-    scenarios.play(world, "happy-day")
+    catalogue.play(world, "happy-day")
     yield world, key
     world.store.close()
 
@@ -65,7 +66,7 @@ def test_no_request_gets_an_answer_that_is_not_described(
     body = data.draw(bodies(operation))
 
     answer = asyncio.run(
-        core.handle(simulated, Request(operation.method, BASE_PATH + path, query, headers, body))
+        answering.handle(simulated, Request(operation.method, BASE_PATH + path, query, headers, body))
     )
 
     assert answer.status != 500
@@ -85,7 +86,7 @@ def test_no_control_call_fails_on_its_body(
         body = codec.encode(data.draw(st.fixed_dictionaries({}, optional=dict.fromkeys(fields, VALUES))))
     path = call.path.replace("{}", data.draw(st.sampled_from(["nobody", "x" * 40, "happy-day"])))
 
-    status, answer = control.handle(simulated, call.method, path, body)
+    status, answer = dispatch.handle(simulated, call.method, path, body)
 
     assert status in (200, 400, 404, 409)
     assert isinstance(codec.decode(answer), dict)

@@ -10,23 +10,16 @@ import pytest
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis.stateful import run_state_machine_as_test
 
-from sandbox.partner import (
-    cards,
-    codec,
-    deliveries,
-    events,
-    fees,
-    funding,
-    idempotency,
-    ledger,
-    money,
-    moves,
-    purchases,
-    returns,
-    spending,
-    webhooks,
-)
-from sandbox.partner.purchase_figures import Figures, figures_of
+from sandbox.partner import codec, money
+from sandbox.partner.background import deliveries
+from sandbox.partner.calls import idempotency
+from sandbox.partner.cards import Card, cards, topups, unloads
+from sandbox.partner.events import event_log, webhooks
+from sandbox.partner.funding import submissions
+from sandbox.partner.ledger import ledger, monthly_fees
+from sandbox.partner.purchases import Figures, authorization_rules, pricing, purchases
+from sandbox.partner.routes import topups as topup_route
+from sandbox.partner.routes import unloads as unload_route
 from tests.sandbox_partner.machine import Machine
 
 Patch = pytest.MonkeyPatch
@@ -41,11 +34,11 @@ def a_refused_top_up_keeps_the_money(patch: Patch) -> None:
     def settle_only(world: Any, keyed: Any) -> None:
         idempotency.settle(world, keyed, "refunded")
 
-    patch.setattr(moves, "refund_top_up", settle_only)
+    patch.setattr(topups, "refund_top_up", settle_only)
 
 
 def a_top_up_credits_twice(patch: Patch) -> None:
-    real = moves.credit_top_up
+    real = topups.credit_top_up
 
     def twice(world: Any, keyed: Any) -> Any:
         card = cards.find(world, keyed.card_id)
@@ -53,7 +46,7 @@ def a_top_up_credits_twice(patch: Patch) -> None:
         cards.change_balance(world, card, keyed.amount_usd)
         return real(world, keyed)
 
-    patch.setattr(moves, "credit_top_up", twice)
+    patch.setattr(topups, "credit_top_up", twice)
 
 
 def the_limit_on_the_float_is_ignored(patch: Patch) -> None:
@@ -61,7 +54,7 @@ def the_limit_on_the_float_is_ignored(patch: Patch) -> None:
 
 
 def funds_are_not_checked(patch: Patch) -> None:
-    patch.setattr(moves, "_check_funds", lambda call, amount_usd: None)
+    patch.setattr(topup_route, "_check_funds", lambda call, amount_usd: None)
 
 
 def a_refunded_key_can_be_used_again(patch: Patch) -> None:
@@ -80,13 +73,13 @@ def a_replayed_unload_credits_again(patch: Patch) -> None:
     from sandbox.partner.http import Answer
 
     def again(call: Any, earlier: Any, *_rest: Any) -> Answer:
-        return Answer.of(returns.credit_unload(call.world, earlier))
+        return Answer.of(unloads.credit_unload(call.world, earlier))
 
-    patch.setattr(returns, "_repeated_unload", again)
+    patch.setattr(unload_route, "_repeated_unload", again)
 
 
 def a_closed_card_comes_back(patch: Patch) -> None:
-    patch.setattr(cards.Card, "closed", property(lambda self: False))
+    patch.setattr(Card, "closed", property(lambda self: False))
 
 
 def a_close_keeps_the_balance(patch: Patch) -> None:
@@ -107,19 +100,19 @@ def the_monthly_fee_comes_again(patch: Patch) -> None:
         for _ in range(2):
             ledger.post(world, owner.id, Decimal(-1), "fee", reference)
 
-    patch.setattr(fees, "charge_month", always)
+    patch.setattr(monthly_fees, "charge_month", always)
 
 
 def funding_is_credited_at_every_look(patch: Patch) -> None:
     def paid_again(world: Any, funding_id: str) -> None:
-        found = funding.find(world, funding_id)
+        found = submissions.find(world, funding_id)
         if found is not None and found.amount_usd is not None and found.status == "credited":
-            funding.credit(world, found, found.amount_usd)
+            submissions.credit(world, found, found.amount_usd)
         else:
             real(world, funding_id)
 
-    real = funding.recheck
-    patch.setattr(funding, "recheck", paid_again)
+    real = submissions.recheck
+    patch.setattr(submissions, "recheck", paid_again)
 
 
 def a_reversal_gives_nothing_back(patch: Patch) -> None:
@@ -134,11 +127,11 @@ def a_decline_costs_a_fee(patch: Patch) -> None:
 
 
 def spending_limits_are_ignored(patch: Patch) -> None:
-    patch.setattr(spending, "_limit", lambda world, card, charge_usd: None)
+    patch.setattr(authorization_rules, "_limit", lambda world, card, charge_usd: None)
 
 
 def an_authorization_takes_the_charge_without_its_fee(patch: Patch) -> None:
-    real = figures_of
+    real = pricing.figures_of
 
     def short(*given: Any) -> Figures:
         figures = real(*given)
@@ -148,7 +141,7 @@ def an_authorization_takes_the_charge_without_its_fee(patch: Patch) -> None:
         change(world, card, money.add(by_usd, Decimal("0.01")) if by_usd < 0 else by_usd)
 
     change = cards.change_balance
-    patch.setattr(purchases, "figures_of", short)
+    patch.setattr(pricing, "figures_of", short)
     patch.setattr(cards, "change_balance", mixed)
 
 
@@ -177,14 +170,14 @@ def a_retry_is_signed_with_the_old_secret(patch: Patch) -> None:
 
 
 def an_event_nobody_documented_is_sent(patch: Patch) -> None:
-    real = events.emit
+    real = event_log.emit
 
     def renamed(world: Any, account_id: str, kind: str, payload: Any) -> str:
         event_id = real(world, account_id, kind, payload)
         world.store.update("events", "id", event_id, type=kind.replace("unloaded", "emptied"))
         return event_id
 
-    patch.setattr(events, "emit", renamed)
+    patch.setattr(event_log, "emit", renamed)
 
 
 QUICK: tuple[Plant, ...] = (

@@ -6,9 +6,9 @@ import httpx
 import jsonschema
 import pytest
 
-from sandbox.partner import openapi
-from sandbox.partner.app import Running
-from sandbox.partner.surface import OPERATIONS
+from sandbox.partner.openapi import document as openapi_document
+from sandbox.partner.routes import OPERATIONS
+from sandbox.partner.server import Running
 from tests.sandbox_partner.conftest import Api, Hand
 
 
@@ -31,7 +31,7 @@ async def test_the_description_is_served_without_a_key_and_covers_every_operatio
 
 
 def test_every_example_of_the_description_is_valid() -> None:
-    document = json.loads(openapi.served())
+    document = json.loads(openapi_document.served())
     components = {"components": document["components"]}
     tried = 0
     for name, schema in document["components"]["schemas"].items():

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from sandbox.partner.declines import CODES
+from sandbox.partner.purchases import declines
 from tests.sandbox_partner.conftest import Api, Hand
 
 NOTHING = Decimal(0)
@@ -172,7 +172,7 @@ async def test_refunds_change_the_row_and_never_its_amount(api: Api, hand: Hand)
     assert response.status_code == 409
 
 
-@pytest.mark.parametrize("code", CODES)
+@pytest.mark.parametrize("code", declines.CODES)
 @pytest.mark.rule("R036", "R164", "R239", "R245")
 async def test_every_decline_code_can_be_brought_about(api: Api, hand: Hand, code: str) -> None:
     """R036, R164, R239, R245: fees are zero, the amount is not, the card keeps its money."""
@@ -372,7 +372,7 @@ async def test_scrambled_gives_unknown_declines_event_types_and_signs(api: Api, 
     assert listed[0]["type"] == "card.wallet_added"
     reversal, declined = listed[2]["payload"], listed[3]["payload"]
     assert (reversal["event"], reversal["amount_usd"] < 0) == ("reversal", True)
-    assert declined["decline_reason"]["code"] not in CODES
+    assert declined["decline_reason"]["code"] not in declines.CODES
     assert "retryable" not in declined["decline_reason"]
 
 

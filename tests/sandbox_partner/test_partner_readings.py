@@ -6,9 +6,8 @@ from typing import Any
 
 import pytest
 
-from sandbox.partner import core
-from sandbox.partner.app import build_world, standing_key
 from sandbox.partner.http import Request
+from sandbox.partner.server import answering, build_world, standing_key
 from tests.sandbox_partner.conftest import Api, Hand
 
 STAMP = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
@@ -99,7 +98,7 @@ def test_a_key_is_matched_whole_and_in_ascii(key: str) -> None:
     world = build_world()
     headers = [("X-API-Key", standing_key(world)), ("Idempotency-Key", key)]
     request = Request("POST", "/api/partner/v1/cards", headers=headers, body=b"{}")
-    answer = asyncio.run(core.handle(world, request))
+    answer = asyncio.run(answering.handle(world, request))
     world.store.close()
     assert answer.status == 400
     assert b"Idempotency-Key" in answer.body
@@ -110,7 +109,7 @@ def test_two_idempotency_keys_are_refused() -> None:
     world = build_world()
     headers = [("X-API-Key", standing_key(world)), ("Idempotency-Key", "a"), ("idempotency-key", "a")]
     answer = asyncio.run(
-        core.handle(world, Request("POST", "/api/partner/v1/cards", headers=headers, body=b"{}"))
+        answering.handle(world, Request("POST", "/api/partner/v1/cards", headers=headers, body=b"{}"))
     )
     world.store.close()
     assert (answer.status, b"Idempotency-Key" in answer.body) == (400, True)

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 import httpx
 import pytest
 
-from sandbox.partner.app import Running
+from sandbox.partner.server import Running
 from tests.sandbox_partner.conftest import ORDER, Api, Hand
 
 BASE = "/api/partner/v1"

@@ -13,11 +13,11 @@ import pytest
 from aiohttp import web
 from playwright.async_api import Page, async_playwright
 
-from sandbox.partner import openapi
+from sandbox.partner.accounts import Settings
 from sandbox.partner.control import CALLS
-from sandbox.partner.payloads import PAYLOADS
+from sandbox.partner.openapi import document as openapi_document
 from sandbox.partner.scenarios import SCENARIOS
-from sandbox.partner.settings import Settings
+from sandbox.partner.schemas import PAYLOADS
 from tests.sandbox_partner.conftest import ORDER, Api, Hand
 
 ROOT = Path(__file__).parents[2]
@@ -234,7 +234,7 @@ def test_the_page_of_the_simulator_names_every_control_call_setting_and_scenario
 
 
 def codes_described() -> set[str]:
-    document = openapi.document()
+    document = openapi_document.document()
     found = set()
     for methods in document["paths"].values():
         for described in methods.values():

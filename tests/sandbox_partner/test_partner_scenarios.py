@@ -6,9 +6,8 @@ from typing import Any
 import httpx
 import pytest
 
-from sandbox.partner.deliveries import signature
-from sandbox.partner.scenarios import SCENARIOS
-from sandbox.partner.scenarios_funding import FUNDING
+from sandbox.partner.background import signature
+from sandbox.partner.scenarios import FUNDING, SCENARIOS
 from tests.sandbox_partner.conftest import ORDER, Api, Hand, Receiver
 
 REASONS = [name for name in FUNDING if name.split("-")[1] in ("rejected", "review", "credited")]

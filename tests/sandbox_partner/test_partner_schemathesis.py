@@ -18,8 +18,8 @@ from schemathesis.specs.openapi.checks import (
     status_code_conformance,
 )
 
-from sandbox.partner.app import serve
-from sandbox.partner.surface import OPERATIONS
+from sandbox.partner.routes import OPERATIONS
+from sandbox.partner.server import serve
 
 CHECKS = (
     not_a_server_error, status_code_conformance, content_type_conformance, response_headers_conformance,

@@ -11,8 +11,11 @@ from typing import Any
 import httpx
 import pytest
 
-from sandbox.partner import accounts, cards, invariants, store
-from sandbox.partner.app import Running, build_world, serve
+from sandbox.partner import invariants
+from sandbox.partner.accounts import accounts
+from sandbox.partner.cards import cards
+from sandbox.partner.server import Running, build_world, serve
+from sandbox.partner.state import stamp_now, store
 from tests.sandbox_partner.conftest import Api, Hand
 
 
@@ -69,7 +72,7 @@ async def test_pages_of_cards_agree_with_the_whole_whatever_was_closed(api: Api,
     with world.store.transaction():
         made = [cards.issue(world, owner, f"NO {number}", None).id for number in range(1300)]
         for card_id in made[::7]:
-            world.store.update("cards", "id", card_id, status="DELETED", closed_at=accounts.stamp_now(world))
+            world.store.update("cards", "id", card_id, status="DELETED", closed_at=stamp_now(world))
             cards.count_open(world, owner, card_id, -1)
     expected = [card_id for card_id in reversed(made) if card_id not in set(made[::7])]
 
@@ -96,7 +99,7 @@ async def test_the_ledger_stays_in_order_when_the_clock_was_set_back(api: Api, h
 
 PROCESS = """
 import asyncio, sys
-from sandbox.partner.app import serve
+from sandbox.partner.server import serve
 
 async def main():
     running = await serve(port=0, state_path=sys.argv[1])

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from sandbox.partner.settings import Settings
+from sandbox.partner.accounts import Settings
 from tests.sandbox_partner.conftest import ORDER, Api, Hand
 
 Trial = Callable[[Api, Hand, str], Awaitable[Any]]

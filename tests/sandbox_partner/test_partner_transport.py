@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from sandbox.partner.surface import OPERATIONS
+from sandbox.partner.routes import OPERATIONS
 from tests.sandbox_partner.conftest import Api, Hand
 
 EVERY = [(operation.method, operation.path.replace("{cardId}", "x").replace("{fundingId}", "y"))

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from playwright.async_api import Page, async_playwright, expect
 
-from sandbox.partner.app import Running
+from sandbox.partner.server import Running
 from tests.sandbox_partner.conftest import Api, Hand, Receiver
 
 CHROMIUM = Path("/usr/bin/chromium")

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from aiohttp import web
 
-from sandbox.partner.app import Running
-from sandbox.partner.deliveries import signature
+from sandbox.partner.background import signature
+from sandbox.partner.server import Running
 from tests.sandbox_partner.conftest import Api, Hand, Receiver
 
 HOOK = "https://hooks.example.com/partner?a=1"
@@ -286,7 +286,7 @@ async def test_an_attempt_is_given_up_after_eight_seconds_in_all(
     api: Api, hand: Hand, receiver: Receiver, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """R228, R229: a body that drips in does not keep the attempt alive. (The eight seconds are made short.)"""
-    monkeypatch.setattr("sandbox.partner.deliveries.DEADLINE_SECONDS", 0.3)
+    monkeypatch.setattr("sandbox.partner.background.deliveries.DEADLINE_SECONDS", 0.3)
 
     async def drip(request: web.BaseRequest) -> web.StreamResponse:
         response = web.StreamResponse(headers={"Content-Length": "100"})

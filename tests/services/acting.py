@@ -10,8 +10,8 @@ from typing import Any
 from bot.domain.money.amounts import exact_sum
 from bot.domain.requests.lifecycle import OPEN, Request, State
 from bot.services.execution import executor as execution
-from sandbox.partner import cards as sim_cards
-from sandbox.partner import journal
+from sandbox.partner.calls import journal
+from sandbox.partner.cards import cards
 from storage.messages import alerts
 from tests.support.world import World
 
@@ -92,7 +92,7 @@ async def alert_kinds(world: World) -> set[str]:
 
 
 def card_balance(world: World, card: int = 0) -> Decimal:
-    found = sim_cards.find(world.simulator.world, world.cards[card]["id"])
+    found = cards.find(world.simulator.world, world.cards[card]["id"])
     assert found is not None
     return found.balance_usd
 

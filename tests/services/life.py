@@ -30,7 +30,7 @@ from bot.services.operators import programs
 from bot.services.requests import approvals
 from bot.services.requests import lifecycle as requests
 from bot.services.requests.signatures import is_genuine
-from sandbox.partner import idempotency
+from sandbox.partner.calls import idempotency
 from storage import audit
 from storage.requests import decisions
 from storage.requests import requests as request_rows

@@ -33,8 +33,8 @@ from bot.services.core import Channels, Core
 from bot.services.execution import executor as execution
 from bot.services.requests import approvals, drafts
 from bot.services.requests import lifecycle as requests
-from sandbox.partner.app import Running as Simulator
-from sandbox.partner.app import serve
+from sandbox.partner.server import Running as Simulator
+from sandbox.partner.server import serve
 from storage.migrate import migrate
 from storage.operators import programs
 from storage.requests import attempts as attempt_rows

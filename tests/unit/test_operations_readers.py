@@ -8,8 +8,8 @@ from collections.abc import Callable
 import pytest
 
 from bot.operations import readers
-from sandbox.partner import names as the_service
-from sandbox.partner.http import Refusal
+from sandbox.partner import http
+from sandbox.partner.cards import cardholders
 
 Reader = Callable[[str], str]
 
@@ -118,8 +118,8 @@ def test_names_we_take_are_names_the_service_takes_and_prints_the_same() -> None
             continue
         taken += 1
         try:
-            theirs = the_service.stored_name(name)
-        except Refusal as refusal:
+            theirs = cardholders.stored_name(name)
+        except http.Refusal as refusal:
             pytest.fail(f"{name!r} would be refused: {refusal}")
         assert ours == theirs
     assert taken > 200

@@ -1,0 +1,27 @@
+"""One API call on its way through a handler, and what it meets there.
+
+`authentication` finds whose call it is, `Call` carries it, `faults` says what goes wrong with it on demand,
+`idempotency` gives one key at most one effect, `processor` is the card processor behind the service, `paging`
+reads the page asked for, and `journal` notes request and answer.
+"""
+
+from __future__ import annotations
+
+from sandbox.partner.calls.call import Call
+from sandbox.partner.calls.faults import HANG_SECONDS, Fault
+from sandbox.partner.calls.idempotency import Keyed
+from sandbox.partner.calls.paging import Page
+
+__all__ = [
+    "HANG_SECONDS",
+    "Call",
+    "Fault",
+    "Keyed",
+    "Page",
+    "authentication",
+    "faults",
+    "idempotency",
+    "journal",
+    "paging",
+    "processor",
+]

@@ -1,0 +1,36 @@
+"""One authenticated call on its way through a handler."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, field
+
+from sandbox.partner.accounts import Account, ApiKey, account
+from sandbox.partner.calls.faults import Fault
+from sandbox.partner.http import Lost, Request, Wire
+from sandbox.partner.state import World
+
+
+@dataclass
+class Call:
+    """`key` is the checked Idempotency-Key or None; `path` the values of the path template."""
+
+    world: World
+    request: Request
+    api_key: ApiKey
+    account_id: str
+    path: dict[str, str]
+    fault: Fault | None = None
+    query: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def account(self) -> Account:
+        """Read anew each time: the float moves while a call waits for the processor."""
+        return account(self.world, self.account_id)
+
+    async def crash_point(self) -> None:
+        """Between the two commits of a call that has two: the injected delay, and `drop_midway`."""
+        if self.fault and self.fault.effect == "delay" and self.fault.seconds:
+            await asyncio.sleep(self.fault.seconds)
+        if self.fault and self.fault.effect == "drop_midway":
+            raise Lost(Wire.DROP)

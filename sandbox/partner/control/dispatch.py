@@ -1,0 +1,71 @@
+"""The table of control calls, and the answer to one (`/_control`, for loopback peers only).
+
+Amounts are decimal strings. What a call does not name keeps its value; an unknown field or value is
+a 400 that names it. One table of calls, each with the form of its body.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from sandbox.partner import codec
+from sandbox.partner.background import deliveries, due_timers
+from sandbox.partner.control import (
+    account_calls,
+    blockchain_calls,
+    card_calls,
+    simulator_calls,
+    spending_calls,
+)
+from sandbox.partner.control.forms import ControlCall, Wrong
+from sandbox.partner.state import World
+
+CALLS: tuple[ControlCall, ...] = (
+    *simulator_calls.CALLS,
+    *account_calls.CALLS,
+    *card_calls.CALLS,
+    *blockchain_calls.CALLS,
+    *spending_calls.CALLS,
+)
+
+
+async def handle_and_deliver(world: World, method: str, path: str, body: bytes) -> tuple[int, bytes]:
+    """As `handle`; when the clock was moved, what is due has been attempted before the answer."""
+    due_timers.run_due(world)
+    answer = _answer(world, method, path, body)
+    if path == "clock":
+        await deliveries.catch_up(world)
+    return answer
+
+
+def handle(world: World, method: str, path: str, body: bytes) -> tuple[int, bytes]:
+    """Answer a control call; `path` is what follows `/_control/`. Nothing is delivered."""
+    due_timers.run_due(world)
+    answer = _answer(world, method, path, body)
+    due_timers.run_due(world)
+    return answer
+
+
+def _answer(world: World, method: str, path: str, body: bytes) -> tuple[int, bytes]:
+    try:
+        call, values = _find(method, path.split("/"))
+        form = msgspec.convert(codec.decode(body) if body else {}, call.form)
+        return 200, codec.encode(call.run(world, form, *values))
+    except Wrong as error:
+        return error.status, codec.encode({"error": str(error)})
+    except (codec.Malformed, msgspec.ValidationError) as error:
+        return 400, codec.encode({"error": str(error)})
+
+
+def _find(method: str, segments: list[str]) -> tuple[ControlCall, list[str]]:
+    known = False
+    for call in CALLS:
+        wanted = call.path.split("/")
+        if len(wanted) != len(segments):
+            continue
+        values = [given for want, given in zip(wanted, segments, strict=True) if want == "{}"]
+        if all(want in ("{}", given) for want, given in zip(wanted, segments, strict=True)):
+            known = True
+            if call.method == method:
+                return call, values
+    raise Wrong(f"{method} /_control/{'/'.join(segments)} is not a control call", 405 if known else 404)

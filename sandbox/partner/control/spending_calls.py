@@ -1,0 +1,208 @@
+"""Control calls for what merchants, cardholders and end users do: purchases, 3-D Secure, deposits; and for
+the way deliveries take."""
+
+from __future__ import annotations
+
+import ipaddress
+from decimal import Decimal
+from typing import Annotated, Any
+from urllib.parse import urlsplit
+
+import msgspec
+
+from sandbox.partner import money
+from sandbox.partner.accounts import accounts
+from sandbox.partner.background import Mode, deliveries
+from sandbox.partner.cards import Card, cards
+from sandbox.partner.control import state_view
+from sandbox.partner.control.forms import ControlCall, Form, Reply, Wrong, account_named
+from sandbox.partner.funding import deposits
+from sandbox.partner.purchases import DeclineCode, LegName, Order, PurchaseKind, purchases, three_d_secure
+from sandbox.partner.state import World, stamp_now
+
+_MOST_USD = 10**9
+Text = Annotated[str, msgspec.Meta(min_length=1, max_length=100)]
+
+
+class Terminal(Form):
+    """`amount_usd` is the merchant's charge; `original_amount` what it was in another currency."""
+
+    card_id: str
+    amount_usd: Decimal
+    merchant: Text = "Corner Coffee"
+    mcc_code: Annotated[str, msgspec.Meta(pattern="^[0-9]{4}$")] | None = None
+    original_amount: Decimal | None = None
+    original_currency: Annotated[str, msgspec.Meta(pattern="^[A-Z]{3}$")] = "USD"
+    kind: PurchaseKind = "purchase"
+    decline_code: DeclineCode | None = None
+
+
+class LegOrder(Form):
+    """How much of a purchase a later stage takes, in USD (all that is left by default), and its own fee."""
+
+    amount_usd: Decimal | None = None
+    fee_usd: Decimal = money.ZERO
+
+
+class Challenge(Form):
+    """An online purchase that asks for a one-time code; the amount is in USD."""
+
+    amount_usd: Decimal
+    merchant: Text = "Corner Coffee"
+
+
+class Transfer(Form):
+    """What an end user sent for a deposit, in USD; the quoted amount by default."""
+
+    amount_usd: Decimal | None = None
+
+
+class Payout(Form):
+    """Commission to pay out, in USD; all that is owed by default."""
+
+    amount_usd: Decimal | None = None
+    account: str | None = None
+
+
+class Way(Form):
+    """How deliveries travel, and which loopback address each public host leads to."""
+
+    mode: Mode | None = None
+    map: dict[str, str] | None = None
+
+
+def _positive(name: str, amount_usd: Decimal, places: int = 2) -> Decimal:
+    fits = amount_usd.is_finite() and 0 < amount_usd <= _MOST_USD and money.decimals(amount_usd) <= places
+    if not fits:
+        raise Wrong(f"{name}: above 0, at most {_MOST_USD}, with at most {places} decimals")
+    return amount_usd
+
+
+def _card(world: World, card_id: str, status: int) -> Card:
+    card = cards.find(world, card_id)
+    if card is None:
+        raise Wrong(f"card_id: card {card_id} is not here", status)
+    return card
+
+
+def purchase(world: World, form: Terminal) -> Reply:
+    """A purchase at a terminal; fees come on top of the charge."""
+    _positive("amount_usd", form.amount_usd)
+    if form.original_amount is None and form.original_currency != "USD":
+        raise Wrong("original_amount: needed with an original_currency other than USD")
+    if form.original_amount is not None:
+        _positive("original_amount", form.original_amount)
+    order = Order(**{name: getattr(form, name) for name in Order.__dataclass_fields__})
+    made = purchases.authorize(world, _card(world, form.card_id, 400), order)
+    return {
+        "transaction_id": made.transaction_id,
+        "outcome": "declined" if made.decline_code else "authorized",
+        "decline_code": made.decline_code,
+        "amount_usd": money.text(made.amount_usd),
+        "fee_usd": money.text(made.fee_usd),
+    }
+
+
+def leg(name: LegName) -> Any:
+    """The control call for one later leg of a purchase."""
+    run_leg = {"settle": purchases.settle, "reverse": purchases.reverse, "refund": purchases.refund}[name]
+
+    def run(world: World, form: LegOrder, transaction_id: str) -> Reply:
+        found = purchases.find(world, transaction_id)
+        if found is None:
+            raise Wrong(f"transaction_id: no purchase {transaction_id}", 404)
+        why = purchases.why_not(found, name)
+        if why:
+            raise Wrong(f"transaction_id: {why}", 409)
+        most_usd = purchases.left_usd(found, name)
+        charge_usd = most_usd if form.amount_usd is None else _positive("amount_usd", form.amount_usd)
+        if charge_usd > most_usd and name != "settle":
+            raise Wrong(f"amount_usd: at most the {money.text(most_usd)} that is left")
+        if form.fee_usd != money.ZERO:
+            _positive("fee_usd", form.fee_usd)
+        after = run_leg(world, found, charge_usd, form.fee_usd)
+        return {"purchase": state_view.purchase_text(after)}
+
+    return run
+
+
+def challenge(world: World, form: Challenge, card_id: str) -> Reply:
+    """A 3-D Secure purchase on a card."""
+    amount_usd = _positive("amount_usd", form.amount_usd)
+    return {
+        "challenge_id": three_d_secure.open_challenge(
+            world, _card(world, card_id, 404), amount_usd, form.merchant
+        )
+    }
+
+
+def end_deposit(name: str) -> Any:
+    """The control call that ends a pending deposit in one of three ways."""
+
+    def run(world: World, form: Transfer, deposit_id: str) -> Reply:
+        row = deposits.find(world, deposit_id)
+        if row is None:
+            raise Wrong(f"id: deposit {deposit_id} is not here", 404)
+        if row["status"] != "pending":
+            raise Wrong(f"id: deposit {deposit_id} is already {row['status']}", 409)
+        if form.amount_usd is not None and name != "confirm":
+            raise Wrong("amount_usd: only a confirmation takes an amount")
+        if name != "confirm":
+            deposits.end(world, deposit_id, {"expire": "expired", "cancel": "cancelled"}[name])
+        elif _card(world, row["card_id"], 404).closed:
+            raise Wrong("id: the card is closed; there is nothing to credit", 409)
+        else:
+            arrived_usd = form.amount_usd
+            deposits.confirm(world, row, arrived_usd and _positive("amount_usd", arrived_usd, 6))
+        return {"deposit": state_view.texts(deposits.shown(deposits.find(world, deposit_id)))}
+
+    return run
+
+
+def pay_out(world: World, form: Payout) -> Reply:
+    """The service pays the partner its commission: what is owed, or a part of it."""
+    owner = accounts.account(world, account_named(world, form.account))
+    owed_usd = money.add(owner.accrued_usd, -owner.paid_out_usd)
+    amount_usd = owed_usd if form.amount_usd is None else _positive("amount_usd", form.amount_usd, 10)
+    if amount_usd > owed_usd:
+        raise Wrong(f"amount_usd: at most the {money.text(owed_usd)} that is owed")
+    paid = {
+        "paid_out_usd": money.text(money.add(owner.paid_out_usd, amount_usd)),
+        "last_payout_at": stamp_now(world),
+    }
+    if amount_usd > money.ZERO:
+        world.store.update("accounts", "id", owner.id, **paid)
+    return {"paid_out_usd": money.text(amount_usd), "owed_usd": money.text(money.add(owed_usd, -amount_usd))}
+
+
+def change_deliveries(world: World, form: Way) -> Reply:
+    """How deliveries travel, and where each public host leads on this machine."""
+    for host, address in (form.map or {}).items():
+        _check_loopback(host, address)
+    deliveries.change(world, form.mode, form.map)
+    return {"mode": deliveries.mode(world), "map": deliveries.hosts(world)}
+
+
+def _check_loopback(host: str, address: str) -> None:
+    try:
+        parts = urlsplit(address)
+        name, port = parts.hostname or "", parts.port
+        loopback = name == "localhost" or ipaddress.ip_address(name).is_loopback
+    except ValueError as error:
+        raise Wrong(f"map: {host} must lead to http://127.0.0.1:PORT") from error
+    if parts.scheme != "http" or not loopback or port is None or parts.path not in ("", "/") or parts.query:
+        raise Wrong(f"map: {host} must lead to http://127.0.0.1:PORT")
+
+
+CALLS: tuple[ControlCall, ...] = (
+    ControlCall("POST", "purchases", Terminal, purchase),
+    ControlCall("POST", "purchases/{}/settle", LegOrder, leg("settle")),
+    ControlCall("POST", "purchases/{}/reverse", LegOrder, leg("reverse")),
+    ControlCall("POST", "purchases/{}/refund", LegOrder, leg("refund")),
+    ControlCall("POST", "cards/{}/3ds", Challenge, challenge),
+    ControlCall("POST", "deposits/{}/confirm", Transfer, end_deposit("confirm")),
+    ControlCall("POST", "deposits/{}/expire", Transfer, end_deposit("expire")),
+    ControlCall("POST", "deposits/{}/cancel", Transfer, end_deposit("cancel")),
+    ControlCall("POST", "payouts", Payout, pay_out),
+    ControlCall("POST", "deliveries", Way, change_deliveries),
+)

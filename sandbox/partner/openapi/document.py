@@ -1,0 +1,183 @@
+"""The served OpenAPI 3.1 description, written from the tables that check requests.
+
+Each field says where it comes from: `x-source: spec` or `invented`.
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+from sandbox.partner import codec
+from sandbox.partner.openapi import examples
+from sandbox.partner.routes import BASE_PATH, OPERATIONS, Operation
+from sandbox.partner.schemas import Field, Schema, event_payloads, fields, json_schema, response_schemas
+
+_COMMON_ERRORS = {
+    401: ("UNAUTHORIZED",),
+    403: ("FORBIDDEN",),
+    405: ("BAD_REQUEST",),
+    429: ("RATE_LIMITED",),
+    500: ("UNAVAILABLE",),
+}
+_RATE_HEADERS = {
+    name: {"schema": {"type": "integer"}} for name in ("X-RateLimit-Limit", "X-RateLimit-Remaining")
+}
+_PARAMETERS: dict[str, Any] = {
+    "cardId": "Vx3kQ0aZr8LmN2pTtYw7Bc9HdJfGs5Ue",
+    "Idempotency-Key": "R-7K3M",
+    "limit": 25,
+    "page": 1,
+    "offset": "0",
+    "type": "card.authorized",
+    "from_date": "2026-03-01",
+    "to_date": "2026-03-31",
+}
+_TAGS = {
+    "me": "Account",
+    "fees": "Account",
+    "ledger": "Account",
+    "funding": "Account",
+    "deposits": "Deposits",
+}
+_KEY_PATTERN = "^[A-Za-z0-9_-]{1,128}$"
+
+
+@functools.cache
+def served() -> bytes:
+    """The description as it is sent; it depends on nothing that changes."""
+    return codec.encode(document())
+
+
+def document() -> dict[str, Any]:
+    """The whole description."""
+    schemas: dict[str, Any] = {}
+    paths: dict[str, Any] = {}
+    for operation in OPERATIONS:
+        paths.setdefault(operation.path, {})[operation.method.lower()] = _operation(operation, schemas)
+    for kind, payload in event_payloads.PAYLOADS.items():
+        _reference(payload, schemas)
+        schemas[payload.name]["x-event-type"] = kind
+    return {
+        "openapi": "3.1.0",
+        "info": {
+            "title": "Card Issuing Partner API (simulated)",
+            "version": "1.0.0",
+            "description": "Each field says in x-source whether the service documents it or this simulator made it up.",
+        },
+        "servers": [{"url": BASE_PATH}],
+        "security": [{"key": []}, {"bearer": []}],
+        "paths": paths,
+        "webhooks": {
+            kind: _webhook(kind, payload, schemas) for kind, payload in event_payloads.PAYLOADS.items()
+        },
+        "components": {
+            "schemas": schemas,
+            "securitySchemes": {
+                "key": {"type": "apiKey", "in": "header", "name": "X-API-Key"},
+                "bearer": {"type": "http", "scheme": "bearer"},
+            },
+        },
+    }
+
+
+def _reference(table: Schema, schemas: dict[str, Any]) -> dict[str, Any]:
+    if table.name not in schemas:
+        schemas[table.name] = {}  # named before its fields, so that a table may refer to itself
+        schemas[table.name].update(json_schema.of_table(table, lambda inner: _reference(inner, schemas)))
+        if table.fields:
+            schemas[table.name]["examples"] = [examples.example(table)]
+    return {"$ref": f"#/components/schemas/{table.name}"}
+
+
+def _operation(operation: Operation, schemas: dict[str, Any]) -> dict[str, Any]:
+    wrapped = {
+        "type": "object",
+        "properties": {"data": _reference(operation.answer, schemas)},
+        "required": ["data"],
+    }
+    described: dict[str, Any] = {
+        "operationId": operation.handler.__name__,
+        "summary": (operation.handler.__doc__ or operation.name).partition("\n")[0],
+        "x-scope": operation.scope,
+        "x-scope-source": operation.scope_source,
+        "tags": [_tag(operation)],
+        "responses": {str(operation.status): _content("Success", wrapped)},
+    }
+    success = described["responses"][str(operation.status)]
+    success["content"]["application/json"]["example"] = {"data": examples.example(operation.answer)}
+    success["headers"] = _RATE_HEADERS
+    parameters = _parameters(operation)
+    if parameters:
+        described["parameters"] = parameters
+    if operation.body:
+        described["requestBody"] = {"required": True, **_json(_reference(operation.body, schemas))}
+    for status, codes in sorted({**_COMMON_ERRORS, **operation.codes}.items()):
+        described["responses"][str(status)] = _error(codes + _COMMON_ERRORS.get(status, ()), schemas)
+    return described
+
+
+def _tag(operation: Operation) -> str:
+    first = operation.path.split("/")[1]
+    if operation.method_first:
+        return "Card details"
+    return _TAGS.get(first, "Cards" if first == "cards" else "Webhooks and events")
+
+
+def _webhook(kind: str, payload: Schema, schemas: dict[str, Any]) -> dict[str, Any]:
+    """A delivery: the envelope around one event's payload, and the headers that sign it."""
+    envelope = {
+        "type": "object",
+        "properties": {
+            "id": {"type": "string"},
+            "type": {"const": kind},
+            "created_at": {"type": "string", "format": "date-time"},
+            "data": _reference(payload, schemas),
+        },
+        "required": ["id", "type", "created_at", "data"],
+    }
+    names = ("X-SVC-Event", "X-SVC-Delivery", "X-SVC-Timestamp", "X-SVC-Signature")
+    headers = [
+        {"name": name, "in": "header", "required": True, "schema": {"type": "string"}} for name in names
+    ]
+    told = {"200": {"description": "Any 2xx within 8 seconds"}}
+    return {
+        "x-source": "invented" if kind in event_payloads.INVENTED else "spec",
+        "post": {
+            "parameters": headers,
+            "requestBody": {"required": True, **_json(envelope)},
+            "responses": told,
+        },
+    }
+
+
+def _parameters(operation: Operation) -> list[dict[str, Any]]:
+    found = [_parameter("path", fields.string(name)) for name in operation.pattern.groupindex]
+    found += [_parameter("query", item) for item in operation.query]
+    if operation.keyed:
+        found.append(
+            _parameter("header", fields.string("Idempotency-Key", required=False, pattern=_KEY_PATTERN))
+        )
+    return found
+
+
+def _parameter(place: str, item: Field) -> dict[str, Any]:
+    schema = json_schema.of_field(item, lambda table: {"$ref": table.name})
+    source = schema.pop("x-source")
+    shown = _PARAMETERS.get(item.name) or examples.value(item)
+    schema["examples"] = [str(shown) if item.kind == "string" else shown]
+    return {"name": item.name, "in": place, "required": item.required, "schema": schema, "x-source": source}
+
+
+def _error(codes: tuple[str, ...], schemas: dict[str, Any]) -> dict[str, Any]:
+    reference = _reference(response_schemas.ERROR, schemas)
+    unique = list(dict.fromkeys(codes))
+    return _content(" or ".join(unique), {"allOf": [reference, {"properties": {"code": {"enum": unique}}}]})
+
+
+def _content(description: str, schema: dict[str, Any]) -> dict[str, Any]:
+    return {"description": description, **_json(schema)}
+
+
+def _json(schema: dict[str, Any]) -> dict[str, Any]:
+    return {"content": {"application/json": {"schema": schema}}}

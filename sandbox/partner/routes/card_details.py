@@ -1,0 +1,27 @@
+"""GET /cards/{cardId}/pan and POST /cards/{cardId}/pan-token (Card details)."""
+
+from __future__ import annotations
+
+from sandbox.partner.calls import Call, processor
+from sandbox.partner.cards import card_details, cards
+from sandbox.partner.http import Answer, unavailable
+
+
+async def read_pan(call: Call) -> Answer:
+    """GET /cards/{cardId}/pan: a new address each time; the card's status is not looked at."""
+    card = cards.of_call(call)
+    processor.must_agree(call)
+    if not card.details_available:
+        raise unavailable(502, "The card processor returned no details address.")
+    month, year = card_details.expiry(card) if card.expiry_known else (None, None)
+    address = card_details.page_address(call.world, card)
+    found = {"details_url": address, "expiration_month": month, "expiration_year": year}
+    return Answer.of({"card_id": card.id, **found})
+
+
+async def mint_pan_token(call: Call) -> Answer:
+    """POST /cards/{cardId}/pan-token: for the cardholder's device, once, within a minute."""
+    card = cards.of_call(call)
+    processor.must_agree(call)
+    address = card_details.exchange_address(call.world, card)
+    return Answer.of({"url": address, "expires_in": card_details.TOKEN_SECONDS, "single_use": True})

@@ -1,0 +1,65 @@
+"""POST /cards/{cardId}/close: what is left on a card goes back to the float, and the card is gone (Cards)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sandbox.partner import money
+from sandbox.partner.calls import Call, idempotency, processor
+from sandbox.partner.cards import Card, cards
+from sandbox.partner.http import Answer, bad_request, conflict, unavailable
+from sandbox.partner.ledger import ledger
+from sandbox.partner.state import stamp_now
+
+
+async def close(call: Call) -> Answer:
+    """POST /cards/{cardId}/close: read the balance, return it, delete the card, all or nothing."""
+    card = cards.of_call(call)
+    key = idempotency.key_of(call.request)
+    earlier = idempotency.find(call, "close", key)
+    if earlier:
+        if earlier.card_id != card.id or earlier.answer is None:
+            raise conflict(idempotency.OTHER_USE)
+        return Answer.of({**earlier.answer, "partner_balance_usd": call.account.balance_usd})
+    if card.closed:
+        again = call.account.settings.close_again
+        raise conflict("The card is closed.") if again == "conflict" else bad_request("The card is closed.")
+    _check_closable(call, card)
+    return Answer.of(_sweep(call, card, key))
+
+
+def _check_closable(call: Call, card: Card) -> None:
+    """Whatever keeps the balance from being read leaves the card open (R135)."""
+    reply = processor.ask(call)
+    if reply.code in {"400", "401", "412"}:
+        raise processor.error_of(reply)
+    if reply.verdict != "ok" or not card.balance_readable or card.balance_usd < money.ZERO:
+        raise unavailable(503, "The card's balance cannot be read; the card stays open.")
+
+
+def _sweep(call: Call, card: Card, key: str | None) -> dict[str, Any]:
+    with call.world.store.transaction():
+        keyed = idempotency.claim(call, "close", key, card_id=card.id, amount_usd=card.balance_usd)
+        if card.balance_usd > money.ZERO:
+            cards.change_balance(call.world, card, -card.balance_usd)
+            ledger.post(
+                call.world,
+                call.account_id,
+                card.balance_usd,
+                "refund",
+                f"card-close:{card.id}",
+                card_id=card.id,
+                keyed=keyed.id,
+            )
+        closed_at = stamp_now(call.world)
+        synced_at = min(card.synced_at, closed_at)  # the processor has just spoken of the card
+        closed = {"status": "DELETED", "closed_at": closed_at, "synced_at": synced_at}
+        call.world.store.update("cards", "id", card.id, **closed)
+        cards.count_open(call.world, call.account_id, card.id, -1)
+        answer = {
+            "card_id": card.id,
+            "returned_usd": card.balance_usd,
+            "partner_balance_usd": call.account.balance_usd,
+        }
+        idempotency.settle(call.world, keyed, "done", answer)
+    return answer

@@ -1,0 +1,55 @@
+"""The bodies that the API's calls take, field by field, as the document names them.
+
+`source="invented"` marks what the document does not show (2E of the rules).
+"""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+from sandbox.partner.schemas.fields import array, boolean, integer, number, schema, string
+
+MARKUP_BODY = schema("MarkupBody", number("markup_pct", minimum=0, maximum=Decimal("0.5")))
+ORDER_BODY = schema(
+    "OrderBody",
+    string("card_holder_name"),
+    integer("phone_country_code", exclusiveMinimum=0),
+    string("phone"),
+    string("email"),
+    string("partner_ref", required=False, nullable=True, maxLength=128),
+)
+BALANCES_BODY = schema(
+    "BalancesBody",
+    array("card_ids", string("card_id"), required=False, maxItems=1000),
+    boolean("refresh", required=False),
+    integer("limit", required=False, minimum=1, maximum=1000),
+    integer("page", required=False, minimum=1),
+)
+TOPUP_BODY = schema("TopUpBody", number("amount_usd", minimum=Decimal("0.01"), **{"x-decimals": 2}))
+UNLOAD_BODY = schema("UnloadBody", number("amount_usd", exclusiveMinimum=0, **{"x-decimals": 2}))
+FREEZE_BODY = schema("FreezeBody", boolean("frozen"))
+
+FUNDING_BODY = schema("FundingBody", string("tx_hash"), string("network"))
+
+LIMIT_RULES = {"required": False, "exclusiveMinimum": 0, "maximum": 10**12, "x-decimals": 2}
+LIMITS_BODY = schema(
+    "LimitsBody",
+    number("daily_limit", **LIMIT_RULES),
+    number("weekly_limit", **LIMIT_RULES),
+    number("monthly_limit", **LIMIT_RULES),
+    closed=True,
+)
+PHONE_BODY = schema("PhoneBody", integer("phone_country_code", exclusiveMinimum=0), string("phone"))
+THREEDS_BODY = schema("ThreeDsBody", string("method"))
+WEBHOOK_BODY = schema(
+    "WebhookBody",
+    string("url", maxLength=2000),
+    boolean("rotate", required=False, lenient=True, default=False),
+)
+DEPOSIT_BODY = schema(
+    "DepositBody",
+    string("card_id", source="invented"),
+    string("asset", source="invented"),
+    string("chain", source="invented"),
+    number("amount_usd", source="invented", exclusiveMinimum=0, maximum=10**9, **{"x-decimals": 2}),
+)

@@ -1,0 +1,117 @@
+"""A simulator made, with its standing key, and served over HTTP: `serve` starts one in one call."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import hashlib
+
+from aiohttp import web
+
+from sandbox.partner.accounts import accounts, api_keys
+from sandbox.partner.background import deliveries, due_timers
+from sandbox.partner.routes import BASE_PATH
+from sandbox.partner.scenarios import catalogue
+from sandbox.partner.server import http_app
+from sandbox.partner.state import KEY_PREFIX, Store, World
+
+DEFAULT_SEED = "countersign"
+_TICK_SECONDS = 0.25  # how late a timer may run on a real clock
+
+
+def build_world(state_path: str = ":memory:", seed: str | None = None) -> World:
+    """A simulator without a server; state found at `state_path` goes on where it was."""
+    store = Store(state_path)
+    chosen = store.note("seed") or seed or DEFAULT_SEED
+    world = World.of(store, chosen)
+    if not store.number("SELECT count(*) FROM accounts"):
+        with store.transaction():
+            store.keep("first_seed", chosen)
+            accounts.open_account(world, "Northwind Cards", "ops@northwind.example")
+            catalogue.empty(world, chosen)
+    return world
+
+
+def standing_key(world: World, wanted: str | None = None) -> str:
+    """The first account's standing key: the one asked for, or the one that follows from the first seed."""
+    digits = hashlib.sha256(f"standing:{world.store.note('first_seed')}".encode()).hexdigest()
+    key = wanted or KEY_PREFIX + digits[:32]
+    return api_keys.issue_key(world, accounts.first_account(world), key=key, name="Standing key")
+
+
+class Running:
+    """A served simulator. `base_url` ends in the version segment, `control_url` in `/_control`."""
+
+    def __init__(self, world: World, runner: web.AppRunner, address: str, key: str) -> None:
+        self.world = world
+        self.url = address
+        self.base_url = address + BASE_PATH
+        self.control_url = address + "/_control"
+        self.key = key
+        self._runner = runner
+        self._working = [asyncio.create_task(_tick(world)), asyncio.create_task(_deliver(world))]
+
+    async def close(self) -> None:
+        """Stop serving and close the state."""
+        for task in self._working:
+            task.cancel()
+        for task in self._working:
+            with contextlib.suppress(asyncio.CancelledError):
+                await task
+        await self._runner.cleanup()
+        self.world.store.close()
+
+
+async def serve(
+    *,
+    host: str = "127.0.0.1",
+    port: int = 8401,
+    state_path: str = ":memory:",
+    seed: str | None = None,
+    default_key: str | None = None,
+    demo: bool = False,
+) -> Running:
+    """Start a simulator; `port` 0 takes a free one.
+
+    `demo` plays the happy-day scenario on new state. `default_key` (a `svc_live_00000000…`) is
+    accepted besides those issued before; without it the key follows from the seed. Raises OSError
+    when the port is taken.
+    """
+    world = build_world(state_path, seed)
+    key = standing_key(world, default_key)
+    if demo:
+        _plant_once(world)
+    runner = web.AppRunner(http_app.application(world), access_log=None, shutdown_timeout=1)
+    await runner.setup()
+    try:
+        await web.TCPSite(runner, host, port).start()
+    except OSError:
+        await runner.cleanup()
+        world.store.close()
+        raise
+    world.origin = f"http://{host}:{runner.addresses[0][1]}"
+    return Running(world, runner, world.origin, key)
+
+
+def _plant_once(world: World) -> None:
+    """The happy day, unless somebody has used this state: an emptied one stays empty over a restart."""
+    if world.store.note("planted") or world.store.number("SELECT count(*) FROM ledger"):
+        return
+    catalogue.empty(world, None)
+    catalogue.play(world, "happy-day")
+    world.store.keep("planted", "yes")
+
+
+async def _tick(world: World) -> None:
+    while True:
+        await asyncio.sleep(_TICK_SECONDS)
+        await due_timers.run_due_in_turns(world)
+
+
+async def _deliver(world: World) -> None:
+    """Attempt deliveries as they fall due, at once when something was queued."""
+    while True:
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(world.stirred.wait(), _TICK_SECONDS)
+        world.stirred.clear()
+        await deliveries.catch_up(world)

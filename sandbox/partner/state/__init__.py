@@ -1,0 +1,15 @@
+"""What the simulator keeps: its database, its clock, its ids and its timers, together a `World`.
+
+A `World` is built once and handed to every function; there are no globals. Everything that a restart, a
+snapshot or a reset must carry over or forget is in its store. Nothing here knows of cards, calls or HTTP.
+
+Use `World` (and `stamp_now`, its time as the API writes it), `Store` to build one, and `timers` to be woken.
+"""
+
+from __future__ import annotations
+
+from sandbox.partner.state.ids import KEY_PREFIX
+from sandbox.partner.state.store import CARD_BLOCK, Store
+from sandbox.partner.state.world import Snapshot, World, stamp_now
+
+__all__ = ["CARD_BLOCK", "KEY_PREFIX", "Snapshot", "Store", "World", "stamp_now", "store", "timers"]

@@ -1,0 +1,90 @@
+"""Everything one simulator is made of, built once and handed around: no globals."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import sqlite3
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from sandbox.partner import codec
+from sandbox.partner.state.clock import Clock
+from sandbox.partner.state.ids import Ids
+from sandbox.partner.state.store import Store
+
+# Sends method, address, headers and body over loopback; gives the status and the Location, if any.
+# Raises OSError when nobody answers.
+Post = Callable[[str, str, dict[str, str], bytes], Awaitable[tuple[int, str | None]]]
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """The whole content of a simulator at one moment."""
+
+    content: sqlite3.Connection
+    bodies: dict[int, bytes]
+
+
+@dataclass(frozen=True)
+class Summed:
+    """Figures over every row, with the state of the store they belong to."""
+
+    figures: dict[str, Any]
+    changes: int
+    rests_until: float
+
+
+@dataclass
+class World:
+    """`recent_calls` holds, per API key digest, the moments of the last minute's calls.
+
+    `bodies` holds full request bodies by journal number; on disk they are masked. `origin` is where
+    this simulator is reached, `post` how deliveries leave it, `stirred` set when one may be due.
+    """
+
+    store: Store
+    clock: Clock
+    ids: Ids
+    seed: str
+    chance: random.Random
+    recent_calls: dict[str, list[float]] = field(default_factory=dict)
+    bodies: dict[int, bytes] = field(default_factory=dict)
+    origin: str = "http://127.0.0.1:8401"
+    post: Post | None = None
+    stirred: asyncio.Event = field(default_factory=asyncio.Event)
+    delivering: asyncio.Lock = field(default_factory=asyncio.Lock)
+    summed: Summed | None = None
+    snapshots: dict[str, Snapshot] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, store: Store, seed: str) -> World:
+        """A world on this store, drawing from this seed."""
+        chance = random.Random(seed)  # noqa: S311 - chances must repeat for a seed
+        return cls(store, Clock(store), Ids(store, seed), seed, chance)
+
+    def remember(self, figures: dict[str, Any], rests_until: float) -> None:
+        """Keep sums for the viewer until something changes and the moment (monotonic) has passed."""
+        self.summed = Summed(figures, self.store.changes, rests_until)
+
+    def reseed(self, seed: str) -> None:
+        """Draw ids and chances from this seed from now on; kept for a restart."""
+        self.seed = seed
+        self.ids = Ids(self.store, seed)
+        self.chance = random.Random(seed)  # noqa: S311 - chances must repeat for a seed
+        self.store.keep("seed", seed)
+
+    def restore(self, snapshot: Snapshot) -> None:
+        """Go back to a snapshot: content, clock and seed."""
+        self.store.put_back(snapshot.content)
+        self.clock = Clock(self.store)
+        self.bodies = dict(snapshot.bodies)
+        self.summed = None
+        self.recent_calls.clear()
+        self.reseed(self.store.note("seed") or self.seed)
+
+
+def stamp_now(world: World) -> str:
+    """Return the simulator's time as the API writes it: ISO 8601, UTC, milliseconds and Z (U77)."""
+    return codec.stamp(world.clock.now())

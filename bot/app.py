@@ -15,7 +15,6 @@ from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
-from ipaddress import ip_address
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -36,6 +35,7 @@ from bot.domain.secret import Secret
 from bot.engine.embedded import Embedded
 from bot.engine.timers import Timers
 from bot.language_model import LanguageModel
+from bot.partner.loopback import is_loopback
 from bot.services import anchors, execution, health, inbox, reveal_opening, threeds
 from bot.services.backfill import Backfill
 from bot.services.conversation import Reader
@@ -193,11 +193,9 @@ def slack_client(settings: Settings) -> AsyncWebClient:
 def _ignore_proxies_for_loopback(url: str) -> None:
     """The Slack SDK reads the proxy variables at each request and knows no NO_PROXY, so a stand-in on this
     machine is reached only without them."""
-    host = urlsplit(url).hostname or ""
-    with suppress(ValueError):
-        if host == "localhost" or ip_address(host).is_loopback:
-            for name in ("HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy"):
-                os.environ.pop(name, None)
+    if is_loopback(urlsplit(url).hostname or ""):
+        for name in ("HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy"):
+            os.environ.pop(name, None)
 
 
 async def _channels(directory: SlackDirectory, config: Config) -> Channels:

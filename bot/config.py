@@ -24,6 +24,7 @@ from bot.domain.hours import Hours
 from bot.domain.policy import Policy
 from bot.domain.relaying import NEVER, Destination
 from bot.domain.retention import Retention
+from bot.partner.loopback import is_loopback
 
 # The service gives an event up after two hours, the relay after a day [Delivery rules].
 _LEAST_KEPT = timedelta(days=1)
@@ -277,19 +278,19 @@ def _model(table: Table) -> Model | None:
         return None
     if not name:
         table.problem("model", "is needed: the model's name, as the address knows it.")
-    if not url.endswith("/chat/completions") or not (_is_https(url) or _is_loopback(url)):
+    if not url.endswith("/chat/completions") or not (_is_https(url) or _is_on_this_machine(url)):
         table.problem(
             "url", "must be an https address that ends in /chat/completions; http only on this machine."
         )
     return Model(url, name)
 
 
-def _is_loopback(url: str) -> bool:
+def _is_on_this_machine(url: str) -> bool:
     try:
         parts = urlsplit(url)
     except ValueError:
         return False
-    return parts.scheme == "http" and parts.hostname in ("127.0.0.1", "::1", "localhost")
+    return parts.scheme == "http" and is_loopback(parts.hostname or "")
 
 
 def _is_https(url: str) -> bool:

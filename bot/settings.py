@@ -15,12 +15,12 @@ import subprocess
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from ipaddress import ip_address
 from pathlib import Path
 from typing import Literal
 from urllib.parse import urlsplit
 
 from bot.domain.secret import Secret
+from bot.partner.loopback import is_loopback
 
 SLACK_API_URL = "https://slack.com/api/"
 PARTNER_PATH = "/api/partner/v1"
@@ -327,13 +327,3 @@ class _Reader:
         if value is not None:
             self.problems.append("COUNTERSIGN_LOG must be console or json.")
         return None
-
-
-def is_loopback(host: str) -> bool:
-    """Whether `host` names this machine itself."""
-    if host == "localhost":
-        return True
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return False

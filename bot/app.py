@@ -27,7 +27,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 
 import handlers
 from bot import details, foundation, jobs, web
-from bot.config import Config
+from bot.config import Config, Settings
 from bot.domain.clock import Clock, SystemClock
 from bot.domain.ids import Ids, system_random
 from bot.domain.reveals import Manner
@@ -47,7 +47,6 @@ from bot.services.polling import Poller
 from bot.services.relay import Relay, note_destinations
 from bot.services.ssrf import Sender
 from bot.services.webhooks import Webhooks
-from bot.settings import Settings
 from handlers.after import AfterAck
 from handlers.home import Homes
 from handlers.identity import SlackDirectory

@@ -11,7 +11,7 @@ from contextlib import AsyncExitStack
 from pathlib import Path
 
 from bot import operations
-from bot.config import Config
+from bot.config import Config, Settings
 from bot.domain.clock import Clock
 from bot.domain.errors import CountersignError
 from bot.domain.reveals import Reveals, origins
@@ -25,7 +25,6 @@ from bot.partner.loopback import is_loopback
 from bot.partner.ratelimit import RateLimiter
 from bot.services import anchors, people
 from bot.services.core import Core
-from bot.settings import Settings
 from storage import audit, programs
 from storage.store import Store, Tx
 from storage.vault import Keyring, Vault

@@ -1,6 +1,7 @@
 """Writes what the code knows better than people: `make docs` runs it and a test says when it is due.
 
-docs/cli.md from the command; in other pages what stands between `<!-- made: NAME -->` and `<!-- end -->`.
+docs/cli.md from the command, docs/countersign.schema.json from the models of the settings; in other pages
+what stands between `<!-- made: NAME -->` and `<!-- end -->`.
 """
 
 from __future__ import annotations
@@ -14,11 +15,13 @@ from typing import Any
 import typer.main
 
 from bot.cli import app
+from bot.config import reference
 from bot.domain.requests import TRANSITIONS, State
 from bot.operations import kinds
 
 TARGET = Path(__file__).with_name("cli.md")
-PAGES = tuple(Path(__file__).with_name(name) for name in ("approvals.md", "operations.md"))
+PAGES = tuple(Path(__file__).with_name(name) for name in ("approvals.md", "operations.md", "settings.md"))
+SCHEMA = Path(__file__).with_name("countersign.schema.json")
 
 
 def cli_page() -> str:
@@ -85,7 +88,12 @@ def operations_table() -> str:
     return "\n".join(lines)
 
 
-MADE = {"states": states_diagram, "operations": operations_table}
+MADE = {
+    "states": states_diagram,
+    "operations": operations_table,
+    "environment": reference.environment_table,
+    "file": reference.file_table,
+}
 
 
 def with_made(text: str) -> str:
@@ -100,5 +108,6 @@ def with_made(text: str) -> str:
 
 if __name__ == "__main__":
     TARGET.write_text(cli_page(), encoding="utf-8")
+    SCHEMA.write_text(reference.json_schema(), encoding="utf-8")
     for page in PAGES:
         page.write_text(with_made(page.read_text(encoding="utf-8")), encoding="utf-8")

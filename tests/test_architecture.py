@@ -14,7 +14,7 @@ PACKAGES = ("bot", "handlers", "storage", "sandbox")
 PLANTED = [
     ("bot.domain.money", "slack_sdk", "Slack libraries"),
     ("bot.domain.money", "bot.services", "downward only"),
-    ("bot.services", "bot.settings", "downward only"),
+    ("bot.services", "bot.config", "downward only"),
     ("bot.web", "handlers.guard", "downward only"),
     ("bot.services", "sqlalchemy", "SQL only in storage"),
     ("bot.services", "httpx", "HTTP to the partner"),

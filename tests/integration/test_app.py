@@ -11,8 +11,7 @@ import pytest
 from sqlalchemy import text
 
 from bot import app, foundation
-from bot.config import Config
-from bot.settings import Settings
+from bot.config import Config, Settings
 from sandbox.partner.app import Running as Partner
 from sandbox.partner.app import serve as serve_partner
 from sandbox.slack.app import Running as Slack

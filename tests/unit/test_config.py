@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from bot.config import Config, ConfigError
-from bot.config_table import parse_duration
 from bot.domain.policy import KindPolicy, Tier
 from bot.domain.retention import Retention
 
@@ -49,8 +48,8 @@ def test_defaults_hold_where_the_file_is_silent() -> None:
     assert config.policy.of("card_order") == KindPolicy()
     assert config.poll.cards == timedelta(minutes=10)
     assert config.retention == Retention(timedelta(days=30), timedelta(days=30))
-    assert config.float_alert.floor_usd == Decimal(1000)
-    assert config.decline_alert.cluster_at == 5
+    assert config.alerting.float_alert.floor_usd == Decimal(1000)
+    assert config.alerting.declines.cluster_at == 5
     assert config.policy.limits.total_usd is None
 
 
@@ -168,4 +167,7 @@ def test_a_file_that_is_not_toml_or_not_there_is_a_sentence(tmp_path: Path) -> N
 
 @pytest.mark.parametrize("text", ["", "0s", "8", "8H", "1.5h", "-1m", "8h ", "٣h", "1w"])
 def test_what_is_no_duration(text: str) -> None:
-    assert parse_duration(text) is None
+    (problem,) = problems_of(f'{SMALLEST}[poll]\naccount = "{text}"')
+
+    assert problem.startswith("poll.account is ")
+    assert problem.endswith('a duration in quotes, such as "90s", "15m", "8h" or "2d".')

@@ -8,12 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from bot.config import Config, ConfigError
+from bot.config import Config, ConfigError, Settings, SettingsError
 from bot.domain.reveals import origin_of
 from bot.domain.secret import Secret
 from bot.partner.access import SANDBOX_PREFIX, AccessRefused, check_access
 from bot.partner.loopback import is_loopback
-from bot.settings import Settings, SettingsError
 
 ROOT = Path(__file__).parents[2]
 TOML = (ROOT / "countersign.toml").read_text()

@@ -135,8 +135,17 @@ def test_no_secret_shows_in_the_settings_or_in_a_traceback() -> None:
     with pytest.raises(SettingsError) as caught:
         Settings.from_env({**env, "COUNTERSIGN_LOG": "?"})
     assert "canary" not in "".join(traceback.format_exception(caught.value))
+    assert caught.value.__context__ is None  # what pydantic raised holds the values
     assert settings.slack_bot_token is not None
     assert settings.slack_bot_token.reveal() == "xoxb-1-canary"
+
+
+def test_the_environment_of_the_process_is_read_only_where_it_is_given(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("COUNTERSIGN_DATABASE_URL", "sqlite:///other.db")
+
+    assert Settings.from_env({}).database_url == Settings().database_url == "sqlite:///var/countersign.db"
 
 
 def test_settings_cannot_be_changed() -> None:

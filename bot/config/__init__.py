@@ -18,6 +18,7 @@ To add a setting, add one field with its default and its description, then run `
 
 from bot.config.environment import PARTNER_PATH, Need, Settings
 from bot.config.file import Config, Model
+from bot.config.forms import write_duration
 from bot.config.master_key import MasterKeySource
 from bot.config.problems import ConfigError, SettingsError
 from bot.config.sections import Poll
@@ -33,4 +34,5 @@ __all__ = [
     "Settings",
     "SettingsError",
     "reference",
+    "write_duration",
 ]

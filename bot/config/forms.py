@@ -22,7 +22,8 @@ from bot.domain.money import InvalidAmount, parse_usd
 
 T = TypeVar("T")
 
-_UNITS = {"d": "days", "h": "hours", "m": "minutes", "s": "seconds"}
+# Seconds, the largest unit first.
+_UNITS = {"d": 86400, "h": 3600, "m": 60, "s": 1}
 _HOUR = "([01][0-9]|2[0-3]):[0-5][0-9]"
 _HTTPS = "an address of the form https://host/path, with a name and the usual port"
 _USER = r"@[a-z0-9][a-z0-9._-]*"
@@ -82,19 +83,12 @@ def write(value: object) -> object:
 def write_duration(value: timedelta) -> str:
     """`90s`, `15m`, `8h`, `2d`: in the largest unit that divides it."""
     seconds = int(value.total_seconds())
-    for unit in _UNITS:
-        size = _unit(unit, 1) // timedelta(seconds=1)
-        if seconds % size == 0:
-            return f"{seconds // size}{unit}"
-    raise AssertionError("every whole number of seconds is one of seconds")
-
-
-def _unit(unit: str, count: int) -> timedelta:
-    return timedelta(**{_UNITS[unit]: count})
+    unit, size = next((unit, size) for unit, size in _UNITS.items() if seconds % size == 0)
+    return f"{seconds // size}{unit}"
 
 
 def _duration(text: str) -> timedelta:
-    return _unit(text[-1], int(text[:-1]))
+    return timedelta(seconds=int(text[:-1]) * _UNITS[text[-1]])
 
 
 def _usd(text: str) -> Decimal:

@@ -44,7 +44,7 @@ bench:  ## run benchmarks/ and write benchmarks/RESULTS.md
 	@$(PYTHON) .ci/setup.py test
 	$(BIN)/python -m benchmarks
 
-docs:  ## write what the code knows into docs/ again
+docs:  ## write again what the docs take from the code: commands, settings, states, operations, answers
 	@$(PYTHON) .ci/setup.py run
 	$(BIN)/python docs/generate.py
 

@@ -15,7 +15,6 @@ from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
-from ipaddress import ip_address
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -28,7 +27,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 
 import handlers
 from bot import details, foundation, jobs, web
-from bot.config import Config
+from bot.config import Config, Settings
 from bot.domain.card_details import Manner
 from bot.domain.ids import Ids, system_random
 from bot.domain.secret import Secret
@@ -36,6 +35,7 @@ from bot.domain.time.clock import Clock, SystemClock
 from bot.engine.embedded import Embedded
 from bot.engine.timers import Timers
 from bot.language_model import LanguageModel
+from bot.partner.loopback import is_loopback
 from bot.services.conversation.dialog import Reader
 from bot.services.core import Channels, Core, alone, no_crash
 from bot.services.events import inbox, otp_delivery
@@ -51,7 +51,6 @@ from bot.services.messages import audit_anchors
 from bot.services.messages.delivery import Outbox
 from bot.services.operators import health
 from bot.services.operators.leadership import Leader
-from bot.settings import Settings
 from handlers.background_tasks import AfterAck
 from handlers.home import Homes
 from handlers.slack_api.directory import SlackDirectory
@@ -197,11 +196,9 @@ def slack_client(settings: Settings) -> AsyncWebClient:
 def _ignore_proxies_for_loopback(url: str) -> None:
     """The Slack SDK reads the proxy variables at each request and knows no NO_PROXY, so a stand-in on this
     machine is reached only without them."""
-    host = urlsplit(url).hostname or ""
-    with suppress(ValueError):
-        if host == "localhost" or ip_address(host).is_loopback:
-            for name in ("HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy"):
-                os.environ.pop(name, None)
+    if is_loopback(urlsplit(url).hostname or ""):
+        for name in ("HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy"):
+            os.environ.pop(name, None)
 
 
 async def _channels(directory: SlackDirectory, config: Config) -> Channels:

@@ -11,21 +11,21 @@ from contextlib import AsyncExitStack
 from pathlib import Path
 
 from bot import operations
-from bot.config import Config
+from bot.config import Config, Settings
 from bot.domain.card_details import Reveals, origins
 from bot.domain.errors import CountersignError
 from bot.domain.secret import Secret
 from bot.domain.time.clock import Clock
 from bot.operations._base import Operation
 from bot.operations.deposit_quote import QuoteDeposit
-from bot.partner.access import AccessRefused, check_access, is_loopback
+from bot.partner.access import AccessRefused, check_access
 from bot.partner.client import PartnerClient
 from bot.partner.errors import PartnerError
+from bot.partner.loopback import is_loopback
 from bot.partner.ratelimit import RateLimiter
 from bot.services import people
 from bot.services.core import Core
 from bot.services.messages import audit_anchors
-from bot.settings import Settings
 from storage import audit
 from storage.operators import programs
 from storage.store import Store, Tx
@@ -58,7 +58,7 @@ async def reveals(store: Store, base_url: str, config: Config) -> Reveals:
     """Where card details are shown, and whose pages may show them: the API's own host and those named."""
     async with store.read() as tx:
         apis = [program.base_url for program in await programs.all(tx)]
-    return Reveals(base_url, origins(apis, config.detail_hosts))
+    return Reveals(base_url, origins(apis, config.detail_hosts, is_loopback))
 
 
 def anchor_file(store: Store) -> Path | None:
@@ -118,7 +118,7 @@ async def partners(
             raise CannotStart(f"Program {program.name}: {refusal}") from None
         stack.push_async_callback(client.aclose)
         partners[program.name] = client
-        live[program.name] = not is_loopback(check_access(program.base_url, key))
+        live[program.name] = not is_loopback(check_access(program.base_url, key).host)
         await _same_partner(store, program.name, client)
     return partners, live
 

@@ -1,6 +1,7 @@
 """Writes what the code knows better than people: `make docs` runs it and a test says when it is due.
 
-docs/cli.md from the command; in other pages what stands between `<!-- made: NAME -->` and `<!-- end -->`.
+docs/cli.md from the command, docs/countersign.schema.json from the models of the settings; in other pages
+what stands between `<!-- made: NAME -->` and `<!-- end -->`.
 """
 
 from __future__ import annotations
@@ -14,13 +15,17 @@ from typing import Any
 import typer.main
 
 from bot.cli import app
+from bot.config import reference
 from bot.domain.requests.lifecycle import TRANSITIONS, State
 from bot.operations import kinds
 from bot.partner.answers import ANSWERS, COMMON, NO_ANSWER, Answer, Finding, Key, Pair
 from bot.partner.endpoints import FACTS
 
 TARGET = Path(__file__).with_name("cli.md")
-PAGES = tuple(Path(__file__).with_name(name) for name in ("answers.md", "approvals.md", "operations.md"))
+PAGES = tuple(
+    Path(__file__).with_name(name) for name in ("answers.md", "approvals.md", "operations.md", "settings.md")
+)
+SCHEMA = Path(__file__).with_name("countersign.schema.json")
 
 
 def cli_page() -> str:
@@ -133,7 +138,13 @@ def _answer(pair: Pair) -> str:
     return f"`{status} {code}`" if code else f"{status}, and no code of the document"
 
 
-MADE = {"answers": answers_tables, "states": states_diagram, "operations": operations_table}
+MADE = {
+    "answers": answers_tables,
+    "states": states_diagram,
+    "operations": operations_table,
+    "environment": reference.environment_table,
+    "file": reference.file_table,
+}
 
 
 def with_made(text: str) -> str:
@@ -148,5 +159,6 @@ def with_made(text: str) -> str:
 
 if __name__ == "__main__":
     TARGET.write_text(cli_page(), encoding="utf-8")
+    SCHEMA.write_text(reference.json_schema(), encoding="utf-8")
     for page in PAGES:
         page.write_text(with_made(page.read_text(encoding="utf-8")), encoding="utf-8")

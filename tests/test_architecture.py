@@ -16,7 +16,7 @@ PACKAGES = ("bot", "handlers", "storage", "sandbox")
 PLANTED = [
     ("bot.domain.money.amounts", "slack_sdk", "Slack libraries"),
     ("bot.domain.money.amounts", "bot.services", "downward only"),
-    ("bot.services", "bot.settings", "downward only"),
+    ("bot.services", "bot.config", "downward only"),
     ("bot.web", "handlers.guard", "downward only"),
     ("bot.services", "sqlalchemy", "SQL only in storage"),
     ("bot.services", "httpx", "HTTP to the partner"),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
 from typing import TYPE_CHECKING
 
 import typer
@@ -48,6 +47,7 @@ def check() -> None:
 
 
 def _show(config: Config) -> None:
+    from bot.config import write_duration
     from bot.domain.money.amounts import format_usd
 
     people, policy = config.policy.people, config.policy
@@ -63,12 +63,6 @@ def _show(config: Config) -> None:
     for kind in ("default", *policy.kinds):
         rule = policy.of(kind)
         steps = "".join(f", {tier.approvals} above {format_usd(tier.above_usd)}" for tier in rule.tiers)
-        typer.echo(f"{kind}: {rule.approvals} approval(s){steps}; expires after {_written(rule.expires)}.")
-
-
-def _written(duration: timedelta) -> str:
-    seconds = int(duration.total_seconds())
-    for unit, size in (("d", 86400), ("h", 3600), ("m", 60)):
-        if seconds % size == 0:
-            return f"{seconds // size}{unit}"
-    return f"{seconds}s"
+        typer.echo(
+            f"{kind}: {rule.approvals} approval(s){steps}; expires after {write_duration(rule.expires)}."
+        )

@@ -15,7 +15,7 @@ import typer
 from bot.cli.errors import Mistake
 from bot.cli.sandboxes import HOST, start_partner, start_slack
 from bot.cli.serving import port_taken, until_signalled
-from bot.settings import Settings
+from bot.config import Settings
 
 if TYPE_CHECKING:
     from sandbox.partner.server import Running as Partner

@@ -22,10 +22,9 @@ import typer
 from bot.cli.errors import ExitCode, explain
 
 if TYPE_CHECKING:
-    from bot.config import Config, Model
+    from bot.config import Config, Model, Settings
     from bot.partner.models import Me
     from bot.services.core import Directory
-    from bot.settings import Settings
     from storage.store import Store
 
 MANIFEST = Path(__file__).with_name("manifest.yml")
@@ -63,8 +62,7 @@ async def run_doctor() -> bool:
 
 async def examine() -> AsyncIterator[Finding]:
     """All findings, in the order in which things depend on each other."""
-    from bot.config import Config
-    from bot.settings import Need, Settings
+    from bot.config import Config, Need, Settings
 
     try:
         settings = Settings.from_env(os.environ, need=(Need.SLACK, Need.MASTER_KEY))

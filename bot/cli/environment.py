@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
-from bot.settings import Need, Settings
+from bot.config import Need, Settings
 
 if TYPE_CHECKING:
     from storage.store import Store

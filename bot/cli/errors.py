@@ -53,9 +53,8 @@ def in_sentences(command: Callable[P, None]) -> Callable[P, None]:
 
 def explain(error: Exception) -> tuple[list[str], ExitCode] | None:
     """What to say and the exit code; None when the error is ours to mend."""
-    from bot.config import ConfigError
+    from bot.config import ConfigError, SettingsError
     from bot.domain.errors import CountersignError
-    from bot.settings import SettingsError
 
     if isinstance(error, Mistake):
         return [str(error)], error.code

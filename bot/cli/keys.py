@@ -99,8 +99,8 @@ def _read_key() -> Secret:
 
 async def _set(name: str, url: str, key: Secret) -> None:
     from bot.cli.environment import open_store, operator
+    from bot.config import PARTNER_PATH
     from bot.partner.access import AccessRefused, check_access
-    from bot.settings import PARTNER_PATH
     from storage import audit
     from storage.operators import programs
 

@@ -7,7 +7,7 @@ from contextlib import AsyncExitStack
 
 from bot.cli.environment import settings
 from bot.cli.serving import port_taken, until_signalled
-from bot.settings import Need
+from bot.config import Need
 
 
 async def run_production(*, migrate: bool) -> None:

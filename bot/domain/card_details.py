@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import timedelta
 from enum import StrEnum
-from ipaddress import ip_address
 from urllib.parse import urlsplit
 
 from bot.domain.secret import Secret
@@ -43,13 +42,16 @@ class Reveals:
         """The token stands in the fragment, which no browser sends and no crawler fetches."""
         return f"{self.base_url}/details#{token.reveal()}"
 
-    def may_show(self, url: Secret) -> bool:
-        """Is it an address of a host that card details are expected from?"""
-        return origin_of(url.reveal()) in self.origins
+    def may_show(self, origin: str | None) -> bool:
+        """Is it one that card details are expected from? Takes what `origin_of` gives."""
+        return origin in self.origins
 
 
-def origin_of(url: str) -> str | None:
-    """`https://host[:port]`; None for anything a page may not embed. http is for this machine alone."""
+def origin_of(url: str, is_loopback: Callable[[str], bool]) -> str | None:
+    """`https://host[:port]`; None for anything a page may not embed.
+
+    http is for this machine alone: `is_loopback` says which hosts are it.
+    """
     try:
         parts = urlsplit(url)
         host, port = (parts.hostname or "").lower(), parts.port
@@ -57,25 +59,18 @@ def origin_of(url: str) -> str | None:
         return None
     if not host or "@" in parts.netloc or any(c in host for c in " ;,'\"*"):
         return None
-    if parts.scheme != "https" and not (parts.scheme == "http" and _is_this_machine(host)):
+    if parts.scheme != "https" and not (parts.scheme == "http" and is_loopback(host)):
         return None
     name = f"[{host}]" if ":" in host else host
     usual = {"https": 443, "http": 80}[parts.scheme]
     return f"{parts.scheme}://{name}" + ("" if port in (None, usual) else f":{port}")
 
 
-def _is_this_machine(host: str) -> bool:
-    if host == "localhost":
-        return True
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return False
-
-
-def origins(addresses: Iterable[str], hosts: Iterable[str]) -> frozenset[str]:
+def origins(
+    addresses: Iterable[str], hosts: Iterable[str], is_loopback: Callable[[str], bool]
+) -> frozenset[str]:
     """Of the API's addresses, and of further hosts as `countersign.toml` names them."""
-    found = (origin_of(url) for url in (*addresses, *(f"https://{host}" for host in hosts)))
+    found = (origin_of(url, is_loopback) for url in (*addresses, *(f"https://{host}" for host in hosts)))
     return frozenset(origin for origin in found if origin)
 
 

@@ -13,6 +13,7 @@
     wire        one HTTP exchange: bytes out, an answer or an error in
     codec       JSON with exact numbers, both ways
     access      which key may go to which address
+    loopback    which hosts are this machine
     redaction   what may stand in a log line or an error message
     webhooks    is this delivery genuine, and what does it say; sans-I/O
     known       what all of the above know of the API, as data

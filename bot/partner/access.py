@@ -6,12 +6,12 @@ a reserved beginning and are sent to loopback only; any other key is never sent 
 a sandbox or a test can be listening.
 """
 
-import ipaddress
 import re
 
 import httpx
 
 from bot.domain.secret import Secret
+from bot.partner.loopback import is_loopback
 
 SANDBOX_PREFIX = "svc_live_00000000"
 
@@ -32,16 +32,6 @@ def key_prefix(key: Secret) -> str:
     return match.group() if match else "(unknown form)"
 
 
-def is_loopback(url: httpx.URL) -> bool:
-    """Whether the address can only be this machine. A name other than `localhost` never is."""
-    if url.host == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(url.host).is_loopback
-    except ValueError:
-        return False
-
-
 def check_access(base_url: str, key: Secret) -> httpx.URL:
     """The base address, without a slash at its end, if this key may be sent there.
 
@@ -52,7 +42,7 @@ def check_access(base_url: str, key: Secret) -> httpx.URL:
     secret = key.reveal()
     if not _HEADER_SAFE.fullmatch(secret):
         raise AccessRefused("The API key is empty or has characters that no key has. Set it again.")
-    if is_loopback(url):
+    if is_loopback(url.host):
         if not secret.startswith(SANDBOX_PREFIX):
             raise AccessRefused(
                 f"This is no sandbox key, and {url.host} is this machine: a live key is never used there. "

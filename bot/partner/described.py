@@ -12,8 +12,9 @@ from typing import Any
 import httpx
 import msgspec
 
-from bot.partner.access import is_loopback, public_address
+from bot.partner.access import public_address
 from bot.partner.endpoints import RECORD_READ_SECONDS
+from bot.partner.loopback import is_loopback
 
 MOST_BYTES = 5 * 1024 * 1024
 _LONGEST_CHAIN = 32
@@ -27,7 +28,7 @@ class NoDescription(Exception):
 async def fetch(base_url: str, *, transport: httpx.AsyncBaseTransport | None = None) -> dict[str, Any]:
     """`{base_url}/openapi.json` as a value. Raises NoDescription, and AccessRefused for a bad address."""
     url = f"{public_address(base_url)}/openapi.json"
-    trust_env = not is_loopback(httpx.URL(url))
+    trust_env = not is_loopback(httpx.URL(url).host)
     try:
         async with (
             asyncio.timeout(RECORD_READ_SECONDS),

@@ -21,7 +21,7 @@ from bot import __version__
 from bot.domain.secret import Secret
 from bot.domain.time.clock import Clock
 from bot.partner import codec
-from bot.partner.access import check_access, is_loopback, key_prefix
+from bot.partner.access import check_access, key_prefix
 from bot.partner.answers import NOT_CONNECTED, NOT_SENT
 from bot.partner.certainty import classify, documented, proved_by, unanswered
 from bot.partner.endpoints import CONNECT_SECONDS, FACTS, Endpoint
@@ -33,6 +33,7 @@ from bot.partner.errors import (
     PartnerError,
     UnreadableAnswer,
 )
+from bot.partner.loopback import is_loopback
 from bot.partner.redaction import private_values, redact
 
 logger = logging.getLogger("countersign.partner")
@@ -223,7 +224,7 @@ def _client(base: str, transport: httpx.AsyncBaseTransport | None) -> httpx.Asyn
     return httpx.AsyncClient(
         transport=transport,
         verify=_trusted(),
-        trust_env=not is_loopback(httpx.URL(base)),
+        trust_env=not is_loopback(httpx.URL(base).host),
         follow_redirects=False,
         limits=httpx.Limits(max_connections=20, max_keepalive_connections=10, keepalive_expiry=15),
     )

@@ -23,11 +23,10 @@ from urllib.parse import urlsplit
 from bot import app, log
 from bot.cli.errors import explain
 from bot.cli.serving import until_signalled
-from bot.config import Config
+from bot.config import Config, Settings
 from bot.engine.embedded import Embedded
 from bot.services.events.ssrf import Sender
 from bot.services.messages import delivery
-from bot.settings import Settings
 from tests.crash.leaping import LeapingClock, Leaps
 from tests.crash.planted import BUGS
 

@@ -11,14 +11,12 @@ import pytest
 from sqlalchemy import text
 
 from bot import app, foundation
-from bot.config import Config
-from bot.settings import Settings
+from bot.config import Config, Settings
 from sandbox.partner.server import Running as Partner
 from sandbox.partner.server import serve as serve_partner
 from sandbox.slack import Options
 from sandbox.slack import Running as Slack
 from sandbox.slack import serve as serve_slack
-from sandbox.slack.workspace import Options
 from storage import audit
 from storage.migrate import migrate
 

@@ -13,6 +13,7 @@ from aiohttp.web import Application
 from bot import details, web
 from bot.domain.card_details import Manner, origin_of, origins
 from bot.domain.secret import Secret
+from bot.partner.loopback import is_loopback
 from bot.services.execution.card_details_access import NotShown, Shown
 
 TOKEN = "t" * 43
@@ -173,10 +174,10 @@ async def test_a_form_of_another_page_cannot_spend(client: aiohttp.ClientSession
     ],
 )
 def test_only_https_or_this_machine_may_be_embedded(url: str, origin: str | None) -> None:
-    assert origin_of(url) == origin
+    assert origin_of(url, is_loopback) == origin
 
 
 def test_the_api_s_own_host_and_those_named_serve_details_and_no_other() -> None:
-    found = origins(["https://api.example.com/api/partner/v1"], ["cards.example.com"])
+    found = origins(["https://api.example.com/api/partner/v1"], ["cards.example.com"], is_loopback)
 
     assert found == {"https://api.example.com", "https://cards.example.com"}

@@ -26,6 +26,7 @@ from bot.domain.requests.approvals import Verdict
 from bot.domain.requests.lifecycle import Request
 from bot.domain.secret import Secret
 from bot.partner.client import PartnerClient
+from bot.partner.loopback import is_loopback
 from bot.partner.ratelimit import RateLimiter
 from bot.services import people
 from bot.services.cards import card_sync
@@ -244,7 +245,7 @@ async def a_world(folder: Path, *, policy: Policy | None = None, **core_options:
         async with store.begin() as tx:
             await programs.put(tx, "main", base_url=simulator.base_url, key=Secret(simulator.key))
         directory = ScriptedDirectory()
-        served = origins([simulator.base_url], ())
+        served = origins([simulator.base_url], (), is_loopback)
         core_options.setdefault("reveals", Reveals("https://countersign.example.com", served))
         core = Core(
             store=store,

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from bot.config import Config, ConfigError
-from bot.config_table import parse_duration
 from bot.domain.events.retention import Retention
 from bot.domain.people.policy import KindPolicy, Tier
 
@@ -49,8 +48,8 @@ def test_defaults_hold_where_the_file_is_silent() -> None:
     assert config.policy.of("card_order") == KindPolicy()
     assert config.poll.cards == timedelta(minutes=10)
     assert config.retention == Retention(timedelta(days=30), timedelta(days=30))
-    assert config.float_alert.floor_usd == Decimal(1000)
-    assert config.decline_alert.cluster_at == 5
+    assert config.alerting.float_alert.floor_usd == Decimal(1000)
+    assert config.alerting.declines.cluster_at == 5
     assert config.policy.limits.total_usd is None
 
 
@@ -149,6 +148,84 @@ def test_a_value_that_makes_no_sense_is_named(table: str, key: str) -> None:
     assert any(key in problem for problem in problems), problems
 
 
+def test_problems_are_plain_sentences_that_say_what_is_meant() -> None:
+    problems = problems_of(
+        """
+        poll = 3
+        [slack]
+        approvals_channel = "approvals"
+        alerts_chanel = "#alerts"
+        [people]
+        approvers = ["@boss", "boss", 4]
+        delegations = [{ from = "@boss", until = 2026-03-01, since = 2026-03-02, reason = " " }]
+        [policy.card_topup]
+        approvals = 0
+        tiers = [{ above_usd = "1e3", approvals = "2" }]
+        [policy.card_freeze]
+        now = 1
+        [limits]
+        total_usd = "0"
+        [alerts.hours]
+        timezone = "Mars/Base"
+        quiet = "22-7"
+        [relay]
+        destinations = 3
+        [language_model]
+        url = 3
+        """
+    )
+
+    assert sorted(problems) == [
+        "alerts.hours.quiet is '22-7', which is not hours such as \"22:00-07:00\".",
+        'alerts.hours.timezone is \'Mars/Base\'; write a name such as "Europe/Berlin" or "UTC".',
+        "language_model.url must be a text.",
+        "limits.total_usd is '0': The amount must be more than zero, for example 25.00.",
+        'people.approvers[2] is \'boss\', which is not an "@group", an "@user" or a Slack id.',
+        'people.approvers[3] must be an "@group", an "@user" or a Slack id.',
+        "people.delegations[1].reason is needed.",
+        'people.delegations[1].to is needed: an "@user" or a Slack id.',
+        "people.delegations[1].until is not after since.",
+        "policy.card_freeze.now must be true or false.",
+        "policy.card_topup.approvals must be at least 1.",
+        'policy.card_topup.tiers[1].above_usd is \'1e3\', which is not dollars in quotes, such as "500" or "99.50".',
+        "policy.card_topup.tiers[1].approvals must be a whole number.",
+        "poll must be a table.",
+        "relay.destinations must be a list.",
+        "slack.alerts_chanel is not known. Did you mean alerts_channel?",
+        'slack.alerts_channel is needed: a "#channel" or a channel id.',
+        "slack.approvals_channel is 'approvals', which is not a \"#channel\" or a channel id.",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("setting", "value"),
+    [
+        ("alerts.float.runway_hours", '"24"'),
+        ("alerts.float.runway_hours", "24.0"),
+        ("alerts.float.runway_hours", "true"),
+        ("alerts.float.floor_usd", "1000"),
+        ("alerts.float.floor_usd", "1000.0"),
+        ("alerts.hours.digest", "09:00:00"),
+        ("policy.card_freeze.now", '"true"'),
+        ("policy.card_freeze.now", "0"),
+        ("poll.account", "60"),
+        ("details.hosts", '"cards.example.com"'),
+        ("language_model.model", "4"),
+    ],
+)
+def test_no_value_is_converted_from_another_type(setting: str, value: str) -> None:
+    assert [problem.split(" ")[0] for problem in problems_of(f"{setting} = {value}\n{SMALLEST}")] == [setting]
+
+
+def test_a_tier_must_ask_for_more_approvals_than_its_kind_inherits() -> None:
+    tier = '[policy.card_topup]\ntiers = [{ above_usd = "500", approvals = 2 }]\n'
+
+    assert Config.parse((SMALLEST + tier).encode()).policy.of("card_topup").most_approvals == 2
+    assert problems_of(f"{SMALLEST}[policy.default]\napprovals = 2\n{tier}") == [
+        "policy.card_topup.tiers[1].approvals is 2, no more than below that amount: the tier would do nothing."
+    ]
+
+
 def test_tiers_must_go_up_in_amount() -> None:
     text = SMALLEST + (
         "[policy.card_topup]\n"
@@ -168,4 +245,7 @@ def test_a_file_that_is_not_toml_or_not_there_is_a_sentence(tmp_path: Path) -> N
 
 @pytest.mark.parametrize("text", ["", "0s", "8", "8H", "1.5h", "-1m", "8h ", "٣h", "1w"])
 def test_what_is_no_duration(text: str) -> None:
-    assert parse_duration(text) is None
+    (problem,) = problems_of(f'{SMALLEST}[poll]\naccount = "{text}"')
+
+    assert problem.startswith("poll.account is ")
+    assert problem.endswith('a duration in quotes, such as "90s", "15m", "8h" or "2d".')

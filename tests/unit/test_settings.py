@@ -1,14 +1,14 @@
 """The environment: names, forms, secrets, and where the master key may come from."""
 
-import dataclasses
 import sys
 import traceback
 from pathlib import Path
 
 import pytest
+from pydantic import ValidationError
 
+from bot.config import MasterKeySource, Need, Settings, SettingsError
 from bot.domain.secret import Secret
-from bot.settings import MasterKeySource, Need, Settings, SettingsError
 
 KEY = "hVXvTjwYcVCMXAWOV3Pv9H3Hg7IaLo3n8iN8V5oBBJw="
 
@@ -110,7 +110,7 @@ def test_a_master_key_command_is_run_without_a_shell(tmp_path: Path) -> None:
 
 
 def test_a_master_key_command_that_hangs_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("bot.settings.COMMAND_TIMEOUT_S", 0.2)
+    monkeypatch.setattr("bot.config.master_key.COMMAND_TIMEOUT_S", 0.2)
     source = MasterKeySource(
         "COUNTERSIGN_MASTER_KEY_COMMAND", Secret(f"{sys.executable} -c 'import signal; signal.pause()'")
     )
@@ -135,12 +135,21 @@ def test_no_secret_shows_in_the_settings_or_in_a_traceback() -> None:
     with pytest.raises(SettingsError) as caught:
         Settings.from_env({**env, "COUNTERSIGN_LOG": "?"})
     assert "canary" not in "".join(traceback.format_exception(caught.value))
+    assert caught.value.__context__ is None  # what pydantic raised holds the values
     assert settings.slack_bot_token is not None
     assert settings.slack_bot_token.reveal() == "xoxb-1-canary"
+
+
+def test_the_environment_of_the_process_is_read_only_where_it_is_given(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("COUNTERSIGN_DATABASE_URL", "sqlite:///other.db")
+
+    assert Settings.from_env({}).database_url == Settings().database_url == "sqlite:///var/countersign.db"
 
 
 def test_settings_cannot_be_changed() -> None:
     settings = Settings.from_env({})
 
-    with pytest.raises(dataclasses.FrozenInstanceError):
+    with pytest.raises(ValidationError, match="frozen"):
         settings.database_url = "sqlite:///other.db"  # type: ignore[misc]  # the point of the test

@@ -21,6 +21,7 @@ from bot.domain.requests.lifecycle import Request
 from bot.domain.secret import Secret
 from bot.operations.card_reveal import odd_status
 from bot.partner.errors import PartnerError, Unauthorized
+from bot.partner.loopback import is_loopback
 from bot.services import outbox_messages, people
 from bot.services.audit import audited_refusal
 from bot.services.cards import details_link
@@ -176,11 +177,12 @@ async def _ask(core: Core, request: Request, manner: Manner) -> tuple[Secret, in
             await programs.pause(core, request.program, error)
         cause = presend_checks.operation_of(core, request).judge(error, outcome_unknown=False).cause
         raise await _nothing_shown(core, request, cause, error.code or "no_answer") from error
-    if not core.reveals.may_show(url):
-        origin = origin_of(url.reveal()) or "an address that is not https"
-        log.warning("reveal.other_host", extra={"request": request.id, "origin": origin})
+    origin = origin_of(url.reveal(), is_loopback)
+    if not core.reveals.may_show(origin):
+        shown = origin or "an address that is not https"
+        log.warning("reveal.other_host", extra={"request": request.id, "origin": shown})
         cause = (
-            f"The service gave a page at {origin}, which may not be shown here. An admin adds its host to"
+            f"The service gave a page at {shown}, which may not be shown here. An admin adds its host to"
             " `details.hosts` in countersign.toml if it is the service's."
         )
         raise await _nothing_shown(core, request, cause, "other_host")

@@ -1,0 +1,205 @@
+"""The tables of `countersign.toml` that say who decides what: people, delegations, policies by kind.
+
+What they mean is in `bot.domain.people.policy`; here they are read and made into its values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from datetime import UTC, date, datetime, time, timedelta
+from typing import Annotated, Any
+from zoneinfo import ZoneInfo
+
+from pydantic import BeforeValidator, Field, ValidationInfo, WithJsonSchema, create_model, field_validator
+
+from bot.config import forms
+from bot.config.forms import Names, Rows
+from bot.config.problems import Where, refuse
+from bot.config.sections import Table
+from bot.domain.people import policy as domain
+from bot.domain.people.delegation import LONGEST
+from bot.domain.people.delegation import Delegation as DomainDelegation
+
+_USUAL = domain.KindPolicy()
+
+
+def _since(value: object, info: ValidationInfo[ZoneInfo]) -> datetime:
+    return _moment(value, info.context, days=0)
+
+
+def _until(value: object, info: ValidationInfo[ZoneInfo]) -> datetime:
+    return _moment(value, info.context, days=1)
+
+
+def _moment(value: object, zone: ZoneInfo, *, days: int) -> datetime:
+    """A time with its offset, in UTC; or so many days after the beginning of a day of `zone`."""
+    if isinstance(value, str):
+        try:
+            value = date.fromisoformat(value) if len(value) == 10 else datetime.fromisoformat(value)
+        except ValueError:
+            value = None
+    if isinstance(value, datetime) and value.tzinfo is not None:
+        return value.astimezone(UTC)
+    if isinstance(value, date) and not isinstance(value, datetime):
+        return datetime.combine(value + timedelta(days=days), time(), zone).astimezone(UTC)
+    raise ValueError("must be a date such as 2026-03-02, or a time with its offset.")
+
+
+_DATE = WithJsonSchema({"anyOf": [{"type": "string", "format": form} for form in ("date", "date-time")]})
+
+
+class Delegation(Table):
+    """One person decides in the place of another for a while. Validated in the context of the team's zone."""
+
+    away: forms.Person = Field(alias="from", description="Who is away")
+    delegate: forms.Person = Field(alias="to", description="Who decides in their place")
+    since: Annotated[datetime, BeforeValidator(_since), _DATE] = Field(
+        description="The first day, in `alerts.hours.timezone`; or a time with its offset"
+    )
+    until: Annotated[datetime, BeforeValidator(_until), _DATE] = Field(
+        description=f"The last day, included; or a time with its offset. At most {LONGEST.days} days later"
+    )
+    reason: forms.Text = Field(description="Why, for the record")
+
+    @field_validator("delegate")
+    @classmethod
+    def _check_other(cls, delegate: str, info: ValidationInfo) -> str:
+        if delegate == info.data.get("away"):
+            raise ValueError("is the person who is away.")
+        return delegate
+
+    @field_validator("until")
+    @classmethod
+    def _check_length(cls, until: datetime, info: ValidationInfo) -> datetime:
+        since = info.data.get("since", until - timedelta(days=1))
+        if until <= since:
+            raise ValueError("is not after since.")
+        if until - since > LONGEST:
+            raise ValueError(f"is more than {LONGEST.days} days away: name them as an approver instead.")
+        return until
+
+    def value(self) -> DomainDelegation:
+        """The same for the domain."""
+        return DomainDelegation(**dict(self))
+
+
+class People(Table):
+    """Who may do what. Names are Slack ids, `@group` handles or `@user` names."""
+
+    requesters: Names[forms.PersonOrGroup] = Field(
+        (), description="Who may ask; empty = every full member of the workspace"
+    )
+    approvers: Names[forms.PersonOrGroup] = Field(
+        description="Who may approve, at least one; nobody approves their own request"
+    )
+    admins: Names[forms.PersonOrGroup] = Field(
+        (), description="Who may do what admins do; empty = the approvers"
+    )
+    delegations: Rows[Delegation] = Field(
+        (),
+        description="Who decides for somebody who is away. See [Approvals](approvals.md#deciding-in-somebodys-place)",
+    )
+
+    @field_validator("approvers")
+    @classmethod
+    def _check_any(cls, approvers: tuple[str, ...]) -> tuple[str, ...]:
+        if not approvers:
+            raise ValueError("names nobody, so no request could ever be approved.")
+        return approvers
+
+    @field_validator("delegations")
+    @classmethod
+    def _check_overlaps(cls, rows: tuple[Delegation, ...]) -> tuple[Delegation, ...]:
+        found = [row.value() for row in rows]
+        refuse(
+            ((n, "since"), "overlaps another delegation between the same two.")
+            for n, one in enumerate(found)
+            if any(one.overlaps(other) for other in found[:n])
+        )
+        return rows
+
+    def value(self) -> domain.People:
+        """The same for the domain, without the delegations."""
+        return domain.People(self.requesters, self.approvers, self.admins)
+
+
+class Tier(Table):
+    """More approvals above an amount."""
+
+    above_usd: forms.UsdOrZero = Field(description="The tier counts above this amount")
+    approvals: forms.Count = Field(description="This many people must approve: more than below that amount")
+
+
+class Rule(Table):
+    """Who must approve a kind of operation. What a kind's table does not set comes from `policy.default`."""
+
+    approvals: forms.Count = Field(
+        _USUAL.approvals, description="People other than the requester who must approve"
+    )
+    expires: forms.Duration = Field(_USUAL.expires, description="How long a request waits for approval")
+    tiers: Rows[Tier] = Field(
+        (),
+        description='More approvals above an amount, such as `{ above_usd = "500", approvals = 2 }`;'
+        " each tier needs a higher amount and more approvals than the one before",
+    )
+
+    def over(self, usual: domain.KindPolicy) -> domain.KindPolicy:
+        """For the domain: what this table sets, and the rest as in `usual`."""
+        given = {name: value for name, value in self if name in self.model_fields_set}
+        if "tiers" in given:
+            given["tiers"] = tuple(domain.Tier(**dict(tier)) for tier in self.tiers)
+        return replace(usual, **given)
+
+
+class NowRule(Rule):
+    """For a kind that can be done at once."""
+
+    now: bool = Field(_USUAL.now, description="Whether *Freeze now* is offered")
+
+
+class Policies(Table):
+    """`[policy]`: the rule for every kind, and a rule for each kind that has one of its own."""
+
+    default: Rule = Field(
+        default_factory=Rule, description="The policy of every operation kind that has no table of its own"
+    )
+
+    @field_validator("*")
+    @classmethod
+    def _check_tiers(cls, rule: Rule, info: ValidationInfo) -> Rule:
+        inherits = "approvals" not in rule.model_fields_set
+        usual = info.data.get("default", rule) if inherits else rule
+        refuse(_idle_tiers(rule.tiers, usual.approvals))
+        return rule
+
+    def value(
+        self, usual: domain.KindPolicy = _USUAL
+    ) -> tuple[domain.KindPolicy, Mapping[str, domain.KindPolicy]]:
+        """For the domain: the default, and the policy of each kind that has a table."""
+        default = self.default.over(usual)
+        kinds = {kind: rule.over(default) for kind, rule in self if kind in self.model_fields_set}
+        kinds.pop("default", None)
+        return default, kinds
+
+
+def _idle_tiers(tiers: tuple[Tier, ...], approvals: int) -> Iterator[tuple[Where, str]]:
+    """What is wrong with tiers that would never matter, as they do not go up in amount and in approvals."""
+    most, above_usd = approvals, None
+    for n, tier in enumerate(tiers):
+        if tier.approvals <= most:
+            phrase = f"is {tier.approvals}, no more than below that amount: the tier would do nothing."
+            yield ("tiers", n, "approvals"), phrase
+        if above_usd is not None and tier.above_usd <= above_usd:
+            yield ("tiers", n, "above_usd"), "must be more than in the tier before it."
+        most, above_usd = max(most, tier.approvals), tier.above_usd
+
+
+def policies_of(kinds: Mapping[str, bool]) -> type[Policies]:
+    """The table `[policy]` with a table for each of `kinds`: its name, and whether it can be done at once."""
+    fields: dict[str, Any] = {}
+    for kind, can_run_now in kinds.items():
+        rule = NowRule if can_run_now else Rule
+        described = f"The policy of `{kind}`; what it does not set comes from `policy.default`"
+        fields[kind] = (rule, Field(default_factory=rule, description=described))
+    return create_model("PoliciesByKind", __base__=Policies, **fields)

@@ -28,7 +28,8 @@ from bot.services.core import Core
 from bot.services.messages import audit_anchors
 from storage import audit
 from storage.operators import programs
-from storage.store import Store, Tx
+from storage.store import Store
+from storage.transaction import Tx
 from storage.vault import Keyring, Vault
 
 log = logging.getLogger("countersign.app")

@@ -21,7 +21,7 @@ from sqlalchemy import ColumnElement, Row, insert, or_, select, update
 from bot.domain.money.csv_export import guarded
 from storage import tables as t
 from storage.columns import json_text, time_text
-from storage.store import Tx
+from storage.transaction import Tx
 from storage.vault import length_prefixed
 
 _DOMAIN = b"countersign-audit-v1"

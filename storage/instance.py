@@ -9,7 +9,7 @@ from sqlalchemy import select
 from storage import tables as t
 
 if TYPE_CHECKING:
-    from storage.store import Tx
+    from storage.transaction import Tx
 
 INSTANCE = "instance"
 

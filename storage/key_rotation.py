@@ -1,4 +1,4 @@
-"""Master keys and the database: does the key fit, which keys are in use, and moving to a new one.
+"""Moving a database to a new master key, and which keys it still needs.
 
 Rotation: add the new key as the second line everywhere, make it the first line, `rewrap`, check with
 `kids_in_use`, then take the old line out. Audit links and decisions signed under the old key can be
@@ -9,89 +9,17 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from sqlalchemy import Column, ColumnElement, Table, Text, delete, insert, literal, select, update
+from sqlalchemy import ColumnElement, Text, delete, literal, select, update
 
 from storage import tables as t
-from storage.errors import CannotOpen, WrongMasterKey
-from storage.vault import Ref, Sealed
+from storage.master_keys import plant_canaries
+from storage.sealed_columns import SEALED_COLUMNS, SealedColumn
+from storage.store import Store
+from storage.transaction import Tx
 
-if TYPE_CHECKING:
-    from storage.store import Store, Tx
-
-_CONSTANT = b"countersign keycheck"
 _BATCH = 100
-
-
-@dataclass(frozen=True, slots=True)
-class SealedColumn:
-    """A column of sealed values: its table and row key, its purpose, and where its version is kept."""
-
-    table: Table
-    column: str
-    key: str
-    purpose: str
-    version: str | None = None
-
-    @property
-    def cell(self) -> Column[Sealed | None]:
-        return self.table.c[self.column]
-
-    def ref(self, row_id: str, version: int = 1) -> Ref:
-        return Ref(self.purpose, self.table.name, self.column, row_id, version)
-
-
-PROGRAM_KEY = SealedColumn(t.program, "sealed_key", "name", "api_key", "key_version")
-REQUEST_PRIVATE = SealedColumn(t.request, "sealed_private", "id", "pii")
-REQUEST_BODY = SealedColumn(t.request, "sealed_body", "id", "pii")
-INBOX_PAYLOAD = SealedColumn(t.inbox, "sealed_payload", "event_id", "pii")
-DRAFT_CONTENT = SealedColumn(t.draft, "sealed_content", "id", "pii")
-WEBHOOK_SECRET = SealedColumn(t.webhook_secret, "sealed_secret", "program", "wh_secret", "version")
-RELAY_BODY = SealedColumn(t.relay_delivery, "sealed_body", "id", "pii")
-DIALOG_SLOTS = SealedColumn(t.dialog, "sealed_slots", "id", "pii")
-SEALED_COLUMNS = (
-    PROGRAM_KEY,
-    REQUEST_PRIVATE,
-    REQUEST_BODY,
-    INBOX_PAYLOAD,
-    DRAFT_CONTENT,
-    WEBHOOK_SECRET,
-    RELAY_BODY,
-    DIALOG_SLOTS,
-)
-
-
-def _canary(kid: str) -> Ref:
-    return Ref("keycheck", "keycheck", "sealed", kid)
-
-
-async def check_canary(tx: Tx) -> None:
-    """Raise `WrongMasterKey` unless every key this database uses is in the keyring and is the true one."""
-    rows = (await tx.run(select(t.keycheck))).all()
-    wrong = []
-    for row in rows:
-        try:
-            fits = tx.vault.open(row.sealed, _canary(row.kid)) == _CONSTANT
-        except CannotOpen:
-            fits = False
-        if not fits:
-            wrong.append(row.kid)
-    if wrong:
-        raise WrongMasterKey(
-            f"The master key does not fit this database, so nothing was started and nothing was changed."
-            f" It needs the key(s) {', '.join(sorted(wrong))}; given: {', '.join(tx.vault.kids)}."
-            " Give the keyring that was used before."
-        )
-
-
-async def plant_canaries(tx: Tx) -> None:
-    """A canary for the primary key if it has none, so that its loss is noticed at the next start."""
-    known = set((await tx.run(select(t.keycheck.c.kid))).scalars())
-    if tx.vault.primary_kid not in known:
-        sealed = tx.vault.seal(_CONSTANT, _canary(tx.vault.primary_kid))
-        await tx.run(insert(t.keycheck).values(kid=tx.vault.primary_kid, sealed=sealed))
 
 
 async def kids_in_use(tx: Tx) -> dict[str, int]:

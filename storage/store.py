@@ -9,74 +9,23 @@ On SQLite writers of this process take turns (`write_turn`), instead of polling 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Collection
+from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
-from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, CursorResult, Executable, Row, Select, event, text
-from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
+from sqlalchemy import Connection, event, text
+from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 
 from bot.domain.time.clock import Clock
-from storage import instance, key_rotation
+from storage import instance, master_keys
 from storage.database import Database, FileLock, set_pragmas
 from storage.errors import DatabaseMissing
 from storage.migrate import require_current
+from storage.transaction import Tx
 from storage.vault import Vault
 
 _READERS = 4
 _POSTGRES_CONNECTIONS = 8
-# Databases bound the parameters of one statement; SQLite's older ones at 999.
-_AT_ONCE = 500
-
-
-class Tx:
-    """One transaction. `now` is the clock's time when it began (on SQLite: when it had the lock)."""
-
-    def __init__(self, connection: AsyncConnection, *, vault: Vault, now: datetime, writes: bool) -> None:
-        self.connection = connection
-        self.vault = vault
-        self.now = now
-        self.writes = writes
-        self._callbacks: list[Callable[[], None]] = []
-
-    @property
-    def is_postgres(self) -> bool:
-        return self.connection.dialect.name == "postgresql"
-
-    async def run(self, statement: Executable, *args: Any) -> CursorResult[Any]:
-        """Execute one statement; for the query modules of this package."""
-        result: CursorResult[Any] = await self.connection.execute(statement, *args)
-        return result
-
-    async def run_among(
-        self, asked: Select[Any], column: ColumnElement[Any], values: Collection[str]
-    ) -> list[Row[Any]]:
-        """The rows of `asked` whose `column` is one of `values`, however many they are."""
-        wanted, found = sorted(values), list[Row[Any]]()
-        for start in range(0, len(wanted), _AT_ONCE):
-            some = asked.where(column.in_(wanted[start : start + _AT_ONCE]))
-            found += (await self.run(some)).all()
-        return found
-
-    @asynccontextmanager
-    async def savepoint(self) -> AsyncIterator[None]:
-        """What fails inside is undone, with what it asked for after the commit; the rest goes on."""
-        asked_before = len(self._callbacks)
-        try:
-            async with self.connection.begin_nested():
-                yield
-        except BaseException:
-            del self._callbacks[asked_before:]
-            raise
-
-    def after_commit(self, callback: Callable[[], None]) -> None:
-        """Run `callback` once this transaction is durable; never if it rolls back."""
-        self._callbacks.append(callback)
-
-    def committed(self) -> None:
-        for callback in self._callbacks:
-            callback()
 
 
 class Store:
@@ -132,10 +81,10 @@ class Store:
         async with self.read() as tx:
             self.instance = await instance.instance(tx)
             self.vault = tx.vault = self.vault.bound_to(self.instance)
-            await key_rotation.check_canary(tx)
+            await master_keys.check_canary(tx)
         if exclusive:
             async with self.begin() as tx:
-                await key_rotation.plant_canaries(tx)
+                await master_keys.plant_canaries(tx)
 
     @asynccontextmanager
     async def begin(self) -> AsyncIterator[Tx]:

@@ -8,7 +8,7 @@ from typing import Any
 from sqlalchemy import Table, func
 from sqlalchemy.dialects import postgresql, sqlite
 
-from storage.store import Tx
+from storage.transaction import Tx
 
 
 async def insert_new(tx: Tx, table: Table, values: dict[str, Any]) -> bool:

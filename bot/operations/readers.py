@@ -23,6 +23,9 @@ _EMAIL = re.compile(r"[^@\s<>|,;:()\[\]\\\"]+@[^@\s<>|,;:()\[\]\\\"]+\.[^@\s<>|,
 # Groups of digits with a space, a dot or a dash between them; after a plus they are a phone number.
 _DIGIT_GROUPS = re.compile(r"(?<![+0-9])[0-9]+(?:[ .\-–\u00a0\u202f]{1,2}[0-9]+)*")
 
+REASON_LIMIT = 1000
+"""Characters of a reason; what Slack takes in one field of a form is more."""
+
 
 def refuse_card_number(text: str) -> None:
     """Raise ValueError where neighbouring groups of digits make a Luhn-valid number of 13 to 19 digits.
@@ -157,3 +160,14 @@ def public_url(text: str) -> str:
         raise ValueError("The service delivers to public names only, not to addresses or names of a network.")
     where = name if port in (None, 443) else f"{name}:{port}"
     return parts._replace(netloc=where).geturl()
+
+
+def read_reason(text: str) -> str:
+    """A reason is required everywhere; raises ValueError with the sentence for the field."""
+    reason = "".join(c for c in text if c == "\n" or unicodedata.category(c) not in ("Cc", "Cf")).strip()
+    if not reason:
+        raise ValueError("Say why: the people who approve read it.")
+    if len(reason) > REASON_LIMIT:
+        raise ValueError(f"The reason has {len(reason)} characters; at most {REASON_LIMIT} fit.")
+    refuse_card_number(reason)
+    return reason

@@ -13,7 +13,7 @@ from typing import Any
 from bot.domain.errors import CountersignError
 from bot.services.core import Core
 from storage import audit as chain
-from storage.store import Tx
+from storage.transaction import Tx
 
 
 async def record(

@@ -14,7 +14,7 @@ from bot.domain.requests.lifecycle import Request
 from bot.services.core import Core
 from storage.audit import Anchor
 from storage.messages import outbox
-from storage.store import Tx
+from storage.transaction import Tx
 
 PROGRESS_EVERY = timedelta(seconds=3)
 _TOLD_OF_ROWS = frozenset({"unresolved", "landed_late", "resolution"})

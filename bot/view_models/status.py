@@ -7,9 +7,26 @@ from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 
+from bot.domain.money.amounts import format_usd
 from bot.operations._base import Line
-from bot.services.alerts.funding_rules import UnderWay
 from bot.view_models.pictures import AlertPicture, FloatPicture, InboxPicture
+
+
+@dataclass(frozen=True, slots=True)
+class OpenFunding:
+    """A submission that is not final, as last read; `amount_usd` None while it is not verified."""
+
+    id: str
+    name: str
+    network: str
+    status: str
+    amount_usd: Decimal | None
+    since: datetime
+
+    @property
+    def text(self) -> str:
+        amount = f", {format_usd(self.amount_usd)}" if self.amount_usd is not None else ""
+        return f"{self.name} on {self.network}: {self.status}{amount}, since {self.since:%Y-%m-%d %H:%M} UTC"
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +46,7 @@ class ProgramState:
     paused: str
     may_resume: bool
     float: FloatPicture | None
-    funding: tuple[UnderWay, ...]
+    funding: tuple[OpenFunding, ...]
     signing: str  # of the webhook's secret: current, previous, lost or none
     last_delivery_at: datetime | None
     fresh: tuple[Freshness, ...]

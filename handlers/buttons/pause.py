@@ -36,7 +36,7 @@ async def pause(turn: Turn) -> None:
     program = ids.unpack(turn.view["private_metadata"])["program"]
     reason = forms.answer(turn.view["state"]["values"]["reason"]["value"])
     try:
-        reason = pausing.read_reason(reason)
+        reason = pausing.read_optional_reason(reason)
     except InvalidInput as wrong:
         await turn.ack(response_action="errors", errors={"reason": str(wrong)})
         return

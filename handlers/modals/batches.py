@@ -6,9 +6,10 @@ from bot.domain.errors import NotAllowed, NotFound
 from bot.domain.people.delegation import Standing
 from bot.domain.requests import batch_csv
 from bot.domain.requests.batch_csv import Unreadable
+from bot.operations import readers
 from bot.operations._base import Operation
 from bot.services import people
-from bot.services.requests import batch_reading, batch_submission, drafts, request_lookups
+from bot.services.requests import batch_reading, batch_submission, request_lookups
 from bot.services.requests import review as refresh
 from handlers.guard import Json, Turn
 from handlers.modals import submissions as modals
@@ -105,7 +106,7 @@ async def preview(turn: Turn) -> None:
     """Submit: recorded before Slack is answered, as a single request is."""
     meta = ids.unpack(turn.view["private_metadata"])
     try:
-        reason = drafts.read_reason(forms.answer(turn.view["state"]["values"][forms.REASON]["value"]))
+        reason = readers.read_reason(forms.answer(turn.view["state"]["values"][forms.REASON]["value"]))
     except ValueError as wrong:
         await turn.ack(response_action="errors", errors={forms.REASON: str(wrong)})
         return

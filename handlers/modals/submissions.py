@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from bot.domain.errors import InvalidFields
 from bot.domain.requests.lifecycle import Request
+from bot.operations import readers
 from bot.services.operators import programs
 from bot.services.requests import approvals, drafts
 from bot.services.requests import lifecycle as requests
@@ -106,7 +107,7 @@ async def _approve(turn: Turn, meta: ids.Meta) -> None:
 async def reject(turn: Turn) -> None:
     meta = ids.unpack(turn.view["private_metadata"])
     try:
-        reason = drafts.read_reason(_typed(turn, forms.REASON))
+        reason = readers.read_reason(_typed(turn, forms.REASON))
     except ValueError as wrong:
         await turn.ack(response_action="errors", errors={forms.REASON: str(wrong)})
         return
@@ -130,7 +131,7 @@ async def resolve(turn: Turn) -> None:
     meta = ids.unpack(turn.view["private_metadata"])
     verdict = _typed(turn, "verdict")
     try:
-        evidence = drafts.read_reason(_typed(turn, "evidence"))
+        evidence = readers.read_reason(_typed(turn, "evidence"))
     except ValueError as wrong:
         await turn.ack(response_action="errors", errors={"evidence": str(wrong)})
         return

@@ -12,7 +12,7 @@ from sqlalchemy import ColumnElement, Row, bindparam, func, or_, select, update
 
 from bot.domain.cards import DELETED, CardEntry, label
 from storage import tables as t
-from storage.store import Tx
+from storage.transaction import Tx
 from storage.upsert import upsert
 
 _COLUMNS = tuple(t.card.c[name] for name in CardEntry.__slots__)

@@ -9,7 +9,7 @@ from sqlalchemy import delete, select
 
 from storage import tables as t
 from storage.cards.api_snapshots import Reading
-from storage.store import Tx
+from storage.transaction import Tx
 from storage.upsert import insert_new
 
 # An unchanged value is written again this often, so that the history shows that somebody looked.

@@ -7,7 +7,7 @@ from collections import Counter
 from sqlalchemy import delete, select
 
 from storage import tables as t
-from storage.store import Tx
+from storage.transaction import Tx
 from storage.upsert import upsert
 
 

@@ -10,8 +10,8 @@ from sqlalchemy import ColumnElement, and_, false, or_, select, true, update
 
 from bot.domain.errors import NotFound
 from storage import tables as t
-from storage.key_rotation import INBOX_PAYLOAD
-from storage.store import Tx
+from storage.sealed_columns import INBOX_PAYLOAD
+from storage.transaction import Tx
 from storage.upsert import insert_new
 
 

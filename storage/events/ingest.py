@@ -23,7 +23,7 @@ from sqlalchemy import text
 from bot.domain.time.clock import Clock
 from storage.columns import time_text
 from storage.database import set_pragmas
-from storage.key_rotation import INBOX_PAYLOAD
+from storage.sealed_columns import INBOX_PAYLOAD
 from storage.store import Store
 
 MOST_IN_A_BATCH = 512

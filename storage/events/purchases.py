@@ -11,7 +11,7 @@ from sqlalchemy import ColumnElement, Row, exists, func, or_, select, update
 
 from bot.domain.events.purchases import Kind, Leg, Purchase, picture
 from storage import tables as t
-from storage.store import Tx
+from storage.transaction import Tx
 from storage.upsert import insert_new
 
 # Columns of their own; the rest of a leg is its facts.

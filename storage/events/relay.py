@@ -10,8 +10,8 @@ from datetime import datetime, timedelta
 from sqlalchemy import bindparam, delete, func, select, update
 
 from storage import tables as t
-from storage.key_rotation import RELAY_BODY
-from storage.store import Tx
+from storage.sealed_columns import RELAY_BODY
+from storage.transaction import Tx
 from storage.upsert import insert_new
 
 SENT_KEPT_FOR = timedelta(days=30)

@@ -9,8 +9,8 @@ from sqlalchemy import delete, func, insert, or_, select, update
 
 from bot.domain.secret import Secret
 from storage import tables as t
-from storage.key_rotation import WEBHOOK_SECRET
-from storage.store import Tx
+from storage.sealed_columns import WEBHOOK_SECRET
+from storage.transaction import Tx
 
 
 @dataclass(frozen=True, slots=True)

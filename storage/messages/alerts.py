@@ -10,7 +10,7 @@ from typing import Any
 from sqlalchemy import func, select, update
 
 from storage import tables as t
-from storage.store import Tx
+from storage.transaction import Tx
 from storage.upsert import insert_new
 
 

@@ -16,8 +16,8 @@ from sqlalchemy import ColumnElement, Row, delete, select
 
 from storage import tables as t
 from storage.columns import json_text
-from storage.key_rotation import DIALOG_SLOTS
-from storage.store import Tx
+from storage.sealed_columns import DIALOG_SLOTS
+from storage.transaction import Tx
 from storage.upsert import upsert
 
 LASTS = timedelta(minutes=30)

@@ -8,7 +8,7 @@ from datetime import datetime
 from sqlalchemy import delete, func, select, update
 
 from storage import tables as t
-from storage.store import Tx
+from storage.transaction import Tx
 from storage.upsert import upsert
 
 

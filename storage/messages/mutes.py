@@ -9,7 +9,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, delete, or_, select
 
 from storage import tables as t
-from storage.store import Tx
+from storage.transaction import Tx
 from storage.upsert import upsert
 
 

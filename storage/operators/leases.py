@@ -10,7 +10,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 
 from storage import tables as t
 from storage.columns import UtcDateTime
-from storage.store import Tx
+from storage.transaction import Tx
 
 
 async def take(tx: Tx, name: str, owner: str, *, lasts: timedelta) -> bool:

@@ -9,7 +9,7 @@ from sqlalchemy import select
 
 from bot.domain.people.actors import Actor
 from storage import tables as t
-from storage.store import Tx
+from storage.transaction import Tx
 from storage.upsert import upsert
 
 

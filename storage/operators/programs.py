@@ -10,8 +10,8 @@ from sqlalchemy import insert, or_, select, update
 from bot.domain.errors import NotFound
 from bot.domain.secret import Secret
 from storage import tables as t
-from storage.key_rotation import PROGRAM_KEY
-from storage.store import Tx
+from storage.sealed_columns import PROGRAM_KEY
+from storage.transaction import Tx
 
 # `svc_live_` and 8 characters: what the API itself calls the prefix and asks to be quoted [GET /me].
 _PREFIX_LENGTH = 17

@@ -8,7 +8,7 @@ from sqlalchemy import func, insert, select, update
 
 from bot.domain.requests.lifecycle import Attempt, Request
 from storage import tables as t
-from storage.store import Tx
+from storage.transaction import Tx
 
 
 async def start(tx: Tx, request: Request, purpose: str) -> Attempt:

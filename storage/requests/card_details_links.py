@@ -12,7 +12,7 @@ from typing import Any
 from sqlalchemy import Update, insert, select, update
 
 from storage import tables as t
-from storage.store import Tx
+from storage.transaction import Tx
 
 _ALIVE = ("owed", "sent")
 

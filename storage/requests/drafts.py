@@ -12,8 +12,8 @@ from sqlalchemy import Row, delete, select
 
 from storage import tables as t
 from storage.columns import json_text
-from storage.key_rotation import DRAFT_CONTENT
-from storage.store import Tx
+from storage.sealed_columns import DRAFT_CONTENT
+from storage.transaction import Tx
 from storage.upsert import upsert
 
 

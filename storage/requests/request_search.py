@@ -11,7 +11,7 @@ from sqlalchemy import ColumnElement, Row, Select, func, or_, select
 
 from bot.domain.requests.lifecycle import Request, State
 from storage import tables as t
-from storage.store import Tx
+from storage.transaction import Tx
 
 FIELDS = tuple(field.name for field in fields(Request))
 COLUMNS = tuple(t.request.c[name] for name in FIELDS)

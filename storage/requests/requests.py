@@ -46,10 +46,10 @@ from bot.domain.requests.lifecycle import (
 from storage import tables as t
 from storage.columns import UtcDateTime
 from storage.errors import Purged
-from storage.key_rotation import REQUEST_BODY, REQUEST_PRIVATE
 from storage.requests import request_search
 from storage.requests.request_search import COLUMNS, FIELDS, Wanted, of_row
-from storage.store import Tx
+from storage.sealed_columns import REQUEST_BODY, REQUEST_PRIVATE
+from storage.transaction import Tx
 
 _GUARDED = frozenset(
     {"id", "state", "version", "key", "requester", "digest", "program", "kind", "terms", "rows", "parent_id"}

@@ -34,7 +34,7 @@ from bot.services.received_event import Heard
 from handlers.slack_api.publish import SlackPublisher
 from storage.cards import api_snapshots
 from storage.messages import alerts as alert_rows
-from storage.store import Tx
+from storage.transaction import Tx
 from tests.alerts.conftest import ALERTS, Desk
 from tests.events.receiving import a_bot
 from tests.handlers.office import ALICE, BOB, CAROL, an_office

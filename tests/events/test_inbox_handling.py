@@ -12,7 +12,7 @@ from bot.services.core import Core
 from bot.services.events import event_rules, inbox, retention
 from bot.services.received_event import Heard
 from storage.messages import alerts
-from storage.store import Tx
+from storage.transaction import Tx
 from tests.events.receiving import Bot, authorized
 from tests.support.waiting import eventually
 

@@ -10,9 +10,9 @@ from typing import Any
 
 from bot import operations
 from bot.domain.requests.lifecycle import State
-from bot.services.alerts.funding_rules import UnderWay
 from bot.view_models import pictures as p
 from bot.view_models import status as h
+from bot.view_models.status import OpenFunding
 from handlers.views import alerts, help_text, home, replies
 from handlers.views.lookups import otp_recipients, status
 from handlers.views.requests import approval_modals, request_card
@@ -26,7 +26,7 @@ _RUNWAY = p.RunwayPicture(Decimal(1000), known=True, hours=None, at=None, looked
 
 
 def a_state(text: str = given.WORDS, *, paused: bool = True) -> h.ProgramState:
-    under_way = UnderWay("fund_1", text, "POLYGON", "review", Decimal("500.00"), given.NOW)
+    under_way = OpenFunding("fund_1", text, "POLYGON", "review", Decimal("500.00"), given.NOW)
     return h.ProgramState(
         program="main",
         live=True,

@@ -8,7 +8,8 @@ from typing import Any
 from bot.domain.requests.approvals import Decision, DecisionKind
 from bot.domain.requests.lifecycle import Event, Request, State
 from storage.requests import decisions, requests
-from storage.store import Store, Tx
+from storage.store import Store
+from storage.transaction import Tx
 
 NOW = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
 PRIVATE = {"phone": "+14155550123", "email": "alice.canary@example.com"}

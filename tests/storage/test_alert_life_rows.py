@@ -4,7 +4,8 @@ from datetime import timedelta
 
 from storage.cards import api_snapshots, history, otp_recipients
 from storage.messages import alerts, mutes
-from storage.store import Store, Tx
+from storage.store import Store
+from storage.transaction import Tx
 from tests.support.clock import FrozenClock
 
 

@@ -20,7 +20,8 @@ from storage import audit
 from storage import tables as t
 from storage.audit import Anchor, Report
 from storage.cards import api_snapshots
-from storage.store import Store, Tx
+from storage.store import Store
+from storage.transaction import Tx
 from storage.vault import Keyring, Vault, new_master
 from tests.storage.conftest import MASTER, Opener
 from tests.support.clock import FrozenClock

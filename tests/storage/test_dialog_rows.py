@@ -5,7 +5,7 @@ from datetime import timedelta
 
 from sqlalchemy import text
 
-from storage import key_rotation
+from storage import sealed_columns
 from storage.messages import dialogs
 from storage.messages.dialogs import LASTS, Dialog, Place
 from storage.store import Store
@@ -73,4 +73,4 @@ async def test_what_was_typed_is_sealed_and_moves_to_a_new_master_key(store: Sto
         row = str((await tx.run(text("SELECT * FROM dialog"))).one())
 
         assert "15112345678" not in row
-        assert key_rotation.DIALOG_SLOTS in key_rotation.SEALED_COLUMNS
+        assert sealed_columns.DIALOG_SLOTS in sealed_columns.SEALED_COLUMNS

@@ -19,7 +19,8 @@ from storage.messages.alerts import Alert
 from storage.operators import people, programs
 from storage.requests import drafts
 from storage.requests.drafts import Draft
-from storage.store import Store, Tx
+from storage.store import Store
+from storage.transaction import Tx
 from tests.storage.factories import NOW
 from tests.support.clock import FrozenClock
 

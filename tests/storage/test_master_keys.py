@@ -6,15 +6,15 @@ import pytest
 from sqlalchemy import text
 
 from bot.domain.secret import Secret
-from storage import key_rotation
+from storage import key_rotation, sealed_columns
 from storage import tables as t
 from storage.columns import SealedText
 from storage.errors import CannotOpen, WrongMasterKey
 from storage.events import inbox
-from storage.key_rotation import SEALED_COLUMNS
 from storage.operators import programs
 from storage.requests import drafts, requests
 from storage.requests.drafts import Draft
+from storage.sealed_columns import SEALED_COLUMNS
 from storage.store import Store
 from storage.vault import Keyring, Vault, new_master
 from tests.storage.conftest import MASTER, Opener
@@ -141,7 +141,7 @@ async def test_a_rewrap_killed_half_way_goes_on_where_it_was(url: str, open_stor
     await old.close()
     both = await open_store(url, vault=ring(NEW, MASTER))
     async with both.begin() as tx:
-        moved = await key_rotation._rewrap_batch(tx, key_rotation.REQUEST_BODY)
+        moved = await key_rotation._rewrap_batch(tx, sealed_columns.REQUEST_BODY)
 
     assert 0 < moved < 120
     await _read_all(both, [f"R-{n}" for n in range(120)])

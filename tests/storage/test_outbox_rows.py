@@ -10,7 +10,8 @@ from storage.errors import CannotOpen
 from storage.events import inbox
 from storage.messages import outbox
 from storage.messages.outbox import OutboxRow
-from storage.store import Store, Tx
+from storage.store import Store
+from storage.transaction import Tx
 from tests.storage.factories import NOW
 from tests.support.clock import FrozenClock
 

@@ -15,7 +15,8 @@ from storage.events import cursors
 from storage.messages import home_views
 from storage.operators import pauses, programs
 from storage.requests import confirmations
-from storage.store import Store, Tx
+from storage.store import Store
+from storage.transaction import Tx
 from tests.support.clock import FrozenClock
 from tests.support.waiting import eventually
 

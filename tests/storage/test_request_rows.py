@@ -15,7 +15,8 @@ from bot.domain.requests.lifecycle import TRANSITIONS, Event, Request, State
 from storage import tables as t
 from storage.errors import CannotOpen, Purged
 from storage.requests import requests
-from storage.store import Store, Tx
+from storage.store import Store
+from storage.transaction import Tx
 from tests.storage.factories import BODY, NOW, PRIVATE, approved, insert, request
 from tests.support.clock import FrozenClock
 

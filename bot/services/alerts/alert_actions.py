@@ -12,13 +12,13 @@ from datetime import datetime, timedelta
 from bot.domain.errors import NotAllowed, NotFound
 from bot.services import audit, people
 from bot.services.alerts import lifecycle as conditions
+from bot.services.alerts import view_models
 from bot.services.core import Core
-from bot.services.messages import view_model_loader
 from bot.services.people import Role
 from bot.view_models.pictures import AlertsPicture, MutePicture
 from storage.messages import alerts, mutes
 from storage.messages.alerts import Alert
-from storage.store import Tx
+from storage.transaction import Tx
 
 ACKNOWLEDGED_FOR = timedelta(hours=4)
 LONGEST_SNOOZE = timedelta(days=14)
@@ -32,7 +32,7 @@ async def shown(core: Core) -> AlertsPicture:
         found = await alerts.open_ones(tx)
         rules = await mutes.in_force(tx)
     return AlertsPicture(
-        tuple(view_model_loader.alert_picture(core, alert) for alert in found),
+        tuple(view_models.alert_picture(core, alert) for alert in found),
         tuple(MutePicture(r.name, r.kind, r.about, r.by, r.until) for r in rules),
     )
 

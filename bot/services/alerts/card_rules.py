@@ -12,7 +12,7 @@ from bot.services.core import Core
 from storage.cards import api_snapshots, cards
 from storage.messages import alerts as alert_rows
 from storage.requests import requests
-from storage.store import Tx
+from storage.transaction import Tx
 
 _KNOWN = "card_watch"
 _WATCHED = ("BLOCKED", "EXPIRED", "INACTIVE", "FROZEN")

@@ -22,7 +22,7 @@ from bot.services.received_event import Heard
 from storage.cards import api_snapshots, cards
 from storage.messages import alerts as alert_rows
 from storage.messages.alerts import Alert
-from storage.store import Tx
+from storage.transaction import Tx
 
 # A severe decline has no end that we could see; after a day without another it is closed.
 _SEVERE_OPEN_FOR = timedelta(hours=24)

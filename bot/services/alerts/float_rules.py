@@ -15,7 +15,7 @@ from storage.cards import api_snapshots, history
 from storage.cards.api_snapshots import Reading
 from storage.messages import alerts as alert_rows
 from storage.requests import requests
-from storage.store import Tx
+from storage.transaction import Tx
 
 # Long enough for the hours of the day to differ, short enough to notice a new habit.
 _LOOKED_BACK = timedelta(days=7)

@@ -8,7 +8,6 @@ the reading and the event `float.credited` go by it: whichever comes second find
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any
@@ -24,10 +23,11 @@ from bot.partner.ratelimit import Lane
 from bot.services.alerts import lifecycle as alerts
 from bot.services.core import Core
 from bot.services.received_event import LATE_AFTER
+from bot.view_models.status import OpenFunding
 from storage.cards import api_snapshots
 from storage.cards.api_snapshots import Reading
 from storage.requests import requests
-from storage.store import Tx
+from storage.transaction import Tx
 
 _KEPT = "funding:"
 _BEGUN = "funding_watch"
@@ -309,28 +309,11 @@ async def on_its_way(tx: Tx, program: str) -> Decimal:
     return exact_sum(Decimal(value["amount_usd"]) for value in coming if value["amount_usd"])
 
 
-@dataclass(frozen=True, slots=True)
-class UnderWay:
-    """A submission that is not final, as last read; `amount_usd` None while it is not verified."""
-
-    id: str
-    name: str
-    network: str
-    status: str
-    amount_usd: Decimal | None
-    since: datetime
-
-    @property
-    def text(self) -> str:
-        amount = f", {format_usd(self.amount_usd)}" if self.amount_usd is not None else ""
-        return f"{self.name} on {self.network}: {self.status}{amount}, since {self.since:%Y-%m-%d %H:%M} UTC"
-
-
-async def under_way(tx: Tx, program: str) -> list[UnderWay]:
+async def under_way(tx: Tx, program: str) -> list[OpenFunding]:
     """What is pending or in review, reviews first, then the oldest."""
     known = await api_snapshots.named(tx, program, _KEPT)
     found = [
-        UnderWay(
+        OpenFunding(
             funding_id,
             _named(funding_id, kept.value),
             kept.value["network"],

@@ -15,7 +15,7 @@ from bot.services.core import Core
 from storage.cards import api_snapshots
 from storage.messages import alerts, mutes
 from storage.messages.alerts import Alert
-from storage.store import Tx
+from storage.transaction import Tx
 
 Facts = Mapping[str, str]
 

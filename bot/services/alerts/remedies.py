@@ -15,7 +15,7 @@ from bot.services.core import Core
 from storage.cards import cards
 from storage.messages import alerts as alert_rows
 from storage.messages.alerts import Alert
-from storage.store import Tx
+from storage.transaction import Tx
 
 
 @dataclass(frozen=True, slots=True)

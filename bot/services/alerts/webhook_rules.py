@@ -15,7 +15,7 @@ from bot.partner.ratelimit import Lane
 from bot.services.alerts import lifecycle as alerts
 from bot.services.core import Core
 from storage.events import inbox
-from storage.store import Tx
+from storage.transaction import Tx
 
 # The first retries are done by then [Delivery rules]; what waits longer is not a hiccup.
 _DELIVERED_WITHIN = timedelta(minutes=5)

@@ -21,7 +21,7 @@ from bot.services.core import Core
 from bot.services.requests.lifecycle import note
 from bot.view_models.pictures import LinkPicture
 from storage.requests import card_details_links, requests
-from storage.store import Tx
+from storage.transaction import Tx
 
 # A link used at the last moment is still being answered: the service takes 40 s at most [GET pan].
 _STILL_OPENING = timedelta(seconds=60)

@@ -15,7 +15,7 @@ from bot.services.core import Core
 from storage.cards import cards, otp_recipients
 from storage.messages import dialogs
 from storage.messages.dialogs import Dialog, Place
-from storage.store import Tx
+from storage.transaction import Tx
 
 __all__ = [
     "Heard",

@@ -12,7 +12,7 @@ from bot.services.alerts import decline_rules, funding_rules
 from bot.services.core import Core
 from bot.services.events import otp_delivery
 from bot.services.received_event import Heard
-from storage.store import Tx
+from storage.transaction import Tx
 
 
 async def on_event(tx: Tx, core: Core, heard: Heard, purchase: Purchase | None) -> None:

@@ -20,7 +20,7 @@ from bot.services.events.purchase_legs import leg_of
 from bot.services.received_event import Heard
 from storage.events import inbox, purchases
 from storage.events.inbox import InboxEvent, Share
-from storage.store import Tx
+from storage.transaction import Tx
 
 log = logging.getLogger("countersign.inbox")
 

@@ -22,7 +22,7 @@ from bot.services.received_event import Heard
 from bot.view_models.pictures import CodePicture
 from storage.cards import cards, otp_recipients
 from storage.messages import alerts as alert_rows
-from storage.store import Tx
+from storage.transaction import Tx
 
 log = logging.getLogger("countersign.threeds")
 

@@ -28,7 +28,7 @@ from storage.cards import api_snapshots
 from storage.events import relay as rows
 from storage.events.relay import Failed, Owed
 from storage.messages import alerts as alert_rows
-from storage.store import Tx
+from storage.transaction import Tx
 
 log = logging.getLogger("countersign.relay")
 

@@ -32,7 +32,7 @@ from bot.services.requests.lifecycle import close, note
 from storage.errors import CannotOpen, Purged
 from storage.operators import pauses
 from storage.requests import attempts, requests
-from storage.store import Tx
+from storage.transaction import Tx
 
 log = logging.getLogger("countersign.execution")
 

@@ -20,7 +20,7 @@ from bot.services.operators import pausing, programs
 from bot.services.requests import batch_rows
 from bot.services.requests.lifecycle import note
 from storage.requests import attempts, requests
-from storage.store import Tx
+from storage.transaction import Tx
 
 _KEY_LOST = (
     "The outcome is not known, and the API does not take the key, so it cannot be looked up. Money may have left"

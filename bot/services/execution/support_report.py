@@ -6,7 +6,7 @@ from bot.domain.money.amounts import format_usd
 from bot.domain.requests.lifecycle import Request
 from bot.services.core import Core
 from storage.requests import attempts
-from storage.store import Tx
+from storage.transaction import Tx
 
 
 async def card(tx: Tx, core: Core, request: Request) -> str:

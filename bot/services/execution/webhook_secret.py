@@ -9,7 +9,7 @@ from bot.services.alerts import lifecycle as alerts
 from bot.services.core import Core
 from bot.services.events.webhooks import PREVIOUS_TAKEN_FOR
 from storage.events import webhook_secrets
-from storage.store import Tx
+from storage.transaction import Tx
 
 
 async def record(tx: Tx, core: Core, request: Request, outcome: Outcome) -> None:

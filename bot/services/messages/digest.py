@@ -14,7 +14,7 @@ from storage.cards import api_snapshots, history
 from storage.messages import alerts
 from storage.messages.alerts import Alert
 from storage.requests import requests
-from storage.store import Tx
+from storage.transaction import Tx
 
 _LAST = "digest"
 _KEPT_FOR = timedelta(days=14)

@@ -14,7 +14,7 @@ from bot.services import outbox_messages
 from bot.services.core import Core
 from bot.services.requests.lifecycle import FIRST_REMINDER, remind_due
 from storage.requests import decisions, requests
-from storage.store import Tx
+from storage.transaction import Tx
 
 UNRESOLVED_EVERY = timedelta(hours=4)
 # A freeze nobody has confirmed for this long is not going to be; the card keeps its buttons.

@@ -6,15 +6,14 @@ from dataclasses import replace
 
 from bot.domain.errors import LookupFailed
 from bot.domain.ids import short_code
-from bot.domain.requests.lifecycle import UNSENT, Request, State
-from bot.operations._base import Concern, Line
-from bot.services.alerts.lifecycle import NEVER_MUTED
+from bot.domain.requests.lifecycle import Request
+from bot.services.alerts import view_models as alert_view_models
 from bot.services.cards import details_link
 from bot.services.core import Core
 from bot.services.money import float_history
 from bot.services.operators import programs
 from bot.services.requests import batch_results
-from bot.services.requests.drafts import house_concerns
+from bot.services.requests import view_models as request_view_models
 from bot.view_models.pictures import (
     AlertChartPicture,
     AlertLinePicture,
@@ -24,13 +23,12 @@ from bot.view_models.pictures import (
     DirectPicture,
     LinePicture,
     Picture,
-    RequestPicture,
 )
 from storage.cards import api_snapshots
 from storage.messages import alerts, outbox
 from storage.messages.outbox import OutboxRow
 from storage.requests import decisions, requests
-from storage.store import Tx
+from storage.transaction import Tx
 
 
 async def row(core: Core, owed: OutboxRow) -> Picture | None:
@@ -62,36 +60,7 @@ async def row(core: Core, owed: OutboxRow) -> Picture | None:
             deciders = tuple(d.actor for d in await decisions.of(tx, found.id))
             paused = await programs.why_paused(tx, found.program)
             return DirectPicture(found, short_code(found.digest), actor, None, deciders, paused)
-        return await request(tx, core, found)
-
-
-async def request(tx: Tx, core: Core, found: Request) -> RequestPicture:
-    lines, concerns = shown_facts(core, found)
-    return RequestPicture(
-        request=found,
-        title=core.kinds[found.kind].title if found.kind in core.kinds else found.kind,
-        code=short_code(found.digest),
-        decisions=tuple(await decisions.of(tx, found.id)),
-        lines=lines,
-        concerns=concerns,
-        approver_names=core.policy.people.approvers,
-        live=core.live.get(found.program, True),
-        next_look_at=found.due_at if found.state in (State.EXECUTING, State.UNRESOLVED) else None,
-        batch=await batch_results.batch(tx, core, found) if found.is_batch else None,
-        paused=await programs.why_paused(tx, found.program) if found.state in UNSENT else "",
-    )
-
-
-def shown_facts(core: Core, found: Request) -> tuple[tuple[Line, ...], tuple[Concern, ...]]:
-    """The lines and concerns of the facts kept with the request."""
-    cls = core.kinds.get(found.kind)
-    if cls is None or not found.facts or found.parent_id is not None:
-        return (), ()
-    if found.is_batch:
-        return batch_results.effect(found, found.facts)
-    operation = cls(found.terms, found.subject_label)
-    concerns = [*operation.concerns(found.facts), *house_concerns(operation, found.facts)]
-    return tuple(operation.lines(found.facts)), tuple(concerns)
+        return await request_view_models.request(tx, core, found)
 
 
 async def _line(tx: Tx, core: Core, found: Request, owed: OutboxRow) -> LinePicture:
@@ -139,31 +108,10 @@ async def alert(tx: Tx, core: Core, alert_id: str) -> AlertPicture | None:
     found = await alerts.get(tx, alert_id)
     if found is None:
         return None
-    picture = alert_picture(core, found)
+    picture = alert_view_models.alert_picture(core, found)
     if found.kind not in ("float_low", "runway"):
         return picture
     return replace(picture, history=await float_history.of(tx, core, found.subject))
-
-
-def alert_picture(core: Core, found: alerts.Alert) -> AlertPicture:
-    return AlertPicture(
-        id=found.id,
-        kind=found.kind,
-        subject=found.subject,
-        severity=found.severity,
-        state=found.state,
-        title=found.title,
-        text=found.text,
-        count=found.count,
-        raised_at=found.raised_at,
-        updated_at=found.updated_at,
-        resolved_at=found.resolved_at,
-        live=all(core.live.values()),
-        acknowledged_by=(found.acknowledged_by or "") if found.state == "acknowledged" else "",
-        held_until=found.snoozed_until,
-        assigned_to=found.assigned_to or "",
-        is_mutable=found.kind not in NEVER_MUTED,
-    )
 
 
 async def place(core: Core, request_id: str) -> outbox.Place | None:

@@ -14,7 +14,7 @@ from bot.services.core import Core
 from bot.view_models.pictures import FloatHistory, FloatPoint
 from storage.cards import history
 from storage.cards.api_snapshots import Reading
-from storage.store import Tx
+from storage.transaction import Tx
 
 LOOKED_BACK = timedelta(days=7)
 POINTS = 14

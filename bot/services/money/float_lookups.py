@@ -16,7 +16,7 @@ from bot.services.money import float_history
 from bot.view_models.pictures import FloatPicture, RunwayPicture
 from storage.cards import api_snapshots, history
 from storage.requests import requests
-from storage.store import Tx
+from storage.transaction import Tx
 
 FLOAT_FRESH_FOR = timedelta(seconds=15)
 RUNWAY_FROM = timedelta(days=7)

@@ -13,7 +13,7 @@ from bot.services.alerts import funding_rules
 from bot.services.core import Core
 from bot.view_models.pictures import AddressPicture, FundingPicture
 from storage.requests import requests
-from storage.store import Tx
+from storage.transaction import Tx
 
 _MOVING = ("pending", "review")
 # What a person should look at first: late, in review, on its way, then what is over.

@@ -21,7 +21,7 @@ from bot.services.people import Role
 from storage.messages import alerts as alert_rows
 from storage.requests import confirmations
 from storage.requests.confirmations import Consent
-from storage.store import Tx
+from storage.transaction import Tx
 
 KIND = "consent"  # of the alert
 GONE = "This was answered already, or its time is over. Nothing was changed."

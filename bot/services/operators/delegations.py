@@ -12,7 +12,7 @@ from bot.services import audit
 from bot.services.alerts import lifecycle as alerts
 from bot.services.core import Core
 from storage.cards import api_snapshots
-from storage.store import Tx
+from storage.transaction import Tx
 
 _TOLD = "delegations"
 

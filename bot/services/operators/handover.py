@@ -7,19 +7,19 @@ from datetime import datetime
 
 from bot.domain.errors import InvalidInput, NotAllowed, NotFound
 from bot.domain.requests.lifecycle import State
+from bot.operations.readers import read_reason
 from bot.services import audit, people
 from bot.services.alerts import funding_rules
 from bot.services.alerts import lifecycle as alerts
 from bot.services.audit import audited_refusal
 from bot.services.core import Core
 from bot.services.operators import programs
-from bot.services.requests.drafts import read_reason
 from storage.cards import cards
 from storage.messages import alerts as alert_rows
 from storage.messages import mutes
 from storage.messages.alerts import Alert
 from storage.requests import requests
-from storage.store import Tx
+from storage.transaction import Tx
 
 KIND = "handover"
 # A shift reads the first of each; the rest is a command away.

@@ -20,7 +20,7 @@ from bot.view_models.status import CodePerson
 from storage.cards import cards, otp_recipients
 from storage.operators import people as people_rows
 from storage.requests.confirmations import Consent
-from storage.store import Tx
+from storage.transaction import Tx
 
 NAME = "code_person"
 _ASKED_FOR = timedelta(hours=24)

@@ -13,19 +13,19 @@ from datetime import timedelta
 from bot.domain.errors import InvalidInput, NotAllowed, NotFound
 from bot.domain.people.actors import Actor
 from bot.domain.requests.lifecycle import State
+from bot.operations import readers
 from bot.services import audit, outbox_messages, people
 from bot.services.alerts import lifecycle as alerts
 from bot.services.core import Core
 from bot.services.operators import confirmations
 from bot.services.operators import programs as program_pauses
 from bot.services.people import Role, Roles
-from bot.services.requests import drafts
 from storage.operators import pauses, programs
 from storage.operators.pauses import Pause
 from storage.requests import confirmations as consent_rows
 from storage.requests import requests
 from storage.requests.confirmations import Consent
-from storage.store import Tx
+from storage.transaction import Tx
 
 KIND = "paused"  # of the alert
 RESUME = "resume"
@@ -38,7 +38,7 @@ async def pause(core: Core, slack_id: str, named: Sequence[str], reason: str) ->
 
     Returns those that ran until now. Raises NotAllowed, InvalidInput. Refusals are audited.
     """
-    reason = read_reason(reason)
+    reason = read_optional_reason(reason)
     actor = await _may(core, slack_id, "program.pause", people.roles_lately)
     stopped = []
     async with core.store.begin() as tx:
@@ -63,12 +63,12 @@ async def pause(core: Core, slack_id: str, named: Sequence[str], reason: str) ->
     return stopped
 
 
-def read_reason(reason: str) -> str:
+def read_optional_reason(reason: str) -> str:
     """Seconds may count, so it may be left out. Raises InvalidInput."""
     if not reason.strip():
         return "no reason given"
     try:
-        return drafts.read_reason(reason)
+        return readers.read_reason(reason)
     except ValueError as error:
         raise InvalidInput("reason", str(error)) from None
 

@@ -12,7 +12,7 @@ from bot.services.alerts import lifecycle as alerts
 from bot.services.core import Core
 from storage.operators import pauses, programs
 from storage.operators.pauses import Pause
-from storage.store import Tx
+from storage.transaction import Tx
 
 # After a 403 a key must have both before it is trusted again, or each request would pause the program anew.
 _WRITE_SCOPES = frozenset({"cards:write", "users:write"})

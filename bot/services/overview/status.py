@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from bot.domain.requests.lifecycle import OPEN, State
 from bot.partner.errors import PartnerError
 from bot.services.alerts import funding_rules
+from bot.services.alerts import view_models as alert_view_models
 from bot.services.core import Core
 from bot.services.events.backfill import CURSOR
 from bot.services.events.polling import POLLED
-from bot.services.messages import view_model_loader
 from bot.services.money import float_lookups
 from bot.services.operators import programs
 from bot.view_models.pictures import AlertPicture
@@ -21,7 +21,7 @@ from storage.events import cursors, inbox, webhook_secrets
 from storage.messages import alerts
 from storage.operators import pauses
 from storage.requests import requests
-from storage.store import Tx
+from storage.transaction import Tx
 
 _STATUSES = ("ACTIVE", "FROZEN", "BLOCKED", "EXPIRED")
 _MOST = 1000
@@ -50,7 +50,7 @@ async def open_alerts(tx: Tx, core: Core) -> tuple[AlertPicture, ...]:
     """What is open and not snoozed, the worst first, then the newest."""
     found = [a for a in await alerts.open_ones(tx) if a.state != "snoozed"]
     ordered = sorted(found, key=lambda a: _WORST_FIRST.index(a.severity))
-    return tuple(view_model_loader.alert_picture(core, alert) for alert in ordered)
+    return tuple(alert_view_models.alert_picture(core, alert) for alert in ordered)
 
 
 async def program_state(core: Core, program: str) -> ProgramState:

@@ -19,7 +19,7 @@ from bot.services.operators import programs
 from bot.view_models.pictures import FloatPicture
 from bot.view_models.status import WhatIfPicture
 from storage.requests import requests
-from storage.store import Tx
+from storage.transaction import Tx
 
 _LEAST_TRANSFER = Decimal(10)  # [Funding model]
 _CENT = Decimal("0.01")

@@ -20,16 +20,16 @@ from bot.domain.people.delegation import Standing
 from bot.domain.people.policy import APPROVAL_VALID_FOR
 from bot.domain.requests.approvals import Decision, DecisionKind, Reason, Verdict, decide, two_agree
 from bot.domain.requests.lifecycle import Event, Request, State
+from bot.operations.readers import read_reason
 from bot.services import outbox_messages, people
 from bot.services.alerts import lifecycle as alerts
 from bot.services.audit import audited_refusal
 from bot.services.core import Core
 from bot.services.requests import batch_approval, batch_rows
-from bot.services.requests.drafts import read_reason
 from bot.services.requests.lifecycle import close, existing, note
 from bot.services.requests.signed_decisions import given, signed
 from storage.requests import decisions, requests
-from storage.store import Tx
+from storage.transaction import Tx
 
 
 async def approve(

@@ -18,7 +18,7 @@ from bot.services.requests.lifecycle import note
 from bot.services.requests.signatures import has_its_digest
 from bot.services.requests.signed_decisions import approved_by, for_row
 from storage.requests import decisions, requests
-from storage.store import Tx
+from storage.transaction import Tx
 
 ROWS_DIGEST = "rows_digest"
 

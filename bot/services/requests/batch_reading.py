@@ -24,7 +24,7 @@ from bot.services.requests import batch_rows
 from bot.services.requests.drafts import resolve_card
 from storage.requests import drafts, requests
 from storage.requests.drafts import Draft
-from storage.store import Tx
+from storage.transaction import Tx
 
 # The kinds that can be asked for in bulk, and the headers people write besides a field's own name and label.
 _CARD = ("last4", "last four", "card id", "name", "cardholder", "holder", "reference", "partner ref")

@@ -16,7 +16,7 @@ from bot.services.requests.batch_rows import included, is_left_out, moved_usd
 from bot.view_models.pictures import BatchPicture, BulkRowPicture, ResultsPicture
 from storage.errors import Purged
 from storage.requests import requests
-from storage.store import Tx
+from storage.transaction import Tx
 
 _HEADER = (
     "line",

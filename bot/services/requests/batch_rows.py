@@ -16,7 +16,7 @@ from bot.domain.requests.lifecycle import TERMINAL, Event, Request, State
 from bot.services import audit, outbox_messages
 from bot.services.core import Core
 from storage.requests import requests
-from storage.store import Tx
+from storage.transaction import Tx
 
 STOPPED = "Stopped by the requester before it was sent. Nothing was sent."
 

@@ -32,7 +32,7 @@ from storage.cards import cards
 from storage.requests import decisions, requests
 from storage.requests import drafts as draft_rows
 from storage.requests.drafts import Draft
-from storage.store import Tx
+from storage.transaction import Tx
 
 _LEFT_OUT = "Left out by the requester before the approval. Nothing was sent."
 _UNUSABLE = frozenset({"DELETED", "BLOCKED", "EXPIRED"})

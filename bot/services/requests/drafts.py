@@ -6,7 +6,6 @@ a restart and no personal detail travels through Slack's hidden fields.
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import timedelta
@@ -21,7 +20,7 @@ from bot.domain.people.policy import approved_while_paused
 from bot.domain.requests.approvals import who_may_be_second
 from bot.domain.requests.lifecycle import OPEN, Request, State
 from bot.operations._base import Concern, Facts, Line, Operation
-from bot.operations.readers import refuse_card_number
+from bot.operations.readers import read_reason, refuse_card_number
 from bot.services import people
 from bot.services.audit import audited_refusal
 from bot.services.core import Core
@@ -30,9 +29,8 @@ from bot.services.requests import local_facts
 from storage.cards import cards
 from storage.requests import drafts, requests
 from storage.requests.drafts import Draft
-from storage.store import Tx
+from storage.transaction import Tx
 
-REASON_LIMIT = 1000
 SIMILAR_WITHIN = timedelta(hours=24)
 
 
@@ -120,17 +118,6 @@ async def _begin(
         )
         await drafts.put(tx, draft)
     return draft
-
-
-def read_reason(text: str) -> str:
-    """A reason is required everywhere; raises ValueError with the sentence for the field."""
-    reason = "".join(c for c in text if c == "\n" or unicodedata.category(c) not in ("Cc", "Cf")).strip()
-    if not reason:
-        raise ValueError("Say why: the people who approve read it.")
-    if len(reason) > REASON_LIMIT:
-        raise ValueError(f"The reason has {len(reason)} characters; at most {REASON_LIMIT} fit.")
-    refuse_card_number(reason)
-    return reason
 
 
 async def resolve_card(tx: Tx, text: str) -> CardEntry:

@@ -22,7 +22,7 @@ from bot.services.requests.signed_decisions import signed
 from storage.operators import pauses
 from storage.requests import decisions, drafts, requests
 from storage.requests.drafts import Draft
-from storage.store import Tx
+from storage.transaction import Tx
 
 FIRST_REMINDER = timedelta(minutes=15)
 

@@ -16,7 +16,7 @@ from storage.cards import api_snapshots, cards, otp_recipients
 from storage.events import inbox
 from storage.operators import people
 from storage.requests import requests
-from storage.store import Tx
+from storage.transaction import Tx
 
 DELIVERED_WITHIN = timedelta(minutes=15)
 # A delivery of an event that was known already, as a redelivery is, leaves no row of its own.

@@ -16,14 +16,13 @@ from bot.domain.visibility import may_see_private_values, waits_for
 from bot.partner.errors import PartnerError
 from bot.services import people
 from bot.services.core import Core
-from bot.services.messages import view_model_loader
-from bot.services.requests import batch_facts, batch_results, local_facts
+from bot.services.requests import batch_facts, batch_results, local_facts, view_models
 from bot.services.requests.drafts import house_concerns
 from bot.services.requests.lifecycle import existing
 from bot.view_models.pictures import BulkRowPicture, Confirmation, InboxPicture, RequestPicture
 from storage.errors import Purged
 from storage.requests import decisions, request_search, requests
-from storage.store import Tx
+from storage.transaction import Tx
 
 REQUESTS_PAGE = 25
 _MOST_PENDING = 100
@@ -64,7 +63,7 @@ async def inbox_of(core: Core, slack_id: str) -> InboxPicture:
 async def request_picture(core: Core, request_id: str) -> RequestPicture:
     """Raises NotFound."""
     async with core.store.read() as tx:
-        return await view_model_loader.request(tx, core, await existing(tx, request_id))
+        return await view_models.request(tx, core, await existing(tx, request_id))
 
 
 async def private_of(core: Core, request_id: str, slack_id: str, standing: Standing) -> Mapping[str, str]:

@@ -13,7 +13,7 @@ from bot.domain.requests.approvals import Decision, DecisionKind, second_people
 from bot.domain.requests.lifecycle import Request
 from bot.services.core import Core
 from bot.services.requests.signatures import decision_mac, is_genuine
-from storage.store import Tx
+from storage.transaction import Tx
 from storage.vault import Vault
 
 

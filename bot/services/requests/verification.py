@@ -19,7 +19,7 @@ from bot.services.requests.signed_decisions import approved_by, given
 from storage import audit
 from storage.errors import CannotOpen, Purged
 from storage.requests import decisions, requests
-from storage.store import Tx
+from storage.transaction import Tx
 
 LONG_CHAIN = 20_000
 """From so many entries on it takes seconds, and is worth a word before."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bot.domain.money.amounts import format_usd
 from bot.domain.requests.lifecycle import Request
+from bot.operations.readers import REASON_LIMIT
 from bot.view_models.pictures import Confirmation
 from handlers.views import blocks as b
 from handlers.views import ids
@@ -59,7 +60,7 @@ def _terms(asked: Request) -> list[b.Line]:
 
 
 def reject(request_id: str, version: int) -> b.Block:
-    element: b.Block = {"type": "plain_text_input", "multiline": True, "max_length": forms.REASON_LIMIT}
+    element: b.Block = {"type": "plain_text_input", "multiline": True, "max_length": REASON_LIMIT}
     blocks = [
         b.section(f"Nothing of *{b.esc(request_id)}* will be sent. The requester is told your reason."),
         b.field(forms.REASON, "Reason", element),

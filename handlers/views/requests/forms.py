@@ -10,13 +10,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from bot.operations._base import Concern, Field, Line, Operation
+from bot.operations.readers import REASON_LIMIT
 from handlers.views import blocks as b
 from handlers.views import ids
 
 REASON = "reason"
 RUN_NOW = "run_now"
 PROGRAM = "program"
-REASON_LIMIT = 1000
 _TYPED_LIMIT = 3000
 
 

@@ -1,0 +1,43 @@
+"""Does the master key fit this database? A canary of each key in use is sealed under it, and opened at each start."""
+
+from __future__ import annotations
+
+from sqlalchemy import insert, select
+
+from storage import tables as t
+from storage.errors import CannotOpen, WrongMasterKey
+from storage.transaction import Tx
+from storage.vault import Ref
+
+_CONSTANT = b"countersign keycheck"
+
+
+def _canary(kid: str) -> Ref:
+    return Ref("keycheck", "keycheck", "sealed", kid)
+
+
+async def check_canary(tx: Tx) -> None:
+    """Raise `WrongMasterKey` unless every key this database uses is in the keyring and is the true one."""
+    rows = (await tx.run(select(t.keycheck))).all()
+    wrong = []
+    for row in rows:
+        try:
+            fits = tx.vault.open(row.sealed, _canary(row.kid)) == _CONSTANT
+        except CannotOpen:
+            fits = False
+        if not fits:
+            wrong.append(row.kid)
+    if wrong:
+        raise WrongMasterKey(
+            f"The master key does not fit this database, so nothing was started and nothing was changed."
+            f" It needs the key(s) {', '.join(sorted(wrong))}; given: {', '.join(tx.vault.kids)}."
+            " Give the keyring that was used before."
+        )
+
+
+async def plant_canaries(tx: Tx) -> None:
+    """A canary for the primary key if it has none, so that its loss is noticed at the next start."""
+    known = set((await tx.run(select(t.keycheck.c.kid))).scalars())
+    if tx.vault.primary_kid not in known:
+        sealed = tx.vault.seal(_CONSTANT, _canary(tx.vault.primary_kid))
+        await tx.run(insert(t.keycheck).values(kid=tx.vault.primary_kid, sealed=sealed))

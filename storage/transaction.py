@@ -1,0 +1,65 @@
+"""One transaction: the statements of the query modules run in it, and what waits for its commit."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Collection
+from contextlib import asynccontextmanager
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import ColumnElement, CursorResult, Executable, Row, Select
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from storage.vault import Vault
+
+# Databases bound the parameters of one statement; SQLite's older ones at 999.
+_AT_ONCE = 500
+
+
+class Tx:
+    """One transaction. `now` is the clock's time when it began (on SQLite: when it had the lock)."""
+
+    def __init__(self, connection: AsyncConnection, *, vault: Vault, now: datetime, writes: bool) -> None:
+        self.connection = connection
+        self.vault = vault
+        self.now = now
+        self.writes = writes
+        self._callbacks: list[Callable[[], None]] = []
+
+    @property
+    def is_postgres(self) -> bool:
+        return self.connection.dialect.name == "postgresql"
+
+    async def run(self, statement: Executable, *args: Any) -> CursorResult[Any]:
+        """Execute one statement; for the query modules of this package."""
+        result: CursorResult[Any] = await self.connection.execute(statement, *args)
+        return result
+
+    async def run_among(
+        self, asked: Select[Any], column: ColumnElement[Any], values: Collection[str]
+    ) -> list[Row[Any]]:
+        """The rows of `asked` whose `column` is one of `values`, however many they are."""
+        wanted, found = sorted(values), list[Row[Any]]()
+        for start in range(0, len(wanted), _AT_ONCE):
+            some = asked.where(column.in_(wanted[start : start + _AT_ONCE]))
+            found += (await self.run(some)).all()
+        return found
+
+    @asynccontextmanager
+    async def savepoint(self) -> AsyncIterator[None]:
+        """What fails inside is undone, with what it asked for after the commit; the rest goes on."""
+        asked_before = len(self._callbacks)
+        try:
+            async with self.connection.begin_nested():
+                yield
+        except BaseException:
+            del self._callbacks[asked_before:]
+            raise
+
+    def after_commit(self, callback: Callable[[], None]) -> None:
+        """Run `callback` once this transaction is durable; never if it rolls back."""
+        self._callbacks.append(callback)
+
+    def committed(self) -> None:
+        for callback in self._callbacks:
+            callback()

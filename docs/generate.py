@@ -6,6 +6,7 @@ what stands between `<!-- made: NAME -->` and `<!-- end -->`.
 
 from __future__ import annotations
 
+import ast
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
@@ -21,9 +22,11 @@ from bot.operations import kinds
 from bot.partner.answers import ANSWERS, COMMON, NO_ANSWER, Answer, Finding, Key, Pair
 from bot.partner.endpoints import FACTS
 
+ROOT = Path(__file__).parents[1]
 TARGET = Path(__file__).with_name("cli.md")
 PAGES = tuple(
-    Path(__file__).with_name(name) for name in ("answers.md", "approvals.md", "operations.md", "settings.md")
+    Path(__file__).with_name(name)
+    for name in ("answers.md", "approvals.md", "design.md", "operations.md", "settings.md")
 )
 SCHEMA = Path(__file__).with_name("countersign.schema.json")
 
@@ -138,8 +141,50 @@ def _answer(pair: Pair) -> str:
     return f"`{status} {code}`" if code else f"{status}, and no code of the document"
 
 
+# From what people see to what everything rests on; a room's own rooms follow it.
+_FLOORS = (
+    *(
+        "handlers",
+        "bot.services",
+        "bot.view_models",
+        "bot.engine",
+        "storage",
+        "bot.intents",
+        "bot.operations",
+    ),
+    *(
+        "bot.outcomes",
+        "bot.partner",
+        "bot.domain",
+        "bot.config",
+        "bot.cli",
+        "sandbox.partner",
+        "sandbox.slack",
+    ),
+)
+_NOT_ROOMS = ("storage.migrations", "storage.migrations.versions")
+
+
+def rooms_table() -> str:
+    """Every room with the first sentence of its door."""
+    lines = ["| room | what it is for |", "|---|---|"]
+    for floor in _FLOORS:
+        folder = ROOT.joinpath(*floor.split("."))
+        for door in sorted(folder.rglob("__init__.py")):
+            name = ".".join(door.parent.relative_to(ROOT).parts)
+            if name not in _NOT_ROOMS:
+                lines.append(f"| `{name}` | {_first_sentence(door)} |")
+    return "\n".join(lines)
+
+
+def _first_sentence(path: Path) -> str:
+    text = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
+    return " ".join(text.split("\n\n")[0].split())
+
+
 MADE = {
     "answers": answers_tables,
+    "rooms": rooms_table,
     "states": states_diagram,
     "operations": operations_table,
     "environment": reference.environment_table,

@@ -57,9 +57,9 @@ def headings(page: str) -> set[str]:
 def alert_kinds() -> set[str]:
     """The `kind` of every call of `alerts.raise_` in the services."""
     found = set()
-    for path in sorted((ROOT / "bot" / "services").glob("*.py")):
+    for path in sorted((ROOT / "bot" / "services").rglob("*.py")):
         for node in ast.walk(ast.parse(path.read_text())):
-            if isinstance(node, ast.Call) and ast.unparse(node.func) == "alerts.raise_":
+            if isinstance(node, ast.Call) and ast.unparse(node.func).endswith(".raise_"):
                 given = {word.arg: word.value for word in node.keywords}
                 if isinstance(kind := given.get("kind"), ast.Constant):
                     found.add(str(kind.value))
@@ -101,6 +101,13 @@ def test_every_way_to_be_unresolved_has_its_entry_in_the_runbook() -> None:
         path, _, marker = where.partition(": ")
         assert marker in (ROOT / path).read_text(), where
         assert heading in headings("runbook.md")
+
+
+def test_every_path_in_the_design_is_there() -> None:
+    named = re.findall(r"`([a-z_]+(?:/[\w.]+)+)`", (DOCS / "design.md").read_text())
+
+    assert len(named) > 40
+    assert [path for path in named if not (ROOT / path).exists()] == []
 
 
 @pytest.mark.parametrize("page", sorted(DOCS.glob("*.md")), ids=lambda page: page.name)

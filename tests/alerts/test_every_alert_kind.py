@@ -637,7 +637,7 @@ HERE = {"unresolved", "policy", "delegation", "event_stuck", "relay_dead"}
 
 def test_every_kind_of_alert_has_its_scenario_and_its_row_in_the_docs() -> None:
     named = set[str]()
-    for file in (ROOT / "bot/services").glob("*.py"):
+    for file in (ROOT / "bot/services").rglob("*.py"):
         for call in re.findall(r"alerts\.(?:raise_|keep|tell)\(.*?\n\s*\)", file.read_text(), re.DOTALL):
             named |= set(re.findall(r'\bkind="([a-z0-9_]+)"', call))
     scripted = {kind.kind for kind in (*BY_EVENT.values(), *BY_READING.values())} | HERE

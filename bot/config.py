@@ -19,7 +19,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from bot.config_policy import read_policy
 from bot.config_table import Table
 from bot.domain.addresses import is_address
-from bot.domain.events.alert_rules import Alerting, DeclineAlert, FloatAlert
+from bot.domain.alerts import Alerting, DeclineAlert, FloatAlert
 from bot.domain.events.relay import NEVER, Destination
 from bot.domain.events.retention import Retention
 from bot.domain.people.policy import Policy

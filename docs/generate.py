@@ -14,11 +14,12 @@ from typing import Any
 import typer.main
 
 from bot.cli import app
+from bot.domain.alerts import Calls, catalogue
 from bot.domain.requests.lifecycle import TRANSITIONS, State
 from bot.operations import kinds
 
 TARGET = Path(__file__).with_name("cli.md")
-PAGES = tuple(Path(__file__).with_name(name) for name in ("approvals.md", "operations.md"))
+PAGES = tuple(Path(__file__).with_name(name) for name in ("alerts.md", "approvals.md", "operations.md"))
 
 
 def cli_page() -> str:
@@ -85,7 +86,23 @@ def operations_table() -> str:
     return "\n".join(lines)
 
 
-MADE = {"states": states_diagram, "operations": operations_table}
+def alerts_table() -> str:
+    """A row for each kind of alert there is, with a link to what to do about it."""
+    lines = [
+        "| kind | told when | severity | over when | calls | can be muted | found by |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    for name, kind in catalogue.CATALOGUE.items():
+        entry = f"[`{name}`](runbook.md#{kind.anchor})"
+        calls = "–" if kind.calls is Calls.NOBODY else f"{kind.calls}, when {kind.calls_when}"
+        muted = "yes" if kind.is_mutable else "no"
+        severity = ", ".join(kind.severities)
+        row = (entry, kind.told_when, severity, kind.ends, calls, muted, kind.found_by)
+        lines.append(f"| {' | '.join(row)} |")
+    return "\n".join(lines)
+
+
+MADE = {"alerts": alerts_table, "operations": operations_table, "states": states_diagram}
 
 
 def with_made(text: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import Any
 
+from bot.domain.alerts import Remedy
 from bot.domain.money.amounts import format_usd
 from bot.domain.requests.outcomes import Call, Finding, Outcome
 from bot.domain.requests.planning import Evidence
@@ -26,6 +27,7 @@ class SubmitFunding(Operation):
     help = "have a transfer to the funding address credited"
     phrases = ("submit funding {tx_hash} on {network}",)
     call = Call.FUNDING
+    remedy = Remedy.SUBMIT_FUNDING
     fields = (
         Field("tx_hash", "Transaction hash", readers.tx_hash, placeholder="0x…"),
         Field("network", "Network", readers.network, element="choice", choices=NETWORKS),

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from bot.domain.alerts import catalogue
 from bot.domain.errors import LookupFailed
 from bot.domain.ids import short_code
 from bot.domain.requests.lifecycle import UNSENT, Request, State
 from bot.operations._base import Concern, Line
-from bot.services.alerts.lifecycle import NEVER_MUTED
 from bot.services.cards import details_link
 from bot.services.core import Core
 from bot.services.money import float_history
@@ -140,7 +140,7 @@ async def alert(tx: Tx, core: Core, alert_id: str) -> AlertPicture | None:
     if found is None:
         return None
     picture = alert_picture(core, found)
-    if found.kind not in ("float_low", "runway"):
+    if not catalogue.of(found.kind).has_float_chart:
         return picture
     return replace(picture, history=await float_history.of(tx, core, found.subject))
 
@@ -162,7 +162,7 @@ def alert_picture(core: Core, found: alerts.Alert) -> AlertPicture:
         acknowledged_by=(found.acknowledged_by or "") if found.state == "acknowledged" else "",
         held_until=found.snoozed_until,
         assigned_to=found.assigned_to or "",
-        is_mutable=found.kind not in NEVER_MUTED,
+        is_mutable=catalogue.is_mutable(found.kind),
     )
 
 

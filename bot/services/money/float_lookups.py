@@ -6,7 +6,7 @@ from datetime import timedelta
 from decimal import Decimal
 from typing import Any
 
-from bot.domain.events.alert_rules import Spent, hours_left
+from bot.domain.alerts import alert_rules
 from bot.domain.money.amounts import exact_sum
 from bot.domain.requests.lifecycle import Request, State
 from bot.domain.time.periods import Period
@@ -82,10 +82,10 @@ async def _runway(tx: Tx, core: Core, program: str, last: api_snapshots.Reading)
     past = await history.since(tx, program, "me", tx.now - RUNWAY_FROM)
     if len(past) < 2 or tx.now - past[0].read_at < LEAST_SEEN:
         return RunwayPicture(floor_usd, known=False)
-    spent = [Spent(r.read_at, Decimal(r.value["spent_usd"])) for r in past]
+    spent = [alert_rules.Spent(r.read_at, Decimal(r.value["spent_usd"])) for r in past]
     usable = min(Decimal(last.value["balance_usd"]), Decimal(last.value["available_usd"]))
     room_usd = usable - await float_rules.committed(tx, core, program)
-    hours = hours_left(room_usd, floor_usd, spent, tx.now, most=LOOKED_AHEAD_HOURS)
+    hours = alert_rules.hours_left(room_usd, floor_usd, spent, tx.now, most=LOOKED_AHEAD_HOURS)
     at = None if hours is None else tx.now + timedelta(hours=hours)
     return RunwayPicture(floor_usd, known=True, hours=hours, at=at, looked_ahead_hours=LOOKED_AHEAD_HOURS)
 

@@ -5,6 +5,7 @@ That somebody stopped sending (`bot.services.operators.pausing`) is another paus
 
 from __future__ import annotations
 
+from bot.domain.alerts import account_alerts
 from bot.partner.errors import Forbidden, PartnerError
 from bot.services.alerts import lifecycle as alerts
 from bot.services.core import Core
@@ -15,12 +16,10 @@ from storage.store import Tx
 
 # After a 403 a key must have both before it is trusted again, or each request would pause the program anew.
 _WRITE_SCOPES = frozenset({"cards:write", "users:write"})
-_KEY_REFUSED = "The key is missing, unknown or revoked, or the account is suspended."
 
 
 async def pause(core: Core, program: str, error: PartnerError) -> None:
     """Stop sending for this program, with one alert, until `probe_paused` finds the key working."""
-    cause = f"The API refused the call: {error.message}" if isinstance(error, Forbidden) else _KEY_REFUSED
     async with core.store.begin() as tx:
         if not await programs.pause(tx, program, error.code or "UNAUTHORIZED"):
             return
@@ -32,16 +31,10 @@ async def pause(core: Core, program: str, error: PartnerError) -> None:
             reason_code=error.code or "",
             policy_version=core.policy.version,
         )
+        refusal = error.message if isinstance(error, Forbidden) else None
+        said = account_alerts.key_trouble(program, refusal=refusal)
         await alerts.raise_(
-            tx,
-            core,
-            dedupe=f"key:{program}",
-            kind="key_trouble",
-            subject=program,
-            severity="critical",
-            title=f"Sending to {program} is paused",
-            text=f"{cause} Nothing is sent until it works again; approved requests wait or expire."
-            f" Set a working key with `countersign keys set {program}`, or ask the service.",
+            tx, core, said, condition=account_alerts.KEY_TROUBLE.condition(program), subject=program
         )
 
 
@@ -69,7 +62,7 @@ async def resume(core: Core, program: str) -> None:
                 subject=f"program:{program}",
                 policy_version=core.policy.version,
             )
-            await alerts.resolve(tx, core, f"key:{program}")
+            await alerts.resolve(tx, core, account_alerts.KEY_TROUBLE.condition(program))
 
 
 async def is_paused(core: Core, program: str) -> bool:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from datetime import timedelta
 from decimal import Decimal
 
+from bot.domain.alerts import request_alerts
 from bot.domain.errors import (
     AlreadyDecided,
     CountersignError,
@@ -305,7 +306,7 @@ async def _settle_by_hand(
     )
     await requests.purge(tx, request.id)
     await note(tx, core, moved, decision.actor, "request.resolved_by_hand", {"verdict": decision.verdict})
-    await alerts.resolve(tx, core, f"unresolved:{request.id}")
+    await alerts.resolve(tx, core, request_alerts.UNRESOLVED.condition(request.id))
     await outbox_messages.card(tx, core, moved)
     await batch_rows.row_changed(tx, core, moved)
     await outbox_messages.line(tx, core, moved, str(moved.state), actor=decision.actor)

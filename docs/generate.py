@@ -17,6 +17,7 @@ import typer.main
 
 from bot.cli import app
 from bot.config import reference
+from bot.domain.alerts import Calls, catalogue
 from bot.domain.requests.lifecycle import TRANSITIONS, State
 from bot.operations import kinds
 from bot.partner.answers import ANSWERS, COMMON, NO_ANSWER, Answer, Finding, Key, Pair
@@ -26,7 +27,7 @@ ROOT = Path(__file__).parents[1]
 TARGET = Path(__file__).with_name("cli.md")
 PAGES = tuple(
     Path(__file__).with_name(name)
-    for name in ("answers.md", "approvals.md", "design.md", "operations.md", "settings.md")
+    for name in ("alerts.md", "answers.md", "approvals.md", "design.md", "operations.md", "settings.md")
 )
 SCHEMA = Path(__file__).with_name("countersign.schema.json")
 
@@ -182,7 +183,24 @@ def _first_sentence(path: Path) -> str:
     return " ".join(text.split("\n\n")[0].split())
 
 
+def alerts_table() -> str:
+    """A row for each kind of alert there is, with a link to what to do about it."""
+    lines = [
+        "| kind | told when | severity | over when | calls | can be muted | found by |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    for name, kind in catalogue.CATALOGUE.items():
+        entry = f"[`{name}`](runbook.md#{kind.anchor})"
+        calls = "–" if kind.calls is Calls.NOBODY else f"{kind.calls}, when {kind.calls_when}"
+        muted = "yes" if kind.is_mutable else "no"
+        severity = ", ".join(kind.severities)
+        row = (entry, kind.told_when, severity, kind.ends, calls, muted, kind.found_by)
+        lines.append(f"| {' | '.join(row)} |")
+    return "\n".join(lines)
+
+
 MADE = {
+    "alerts": alerts_table,
     "answers": answers_tables,
     "rooms": rooms_table,
     "states": states_diagram,

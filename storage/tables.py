@@ -380,10 +380,10 @@ class CursorRow(SQLModel, table=True):
     updated_at: datetime = _when()
 
 
-class AlertNoteRow(SQLModel, table=True):
+class AlertThreadLineRow(SQLModel, table=True):
     """The history of an alert, in the order of `n`: what its thread tells."""
 
-    __tablename__ = "alert_note"
+    __tablename__ = "alert_note"  # the name it was created under
     __table_args__ = (ForeignKeyConstraint(["alert_id"], ["alert.id"], name="fk_alert_note_alert"),)
     alert_id: str = _key()
     n: int = Field(sa_column=Column("n", Integer, primary_key=True, autoincrement=False))
@@ -667,7 +667,7 @@ relay_delivery = _table(RelayDeliveryRow)
 reading_history = _table(ReadingHistoryRow)
 lease = _table(LeaseRow)
 cursor = _table(CursorRow)
-alert_note = _table(AlertNoteRow)
+alert_thread_line = _table(AlertThreadLineRow)
 mute = _table(MuteRow)
 person_card = _table(PersonCardRow)
 dialog = _table(DialogRow)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import importlib.util
 import re
 from pathlib import Path
@@ -11,6 +10,7 @@ from types import ModuleType
 import pytest
 
 from bot import operations
+from bot.domain.alerts.catalogue import CATALOGUE
 from bot.domain.requests.lifecycle import State
 from bot.partner.endpoints import Endpoint
 
@@ -54,16 +54,9 @@ def headings(page: str) -> set[str]:
     return set(re.findall(r"^#+ (.+)$", (DOCS / page).read_text(), re.MULTILINE))
 
 
-def alert_kinds() -> set[str]:
-    """The `kind` of every call of `alerts.raise_` in the services."""
-    found = set()
-    for path in sorted((ROOT / "bot" / "services").rglob("*.py")):
-        for node in ast.walk(ast.parse(path.read_text())):
-            if isinstance(node, ast.Call) and ast.unparse(node.func).endswith(".raise_"):
-                given = {word.arg: word.value for word in node.keywords}
-                if isinstance(kind := given.get("kind"), ast.Constant):
-                    found.add(str(kind.value))
-    return found
+def anchor(title: str) -> str:
+    """What a link to this heading names."""
+    return re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-")
 
 
 def test_made_parts_are_what_the_code_says() -> None:
@@ -88,10 +81,18 @@ def test_every_operation_kind_tells_how_its_truth_is_found() -> None:
 
 
 def test_every_alert_has_its_entry_in_the_runbook() -> None:
-    kinds = alert_kinds()
+    entries = [heading for heading in headings("runbook.md") if heading.startswith("`")]
 
-    assert len(kinds) >= 6
-    assert {f"`{kind}`" for kind in kinds} <= headings("runbook.md")
+    explained = sorted(name for heading in entries for name in re.findall(r"`([^`]+)`", heading))
+
+    assert explained == sorted(CATALOGUE)
+    assert {kind.anchor for kind in CATALOGUE.values()} == set(map(anchor, entries))
+
+
+def test_every_kind_of_alert_links_to_its_own_entry() -> None:
+    for name, kind in CATALOGUE.items():
+        (heading,) = [title for title in headings("runbook.md") if anchor(title) == kind.anchor]
+        assert f"`{name}`" in heading
 
 
 def test_every_way_to_be_unresolved_has_its_entry_in_the_runbook() -> None:
@@ -112,10 +113,9 @@ def test_every_path_in_the_design_is_there() -> None:
 
 @pytest.mark.parametrize("page", sorted(DOCS.glob("*.md")), ids=lambda page: page.name)
 def test_every_link_to_a_heading_finds_it(page: Path) -> None:
-    for file, anchor in re.findall(r"\]\(([^)#\s]*)#([^)]+)\)", page.read_text()):
+    for file, wanted in re.findall(r"\]\(([^)#\s]*)#([^)]+)\)", page.read_text()):
         titles = headings(file or page.name)
-        anchors = {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
-        assert anchor in anchors, f"{file}#{anchor}"
+        assert wanted in set(map(anchor, titles)), f"{file}#{wanted}"
 
 
 def test_the_readme_shows_the_running_page() -> None:

@@ -17,7 +17,7 @@ from bot.config import sections
 from bot.config.policy import People, Policies, policies_of
 from bot.config.problems import ConfigError, sentences
 from bot.config.sections import Channels, Poll, Table
-from bot.domain.events.alert_rules import Alerting, DeclineAlert, FloatAlert
+from bot.domain.alerts import Alerting, DeclineAlert, FloatAlert
 from bot.domain.events.relay import Destination
 from bot.domain.events.retention import Retention
 from bot.domain.people.policy import Limits, Policy

@@ -15,7 +15,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, field_validat
 from bot.config import forms
 from bot.config.forms import Names, Rows
 from bot.config.problems import refuse
-from bot.domain.events.alert_rules import DeclineAlert, FloatAlert
+from bot.domain.alerts import DeclineAlert, FloatAlert
 from bot.domain.events.relay import NEVER
 from bot.domain.events.retention import Retention as KeptFor
 from bot.domain.time.business_hours import Hours as TeamHours

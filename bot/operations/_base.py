@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, ClassVar
 
+from bot.domain.alerts import Remedy
 from bot.domain.cards import CardEntry
 from bot.domain.error_messages import MESSAGES, NO_ANSWER
 from bot.domain.errors import InvalidFields, InvalidInput
@@ -97,6 +98,7 @@ class Operation(ABC):
     # False where the same call again would not do the same: after a doubt it is only looked at.
     repeats: ClassVar[bool] = True
     needs_public_url: ClassVar[bool] = False  # its outcome is a page of this bot's web server
+    remedy: ClassVar[Remedy | None] = None  # which of what alerts ask for it does
     alone: ClassVar[bool] = False  # one at a time for a program, among all kinds with the same subject
 
     def __init_subclass__(cls, **kwargs: Any) -> None:

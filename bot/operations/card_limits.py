@@ -11,6 +11,7 @@ from decimal import Decimal
 from itertools import combinations
 from typing import Any
 
+from bot.domain.alerts import Remedy
 from bot.domain.errors import InvalidFields
 from bot.domain.money.amounts import format_usd
 from bot.operations import readers
@@ -42,6 +43,7 @@ class SetLimits(Operation):
         "set the monthly limit of {card} to {monthly_limit}",
     )
     endpoint = Endpoint.SET_LIMITS
+    remedy = Remedy.RAISE_CARD_LIMITS
     fields = (
         CARD,
         *(

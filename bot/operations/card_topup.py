@@ -5,6 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import Any
 
+from bot.domain.alerts import Remedy
 from bot.domain.money.amounts import format_usd
 from bot.operations import readers
 from bot.operations._base import Concern, Facts, Field, Line, Look, Operation
@@ -23,6 +24,7 @@ class TopUp(Operation):
     help = "move float onto a card, 1:1 and free"
     phrases = ("top up {card} by {amount_usd}", "put {amount_usd} on {card}")
     endpoint = Endpoint.TOP_UP
+    remedy = Remedy.TOP_UP_CARD
     moves_float = True
     doubts = ("card_topup", "card_unload", "card_close")
     fields = (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from decimal import Decimal
 
+from bot.domain.alerts import Remedy
 from bot.domain.money.amounts import format_usd
 from bot.operations._base import Concern, Facts, Line
 from bot.operations._card_switch import CardSwitch
@@ -11,6 +12,7 @@ from bot.operations._card_switch import CardSwitch
 
 class Unfreeze(CardSwitch):
     kind = "card_unfreeze"
+    remedy = Remedy.UNFREEZE_CARD
     title = "Unfreeze a card"
     verb = "Unfreeze"
     command = ("card", "unfreeze")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import Any
 
+from bot.domain.alerts import Remedy
 from bot.domain.money.amounts import format_usd
 from bot.operations import readers
 from bot.operations._base import Concern, Facts, Field, Line, Look, Operation
@@ -26,6 +27,7 @@ class SubmitFunding(Operation):
     help = "have a transfer to the funding address credited"
     phrases = ("submit funding {tx_hash} on {network}",)
     endpoint = Endpoint.SUBMIT_FUNDING
+    remedy = Remedy.SUBMIT_FUNDING
     fields = (
         Field("tx_hash", "Transaction hash", readers.tx_hash, placeholder="0x…"),
         Field("network", "Network", readers.network, element="choice", choices=NETWORKS),

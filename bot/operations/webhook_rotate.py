@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from bot.domain.alerts import Remedy
 from bot.domain.errors import Stale
 from bot.operations._base import Concern, Facts
 from bot.operations._webhook import WebhookOperation
@@ -13,6 +14,7 @@ class RotateWebhook(WebhookOperation):
     """The address is no field: it is the registered one, fixed when the preview reads it."""
 
     kind = "webhook_rotate"
+    remedy = Remedy.ROTATE_WEBHOOK_SECRET
     title = "Rotate the secret"
     verb = "Rotate the secret"
     command = ("countersign", "webhook rotate")

@@ -10,8 +10,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from bot.domain.alerts import Alerting
 from bot.domain.card_details import Reveals
-from bot.domain.events.alert_rules import Alerting
 from bot.domain.events.relay import Destination
 from bot.domain.ids import Ids
 from bot.domain.people.actors import Actor

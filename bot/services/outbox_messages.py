@@ -152,7 +152,7 @@ async def alert(tx: Tx, core: Core, alert_id: str, change: str, *, due_at: datet
 async def alert_line(
     tx: Tx, core: Core, alert_id: str, n: int, *, actor: str, text: str, mentions: Sequence[str] = ()
 ) -> None:
-    """Note `n` of the alert's history, in its thread. `mentions` are people or groups it calls for."""
+    """Line `n` of the alert's history, in its thread. `mentions` are people or groups it calls for."""
     await _put(
         tx,
         core,

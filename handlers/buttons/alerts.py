@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
+from bot.domain.alerts import people_alerts
 from bot.domain.errors import NotFound
 from bot.services import people
 from bot.services.alerts import alert_actions, remedies
@@ -68,18 +69,18 @@ async def _redeliver(turn: Turn, alert_id: str) -> None:
 
 
 async def _resume(turn: Turn, alert_id: str) -> None:
-    alert = await alert_actions.of_kind(turn.core, alert_id, "paused")
+    alert = await alert_actions.of_kind(turn.core, alert_id, people_alerts.PAUSED)
     for said in await pausing.resume(turn.core, turn.user, [alert.subject]):
         await turn.tell(replies.said(said))
 
 
 async def _confirm(turn: Turn, alert_id: str) -> None:
-    alert = await alert_actions.of_kind(turn.core, alert_id, "consent")
+    alert = await alert_actions.of_kind(turn.core, alert_id, people_alerts.CONSENT)
     await turn.tell(replies.said(f"✓ {await confirmation_answers.give(turn.core, alert.subject, turn.user)}"))
 
 
 async def _decline(turn: Turn, alert_id: str) -> None:
-    alert = await alert_actions.of_kind(turn.core, alert_id, "consent")
+    alert = await alert_actions.of_kind(turn.core, alert_id, people_alerts.CONSENT)
     await confirmation_answers.decline(turn.core, alert.subject, turn.user)
     await turn.tell(replies.said("Declined. Nothing was changed."))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bot.domain.alerts import Button, Severity, catalogue
 from bot.view_models.pictures import (
     AlertChartPicture,
     AlertLinePicture,
@@ -15,16 +16,19 @@ from bot.view_models.pictures import (
 from handlers.views import blocks as b
 from handlers.views import charts, ids
 
-_SEVERITY = {"info": "○ Note", "warning": "▲ Warning", "critical": "✗ Critical"}
+_SEVERITY = {Severity.INFO: "○ Note", Severity.WARNING: "▲ Warning", Severity.CRITICAL: "✗ Critical"}
 SNOOZES = {"1h": "1 hour", "4h": "4 hours", "workday": "Until the next workday, 9:00", "7d": "7 days"}
-# What is asked of people rather than told to them has its answers for buttons.
-_OWN_BUTTONS = {
-    "paused": (("Resume", ids.ALERT_RESUME, "primary"),),
-    "consent": (("Confirm", ids.ALERT_CONFIRM, "primary"), ("Decline", ids.ALERT_DECLINE, "danger")),
-    "handover": (("Accept", ids.ALERT_TAKE_OVER, "primary"),),
+# Text, action id and style; which of them an alert has is said by its kind in the catalogue.
+_BUTTONS = {
+    Button.ACK: ("Ack", ids.ALERT_ACK, ""),
+    Button.SNOOZE: ("Snooze", ids.ALERT_SNOOZE, ""),
+    Button.REMEDY: ("Draft remedy", ids.ALERT_REMEDY, ""),
+    Button.REDELIVER: ("Redeliver", ids.ALERT_REDELIVER, ""),
+    Button.RESUME: ("Resume", ids.ALERT_RESUME, "primary"),
+    Button.CONFIRM: ("Confirm", ids.ALERT_CONFIRM, "primary"),
+    Button.DECLINE: ("Decline", ids.ALERT_DECLINE, "danger"),
+    Button.ACCEPT: ("Accept", ids.ALERT_TAKE_OVER, "primary"),
 }
-_OVER_HEADS = {"consent": "✓ Answered", "handover": "✓ Taken over"}
-_OWN_HEADS = {"consent": "◷ To confirm", "handover": "⇄ Hand-over"}
 # Three blocks each, of fifty that a message has.
 _SHOWN = 12
 
@@ -32,9 +36,10 @@ _SHOWN = 12
 def alert(picture: AlertPicture) -> b.Block:
     """What is wrong, since when, how often, who looks after it; or that it is over, and how long it lasted."""
     over = picture.state == "resolved"
-    head = _OWN_HEADS.get(picture.kind) or _SEVERITY.get(picture.severity, "▲ Warning")
+    kind = catalogue.of(picture.kind)
+    head = kind.open_head or _SEVERITY[Severity(picture.severity)]
     if over and picture.resolved_at != picture.raised_at:
-        head = _OVER_HEADS.get(picture.kind, "✓ Resolved")
+        head = kind.over_head
     blocks = [b.header(f"{head}: {picture.title}"), b.section(b.esc(b.cut(picture.text, 2500)))]
     if picture.history is not None:
         blocks += charts.float_chart(picture.history)
@@ -65,30 +70,28 @@ def _facts(picture: AlertPicture) -> list[str]:
 
 
 def _buttons(picture: AlertPicture) -> list[b.Block]:
-    """Three buttons, and the rest under the dots; a menu of one entry is refused, so that one is a button."""
-    more = b.button("Assign to me", ids.ALERT_ASSIGN, picture.id)
-    if picture.is_mutable:
-        entries = (("Assign to me", "assign"), ("Resolve", "resolve"))
-        more = b.overflow(ids.ALERT_MORE, [b.option(text, f"{verb}:{picture.id}") for text, verb in entries])
-    if picture.kind in _OWN_BUTTONS:
-        own = [
-            b.button(text, action, picture.id, style) for text, action, style in _OWN_BUTTONS[picture.kind]
-        ]
-        return [*own, more] if picture.kind == "paused" else own
-    remedy = b.button("Draft remedy", ids.ALERT_REMEDY, picture.id)
-    if picture.kind == "relay_dead":
-        remedy = b.button("Redeliver", ids.ALERT_REDELIVER, picture.id)
-    return [
-        b.button("Ack", ids.ALERT_ACK, picture.id),
-        b.button("Snooze", ids.ALERT_SNOOZE, picture.id),
-        remedy,
-        more,
-    ]
+    """Those of its kind: three of them, and the rest under the dots."""
+    return [_button(button, picture) for button in catalogue.of(picture.kind).buttons]
+
+
+def _button(button: Button, picture: AlertPicture) -> b.Block:
+    if button is Button.MORE:
+        return _more(picture)
+    text, action, style = _BUTTONS[button]
+    return b.button(text, action, picture.id, style)
+
+
+def _more(picture: AlertPicture) -> b.Block:
+    """The menu under the dots; Slack refuses a menu of one entry, so that one is a button."""
+    if not picture.is_mutable:
+        return b.button("Assign to me", ids.ALERT_ASSIGN, picture.id)
+    entries = (("Assign to me", "assign"), ("Resolve", "resolve"))
+    return b.overflow(ids.ALERT_MORE, [b.option(text, f"{verb}:{picture.id}") for text, verb in entries])
 
 
 def next_step(picture: AlertPicture) -> b.Block:
     """The one button that brings it further: what is asked of people, else its remedy."""
-    return _buttons(picture)[0 if picture.kind in _OWN_BUTTONS else 2]
+    return _button(catalogue.of(picture.kind).next_step, picture)
 
 
 def line(picture: AlertLinePicture) -> b.Block:
@@ -136,7 +139,7 @@ def open_alerts(picture: AlertsPicture) -> b.Block:
     blocks: list[b.Block] = []
     for found in picture.alerts[:_SHOWN]:
         state = "" if found.state == "raised" else f" · {found.state}"
-        severity = _SEVERITY.get(found.severity, "▲ Warning")
+        severity = _SEVERITY[Severity(found.severity)]
         blocks.append(
             b.section(f"*{severity}: {b.esc(found.title)}*{state}\n{b.esc(b.cut(found.text, 300))}")
         )

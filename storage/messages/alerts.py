@@ -162,7 +162,7 @@ async def open_ones(tx: Tx) -> list[Alert]:
 
 
 @dataclass(frozen=True, slots=True)
-class Note:
+class ThreadLine:
     """One line of an alert's history. `actor` is a Slack id or `system:…`."""
 
     n: int
@@ -171,20 +171,20 @@ class Note:
     text: str
 
 
-async def note(tx: Tx, alert_id: str, *, actor: str, text: str) -> int:
+async def add_thread_line(tx: Tx, alert_id: str, *, actor: str, text: str) -> int:
     """Add a line to the alert's history; returns its number."""
-    n = t.alert_note.c
+    n = t.alert_thread_line.c
     last = (await tx.run(select(func.max(n.n)).where(n.alert_id == alert_id))).scalar_one()
     number = int(last or 0) + 1
     row = {"alert_id": alert_id, "n": number, "at": tx.now, "actor": actor, "text": text}
-    await tx.run(t.alert_note.insert().values(row))
+    await tx.run(t.alert_thread_line.insert().values(row))
     return number
 
 
-async def notes(tx: Tx, alert_id: str) -> list[Note]:
-    n = t.alert_note.c
+async def thread_lines(tx: Tx, alert_id: str) -> list[ThreadLine]:
+    n = t.alert_thread_line.c
     asked = select(n.n, n.at, n.actor, n.text).where(n.alert_id == alert_id).order_by(n.n)
-    return [Note(**row._mapping) for row in (await tx.run(asked)).all()]
+    return [ThreadLine(**row._mapping) for row in (await tx.run(asked)).all()]
 
 
 def _open() -> Any:

@@ -6,7 +6,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, time, timedelta
 from decimal import Decimal
 
-from bot.domain.events.alert_rules import Alerting
+from bot.domain.alerts import Alerting
 from bot.domain.time.business_hours import Hours
 from bot.services.alerts import alert_actions
 from bot.services.messages import digest

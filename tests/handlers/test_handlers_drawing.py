@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 from PIL import Image, ImageColor
 
+from bot.domain.alerts import Said, Severity, float_alerts
 from bot.services.alerts import lifecycle as alerts
 from bot.services.messages.delivery import Outbox
 from bot.services.money import float_lookups
@@ -266,16 +267,8 @@ async def delivered(deliver_due: Callable[[], Awaitable[int]]) -> None:
 async def an_alert_of_the_float(office: Office) -> None:
     await a_past(office)
     async with office.core.store.begin() as tx:
-        await alerts.raise_(
-            tx,
-            office.core,
-            dedupe="float:main",
-            kind="float_low",
-            subject="main",
-            severity="warning",
-            title="Low",
-            text="The float is low.",
-        )
+        said = Said(float_alerts.FLOAT_LOW, Severity.WARNING, "Low", "The float is low.")
+        await alerts.raise_(tx, office.core, said, condition="float:main", subject="main")
 
 
 async def drawn_again(office: Office) -> None:

@@ -2,6 +2,7 @@
 
 from sqlalchemy import text
 
+from bot.domain.alerts import delivery_alerts
 from bot.domain.events.relay import Destination
 from bot.services.alerts import lifecycle as alerts
 from storage.events import relay
@@ -15,10 +16,8 @@ async def test_one_click_on_the_alert_sends_what_was_given_up_again(office: Offi
     async with office.core.store.begin() as tx:
         await relay.put(tx, row_id="one", destination="core-ledger", event_id="evt-1", body=b"{}")
         await relay.failed(tx, [Failed("one", "answered 503", None)])
-        await alerts.raise_(
-            tx, office.core, dedupe="relay:core-ledger", kind="relay_dead", subject="core-ledger",
-            severity="warning", title="core-ledger does not get its events: 1 given up", text="They were tried.",
-        )  # fmt: skip
+        said = delivery_alerts.RELAY_DEAD.says(destination="core-ledger", count=1, error="answered 503")
+        await alerts.raise_(tx, office.core, said, condition="relay:core-ledger", subject="core-ledger")
     await office.settle()
     channel = office.core.channels.alerts
     (message,) = [m for m in await office.messages(ALICE, channel) if "core-ledger" in m["text"]]

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from slack_sdk.web.async_client import AsyncWebClient
 
+from bot.domain.alerts import Said, Severity, decline_alerts
 from bot.domain.people.actors import Actor
 from bot.services.alerts import lifecycle as alerts
 from bot.services.money import float_lookups
@@ -105,8 +106,8 @@ async def test_an_alert_and_a_pause_reach_those_who_look_and_nothing_new_sends_n
     assert [await keeper.tend() for _ in range(3)] == [0, 0, 0]
 
     async with office.core.store.begin() as tx:
-        said = {"kind": "decline", "subject": "main", "severity": "warning", "text": "Look at it."}
-        await alerts.raise_(tx, office.core, dedupe="d", title="Declines at a bakery", **said)
+        said = Said(decline_alerts.DECLINE, Severity.WARNING, "Declines at a bakery", "Look at it.")
+        await alerts.raise_(tx, office.core, said, condition="d", subject="main")
     await pausing.pause(office.core, BOB, ["main"], "the key may be stolen")
 
     assert await keeper.tend() == 1
@@ -125,10 +126,9 @@ async def test_a_storm_is_one_redraw_and_who_went_away_is_not_drawn_for(
 
     for n in range(50):
         async with office.core.store.begin() as tx:
-            said = {"kind": "decline", "subject": "main", "severity": "warning", "text": f"{n}"}
-            await alerts.raise_(
-                tx, office.core, dedupe=f"d{n % 7}", title=f"Declines of cause {n % 7}", **said
-            )
+            title = f"Declines of cause {n % 7}"
+            said = Said(decline_alerts.DECLINE, Severity.WARNING, title, f"{n}")
+            await alerts.raise_(tx, office.core, said, condition=f"d{n % 7}", subject="main")
     assert await keeper.tend() == 2
     assert await keeper.tend() == 0
 

@@ -13,6 +13,7 @@ from hypothesis import HealthCheck, Phase, settings
 from hypothesis.errors import HypothesisException
 from hypothesis.stateful import run_state_machine_as_test
 
+from bot.domain.alerts import Said, request_alerts
 from bot.domain.requests import approvals
 from bot.domain.requests.approvals import Reason, Verdict
 from bot.operations.card_topup import TopUp
@@ -20,9 +21,11 @@ from bot.outcomes import Evidence, Finding, Outcome, planning
 from bot.partner.answers import ANSWERS, Answer, Pair, Section
 from bot.partner.endpoints import Endpoint
 from bot.services.alerts import lifecycle as alerts
+from bot.services.core import Core
 from bot.services.execution import presend_checks
 from storage.requests import decisions
 from storage.requests import requests as rows
+from storage.transaction import Tx
 from tests.services.life import Life, TroubledLife
 
 SOAK = bool(os.environ.get("SOAK"))
@@ -104,9 +107,9 @@ def people_may_approve_their_own(patch: pytest.MonkeyPatch) -> None:
 def an_unresolved_outcome_is_not_alerted(patch: pytest.MonkeyPatch) -> None:
     raise_ = alerts.raise_
 
-    async def quiet(*args: Any, kind: str, **more: Any) -> None:
-        if kind != "unresolved":
-            await raise_(*args, kind=kind, **more)
+    async def quiet(tx: Tx, core: Core, said: Said, **more: Any) -> None:
+        if said.kind is not request_alerts.UNRESOLVED:
+            await raise_(tx, core, said, **more)
 
     patch.setattr(alerts, "raise_", quiet)
 

@@ -33,12 +33,17 @@ async def test_an_acknowledgement_ends_by_itself_and_with_news(store: Store, clo
     assert (same.state, news.state, news.snoozed_until, news.count) == ("snoozed", "raised", None, 1)
 
 
-async def test_notes_are_numbered_and_open_alerts_are_found_by_kind_and_condition(store: Store) -> None:
+async def test_thread_lines_are_numbered_and_open_alerts_are_found_by_kind_and_condition(
+    store: Store,
+) -> None:
     async with store.begin() as tx:
         low, other = await raised(tx), await raised(tx, "runway")
-        assert [await alerts.note(tx, low.id, actor="U1", text=text) for text in ("a", "b")] == [1, 2]
-        assert await alerts.note(tx, other.id, actor="U1", text="c") == 1
-        assert [note.text for note in await alerts.notes(tx, low.id)] == ["a", "b"]
+        assert [await alerts.add_thread_line(tx, low.id, actor="U1", text=text) for text in ("a", "b")] == [
+            1,
+            2,
+        ]
+        assert await alerts.add_thread_line(tx, other.id, actor="U1", text="c") == 1
+        assert [line.text for line in await alerts.thread_lines(tx, low.id)] == ["a", "b"]
         assert [a.id for a in await alerts.open_of(tx, "runway")] == [other.id]
         assert [a.id for a in await alerts.raised_since(tx, tx.now)] == sorted([low.id, other.id])
         await alerts.resolve(tx, low.dedupe)

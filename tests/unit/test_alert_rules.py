@@ -8,16 +8,7 @@ from decimal import Decimal
 import pytest
 
 from bot.config import Config, ConfigError
-from bot.domain.events.alert_rules import (
-    FloatAlert,
-    Spent,
-    allowance_level,
-    float_is_low,
-    hours_left,
-    overdue_mark,
-    usual_time,
-)
-from bot.domain.events.decline_text import cause_in_words, is_severe, retry_in_words
+from bot.domain.alerts import FloatAlert, alert_rules, decline_causes
 from bot.domain.time.business_hours import Hours
 from bot.partner.models.purchases import DECLINE_CODES
 
@@ -36,7 +27,7 @@ def lows(*balances: str) -> str:
     """`L` for each reading at which the float counts as low."""
     low, clean, seen = False, 0, ""
     for balance in balances:
-        low, clean = float_is_low(Decimal(balance), RULE, was_low=low, clean_reads=clean)
+        low, clean = alert_rules.float_is_low(Decimal(balance), RULE, was_low=low, clean_reads=clean)
         seen += "L" if low else "."
     return seen
 
@@ -56,11 +47,11 @@ def test_a_float_is_low_from_the_floor_to_two_clean_readings(balances: str, expe
     assert lows(*balances.split()) == expected
 
 
-def spending(per_hour: dict[int, str], *, days: int = 3) -> list[Spent]:
+def spending(per_hour: dict[int, str], *, days: int = 3) -> list[alert_rules.Spent]:
     """Readings on the hour for some days, what each hour of the day takes given."""
     at, total, made = NOW - timedelta(days=days), Decimal(0), []
     while at <= NOW:
-        made.append(Spent(at, total))
+        made.append(alert_rules.Spent(at, total))
         at += timedelta(hours=1)
         total += Decimal(per_hour.get((at - timedelta(minutes=1)).hour, "0"))
     return made
@@ -69,7 +60,7 @@ def spending(per_hour: dict[int, str], *, days: int = 3) -> list[Spent]:
 def test_the_runway_follows_the_hours_of_the_day() -> None:
     busy_at_noon = spending({12: "900"})
 
-    left = hours_left(Decimal(2000), Decimal(1000), busy_at_noon, NOW, most=48)
+    left = alert_rules.hours_left(Decimal(2000), Decimal(1000), busy_at_noon, NOW, most=48)
 
     assert left is not None
     assert 24 < left < 30  # the noon of tomorrow takes the last of it, whatever the nights do
@@ -77,19 +68,21 @@ def test_the_runway_follows_the_hours_of_the_day() -> None:
 
 @pytest.mark.parametrize(
     "readings",
-    [[], spending({}), spending({9: "5000"})[-2:], [Spent(NOW, Decimal(5))]],
+    [[], spending({}), spending({9: "5000"})[-2:], [alert_rules.Spent(NOW, Decimal(5))]],
     ids=["none", "nothing spent", "too short", "one"],
 )
-def test_no_runway_is_told_from_too_little(readings: list[Spent]) -> None:
-    assert hours_left(Decimal(2000), Decimal(1000), readings, NOW, most=48) is None
+def test_no_runway_is_told_from_too_little(readings: list[alert_rules.Spent]) -> None:
+    assert alert_rules.hours_left(Decimal(2000), Decimal(1000), readings, NOW, most=48) is None
 
 
 def test_a_float_at_its_floor_has_no_time_left_and_a_far_end_is_not_told() -> None:
     steady = spending(dict.fromkeys(range(24), "10"))
 
-    assert hours_left(Decimal(1000), Decimal(1000), steady, NOW, most=48) == 0
-    assert hours_left(Decimal(1100), Decimal(1000), steady, NOW, most=48) == pytest.approx(10, abs=0.5)
-    assert hours_left(Decimal(9000), Decimal(1000), steady, NOW, most=48) is None
+    assert alert_rules.hours_left(Decimal(1000), Decimal(1000), steady, NOW, most=48) == 0
+    assert alert_rules.hours_left(Decimal(1100), Decimal(1000), steady, NOW, most=48) == pytest.approx(
+        10, abs=0.5
+    )
+    assert alert_rules.hours_left(Decimal(9000), Decimal(1000), steady, NOW, most=48) is None
 
 
 @pytest.mark.parametrize(
@@ -100,32 +93,32 @@ def test_a_float_at_its_floor_has_no_time_left_and_a_far_end_is_not_told() -> No
 def test_the_allowance_warns_at_a_fifth_a_tenth_and_a_twentieth(
     total: int, limit: int | None, level: str | None
 ) -> None:
-    assert allowance_level(total, limit) == level
+    assert alert_rules.allowance_level(total, limit) == level
 
 
 def test_overdue_is_against_the_usual_time_of_its_network() -> None:
     hour = timedelta(hours=1)
-    assert usual_time("POLYGON", []) == hour
-    assert usual_time("POLYGON", [hour * 3] * 4) == hour  # too few to tell
-    assert usual_time("POLYGON", [hour * 3] * 5) == hour * 3
-    assert overdue_mark(hour, hour) == ""
-    marks = [overdue_mark(hour * h, hour) for h in (2, 7, 25, 100)]
+    assert alert_rules.usual_time("POLYGON", []) == hour
+    assert alert_rules.usual_time("POLYGON", [hour * 3] * 4) == hour  # too few to tell
+    assert alert_rules.usual_time("POLYGON", [hour * 3] * 5) == hour * 3
+    assert alert_rules.overdue_mark(hour, hour) == ""
+    marks = [alert_rules.overdue_mark(hour * h, hour) for h in (2, 7, 25, 100)]
     assert marks == ["more than 1 h", "more than 6 h", "more than 24 h", "more than 72 h"]
 
 
 def test_every_cause_of_the_document_has_words_and_a_next_step() -> None:
     for code in DECLINE_CODES:
-        cause = cause_in_words(code)
+        cause = decline_causes.cause_in_words(code)
         assert code not in cause.what
         assert cause.next_step.endswith(".")
-    assert "brand_new" in cause_in_words("brand_new").what
-    assert [retry_in_words(r) for r in (True, False, None)] == [
+    assert "brand_new" in decline_causes.cause_in_words("brand_new").what
+    assert [decline_causes.retry_in_words(r) for r in (True, False, None)] == [
         "A retry can help.",
         "A retry as it is cannot help.",
         "Whether a retry can help is not told.",
     ]
-    assert is_severe("processing_error", card_blocked=True)
-    assert not is_severe("processing_error", card_blocked=None)
+    assert decline_causes.is_severe("processing_error", card_blocked=True)
+    assert not decline_causes.is_severe("processing_error", card_blocked=None)
 
 
 def test_hours_are_read_from_the_file_and_checked() -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from datetime import datetime, timedelta
 
+from bot.domain.alerts import AlertKind, catalogue
 from bot.domain.errors import NotAllowed, NotFound
 from bot.services import audit, people
 from bot.services.alerts import lifecycle as conditions
@@ -37,11 +38,11 @@ async def shown(core: Core) -> AlertsPicture:
     )
 
 
-async def of_kind(core: Core, alert_id: str, kind: str) -> Alert:
+async def of_kind(core: Core, alert_id: str, kind: AlertKind) -> Alert:
     """An open alert that a button of this kind is of. Raises NotFound."""
     async with core.store.read() as tx:
         alert = await alerts.get(tx, alert_id)
-    if alert is None or alert.kind != kind or alert.state == "resolved":
+    if alert is None or alert.kind != kind.name or alert.state == "resolved":
         raise NotFound(_GONE)
     return alert
 
@@ -81,7 +82,7 @@ async def end(core: Core, alert_id: str, slack_id: str) -> Alert:
         alert = await alerts.get(tx, alert_id)
         if alert is None or alert.state == "resolved":
             raise NotFound(_GONE)
-        if alert.kind in conditions.NEVER_MUTED:
+        if not catalogue.is_mutable(alert.kind):
             raise NotAllowed(
                 "This alert ends only with its cause. Acknowledge or snooze it, or deal with the cause.",
                 "ends_with_its_cause",
@@ -95,7 +96,7 @@ async def _done(tx: Tx, core: Core, alert: Alert | None, slack_id: str, what: st
         raise NotFound(_GONE)
     await audit.record(tx, core, slack_id, f"alert.{what}", f"alert:{alert.id}", {"kind": alert.kind})
     await conditions.redraw(tx, core, alert)
-    await conditions.note(tx, core, alert, slack_id, text)
+    await conditions.thread_line(tx, core, alert, slack_id, text)
     return alert
 
 
@@ -105,7 +106,7 @@ async def tend(core: Core) -> None:
         for alert in await alerts.wake(tx):
             await conditions.redraw(tx, core, alert)
             called = [alert.assigned_to or alert.acknowledged_by or ""]
-            await conditions.note(
+            await conditions.thread_line(
                 tx, core, alert, "system:alerts", "Raised again: it is still so.", mentions=called
             )
 
@@ -120,7 +121,7 @@ async def mute(
     await _require_admin(core, slack_id, "alert.mute")
     if not _NAME.fullmatch(name):
         raise ValueError("A rule's name is of small letters, digits and dashes.")
-    if kind in conditions.NEVER_MUTED:
+    if not catalogue.is_mutable(kind):
         raise ValueError(f"Alerts of the kind {kind} cannot be muted.")
     async with core.store.begin() as tx:
         until = None if lasts is None else tx.now + lasts

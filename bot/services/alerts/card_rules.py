@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
+from bot.domain.alerts import card_alerts
 from bot.domain.cards import CardEntry
 from bot.domain.requests.lifecycle import State
 from bot.services.alerts import lifecycle as alerts
@@ -42,25 +43,16 @@ async def compare(core: Core, program: str, read_at: datetime) -> None:
 
 async def _changed(tx: Tx, core: Core, entry: CardEntry) -> None:
     if entry.status == "BLOCKED":
-        await blocked(tx, core, entry.program, entry.id, entry.label, "The card reads BLOCKED.")
+        await blocked(tx, core, entry.program, entry.id, entry.label, card_alerts.READS_BLOCKED)
         return
     if entry.status == "FROZEN" and await _frozen_here(tx, entry.id):
         return
-    words = {
-        "FROZEN": "No request here froze it: the service did, or another holder of the key. Find out who before you"
-        " unfreeze it.",
-        "EXPIRED": "Purchases fail. The balance stays on it; order a new card, and ask the service what is left.",
-        "INACTIVE": "Purchases fail. What this status means is not documented; ask the service.",
-    }
     await alerts.keep(
         tx,
         core,
-        dedupe=f"status:{entry.program}:{entry.id}",
-        kind="card_status",
+        card_alerts.CARD_STATUS.says(str(entry.status), card=entry.label),
+        condition=card_alerts.CARD_STATUS.condition(entry.program, entry.id),
         subject=entry.id,
-        severity="warning",
-        title=f"{entry.label} reads {entry.status}",
-        text=words[str(entry.status)],
         facts={"program": entry.program, "card_id": entry.id},
     )
 
@@ -69,17 +61,8 @@ async def _closed(tx: Tx, core: Core, entry: CardEntry) -> None:
     """Told when no request here closed it: its balance is on the float now, and nobody asked for that."""
     if await requests.find(tx, subject=entry.id, kind="card_close", states=_OURS, limit=1):
         return
-    await alerts.tell(
-        tx,
-        core,
-        dedupe=f"closed:{entry.program}:{entry.id}",
-        kind="card_status",
-        subject=entry.id,
-        severity="warning",
-        title=f"{entry.label} is closed, by no request here",
-        text="The service closed it, or another holder of the key did. Closing is final; what was on it goes back to"
-        " the float, where the ledger shows it. Find out who, and exchange the key if nobody knows.",
-    )
+    said = card_alerts.CARD_STATUS.says("closed", card=entry.label)
+    await alerts.tell(tx, core, said, condition=f"closed:{entry.program}:{entry.id}", subject=entry.id)
 
 
 async def _frozen_here(tx: Tx, card_id: str) -> bool:
@@ -90,30 +73,22 @@ async def _frozen_here(tx: Tx, card_id: str) -> bool:
 
 
 async def blocked(tx: Tx, core: Core, program: str, card_id: str, label: str, how: str) -> None:
-    """One alert for each blocked card, whether a decline or the sweep told."""
-    dedupe = f"blocked:{program}:{card_id}"
-    if await alert_rows.open_one(tx, dedupe):
+    """One alert for each blocked card, whether a decline or the sweep told; `how` is the sentence of which."""
+    condition = card_alerts.CARD_BLOCKED.condition(program, card_id)
+    if await alert_rows.open_one(tx, condition):
         return
-    await alerts.keep(
-        tx,
-        core,
-        dedupe=dedupe,
-        kind="card_blocked",
-        subject=card_id,
-        severity="critical",
-        title=f"{label} is blocked by the service",
-        text=f"{how} Every purchase with it fails until the service unblocks it; nobody here can. Contact the"
-        " service. Usual causes are repeated attempts in a short time, wrong security details or failed 3-D"
-        " Secure checks.",
-        facts={"program": program, "card_id": card_id},
-    )
+    said = card_alerts.CARD_BLOCKED.says(card=label, how=how)
+    facts = {"program": program, "card_id": card_id}
+    await alerts.keep(tx, core, said, condition=condition, subject=card_id, facts=facts)
 
 
 async def _over(tx: Tx, core: Core, program: str, statuses: dict[str, str], read_at: datetime) -> None:
     """Alerts whose card reads otherwise now, by a reading that began after they were raised."""
-    for kind in ("card_blocked", "card_status"):
-        for alert in await alert_rows.open_of(tx, kind):
+    for kind, wanted in (
+        (card_alerts.CARD_BLOCKED, {"BLOCKED"}),
+        (card_alerts.CARD_STATUS, set(_WATCHED) - {"BLOCKED"}),
+    ):
+        for alert in await alert_rows.open_of(tx, kind.name):
             mine = alert.dedupe.split(":")[1] == program
-            wanted = {"BLOCKED"} if kind == "card_blocked" else set(_WATCHED) - {"BLOCKED"}
             if mine and alert.updated_at < read_at and statuses.get(alert.subject) not in wanted:
                 await alerts.resolve(tx, core, alert.dedupe)

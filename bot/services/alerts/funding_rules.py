@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
-from bot.domain.events.alert_rules import UNSEEN_AFTER, overdue_mark, usual_time
+from bot.domain.alerts import HEARD_LATE, alert_rules, funding_alerts
 from bot.domain.money.amounts import exact_sum, format_usd
 from bot.domain.requests.lifecycle import State
 from bot.operations.funding_words import reason_in_words
@@ -34,7 +34,6 @@ _BEGUN = "funding_watch"
 CREDITED_WATCHED_FOR = timedelta(days=30)
 _CREDITED_READ_EVERY = timedelta(days=1)
 _READ_SINGLY = 20
-UNVERIFIED_LIMIT = 5
 _FINAL = frozenset({"credited", "rejected"})
 _GONE = "gone"  # a word of ours: the service answers that there is no such submission
 
@@ -121,9 +120,14 @@ async def _judge(
     kept = await api_snapshots.get(tx, program, f"{_KEPT}{funding.id}")
     before: Known = kept.value if kept else {}
     age = tx.now - funding.created_at
-    usual = usual_time(funding.network, took.get(funding.network, ()))
-    mark = overdue_mark(age, usual) if funding.status == "pending" else ""
-    if not mark and funding.status == "pending" and funding.amount_usd is None and age > UNSEEN_AFTER:
+    usual = alert_rules.usual_time(funding.network, took.get(funding.network, ()))
+    mark = alert_rules.overdue_mark(age, usual) if funding.status == "pending" else ""
+    if (
+        not mark
+        and funding.status == "pending"
+        and funding.amount_usd is None
+        and age > alert_rules.UNSEEN_AFTER
+    ):
         mark = "unseen"
     now_known = _known(funding, mark)
     if before == now_known:
@@ -181,83 +185,62 @@ async def credited(tx: Tx, core: Core, program: str, data: FloatCredit, created_
 async def _tell(tx: Tx, core: Core, program: str, funding_id: str, known: Known) -> None:
     """One alert for each submission, redrawn as it goes on; credited ends it."""
     status, reason = str(known["status"]), str(known["reason"] or "")
-    name = _named(funding_id, known)
-    words = reason_in_words(status, reason)
-    about = _about(funding_id, known)
-    common = {"dedupe": f"funding:{program}:{funding_id}", "kind": "funding", "subject": funding_id}
+    condition = funding_alerts.FUNDING.condition(program, funding_id)
+    words, about = reason_in_words(status, reason), _about(funding_id, known)
+    if status == "credited":
+        said = funding_alerts.FUNDING.says(
+            "credited separately" if reason else "credited",
+            submission=_named(funding_id, known),
+            amount=funding_alerts.credited_amount(
+                Decimal(known["credited_usd"] or 0),
+                fee_usd=Decimal(known["fee_usd"] or 0),
+                sent_usd=None if known["amount_usd"] is None else Decimal(known["amount_usd"]),
+            ),
+            text=" ".join(filter(None, (words, about, _late(tx, known)))),
+        )
+        await alerts.tell(tx, core, said, condition=condition, subject=funding_id)
+        return
+    if status == "pending" and not known["mark"]:
+        await alerts.resolve(tx, core, condition)
+        return
+    said = funding_alerts.FUNDING.says(
+        _case(status, reason, str(known["mark"])),
+        submission=_named(funding_id, known),
+        status=status,
+        reason=words,
+        mark=known["mark"],
+        network=known["network"],
+        about=about,
+    )
     facts = {"program": program, "funding_id": funding_id, "reason": reason}
     facts |= {key: known[key] for key in ("tx_hash", "network") if known[key]}
-    if status == "credited":
-        title = f"{name} was credited separately" if reason else f"{name} is credited{_amount(known)}"
-        text = " ".join(filter(None, (words, about, _late(tx, known))))
-        await alerts.tell(tx, core, **common, title=title, text=text)
-    elif status == "rejected":
-        reversed_ = reason == "reversed_by_operator"
-        title = f"{name} was taken back" if reversed_ else f"{name} is rejected"
-        severity = "critical" if reversed_ else "warning"
-        text = f"{words} {about}"
-        await alerts.keep(
-            tx, core, **common, severity=severity, title=title, text=text, facts=facts, is_news=True
-        )
-    elif status == "review":
-        text = f"{words} {about}"
-        title = f"{name} is in review"
-        await alerts.keep(
-            tx, core, **common, severity="warning", title=title, text=text, facts=facts, is_news=True
-        )
-    elif status == "pending" and not known["mark"]:
-        await alerts.resolve(tx, core, common["dedupe"])
-    else:
-        title, text = _overdue(name, status, known)
-        text = f"{text} {about}"
-        await alerts.keep(
-            tx, core, **common, severity="warning", title=title, text=text, facts=facts, is_news=True
-        )
+    await alerts.keep(tx, core, said, condition=condition, subject=funding_id, facts=facts, is_news=True)
+
+
+def _case(status: str, reason: str, mark: str) -> str:
+    """Which wording of the alert fits a submission that is not credited."""
+    if status == "rejected":
+        return "taken back" if reason == "reversed_by_operator" else "rejected"
+    if status == "pending":
+        return "unseen" if mark == "unseen" else "overdue"
+    return "review" if status == "review" else "unknown status"
 
 
 def _late(tx: Tx, known: Known) -> str:
     credited_at = datetime.fromisoformat(known["credited_at"]) if known["credited_at"] else tx.now
-    if tx.now - credited_at <= LATE_AFTER:
-        return ""
-    return f"We heard of it late: it happened at {credited_at:%Y-%m-%d %H:%M} UTC."
-
-
-def _overdue(name: str, status: str, known: Known) -> tuple[str, str]:
-    if status != "pending":
-        return f"{name} reads {status}", "That status is not known here. Ask the service what it means."
-    if known["mark"] == "unseen":
-        return (
-            f"{name} is not seen on {known['network']} yet",
-            "If it was sent on another network, submit the same hash again with the right one; else wait.",
-        )
-    return (
-        f"{name} is overdue: pending for {known['mark']}",
-        "That is longer than it usually takes on this network. Check the transfer in the explorer; contact the"
-        " service if it is final there.",
-    )
+    return HEARD_LATE.format(at=credited_at) if tx.now - credited_at > LATE_AFTER else ""
 
 
 def _named(funding_id: str, known: Known) -> str:
-    tx_hash = known["tx_hash"]
-    return f"Funding {tx_hash[:8]}…{tx_hash[-4:]}" if tx_hash else f"Funding {funding_id}"
-
-
-def _amount(known: Known) -> str:
-    credited_usd = Decimal(known["credited_usd"] or 0)
-    said = f": {format_usd(credited_usd)}"
-    if known["amount_usd"] is None:
-        return said
-    short = credited_usd + Decimal(known["fee_usd"] or 0) < Decimal(known["amount_usd"])
-    return f"{said}, less than was sent" if short else said
+    return funding_alerts.submission_named(funding_id, known["tx_hash"])
 
 
 def _about(funding_id: str, known: Known) -> str:
-    said = [f"Submission {funding_id}"]
-    if known["tx_hash"]:
-        said.append(f"hash {known['tx_hash']} on {known['network']}")
     shown = {"amount_usd": "sent", "fee_usd": "fee", "credited_usd": "credited"}
-    said += [f"{label} {format_usd(Decimal(known[key]))}" for key, label in shown.items() if known.get(key)]
-    return ", ".join(said) + "."
+    amounts = [(label, format_usd(Decimal(known[key]))) for key, label in shown.items() if known.get(key)]
+    return funding_alerts.submission_about(
+        funding_id, tx_hash=known["tx_hash"], network=known["network"], amounts=amounts
+    )
 
 
 async def _gone(core: Core, program: str, funding_id: str, kept: Reading | None) -> None:
@@ -270,13 +253,11 @@ async def _gone(core: Core, program: str, funding_id: str, kept: Reading | None)
         await alerts.keep(
             tx,
             core,
-            dedupe=f"funding:{program}:{funding_id}",
-            kind="funding",
+            funding_alerts.FUNDING.says(
+                "gone", submission=_named(funding_id, known), about=_about(funding_id, known)
+            ),
+            condition=funding_alerts.FUNDING.condition(program, funding_id),
             subject=funding_id,
-            severity="warning",
-            title=f"{_named(funding_id, known)} is not there any more",
-            text="The service does not know this submission now; another account may have claimed the transfer."
-            f" Contact the service. {_about(funding_id, known)}",
             facts={"program": program, "funding_id": funding_id},
         )
 
@@ -284,22 +265,17 @@ async def _gone(core: Core, program: str, funding_id: str, kept: Reading | None)
 async def _count_unverified(tx: Tx, core: Core, program: str, found: Mapping[str, Funding]) -> None:
     """Five unverified submissions block all funding [POST /funding]: said at the fourth."""
     waiting = [f for f in found.values() if f.status == "pending" and f.amount_usd is None]
-    dedupe = f"unverified:{program}"
-    if len(waiting) < UNVERIFIED_LIMIT - 1:
-        await alerts.resolve(tx, core, dedupe)
+    condition = funding_alerts.FUNDING_UNVERIFIED.condition(program)
+    if len(waiting) < funding_alerts.UNVERIFIED_LIMIT - 1:
+        await alerts.resolve(tx, core, condition)
         return
-    hashes = ", ".join(f"{f.tx_hash[:8]}…{f.tx_hash[-4:]}" for f in waiting)
-    await alerts.keep(
-        tx,
-        core,
-        dedupe=dedupe,
-        kind="funding_unverified",
-        subject=program,
-        severity="warning",
-        title=f"{len(waiting)} of {UNVERIFIED_LIMIT} unverified submissions of {program} are used",
-        text=f"At {UNVERIFIED_LIMIT} the service takes no more funding until one is verified or rejected. Check"
-        f" hash and network of {hashes}.",
+    said = funding_alerts.FUNDING_UNVERIFIED.says(
+        program=program,
+        count=len(waiting),
+        limit=funding_alerts.UNVERIFIED_LIMIT,
+        hashes=", ".join(funding_alerts.short_hash(f.tx_hash) for f in waiting),
     )
+    await alerts.keep(tx, core, said, condition=condition, subject=program)
 
 
 async def on_its_way(tx: Tx, program: str) -> Decimal:

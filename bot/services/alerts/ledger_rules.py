@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from decimal import Decimal
 
+from bot.domain.alerts import float_alerts
 from bot.domain.money.amounts import exact_sum, format_usd
 from bot.partner.ratelimit import Lane
 from bot.services.alerts import lifecycle as alerts
@@ -26,18 +27,15 @@ async def compare(core: Core, program: str) -> None:
         differs = after - total
         await api_snapshots.put(tx, program, _KEPT, {"differs_usd": str(differs)})
         if not differs:
-            await alerts.resolve(tx, core, f"ledger:{program}")
+            await alerts.resolve(tx, core, float_alerts.LEDGER_DIFFERS.condition(program))
         elif kept is not None and Decimal(kept.value["differs_usd"]) == differs:
+            said = float_alerts.LEDGER_DIFFERS.says(
+                program=program,
+                difference=format_usd(differs),
+                total=format_usd(total),
+                balance=format_usd(after),
+            )
+            condition = float_alerts.LEDGER_DIFFERS.condition(program)
             await alerts.keep(
-                tx,
-                core,
-                dedupe=f"ledger:{program}",
-                kind="ledger_differs",
-                subject=program,
-                severity="critical",
-                title=f"Ledger and float of {program} differ by {format_usd(differs)}",
-                text=f"The rows of the ledger add up to {format_usd(total)}, the float says {format_usd(after)}."
-                " Seen twice while nothing moved. Nothing is stopped; compare the newest rows with the requests"
-                " here and ask the service.",
-                facts={"program": program},
+                tx, core, said, condition=condition, subject=program, facts={"program": program}
             )

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
 
+from bot.domain.alerts import AlertKind, Calls, Said, Severity, catalogue
 from bot.services import audit, outbox_messages
 from bot.services.core import Core
 from storage.cards import api_snapshots
@@ -21,33 +22,25 @@ Facts = Mapping[str, str]
 
 # A storm redraws its message this often, whatever the number of its events.
 REDRAW_EVERY = timedelta(seconds=5)
-_SEVERITIES = ("info", "warning", "critical")
-# Nobody may silence that an outcome is unknown, or that the bot itself cannot be trusted.
-NEVER_MUTED = frozenset(
-    {
-        *("unresolved", "landed_late", "key_trouble", "key_reused", "tampered", "policy"),
-        *("paused", "consent", "handover"),
-    }
-)
 
 
-async def raise_(
-    tx: Tx,
-    core: Core,
-    *,
-    dedupe: str,
-    kind: str,
-    subject: str,
-    severity: str,
-    title: str,
-    text: str,
-) -> Alert:
-    """Raise or count the one alert of this condition (`dedupe`); its message is owed to the alerts channel."""
+async def raise_(tx: Tx, core: Core, said: Said, *, condition: str, subject: str) -> Alert:
+    """Raise or count the one alert of this condition; its message is owed to the alerts channel.
+
+    `said` are its words, from its row of the catalogue; `condition` is the key that its kind gives. `subject`: the
+    id it is about, such as a card, a request or a program.
+    """
     alert, is_new = await alerts.raise_(
-        tx, dedupe=dedupe, kind=kind, subject=subject, severity=severity, title=title, text=text
+        tx,
+        dedupe=condition,
+        kind=said.kind.name,
+        subject=subject,
+        severity=said.severity.value,
+        title=said.title,
+        text=said.text,
     )
     if is_new:
-        body = _told(alert, severity=severity)
+        body = _told(alert, severity=said.severity.value)
         await audit.record(tx, core, "system:alerts", "alert.raised", f"alert:{alert.id}", body)
     await _show(tx, core, alert, f"raised:{alert.count}", later=not is_new)
     return alert
@@ -56,13 +49,10 @@ async def raise_(
 async def keep(
     tx: Tx,
     core: Core,
+    said: Said,
     *,
-    dedupe: str,
-    kind: str,
+    condition: str,
     subject: str,
-    severity: str,
-    title: str,
-    text: str,
     facts: Facts | None = None,
     is_news: bool = False,
 ) -> Alert:
@@ -72,51 +62,50 @@ async def keep(
     and a higher severity, raise again what somebody had acknowledged or snoozed as it was before.
     """
     if facts is not None:
-        await remember(tx, dedupe, facts)
-    found = await alerts.open_one(tx, dedupe)
+        await remember(tx, condition, facts)
+    found = await alerts.open_one(tx, condition)
     if found is None:
-        return await raise_(
-            tx, core, dedupe=dedupe, kind=kind, subject=subject, severity=severity, title=title, text=text
-        )
-    if (found.severity, found.title, found.text) == (severity, title, text):
+        return await raise_(tx, core, said, condition=condition, subject=subject)
+    if (found.severity, found.title, found.text) == (said.severity, said.title, said.text):
         return found
-    worse = _SEVERITIES.index(severity) > _SEVERITIES.index(found.severity)
-    said = await alerts.reword(
-        tx, found.id, severity=severity, title=title, text=text, again=worse or is_news
+    worse = said.severity.rank > Severity(found.severity).rank
+    reworded = await alerts.reword(
+        tx,
+        found.id,
+        severity=said.severity.value,
+        title=said.title,
+        text=said.text,
+        again=worse or is_news,
     )
-    alert = said or found
+    alert = reworded or found
     await _show(tx, core, alert, f"said:{core.ids.ulid()}", later=not (worse or is_news))
     if worse or is_news:
-        called = core.policy.people.approvers if worse and severity == "critical" else ()
-        await note(tx, core, alert, "system:alerts", f"Now: {title}.", mentions=called)
+        mentions = called(core, said.kind) if worse and said.severity is Severity.CRITICAL else ()
+        await thread_line(tx, core, alert, "system:alerts", f"Now: {said.title}.", mentions=mentions)
     return alert
 
 
-async def tell(
-    tx: Tx, core: Core, *, dedupe: str, kind: str, subject: str, title: str, text: str, severity: str = "info"
-) -> None:
+async def tell(tx: Tx, core: Core, said: Said, *, condition: str, subject: str) -> None:
     """A fact to know, with nothing left to do. What was open for this condition ends with it."""
-    alert = await keep(
-        tx, core, dedupe=dedupe, kind=kind, subject=subject, severity=severity, title=title, text=text
-    )
+    alert = await keep(tx, core, said, condition=condition, subject=subject)
     await resolve(tx, core, alert.dedupe)
 
 
-async def resolve(tx: Tx, core: Core, dedupe: str, *, actor: str = "system:alerts") -> None:
+async def resolve(tx: Tx, core: Core, condition: str, *, actor: str = "system:alerts") -> None:
     """The condition is over. Nothing happens where no alert of it is open."""
-    alert = await alerts.resolve(tx, dedupe)
+    alert = await alerts.resolve(tx, condition)
     if alert is None:
         return
-    await api_snapshots.drop(tx, "", _facts_of(dedupe))
+    await api_snapshots.drop(tx, "", _facts_of(condition))
     await audit.record(tx, core, actor, "alert.resolved", f"alert:{alert.id}", _told(alert))
     await _show(tx, core, alert, "resolved")
     if alert.raised_at != tx.now:
-        await note(tx, core, alert, actor, "Resolved.")
+        await thread_line(tx, core, alert, actor, "Resolved.")
 
 
-async def remember(tx: Tx, dedupe: str, facts: Facts) -> None:
+async def remember(tx: Tx, condition: str, facts: Facts) -> None:
     """What a remedy of this condition is drafted from, until it is over."""
-    await api_snapshots.put(tx, "", _facts_of(dedupe), dict(facts))
+    await api_snapshots.put(tx, "", _facts_of(condition), dict(facts))
 
 
 async def facts_of(tx: Tx, alert: Alert) -> Facts:
@@ -125,15 +114,20 @@ async def facts_of(tx: Tx, alert: Alert) -> Facts:
     return {} if kept is None else dict(kept.value)
 
 
-def _facts_of(dedupe: str) -> str:
-    return f"alert:{dedupe}"
+def _facts_of(condition: str) -> str:
+    return f"alert:{condition}"
 
 
-async def note(
+def called(core: Core, kind: AlertKind) -> Sequence[str]:
+    """The people and groups, as the policy names them, that an alert of this kind calls when it calls."""
+    return core.policy.people.approvers if kind.calls is Calls.APPROVERS else ()
+
+
+async def thread_line(
     tx: Tx, core: Core, alert: Alert, actor: str, text: str, *, mentions: Sequence[str] = ()
 ) -> None:
     """A line of the alert's history, told in its thread. `actor` is a Slack id or `system:…`."""
-    n = await alerts.note(tx, alert.id, actor=actor, text=text)
+    n = await alerts.add_thread_line(tx, alert.id, actor=actor, text=text)
     if not await is_muted(tx, alert):
         await outbox_messages.alert_line(tx, core, alert.id, n, actor=actor, text=text, mentions=mentions)
 
@@ -145,7 +139,7 @@ async def redraw(tx: Tx, core: Core, alert: Alert) -> None:
 
 async def is_muted(tx: Tx, alert: Alert) -> mutes.Mute | None:
     """The rule that silences this alert."""
-    if alert.kind in NEVER_MUTED:
+    if not catalogue.is_mutable(alert.kind):
         return None
     rules = await mutes.in_force(tx)
     return next((r for r in rules if r.silences(alert.kind, alert.subject, alert.title)), None)
@@ -158,10 +152,11 @@ async def _show(tx: Tx, core: Core, alert: Alert, change: str, *, later: bool = 
         if alert.count == 1 and change == "raised:1":
             body = _told(alert, rule=rule.name)
             await audit.record(tx, core, "system:alerts", "alert.muted", f"alert:{alert.id}", body)
-            await alerts.note(tx, alert.id, actor="system:alerts", text=f"Muted by the rule {rule.name}.")
+            text = f"Muted by the rule {rule.name}."
+            await alerts.add_thread_line(tx, alert.id, actor="system:alerts", text=text)
         return
     due_at = tx.now + REDRAW_EVERY if later else None
-    if alert.severity == "info":
+    if alert.severity == Severity.INFO:
         due_at = core.alerting.hours.quiet_until(tx.now) or due_at
     await outbox_messages.alert(tx, core, alert.id, change, due_at=due_at)
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from bot.domain.alerts import Remedy, catalogue
 from bot.domain.errors import NotFound
-from bot.domain.events import decline_text
 from bot.services.alerts import lifecycle as alerts
 from bot.services.core import Core
 from storage.cards import cards
@@ -19,7 +19,7 @@ from storage.transaction import Tx
 
 
 @dataclass(frozen=True, slots=True)
-class Remedy:
+class Draft:
     """`kind` with the texts of its form; without one, `text` is for the service."""
 
     title: str
@@ -30,7 +30,7 @@ class Remedy:
     text: str = ""
 
 
-async def of(core: Core, alert_id: str) -> Remedy:
+async def of(core: Core, alert_id: str) -> Draft:
     """Raises NotFound when there is no such alert."""
     async with core.store.read() as tx:
         alert = await alert_rows.get(tx, alert_id)
@@ -40,27 +40,22 @@ async def of(core: Core, alert_id: str) -> Remedy:
         kind, texts = await _form(tx, core, alert, known)
     if kind in core.kinds:
         program = known.get("program") or core.default_program
-        return Remedy(alert.title, kind, texts, program, reason=alert.title)
-    return Remedy(alert.title, text=_for_the_service(core, alert, known))
+        return Draft(alert.title, kind, texts, program, reason=alert.title)
+    return Draft(alert.title, text=_for_the_service(core, alert, known))
 
 
 async def _form(tx: Tx, core: Core, alert: Alert, known: Mapping[str, str]) -> tuple[str, dict[str, str]]:
     """The operation kind that mends it and what its form holds; "" where none does."""
     card_id = known.get("card_id", "")
     card = await cards.get(tx, card_id) if card_id else None
+    remedy = catalogue.of(alert.kind).remedy(known)
     if card is not None and card.status == "FROZEN":
-        return "card_unfreeze", {"card": card_id}
-    if alert.kind == "decline":
-        kind = decline_text.cause_in_words(known.get("code", "")).remedy
-        return kind, {"card": card_id} if card_id else {}
-    if alert.kind in ("float_low", "runway"):
-        return "funding_submit", {}
-    if alert.kind == "webhook_secret":
-        return "webhook_rotate", {}
-    if alert.kind == "funding" and known.get("reason") in ("not_found", "transaction_failed"):
-        again = known.get("reason") == "not_found"
-        return "funding_submit", {"tx_hash": known["tx_hash"]} if again else {}
-    return "", {}
+        remedy = Remedy.UNFREEZE_CARD
+    kind = next((name for name, cls in core.kinds.items() if remedy and cls.remedy is remedy), "")
+    texts = {"card": card_id} if card_id else {}
+    if known.get("reason") == "not_found":  # the same transfer may be submitted again
+        texts["tx_hash"] = known["tx_hash"]
+    return kind, texts
 
 
 def _for_the_service(core: Core, alert: Alert, known: Mapping[str, str]) -> str:

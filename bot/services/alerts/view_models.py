@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bot.services.alerts.lifecycle import NEVER_MUTED
+from bot.domain.alerts import catalogue
 from bot.services.core import Core
 from bot.view_models.pictures import AlertPicture
 from storage.messages import alerts
@@ -25,5 +25,5 @@ def alert_picture(core: Core, found: alerts.Alert) -> AlertPicture:
         acknowledged_by=(found.acknowledged_by or "") if found.state == "acknowledged" else "",
         held_until=found.snoozed_until,
         assigned_to=found.assigned_to or "",
-        is_mutable=found.kind not in NEVER_MUTED,
+        is_mutable=catalogue.is_mutable(found.kind),
     )

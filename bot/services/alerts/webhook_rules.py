@@ -10,6 +10,7 @@ from contextlib import aclosing
 from datetime import datetime, timedelta
 from typing import cast
 
+from bot.domain.alerts import delivery_alerts
 from bot.partner.models import Event
 from bot.partner.ratelimit import Lane
 from bot.services.alerts import lifecycle as alerts
@@ -31,8 +32,8 @@ async def look(core: Core, program: str) -> None:
     hook = await partner.webhook(lane=Lane.BACKGROUND)
     if hook is None:
         async with core.store.begin() as tx:
-            await alerts.resolve(tx, core, f"webhook_failing:{program}")
-            await alerts.resolve(tx, core, f"webhook_silent:{program}")
+            await alerts.resolve(tx, core, delivery_alerts.WEBHOOK_FAILING.condition(program))
+            await alerts.resolve(tx, core, delivery_alerts.WEBHOOK_SILENT.condition(program))
         return
     now = core.clock.now()
     found: list[Event] = []
@@ -50,47 +51,24 @@ async def look(core: Core, program: str) -> None:
 
 
 async def _failing(tx: Tx, core: Core, program: str, undelivered: Sequence[Event], now: datetime) -> None:
-    dedupe = f"webhook_failing:{program}"
+    condition = delivery_alerts.WEBHOOK_FAILING.condition(program)
     if not undelivered:
-        await alerts.resolve(tx, core, dedupe)
+        await alerts.resolve(tx, core, condition)
         return
     first = min(event.created_at for event in undelivered)
-    await alerts.keep(
-        tx,
-        core,
-        dedupe=dedupe,
-        kind="webhook_failing",
-        subject=program,
-        severity="warning",
-        title=f"Deliveries to {program} fail",
-        text=f"The service could not deliver {len(undelivered)} of the newest events, the first of"
-        f" {first:%Y-%m-%d %H:%M} UTC. They are read from the event log instead, later than they would come. It gives"
-        " an event up after two hours. 3-D Secure purchases of cards in webhook mode cannot complete meanwhile."
-        " Check that the public address reaches this bot.",
-        facts={"program": program},
-    )
+    said = delivery_alerts.WEBHOOK_FAILING.says(program=program, count=len(undelivered), first=first)
+    await alerts.keep(tx, core, said, condition=condition, subject=program, facts={"program": program})
 
 
 async def _silent(tx: Tx, core: Core, program: str, delivered: Sequence[Event]) -> None:
     """Delivered, says the service, yet we know them from the log alone: they go somewhere else."""
-    dedupe = f"webhook_silent:{program}"
+    condition = delivery_alerts.WEBHOOK_SILENT.condition(program)
     newest = sorted(delivered, key=lambda event: event.created_at)[-_SILENT_AT:]
     if len(newest) < _SILENT_AT:
         return
     came = [await inbox.get(tx, event.id) for event in newest]
     if any(event is not None and event.source == "webhook" for event in came):
-        await alerts.resolve(tx, core, dedupe)
+        await alerts.resolve(tx, core, condition)
         return
-    await alerts.keep(
-        tx,
-        core,
-        dedupe=dedupe,
-        kind="webhook_silent",
-        subject=program,
-        severity="warning",
-        title=f"No delivery of {program} reaches this bot",
-        text="The service says that it delivered its newest events, and none of them came here: the registered"
-        " address is another system's, or something in between answers for us. They are read from the event log"
-        " instead. Look at `/countersign webhook` and at the address.",
-        facts={"program": program},
-    )
+    said = delivery_alerts.WEBHOOK_SILENT.says(program=program)
+    await alerts.keep(tx, core, said, condition=condition, subject=program, facts={"program": program})

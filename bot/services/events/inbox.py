@@ -11,6 +11,7 @@ import logging
 from contextlib import suppress
 from datetime import timedelta
 
+from bot.domain.alerts import delivery_alerts
 from bot.partner.models.events import ThreeDsChallenge, TypedEvent
 from bot.partner.webhooks import CHALLENGE, unwrap
 from bot.services.alerts import lifecycle as alerts
@@ -79,7 +80,7 @@ async def _handle(tx: Tx, core: Core, event: InboxEvent) -> None:
     await relay.owe(tx, core, heard)
     await inbox.processed(tx, event.event_id)
     if event.attempts >= len(_RETRIES):
-        await alerts.resolve(tx, core, f"event:{event.event_id}")
+        await alerts.resolve(tx, core, delivery_alerts.EVENT_STUCK.condition(event.event_id))
 
 
 def _with_code(core: Core, event: TypedEvent) -> TypedEvent:
@@ -92,15 +93,8 @@ async def _put_off(tx: Tx, core: Core, event: InboxEvent) -> None:
     wait = _RETRIES[min(event.attempts, len(_RETRIES) - 1)]
     attempts = await inbox.put_off(tx, event.event_id, until=tx.now + wait)
     if attempts == len(_RETRIES):
-        await alerts.raise_(
-            tx,
-            core,
-            dedupe=f"event:{event.event_id}",
-            kind="event_stuck",
-            subject=event.event_id,
-            severity="warning",
-            title="An event cannot be handled",
-            text=f"Event {event.event_id} ({event.type}) of {event.program} was stored, and handling it has"
-            f" failed {attempts} times. It is kept and tried every hour; no money is moved by it. Look at the"
-            " log for the cause, and at the card or the funding it is about in the meantime.",
+        said = delivery_alerts.EVENT_STUCK.says(
+            event=event.event_id, type=event.type, program=event.program, attempts=attempts
         )
+        condition = delivery_alerts.EVENT_STUCK.condition(event.event_id)
+        await alerts.raise_(tx, core, said, condition=condition, subject=event.event_id)

@@ -10,6 +10,7 @@ import logging
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
+from bot.domain.alerts import Said, otp_alerts
 from bot.domain.money.amounts import format_usd
 from bot.domain.secret import Secret
 from bot.partner.models.events import ThreeDsChallenge
@@ -26,7 +27,6 @@ from storage.transaction import Tx
 
 log = logging.getLogger("countersign.threeds")
 
-_KIND = "3ds"
 _TRY_AGAIN_S = 2.0
 # Whoever sends one gives up when it is no longer good, and says so; who has said nothing by then is gone.
 _KNOWN_AFTER = GOOD_FOR + timedelta(minutes=1)
@@ -49,22 +49,15 @@ async def on_challenge(tx: Tx, core: Core, heard: Heard, event: ThreeDsChallenge
     challenge = await _read(tx, event)
     person = await otp_recipients.person_of(tx, challenge.partner_ref) if challenge.partner_ref else None
     if tx.now >= challenge.good_until or challenge.code is None:
-        why = "Its code came too late, or the bot was restarted in between, and is gone. Buy again."
-        await _tell(tx, core, challenge, "warning", f"No code for {challenge.label}: it expired", why)
+        said = otp_alerts.THREE_DS.says("expired", card=challenge.label, purchase=challenge.where)
+        await _nobody_gets_it(tx, core, challenge, said)
     elif person is None:
-        ref = (
-            f"the reference {challenge.partner_ref}"
-            if challenge.partner_ref
-            else "a card without a reference"
-        )
-        why = (
-            f"Nobody is named for {ref}, so its code was shown to nobody and is gone. An admin names somebody with"
-            " `/countersign people map REFERENCE @person`; then buy again."
-        )
-        await _tell(tx, core, challenge, "warning", f"No one to send the code of {challenge.label} to", why)
+        said = otp_alerts.nobody_named(challenge.label, challenge.where, challenge.partner_ref)
+        await _nobody_gets_it(tx, core, challenge, said)
     else:
-        why = "Its code goes to the person named for this card, and nowhere else. If nothing came, buy again."
-        await _tell(tx, core, challenge, "info", f"A code is needed for {challenge.label}", why)
+        said = otp_alerts.THREE_DS.says("sending", card=challenge.label, purchase=challenge.where)
+        condition = otp_alerts.THREE_DS.condition(challenge.event_id)
+        await alerts.keep(tx, core, said, condition=condition, subject=challenge.event_id)
         going = Outgoing(
             event.id, person, challenge.code, challenge.label, challenge.where, challenge.good_until
         )
@@ -86,21 +79,10 @@ async def _read(tx: Tx, event: ThreeDsChallenge) -> _Challenge:
     )
 
 
-async def _tell(tx: Tx, core: Core, challenge: _Challenge, severity: str, title: str, text: str) -> None:
-    said = f"{challenge.where} waits for a 3-D Secure code. {text}"
-    dedupe = f"{_KIND}:{challenge.event_id}"
-    await alerts.keep(
-        tx,
-        core,
-        dedupe=dedupe,
-        kind=_KIND,
-        subject=challenge.event_id,
-        severity=severity,
-        title=title,
-        text=said,
-    )
-    if severity == "warning":  # nothing is left to wait for
-        await alerts.resolve(tx, core, dedupe)
+async def _nobody_gets_it(tx: Tx, core: Core, challenge: _Challenge, said: Said) -> None:
+    """Told as a fact: nothing is left to wait for."""
+    condition = otp_alerts.THREE_DS.condition(challenge.event_id)
+    await alerts.tell(tx, core, said, condition=condition, subject=challenge.event_id)
 
 
 class Sender:
@@ -120,7 +102,9 @@ class Sender:
         while self._core.clock.now() < going.good_until:
             try:
                 channel = await self._publisher.open_direct(going.person)
-                await self._publisher.post(picture, channel=channel, dedupe=f"{_KIND}:{going.event_id}")
+                await self._publisher.post(
+                    picture, channel=channel, dedupe=otp_alerts.THREE_DS.condition(going.event_id)
+                )
             except (SlackTrouble, SlackRefused, MessageGone) as error:
                 log.warning("code.not_sent", extra={"event": going.event_id, "error": str(error)})
                 if isinstance(error, SlackRefused):
@@ -135,37 +119,20 @@ class Sender:
         async with self._core.store.begin() as tx:
             subject, body = f"code:{going.event_id}", {"person": going.person}
             await audit.record(tx, self._core, "system:codes", "code.sent", subject, body)
-            await alerts.resolve(tx, self._core, f"{_KIND}:{going.event_id}")
+            await alerts.resolve(tx, self._core, otp_alerts.THREE_DS.condition(going.event_id))
 
     async def _not_sent(self, going: Outgoing) -> None:
         async with self._core.store.begin() as tx:
-            await alerts.tell(
-                tx,
-                self._core,
-                dedupe=f"{_KIND}:{going.event_id}",
-                kind=_KIND,
-                subject=going.event_id,
-                severity="warning",
-                title=f"The code of {going.label} was not delivered",
-                text=f"{going.where} waited for a 3-D Secure code. Slack did not take the message to the person named"
-                " for this card, and the code is gone. Buy again.",
-            )
+            said = otp_alerts.THREE_DS.says("not delivered", card=going.label, purchase=going.where)
+            condition = otp_alerts.THREE_DS.condition(going.event_id)
+            await alerts.tell(tx, self._core, said, condition=condition, subject=going.event_id)
 
 
 async def settle(core: Core) -> None:
     """Codes that were on their way when the process ended: it is said that nobody knows whether they came."""
     async with core.store.begin() as tx:
-        for alert in await alert_rows.open_of(tx, _KIND):
+        for alert in await alert_rows.open_of(tx, otp_alerts.THREE_DS.name):
             if tx.now - alert.raised_at <= _KNOWN_AFTER:
                 continue
-            await alerts.tell(
-                tx,
-                core,
-                dedupe=alert.dedupe,
-                kind=_KIND,
-                subject=alert.subject,
-                severity="warning",
-                title=f"{alert.title}: it may not have come",
-                text="The bot stopped while the code was on its way, and the code is gone with it. If the person named"
-                " for this card got none, buy again.",
-            )
+            said = otp_alerts.THREE_DS.says("may not have come", title_before=alert.title)
+            await alerts.tell(tx, core, said, condition=alert.dedupe, subject=alert.subject)

@@ -12,6 +12,7 @@ import logging
 from collections.abc import Awaitable, Callable
 from datetime import timedelta
 
+from bot.domain.alerts import account_alerts
 from bot.partner.errors import Forbidden, PartnerError, Unauthorized
 from bot.partner.ratelimit import Lane
 from bot.services.alerts import card_rules, float_rules, funding_rules, ledger_rules, webhook_rules
@@ -98,7 +99,7 @@ class Poller:
         async with self._core.store.begin() as tx:
             await api_snapshots.put(tx, program, f"{POLLED}{job}", {})
             if recovered:
-                await alerts.resolve(tx, self._core, f"scope:{program}:{job}")
+                await alerts.resolve(tx, self._core, account_alerts.SCOPE.condition(program, job))
         self._rests_until.pop(key, None)
 
     async def _after(self, key: tuple[str, str], error: PartnerError) -> None:
@@ -121,13 +122,9 @@ class Poller:
             await alerts.keep(
                 tx,
                 self._core,
-                dedupe=f"scope:{program}:{job}",
-                kind="scope",
+                account_alerts.SCOPE.says(program=program, job=job, error=error.message),
+                condition=account_alerts.SCOPE.condition(program, job),
                 subject=program,
-                severity="warning",
-                title=f"The key of {program} may not read: {job}",
-                text=f"The service said: {error.message} What this reading would tell is not seen until the key has"
-                " the scope. Ask the service to add it.",
                 facts={"program": program},
             )
 
@@ -139,21 +136,20 @@ class Poller:
                 last = await api_snapshots.get(tx, program, "me")
                 # What a process before this one read says nothing of this one.
                 seen_at = max(self._begun_at, last.read_at) if last else self._begun_at
-                dedupe = f"poller:{program}"
+                condition = account_alerts.POLLER_SILENT.condition(program)
                 if tx.now - seen_at <= self._silent_after or program in paused:
-                    await alerts.resolve(tx, self._core, dedupe)
+                    await alerts.resolve(tx, self._core, condition)
                     continue
-                said = self._last_error.get(program, "it did not answer in time")
-                since = f"since {last.read_at:%Y-%m-%d %H:%M} UTC" if last else "yet"
+                said = account_alerts.poller_silent(
+                    program,
+                    last_read_at=last.read_at if last else None,
+                    error=self._last_error.get(program),
+                )
                 await alerts.keep(
                     tx,
                     self._core,
-                    dedupe=dedupe,
-                    kind="poller_silent",
+                    said,
+                    condition=condition,
                     subject=program,
-                    severity="critical",
-                    title=f"The account of {program} cannot be read",
-                    text=f"Nothing was read {since}; the last try said: {said}. Float, funding, blocked cards and"
-                    " missed events go unseen until it answers. It is tried on.",
                     facts={"program": program},
                 )

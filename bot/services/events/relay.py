@@ -14,6 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from bot.domain.alerts import delivery_alerts
 from bot.domain.errors import NotAllowed, NotFound
 from bot.domain.events import relay
 from bot.domain.events.relay import Destination
@@ -65,31 +66,12 @@ async def note_destinations(core: Core) -> None:
         await api_snapshots.put(tx, "", _DESTINATIONS, now)
         dropped = await rows.drop_destinations(tx, list(now))
         for name in set(before) - set(now):
-            await alerts.resolve(tx, core, f"relay:{name}")
+            await alerts.resolve(tx, core, delivery_alerts.RELAY_DEAD.condition(name))
         body = {"before": dict(before), "now": now, "dropped": dropped}
         await audit.record(tx, core, "system:app", "relay.destinations", "relay", body)
-        await alerts.tell(
-            tx,
-            core,
-            dedupe=f"relay_destinations:{core.ids.ulid()}",
-            kind="relay_destinations",
-            subject="relay",
-            title="The destinations of the relay have changed",
-            text=" ".join(
-                [*_changes(before, now), *([f"{dropped} messages were dropped."] if dropped else [])]
-            ),
-            severity="warning",
-        )
-
-
-def _changes(before: Mapping[str, object], now: Mapping[str, Mapping[str, object]]) -> list[str]:
-    said = [f"{name} gets no events any more." for name in sorted(set(before) - set(now))]
-    for name, given in sorted(now.items()):
-        if before.get(name) != given:
-            events = ", ".join(map(str, given["events"] if isinstance(given["events"], list) else ()))
-            word = "now gets" if name in before else "is new and gets"
-            said.append(f"{name} {word} {events} at {given['url']}.")
-    return said
+        said = delivery_alerts.destinations_changed(before, now, dropped)
+        condition = said.kind.condition(core.ids.ulid())
+        await alerts.tell(tx, core, said, condition=condition, subject="relay")
 
 
 async def redeliver(core: Core, alert_id: str, slack_id: str) -> int:
@@ -105,7 +87,7 @@ async def redeliver(core: Core, alert_id: str, slack_id: str) -> int:
         count = await rows.revive(tx, alert.subject)
         subject = f"relay:{alert.subject}"
         await audit.record(tx, core, slack_id, "relay.redelivered", subject, {"count": count})
-        await alerts.note(tx, core, alert, slack_id, f"{count} messages are sent again.")
+        await alerts.thread_line(tx, core, alert, slack_id, f"{count} messages are sent again.")
         await alerts.resolve(tx, core, alert.dedupe, actor=slack_id)
     return count
 
@@ -129,11 +111,11 @@ async def drop_dead(core: Core, kept_for: timedelta) -> int:
         dropped = await rows.drop_dead(tx, before=tx.now - kept_for)
         for name, count in dropped.items():
             await audit.record(tx, core, "system:relay", "relay.dropped", f"relay:{name}", {"count": count})
-            alert = await alert_rows.open_one(tx, f"relay:{name}")
+            alert = await alert_rows.open_one(tx, delivery_alerts.RELAY_DEAD.condition(name))
             if alert is None:
                 continue
             text = f"{count} messages were dropped: nobody had them sent again in {kept_for.days} days."
-            await alerts.note(tx, core, alert, "system:relay", text)
+            await alerts.thread_line(tx, core, alert, "system:relay", text)
             error = (await alerts.facts_of(tx, alert)).get("error", "not known")
             await _tell_dead(tx, core, name, error)
     return sum(dropped.values())
@@ -143,18 +125,15 @@ async def _tell_dead(tx: Tx, core: Core, name: str, error: str) -> None:
     """The one alert of a destination that does not take its events, with how many wait for a person."""
     count = await rows.dead(tx, name)
     if not count:
-        await alerts.resolve(tx, core, f"relay:{name}")
+        await alerts.resolve(tx, core, delivery_alerts.RELAY_DEAD.condition(name))
         return
+    said = delivery_alerts.RELAY_DEAD.says(destination=name, count=count, error=error)
     await alerts.keep(
         tx,
         core,
-        dedupe=f"relay:{name}",
-        kind="relay_dead",
+        said,
+        condition=delivery_alerts.RELAY_DEAD.condition(name),
         subject=name,
-        severity="warning",
-        title=f"{name} does not get its events: {count} given up",
-        text=f"They were tried for a day, and the last answer was: {error}. They are kept for a while. When {name}"
-        " works again, have an approver or admin press Redeliver: each is sent with its id and its bytes as before.",
         facts={"error": error},
     )
 

@@ -9,8 +9,9 @@ from __future__ import annotations
 import asyncio
 from collections import Counter, deque
 from collections.abc import Mapping
-from datetime import datetime, timedelta
+from datetime import timedelta
 
+from bot.domain.alerts import delivery_alerts
 from bot.domain.secret import Secret
 from bot.partner.webhooks import Delivery, DeliveryRefused, Malformed, NotGenuine, Stale, TooLarge, verify
 from bot.services.alerts import lifecycle as alerts
@@ -114,27 +115,12 @@ class Webhooks:
             while counted and counted[0][0] < since:
                 counted.popleft()
             causes = Counter(cause for _, cause in counted)
+            condition = delivery_alerts.DELIVERIES_REFUSED.condition(program)
             async with self._core.store.begin() as tx:
                 if causes.total() >= TROUBLE_AT:
-                    await alerts.raise_(
-                        tx,
-                        self._core,
-                        dedupe=f"deliveries:{program}",
-                        kind="deliveries_refused",
-                        subject=program,
-                        severity="warning",
-                        title=f"Deliveries to {program} are refused",
-                        text=_said(causes, self._core.clock.now()),
+                    said = delivery_alerts.deliveries_refused(
+                        program, dict(causes.most_common()), self._core.clock.now()
                     )
+                    await alerts.raise_(tx, self._core, said, condition=condition, subject=program)
                 elif not causes:
-                    await alerts.resolve(tx, self._core, f"deliveries:{program}")
-
-
-def _said(causes: Counter[str], now: datetime) -> str:
-    told = ", ".join(f"{count} {cause}" for cause, count in causes.most_common())
-    return (
-        f"In the last five minutes: {told}. Nothing of them was stored. Our clock says"
-        f" {now:%Y-%m-%d %H:%M:%S} UTC. The service delivers what is genuine again for two hours, and the event"
-        " log is read besides. After a rotation wait a minute; else compare the clock, or rotate the secret with"
-        " `/countersign webhook`."
-    )
+                    await alerts.resolve(tx, self._core, condition)

@@ -17,6 +17,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 
+from bot.domain.alerts import request_alerts
 from bot.domain.requests.lifecycle import Attempt, Event, Request, State, moves_of
 from bot.operations._base import Operation
 from bot.outcomes import Finding, Outcome, planning
@@ -308,16 +309,9 @@ async def _tell(
     facts = {"finding": outcome.finding.value, "attempt": work.attempt.number, **outcome.facts}
     await outcome_effects.tell(tx, core, request, event, facts)
     if outcome.alarm:
-        await alerts.raise_(
-            tx,
-            core,
-            dedupe=f"alarm:{request.id}",
-            kind="key_reused",
-            subject=request.id,
-            severity="critical",
-            title=f"{request.id}: an answer that should be impossible",
-            text=outcome.alarm,
-        )
+        said = request_alerts.KEY_REUSED.says(request=request.id, alarm=outcome.alarm)
+        condition = request_alerts.KEY_REUSED.condition(request.id)
+        await alerts.raise_(tx, core, said, condition=condition, subject=request.id)
 
 
 @asynccontextmanager

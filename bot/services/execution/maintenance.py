@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from datetime import timedelta
 
+from bot.domain.alerts import people_alerts, request_alerts
 from bot.domain.errors import CountersignError
 from bot.domain.requests.lifecycle import Event, Request, State
 from bot.outcomes import Evidence, timing
@@ -66,16 +67,9 @@ async def _look_again(core: Core, request: Request) -> None:
         text = f"It landed late, after it was given up as failed. {look.text}"
         moved = await requests.move(tx, request, Event.LAND_LATE, outcome_text=text, outcome=dict(look.facts))
         await note(tx, core, moved, "system:upkeep", "request.landed_late", dict(look.facts))
-        await alerts.raise_(
-            tx,
-            core,
-            dedupe=f"late:{request.id}",
-            kind="landed_late",
-            subject=request.id,
-            severity="critical",
-            title=f"{request.id} landed late",
-            text=f"{text} Check the card and the ledger; a repeat may have paid twice.",
-        )
+        said = request_alerts.LANDED_LATE.says(request=request.id, how=text)
+        condition = request_alerts.LANDED_LATE.condition(request.id)
+        await alerts.raise_(tx, core, said, condition=condition, subject=request.id)
         await outbox_messages.card(tx, core, moved)
         await batch_rows.row_changed(tx, core, moved)
         await outbox_messages.line(tx, core, moved, "landed_late", text=text)
@@ -90,15 +84,7 @@ async def check_policy(core: Core) -> None:
         return
     async with core.store.begin() as tx:
         if not problems:
-            await alerts.resolve(tx, core, "policy")
+            await alerts.resolve(tx, core, people_alerts.POLICY.condition())
             return
-        await alerts.keep(
-            tx,
-            core,
-            dedupe="policy",
-            kind="policy",
-            subject="policy",
-            severity="warning",
-            title="The policy cannot be met",
-            text="\n".join(problems),
-        )
+        said = people_alerts.POLICY.says(problems="\n".join(problems))
+        await alerts.keep(tx, core, said, condition=people_alerts.POLICY.condition(), subject="policy")

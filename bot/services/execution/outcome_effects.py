@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any
 
+from bot.domain.alerts import request_alerts
 from bot.domain.requests.lifecycle import TERMINAL, Event, Request, State
 from bot.outcomes import planning, timing
 from bot.services import outbox_messages
@@ -43,18 +44,12 @@ async def tell(tx: Tx, core: Core, request: Request, event: Event | None, facts:
     if request.state in TERMINAL:
         await requests.purge(tx, request.id)
         await outbox_messages.tell_requester(tx, core, request, "")
-        await alerts.resolve(tx, core, f"unresolved:{request.id}")
+        await alerts.resolve(tx, core, request_alerts.UNRESOLVED.condition(request.id))
     if event is Event.LOSE_SIGHT:
-        await alerts.raise_(
-            tx,
-            core,
-            dedupe=f"unresolved:{request.id}",
-            kind="unresolved",
-            subject=request.id,
-            severity="critical",
-            title=f"{request.id}: outcome not known",
-            text=await support_report.card(tx, core, request),
-        )
+        report = await support_report.card(tx, core, request)
+        said = request_alerts.UNRESOLVED.says(request=request.id, support_card=report)
+        condition = request_alerts.UNRESOLVED.condition(request.id)
+        await alerts.raise_(tx, core, said, condition=condition, subject=request.id)
         await outbox_messages.tell_requester(tx, core, request, "")
 
 
@@ -109,17 +104,9 @@ async def stop_tampered(core: Core, request: Request) -> None:
 
 async def alarm_tampered(tx: Tx, core: Core, request: Request) -> None:
     """One alert for each request whose row is not as it was approved."""
-    await alerts.raise_(
-        tx,
-        core,
-        dedupe=f"tampered:{request.id}",
-        kind="tampered",
-        subject=request.id,
-        severity="critical",
-        title=f"{request.id}: stored terms are not the approved ones",
-        text="What is stored is not what was approved. Nothing more is sent for it. Keep the database as it is and"
-        " look at `countersign audit verify`.",
-    )
+    said = request_alerts.TAMPERED.says(request=request.id)
+    condition = request_alerts.TAMPERED.condition(request.id)
+    await alerts.raise_(tx, core, said, condition=condition, subject=request.id)
 
 
 async def _end(tx: Tx, core: Core, request: Request, event: Event, text: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bot.domain.alerts import delivery_alerts
 from bot.domain.requests.lifecycle import Request
 from bot.outcomes import Outcome
 from bot.services import audit
@@ -32,20 +33,10 @@ async def record(tx: Tx, core: Core, request: Request, outcome: Outcome) -> None
     if kept.state == "lost":
         await _lost(tx, core, program, request)
     else:
-        await alerts.resolve(tx, core, f"webhook_secret:{program}")
+        await alerts.resolve(tx, core, delivery_alerts.WEBHOOK_SECRET.condition(program))
 
 
 async def _lost(tx: Tx, core: Core, program: str, request: Request) -> None:
-    await alerts.keep(
-        tx,
-        core,
-        dedupe=f"webhook_secret:{program}",
-        kind="webhook_secret",
-        subject=program,
-        severity="warning",
-        title=f"Nobody has the webhook secret of {program}",
-        text=f"After {request.id} the service signs with a secret that never reached this bot: the answer with its"
-        " only copy was lost, or it was made elsewhere. Deliveries are refused, and events are read from the log"
-        " instead, later than they would come. Rotate the secret with `/countersign webhook`.",
-        facts={"program": program},
-    )
+    said = delivery_alerts.WEBHOOK_SECRET.says(program=program, request=request.id)
+    condition = delivery_alerts.WEBHOOK_SECRET.condition(program)
+    await alerts.keep(tx, core, said, condition=condition, subject=program, facts={"program": program})

@@ -6,6 +6,7 @@ from collections import Counter
 from datetime import datetime, timedelta
 from decimal import Decimal
 
+from bot.domain.alerts import catalogue, decline_alerts
 from bot.domain.money.amounts import format_usd
 from bot.domain.requests.lifecycle import State
 from bot.services import outbox_messages
@@ -19,18 +20,6 @@ from storage.transaction import Tx
 _LAST = "digest"
 _KEPT_FOR = timedelta(days=14)
 _MOST = 5000
-
-_KINDS = {
-    "allowance": "card allowance nearly used",
-    "card_blocked": "card blocked by the service",
-    "card_status": "card status changed",
-    "decline": "declines of one cause",
-    "float_low": "float low",
-    "funding": "funding",
-    "runway": "float not lasting",
-    "unresolved": "outcome not known",
-    "3ds": "3-D Secure code",
-}
 
 Line = tuple[str, str]
 
@@ -63,7 +52,7 @@ async def _happened(tx: Tx, core: Core, since: datetime) -> list[Line]:
     made = await requests.find(tx, since=since, limit=_MOST)
     lines = []
     if raised:
-        lines.append(("Alerts", _counted(Counter(_KINDS.get(a.kind, a.kind) for a in raised))))
+        lines.append(("Alerts", _counted(Counter(catalogue.of(a.kind).in_digest for a in raised))))
     declined = _declined(raised)
     if declined:
         lines.append(("Purchases declined", f"{declined:,}"))
@@ -79,7 +68,7 @@ def _counted(counter: Counter[str]) -> str:
 
 
 def _declined(raised: list[Alert]) -> int:
-    return sum(alert.count for alert in raised if alert.kind == "decline")
+    return sum(alert.count for alert in raised if alert.kind == decline_alerts.DECLINE.name)
 
 
 async def _floats(tx: Tx, core: Core) -> list[Line]:

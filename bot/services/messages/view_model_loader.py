@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from bot.domain.alerts import catalogue
 from bot.domain.errors import LookupFailed
 from bot.domain.ids import short_code
 from bot.domain.requests.lifecycle import Request
@@ -109,7 +110,7 @@ async def alert(tx: Tx, core: Core, alert_id: str) -> AlertPicture | None:
     if found is None:
         return None
     picture = alert_view_models.alert_picture(core, found)
-    if found.kind not in ("float_low", "runway"):
+    if not catalogue.of(found.kind).has_float_chart:
         return picture
     return replace(picture, history=await float_history.of(tx, core, found.subject))
 

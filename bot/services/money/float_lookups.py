@@ -7,7 +7,7 @@ from decimal import Decimal
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from bot.domain.events.alert_rules import Spent, hours_left
+from bot.domain.alerts import alert_rules
 from bot.domain.requests.lifecycle import PendingHold
 from bot.domain.time.periods import Period
 from bot.partner.ratelimit import Lane
@@ -88,9 +88,10 @@ async def _runway(
     past = await history.since(tx, program, "me", tx.now - RUNWAY_FROM)
     if len(past) < 2 or tx.now - past[0].read_at < LEAST_SEEN:
         return RunwayPicture(floor_usd, known=False)
-    spent = [Spent(r.read_at, Decimal(r.value["spent_usd"])) for r in past]
+    spent = [alert_rules.Spent(r.read_at, Decimal(r.value["spent_usd"])) for r in past]
     usable = min(Decimal(last.value["balance_usd"]), Decimal(last.value["available_usd"]))
-    hours = hours_left(usable - hold.usd, floor_usd, spent, tx.now, most=LOOKED_AHEAD_HOURS)
+    room_usd = usable - hold.usd
+    hours = alert_rules.hours_left(room_usd, floor_usd, spent, tx.now, most=LOOKED_AHEAD_HOURS)
     at = None if hours is None else tx.now + timedelta(hours=hours)
     return RunwayPicture(floor_usd, known=True, hours=hours, at=at, looked_ahead_hours=LOOKED_AHEAD_HOURS)
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from decimal import Decimal
 
+from bot.domain.alerts import alert_rules
 from bot.domain.errors import NotFound
-from bot.domain.events.alert_rules import overdue_mark, usual_time
 from bot.operations.funding_words import reason_in_words
 from bot.partner.models import Funding
 from bot.services.alerts import funding_rules
@@ -52,7 +52,7 @@ async def _pictures(core: Core, program: str, found: list[Funding]) -> list[Fund
 
 async def _picture(tx: Tx, funding: Funding, took: list[timedelta]) -> FundingPicture:
     ours = await requests.find(tx, subject=funding.tx_hash, kind="funding_submit", limit=1)
-    usual = usual_time(funding.network, took)
+    usual = alert_rules.usual_time(funding.network, took)
     age = _age(funding, tx.now)
     return FundingPicture(
         id=funding.id,
@@ -69,7 +69,9 @@ async def _picture(tx: Tx, funding: Funding, took: list[timedelta]) -> FundingPi
         request_id=ours[0].id if ours else None,
         age=age,
         usual=usual,
-        overdue=overdue_mark(age, usual) if age is not None and funding.status == "pending" else "",
+        overdue=alert_rules.overdue_mark(age, usual)
+        if age is not None and funding.status == "pending"
+        else "",
     )
 
 

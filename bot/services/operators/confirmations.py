@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
+from bot.domain.alerts import people_alerts
 from bot.domain.errors import Expired, NotAllowed, NotFound, Stale
 from bot.domain.people.actors import Actor
 from bot.services import audit, people
@@ -23,7 +24,6 @@ from storage.requests import confirmations
 from storage.requests.confirmations import Consent
 from storage.transaction import Tx
 
-KIND = "consent"  # of the alert
 GONE = "This was answered already, or its time is over. Nothing was changed."
 
 
@@ -51,10 +51,12 @@ async def ask(
     *,
     subject: str,
     terms: Mapping[str, Any],
-    title: str,
-    text: str,
+    facts: Mapping[str, Any],
 ) -> Consent | None:
-    """Ask the others, in the alerts channel; None when it is asked for already. `actor` may ask."""
+    """Ask the others, in the alerts channel; None when it is asked for already. `actor` may ask.
+
+    `facts` are those that the wording of the alert for this act names, who asks and until when apart.
+    """
     consent = await confirmations.ask(
         tx,
         consent_id=f"C-{core.ids.ulid()}",
@@ -68,19 +70,10 @@ async def ask(
     if consent is None:
         return None
     await audit.record(tx, core, actor.id, "consent.asked", f"consent:{consent.id}", _told(consent))
-    alert = await alerts.raise_(
-        tx,
-        core,
-        dedupe=_dedupe(consent),
-        kind=KIND,
-        subject=consent.id,
-        severity="warning",
-        title=title,
-        text=f"{text} Nothing changes before a second person confirms it, by {consent.expires_at:%H:%M} UTC on"
-        f" {consent.expires_at:%Y-%m-%d}.",
-    )
-    called = core.policy.people.approvers
-    await alerts.note(tx, core, alert, actor.id, "Asks for a second person's word.", mentions=called)
+    said = people_alerts.CONSENT.says(act.kind, who=actor.name, until=consent.expires_at, **facts)
+    alert = await alerts.raise_(tx, core, said, condition=_condition(consent), subject=consent.id)
+    called = alerts.called(core, people_alerts.CONSENT)
+    await alerts.thread_line(tx, core, alert, actor.id, "Asks for a second person's word.", mentions=called)
     return consent
 
 
@@ -172,14 +165,14 @@ async def withdraw(tx: Tx, core: Core, kind: str, subject: str, text: str) -> No
 
 async def _close(tx: Tx, core: Core, found: Consent, actor: str, text: str) -> None:
     """The message says how it ended, and keeps no button."""
-    alert = await alert_rows.open_one(tx, _dedupe(found))
+    alert = await alert_rows.open_one(tx, _condition(found))
     if alert is not None:
-        await alert_rows.reword(tx, alert.id, severity="warning", title=alert.title, text=text)
+        await alert_rows.reword(tx, alert.id, severity=alert.severity, title=alert.title, text=text)
         await alerts.resolve(tx, core, alert.dedupe, actor=actor)
 
 
-def _dedupe(found: Consent) -> str:
-    return f"consent:{found.id}"
+def _condition(found: Consent) -> str:
+    return people_alerts.CONSENT.condition(found.id)
 
 
 def _told(found: Consent) -> dict[str, Any]:

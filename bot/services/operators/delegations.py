@@ -6,6 +6,7 @@ beginning and each end is told once, that of a delegation taken out of the file 
 
 from __future__ import annotations
 
+from bot.domain.alerts import people_alerts
 from bot.domain.errors import LookupFailed
 from bot.domain.people.delegation import Delegation
 from bot.services import audit
@@ -26,9 +27,9 @@ async def announce(core: Core) -> None:
         if current == told:
             return
         for key in sorted(current.keys() - told.keys()):
-            await _tell(tx, core, "delegation.began", key, f"{current[key]}")
+            await _tell(tx, core, "delegation.began", key, current[key])
         for key in sorted(told.keys() - current.keys()):
-            await _tell(tx, core, "delegation.ended", key, f"It is over: {told[key]}")
+            await _tell(tx, core, "delegation.ended", key, told[key])
         await api_snapshots.put(tx, "", _TOLD, current)
 
 
@@ -44,17 +45,8 @@ def _words(found: Delegation) -> str:
 async def _tell(tx: Tx, core: Core, action: str, key: str, words: str) -> None:
     began = action == "delegation.began"
     await audit.record(tx, core, "system:delegations", action, "policy", {"delegation": key})
-    rule = " The two count as one person: neither decides on what the other asked for." if began else ""
-    await alerts.tell(
-        tx,
-        core,
-        dedupe=f"delegation:{key}:{action}",
-        kind="delegation",
-        subject=key,
-        severity="warning",
-        title="A delegation began" if began else "A delegation ended",
-        text=f"{words}{rule} It is written in countersign.toml.",
-    )
+    said = people_alerts.DELEGATION.says("began" if began else "ended", delegation=words)
+    await alerts.tell(tx, core, said, condition=people_alerts.DELEGATION.condition(key, action), subject=key)
 
 
 async def problems(core: Core) -> list[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
+from bot.domain.alerts import people_alerts
 from bot.domain.errors import InvalidInput, NotAllowed, NotFound
 from bot.domain.requests.lifecycle import State
 from bot.operations.readers import read_reason
@@ -21,7 +22,6 @@ from storage.messages.alerts import Alert
 from storage.requests import requests
 from storage.transaction import Tx
 
-KIND = "handover"
 # A shift reads the first of each; the rest is a command away.
 _SHOWN = 5
 _MOST = 200
@@ -32,20 +32,13 @@ async def give(core: Core, slack_id: str, note: str) -> Alert:
     actor = await people.require_member(core, slack_id, action="handover.give")
     note = _words(note) if note.strip() else ""
     async with core.store.begin() as tx:
-        for earlier in await alert_rows.open_of(tx, KIND):
+        for earlier in await alert_rows.open_of(tx, people_alerts.HANDOVER.name):
             await alerts.resolve(tx, core, earlier.dedupe, actor=actor.id)
         sections = await _open(tx, core)
         text = "\n".join([*([note, ""] if note else []), *sections])
-        alert = await alerts.raise_(
-            tx,
-            core,
-            dedupe=f"{KIND}:{core.ids.ulid()}",
-            kind=KIND,
-            subject=actor.id,
-            severity="warning",
-            title=f"Shift of {actor.name}",
-            text=text,
-        )
+        said = people_alerts.HANDOVER.says(who=actor.name, note_and_what_is_open=text)
+        condition = people_alerts.HANDOVER.condition(core.ids.ulid())
+        alert = await alerts.raise_(tx, core, said, condition=condition, subject=actor.id)
         await audit.record(tx, core, actor.id, "handover.given", f"alert:{alert.id}")
     return alert
 
@@ -63,13 +56,13 @@ async def accept(core: Core, alert_id: str, slack_id: str) -> Alert:
         actor = await people.member(core, slack_id)
         async with core.store.begin() as tx:
             alert = await alert_rows.get(tx, alert_id)
-            if alert is None or alert.kind != KIND or alert.state == "resolved":
+            if alert is None or alert.kind != people_alerts.HANDOVER.name or alert.state == "resolved":
                 raise NotFound("This shift was taken over already. Nothing was changed.")
             if alert.subject == actor.id:
                 raise NotAllowed("You hand this over, so somebody else has to accept it.", "own_handover")
             await alert_rows.assign(tx, alert.id, to=actor.id)
             await alerts.resolve(tx, core, alert.dedupe, actor=actor.id)
-            await alerts.note(tx, core, alert, actor.id, "Took it over.")
+            await alerts.thread_line(tx, core, alert, actor.id, "Took it over.")
             await audit.record(tx, core, actor.id, "handover.accepted", f"alert:{alert.id}")
         return alert
 
@@ -97,7 +90,7 @@ async def _open(tx: Tx, core: Core) -> list[str]:
 
 
 async def _about_alerts(tx: Tx, now: datetime) -> list[str]:
-    found = [a for a in await alert_rows.open_ones(tx) if a.kind != KIND]
+    found = [a for a in await alert_rows.open_ones(tx) if a.kind != people_alerts.HANDOVER.name]
     firing = [a.title for a in found if a.state != "snoozed"]
     held = sorted((a for a in found if a.state == "snoozed" and a.snoozed_until), key=_ends)
     return [

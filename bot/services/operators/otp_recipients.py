@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 
+from bot.domain.alerts import otp_alerts
 from bot.domain.errors import NotAllowed, NotFound
 from bot.domain.people.actors import Actor
 from bot.operations import readers
@@ -49,9 +50,12 @@ async def ask(core: Core, slack_id: str, partner_ref: str, person: str) -> str:
             actor,
             subject=partner_ref,
             terms={"person": person, "name": named.name},
-            title=f"{actor.name} wants one-time codes of {partner_ref} to go to {named.name}",
-            text=f"{await _whose(tx, partner_ref)} Whoever gets these codes can complete purchases with the card."
-            f" {named.name} ({person}) cannot confirm it.",
+            facts={
+                "reference": partner_ref,
+                "name": named.name,
+                "person": person,
+                "holders": await _whose(tx, partner_ref),
+            },
         )
     if consent is None:
         raise NotFound(
@@ -131,17 +135,9 @@ async def _admin(core: Core, slack_id: str) -> Actor:
 async def _tell(tx: Tx, core: Core, actor: str, partner_ref: str, person: str, named: str, by: str) -> None:
     """For the record, and for the channel: who gets codes is everybody's business."""
     await audit.record(tx, core, actor, _ACTION, f"code:{partner_ref}", {"person": person})
-    await alerts.tell(
-        tx,
-        core,
-        dedupe=f"code_person:{partner_ref}:{core.ids.ulid()}",
-        kind="code_person",
-        subject=partner_ref,
-        severity="warning",
-        title=f"One-time codes of {partner_ref} go to {named} now",
-        text=f"{by} Whoever gets these codes can complete purchases with the card: if this is not as it should be,"
-        " freeze the card.",
-    )
+    said = otp_alerts.CODE_PERSON.says(reference=partner_ref, name=named, how=by)
+    condition = otp_alerts.CODE_PERSON.condition(partner_ref, core.ids.ulid())
+    await alerts.tell(tx, core, said, condition=condition, subject=partner_ref)
 
 
 def _not_allowed(core: Core) -> str:

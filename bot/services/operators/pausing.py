@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import timedelta
 
+from bot.domain.alerts import people_alerts
 from bot.domain.errors import InvalidInput, NotAllowed, NotFound
 from bot.domain.people.actors import Actor
 from bot.domain.requests.lifecycle import State
@@ -27,7 +28,6 @@ from storage.requests import requests
 from storage.requests.confirmations import Consent
 from storage.transaction import Tx
 
-KIND = "paused"  # of the alert
 RESUME = "resume"
 _ASKED_FOR = timedelta(hours=1)
 _REDRAWN = 200
@@ -48,16 +48,9 @@ async def pause(core: Core, slack_id: str, named: Sequence[str], reason: str) ->
             stopped.append(program)
             about, body = f"program:{program}", {"reason": reason}
             await audit.record(tx, core, actor.id, "program.write_paused", about, body)
+            said = people_alerts.PAUSED.says(program=program, who=actor.name, reason=reason)
             await alerts.raise_(
-                tx,
-                core,
-                dedupe=_dedupe(program),
-                kind=KIND,
-                subject=program,
-                severity="critical",
-                title=f"Sending to {program} is paused by {actor.name}",
-                text=f"{reason}\nNothing is sent to the API. Requests and approvals go on; an approved request waits"
-                " until its approval runs out. `/countersign resume` goes on, with the word of two people.",
+                tx, core, said, condition=people_alerts.PAUSED.condition(program), subject=program
             )
             await _redraw(tx, core, program)
     return stopped
@@ -110,8 +103,7 @@ async def _ask(core: Core, one: Pause, actor: Actor) -> str:
             actor,
             subject=one.program,
             terms={},
-            title=f"{actor.name} asks to resume sending to {one.program}",
-            text=f"{program_pauses.sentence(one)} Requests that are approved and still valid are sent at once.",
+            facts={"program": one.program, "pause": program_pauses.sentence(one)},
         )
     if consent is None:
         return f"You asked to resume {one.program} already. Another approver or admin has to confirm it."
@@ -124,7 +116,7 @@ async def _resumed(tx: Tx, core: Core, consent: Consent, actor: Actor) -> str:
         return f"Sending to {program} was not paused any more."
     body = {"reason": f"asked by {consent.asked_by}"}
     await audit.record(tx, core, actor.id, "program.write_resumed", f"program:{program}", body)
-    await alerts.resolve(tx, core, _dedupe(program), actor=actor.id)
+    await alerts.resolve(tx, core, people_alerts.PAUSED.condition(program), actor=actor.id)
     await _redraw(tx, core, program)
     return f"Sending to {program} goes on: {consent.asked_by_name} asked, {actor.name} confirmed."
 
@@ -158,7 +150,3 @@ ACT = confirmations.Act(
 async def of(core: Core, program: str) -> Pause | None:
     async with core.store.read() as tx:
         return await pauses.of(tx, program)
-
-
-def _dedupe(program: str) -> str:
-    return f"paused:{program}"

@@ -5,7 +5,7 @@ That somebody stopped sending (`bot.services.operators.pausing`) is another paus
 
 from __future__ import annotations
 
-from bot.domain.error_messages import MESSAGES
+from bot.domain.alerts import account_alerts
 from bot.partner.errors import Forbidden, PartnerError
 from bot.services import audit
 from bot.services.alerts import lifecycle as alerts
@@ -20,23 +20,15 @@ _WRITE_SCOPES = frozenset({"cards:write", "users:write"})
 
 async def pause(core: Core, program: str, error: PartnerError) -> None:
     """Stop sending for this program, with one alert, until `probe_paused` finds the key working."""
-    refused = MESSAGES["UNAUTHORIZED"].happened
-    cause = f"The API refused the call: {error.message}" if isinstance(error, Forbidden) else refused
     async with core.store.begin() as tx:
         if not await programs.pause(tx, program, error.code or "UNAUTHORIZED"):
             return
         by, subject = "system:execution", f"program:{program}"
         await audit.record(tx, core, by, "program.paused", subject, reason_code=error.code or "")
+        refusal = error.message if isinstance(error, Forbidden) else None
+        said = account_alerts.key_trouble(program, refusal=refusal)
         await alerts.raise_(
-            tx,
-            core,
-            dedupe=f"key:{program}",
-            kind="key_trouble",
-            subject=program,
-            severity="critical",
-            title=f"Sending to {program} is paused",
-            text=f"{cause} Nothing is sent until it works again; approved requests wait or expire."
-            f" Set a working key with `countersign keys set {program}`, or ask the service.",
+            tx, core, said, condition=account_alerts.KEY_TROUBLE.condition(program), subject=program
         )
 
 
@@ -58,7 +50,7 @@ async def resume(core: Core, program: str) -> None:
     async with core.store.begin() as tx:
         if await programs.unpause(tx, program):
             await audit.record(tx, core, "system:execution", "program.resumed", f"program:{program}")
-            await alerts.resolve(tx, core, f"key:{program}")
+            await alerts.resolve(tx, core, account_alerts.KEY_TROUBLE.condition(program))
 
 
 async def is_paused(core: Core, program: str) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
+from bot.domain.alerts import Severity
 from bot.domain.requests.lifecycle import OPEN, State
 from bot.partner.errors import PartnerError
 from bot.services.alerts import funding_rules
@@ -25,7 +26,6 @@ from storage.transaction import Tx
 
 _STATUSES = ("ACTIVE", "FROZEN", "BLOCKED", "EXPIRED")
 _MOST = 1000
-_WORST_FIRST = ("critical", "warning", "info")
 
 
 async def now(core: Core, named: Sequence[str] = ()) -> StatusPicture:
@@ -49,7 +49,7 @@ async def now(core: Core, named: Sequence[str] = ()) -> StatusPicture:
 async def open_alerts(tx: Tx, core: Core) -> tuple[AlertPicture, ...]:
     """What is open and not snoozed, the worst first, then the newest."""
     found = [a for a in await alerts.open_ones(tx) if a.state != "snoozed"]
-    ordered = sorted(found, key=lambda a: _WORST_FIRST.index(a.severity))
+    ordered = sorted(found, key=lambda a: -Severity(a.severity).rank)
     return tuple(alert_view_models.alert_picture(core, alert) for alert in ordered)
 
 

@@ -6,6 +6,7 @@ the row as it is. If the membership cannot be read, nothing is decided.
 
 from __future__ import annotations
 
+from bot.domain.alerts import request_alerts
 from bot.domain.errors import (
     AlreadyDecided,
     CountersignError,
@@ -244,7 +245,7 @@ async def _settle_by_hand(
     )
     await requests.purge(tx, request.id)
     await note(tx, core, moved, decision.actor, "request.resolved_by_hand", {"verdict": decision.verdict})
-    await alerts.resolve(tx, core, f"unresolved:{request.id}")
+    await alerts.resolve(tx, core, request_alerts.UNRESOLVED.condition(request.id))
     await outbox_messages.card(tx, core, moved)
     await batch_rows.row_changed(tx, core, moved)
     await outbox_messages.line(tx, core, moved, str(moved.state), actor=decision.actor)

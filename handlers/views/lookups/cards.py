@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from datetime import datetime
 from zoneinfo import ZoneInfo
 
+from bot.domain.alerts import decline_causes
 from bot.domain.cards import label, masked
-from bot.domain.events.decline_text import cause_in_words, retry_in_words
 from bot.domain.events.statements import CardStatement, DeclineGroup, DeclineReport, PurchaseLine, by_day
 from bot.domain.money.amounts import format_usd
 from bot.view_models.pictures import CardListPicture, CardPicture
@@ -66,11 +66,11 @@ def _why(found: CardPicture) -> str:
 
 
 def _declined(line: PurchaseLine) -> str:
-    cause = cause_in_words(line.decline_code)
+    cause = decline_causes.cause_in_words(line.decline_code)
     amount = format_usd(line.charge_usd)
     return (
         f"*▲ Declined* {b.when(line.at)}: {amount} at {b.esc(line.merchant or 'an unnamed merchant')},"
-        f" {b.esc(cause.what)}. {retry_in_words(line.retryable)} {b.esc(cause.next_step)}"
+        f" {b.esc(cause.what)}. {decline_causes.retry_in_words(line.retryable)} {b.esc(cause.next_step)}"
     )
 
 
@@ -174,7 +174,7 @@ def _table(lines: Sequence[PurchaseLine], zone: ZoneInfo) -> b.Block:
 
 def _note(line: PurchaseLine) -> str:
     if line.is_declined:
-        return cause_in_words(line.decline_code).what
+        return decline_causes.cause_in_words(line.decline_code).what
     notes = [f"open: {why}" for why in line.open]
     if not line.listed:
         notes.append("not in the service's list")
@@ -206,7 +206,7 @@ def declines(found: DeclineReport, zone: ZoneInfo) -> b.Block:
                 line.label,
                 line.merchant,
                 format_usd(line.amount_usd),
-                cause_in_words(line.code).what,
+                decline_causes.cause_in_words(line.code).what,
             )
             for line in found.latest
         ]
@@ -226,11 +226,11 @@ def declines(found: DeclineReport, zone: ZoneInfo) -> b.Block:
 
 
 def _group(group: DeclineGroup) -> str:
-    cause = cause_in_words(group.code)
+    cause = decline_causes.cause_in_words(group.code)
     return (
         f"*{group.count:,} × {b.esc(cause.what)}*, {format_usd(group.amount_usd)}\n"
         f"Cards: {_names(group.cards)}\nMerchants: {_names(group.merchants)}\n"
-        f"{retry_in_words(group.retryable)} {b.esc(cause.next_step)}"
+        f"{decline_causes.retry_in_words(group.retryable)} {b.esc(cause.next_step)}"
     )
 
 

@@ -13,6 +13,7 @@ from decimal import Decimal
 from itertools import pairwise
 from math import ceil
 
+from bot.domain.alerts.alert_kind import Severity
 from bot.domain.money.amounts import exact_sum
 from bot.domain.time.business_hours import Hours
 
@@ -35,7 +36,7 @@ _ENOUGH_TO_TELL = 5
 UNSEEN_AFTER = timedelta(minutes=10)
 _MARKS = (timedelta(hours=6), timedelta(hours=24), timedelta(hours=72))
 
-_ALLOWANCE_LEVELS = ((5, "critical"), (10, "warning"), (20, "info"))
+_ALLOWANCE_LEVELS = ((5, Severity.CRITICAL), (10, Severity.WARNING), (20, Severity.INFO))
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +127,7 @@ def _spent_by_hour(readings: Sequence[Spent]) -> Mapping[int, list[Decimal]]:
     return by_hour
 
 
-def allowance_level(total: int, limit: int | None) -> str | None:
+def allowance_level(total: int, limit: int | None) -> Severity | None:
     """How severe it is that so few cards may still be ordered; None while more than a fifth is left."""
     if not limit:
         return None

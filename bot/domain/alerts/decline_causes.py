@@ -8,34 +8,36 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-BLOCKED = "card_blocked"
+from bot.domain.alerts.alert_kind import Remedy
+
+BLOCKED = "card_blocked"  # a code of the API
 SEVERE = frozenset({"fraud_risk_declined", "security_check_failed", BLOCKED})
 
 
 @dataclass(frozen=True, slots=True)
 class Cause:
-    """`what` completes "declined: …"; `next_step` is a sentence; `remedy` an operation kind or ""."""
+    """`what` completes "declined: …"; `next_step` is a sentence; `remedy` what can be done here, if anything."""
 
     what: str
     next_step: str
-    remedy: str = ""
+    remedy: Remedy | None = None
 
 
 _CAUSES: Mapping[str, Cause] = {
     "insufficient_card_balance": Cause(
-        "the card does not hold enough", "Top up the card, then buy again.", "card_topup"
+        "the card does not hold enough", "Top up the card, then buy again.", Remedy.TOP_UP_CARD
     ),
     "issuer_funds_unavailable": Cause(
         "the service could not fund the purchase", "Contact the service if it goes on."
     ),
     "daily_limit_exceeded": Cause(
-        "the card's daily limit is used up", "Raise the limit or wait.", "card_limits"
+        "the card's daily limit is used up", "Raise the limit or wait.", Remedy.RAISE_CARD_LIMITS
     ),
     "weekly_limit_exceeded": Cause(
-        "the card's weekly limit is used up", "Raise the limit or wait.", "card_limits"
+        "the card's weekly limit is used up", "Raise the limit or wait.", Remedy.RAISE_CARD_LIMITS
     ),
     "monthly_limit_exceeded": Cause(
-        "the card's monthly limit is used up", "Raise the limit or wait.", "card_limits"
+        "the card's monthly limit is used up", "Raise the limit or wait.", Remedy.RAISE_CARD_LIMITS
     ),
     "single_purchase_limit_exceeded": Cause(
         "the purchase is above what one purchase may cost",

@@ -1,0 +1,83 @@
+"""The alerts of the account at the API: its card allowance, its key, and that it cannot be read."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from bot.domain.alerts.alert_kind import AlertKind, Calls, Said, Severity, Wording, one
+from bot.domain.error_messages import MESSAGES
+
+ALLOWANCE = AlertKind(
+    name="allowance",
+    told_when="a fifth, a tenth, a twentieth of the card allowance is left",
+    found_by="poller",
+    ends="more than a fifth is left",
+    wordings={
+        "": Wording(
+            tuple(Severity),
+            "Card allowance of {program}: {left} of {limit} left",
+            "{total} cards were ordered of the {limit} that may ever be; closed cards count and give nothing back. Ask"
+            " the service for more before the last one is ordered.",
+        )
+    },
+    calls=Calls.APPROVERS,
+    calls_when="it becomes critical: a twentieth is left",
+    digest_word="card allowance nearly used",
+)
+
+POLLER_SILENT = AlertKind(
+    name="poller_silent",
+    told_when="the account cannot be read",
+    found_by="poller",
+    ends="it is read again, or sending is paused for its key",
+    wordings=one(
+        Severity.CRITICAL,
+        "The account of {program} cannot be read",
+        "Nothing was read {since}; the last try said: {error}. Float, funding, blocked cards and missed events go"
+        " unseen until it answers. It is tried on.",
+    ),
+    runbook="poller_silent-scope",
+    condition_name="poller",
+)
+
+SCOPE = AlertKind(
+    name="scope",
+    told_when="the key may not read something",
+    found_by="poller",
+    ends="that is read",
+    wordings=one(
+        Severity.WARNING,
+        "The key of {program} may not read: {job}",
+        "The service said: {error} What this reading would tell is not seen until the key has the scope. Ask the"
+        " service to add it.",
+    ),
+    runbook="poller_silent-scope",
+)
+
+KEY_TROUBLE = AlertKind(
+    name="key_trouble",
+    told_when="the API does not take the program's key, or the key lacks a scope; nothing is sent meanwhile",
+    found_by="execution, poller",
+    ends="a key works",
+    wordings=one(
+        Severity.CRITICAL,
+        "Sending to {program} is paused",
+        "{cause} Nothing is sent until it works again; approved requests wait or expire. Set a working key with"
+        " `countersign keys set {program}`, or ask the service.",
+    ),
+    is_mutable=False,
+    condition_name="key",
+)
+
+
+def poller_silent(program: str, *, last_read_at: datetime | None, error: str | None) -> Said:
+    """`last_read_at`: None where it was never read. `error`: what the last try said; None where it only took long."""
+    since = f"since {last_read_at:%Y-%m-%d %H:%M} UTC" if last_read_at else "yet"
+    said = "it did not answer in time" if error is None else error
+    return POLLER_SILENT.says(program=program, since=since, error=said)
+
+
+def key_trouble(program: str, *, refusal: str | None) -> Said:
+    """`refusal`: what the API said of a key that may not do this; None where it does not take the key at all."""
+    cause = MESSAGES["UNAUTHORIZED"].happened if refusal is None else f"The API refused the call: {refusal}"
+    return KEY_TROUBLE.says(program=program, cause=cause)

@@ -1,0 +1,59 @@
+"""The alerts of single cards whose status the service changed: what each kind is and what it says."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from bot.domain.alerts.alert_kind import AlertKind, Severity, Wording, one
+
+CARD_BLOCKED = AlertKind(
+    name="card_blocked",
+    told_when="the service blocked a card",
+    found_by="events, poller",
+    ends="the card reads otherwise",
+    wordings=one(
+        Severity.CRITICAL,
+        "{card} is blocked by the service",
+        "{how} Every purchase with it fails until the service unblocks it; nobody here can. Contact the service. Usual"
+        " causes are repeated attempts in a short time, wrong security details or failed 3-D Secure checks.",
+    ),
+    digest_word="card blocked by the service",
+    runbook="card_blocked-card_status",
+    condition_name="blocked",
+)
+READS_BLOCKED: Final = "The card reads BLOCKED."
+"""How a block is known where no decline told of it."""
+
+CARD_STATUS = AlertKind(
+    name="card_status",
+    told_when="a card expired, became inactive, or was frozen or closed by no request here",
+    found_by="poller",
+    ends="the card reads otherwise; a close is told once",
+    wordings={
+        "FROZEN": Wording(
+            (Severity.WARNING,),
+            "{card} reads FROZEN",
+            "No request here froze it: the service did, or another holder of the key. Find out who before you"
+            " unfreeze it.",
+        ),
+        "EXPIRED": Wording(
+            (Severity.WARNING,),
+            "{card} reads EXPIRED",
+            "Purchases fail. The balance stays on it; order a new card, and ask the service what is left.",
+        ),
+        "INACTIVE": Wording(
+            (Severity.WARNING,),
+            "{card} reads INACTIVE",
+            "Purchases fail. What this status means is not documented; ask the service.",
+        ),
+        "closed": Wording(
+            (Severity.WARNING,),
+            "{card} is closed, by no request here",
+            "The service closed it, or another holder of the key did. Closing is final; what was on it goes back to"
+            " the float, where the ledger shows it. Find out who, and exchange the key if nobody knows.",
+        ),
+    },
+    digest_word="card status changed",
+    runbook="card_blocked-card_status",
+    condition_name="status",
+)

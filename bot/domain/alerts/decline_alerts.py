@@ -1,0 +1,138 @@
+"""The alert of declined purchases: what it is, and its title and text for one decline and for many.
+
+Why a purchase was declined, and what helps, is in `decline_causes`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+from typing import Final
+
+from bot.domain.alerts.alert_kind import HEARD_LATE, AlertKind, Calls, Facts, Remedy, Said, Severity, Wording
+from bot.domain.alerts.decline_causes import cause_in_words, retry_in_words
+from bot.domain.money.amounts import format_usd
+
+NAMES_KEPT: Final = 100
+"""Of a storm so many names of cards and of merchants are kept; the counts are true whatever it holds."""
+_NAMES_SHOWN = 8
+
+_MANY = "Together {total}. Cards: {cards}. Merchants: {merchants}. {help}{late}"
+
+
+def _remedy_of_cause(facts: Facts) -> Remedy | None:
+    return cause_in_words(facts.get("code", "")).remedy
+
+
+DECLINE = AlertKind(
+    name="decline",
+    told_when="a purchase is declined: one message a cause within `alerts.declines.window`, a cluster at `cluster_at`;"
+    " fraud and security one message a card",
+    found_by="events",
+    ends="no decline of the cause in `window`; of fraud and security none in a day",
+    wordings={
+        "one": Wording(
+            tuple(Severity),
+            "{card} declined at {merchant}: {what}",
+            "{purchase} did not go through: {what}. {help}{late}",
+        ),
+        "one card": Wording(tuple(Severity), "{card} declined {count:,} times: {what}", _MANY),
+        "many cards": Wording(tuple(Severity), "{count:,} purchases declined: {what}", _MANY),
+        "cluster": Wording(tuple(Severity), "Cluster: {count:,} purchases declined: {what}", _MANY),
+    },
+    calls=Calls.APPROVERS,
+    calls_when="there are so many that it is a cluster",
+    remedies=(Remedy.TOP_UP_CARD, Remedy.RAISE_CARD_LIMITS, Remedy.UNFREEZE_CARD),
+    remedy_by=_remedy_of_cause,
+    digest_word="declines of one cause",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Declines:
+    """What one message counts: declines of one cause, `late` of them heard late; `total_usd` of their amounts.
+
+    `cards` and `merchants`: how many each had, at most `NAMES_KEPT` of them. `retryable`: of the last one.
+    """
+
+    code: str
+    count: int
+    late: int
+    total_usd: Decimal
+    cards: Mapping[str, int]
+    merchants: Mapping[str, int]
+    retryable: bool | None
+
+
+def declined(
+    found: Declines,
+    *,
+    card: str,
+    amount_usd: Decimal | None,
+    merchant: str | None,
+    is_severe: bool,
+    is_cluster: bool,
+) -> Said:
+    """The words for these declines; `card`, `amount_usd` and `merchant` are of the last one."""
+    severity = Severity.CRITICAL if is_severe else Severity.WARNING if is_cluster else Severity.INFO
+    cause = cause_in_words(found.code)
+    names = list(found.cards)
+    if found.count == 1:
+        case = "one"
+    elif len(names) == 1:
+        case, card = "one card", names[0]
+    else:
+        case = "cluster" if is_cluster else "many cards"
+    return DECLINE.says(
+        case,
+        severity=severity,
+        card=card,
+        merchant=_merchant(merchant),
+        purchase=_purchase(amount_usd, merchant),
+        what=cause.what,
+        count=found.count,
+        total=format_usd(found.total_usd),
+        cards=_names(found.cards),
+        merchants=_names(found.merchants),
+        help=f"{retry_in_words(found.retryable)} {cause.next_step}",
+        late=_late(found),
+    )
+
+
+def cluster(count: int) -> str:
+    """The line in the thread that calls people, when declines become a cluster."""
+    return f"{count} declines of this cause in a short time."
+
+
+def with_blocked_card(
+    code: str, *, amount_usd: Decimal | None, merchant: str | None, heard_late: datetime | None
+) -> str:
+    """How a block is known that a decline told of. `heard_late`: when it happened, where that was long before."""
+    late = f" {HEARD_LATE.format(at=heard_late)}" if heard_late else ""
+    return f"{_purchase(amount_usd, merchant)} was declined: {cause_in_words(code).what}.{late}"
+
+
+def _merchant(name: str | None) -> str:
+    return name or "an unnamed merchant"
+
+
+def _purchase(amount_usd: Decimal | None, merchant: str | None) -> str:
+    amount = "A purchase" if amount_usd is None else f"A purchase of {format_usd(abs(amount_usd))}"
+    return f"{amount} at {_merchant(merchant)}"
+
+
+def _names(kept: Mapping[str, int]) -> str:
+    """The most frequent ones, each with its count."""
+    most = sorted(kept.items(), key=lambda item: (-item[1], item[0]))
+    said = ", ".join(name if count == 1 else f"{name} ({count:,})" for name, count in most[:_NAMES_SHOWN])
+    left = len(most) - _NAMES_SHOWN
+    more = f"{left} more" if len(most) < NAMES_KEPT else "many more"
+    return f"{said} and {more}" if left > 0 else said
+
+
+def _late(found: Declines) -> str:
+    if not found.late:
+        return ""
+    return f" We heard late of {found.late:,} of {found.count:,}, more than a quarter of an hour after."

@@ -1,0 +1,141 @@
+"""The alerts of the float: what each kind is and what it says."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from decimal import Decimal
+
+from bot.domain.alerts.alert_kind import AlertKind, Calls, Remedy, Said, Severity, Wording, one
+from bot.domain.alerts.alert_rules import FloatAlert
+from bot.domain.money.amounts import format_usd
+
+FLOAT_LOW = AlertKind(
+    name="float_low",
+    told_when="less than `alerts.float.floor_usd` can be spent",
+    found_by="poller",
+    ends="two readings at `clear_usd` or above",
+    wordings={
+        "": Wording(
+            (Severity.WARNING, Severity.CRITICAL),
+            "Float of {program} is low: {usable}, floor {floor}",
+            "Balance {balance}, available {available}.{why} Top-ups above what is available fail. Submit funding; this"
+            " ends at {clear}.",
+        )
+    },
+    calls=Calls.APPROVERS,
+    calls_when="it becomes critical: nothing can be spent",
+    remedies=(Remedy.SUBMIT_FUNDING,),
+    digest_word="float low",
+    has_float_chart=True,
+    runbook="float_low-runway",
+    condition_name="float",
+)
+
+RUNWAY = AlertKind(
+    name="runway",
+    told_when="at the pace of the last seven days the float is at its floor within `runway_hours`",
+    found_by="poller",
+    ends="it lasts a quarter longer than that, or is low already",
+    wordings={
+        "": Wording(
+            # What is verified may still be held or refused, so it is said all the same.
+            (Severity.WARNING, Severity.INFO),
+            "Float of {program} lasts about {hours} h",
+            "At the pace of the last days the float of {program} reaches its floor of {floor} around"
+            " {at:%a %Y-%m-%d %H:00} UTC, requests that wait included.{why} Submit funding in time: a transfer takes"
+            " minutes on POLYGON and hours on BNB and BASE.",
+        )
+    },
+    remedies=(Remedy.SUBMIT_FUNDING,),
+    digest_word="float not lasting",
+    has_float_chart=True,
+    runbook="float_low-runway",
+)
+
+LEDGER_DIFFERS = AlertKind(
+    name="ledger_differs",
+    told_when="the ledger does not add up to the float, seen twice",
+    found_by="poller",
+    ends="they agree",
+    wordings=one(
+        Severity.CRITICAL,
+        "Ledger and float of {program} differ by {difference}",
+        "The rows of the ledger add up to {total}, the float says {balance}. Seen twice while nothing moved. Nothing"
+        " is stopped; compare the newest rows with the requests here and ask the service.",
+    ),
+    condition_name="ledger",
+)
+
+
+def float_low(
+    program: str,
+    rule: FloatAlert,
+    *,
+    usable_usd: Decimal,
+    balance_usd: Decimal,
+    available_usd: Decimal,
+    pending_usd: Decimal,
+    coming_usd: Decimal,
+) -> Said:
+    """What a low float says, and why it may be so. Amounts in USD, as read from GET /me."""
+    why = []
+    if balance_usd < 0:
+        why.append("The balance is below zero: a credit may have been taken back. Look at the ledger.")
+    elif available_usd < balance_usd:
+        why.append(
+            "Available is less than the balance because the service caps what may be on cards; more funding does"
+            " not change that."
+        )
+    return FLOAT_LOW.says(
+        severity=Severity.CRITICAL if usable_usd <= 0 else Severity.WARNING,
+        program=program,
+        usable=format_usd(usable_usd),
+        floor=format_usd(rule.floor_usd),
+        balance=format_usd(balance_usd),
+        available=format_usd(available_usd),
+        why=_after(*why, *about_to_change(pending_usd, coming_usd)),
+        clear=format_usd(rule.clear_usd),
+    )
+
+
+def runway(
+    program: str,
+    rule: FloatAlert,
+    *,
+    hours: float,
+    at: datetime,
+    pending_usd: Decimal,
+    coming_usd: Decimal,
+    hours_with_funding: float | None,
+    most: int,
+) -> Said:
+    """How long the float lasts. `hours_with_funding`: once what is on its way is credited; None: more than `most`."""
+    with_funding = [f"With it, it lasts {_lasts(hours_with_funding, most)}."] if coming_usd else []
+    return RUNWAY.says(
+        severity=Severity.INFO if hours_with_funding is None else Severity.WARNING,
+        program=program,
+        hours=max(1, round(hours)),
+        floor=format_usd(rule.floor_usd),
+        at=at,
+        why=_after(*about_to_change(pending_usd, coming_usd), *with_funding),
+    )
+
+
+def about_to_change(pending_usd: Decimal, coming_usd: Decimal) -> Sequence[str]:
+    """Sentences on what waiting requests would take from the float, and on funding on its way."""
+    said = []
+    if pending_usd:
+        said.append(f"Requests that wait would take {format_usd(pending_usd)}.")
+    if coming_usd:
+        said.append(f"Funding of {format_usd(coming_usd)} is on its way and not yet credited.")
+    return said
+
+
+def _lasts(hours: float | None, most: int) -> str:
+    return f"more than {most} h" if hours is None else f"about {max(1, round(hours))} h"
+
+
+def _after(*sentences: str) -> str:
+    """Each sentence with a space before it."""
+    return "".join(f" {sentence}" for sentence in sentences)

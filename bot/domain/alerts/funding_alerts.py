@@ -1,0 +1,103 @@
+"""The alerts of funding submissions: what each kind is and what it says at each turn of a submission."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from decimal import Decimal
+from typing import Final
+
+from bot.domain.alerts.alert_kind import AlertKind, Calls, Facts, Remedy, Severity, Wording, one
+from bot.domain.money.amounts import format_usd
+
+UNVERIFIED_LIMIT: Final = 5
+"""So many unverified submissions block all funding of an account [POST /funding]."""
+
+
+def _remedy_of_reason(facts: Facts) -> Remedy | None:
+    """Where nothing arrived, submitting again can help; what arrived and was refused, only the service settles."""
+    again = facts.get("reason") in ("not_found", "transaction_failed")
+    return Remedy.SUBMIT_FUNDING if again else None
+
+
+FUNDING = AlertKind(
+    name="funding",
+    told_when="a submission is in review, rejected, overdue for its network, credited, or taken back",
+    found_by="poller, events",
+    ends="it is credited, or pending within its usual time",
+    wordings={
+        "credited": Wording((Severity.INFO,), "{submission} is credited{amount}", "{text}"),
+        "credited separately": Wording((Severity.INFO,), "{submission} was credited separately", "{text}"),
+        "review": Wording((Severity.WARNING,), "{submission} is in review", "{reason} {about}"),
+        "rejected": Wording((Severity.WARNING,), "{submission} is rejected", "{reason} {about}"),
+        "taken back": Wording((Severity.CRITICAL,), "{submission} was taken back", "{reason} {about}"),
+        "overdue": Wording(
+            (Severity.WARNING,),
+            "{submission} is overdue: pending for {mark}",
+            "That is longer than it usually takes on this network. Check the transfer in the explorer; contact the"
+            " service if it is final there. {about}",
+        ),
+        "unseen": Wording(
+            (Severity.WARNING,),
+            "{submission} is not seen on {network} yet",
+            "If it was sent on another network, submit the same hash again with the right one; else wait. {about}",
+        ),
+        "unknown status": Wording(
+            (Severity.WARNING,),
+            "{submission} reads {status}",
+            "That status is not known here. Ask the service what it means. {about}",
+        ),
+        "gone": Wording(
+            (Severity.WARNING,),
+            "{submission} is not there any more",
+            "The service does not know this submission now; another account may have claimed the transfer. Contact"
+            " the service. {about}",
+        ),
+    },
+    calls=Calls.APPROVERS,
+    calls_when="it becomes critical: taken back after a review or a delay",
+    remedies=(Remedy.SUBMIT_FUNDING,),
+    remedy_by=_remedy_of_reason,
+    digest_word="funding",
+    runbook="funding-funding_unverified",
+)
+
+FUNDING_UNVERIFIED = AlertKind(
+    name="funding_unverified",
+    told_when=f"{UNVERIFIED_LIMIT - 1} of {UNVERIFIED_LIMIT} unverified submissions are used, or all",
+    found_by="poller",
+    ends="fewer are",
+    wordings=one(
+        Severity.WARNING,
+        "{count} of {limit} unverified submissions of {program} are used",
+        "At {limit} the service takes no more funding until one is verified or rejected. Check hash and network of"
+        " {hashes}.",
+    ),
+    runbook="funding-funding_unverified",
+    condition_name="unverified",
+)
+
+
+def submission_named(funding_id: str, tx_hash: str) -> str:
+    """`Funding 0x68105d…9005`; by its id where the hash is not known."""
+    return f"Funding {short_hash(tx_hash)}" if tx_hash else f"Funding {funding_id}"
+
+
+def short_hash(tx_hash: str) -> str:
+    return f"{tx_hash[:8]}…{tx_hash[-4:]}"
+
+
+def submission_about(
+    funding_id: str, *, tx_hash: str, network: str, amounts: Sequence[tuple[str, str]]
+) -> str:
+    """The last sentence of each text: ids, and `amounts` such as ("sent", "500.00 USD")."""
+    said = [f"Submission {funding_id}"]
+    if tx_hash:
+        said.append(f"hash {tx_hash} on {network}")
+    said += [f"{label} {amount}" for label, amount in amounts]
+    return ", ".join(said) + "."
+
+
+def credited_amount(credited_usd: Decimal, *, fee_usd: Decimal, sent_usd: Decimal | None) -> str:
+    """Ends the title of a credit. `sent_usd`: None where it is not known."""
+    short = sent_usd is not None and credited_usd + fee_usd < sent_usd
+    return f": {format_usd(credited_usd)}{', less than was sent' if short else ''}"

@@ -1,0 +1,68 @@
+"""The alerts of one-time codes for 3-D Secure purchases; none of them ever has a code in it."""
+
+from __future__ import annotations
+
+from bot.domain.alerts.alert_kind import AlertKind, Said, Severity, Wording, one
+
+_WAITS = "{purchase} waits for a 3-D Secure code."
+
+THREE_DS = AlertKind(
+    name="3ds",
+    told_when="a purchase waits for a one-time code",
+    found_by="events",
+    ends="the code was sent, or cannot come any more",
+    wordings={
+        "sending": Wording(
+            (Severity.INFO,),
+            "A code is needed for {card}",
+            _WAITS
+            + " Its code goes to the person named for this card, and nowhere else. If nothing came, buy again.",
+        ),
+        "expired": Wording(
+            (Severity.WARNING,),
+            "No code for {card}: it expired",
+            _WAITS + " Its code came too late, or the bot was restarted in between, and is gone. Buy again.",
+        ),
+        "nobody named": Wording(
+            (Severity.WARNING,),
+            "No one to send the code of {card} to",
+            _WAITS
+            + " Nobody is named for {reference}, so its code was shown to nobody and is gone. An admin names"
+            " somebody with `/countersign people map REFERENCE @person`; then buy again.",
+        ),
+        "not delivered": Wording(
+            (Severity.WARNING,),
+            "The code of {card} was not delivered",
+            "{purchase} waited for a 3-D Secure code. Slack did not take the message to the person named for this"
+            " card, and the code is gone. Buy again.",
+        ),
+        "may not have come": Wording(
+            (Severity.WARNING,),
+            "{title_before}: it may not have come",
+            "The bot stopped while the code was on its way, and the code is gone with it. If the person named for this"
+            " card got none, buy again.",
+        ),
+    },
+    digest_word="3-D Secure code",
+    runbook="3ds-code_person",
+)
+
+CODE_PERSON = AlertKind(
+    name="code_person",
+    told_when="somebody changed who gets one-time codes",
+    found_by="people",
+    ends="told once",
+    wordings=one(
+        Severity.WARNING,
+        "One-time codes of {reference} go to {name} now",
+        "{how} Whoever gets these codes can complete purchases with the card: if this is not as it should be, freeze"
+        " the card.",
+    ),
+    runbook="3ds-code_person",
+)
+
+
+def nobody_named(card: str, purchase: str, partner_ref: str | None) -> Said:
+    """A code came and nobody is named for the card's reference, `partner_ref`; None where the card has none."""
+    reference = f"the reference {partner_ref}" if partner_ref else "a card without a reference"
+    return THREE_DS.says("nobody named", card=card, purchase=purchase, reference=reference)

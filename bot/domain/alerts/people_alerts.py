@@ -1,0 +1,91 @@
+"""The alerts about what people do here or are asked for: pauses, confirmations, shifts, delegations."""
+
+from __future__ import annotations
+
+from bot.domain.alerts.alert_kind import AlertKind, Button, Calls, Severity, Wording, one
+
+_SECOND_PERSON = (
+    "Nothing changes before a second person confirms it, by {until:%H:%M} UTC on {until:%Y-%m-%d}."
+)
+
+PAUSED = AlertKind(
+    name="paused",
+    told_when="somebody stopped sending",
+    found_by="people",
+    ends="two people resume it",
+    wordings=one(
+        Severity.CRITICAL,
+        "Sending to {program} is paused by {who}",
+        "{reason}\nNothing is sent to the API. Requests and approvals go on; an approved request waits until its"
+        " approval runs out. `/countersign resume` goes on, with the word of two people.",
+    ),
+    is_mutable=False,
+    buttons=(Button.RESUME, Button.MORE),
+)
+
+CONSENT = AlertKind(
+    name="consent",
+    told_when="somebody asks for a second person's word: to resume sending, or to name who gets codes",
+    found_by="people",
+    ends="it is confirmed, declined, or an hour is over, a day for codes",
+    wordings={  # by the kind of what is asked for
+        "resume": Wording(
+            (Severity.WARNING,),
+            "{who} asks to resume sending to {program}",
+            "{pause} Requests that are approved and still valid are sent at once. " + _SECOND_PERSON,
+        ),
+        "code_person": Wording(
+            (Severity.WARNING,),
+            "{who} wants one-time codes of {reference} to go to {name}",
+            "{holders} Whoever gets these codes can complete purchases with the card. {name} ({person}) cannot"
+            " confirm it. " + _SECOND_PERSON,
+        ),
+    },
+    calls=Calls.APPROVERS,
+    calls_when="it is asked",
+    is_mutable=False,
+    buttons=(Button.CONFIRM, Button.DECLINE),
+    open_head="◷ To confirm",
+    over_head="✓ Answered",
+)
+
+HANDOVER = AlertKind(
+    name="handover",
+    told_when="a shift is handed over",
+    found_by="people",
+    ends="somebody else accepts it, or the next shift is handed over",
+    wordings=one(Severity.WARNING, "Shift of {who}", "{note_and_what_is_open}"),
+    is_mutable=False,
+    buttons=(Button.ACCEPT,),
+    open_head="⇄ Hand-over",
+    over_head="✓ Taken over",
+)
+
+DELEGATION = AlertKind(
+    name="delegation",
+    told_when="somebody decides in another's place from now on, or no longer",
+    found_by="upkeep",
+    ends="told once",
+    wordings={
+        "began": Wording(
+            (Severity.WARNING,),
+            "A delegation began",
+            "{delegation} The two count as one person: neither decides on what the other asked for. It is written in"
+            " countersign.toml.",
+        ),
+        "ended": Wording(
+            (Severity.WARNING,),
+            "A delegation ended",
+            "It is over: {delegation} It is written in countersign.toml.",
+        ),
+    },
+)
+
+POLICY = AlertKind(
+    name="policy",
+    told_when="the policy cannot be met by the people it names",
+    found_by="upkeep",
+    ends="it can",
+    wordings=one(Severity.WARNING, "The policy cannot be met", "{problems}"),
+    is_mutable=False,
+)

@@ -1,0 +1,53 @@
+"""The alerts of single requests: an outcome nobody knows, and what should be impossible."""
+
+from __future__ import annotations
+
+from bot.domain.alerts.alert_kind import AlertKind, Severity, one
+
+UNRESOLVED = AlertKind(
+    name="unresolved",
+    told_when="the outcome of a request is not known; money may have left the float",
+    found_by="execution",
+    ends="the outcome is found, or two people resolve it",
+    wordings=one(Severity.CRITICAL, "{request}: outcome not known", "{support_card}"),
+    is_mutable=False,
+    digest_word="outcome not known",
+)
+
+LANDED_LATE = AlertKind(
+    name="landed_late",
+    told_when="a request that was given up as failed was executed after all",
+    found_by="upkeep",
+    ends="never: acknowledge it when you are done",
+    wordings=one(
+        Severity.CRITICAL,
+        "{request} landed late",
+        "{how} Check the card and the ledger; a repeat may have paid twice.",
+    ),
+    is_mutable=False,
+    condition_name="late",
+)
+
+KEY_REUSED = AlertKind(
+    name="key_reused",
+    told_when="the API gave an answer that should be impossible, such as a key it knows from elsewhere",
+    found_by="execution",
+    ends="never: acknowledge it when you are done",
+    wordings=one(Severity.CRITICAL, "{request}: an answer that should be impossible", "{alarm}"),
+    is_mutable=False,
+    condition_name="alarm",
+)
+
+TAMPERED = AlertKind(
+    name="tampered",
+    told_when="what is stored for a request is not what was approved",
+    found_by="execution",
+    ends="never: acknowledge it when you are done",
+    wordings=one(
+        Severity.CRITICAL,
+        "{request}: stored terms are not the approved ones",
+        "What is stored is not what was approved. Nothing more is sent for it. Keep the database as it is and look at"
+        " `countersign audit verify`.",
+    ),
+    is_mutable=False,
+)

@@ -218,19 +218,9 @@ async def test_a_slow_destination_holds_up_neither_the_other_nor_the_receiver(fl
 
 async def test_a_death_between_sending_and_marking_sends_again_under_the_same_id(fleet: Fleet) -> None:
     """CP17."""
-
-    class Died(BaseException):
-        pass
-
-    def die(point: str) -> None:
-        if point == "relay.sent":
-            raise Died
-
     event_id = await fleet.happens("card.authorized", authorized())
-    object.__setattr__(fleet.world.core, "crash_point", die)
-    with pytest.raises(Died):
+    with fleet.world.dies_at("relay.sent"):
         await fleet.deliver()
-    object.__setattr__(fleet.world.core, "crash_point", lambda point: None)
     assert not await fleet.deliver(), "taken twice at once"
     await fleet.world.advance(relay.LEASE.total_seconds() + 1)
     await fleet.deliver()
@@ -262,7 +252,7 @@ async def test_what_is_not_named_is_not_passed_on(fleet: Fleet) -> None:
 
 async def test_a_challenge_is_never_relayed_whatever_the_file_says(fleet: Fleet) -> None:
     everything = Destination("ledger", fleet.destination("ledger").url, ("card.3ds_challenge",))
-    object.__setattr__(fleet.world.core, "destinations", (everything,))
+    fleet.world.rebuild(destinations=(everything,))
     data = {"card_id": "card-1", "code": "987654", "merchant": "ACME"}
     await fleet.happens("card.3ds_challenge", data)
 
@@ -287,8 +277,7 @@ async def test_a_changed_list_of_destinations_is_audited_and_told_once(fleet: Fl
     await note_destinations(core)
     await note_destinations(core)
     await fleet.happens("card.authorized", authorized())
-    object.__setattr__(core, "destinations", core.destinations[:1])
-    await note_destinations(core)
+    await note_destinations(fleet.world.rebuild(destinations=core.destinations[:1]))
 
     async with fleet.world.store.read() as tx:
         told = (

@@ -72,7 +72,7 @@ async def test_the_quorum_is_that_of_the_total(world: World) -> None:
 
 async def test_the_rolling_limit_counts_the_total_once(world: World) -> None:
     tight = replace(world.core.policy, limits=Limits(total_usd=Decimal(100)))
-    world.core = replace(world.core, policy=tight)
+    world.rebuild(policy=tight)
     fits = await ask_bulk(world, a_list(world, "30", "30"))
     await world.approve(fits)
     await run_to_the_end(world, fits)
@@ -259,7 +259,7 @@ async def test_a_policy_that_asks_for_more_approvals_of_the_total_stops_every_ro
     await world.approve(batch)
     await world.approve(batch, by=CAROL)
     kinds = {"card_topup": KindPolicy(tiers=(Tier(Decimal(500), 3),))}
-    world.core = replace(world.core, policy=replace(world.core.policy, kinds=kinds))
+    world.rebuild(policy=replace(world.core.policy, kinds=kinds))
     await world.run(20, step=2)
 
     assert await states_of(world, batch) == {State.CANCELLED: 3}

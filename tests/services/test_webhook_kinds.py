@@ -109,17 +109,8 @@ async def test_dying_between_the_answer_and_its_storing_ends_in_rotate_again(wor
     request = await world.ask("webhook_register", {"url": URL}, by=CAROL)
     await world.approve(request)
 
-    class Died(BaseException):
-        pass
-
-    def die(point: str) -> None:
-        if point == "execution.finishing":
-            raise Died
-
-    object.__setattr__(world.core, "crash_point", die)
-    with pytest.raises(Died):
+    with world.dies_at("execution.finishing"):
         await execute(world, request)
-    object.__setattr__(world.core, "crash_point", lambda point: None)
     assert await secrets(world) == []
     await world.advance(world.core.lease_s + 1)
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import AsyncIterator, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
@@ -116,8 +116,14 @@ class Wakes:
         self.woken.append(request_id)
 
 
+class Died(BaseException):
+    """The process ends here; nothing after this point runs."""
+
+
 @dataclass
 class World:
+    """The parts of the small world. `core` is replaced by `rebuild` alone."""
+
     store: Store
     simulator: Simulator
     control: httpx.AsyncClient
@@ -126,6 +132,42 @@ class World:
     core: Core
     database: Path
     cards: list[dict[str, Any]] = field(default_factory=list)
+    _builders: list[Callable[[], None]] = field(default_factory=list)
+
+    def rebuild(self, **parts: Any) -> Core:
+        """Start again with other parts of the core, as `world.rebuild(policy=...)`; the database stays.
+
+        Whatever was made by `built` is built again around the new core, so it forgets what it had in memory.
+        A core that was read before this call keeps its old parts.
+        """
+        self.core = replace(self.core, **parts)
+        for build in self._builders:
+            build()
+        return self.core
+
+    def built(self, build: Callable[[], None]) -> None:
+        """Call `build`, which makes what holds the core: now, and after every `rebuild`, in this order."""
+        build()
+        self._builders.append(build)
+
+    @contextmanager
+    def dies_at(self, crash_point: str) -> Iterator[None]:
+        """The process dies when it reaches this crash point, which it must; afterwards another one runs."""
+
+        def die(reached: str) -> None:
+            if reached == crash_point:
+                raise Died
+
+        before = self.core.crash_point
+        self.rebuild(crash_point=die)
+        try:
+            yield
+        except Died:
+            pass
+        else:
+            raise AssertionError(f"{crash_point} was not reached")
+        finally:
+            self.rebuild(crash_point=before)
 
     async def ask(
         self, kind: str, texts: dict[str, str], *, by: str = ALICE, reason: str = "because", now: bool = False

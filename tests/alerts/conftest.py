@@ -130,13 +130,6 @@ def _words(message: Json) -> str:
     return " | ".join(texts)
 
 
-@pytest.fixture(autouse=True)
-def _no_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Slack's SDK would send loopback through a proxy, whatever NO_PROXY says."""
-    for name in ("HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "https_proxy"):
-        monkeypatch.delenv(name, raising=False)
-
-
 @pytest.fixture
 async def desk(tmp_path: Path) -> AsyncIterator[Desk]:
     async with an_office(tmp_path) as office, a_bot(office.world) as bot:

@@ -277,20 +277,17 @@ async def a_desk(folder: Path) -> AsyncIterator[Desk]:
 async def desks(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Callable[[str], Awaitable[Desk]]]:
     """The desk that hears in one way, made when it is first asked for."""
     made: dict[str, Desk] = {}
-    with pytest.MonkeyPatch.context() as patch:
-        for name in ("HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "https_proxy"):
-            patch.delenv(name, raising=False)
-        async with AsyncExitStack() as stack:
+    async with AsyncExitStack() as stack:
 
-            async def of(way: str) -> Desk:
-                if way not in made:
-                    desk = await stack.enter_async_context(a_desk(tmp_path_factory.mktemp("desk")))
-                    if way == "what is read alone":
-                        await desk.tell("deliveries", {"mode": "drop"})
-                    made[way] = desk
-                return made[way]
+        async def of(way: str) -> Desk:
+            if way not in made:
+                desk = await stack.enter_async_context(a_desk(tmp_path_factory.mktemp("desk")))
+                if way == "what is read alone":
+                    await desk.tell("deliveries", {"mode": "drop"})
+                made[way] = desk
+            return made[way]
 
-            yield of
+        yield of
 
 
 async def hear(desk: Desk, way: str, jobs: tuple[str, ...], seconds: float = 60) -> None:

@@ -15,6 +15,7 @@ import pytest
 
 from tests.support.demo import Demo, refused, running_demo
 from tests.support.ports import free_ports
+from tests.support.waiting import eventually
 
 ALICE, BOB = "U0ALICE", "U0BOB"
 OPS, APPROVALS, DIRECT = "C0OPS", "C0APPROVALS", "D0ALICE"
@@ -48,7 +49,7 @@ class Team:
 
     async def modal(self, user: str, title: str, submit: str = "") -> Json:
         """The topmost modal of this person, once it is that one."""
-        return await soon(lambda: self._modal(user, title, submit))
+        return await soon(f"the window {title} of {user}", lambda: self._modal(user, title, submit))
 
     async def _modal(self, user: str, title: str, submit: str) -> Json | None:
         views = (await self.demo.slack("see", user=user))["views"]
@@ -74,7 +75,7 @@ class Team:
 
     async def card(self, state: str, amount: str) -> Json:
         """The request's card, once it shows this state."""
-        return await soon(lambda: self._card(state, amount))
+        return await soon(f"the card of {amount} USD, {state}", lambda: self._card(state, amount))
 
     async def _card(self, state: str, amount: str) -> Json | None:
         channels = {c["id"]: c for c in (await self.demo.slack("see", user=BOB))["channels"]}
@@ -90,10 +91,9 @@ class Team:
         return [str(r["body"]["amount_usd"]) for r in top_ups]
 
 
-async def soon(look: Callable[[], Awaitable[Json | None]]) -> Json:
-    async with asyncio.timeout(SOON_S):
-        while (found := await look()) is None:
-            await asyncio.sleep(0.02)
+async def soon(what: str, look: Callable[[], Awaitable[Json | None]]) -> Json:
+    found = await eventually(what, look, within_s=SOON_S)
+    assert found is not None
     return found
 
 
@@ -156,9 +156,10 @@ async def test_what_the_simulator_delivers_reaches_the_bot(demo: Demo) -> None:
         answer = await api.put("webhook", json={"url": url}, headers={"Authorization": f"Bearer {key}"})
     assert answer.status_code == 200, answer.text
 
-    async with asyncio.timeout(SOON_S):
-        while not (deliveries := (await demo.partner("state"))["deliveries"]):
-            await asyncio.sleep(0.05)
+    async def delivered() -> Any:
+        return (await demo.partner("state"))["deliveries"]
+
+    deliveries = await eventually("a delivery is tried", delivered, within_s=SOON_S)
 
     # The bot was not told the secret, as nobody approved this: it takes none of it, and it was asked.
     assert {delivery["status"] for delivery in deliveries} == {401}, deliveries

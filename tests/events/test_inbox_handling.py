@@ -14,6 +14,7 @@ from bot.services.received_event import Heard
 from storage.messages import alerts
 from storage.store import Tx
 from tests.events.receiving import Bot, authorized
+from tests.support.waiting import eventually
 
 
 class Rules:
@@ -126,13 +127,10 @@ async def test_the_loop_handles_what_comes_at_once_and_what_is_left_from_before(
     await deliver(bot, "before")
     running = asyncio.create_task(inbox.run(bot.world.core))
     try:
-        async with asyncio.timeout(5):
-            while not rules.told:
-                await asyncio.sleep(0.01)
-            await deliver(bot, "now")
-            began = asyncio.get_running_loop().time()
-            while rules.told["now"] == 0:
-                await asyncio.sleep(0.005)
+        await eventually("what was left is handled", lambda: rules.told)
+        await deliver(bot, "now")
+        began = asyncio.get_running_loop().time()
+        await eventually("what comes is handled", lambda: rules.told["now"], every_s=0.005)
         assert asyncio.get_running_loop().time() - began < inbox.IDLE_S / 2, "woken by the bell"
     finally:
         running.cancel()

@@ -1,8 +1,7 @@
 """The composed bot: how it starts, what it refuses to start with, and Slack over signed HTTP."""
 
-import asyncio
 import json
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -24,6 +23,7 @@ from sandbox.slack.app import serve as serve_slack
 from sandbox.slack.workspace import Options
 from storage import audit
 from storage.migrate import migrate
+from tests.support.waiting import eventually
 
 ROOT = Path(__file__).parents[2]
 CONFIG = b"""
@@ -82,7 +82,7 @@ async def test_slack_may_reach_the_bot_over_signed_http_instead_of_a_socket(arou
                 views = (await page.get("/_control/see?user=U0ALICE")).json()["views"]
                 return views[-1]["title"]["text"] if views else None
 
-            assert await _until(title) == "Top up a card"
+            assert await eventually("a window opens", title) == "Top up a card"
         async with httpx.AsyncClient(base_url=running.url, trust_env=False) as web:
             forged = await web.post(
                 "/slack/events", content=b"payload={}", headers={"X-Slack-Signature": "v0=0"}
@@ -120,15 +120,6 @@ async def test_a_signed_request_of_slack_is_good_for_five_minutes(
 
     assert answer.status_code == status
     assert ("echo" in answer.text) is (status == 200)
-
-
-async def _until(found: Callable[[], Any]) -> Any:
-    for _ in range(100):
-        value = await found()
-        if value:
-            return value
-        await asyncio.sleep(0.05)
-    return None
 
 
 async def test_a_policy_nobody_could_meet_is_refused_at_start(around: Surroundings) -> None:

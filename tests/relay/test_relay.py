@@ -19,6 +19,7 @@ from bot.services.events.relay import note_destinations, redeliver
 from storage.vault import Keyring, Vault
 from tests.events.receiving import authorized
 from tests.relay.receivers import NAMES, Fleet
+from tests.support.waiting import eventually
 from tests.support.world import ALICE, BOB, CAROL, MASTER
 
 CREDITED = {"funding_id": "f-1", "fee_usd": 1.5, "credited_usd": 98.5}
@@ -208,8 +209,9 @@ async def test_a_slow_destination_holds_up_neither_the_other_nor_the_receiver(fl
         async with asyncio.timeout(4):
             for n in range(5):
                 await fleet.happens("card.authorized", authorized(f"tx-{n}"))
-            while len(crm.got) < 5 or not ledger.got:
-                await asyncio.sleep(0.02)
+        await eventually(
+            "crm has them all, ledger holds on to one", lambda: len(crm.got) == 5 and ledger.got, within_s=4
+        )
     finally:
         running.cancel()
         ledger.gate.set()

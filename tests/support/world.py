@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 import random
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -41,36 +39,11 @@ from storage.requests import attempts as attempt_rows
 from storage.requests import requests as request_rows
 from storage.store import Store
 from storage.vault import Keyring, Vault
+from tests.support.clock import SteppedClock
 
 MASTER = "lyRuFlrH8Ycz2eWVpYVS0eFBW1vKlmFXZBQuQ0ZkHbg="
 HOME = "T0SANDBOX"
 ALICE, BOB, CAROL = "U0ALICE", "U0BOB", "U0CAROL"
-# Waits shorter than this (pauses inside one call) pass at once; longer ones wait for the test to move time.
-_SHORT_S = 5.0
-
-
-class SteppedClock:
-    """A `bot.domain.time.clock.Clock` that only a test moves. Sleeping never moves it."""
-
-    def __init__(self, now: datetime = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)) -> None:
-        self._now = now
-        self._monotonic = 1000.0
-
-    def now(self) -> datetime:
-        return self._now
-
-    def monotonic(self) -> float:
-        return self._monotonic
-
-    async def sleep(self, seconds: float) -> None:
-        until = self._monotonic + seconds
-        await asyncio.sleep(0)
-        while seconds >= _SHORT_S and self._monotonic < until:
-            await asyncio.sleep(0.005)
-
-    def advance(self, seconds: float) -> None:
-        self._now += timedelta(seconds=seconds)
-        self._monotonic += seconds
 
 
 class ScriptedDirectory:

@@ -16,8 +16,8 @@ from benchmarks import Row
 from sandbox.slack import interactions
 from sandbox.slack.app import Running, serve
 from sandbox.slack.workspace import Workspace
-from tests.crash.crew import Crew, GaveUp
 from tests.crash.outside import APPROVERS, ASKERS, Outside, outside
+from tests.crash.people_at_work import Crew, GaveUp
 
 ROOT = Path(__file__).parents[1]
 ROUNDS = 25

@@ -17,8 +17,8 @@ from sandbox.slack import world as workspace_world
 from sandbox.slack.app import Running as Slack
 from sandbox.slack.app import serve as serve_slack
 from storage.migrate import migrate
-from tests.crash.leaping import Leaps
 from tests.crash.process import ROOT, BotProcess, open_process
+from tests.crash.time_jumps import Leaps
 
 Json = dict[str, Any]
 

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from sandbox.slack import modals
-from tests.crash.crew import Crew
-from tests.crash.judge import violations
+from tests.crash.invariants import violations
 from tests.crash.outside import LEASE_S, Outside, outside
+from tests.crash.people_at_work import Crew
 from tests.support.waiting import eventually
 
 ROWS = 20

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.crash.crew import Crew
-from tests.crash.judge import violations
+from tests.crash.invariants import violations
 from tests.crash.outside import Outside, outside
+from tests.crash.people_at_work import Crew
 from tests.crash.process import BotProcess, Refused
 from tests.crash.programme import TOPUP
 from tests.support.waiting import eventually

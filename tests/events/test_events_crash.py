@@ -11,8 +11,8 @@ import pytest
 
 from tests.crash.outside import LEASE_S, Outside, outside
 from tests.crash.programme import crash_points
-from tests.events.copies import CONFIG, Systems, systems
 from tests.events.deliverer import Deliverer, keep_secret, violations
+from tests.events.relayed_events import CONFIG, Systems, systems
 from tests.support.waiting import eventually
 
 SEED = 20260303

@@ -17,8 +17,8 @@ from pathlib import Path
 import httpx
 import pytest
 
-from tests.crash.crew import Crew, GaveUp
 from tests.crash.outside import MASTER, Json, Outside, outside
+from tests.crash.people_at_work import Crew, GaveUp
 from tests.crash.programme import FREEZE, ORDER, TOPUP
 from tests.leaks.scan import Hit, scan
 from tests.support.waiting import eventually

@@ -33,7 +33,7 @@ from bot.services.requests import approvals, drafts
 from bot.services.requests import lifecycle as requests
 from storage import audit
 from storage.messages import outbox as outbox_rows
-from tests.services.acting import alert_kinds, execute, jump, keys_sent, net_of, processor
+from tests.services.outcome_steps import alert_kinds, execute, jump, keys_sent, net_of, processor
 from tests.support.world import ALICE, BOB, CAROL, HOME, World, a_policy, a_world
 
 TOPUP = "POST /cards/{cardId}/topup"

@@ -16,7 +16,7 @@ from bot.domain.people.delegation import Delegation
 from bot.domain.people.policy import KindPolicy, Tier
 from bot.domain.requests.lifecycle import State
 from bot.services.requests import approvals
-from tests.services.acting import execute, keys_sent
+from tests.services.outcome_steps import execute, keys_sent
 from tests.support.world import ALICE, BOB, CAROL, HOME, World, a_policy, a_world
 
 DORA = "U0DORA"

@@ -16,7 +16,7 @@ from bot.services.requests import lifecycle as requests
 from storage.messages import alerts, outbox
 from storage.requests import confirmations as consent_rows
 from storage.requests.confirmations import Consent
-from tests.services.acting import execute, jump, jump_to_the_end, keys_sent, net_of, top_ups
+from tests.services.outcome_steps import execute, jump, jump_to_the_end, keys_sent, net_of, top_ups
 from tests.support.world import ALICE, BOB, CAROL, World
 
 TOPUP = "POST /cards/{cardId}/topup"

@@ -16,7 +16,7 @@ from bot.operations.deposit_quote import QuoteDeposit
 from bot.services.execution import maintenance
 from bot.services.requests import approvals, local_facts
 from storage.cards import otp_recipients
-from tests.services.acting import (
+from tests.services.outcome_steps import (
     Fault,
     alert_kinds,
     card_balance,

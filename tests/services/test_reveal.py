@@ -21,7 +21,7 @@ from bot.services.operators import programs
 from bot.view_models.pictures import LinkPicture
 from storage.operators import pauses
 from storage.requests import card_details_links
-from tests.services.acting import execute
+from tests.services.outcome_steps import execute
 from tests.support.world import ALICE, BOB, CAROL, Died, World
 
 PAN = "GET /cards/{cardId}/pan"

@@ -14,7 +14,7 @@ from bot.domain.requests.outcomes import QUIESCENCE, RETRY_PAUSES
 from bot.services.execution import maintenance
 from bot.services.operators import programs
 from bot.services.requests import lifecycle as requests
-from tests.services.acting import (
+from tests.services.outcome_steps import (
     TOPUP,
     Fault,
     alert_kinds,

@@ -9,7 +9,7 @@ from bot.operations import readers
 from bot.services.alerts import remedies
 from storage.events import webhook_secrets
 from storage.messages import alerts as alert_rows
-from tests.services.acting import alert_kinds, execute, jump, open_alerts
+from tests.services.outcome_steps import alert_kinds, execute, jump, open_alerts
 from tests.support.world import ALICE, CAROL, World
 
 URL = "https://countersign.example.com/webhooks/main"

@@ -34,7 +34,7 @@ from sandbox.partner import idempotency
 from storage import audit
 from storage.requests import decisions
 from storage.requests import requests as request_rows
-from tests.services.acting import net_of, open_alerts, top_ups
+from tests.services.outcome_steps import net_of, open_alerts, top_ups
 from tests.support.world import ALICE, BOB, CAROL, Died, World, a_world
 
 T = TypeVar("T")

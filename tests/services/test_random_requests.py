@@ -21,7 +21,7 @@ from bot.services.alerts import lifecycle as alerts
 from bot.services.execution import presend_checks
 from storage.requests import decisions
 from storage.requests import requests as rows
-from tests.services.life import Life, TroubledLife
+from tests.services.random_requests import Life, TroubledLife
 
 SOAK = bool(os.environ.get("SOAK"))
 _COMMON: dict[str, Any] = {

@@ -18,8 +18,7 @@ from bot.services.requests import approvals, batch_submission
 from bot.services.requests import lifecycle as requests
 from storage.requests import decisions
 from storage.requests import requests as request_rows
-from tests.services.acting import Fault, alert_kinds, keys_sent, net_of, processor, top_ups
-from tests.services.bulk_help import (
+from tests.services.bulk_requests import (
     a_list,
     ask_bulk,
     hold_rows_to_the_ledger,
@@ -27,6 +26,7 @@ from tests.services.bulk_help import (
     run_to_the_end,
     states_of,
 )
+from tests.services.outcome_steps import Fault, alert_kinds, keys_sent, net_of, processor, top_ups
 from tests.support.world import ALICE, BOB, CAROL, World
 
 TOPUP = "POST /cards/{cardId}/topup"

@@ -14,8 +14,8 @@ from typing import Any
 
 from benchmarks import Row
 from sandbox.slack import Running, Workspace, interactions, serve
-from tests.crash.crew import Crew, GaveUp
 from tests.crash.outside import APPROVERS, ASKERS, Outside, outside
+from tests.crash.people_at_work import Crew, GaveUp
 
 ROOT = Path(__file__).parents[1]
 ROUNDS = 25

@@ -6,7 +6,6 @@ import asyncio
 import tempfile
 import time
 from collections.abc import Coroutine
-from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -47,7 +46,7 @@ async def _measured(folder: Path) -> tuple[float, float, float]:
         client = PartnerClient(
             world.simulator.base_url, key, limiter=RateLimiter(clock, per_minute=PLENTY), clock=clock
         )
-        world.core = replace(world.core, partners={"main": client})
+        world.rebuild(partners={"main": client})
         await world.tell("float", {"amount_usd": str(PLENTY)})
         cards = [issue_card(world.simulator, f"BENCH {n}", f"bench-{n}") for n in range(REQUESTS)]
         await card_sync.sync_cards(world.core, "main")

@@ -69,6 +69,16 @@ def _stay_on_this_machine() -> Iterator[None]:
         yield
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _no_proxy() -> Iterator[None]:
+    """Slack's SDK and Chromium would send loopback through a proxy, whatever NO_PROXY says."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"):
+            patch.delenv(name, raising=False)
+            patch.delenv(name.lower(), raising=False)
+        yield
+
+
 @pytest.fixture
 def clock() -> FrozenClock:
     """A clock that stands still at 2026-03-02 09:00 UTC until the test moves it."""

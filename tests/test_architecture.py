@@ -1,6 +1,7 @@
 """The house keeps its walls: the import contracts hold, and each would catch what it forbids."""
 
 import pkgutil
+import re
 import shutil
 import subprocess
 import sys
@@ -87,3 +88,15 @@ def test_a_planted_import_across_a_wall_is_caught(
 
     assert said, f"no contract objected; broken: {list(report)}"
     assert f"{module} -> {imported}" in said[0]
+
+
+def test_no_test_writes_into_a_frozen_value_or_swaps_a_worlds_core() -> None:
+    """`World.rebuild` alone does: it builds again what holds the core."""
+    writing = re.compile(r"object\.__(set|del)attr__|\b(world|away|office)\.core = ")
+    here, builder = Path(__file__), ROOT / "tests/support/world.py"
+    files = sorted({*(ROOT / "tests").rglob("*.py"), *(ROOT / "benchmarks").rglob("*.py")} - {here, builder})
+
+    found = [str(file.relative_to(ROOT)) for file in files if writing.search(file.read_text())]
+
+    assert len(files) > 200
+    assert found == []

@@ -15,8 +15,9 @@ class Timers:
     """Runs coroutines on a cadence, never two of one name at once; missed runs are folded into one."""
 
     def __init__(self) -> None:
+        # No grace time: past it APScheduler drops a run, and a daily job would wait for the next day.
         self._scheduler = AsyncIOScheduler(
-            timezone=UTC, job_defaults={"coalesce": True, "max_instances": 1, "misfire_grace_time": 60}
+            timezone=UTC, job_defaults={"coalesce": True, "max_instances": 1, "misfire_grace_time": None}
         )
 
     def every(self, name: str, seconds: float, job: Callable[[], Awaitable[None]]) -> None:

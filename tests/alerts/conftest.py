@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -29,9 +29,16 @@ class Desk:
     """The office, its receiver and poller, and the alerts channel as people see it."""
 
     office: Office
-    poller: Poller
     bot: Bot
-    codes: otp_delivery.Sender
+    poller: Poller = field(init=False)
+    codes: otp_delivery.Sender = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.office.world.built(self._build)
+
+    def _build(self) -> None:
+        self.poller = Poller(self.office.core, account_every=timedelta(seconds=60))
+        self.codes = otp_delivery.Sender(self.office.core, SlackPublisher(self.office.client))
 
     async def api(self, method: str, path: str, body: Json, *, key: str = "", as_key: str = "") -> Json:
         """A call of the API past the bot, with the program's key or another's; `key` is for money."""
@@ -129,17 +136,10 @@ def _words(message: Json) -> str:
     return " | ".join(texts)
 
 
-@pytest.fixture(autouse=True)
-def _no_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Slack's SDK would send loopback through a proxy, whatever NO_PROXY says."""
-    for name in ("HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "https_proxy"):
-        monkeypatch.delenv(name, raising=False)
-
-
 @pytest.fixture
 async def desk(tmp_path: Path) -> AsyncIterator[Desk]:
     async with an_office(tmp_path) as office, a_bot(office.world) as bot:
-        poller = Poller(office.core, account_every=timedelta(seconds=60))
+        made = Desk(office, bot)
         await bot.backfill.run_once()  # the log is read from here on
-        await poller.funding()  # and what was final before is no news
-        yield Desk(office, poller, bot, otp_delivery.Sender(office.core, SlackPublisher(office.client)))
+        await made.poller.funding()  # and what was final before is no news
+        yield made

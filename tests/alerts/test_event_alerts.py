@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from bot.services.alerts import decline_rules
 from bot.services.events import otp_delivery
-from bot.services.events.backfill import Backfill
 from bot.services.otp_store import Codes
 from storage.cards import otp_recipients
 from tests.alerts.conftest import ALERTS, Desk
@@ -145,12 +142,11 @@ async def test_a_code_that_a_process_took_with_it_when_it_died_comes_again_and_i
     await desk.log()
     await desk.tell(f"cards/{challenged}/3ds", {"amount_usd": "30", "merchant": "WEB SHOP"})
     await desk.office.world.advance(1)
-    object.__setattr__(desk.office.core, "codes", Codes())
+    desk.office.world.rebuild(codes=Codes())
     await desk.bot.handle()
     assert await desk.bot.open_alerts() == [], "nothing is said to be lost while it may come again"
 
-    restarted = replace(desk.bot.intake, codes=desk.office.core.codes)
-    await Backfill(desk.office.core, restarted).run_once()
+    await desk.log()
     await desk.handled()
 
     assert await code_of(desk) in str(await desk.office.see(CAROL))
@@ -160,7 +156,7 @@ async def test_a_code_that_a_process_took_with_it_when_it_died_comes_again_and_i
 async def test_a_code_that_comes_no_more_is_told_as_gone_after_a_while(desk: Desk, challenged: str) -> None:
     await desk.tell(f"cards/{challenged}/3ds", {"amount_usd": "30", "merchant": "WEB SHOP"})
     await desk.office.world.advance(1)
-    object.__setattr__(desk.office.core, "codes", Codes())
+    desk.office.world.rebuild(codes=Codes())
     await desk.bot.handle()
     assert await desk.seen() == []
     await desk.office.world.advance(90)

@@ -24,14 +24,12 @@ from bot.operations.funding_words import reason_in_words
 from bot.partner.models.funding import CREDITED_REASONS, REJECTED_REASONS, REVIEW_REASONS
 from bot.services.alerts import lifecycle as alerts
 from bot.services.core import Core
-from bot.services.events import event_rules, otp_delivery
-from bot.services.events.polling import Poller
+from bot.services.events import event_rules
 from bot.services.events.relay import Relay
 from bot.services.events.ssrf import Sender
 from bot.services.execution import maintenance
 from bot.services.operators import delegations
 from bot.services.received_event import Heard
-from handlers.slack_api.publish import SlackPublisher
 from storage.cards import api_snapshots
 from storage.messages import alerts as alert_rows
 from storage.transaction import Tx
@@ -267,11 +265,10 @@ BY_EVENT = {
 async def a_desk(folder: Path) -> AsyncIterator[Desk]:
     """A desk of its own, its webhook registered and everything before it heard of."""
     async with an_office(folder) as office, a_bot(office.world) as bot:
-        poller = Poller(office.core, account_every=timedelta(seconds=60))
+        desk = Desk(office, bot)
         await bot.backfill.run_once()
-        await poller.funding()
-        await poller.cards()
-        desk = Desk(office, poller, bot, otp_delivery.Sender(office.core, SlackPublisher(office.client)))
+        await desk.poller.funding()
+        await desk.poller.cards()
         await desk.register()
         yield desk
 
@@ -280,20 +277,17 @@ async def a_desk(folder: Path) -> AsyncIterator[Desk]:
 async def desks(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Callable[[str], Awaitable[Desk]]]:
     """The desk that hears in one way, made when it is first asked for."""
     made: dict[str, Desk] = {}
-    with pytest.MonkeyPatch.context() as patch:
-        for name in ("HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "https_proxy"):
-            patch.delenv(name, raising=False)
-        async with AsyncExitStack() as stack:
+    async with AsyncExitStack() as stack:
 
-            async def of(way: str) -> Desk:
-                if way not in made:
-                    desk = await stack.enter_async_context(a_desk(tmp_path_factory.mktemp("desk")))
-                    if way == "what is read alone":
-                        await desk.tell("deliveries", {"mode": "drop"})
-                    made[way] = desk
-                return made[way]
+        async def of(way: str) -> Desk:
+            if way not in made:
+                desk = await stack.enter_async_context(a_desk(tmp_path_factory.mktemp("desk")))
+                if way == "what is read alone":
+                    await desk.tell("deliveries", {"mode": "drop"})
+                made[way] = desk
+            return made[way]
 
-            yield of
+        yield of
 
 
 async def hear(desk: Desk, way: str, jobs: tuple[str, ...], seconds: float = 60) -> None:
@@ -550,9 +544,9 @@ async def test_a_policy_that_its_people_cannot_meet_is_told_until_they_can(desk:
 
 
 async def test_a_delegation_is_told_when_it_begins_and_when_it_ends(desk: Desk) -> None:
-    core, now = desk.office.core, desk.office.world.clock.now()
+    now = desk.office.world.clock.now()
     away = Delegation("@bob", "@alice", now, now + timedelta(hours=1), "on leave")
-    object.__setattr__(core, "policy", replace(core.policy, delegations=(away,)))
+    core = desk.office.world.rebuild(policy=replace(desk.office.core.policy, delegations=(away,)))
     for _ in range(2):
         await delegations.announce(core)
         await desk.posted()
@@ -595,7 +589,7 @@ async def test_copies_that_nobody_takes_for_a_day_are_one_alert_that_ends_with_s
         return []
 
     destination = Destination("ledger", "https://ledger.example.com/in", ("card.declined",))
-    object.__setattr__(desk.office.core, "destinations", (destination,))
+    desk.office.world.rebuild(destinations=(destination,))
     copies, sender = Relay(desk.office.core), Sender(resolve=nowhere)
     for _ in range(3):
         await declined("processing_error")(desk)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -30,8 +29,6 @@ async def demo(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Demo]:
 
 @pytest_asyncio.fixture(loop_scope="module")
 async def page(demo: Demo) -> AsyncIterator[Page]:
-    for name in ("HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "https_proxy"):
-        os.environ.pop(name, None)
     async with async_playwright() as driver:
         browser = await driver.chromium.launch(executable_path=str(CHROMIUM), args=ARGS)
         opened = await browser.new_page(viewport={"width": 1400, "height": 900})

@@ -19,6 +19,7 @@ import pytest_asyncio
 from playwright.async_api import BrowserContext, Frame, Page, async_playwright, expect
 
 from tests.support.demo import Demo, running_demo
+from tests.support.waiting import eventually
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -89,10 +90,11 @@ class Desk:
         message = await self._card_to_approve()
         await self._act("click", BOB, channel="C0APPROVALS", ts=message["ts"], action_id="request:approve")
         await self._submit(BOB, {}, until="Reason")
-        async with asyncio.timeout(PATIENCE_MS / 1000):
-            while not (new := await self._links() - known):
-                await asyncio.sleep(0.1)
-        (link,) = new
+
+        async def new() -> set[str]:
+            return await self._links() - known
+
+        (link,) = await eventually("a link is posted", new, within_s=PATIENCE_MS / 1000)
         self.shown.append(link.rpartition("#")[2])
         return link
 
@@ -228,9 +230,11 @@ async def test_the_page_itself_cannot_be_framed(desk: Desk) -> None:
         "(own) => document.body.insertAdjacentHTML('beforeend', `<iframe src='${own}'></iframe>`)", own
     )
 
-    async with asyncio.timeout(PATIENCE_MS / 1000):
-        while not (len(page.frames) == 2 and page.frames[1].url.startswith("chrome-error:")):
-            await asyncio.sleep(0.05)
+    await eventually(
+        "Chromium shows an error in the frame",
+        lambda: len(page.frames) == 2 and page.frames[1].url.startswith("chrome-error:"),
+        within_s=PATIENCE_MS / 1000,
+    )
 
 
 async def test_as_text_the_browser_alone_fetches_the_number(desk: Desk) -> None:

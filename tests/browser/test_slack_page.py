@@ -262,20 +262,16 @@ def listen(app: AsyncApp, desk: Desk) -> None:
 async def live_desk(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Desk]:
     manifest = tmp_path_factory.mktemp("manifest") / "manifest.yml"
     manifest.write_text(MANIFEST)
-    with pytest.MonkeyPatch.context() as patch:
-        # The SDK sends even loopback calls through a proxy that the environment names.
-        for name in ("HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy"):
-            patch.delenv(name, raising=False)
-        running = await serve(port=0, manifest_path=manifest)
-        client = AsyncWebClient(token=running.bot_token, base_url=running.api_url)
-        desk = Desk(running, client)
-        app = AsyncApp(client=client, signing_secret=running.signing_secret, process_before_response=True)
-        listen(app, desk)
-        handler: Any = AsyncSocketModeHandler(app, running.app_token)  # its methods are not typed
-        await handler.connect_async()
-        yield desk
-        await handler.close_async()
-        await running.close()
+    running = await serve(port=0, manifest_path=manifest)
+    client = AsyncWebClient(token=running.bot_token, base_url=running.api_url)
+    desk = Desk(running, client)
+    app = AsyncApp(client=client, signing_secret=running.signing_secret, process_before_response=True)
+    listen(app, desk)
+    handler: Any = AsyncSocketModeHandler(app, running.app_token)  # its methods are not typed
+    await handler.connect_async()
+    yield desk
+    await handler.close_async()
+    await running.close()
 
 
 @pytest_asyncio.fixture(loop_scope="module", scope="module")

@@ -27,8 +27,8 @@ from bot.config import Config, Settings
 from bot.engine.embedded import Embedded
 from bot.services.events.ssrf import Sender
 from bot.services.messages import delivery
-from tests.crash.leaping import LeapingClock, Leaps
-from tests.crash.planted import BUGS
+from tests.crash.planted_bugs import BUGS
+from tests.crash.time_jumps import LeapingClock, Leaps
 
 # Time leaps here, so what looks at the clock every so often has to look more often.
 LOOK_EVERY_S = 0.05

@@ -20,8 +20,8 @@ from sandbox.slack import Running as Slack
 from sandbox.slack import serve as serve_slack
 from sandbox.slack.control import workspace_admin
 from storage.migrate import migrate
-from tests.crash.leaping import Leaps
 from tests.crash.process import ROOT, BotProcess, open_process
+from tests.crash.time_jumps import Leaps
 
 Json = dict[str, Any]
 

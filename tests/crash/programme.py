@@ -8,9 +8,9 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
-from tests.crash.crew import Crew
-from tests.crash.judge import dedupe_of, violations
+from tests.crash.invariants import dedupe_of, violations
 from tests.crash.outside import LEASE_S, Json, Outside
+from tests.crash.people_at_work import Crew
 from tests.crash.process import ROOT
 
 # What the API does now and then, so that kills meet lost answers, slow ones and refusals as well.

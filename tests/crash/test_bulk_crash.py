@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 
 from sandbox.slack.interactions import modals
-from tests.crash.crew import Crew
-from tests.crash.judge import violations
+from tests.crash.invariants import violations
 from tests.crash.outside import LEASE_S, Outside, outside
+from tests.crash.people_at_work import Crew
+from tests.support.waiting import eventually
 
 ROWS = 20
 # Each life dies at the fourth passing of its point: about the fourth, eighth and twelfth row.
@@ -49,9 +50,11 @@ async def test_kills_in_the_middle_of_a_batch_send_no_row_twice_and_forget_none(
                 assert 0 < len(begun) < ROWS, "the kill was not in the middle"
                 world.leap(LEASE_S + 1)
                 await world.bot.start(point=following, nth=NTH)
-            async with asyncio.timeout(40):
-                while not world.rows(_ENDED) or world.rows(_OWED):
-                    await asyncio.sleep(0.02)
+            await eventually(
+                "the batch has ended and is told",
+                lambda: world.rows(_ENDED) and not world.rows(_OWED),
+                within_s=40,
+            )
         finally:
             flying.cancel()
 

@@ -7,20 +7,21 @@ from pathlib import Path
 
 import pytest
 
-from tests.crash.crew import Crew
-from tests.crash.judge import violations
+from tests.crash.invariants import violations
 from tests.crash.outside import Outside, outside
+from tests.crash.people_at_work import Crew
 from tests.crash.process import BotProcess, Refused
 from tests.crash.programme import TOPUP
+from tests.support.waiting import eventually
 
 LIMIT_S = 10.0
 
 
 async def _until_sent(world: Outside) -> None:
     """Until an attempt has been written and not answered: the call is under way."""
-    async with asyncio.timeout(10):
-        while not world.rows("SELECT id FROM attempt WHERE answered_at IS NULL"):
-            await asyncio.sleep(0.02)
+    await eventually(
+        "a call is under way", lambda: world.rows("SELECT id FROM attempt WHERE answered_at IS NULL")
+    )
 
 
 async def _top_up_under_way(world: Outside, api_takes_s: float) -> Crew:

@@ -49,8 +49,7 @@ class Team:
 
     async def modal(self, user: str, title: str, submit: str = "") -> Json:
         """The topmost modal of this person, once it is that one."""
-        what = f"{user} sees the window {title!r}"
-        return await soon(lambda: self._modal(user, title, submit), what)
+        return await soon(f"the window {title} of {user}", lambda: self._modal(user, title, submit))
 
     async def _modal(self, user: str, title: str, submit: str) -> Json | None:
         views = (await self.demo.slack("see", user=user))["views"]
@@ -76,7 +75,7 @@ class Team:
 
     async def card(self, state: str, amount: str) -> Json:
         """The request's card, once it shows this state."""
-        return await soon(lambda: self._card(state, amount), f"a card says {state}, {amount} USD")
+        return await soon(f"the card of {amount} USD, {state}", lambda: self._card(state, amount))
 
     async def _card(self, state: str, amount: str) -> Json | None:
         channels = {c["id"]: c for c in (await self.demo.slack("see", user=BOB))["channels"]}
@@ -92,8 +91,8 @@ class Team:
         return [str(r["body"]["amount_usd"]) for r in top_ups]
 
 
-async def soon(look: Callable[[], Awaitable[Json | None]], what: str) -> Json:
-    found = await eventually(look, what, within_s=SOON_S)
+async def soon(what: str, look: Callable[[], Awaitable[Json | None]]) -> Json:
+    found = await eventually(what, look, within_s=SOON_S)
     assert found is not None
     return found
 
@@ -157,11 +156,10 @@ async def test_what_the_simulator_delivers_reaches_the_bot(demo: Demo) -> None:
         answer = await api.put("webhook", json={"url": url}, headers={"Authorization": f"Bearer {key}"})
     assert answer.status_code == 200, answer.text
 
-    async def delivered() -> list[Json]:
-        found: list[Json] = (await demo.partner("state"))["deliveries"]
-        return found
+    async def delivered() -> Any:
+        return (await demo.partner("state"))["deliveries"]
 
-    deliveries = await eventually(delivered, "the simulator delivered to the bot", within_s=SOON_S)
+    deliveries = await eventually("a delivery is tried", delivered, within_s=SOON_S)
 
     # The bot was not told the secret, as nobody approved this: it takes none of it, and it was asked.
     assert {delivery["status"] for delivery in deliveries} == {401}, deliveries

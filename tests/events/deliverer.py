@@ -20,7 +20,7 @@ from bot.domain.time.clock import SystemClock
 from storage.events import webhook_secrets
 from storage.store import Store
 from storage.vault import Keyring, Vault
-from tests.crash.judge import dedupe_of
+from tests.crash.invariants import dedupe_of
 from tests.crash.outside import MASTER, Outside
 
 SECRET = "whsec_" + "d" * 32

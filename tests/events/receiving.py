@@ -36,11 +36,26 @@ class Bot:
     """What a test does with the receiver, and how it looks at what came of it."""
 
     world: World
-    intake: Intake
-    webhooks: Webhooks
-    backfill: Backfill
-    client: aiohttp.ClientSession
+    ingest: Ingest
     numbers: Iterator[int] = field(default_factory=count)
+    client: aiohttp.ClientSession = field(init=False)
+    intake: Intake = field(init=False)
+    webhooks: Webhooks = field(init=False)
+    backfill: Backfill = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.world.built(self._build)
+
+    def _build(self) -> None:
+        """The receiver around the core of now; the web server asks for it at each delivery."""
+        core = self.world.core
+        self.intake = Intake(self.ingest, core.codes, core.clock, core.inbox_bell.set, core.crash_point)
+        self.webhooks = Webhooks(core, self.intake)
+        self.backfill = Backfill(core, self.intake)
+
+    async def receive(self, program: str, raw: bytes, headers: Mapping[str, str]) -> bool:
+        """A delivery, as the web server hands it on."""
+        return await self.webhooks.receive(program, raw, headers)
 
     def signed(
         self,
@@ -142,15 +157,12 @@ def authorized(transaction_id: str = "tx-1", **more: Any) -> Json:
 @asynccontextmanager
 async def a_bot(world: World) -> AsyncIterator[Bot]:
     """The receiver of this world, listening on loopback, with its first secret stored."""
-    core = world.core
     async with AsyncExitStack() as stack:
         ingest = await Ingest.open(world.store, world.clock)
         stack.push_async_callback(ingest.close)
-        intake = Intake(ingest, core.codes, core.clock, core.inbox_bell.set, core.crash_point)
-        webhooks = Webhooks(core, intake)
-        server = await web.serve(web.build({}, receive=webhooks.receive), host="127.0.0.1", port=0)
+        bot = Bot(world, ingest)
+        server = await web.serve(web.build({}, receive=bot.receive), host="127.0.0.1", port=0)
         stack.push_async_callback(server.stop)
-        client = await stack.enter_async_context(aiohttp.ClientSession(server.url))
-        bot = Bot(world, intake, webhooks, Backfill(core, intake), client)
+        bot.client = await stack.enter_async_context(aiohttp.ClientSession(server.url))
         await bot.keep_secret(SECRET)
         yield bot

@@ -11,8 +11,9 @@ import pytest
 
 from tests.crash.outside import LEASE_S, Outside, outside
 from tests.crash.programme import crash_points
-from tests.events.copies import CONFIG, Systems, systems
 from tests.events.deliverer import Deliverer, keep_secret, violations
+from tests.events.relayed_events import CONFIG, Systems, systems
+from tests.support.waiting import eventually
 
 SEED = 20260303
 DIES_WITHIN_S = 15.0
@@ -79,9 +80,7 @@ class Street:
         return [*violations(self.world, self.deliverer), *self.systems.violations(self.world, self.kills)]
 
     async def _until_none(self, sql: str) -> None:
-        async with asyncio.timeout(30):
-            while self.world.rows(sql):
-                await asyncio.sleep(0.05)
+        await eventually(f"none of {sql}", lambda: not self.world.rows(sql), within_s=30)
 
     def __str__(self) -> str:
         heard = f"{self.kills} kills, {len(self.deliverer.accepted)} events, {dict(self.deliverer.answers)}"

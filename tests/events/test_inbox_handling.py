@@ -127,10 +127,10 @@ async def test_the_loop_handles_what_comes_at_once_and_what_is_left_from_before(
     await deliver(bot, "before")
     running = asyncio.create_task(inbox.run(bot.world.core))
     try:
-        await eventually(lambda: rules.told, "what was left from before is handled")
+        await eventually("what was left is handled", lambda: rules.told)
         await deliver(bot, "now")
         began = asyncio.get_running_loop().time()
-        await eventually(lambda: rules.told["now"], "what came just now is handled", every_s=0.005)
+        await eventually("what comes is handled", lambda: rules.told["now"], every_s=0.005)
         assert asyncio.get_running_loop().time() - began < inbox.IDLE_S / 2, "woken by the bell"
     finally:
         running.cancel()

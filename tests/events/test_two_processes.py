@@ -38,6 +38,7 @@ from storage.vault import Keyring, Vault
 from tests.crash.outside import Outside, outside
 from tests.events.deliverer import Deliverer, keep_secret
 from tests.support.databases import PostgresDatabases, postgres_server
+from tests.support.waiting import eventually
 from tests.support.world import BOB, MASTER, World, a_world
 
 MINUTE = timedelta(minutes=1)
@@ -215,23 +216,18 @@ async def test_what_only_the_leader_runs_stops_with_its_term_and_goes_on_with_th
         begun.append(name)
         await asyncio.Event().wait()
 
-    async with asyncio.timeout(10):
-        renewing = [asyncio.create_task(p.leader.run()) for p in (two.one, two.other)]
-        while not (two.one.leader.leads() or two.other.leader.leads()):
-            await asyncio.sleep(0.02)
-        working = [
-            asyncio.create_task(p.leader.while_leading(partial(work, p.core.owner)))
-            for p in (two.one, two.other)
-        ]
-        while not begun:
-            await asyncio.sleep(0.02)
-        first = two.one if begun == ["bot-0"] else two.other
-        await asyncio.sleep(0.3)
-        assert len(begun) == 1
-        renewing[0 if first is two.one else 1].cancel()
-        await first.leader.resign()
-        while len(begun) < 2:
-            await asyncio.sleep(0.02)
+    renewing = [asyncio.create_task(p.leader.run()) for p in (two.one, two.other)]
+    await eventually("one of them leads", lambda: two.one.leader.leads() or two.other.leader.leads())
+    working = [
+        asyncio.create_task(p.leader.while_leading(partial(work, p.core.owner))) for p in (two.one, two.other)
+    ]
+    await eventually("its work has begun", lambda: begun)
+    first = two.one if begun == ["bot-0"] else two.other
+    await asyncio.sleep(0.3)
+    assert len(begun) == 1
+    renewing[0 if first is two.one else 1].cancel()
+    await first.leader.resign()
+    await eventually("the other has taken over", lambda: len(begun) == 2)
     for task in (*renewing, *working):
         task.cancel()
     await asyncio.wait([*renewing, *working])
@@ -247,12 +243,12 @@ async def hears_of(deliverer: Deliverer, url: str, name: str) -> None:
 
 async def fraud_told(world: Outside, times: int) -> list[str]:
     """What the channel says of fraud, once it says it so often."""
-    async with asyncio.timeout(30):
-        while True:
-            told = [m["text"] for m in world.posts() if "looked like fraud" in m["text"]]
-            if len(told) >= times:
-                return told
-            await asyncio.sleep(0.1)
+
+    def told() -> list[str]:
+        found = [m["text"] for m in world.posts() if "looked like fraud" in m["text"]]
+        return found if len(found) >= times else []
+
+    return await eventually(f"fraud is told {times} times", told, within_s=30, every_s=0.1)
 
 
 @pytest.mark.soak

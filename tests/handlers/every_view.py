@@ -15,8 +15,8 @@ from handlers.commands import dispatch
 from handlers.views import alerts, card_details, help_text, replies
 from handlers.views.lookups import cards, float_and_ledger, funding, request_lists, webhook
 from handlers.views.requests import approval_modals, forms, request_card
-from tests.handlers import bulk_given, house_given, look_up_views, talk_given
-from tests.handlers import pictures as given
+from tests.handlers import bulk_views, conversation_views, look_up_views, status_views
+from tests.handlers import sample_requests as given
 
 View = dict[str, Any]
 Draw = Callable[[str], View]
@@ -156,9 +156,9 @@ MESSAGES: Mapping[str, Draw] = {
     "review": lambda text: replies.review(_TOPUP, f"card topup {text}"),
     "cancel": lambda text: replies.cancel(given.a_request(text=text)),
     "submitted": lambda text: replies.submitted(given.a_request(text=text), "C0APPROVALS"),
-    **house_given.MESSAGES,
-    **bulk_given.MESSAGES,
-    **talk_given.MESSAGES,
+    **status_views.MESSAGES,
+    **bulk_views.MESSAGES,
+    **conversation_views.MESSAGES,
     "refusal": lambda text: replies.refusal(replies.explain(NotAllowed(text))),
     "said": replies.said,
 }
@@ -176,6 +176,6 @@ VIEWS: Mapping[str, Draw] = {
     "cancel-modal": lambda text: approval_modals.cancel("R-7K3M", 3),
     "resolve": lambda text: approval_modals.resolve("R-7K3M", 3),
     "details": lambda text: replies.request_modal(given.a_card(State.UNRESOLVED, text)),
-    **house_given.VIEWS,
-    **bulk_given.VIEWS,
+    **status_views.VIEWS,
+    **bulk_views.VIEWS,
 }

@@ -26,7 +26,7 @@ from bot.partner.models import Earnings, Fees
 from bot.view_models import pictures as p
 from handlers.views import replies
 from handlers.views.lookups import cards, exports, float_and_ledger, funding, request_lists
-from tests.handlers import pictures as given
+from tests.handlers import sample_requests as given
 
 Draw = Callable[[str], dict[str, Any]]
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -39,12 +39,24 @@ class Office:
     """People, the bot and the world it acts on."""
 
     world: World
-    core: Core
     slack: Running
     after: AfterAck
-    outbox: Outbox
     client: AsyncWebClient
+    socket: AsyncSocketModeHandler
     _http: httpx.AsyncClient
+    outbox: Outbox = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.world.built(self._build)
+
+    def _build(self) -> None:
+        """The listeners and the outbox around the core of now; the connection to Slack stays."""
+        self.socket.app = _listening(self.slack, self.client, handlers.Deps(core=self.core, after=self.after))
+        self.outbox = Outbox(self.core, SlackPublisher(self.client), spacing_s=0)
+
+    @property
+    def core(self) -> Core:
+        return self.world.core
 
     async def tell(self, call: str, body: Json) -> Json:
         answer = await self._http.post(f"/_control/{call}", json=body)
@@ -155,6 +167,13 @@ class Office:
         return await self.newest()
 
 
+def _listening(slack: Running, client: AsyncWebClient, deps: handlers.Deps) -> AsyncApp:
+    """A Bolt app with every listener of ours on it."""
+    app = AsyncApp(client=client, signing_secret=slack.signing_secret, process_before_response=True)
+    handlers.register(app, deps)
+    return app
+
+
 @asynccontextmanager
 async def an_office(folder: Path, **options: Any) -> AsyncIterator[Office]:
     """Everything started and connected."""
@@ -166,17 +185,14 @@ async def an_office(folder: Path, **options: Any) -> AsyncIterator[Office]:
         world.cards = [c for c in (await world.state())["cards"] if c["status"] == "ACTIVE"]
         slack = await serve(port=0, manifest_path=MANIFEST)
         client = AsyncWebClient(slack.bot_token, base_url=slack.api_url, retry_handlers=[])
-        core = replace(world.core, directory=await SlackDirectory.connect(client))
-        world.core = core
-        app = AsyncApp(client=client, signing_secret=slack.signing_secret, process_before_response=True)
+        core = world.rebuild(directory=await SlackDirectory.connect(client))
         after = AfterAck()
-        handlers.register(app, handlers.Deps(core=core, after=after))
+        app = _listening(slack, client, handlers.Deps(core=core, after=after))
         socket = AsyncSocketModeHandler(app, slack.app_token)
         await socket.connect_async()  # type: ignore[no-untyped-call]  # Bolt does not annotate it
         async with httpx.AsyncClient(base_url=slack.url, trust_env=False, verify=False) as http:
-            outbox = Outbox(core, SlackPublisher(client), spacing_s=0)
             try:
-                yield Office(world, core, slack, after, outbox, client, http)
+                yield Office(world, slack, after, client, socket, http)
             finally:
                 await after.drain(5)
                 await socket.close_async()  # type: ignore[no-untyped-call]  # as above

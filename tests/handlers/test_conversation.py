@@ -317,7 +317,7 @@ async def test_what_a_person_may_not_ask_is_refused_before_any_form(talk: Talk, 
 
     office = talk.office
     people = People(requesters=(BOB,), approvers=("@card-approvers",), admins=("@card-admins",))
-    object.__setattr__(office.core, "policy", replace(office.core.policy, people=people))
+    office.world.rebuild(policy=replace(office.core.policy, people=people))
 
     shown = await talk.say(f"please load 85 onto {card['last4']}")
 

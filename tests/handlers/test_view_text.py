@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.handlers.every_view import MESSAGES, VIEWS
-from tests.handlers.pictures import WORDS
+from tests.handlers.sample_requests import WORDS
 from tests.support.view_text import view_text
 
 ALL = {**MESSAGES, **VIEWS}

@@ -1,13 +1,16 @@
 """The composed bot: how it starts, what it refuses to start with, and Slack over signed HTTP."""
 
-import asyncio
-from collections.abc import AsyncIterator, Callable
+import json
+from collections.abc import AsyncIterator
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
+from freezegun import freeze_time
+from slack_sdk.signature import SignatureVerifier
 from sqlalchemy import text
 
 from bot import app, foundation
@@ -19,6 +22,7 @@ from sandbox.slack import Running as Slack
 from sandbox.slack import serve as serve_slack
 from storage import audit
 from storage.migrate import migrate
+from tests.support.waiting import eventually
 
 ROOT = Path(__file__).parents[2]
 CONFIG = b"""
@@ -77,7 +81,7 @@ async def test_slack_may_reach_the_bot_over_signed_http_instead_of_a_socket(arou
                 views = (await page.get("/_control/see?user=U0ALICE")).json()["views"]
                 return views[-1]["title"]["text"] if views else None
 
-            assert await _until(title) == "Top up a card"
+            assert await eventually("a window opens", title) == "Top up a card"
         async with httpx.AsyncClient(base_url=running.url, trust_env=False) as web:
             forged = await web.post(
                 "/slack/events", content=b"payload={}", headers={"X-Slack-Signature": "v0=0"}
@@ -89,13 +93,32 @@ async def test_slack_may_reach_the_bot_over_signed_http_instead_of_a_socket(arou
         await running.stop()
 
 
-async def _until(found: Callable[[], Any]) -> Any:
-    for _ in range(100):
-        value = await found()
-        if value:
-            return value
-        await asyncio.sleep(0.05)
-    return None
+@pytest.mark.parametrize(
+    ("seconds_old", "status"), [(0, 200), (300, 200), (301, 401), (-300, 200), (-301, 401)]
+)
+async def test_a_signed_request_of_slack_is_good_for_five_minutes(
+    around: Surroundings, seconds_old: int, status: int
+) -> None:
+    """What was recorded cannot be sent again later, nor signed ahead."""
+    body = json.dumps({"type": "url_verification", "challenge": "echo"})
+    now = datetime.now(UTC).replace(microsecond=0)
+    stamp = str(int(now.timestamp()) - seconds_old)
+    signature = SignatureVerifier(around.slack.signing_secret).generate_signature(timestamp=stamp, body=body)
+    headers = {
+        "Content-Type": "application/json",
+        "X-Slack-Request-Timestamp": stamp,
+        "X-Slack-Signature": str(signature),
+    }
+    running = await around.start()
+    try:
+        async with httpx.AsyncClient(base_url=running.url, trust_env=False) as web:
+            with freeze_time(now, real_asyncio=True):
+                answer = await web.post("/slack/events", content=body, headers=headers)
+    finally:
+        await running.stop()
+
+    assert answer.status_code == status
+    assert ("echo" in answer.text) is (status == 200)
 
 
 async def test_a_policy_nobody_could_meet_is_refused_at_start(around: Surroundings) -> None:

@@ -169,11 +169,7 @@ async def test_a_slow_broken_or_absent_model_changes_nothing_and_is_not_quoted_i
     assert KEY not in ours
 
 
-async def test_the_doctor_tells_what_is_wrong_with_it(
-    model: FakeModel, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for name in ("HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy"):
-        monkeypatch.delenv(name, raising=False)
+async def test_the_doctor_tells_what_is_wrong_with_it(model: FakeModel) -> None:
     model.says = {"intent": "float_status", "pieces": {}}
     assert await fault_of(model.url, "small", None) is None
     model.says = "no idea"

@@ -17,10 +17,11 @@ from pathlib import Path
 import httpx
 import pytest
 
-from tests.crash.crew import Crew, GaveUp
 from tests.crash.outside import MASTER, Json, Outside, outside
+from tests.crash.people_at_work import Crew, GaveUp
 from tests.crash.programme import FREEZE, ORDER, TOPUP
 from tests.leaks.scan import Hit, scan
+from tests.support.waiting import eventually
 
 PHONE_CHANGE = "PUT /cards/{cardId}/phone"
 KEY_SECRET = "5eed0c4a91b7d2f86e3a"
@@ -148,9 +149,9 @@ class Day:
         self.world.tell_partner("faults", {"operation": ORDER, "effect": "delay", "seconds": 3})
         assert await self.crew.ask("U0ALICE", "card_order")
         await self.crew.approve_everything(10)
-        async with asyncio.timeout(10):
-            while not self.world.rows("SELECT id FROM attempt WHERE answered_at IS NULL"):
-                await asyncio.sleep(0.02)
+        await eventually(
+            "a call is under way", lambda: self.world.rows("SELECT id FROM attempt WHERE answered_at IS NULL")
+        )
         await self.world.bot.kill()
         self.hits.update(_hits(self.world))
         self.world.tell_partner("faults", method="DELETE")
@@ -188,9 +189,13 @@ class Day:
         for who in ("U0ALICE", "U0DAVE"):
             assert await self.crew.ask(who, "card_reveal")
         await self.crew.approve_everything(20)
-        async with asyncio.timeout(20):  # no time flies here: a link lives two minutes
-            while len(links := sorted(set(LINK.findall(json.dumps(self.world.posts()))))) < 2:
-                await asyncio.sleep(0.05)
+
+        def both() -> list[str]:
+            links = sorted(set(LINK.findall(json.dumps(self.world.posts()))))
+            return links if len(links) == 2 else []
+
+        # No time flies here: a link lives two minutes.
+        links = await eventually("two links are posted", both, within_s=20)
         self.shown = {f"token {number}": token for number, token in enumerate(links)}
         async with httpx.AsyncClient(trust_env=False, verify=False) as browser:
             for token, manner in zip(links, ("frame", "text"), strict=True):
@@ -216,9 +221,9 @@ class Day:
         assert await self.world.until_drained(30)
 
     async def _until_posted(self) -> None:
-        async with asyncio.timeout(10):
-            while self.world.rows("SELECT id FROM outbox WHERE state <> 'sent'"):
-                await asyncio.sleep(0.02)
+        await eventually(
+            "the outbox is empty", lambda: not self.world.rows("SELECT id FROM outbox WHERE state <> 'sent'")
+        )
 
 
 async def _a_day(folder: Path, *, bug: str = "") -> tuple[set[Hit], Outside]:

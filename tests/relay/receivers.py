@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import ssl
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -81,8 +81,15 @@ class Fleet:
     world: World
     bot: Bot
     receivers: dict[str, Receiver]
-    relay: Relay
     senders: dict[str, Sender]
+    new_sender: Callable[[], Sender]
+    relay: Relay = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.world.built(self._build)
+
+    def _build(self) -> None:
+        self.relay = Relay(self.world.core, self.new_sender)
 
     def destination(self, name: str) -> Destination:
         return next(d for d in self.relay.core.destinations if d.name == name)
@@ -128,7 +135,7 @@ async def a_fleet(world: World, folder: Path) -> AsyncIterator[Fleet]:
                 "crm", f"https://{NAMES[1]}:{receivers['crm'].port}/in", ("card.authorized", "float.credited")
             ),
         )
-        object.__setattr__(world.core, "destinations", destinations)
+        world.rebuild(destinations=destinations)
         bot = await stack.enter_async_context(a_bot(world))
         ports = frozenset(r.port for r in receivers.values())
 
@@ -142,4 +149,4 @@ async def a_fleet(world: World, folder: Path) -> AsyncIterator[Fleet]:
         senders = {d.name: sender() for d in destinations}
         for one in senders.values():
             stack.push_async_callback(one.close)
-        yield Fleet(world, bot, receivers, Relay(world.core, sender), senders)
+        yield Fleet(world, bot, receivers, senders, sender)

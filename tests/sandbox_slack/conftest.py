@@ -12,13 +12,6 @@ from tests.sandbox_slack.stage import Stage
 MakeStage = Callable[..., Awaitable[Stage]]
 
 
-@pytest.fixture(autouse=True)
-def _no_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Slack's SDK would send loopback through a proxy, whatever NO_PROXY says."""
-    for name in ("HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "https_proxy"):
-        monkeypatch.delenv(name, raising=False)
-
-
 @pytest.fixture
 async def make_stage(tmp_path: Path) -> AsyncIterator[MakeStage]:
     """Start a stage with the given options; all end with the test."""

@@ -12,8 +12,8 @@ from bot.domain.requests.lifecycle import State
 from bot.services.execution import maintenance
 from bot.services.requests import batch_submission
 from bot.services.requests import lifecycle as requests
-from tests.services.acting import Fault, processor, status
-from tests.services.bulk_help import a_list, ask_bulk, hold_rows_to_the_ledger, rows_of, run_to_the_end
+from tests.services.bulk_requests import a_list, ask_bulk, hold_rows_to_the_ledger, rows_of, run_to_the_end
+from tests.services.outcome_steps import Fault, processor, status
 from tests.support.world import ALICE, World
 
 TOPUP = "POST /cards/{cardId}/topup"

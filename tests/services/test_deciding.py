@@ -34,7 +34,7 @@ from bot.services.requests import approvals, drafts
 from bot.services.requests import lifecycle as requests
 from storage import audit
 from storage.messages import outbox as outbox_rows
-from tests.services.acting import alert_kinds, execute, jump, keys_sent, net_of, processor
+from tests.services.outcome_steps import alert_kinds, execute, jump, keys_sent, net_of, processor
 from tests.support.world import ALICE, BOB, CAROL, HOME, World, a_policy, a_world
 
 TOPUP = "POST /cards/{cardId}/topup"
@@ -215,7 +215,7 @@ async def test_an_approver_who_is_gone_before_the_send_stops_it(world: World, fl
 async def test_a_policy_tightened_in_flight_stops_what_no_longer_meets_it(world: World) -> None:
     request = await world.top_up()
     stricter = replace(world.core.policy, kinds={"card_topup": KindPolicy(approvals=2)}, version="stricter")
-    world.core = replace(world.core, policy=stricter)
+    world.rebuild(policy=stricter)
 
     ended = await execute(world, request)
 
@@ -378,7 +378,7 @@ async def test_no_other_kind_can_be_run_at_once(world: World) -> None:
 
 async def test_now_switched_off_after_the_click_stops_it(world: World) -> None:
     request = await world.ask("card_freeze", {"card": world.cards[0]["id"]}, now=True)
-    world.core = replace(world.core, policy=replace(a_policy(), kinds={"card_freeze": KindPolicy(now=False)}))
+    world.rebuild(policy=replace(a_policy(), kinds={"card_freeze": KindPolicy(now=False)}))
     assert (await execute(world, request)).state is State.CANCELLED
     assert await world.sent("POST /freeze") == []
 

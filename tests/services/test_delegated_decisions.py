@@ -16,7 +16,7 @@ from bot.domain.people.delegation import Delegation
 from bot.domain.people.policy import KindPolicy, Tier
 from bot.domain.requests.lifecycle import State
 from bot.services.requests import approvals
-from tests.services.acting import execute, keys_sent
+from tests.services.outcome_steps import execute, keys_sent
 from tests.support.world import ALICE, BOB, CAROL, HOME, World, a_policy, a_world
 
 DORA = "U0DORA"
@@ -33,7 +33,7 @@ async def away(tmp_path: Path) -> AsyncIterator[World]:
         delegation = Delegation("@bob", DORA, now - timedelta(hours=1), now + LASTS, "on leave")
         kinds = {"card_topup": KindPolicy(tiers=(Tier(Decimal(100), 2),))}
         policy = replace(a_policy(), kinds=kinds, delegations=(delegation,))
-        world.core = replace(world.core, policy=policy)
+        world.rebuild(policy=policy)
         yield world
 
 
@@ -130,9 +130,7 @@ async def test_a_freeze_at_once_is_not_confirmed_by_ones_delegate(away: World) -
 async def test_a_delegate_is_no_admin(away: World) -> None:
     from bot.services import people
 
-    away.core = replace(
-        away.core, policy=replace(away.core.policy, people=replace(away.core.policy.people, admins=()))
-    )
+    away.rebuild(policy=replace(away.core.policy, people=replace(away.core.policy.people, admins=())))
 
     assert DORA not in await people.admins(away.core)
     assert DORA in await people.approvers(away.core)

@@ -19,7 +19,7 @@ from bot.partner.codec import decode, encode
 from bot.services.requests import local_facts
 from storage.cards import otp_recipients
 from storage.requests import requests as rows
-from tests.services.acting import card_balance, execute, jump
+from tests.services.outcome_steps import card_balance, execute, jump
 from tests.support.world import ALICE, CAROL, World
 
 HASH = "0x" + "ab" * 32

@@ -8,7 +8,7 @@ import pytest
 
 from bot.domain.requests.lifecycle import State
 from sandbox.partner.accounts import Settings
-from tests.services.acting import card_balance, execute, hold_to_the_truth, jump_to_the_end
+from tests.services.outcome_steps import card_balance, execute, hold_to_the_truth, jump_to_the_end
 from tests.support.world import World
 
 _DAY = timedelta(days=1)

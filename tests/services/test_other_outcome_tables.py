@@ -10,7 +10,7 @@ import pytest
 
 from bot.domain.requests.lifecycle import Request, State
 from bot.services.operators import programs
-from tests.services.acting import (
+from tests.services.outcome_steps import (
     Fault,
     alert_kinds,
     due_in,

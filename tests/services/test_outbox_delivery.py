@@ -14,7 +14,7 @@ from bot.services import outbox_messages
 from bot.services.messages.delivery import MessageGone, Outbox, SlackRefused, SlackTrouble
 from bot.services.requests import approvals
 from storage.messages import outbox as rows
-from tests.services.acting import Fault, execute
+from tests.services.outcome_steps import Fault, execute
 from tests.services.scripted_slack import ScriptedSlack
 from tests.support.world import BOB, World, a_world
 

@@ -16,7 +16,7 @@ from bot.services.requests import lifecycle as requests
 from storage.messages import alerts, outbox
 from storage.requests import confirmations as consent_rows
 from storage.requests.confirmations import Consent
-from tests.services.acting import execute, jump, jump_to_the_end, keys_sent, net_of, top_ups
+from tests.services.outcome_steps import execute, jump, jump_to_the_end, keys_sent, net_of, top_ups
 from tests.support.world import ALICE, BOB, CAROL, World
 
 TOPUP = "POST /cards/{cardId}/topup"
@@ -203,7 +203,7 @@ async def test_nobody_resumes_alone_however_often_they_say_so(world: World) -> N
 async def test_a_delegate_does_not_resume_what_their_delegator_asked_to_resume(world: World) -> None:
     now = world.clock.now()
     away = Delegation(BOB, ALICE, now, now + timedelta(days=1), "on leave")
-    world.core = replace(world.core, policy=replace(world.core.policy, delegations=(away,)))
+    world.rebuild(policy=replace(world.core.policy, delegations=(away,)))
     await paused(world, by=ALICE)
     await pausing.resume(world.core, BOB, ["main"])
 

@@ -18,7 +18,7 @@ from storage.cards import cards
 from storage.cards.api_snapshots import Reading
 from storage.messages import alerts
 from storage.requests import requests as request_rows
-from tests.services.bulk_help import a_list, ask_bulk
+from tests.services.bulk_requests import a_list, ask_bulk
 from tests.support.world import ALICE, World
 
 OTHER = "other"
@@ -27,7 +27,7 @@ OTHER = "other"
 async def two_programs(world: World) -> Core:
     """The world's card 2 belongs to a second program, which has the same account at the simulator."""
     client = world.core.partners["main"]
-    world.core = replace(world.core, partners={"main": client, OTHER: client})
+    world.rebuild(partners={"main": client, OTHER: client})
     async with world.store.begin() as tx:
         entry = await cards.get(tx, world.cards[2]["id"])
         assert entry is not None

@@ -10,7 +10,7 @@ from bot.domain.errors import NotAllowed
 from bot.domain.requests.lifecycle import Request
 from bot.services import people
 from bot.services.requests import request_lookups
-from tests.services.bulk_help import ask_bulk
+from tests.services.bulk_requests import ask_bulk
 from tests.support.world import ALICE, BOB, CAROL, World
 
 HIRE = {

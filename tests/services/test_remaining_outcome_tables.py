@@ -16,7 +16,7 @@ from bot.operations.deposit_quote import QuoteDeposit
 from bot.services.execution import maintenance
 from bot.services.requests import approvals, local_facts
 from storage.cards import otp_recipients
-from tests.services.acting import (
+from tests.services.outcome_steps import (
     Fault,
     alert_kinds,
     card_balance,
@@ -304,7 +304,9 @@ async def test_a_setting_is_not_repeated_over_a_newer_decision(world: World, kin
     assert end.state is (State.UNRESOLVED if kind == "card_phone" else State.FAILED)
 
 
-async def test_limits_that_the_processor_reads_back_otherwise_are_not_confirmed(world: World) -> None:
+async def test_limits_that_the_processor_reads_back_otherwise_are_not_confirmed(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """R124: the answer is what is read back, not what was sent."""
     request = await approved(world, "card_limits")
     limits = world.core.partners["main"].set_limits
@@ -313,9 +315,9 @@ async def test_limits_that_the_processor_reads_back_otherwise_are_not_confirmed(
         found = await limits(card_id, body, **more)
         return found.model_copy(update={"daily_limit": Decimal(50)})
 
-    object.__setattr__(world.core.partners["main"], "set_limits", read_back_late)
-    late = await execute(world, request)
-    object.__delattr__(world.core.partners["main"], "set_limits")
+    with monkeypatch.context() as patched:
+        patched.setattr(world.core.partners["main"], "set_limits", read_back_late)
+        late = await execute(world, request)
 
     assert (late.state, due_in(world, late)) == (State.EXECUTING, 2)
     assert "not confirmed" in late.outcome_text

@@ -21,8 +21,8 @@ from bot.services.operators import programs
 from bot.view_models.pictures import LinkPicture
 from storage.operators import pauses
 from storage.requests import card_details_links
-from tests.services.acting import execute
-from tests.support.world import ALICE, BOB, CAROL, World
+from tests.services.outcome_steps import execute
+from tests.support.world import ALICE, BOB, CAROL, Died, World
 
 PAN = "GET /cards/{cardId}/pan"
 TOKEN = re.compile(r"https://countersign\.example\.com/details#([A-Za-z0-9_-]{43})")
@@ -291,7 +291,7 @@ async def test_a_row_planted_for_an_unapproved_request_opens_nothing(world: Worl
 
 async def test_a_page_on_a_host_nobody_named_is_not_shown(world: World) -> None:
     request = await approved(world)
-    object.__setattr__(world.core, "reveals", Reveals("https://countersign.example.com", frozenset()))
+    world.rebuild(reveals=Reveals("https://countersign.example.com", frozenset()))
     told = await refused(world, await link(world, request))
 
     assert "details.hosts" in str(told)
@@ -312,25 +312,11 @@ async def test_unopened_it_says_so_when_the_approval_has_lapsed(world: World) ->
         await details_link.another_link(world.core, sent.id, ALICE)
 
 
-class Died(BaseException):
-    """The process ends here."""
-
-
-def die_at(world: World, point: str) -> None:
-    def hook(passed: str) -> None:
-        if passed == point:
-            raise Died
-
-    object.__setattr__(world.core, "crash_point", hook)
-
-
 async def test_dying_before_the_outcome_is_stored_ends_in_one_right_to_a_link(world: World) -> None:
     request = await world.ask("card_reveal", {"card": world.cards[0]["id"]})
     await world.approve(request)
-    die_at(world, "execution.finishing")
-    with pytest.raises(Died):
+    with world.dies_at("execution.finishing"):
         await execution.execute(world.core, request.id)
-    object.__setattr__(world.core, "crash_point", lambda point: None)
     async with world.store.read() as tx:
         assert await card_details_links.get(tx, request.id) is None
     await world.advance(world.core.lease_s + 1)
@@ -344,10 +330,8 @@ async def test_dying_before_the_outcome_and_past_the_approval_ends_as_failed_wit
 ) -> None:
     request = await world.ask("card_reveal", {"card": world.cards[0]["id"]})
     await world.approve(request)
-    die_at(world, "execution.claimed")
-    with pytest.raises(Died):
+    with world.dies_at("execution.claimed"):
         await execution.execute(world.core, request.id)
-    object.__setattr__(world.core, "crash_point", lambda point: None)
     await world.advance(16 * 60)
 
     ended = await execute(world, request)
@@ -440,7 +424,7 @@ async def test_token_and_address_are_on_no_disk(world: World) -> None:
 
 
 async def test_without_a_public_address_nothing_is_recorded(world: World) -> None:
-    object.__setattr__(world.core, "reveals", Reveals())
+    world.rebuild(reveals=Reveals())
 
     with pytest.raises(InvalidFields, match="COUNTERSIGN_PUBLIC_URL"):
         await world.ask("card_reveal", {"card": world.cards[0]["id"]})

@@ -14,8 +14,8 @@ from bot.domain.requests.terms import request_digest
 from bot.services.requests import signatures, verification
 from storage.requests import decisions
 from storage.vault import PURPOSES
-from tests.services.acting import execute
-from tests.services.bulk_help import a_list, ask_bulk, rows_of, run_to_the_end
+from tests.services.bulk_requests import a_list, ask_bulk, rows_of, run_to_the_end
+from tests.services.outcome_steps import execute
 from tests.support.world import BOB, World
 
 ROOT = Path(__file__).parents[2]

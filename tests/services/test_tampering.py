@@ -10,7 +10,7 @@ import pytest
 from bot.domain.requests.lifecycle import Request, State
 from bot.services.requests import approvals
 from storage.tables import request as request_table
-from tests.services.acting import Fault, alert_kinds, execute, jump, keys_sent
+from tests.services.outcome_steps import Fault, alert_kinds, execute, jump, keys_sent
 from tests.support.world import BOB, CAROL, World
 
 TOPUP = "POST /cards/{cardId}/topup"

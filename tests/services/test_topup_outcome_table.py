@@ -14,7 +14,7 @@ from bot.outcomes import timing
 from bot.services.execution import maintenance
 from bot.services.operators import programs
 from bot.services.requests import lifecycle as requests
-from tests.services.acting import (
+from tests.services.outcome_steps import (
     TOPUP,
     Fault,
     alert_kinds,

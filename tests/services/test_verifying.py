@@ -4,7 +4,7 @@ import sqlite3
 from contextlib import closing
 
 from bot.services.requests import batch_submission, verification
-from tests.services.bulk_help import a_list, ask_bulk, rows_of, run_to_the_end
+from tests.services.bulk_requests import a_list, ask_bulk, rows_of, run_to_the_end
 from tests.support.world import ALICE, World
 
 

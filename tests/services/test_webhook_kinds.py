@@ -9,7 +9,7 @@ from bot.operations import readers
 from bot.services.alerts import remedies
 from storage.events import webhook_secrets
 from storage.messages import alerts as alert_rows
-from tests.services.acting import alert_kinds, execute, jump, open_alerts
+from tests.services.outcome_steps import alert_kinds, execute, jump, open_alerts
 from tests.support.world import ALICE, CAROL, World
 
 URL = "https://countersign.example.com/webhooks/main"
@@ -109,17 +109,8 @@ async def test_dying_between_the_answer_and_its_storing_ends_in_rotate_again(wor
     request = await world.ask("webhook_register", {"url": URL}, by=CAROL)
     await world.approve(request)
 
-    class Died(BaseException):
-        pass
-
-    def die(point: str) -> None:
-        if point == "execution.finishing":
-            raise Died
-
-    object.__setattr__(world.core, "crash_point", die)
-    with pytest.raises(Died):
+    with world.dies_at("execution.finishing"):
         await execute(world, request)
-    object.__setattr__(world.core, "crash_point", lambda point: None)
     assert await secrets(world) == []
     await world.advance(world.core.lease_s + 1)
 

@@ -59,7 +59,7 @@ async def test_a_pause_waits_for_a_claim_that_looked_first(store: Store) -> None
             order.append("claimed")
 
     async def pause() -> None:
-        await eventually(lambda: order, "the claim looked for a pause")
+        await eventually("the claim looked for a pause", lambda: order)
         async with store.begin() as tx:
             await pauses.put(tx, "main", by="U1", by_name="One", reason="r")
             order.append("paused")

@@ -215,7 +215,7 @@ def _exists(url: str) -> bool:
 
 _OPEN = """
 import asyncio, sys
-from bot.domain.clock import SystemClock
+from bot.domain.time.clock import SystemClock
 from storage.errors import DatabaseInUse
 from storage.migrate import migrate
 from storage.store import Store

@@ -1,7 +1,12 @@
-"""A clock that stands still until a test moves it."""
+"""Clocks that only a test moves. They differ in what sleeping does: see each."""
 
 import asyncio
+import heapq
+import itertools
 from datetime import UTC, datetime, timedelta
+
+# Of `SteppedClock`: shorter sleeps are pauses inside one call.
+_SHORT_S = 5.0
 
 
 class FrozenClock:
@@ -28,3 +33,43 @@ class FrozenClock:
         """Move on by `seconds`."""
         self._now += timedelta(seconds=seconds)
         self._monotonic += seconds
+
+
+class SteppedClock(FrozenClock):
+    """A clock that sleeping never moves: short sleeps end at once, longer ones when the test moved it so far."""
+
+    async def sleep(self, seconds: float) -> None:
+        until = self._monotonic + seconds
+        await asyncio.sleep(0)
+        while seconds >= _SHORT_S and self._monotonic < until:
+            await asyncio.sleep(0.005)
+
+
+class AlarmClock(FrozenClock):
+    """A clock whose sleepers wake only when the test moves it, each at its time."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._sleepers: list[tuple[float, int, asyncio.Event]] = []
+        self._number = itertools.count()
+
+    async def sleep(self, seconds: float) -> None:
+        woken = asyncio.Event()
+        heapq.heappush(self._sleepers, (self.monotonic() + seconds, next(self._number), woken))
+        await woken.wait()
+
+    async def run(self, seconds: float) -> None:
+        """Move on by `seconds`, waking each sleeper at its time and letting it act."""
+        until = self.monotonic() + seconds
+        await self._settle()
+        while self._sleepers and self._sleepers[0][0] <= until:
+            at, _, woken = heapq.heappop(self._sleepers)
+            self.advance(at - self.monotonic())
+            woken.set()
+            await self._settle()
+        self.advance(until - self.monotonic())
+        await self._settle()
+
+    async def _settle(self) -> None:
+        for _ in range(20):
+            await asyncio.sleep(0)

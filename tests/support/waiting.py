@@ -12,32 +12,35 @@ T = TypeVar("T")
 
 @overload
 async def eventually(
-    condition: Callable[[], Awaitable[T]], what: str, *, within_s: float = ..., every_s: float = ...
+    what: str, look: Callable[[], Awaitable[T]], *, within_s: float = ..., every_s: float = ...
 ) -> T: ...
 
 
 @overload
 async def eventually(
-    condition: Callable[[], T], what: str, *, within_s: float = ..., every_s: float = ...
+    what: str, look: Callable[[], T], *, within_s: float = ..., every_s: float = ...
 ) -> T: ...
 
 
 async def eventually(
-    condition: Callable[[], Any], what: str, *, within_s: float = 10, every_s: float = 0.02
+    what: str, look: Callable[[], Any], *, within_s: float = 10, every_s: float = 0.02
 ) -> Any:
-    """Ask until the answer is true, and return it. Raises AssertionError, naming `what` did not happen."""
-    answer = None
+    """Look again and again until the answer is true, and return it.
+
+    Fails with `what` was waited for and what was seen last, also where a look itself hangs.
+    """
+    seen = None
     limit = asyncio.timeout(within_s)
     try:
         async with limit:
             while True:
-                answer = condition()
-                if isawaitable(answer):
-                    answer = await answer
-                if answer:
-                    return answer
+                seen = look()
+                if isawaitable(seen):
+                    seen = await seen
+                if seen:
+                    return seen
                 await asyncio.sleep(every_s)
     except TimeoutError:
         if not limit.expired():
-            raise  # the condition's own
-        raise AssertionError(f"within {within_s:g} s it did not happen: {what} (last: {answer!r})") from None
+            raise  # the look's own
+        raise AssertionError(f"{what}: not within {within_s:g} s; seen last: {seen!r}") from None

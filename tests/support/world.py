@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 import random
-from collections.abc import AsyncIterator, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -42,36 +40,11 @@ from storage.requests import attempts as attempt_rows
 from storage.requests import requests as request_rows
 from storage.store import Store
 from storage.vault import Keyring, Vault
+from tests.support.clock import SteppedClock
 
 MASTER = "lyRuFlrH8Ycz2eWVpYVS0eFBW1vKlmFXZBQuQ0ZkHbg="
 HOME = "T0SANDBOX"
 ALICE, BOB, CAROL = "U0ALICE", "U0BOB", "U0CAROL"
-# Waits shorter than this (pauses inside one call) pass at once; longer ones wait for the test to move time.
-_SHORT_S = 5.0
-
-
-class SteppedClock:
-    """A `bot.domain.time.clock.Clock` that only a test moves. Sleeping never moves it."""
-
-    def __init__(self, now: datetime = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)) -> None:
-        self._now = now
-        self._monotonic = 1000.0
-
-    def now(self) -> datetime:
-        return self._now
-
-    def monotonic(self) -> float:
-        return self._monotonic
-
-    async def sleep(self, seconds: float) -> None:
-        until = self._monotonic + seconds
-        await asyncio.sleep(0)
-        while seconds >= _SHORT_S and self._monotonic < until:
-            await asyncio.sleep(0.005)
-
-    def advance(self, seconds: float) -> None:
-        self._now += timedelta(seconds=seconds)
-        self._monotonic += seconds
 
 
 class ScriptedDirectory:
@@ -117,8 +90,14 @@ class Wakes:
         self.woken.append(request_id)
 
 
+class Died(BaseException):
+    """The process ends here; nothing after this point runs."""
+
+
 @dataclass
 class World:
+    """The parts of the small world. `core` is replaced by `rebuild` alone."""
+
     store: Store
     simulator: Simulator
     control: httpx.AsyncClient
@@ -127,6 +106,42 @@ class World:
     core: Core
     database: Path
     cards: list[dict[str, Any]] = field(default_factory=list)
+    _builders: list[Callable[[], None]] = field(default_factory=list)
+
+    def rebuild(self, **parts: Any) -> Core:
+        """Start again with other parts of the core, as `world.rebuild(policy=...)`; the database stays.
+
+        Whatever was made by `built` is built again around the new core, so it forgets what it had in memory.
+        A core that was read before this call keeps its old parts.
+        """
+        self.core = replace(self.core, **parts)
+        for build in self._builders:
+            build()
+        return self.core
+
+    def built(self, build: Callable[[], None]) -> None:
+        """Call `build`, which makes what holds the core: now, and after every `rebuild`, in this order."""
+        build()
+        self._builders.append(build)
+
+    @contextmanager
+    def dies_at(self, crash_point: str) -> Iterator[None]:
+        """The process dies when it reaches this crash point, which it must; afterwards another one runs."""
+
+        def die(reached: str) -> None:
+            if reached == crash_point:
+                raise Died
+
+        before = self.core.crash_point
+        self.rebuild(crash_point=die)
+        try:
+            yield
+        except Died:
+            pass
+        else:
+            raise AssertionError(f"{crash_point} was not reached")
+        finally:
+            self.rebuild(crash_point=before)
 
     async def ask(
         self, kind: str, texts: dict[str, str], *, by: str = ALICE, reason: str = "because", now: bool = False

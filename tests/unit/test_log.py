@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 import structlog
+from freezegun import freeze_time
 
 from bot.domain.secret import Secret
 from bot.log import configure
@@ -128,3 +129,23 @@ def test_a_library_that_sets_its_own_level_stays_capped(log: io.StringIO) -> Non
 
     assert "payload" not in log.getvalue()
     assert "what went wrong" in log.getvalue()
+
+
+def test_a_line_bears_the_moment_it_was_said_in_utc_whoever_said_it(log: io.StringIO) -> None:
+    with freeze_time("2026-03-28T23:30:05.25Z") as machine:
+        structlog.get_logger("bot.test").info("ours")
+        machine.tick(3600)
+        logging.getLogger("countersign.app").warning("of the standard library")
+
+    stamps = [json.loads(line)["timestamp"] for line in log.getvalue().splitlines()]
+    assert stamps == ["2026-03-28T23:30:05.250000Z", "2026-03-29T00:30:05.250000Z"]
+
+
+def test_on_a_terminal_a_line_begins_with_the_time_of_day(log: io.StringIO) -> None:
+    terminal = io.StringIO()
+    configure("console", stream=terminal)
+    with freeze_time("2026-03-28T23:30:05Z"):
+        structlog.get_logger("bot.test").info("at night")
+
+    assert terminal.getvalue().startswith("23:30:05 ")
+    assert log.getvalue() == ""

@@ -26,7 +26,7 @@ from bot.services.execution import presend_checks
 from storage.requests import decisions
 from storage.requests import requests as rows
 from storage.transaction import Tx
-from tests.services.life import Life, TroubledLife
+from tests.services.random_requests import Life, TroubledLife
 
 SOAK = bool(os.environ.get("SOAK"))
 _COMMON: dict[str, Any] = {

@@ -22,7 +22,7 @@ from bot.view_models.pictures import FloatHistory, FloatPoint
 from handlers.slack_api.publish import SlackPublisher
 from handlers.views import chart_picture, charts
 from storage.messages import alerts as rows
-from tests.handlers import pictures as given
+from tests.handlers import sample_requests as given
 from tests.handlers.office import ALICE, BOB, OPS, Office
 
 Json = dict[str, Any]

@@ -148,7 +148,7 @@ async def test_the_open_alerts_are_listed_for_whoever_asks(desk: Desk) -> None:
 
 async def test_a_note_waits_for_the_end_of_the_quiet_hours_and_a_warning_does_not(desk: Desk) -> None:
     hours = Hours(quiet=(time(22), time(7)))
-    object.__setattr__(desk.office.core, "alerting", Alerting(hours=hours))
+    desk.office.world.rebuild(alerting=Alerting(hours=hours))
     await desk.office.world.advance(13 * 3600)  # 23:00 and a little
     await desk.buy("ACME", decline_code="processing_error")
     await desk.log()

@@ -14,7 +14,7 @@ URL = "https://countersign.example.com/webhooks/main"
 
 
 async def test_register_and_rotate_go_from_the_buttons_through_two_people(office: Office) -> None:
-    object.__setattr__(office.core, "public_url", "https://countersign.example.com")
+    office.world.rebuild(public_url="https://countersign.example.com")
     for button, kind in (("webhook_register", "Register"), ("webhook_rotate", "Rotate")):
         await office.command(CAROL, "/countersign webhook")
         told = await office.told(CAROL)

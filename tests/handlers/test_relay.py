@@ -12,7 +12,7 @@ from tests.handlers.office import ALICE, BOB, Office
 
 async def test_one_click_on_the_alert_sends_what_was_given_up_again(office: Office) -> None:
     destination = Destination("core-ledger", "https://hooks.example.com/in", ("card.authorized",))
-    object.__setattr__(office.core, "destinations", (destination,))
+    office.world.rebuild(destinations=(destination,))
     async with office.core.store.begin() as tx:
         await relay.put(tx, row_id="one", destination="core-ledger", event_id="evt-1", body=b"{}")
         await relay.failed(tx, [Failed("one", "answered 503", None)])

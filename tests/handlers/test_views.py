@@ -20,7 +20,7 @@ from handlers.views import blocks as b
 from handlers.views.requests import forms
 from sandbox.slack.block_kit import limits
 from tests.handlers.every_view import MESSAGES, VIEWS
-from tests.handlers.pictures import WORDS
+from tests.handlers.sample_requests import WORDS
 from tests.support.view_text import view_text
 
 SNAPSHOTS = Path(__file__).parents[1] / "snapshots"
@@ -100,7 +100,7 @@ def test_every_view_keeps_slacks_limits(name: str, text: str) -> None:
         View(**drawn).to_dict()
     for block in drawn["blocks"]:
         if block["type"] == "data_visualization":
-            continue  # Slack's SDK knows no charts; their form is checked by test_handlers_charts.py
+            continue  # Slack's SDK knows no charts; their form is checked by test_charts.py
         parsed = Block.parse(block)
         assert parsed is not None, block["type"]
         parsed.to_dict()

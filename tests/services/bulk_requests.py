@@ -9,7 +9,7 @@ from bot.domain.requests.lifecycle import OPEN, Request, State
 from bot.services import people
 from bot.services.requests import batch_reading, batch_submission
 from storage.requests import requests as request_rows
-from tests.services.acting import net_of
+from tests.services.outcome_steps import net_of
 from tests.support.world import ALICE, World
 
 

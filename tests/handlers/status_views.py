@@ -16,7 +16,7 @@ from bot.view_models.status import OpenFunding
 from handlers.views import alerts, help_text, home, replies
 from handlers.views.lookups import otp_recipients, status
 from handlers.views.requests import approval_modals, request_card
-from tests.handlers import pictures as given
+from tests.handlers import sample_requests as given
 
 View = dict[str, Any]
 Draw = Callable[[str], View]

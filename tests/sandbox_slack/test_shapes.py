@@ -25,10 +25,7 @@ TYPES = Path(__file__).parent / "types"
 @pytest.fixture(scope="module")
 def recording(tmp_path_factory: pytest.TempPathFactory) -> Recording:
     """Everything sent in one run; made once."""
-    with pytest.MonkeyPatch.context() as patch:
-        for name in ("HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "https_proxy"):
-            patch.delenv(name, raising=False)
-        return asyncio.run(record(tmp_path_factory.mktemp("recording")))
+    return asyncio.run(record(tmp_path_factory.mktemp("recording")))
 
 
 def test_the_run_answers_every_method(recording: Recording) -> None:

@@ -1,51 +1,19 @@
 """One rolling minute for everybody who uses a key, and a share of it for people and money."""
 
 import asyncio
-import heapq
-import itertools
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.partner.ratelimit import WINDOW_SECONDS, Lane, RateLimiter, RollingBudget
-from tests.support.clock import FrozenClock
-
-
-class SteppedClock(FrozenClock):
-    """A clock whose sleepers wake only when the test moves it, each at its time."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._sleepers: list[tuple[float, int, asyncio.Event]] = []
-        self._number = itertools.count()
-
-    async def sleep(self, seconds: float) -> None:
-        woken = asyncio.Event()
-        heapq.heappush(self._sleepers, (self.monotonic() + seconds, next(self._number), woken))
-        await woken.wait()
-
-    async def run(self, seconds: float) -> None:
-        """Move on by `seconds`, waking each sleeper at its time and letting it act."""
-        until = self.monotonic() + seconds
-        await self._settle()
-        while self._sleepers and self._sleepers[0][0] <= until:
-            at, _, woken = heapq.heappop(self._sleepers)
-            self.advance(at - self.monotonic())
-            woken.set()
-            await self._settle()
-        self.advance(until - self.monotonic())
-        await self._settle()
-
-    async def _settle(self) -> None:
-        for _ in range(20):
-            await asyncio.sleep(0)
+from tests.support.clock import AlarmClock
 
 
 class Callers:
     """Tasks that each take one turn, and the order and time in which they got it."""
 
-    def __init__(self, limiter: RateLimiter, clock: SteppedClock) -> None:
+    def __init__(self, limiter: RateLimiter, clock: AlarmClock) -> None:
         self._limiter, self._clock = limiter, clock
         self._tasks: list[asyncio.Task[None]] = []
         self.turns: list[tuple[float, Lane]] = []
@@ -67,145 +35,145 @@ class Callers:
 
 
 @pytest.fixture
-def stepped() -> SteppedClock:
-    return SteppedClock()
+def clock() -> AlarmClock:
+    return AlarmClock()
 
 
-async def test_background_reads_leave_forty_percent_for_people_and_money(stepped: SteppedClock) -> None:
+async def test_background_reads_leave_forty_percent_for_people_and_money(clock: AlarmClock) -> None:
     """H40."""
-    callers = Callers(RateLimiter(stepped, per_minute=10), stepped)
+    callers = Callers(RateLimiter(clock, per_minute=10), clock)
     callers.start(Lane.BACKGROUND, 20)
-    await stepped.run(0)
+    await clock.run(0)
     assert callers.lanes() == [Lane.BACKGROUND] * 6
 
     callers.start(Lane.PEOPLE, 2)
     callers.start(Lane.MONEY, 2)
-    await stepped.run(0)
+    await clock.run(0)
 
     assert sorted(callers.lanes()[6:]) == [Lane.MONEY, Lane.MONEY, Lane.PEOPLE, Lane.PEOPLE]
     await callers.stop()
 
 
-async def test_when_the_minute_is_used_up_money_goes_first_then_people(stepped: SteppedClock) -> None:
-    callers = Callers(RateLimiter(stepped, per_minute=2), stepped)
+async def test_when_the_minute_is_used_up_money_goes_first_then_people(clock: AlarmClock) -> None:
+    callers = Callers(RateLimiter(clock, per_minute=2), clock)
     callers.start(Lane.PEOPLE, 2)
-    await stepped.run(0)
+    await clock.run(0)
     for lane in (Lane.BACKGROUND, Lane.PEOPLE, Lane.MONEY):
         callers.start(lane, 2)
-        await stepped.run(1)
+        await clock.run(1)
 
     waited = []
     for _ in range(5):
         begun = len(callers.turns)
-        await stepped.run(WINDOW_SECONDS)
+        await clock.run(WINDOW_SECONDS)
         waited.append(callers.lanes()[begun:])
 
     assert waited == [[Lane.MONEY] * 2, [Lane.PEOPLE] * 2, [Lane.BACKGROUND], [Lane.BACKGROUND], []]
     await callers.stop()
 
 
-async def test_a_cancelled_waiter_gives_its_turn_on(stepped: SteppedClock) -> None:
-    limiter = RateLimiter(stepped, per_minute=1)
+async def test_a_cancelled_waiter_gives_its_turn_on(clock: AlarmClock) -> None:
+    limiter = RateLimiter(clock, per_minute=1)
     await limiter.acquire(Lane.MONEY)
-    gone = Callers(limiter, stepped)
+    gone = Callers(limiter, clock)
     gone.start(Lane.MONEY)
-    await stepped.run(1)
+    await clock.run(1)
     await gone.stop()
 
-    next_one = Callers(limiter, stepped)
+    next_one = Callers(limiter, clock)
     next_one.start(Lane.PEOPLE)
-    await stepped.run(WINDOW_SECONDS)
+    await clock.run(WINDOW_SECONDS)
 
     assert next_one.lanes() == [Lane.PEOPLE]
 
 
-async def test_a_rate_limited_answer_blocks_everybody_for_its_time(stepped: SteppedClock) -> None:
-    limiter = RateLimiter(stepped)
+async def test_a_rate_limited_answer_blocks_everybody_for_its_time(clock: AlarmClock) -> None:
+    limiter = RateLimiter(clock)
     limiter.block(60)
-    callers = Callers(limiter, stepped)
+    callers = Callers(limiter, clock)
     for lane in Lane:
         callers.start(lane)
 
-    await stepped.run(59.9)
+    await clock.run(59.9)
     assert callers.turns == []
 
-    await stepped.run(0.2)
+    await clock.run(0.2)
     assert len(callers.turns) == 3
 
 
-async def test_a_second_refusal_never_shortens_the_pause_of_the_first(stepped: SteppedClock) -> None:
-    limiter = RateLimiter(stepped)
+async def test_a_second_refusal_never_shortens_the_pause_of_the_first(clock: AlarmClock) -> None:
+    limiter = RateLimiter(clock)
     limiter.block(60)
     limiter.block(5)
-    callers = Callers(limiter, stepped)
+    callers = Callers(limiter, clock)
     callers.start(Lane.MONEY)
 
-    await stepped.run(59)
+    await clock.run(59)
 
     assert callers.turns == []
     await callers.stop()
 
 
 @pytest.mark.rule("R018")
-async def test_a_slot_is_free_again_only_after_a_whole_minute_and_a_little(stepped: SteppedClock) -> None:
+async def test_a_slot_is_free_again_only_after_a_whole_minute_and_a_little(clock: AlarmClock) -> None:
     """R018: requests a minute apart here can be closer together there."""
-    limiter = RateLimiter(stepped, per_minute=1)
+    limiter = RateLimiter(clock, per_minute=1)
     await limiter.acquire(Lane.MONEY)
-    callers = Callers(limiter, stepped)
+    callers = Callers(limiter, clock)
     callers.start(Lane.MONEY)
 
-    await stepped.run(60.5)
+    await clock.run(60.5)
     assert callers.turns == []
-    await stepped.run(0.5)
+    await clock.run(0.5)
     assert len(callers.turns) == 1
 
 
-async def test_a_waiter_notices_a_block_that_came_while_it_waited(stepped: SteppedClock) -> None:
-    limiter = RateLimiter(stepped)
+async def test_a_waiter_notices_a_block_that_came_while_it_waited(clock: AlarmClock) -> None:
+    limiter = RateLimiter(clock)
     limiter.block(10)
-    callers = Callers(limiter, stepped)
+    callers = Callers(limiter, clock)
     callers.start(Lane.MONEY)
-    await stepped.run(5)
+    await clock.run(5)
     limiter.block(60)
 
-    await stepped.run(55)
+    await clock.run(55)
     assert callers.turns == []
-    await stepped.run(5.1)
+    await clock.run(5.1)
     assert len(callers.turns) == 1
 
 
 @pytest.mark.rule("R022")
-async def test_what_other_processes_sent_is_learnt_from_the_answers(stepped: SteppedClock) -> None:
+async def test_what_other_processes_sent_is_learnt_from_the_answers(clock: AlarmClock) -> None:
     """R022."""
-    limiter = RateLimiter(stepped)
+    limiter = RateLimiter(clock)
     await limiter.acquire(Lane.PEOPLE)
     limiter.observe(limit=10, remaining=2)
-    callers = Callers(limiter, stepped)
+    callers = Callers(limiter, clock)
     callers.start(Lane.MONEY, 5)
 
-    await stepped.run(0)
+    await clock.run(0)
 
     assert limiter.per_minute == 10
     assert len(callers.turns) == 2
     await callers.stop()
 
 
-async def test_an_answer_that_counted_less_than_we_sent_gives_nothing_back(stepped: SteppedClock) -> None:
-    limiter = RateLimiter(stepped, per_minute=3)
+async def test_an_answer_that_counted_less_than_we_sent_gives_nothing_back(clock: AlarmClock) -> None:
+    limiter = RateLimiter(clock, per_minute=3)
     for _ in range(3):
         await limiter.acquire(Lane.MONEY)
     limiter.observe(limit=3, remaining=2)
-    callers = Callers(limiter, stepped)
+    callers = Callers(limiter, clock)
     callers.start(Lane.MONEY)
 
-    await stepped.run(WINDOW_SECONDS - 1)
+    await clock.run(WINDOW_SECONDS - 1)
 
     assert callers.turns == []
     await callers.stop()
 
 
-async def test_an_absurd_limit_does_not_stop_everything_for_ever(stepped: SteppedClock) -> None:
-    limiter = RateLimiter(stepped)
+async def test_an_absurd_limit_does_not_stop_everything_for_ever(clock: AlarmClock) -> None:
+    limiter = RateLimiter(clock)
     limiter.set_limit(0)
     limiter.observe(limit=None, remaining=None)
 

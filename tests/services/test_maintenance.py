@@ -13,7 +13,7 @@ from bot.services.execution import maintenance
 from bot.services.operators import programs
 from storage.errors import Purged
 from storage.requests import requests as rows
-from tests.services.acting import Fault, alert_kinds, execute, jump, jump_to_the_end, processor, status
+from tests.services.outcome_steps import Fault, alert_kinds, execute, jump, jump_to_the_end, processor, status
 from tests.support.world import BOB, World
 
 FREEZE, ORDER, TOPUP = "POST /cards/{cardId}/freeze", "POST /cards", "POST /cards/{cardId}/topup"

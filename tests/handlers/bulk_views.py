@@ -15,7 +15,7 @@ from bot.operations._base import Concern
 from bot.services.requests import batch_reading
 from bot.view_models import pictures as p
 from handlers.views.requests import approval_modals, batch, request_card
-from tests.handlers import pictures as given
+from tests.handlers import sample_requests as given
 
 View = dict[str, Any]
 Draw = Callable[[str], View]

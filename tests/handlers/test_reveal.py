@@ -87,7 +87,7 @@ async def test_new_link_brings_another_message_and_only_to_who_asked(office: Off
 
 
 async def test_where_no_browser_can_reach_the_bot_the_window_says_what_to_set(office: Office) -> None:
-    object.__setattr__(office.core, "reveals", Reveals())
+    office.world.rebuild(reveals=Reveals())
 
     await office.command(ALICE, "/card reveal 4242", channel=OPS)
 

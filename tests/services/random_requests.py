@@ -34,8 +34,8 @@ from sandbox.partner.calls import idempotency
 from storage import audit
 from storage.requests import decisions
 from storage.requests import requests as request_rows
-from tests.services.acting import net_of, open_alerts, top_ups
-from tests.support.world import ALICE, BOB, CAROL, World, a_world
+from tests.services.outcome_steps import net_of, open_alerts, top_ups
+from tests.support.world import ALICE, BOB, CAROL, Died, World, a_world
 
 T = TypeVar("T")
 TOPUP = "POST /cards/{cardId}/topup"
@@ -65,10 +65,6 @@ MONEY_FAULTS: tuple[dict[str, Any], ...] = (
 CRASH_POINTS = ("execution.before_claim", "execution.claimed", "execution.answered", "execution.finishing")
 # A request outlives its client by no more than the client's longest timeout.
 ZOMBIE_FOR = timedelta(seconds=75)
-
-
-class Killed(BaseException):
-    """The process dies here; nothing after this point runs."""
 
 
 class Unlimited(RateLimiter):
@@ -125,7 +121,7 @@ class Life(RuleBasedStateMachine):
         self.stack.push_async_callback(client.aclose)
         self.partner = Stalling(client)
         partners: Any = {"main": self.partner}
-        self.world.core = replace(self.world.core, partners=partners)
+        self.world.rebuild(partners=partners)
 
     # What people do
 
@@ -223,14 +219,14 @@ class Life(RuleBasedStateMachine):
     def die_at(self, point: str) -> None:
         def kill(reached: str) -> None:
             if reached == point:
-                raise Killed
+                raise Died
 
         whole = self.world.core
-        self.world.core = replace(whole, crash_point=kill)
-        with suppress(Killed):
+        self.world.rebuild(crash_point=kill)
+        with suppress(Died):
             self.do(self._run())
         self.restarts += 1
-        self.world.core = replace(whole, owner=f"process-{self.restarts}")
+        self.world.rebuild(crash_point=whole.crash_point, owner=f"process-{self.restarts}")
 
     @rule(which=st.integers(0, 2), both_lost=st.booleans())
     def stall_past_the_lease(self, which: int, both_lost: bool) -> None:

@@ -79,7 +79,7 @@ async def test_a_missed_ack_shows_slacks_failure_text_and_is_counted(make_stage:
     assert told["ephemeral"]
     assert told["text"] == '/card failed with the error "operation_timeout"'
     assert (await stage.state())["missed_acks"] == 1
-    record = await eventually(lambda: _late(stage), "the late ack was recorded")
+    record = await eventually("the late ack in the record", lambda: _late(stage))
     assert record["acked"] is False
 
 
@@ -185,8 +185,8 @@ async def test_the_real_client_survives_every_kind_of_disconnect(make_stage: Mak
         done = await stage.act("command", user="U0ALICE", channel="C0OPS", text="/card")
         return bool(done["acked"])
 
-    await eventually(opened_again, "the client opened another connection")
-    await eventually(works, "a command was acked on the new connection")
+    await eventually("another connection is opened", opened_again)
+    await eventually("a command is acked over it", works)
 
 
 async def test_a_lost_ack_fails_for_the_person_though_the_app_did_its_work(make_stage: MakeStage) -> None:
@@ -222,10 +222,7 @@ async def test_a_duplicated_envelope_has_the_same_id_and_trigger(make_stage: Mak
     for _ in range(2):
         await stage.act("command", user="U0ALICE", channel="C0OPS", text="/card")
 
-    async def three() -> bool:
-        return len(heard) == 3
-
-    await eventually(three, "the third envelope, a duplicate, arrived")
+    await eventually("the third envelope", lambda: len(heard) == 3)
     assert heard[0] != heard[1] == heard[2]
     assert (await stage.state())["unknown_acks"] == 0
 
@@ -241,4 +238,4 @@ async def test_an_unknown_ack_and_noise_on_the_socket_are_counted(make_stage: Ma
         async def counted() -> bool:
             return bool((await stage.state())["unknown_acks"] == 3)
 
-        await eventually(counted, "three unknown acks were counted")
+        await eventually("an unknown ack and two frames of noise are counted", counted)

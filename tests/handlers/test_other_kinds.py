@@ -246,7 +246,7 @@ async def test_a_quote_is_off_until_the_agreement_names_its_fields(office: Offic
     kinds = dict(office.core.kinds)
     names = {"card": "card_id", "amount_usd": "amount_usd", "asset": "asset", "chain": "chain"}
     kinds["deposit_quote"] = kinds["deposit_quote"].configured(names)  # type: ignore[attr-defined]  # of that kind
-    object.__setattr__(office.core, "kinds", kinds)
+    office.world.rebuild(kinds=kinds)
     request, said = await asked(office, ALICE, f"/funding deposit 50 {card['id']}", values)
     assert "Lands on the card" in said
     ended = await done(office, request)

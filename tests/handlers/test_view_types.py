@@ -9,7 +9,7 @@ import pytest
 
 from handlers.views import charts
 from tests.handlers.every_view import MESSAGES, VIEWS
-from tests.handlers.pictures import WORDS
+from tests.handlers.sample_requests import WORDS
 
 TYPES = Path(__file__).parents[1] / "sandbox_slack" / "types"
 
@@ -35,7 +35,7 @@ def claim(name: str, value: object, type_name: str) -> str:
 
 
 def test_every_view_has_the_form_of_slacks_types(tmp_path: Path) -> None:
-    # Slack's types know no charts; their form is checked by test_handlers_charts.py.
+    # Slack's types know no charts; their form is checked by test_charts.py.
     drawn = {name: charts.without_chart(draw(WORDS))["blocks"] for name, draw in MESSAGES.items()}
     lines = [claim(name, blocks, "KnownBlock[]") for name, blocks in drawn.items()]
     for name, draw in VIEWS.items():

@@ -18,7 +18,7 @@ from handlers.views import charts
 from sandbox.slack.block_kit import limits
 from storage.cards import history
 from storage.cards.api_snapshots import Reading
-from tests.handlers import pictures as given
+from tests.handlers import sample_requests as given
 from tests.handlers.office import ALICE, Office
 
 

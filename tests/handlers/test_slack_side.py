@@ -13,7 +13,7 @@ from bot.services.messages.delivery import MessageGone, SlackRefused, SlackTroub
 from handlers.background_tasks import AfterAck
 from handlers.slack_api.directory import SlackDirectory
 from handlers.slack_api.publish import SlackPublisher
-from tests.handlers import pictures
+from tests.handlers import sample_requests
 from tests.handlers.office import ALICE, APPROVALS, BOB, CAROL, Office
 
 
@@ -76,16 +76,19 @@ async def test_over_slacks_rate_a_look_up_waits_a_little(office: Office) -> None
 
 
 async def post(office: Office, dedupe: str = "card:R-7K3M:1") -> Any:
-    picture = pictures.a_card()
+    picture = sample_requests.a_card()
     return await SlackPublisher(office.client).post(picture, channel=APPROVALS, dedupe=dedupe)
 
 
 async def test_a_posted_message_is_found_by_its_id_also_in_a_thread(office: Office) -> None:
     publisher = SlackPublisher(office.client)
-    since = pictures.NOW.replace(year=2020)
+    since = sample_requests.NOW.replace(year=2020)
     posted = await post(office)
     line = await publisher.post(
-        pictures.a_line("approval", State.PENDING), channel=APPROVALS, dedupe="line:1", thread_ts=posted.ts
+        sample_requests.a_line("approval", State.PENDING),
+        channel=APPROVALS,
+        dedupe="line:1",
+        thread_ts=posted.ts,
     )
 
     assert await publisher.find(channel=APPROVALS, dedupe="card:R-7K3M:1", since=since) == posted
@@ -127,9 +130,9 @@ async def test_what_slack_answers_to_a_post_says_whether_it_may_have_been_sent(
 async def test_a_message_that_is_gone_is_told_from_one_that_cannot_be_drawn(office: Office) -> None:
     publisher = SlackPublisher(office.client)
     with pytest.raises(MessageGone):
-        await publisher.update(pictures.a_card(), channel=APPROVALS, ts="1.0001")
+        await publisher.update(sample_requests.a_card(), channel=APPROVALS, ts="1.0001")
     with pytest.raises(SlackRefused):
-        await publisher.update(pictures.a_card(), channel="C0NOWHERE", ts="1.0001")
+        await publisher.update(sample_requests.a_card(), channel="C0NOWHERE", ts="1.0001")
 
 
 async def test_a_post_whose_answer_was_lost_is_not_doubled(office: Office) -> None:

@@ -18,8 +18,7 @@ from bot.services.requests import approvals, batch_submission
 from bot.services.requests import lifecycle as requests
 from storage.requests import decisions
 from storage.requests import requests as request_rows
-from tests.services.acting import Fault, alert_kinds, keys_sent, net_of, processor, top_ups
-from tests.services.bulk_help import (
+from tests.services.bulk_requests import (
     a_list,
     ask_bulk,
     hold_rows_to_the_ledger,
@@ -27,6 +26,7 @@ from tests.services.bulk_help import (
     run_to_the_end,
     states_of,
 )
+from tests.services.outcome_steps import Fault, alert_kinds, keys_sent, net_of, processor, top_ups
 from tests.support.world import ALICE, BOB, CAROL, World
 
 TOPUP = "POST /cards/{cardId}/topup"
@@ -72,7 +72,7 @@ async def test_the_quorum_is_that_of_the_total(world: World) -> None:
 
 async def test_the_rolling_limit_counts_the_total_once(world: World) -> None:
     tight = replace(world.core.policy, limits=Limits(total_usd=Decimal(100)))
-    world.core = replace(world.core, policy=tight)
+    world.rebuild(policy=tight)
     fits = await ask_bulk(world, a_list(world, "30", "30"))
     await world.approve(fits)
     await run_to_the_end(world, fits)
@@ -259,7 +259,7 @@ async def test_a_policy_that_asks_for_more_approvals_of_the_total_stops_every_ro
     await world.approve(batch)
     await world.approve(batch, by=CAROL)
     kinds = {"card_topup": KindPolicy(tiers=(Tier(Decimal(500), 3),))}
-    world.core = replace(world.core, policy=replace(world.core.policy, kinds=kinds))
+    world.rebuild(policy=replace(world.core.policy, kinds=kinds))
     await world.run(20, step=2)
 
     assert await states_of(world, batch) == {State.CANCELLED: 3}

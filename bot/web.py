@@ -1,7 +1,7 @@
 """The bot's own web server: the partner's deliveries, health for machines, Slack's requests in HTTP mode.
 
 It knows neither Slack nor the database: what to check, who takes deliveries and who answers Slack is
-handed in by `bot.app`.
+handed in by `bot.entrances`.
 """
 
 from __future__ import annotations
@@ -21,6 +21,8 @@ Check = Callable[[], Awaitable[str | None]]
 SlackEvents = Callable[[web.Request], Awaitable[web.StreamResponse]]
 #: Stores the event of a delivery (program, raw body, headers), or raises `DeliveryRefused`.
 Receive = Callable[[str, bytes, Mapping[str, str]], Awaitable[bool]]
+#: Adds addresses of its own to the application.
+AddTo = Callable[[web.Application], None]
 
 # A probe that waits longer than its own interval is as good as a failing one.
 CHECK_TIMEOUT_S = 2.0
@@ -57,7 +59,7 @@ def build(
     *,
     slack_events: SlackEvents | None = None,
     receive: Receive | None = None,
-    more: Sequence[Callable[[web.Application], None]] = (),
+    more: Sequence[AddTo] = (),
 ) -> web.Application:
     """The application: GET /healthz and /readyz, POST /webhooks/{program}, POST /slack/events when Slack
     posts to us, and what each of `more` adds."""

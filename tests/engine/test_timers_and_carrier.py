@@ -36,8 +36,8 @@ async def test_the_sweep_takes_up_what_no_wake_up_told_of_and_what_broke() -> No
     async def ids() -> list[str]:
         return list(due)
 
-    carrier = Embedded(due=ids, execute=execute, sweep_every_s=0.05)
-    running = asyncio.create_task(carrier.run())
+    carrier = Embedded(sweep_every_s=0.05)
+    running = asyncio.create_task(carrier.run(ids, execute))
     try:
         await eventually(lambda: not due, "the sweep executed both requests, the broken one again")
     finally:
@@ -61,8 +61,8 @@ async def test_one_request_is_never_executed_twice_at_once() -> None:
     async def ids() -> list[str]:
         return ["R-1"]
 
-    carrier = Embedded(due=ids, execute=execute, sweep_every_s=0.001)
-    running = asyncio.create_task(carrier.run())
+    carrier = Embedded(sweep_every_s=0.001)
+    running = asyncio.create_task(carrier.run(ids, execute))
 
     def woken() -> bool:
         carrier.wake("R-1")

@@ -57,7 +57,7 @@ def bolt_app(settings: Settings, slack: AsyncWebClient) -> AsyncApp:
 
 def http_events(settings: Settings, app: AsyncApp) -> SlackEvents | None:
     """What answers Slack's signed requests; None in Socket Mode, where there are none."""
-    if settings.slack_app_token is not None:
+    if settings.socket_mode:
         return None
     from slack_bolt.adapter.aiohttp import to_aiohttp_response, to_bolt_request
 

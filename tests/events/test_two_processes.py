@@ -124,7 +124,7 @@ async def _process(
     ingest = await Ingest.open(store, core.clock)
     stack.push_async_callback(ingest.close)
     intake = Intake(ingest, core.codes, core.clock, core.inbox_bell.set, core.crash_point)
-    poll = Poll(account=MINUTE, funding=MINUTE, events=MINUTE, cards=MINUTE, ledger=MINUTE)
+    poll = Poll.model_validate(dict.fromkeys(Poll.model_fields, "1m"))
     watchers = jobs.Watchers(
         Poller(core, account_every=MINUTE), Webhooks(core, intake), Backfill(core, intake)
     )

@@ -7,6 +7,7 @@ import tempfile
 import time
 from collections.abc import Coroutine
 from decimal import Decimal
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -63,11 +64,11 @@ async def _executions(world: World, cards: list[str]) -> float:
     for card in cards:
         request = await world.ask("card_topup", {"card": card, "amount_usd": "1"})
         await world.approve(request)
-    carrier = Embedded(
-        due=lambda: execution.due(world.core), execute=lambda r: execution.execute(world.core, r)
-    )
+    carrier = Embedded()
     before = time.perf_counter()
-    running = asyncio.create_task(carrier.run())
+    running = asyncio.create_task(
+        carrier.run(partial(execution.due, world.core), partial(execution.execute, world.core))
+    )
     while await execution.due(world.core):
         await asyncio.sleep(0.05)
     await carrier.drain(10)

@@ -3,9 +3,9 @@
 This package decides; `handlers` talk to people, `storage` remembers. Imports point downward only:
 
     bot.cli          command line
-    bot.app          the only place that constructs things
-    bot.web          HTTP in (partner webhooks, health)      siblings of `handlers`
-    bot.jobs         what runs on a timer
+    bot.app          the only place that constructs things, with
+                     bot.entrances, bot.jobs, bot.slack_connection and bot.startup
+    bot.web          HTTP in (partner webhooks, health)      a sibling of `handlers`
     bot.services     use cases: each public function is one thing a person or a job does
     bot.engine       what wakes the work up
     bot.intents      plain text to an intent or a question

@@ -1,12 +1,11 @@
-"""The table of scheduled jobs: name, cadence, coroutine. `bot.app` hands it to the timers."""
+"""What runs on a timer: a table of jobs with name, cadence and coroutine. `bot.app` hands it to the timers."""
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
-from datetime import timedelta
-from pathlib import Path
 
+from bot.config import Poll
 from bot.domain.events.retention import Retention
 from bot.services.alerts import alert_actions, decline_rules
 from bot.services.cards import details_link
@@ -39,21 +38,18 @@ class Job:
     calls: int = 0
 
 
-def table(
-    core: Core,
-    *,
-    account: timedelta,
-    funding: timedelta,
-    events: timedelta,
-    cards: timedelta,
-    ledger: timedelta,
-    poller: Poller,
-    webhooks: Webhooks,
-    backfill: Backfill,
-    anchor_file: Path | None,
-    keeps: Retention,
-) -> list[Job]:
-    """All jobs. `account` to `ledger` are the cadences of `[poll]`, `keeps` is `[retention]`."""
+@dataclass(frozen=True, slots=True)
+class Watchers:
+    """Who learns what happens at the API: by asking, by being told, and by asking for what was missed."""
+
+    poller: Poller
+    webhooks: Webhooks
+    backfill: Backfill
+
+
+def table(core: Core, watchers: Watchers, poll: Poll, keeps: Retention) -> list[Job]:
+    """All jobs. `poll` and `keeps` are the tables `[poll]` and `[retention]` of the configuration."""
+    poller = watchers.poller
 
     async def expire() -> None:
         await requests.expire_due(core)
@@ -63,11 +59,11 @@ def table(
         Job("remind", 30, lambda: reminders.remind(core)),
         Job("probe-paused", 30, lambda: programs.probe_paused(core)),
         Job("purge", 60, lambda: maintenance.purge(core)),
-        Job("account", account.total_seconds(), poller.account, calls=1),
-        Job("funding", funding.total_seconds(), poller.funding, calls=1),
-        Job("events", events.total_seconds(), backfill.run_once, calls=1),
-        Job("cards", cards.total_seconds(), poller.cards, calls=5),
-        Job("ledger", ledger.total_seconds(), poller.ledger, calls=10),
+        Job("account", poll.account.total_seconds(), poller.account, calls=1),
+        Job("funding", poll.funding.total_seconds(), poller.funding, calls=1),
+        Job("events", poll.events.total_seconds(), watchers.backfill.run_once, calls=1),
+        Job("cards", poll.cards.total_seconds(), poller.cards, calls=5),
+        Job("ledger", poll.ledger.total_seconds(), poller.ledger, calls=10),
         Job("webhook", 300, poller.webhook, calls=2),
         Job("runway", 600, poller.runway),
         Job("watch", 30, poller.watch),
@@ -77,9 +73,9 @@ def table(
         Job("alerts", 30, lambda: alert_actions.tend(core)),
         Job("digest", 60, lambda: digest.post(core)),
         Job("declines", 30, lambda: decline_rules.settle(core)),
-        Job("deliveries", 30, webhooks.report),
+        Job("deliveries", 30, watchers.webhooks.report),
         Job("late-landings", 900, lambda: maintenance.sweep_late_landings(core)),
-        Job("anchor", 900, lambda: audit_anchors.drop(core, anchor_file)),
+        Job("anchor", 900, lambda: audit_anchors.drop(core)),
         Job("policy", 600, lambda: maintenance.check_policy(core)),
         Job("codes", 60, lambda: otp_delivery.settle(core)),
         Job("retention", 600, lambda: retention.prune(core, keeps)),

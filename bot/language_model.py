@@ -12,7 +12,8 @@ import asyncio
 import json
 import logging
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final, Literal
@@ -188,10 +189,17 @@ class LanguageModel:
         return None
 
 
+@asynccontextmanager
+async def connected(url: str, model: str, key: Secret | None) -> AsyncIterator[LanguageModel]:
+    """The model at this address, with an HTTP client of its own until the block ends."""
+    async with httpx.AsyncClient() as client:
+        yield LanguageModel(url, model, key, client=client)
+
+
 async def fault_of(url: str, model: str, key: Secret | None) -> str | None:
     """What keeps a model from being used; None when it answers as it should."""
-    async with httpx.AsyncClient() as client:
-        return await LanguageModel(url, model, key, client=client).fault()
+    async with connected(url, model, key) as found:
+        return await found.fault()
 
 
 def _checked(proposal: Proposal, hidden: Hidden, facts: Facts) -> Reading | None:

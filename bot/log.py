@@ -1,4 +1,6 @@
-"""Logging: structlog and the standard library's loggers in one stream, JSON or for a terminal.
+"""Logging: every logger of the standard library in one stream, written by structlog as JSON or for a terminal.
+
+Modules log with `logging.getLogger("countersign.…")`: a dotted name of the event, its values in `extra`.
 
 Nothing secret should reach a log call at all (secrets are `Secret`, personal details are sealed). The
 redaction here is the second net: it masks by the name of a field and by the look of a value, and it is
@@ -96,13 +98,12 @@ def configure(
     """Send every log line to `stream` (default standard error); None = console on a terminal, else JSON."""
     out = stream or sys.stderr
     console = form == "console" or (form is None and out.isatty())
-    shared: list[structlog.typing.Processor] = [
-        structlog.contextvars.merge_contextvars,
+    prepare: list[structlog.typing.Processor] = [
         structlog.stdlib.add_log_level,
         structlog.stdlib.add_logger_name,
-        structlog.stdlib.PositionalArgumentsFormatter(),
         structlog.processors.TimeStamper(fmt="%H:%M:%S" if console else "iso", utc=not console),
         structlog.processors.StackInfoRenderer(),
+        structlog.stdlib.ExtraAdder(),
     ]
     render: structlog.typing.Processor = (
         structlog.dev.ConsoleRenderer(colors=out.isatty()) if console else structlog.processors.JSONRenderer()
@@ -110,7 +111,7 @@ def configure(
     handler = logging.StreamHandler(out)
     handler.setFormatter(
         structlog.stdlib.ProcessorFormatter(
-            foreign_pre_chain=[*shared, structlog.stdlib.ExtraAdder()],
+            foreign_pre_chain=prepare,
             processors=[
                 structlog.stdlib.ProcessorFormatter.remove_processors_meta,
                 structlog.processors.format_exc_info,  # plain text, without local variables
@@ -118,12 +119,6 @@ def configure(
                 render,
             ],
         )
-    )
-    structlog.configure(
-        processors=[*shared, structlog.stdlib.ProcessorFormatter.wrap_for_formatter],
-        logger_factory=structlog.stdlib.LoggerFactory(),
-        wrapper_class=structlog.stdlib.BoundLogger,
-        cache_logger_on_first_use=False,
     )
     handler.addFilter(lambda record: not _is_chatter(record))
     root = logging.getLogger()

@@ -1,16 +1,16 @@
 """The bot's own web server: the partner's deliveries, health for machines, Slack's requests in HTTP mode.
 
 It knows neither Slack nor the database: what to check, who takes deliveries and who answers Slack is
-handed in by `bot.app`.
+handed in by `bot.entrances`.
 """
 
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-import structlog
 from aiohttp import web
 
 from bot.partner.webhooks import MOST_BYTES, DeliveryRefused, TooLarge
@@ -21,6 +21,8 @@ Check = Callable[[], Awaitable[str | None]]
 SlackEvents = Callable[[web.Request], Awaitable[web.StreamResponse]]
 #: Stores the event of a delivery (program, raw body, headers), or raises `DeliveryRefused`.
 Receive = Callable[[str, bytes, Mapping[str, str]], Awaitable[bool]]
+#: Adds addresses of its own to the application.
+AddTo = Callable[[web.Application], None]
 
 # A probe that waits longer than its own interval is as good as a failing one.
 CHECK_TIMEOUT_S = 2.0
@@ -30,7 +32,7 @@ LARGEST_BODY_BYTES = 1024 * 1024
 READ_TIMEOUT_S = 5.0
 _NEW, _KNOWN = b'{"stored": true, "new": true}', b'{"stored": true, "new": false}'
 
-_log = structlog.get_logger(__name__)
+log = logging.getLogger("countersign.web")
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +59,7 @@ def build(
     *,
     slack_events: SlackEvents | None = None,
     receive: Receive | None = None,
-    more: Sequence[Callable[[web.Application], None]] = (),
+    more: Sequence[AddTo] = (),
 ) -> web.Application:
     """The application: GET /healthz and /readyz, POST /webhooks/{program}, POST /slack/events when Slack
     posts to us, and what each of `more` adds."""
@@ -152,7 +154,7 @@ async def _ask(check: Check) -> str | None:
     except TimeoutError:
         return f"no answer within {CHECK_TIMEOUT_S:g} seconds"
     except Exception as error:  # noqa: BLE001 - whatever is wrong is what the probe has to report
-        _log.warning("readiness check failed", error=error)
+        log.warning("web.check_failed", extra={"error": str(error)})
         return f"failed: {type(error).__name__}"
 
 
@@ -167,8 +169,8 @@ async def _plain_answers(
         response = web.json_response({"error": error.reason}, status=error.status)
         if "Allow" in error.headers:
             response.headers["Allow"] = error.headers["Allow"]
-    except Exception:  # noqa: BLE001 - our own fault: the trace is for the log, never for the caller
-        _log.exception("request failed", path=request.path)
+    except Exception:
+        log.exception("web.request_failed", extra={"path": request.path})
         response = web.json_response({"error": "Internal error"}, status=500)
     response.headers["Cache-Control"] = "no-store"
     response.headers["X-Content-Type-Options"] = "nosniff"

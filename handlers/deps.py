@@ -12,7 +12,7 @@ from handlers.slack_api.agent import Agent
 
 @dataclass(frozen=True, slots=True)
 class Deps:
-    """Built by `bot.app` and handed to `handlers.register`."""
+    """Built by `bot.entrances` and handed to `handlers.register`."""
 
     core: Core
     after: AfterAck

@@ -1,5 +1,6 @@
 """The house keeps its walls: the import contracts hold, and each would catch what it forbids."""
 
+import ast
 import pkgutil
 import re
 import shutil
@@ -49,6 +50,23 @@ def test_every_import_keeps_to_the_contracts() -> None:
     done = lint_imports(ROOT)
 
     assert done.returncode == 0, done.stdout
+
+
+def test_the_composition_root_hands_on_values() -> None:
+    """No tuples of parts, and no row of arguments that a reader has to count."""
+    root = ("app", "entrances", "jobs", "slack_connection", "startup")
+    wide, tuples = [], []
+    for path in (ROOT / "bot" / f"{name}.py" for name in root):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                continue
+            given = node.args
+            if len([*given.posonlyargs, *given.args, *given.kwonlyargs]) > 5:
+                wide.append(f"{path.name}: {node.name}")
+            if node.returns is not None and ast.unparse(node.returns).startswith("tuple"):
+                tuples.append(f"{path.name}: {node.name}")
+
+    assert (wide, tuples) == ([], [])
 
 
 def test_the_wall_around_the_client_of_the_partner_api_has_no_gap() -> None:

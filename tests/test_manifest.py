@@ -89,7 +89,7 @@ def registered() -> Recorder:
 def methods_called() -> Iterator[str]:
     """Every Web API method that the handlers or the composition root name, as `users.info`."""
     known = {name for name in dir(AsyncWebClient) if "_" in name and not name.startswith("_")}
-    for path in [ROOT / "bot" / "app.py", *sorted((ROOT / "handlers").rglob("*.py"))]:
+    for path in [*sorted((ROOT / "bot").glob("*.py")), *sorted((ROOT / "handlers").rglob("*.py"))]:
         for node in ast.walk(ast.parse(path.read_text())):
             if isinstance(node, ast.Attribute) and node.attr in known - {"api_call"}:
                 yield node.attr.replace("_", ".")

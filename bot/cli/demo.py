@@ -148,6 +148,7 @@ async def _start_bot(stack: AsyncExitStack, settings: Settings, places: Places) 
     """The bot, logging to a file so that the address stays in sight."""
     from bot import app, log
     from bot.config import Config
+    from bot.startup import Overrides
     from storage.migrate import migrate
 
     log.configure(settings.log, stream=stack.enter_context(places.log.open("a", buffering=1)))
@@ -155,7 +156,8 @@ async def _start_bot(stack: AsyncExitStack, settings: Settings, places: Places) 
     await migrate(settings.database_url)
     try:
         # The public address is for the service alone; a browser on this machine takes this one.
-        running = await app.start(settings, config, details_at=f"http://{settings.http_bind}")
+        overrides = Overrides(details_at=f"http://{settings.http_bind}")
+        running = await app.start(settings, config, overrides)
     except OSError as error:
         raise port_taken(error, settings.http_bind.port, "--port") from error
     stack.push_async_callback(running.stop)

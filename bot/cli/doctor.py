@@ -91,12 +91,12 @@ def _wrong(error: Exception) -> list[Finding]:
 
 
 async def _slack(settings: Settings, config: Config) -> AsyncIterator[Finding]:
-    from bot.app import slack_client
+    from bot import slack_connection
     from bot.domain.errors import CountersignError
     from handlers.slack_api import token_checks
     from handlers.slack_api.directory import SlackDirectory
 
-    client = slack_client(settings)
+    client = slack_connection.client(settings)
     try:
         directory = await SlackDirectory.connect(client)
     except CountersignError as error:

@@ -265,6 +265,11 @@ class Settings(BaseSettings):
         return found
 
     @property
+    def socket_mode(self) -> bool:
+        """With an app token Slack is reached by WebSocket, otherwise Slack posts to /slack/events."""
+        return self.slack_app_token is not None
+
+    @property
     def master_key(self) -> MasterKeySource | None:
         """Where the master key comes from."""
         values = (self.master_key_file, self.master_key_command, self.master_keys)

@@ -1,17 +1,20 @@
-"""Slack messages owed: rows written in the transaction of the change they tell of.
+"""Messages to Slack: a row of the outbox for each, written in the transaction of the change it reports.
 
-A row never holds the picture, only what to draw: `request R-7K3M`, a thread line, an alert. The
-picture is drawn from the database when the row is delivered, so lost, doubled or late rows heal.
+A row holds what to draw, not how it looks: `request R-7K3M`, a thread line, an alert. The view is drawn from
+the database when the row is delivered, so lost, doubled or late rows heal. What kinds there are, and what is
+stored for each, is the table in `bot.services.message_kinds`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
 from bot.domain.requests.lifecycle import Request
+from bot.services import message_kinds as kinds
 from bot.services.core import Core
+from bot.services.message_kinds import MessageKind, Subject, To
 from storage.audit import Anchor
 from storage.messages import outbox
 from storage.transaction import Tx
@@ -28,28 +31,12 @@ async def card(tx: Tx, core: Core, request: Request) -> None:
     if request.parent_id is not None:
         await _progress(tx, core, request.parent_id)
         return
-    await _put(
-        tx,
-        core,
-        channel=core.channels.approvals,
-        kind="card",
-        subject=f"request:{request.id}",
-        body={},
-        dedupe=f"card:{request.id}:{request.version}",
-    )
+    await _put(tx, core, kinds.REQUEST_CARD, request.id, (request.id, request.version))
 
 
 async def redraw(tx: Tx, core: Core, request: Request) -> None:
     """Draw again though nothing changed: the message was lost or edited by somebody."""
-    await _put(
-        tx,
-        core,
-        channel=core.channels.approvals,
-        kind="card",
-        subject=f"request:{request.id}",
-        body={},
-        dedupe=f"card:{request.id}:{request.version}:{core.ids.ulid()}",
-    )
+    await _put(tx, core, kinds.REQUEST_CARD, request.id, (request.id, request.version, core.ids.ulid()))
 
 
 async def progress(tx: Tx, core: Core, batch: Request) -> None:
@@ -58,29 +45,13 @@ async def progress(tx: Tx, core: Core, batch: Request) -> None:
 
 
 async def _progress(tx: Tx, core: Core, batch_id: str) -> None:
-    await _put(
-        tx,
-        core,
-        channel=core.channels.approvals,
-        kind="card",
-        subject=f"request:{batch_id}",
-        body={},
-        dedupe=f"card:{batch_id}:progress:{core.ids.ulid()}",
-        due_at=tx.now + PROGRESS_EVERY,
-    )
+    key = (batch_id, "progress", core.ids.ulid())
+    await _put(tx, core, kinds.REQUEST_CARD, batch_id, key, due_at=tx.now + PROGRESS_EVERY)
 
 
 async def results(tx: Tx, core: Core, batch: Request) -> None:
     """What became of each row of a batch, as a CSV file in its thread."""
-    await _put(
-        tx,
-        core,
-        channel=core.channels.approvals,
-        kind="line",
-        subject=f"request:{batch.id}",
-        body={"line": "results"},
-        dedupe=f"results:{batch.id}:{batch.version}",
-    )
+    await _put(tx, core, kinds.BATCH_RESULTS, batch.id, (batch.id, batch.version))
 
 
 async def line(
@@ -94,115 +65,80 @@ async def line(
         if line not in _TOLD_OF_ROWS:
             return
         text = f"{request.id} ({request.summary}): {text or request.outcome_text}"
-    await _put(
-        tx,
-        core,
-        channel=core.channels.approvals,
-        kind="line",
-        subject=f"request:{request.parent_id or request.id}",
-        body={"line": line, "actor": actor, "text": text, "version": request.version},
-        dedupe=f"line:{request.id}:{line}:{tag or request.version}",
-    )
+    body = {"line": line, "actor": actor, "text": text, "version": request.version}
+    key = (request.id, line, tag or request.version)
+    await _put(tx, core, kinds.REQUEST_LINE, request.parent_id or request.id, key, body=body)
 
 
 async def tell_requester(tx: Tx, core: Core, request: Request, actor: str) -> None:
     """A direct message to the requester, unless it was their own doing."""
     if actor == request.requester or request.parent_id is not None:
         return
-    await _put(
-        tx,
-        core,
-        channel="",
-        user=request.requester,
-        kind="direct",
-        subject=f"request:{request.id}",
-        body={"actor": actor},
-        dedupe=f"direct:{request.id}:{request.version}",
-    )
+    key, body = (request.id, request.version), {"actor": actor}
+    await _put(tx, core, kinds.REQUESTER_NOTICE, request.id, key, body=body, person=request.requester)
 
 
 async def reveal_link(tx: Tx, core: Core, request: Request, nth: int) -> None:
     """The nth one-time link to card details, to the requester alone. Its token is made when it is delivered."""
-    await _put(
-        tx,
-        core,
-        channel="",
-        user=request.requester,
-        kind="direct",
-        subject=f"reveal:{request.id}",
-        body={},
-        dedupe=f"reveal:{request.id}:{nth}",
-    )
+    await _put(tx, core, kinds.DETAILS_LINK, request.id, (request.id, nth), person=request.requester)
 
 
 async def alert(tx: Tx, core: Core, alert_id: str, change: str, *, due_at: datetime | None = None) -> None:
     """The alert's one message, drawn as the alert is when it is delivered. `change` names this change."""
-    await _put(
-        tx,
-        core,
-        channel=core.channels.alerts,
-        kind="alert",
-        subject=f"alert:{alert_id}",
-        body={},
-        dedupe=f"alert:{alert_id}:{change}",
-        due_at=due_at,
-    )
+    await _put(tx, core, kinds.ALERT, alert_id, (alert_id, change), due_at=due_at)
 
 
 async def alert_line(
     tx: Tx, core: Core, alert_id: str, n: int, *, actor: str, text: str, mentions: Sequence[str] = ()
 ) -> None:
     """Line `n` of the alert's history, in its thread. `mentions` are people or groups it calls for."""
-    await _put(
-        tx,
-        core,
-        channel=core.channels.alerts,
-        kind="line",
-        subject=f"alert:{alert_id}",
-        body={"actor": actor, "text": text, "mentions": list(mentions)},
-        dedupe=f"alert:{alert_id}:note:{n}",
-    )
+    body = {"actor": actor, "text": text, "mentions": list(mentions)}
+    await _put(tx, core, kinds.ALERT_LINE, alert_id, (alert_id, "note", n), body=body)
 
 
 async def alert_chart(tx: Tx, core: Core, alert_id: str) -> None:
     """The alert's chart as a file in its thread: once, however often the alert is drawn again."""
-    await _put(
-        tx,
-        core,
-        channel=core.channels.alerts,
-        kind="line",
-        subject=f"alert:{alert_id}",
-        body={"line": "chart"},
-        dedupe=f"chart:{alert_id}",
-    )
+    await _put(tx, core, kinds.ALERT_CHART, alert_id, (alert_id,))
 
 
 async def digest(tx: Tx, core: Core, day: str) -> None:
     """The morning's digest of this day, for the alerts channel; what it tells is kept as a reading."""
-    await _put(
-        tx,
-        core,
-        channel=core.channels.alerts,
-        kind="direct",
-        subject=f"digest:{day}",
-        body={},
-        dedupe=f"digest:{day}",
-    )
+    await _put(tx, core, kinds.DIGEST, day, (day,))
 
 
 async def anchor(tx: Tx, core: Core, anchor: Anchor) -> None:
     """Where the audit chain ends, for the audit channel."""
-    await _put(
+    body = {"line": anchor.line(), "seq": anchor.seq}
+    await _put(tx, core, kinds.AUDIT_ANCHOR, str(anchor.seq), (anchor.seq, anchor.at), body=body)
+
+
+async def _put(
+    tx: Tx,
+    core: Core,
+    kind: MessageKind,
+    subject_id: str,
+    key: Sequence[object],
+    *,
+    body: Mapping[str, Any] | None = None,
+    person: str | None = None,
+    due_at: datetime | None = None,
+) -> None:
+    """Write the row of a message. `key` is what follows the kind's own word in the key it is known by."""
+    channels = {
+        To.APPROVALS: core.channels.approvals,
+        To.ALERTS: core.channels.alerts,
+        To.AUDIT: core.channels.audit,
+        To.PERSON: "",
+    }
+    marked = {} if kind.line is None else {"line": kind.line}
+    await outbox.put(
         tx,
-        core,
-        channel=core.channels.audit,
-        kind="direct",
-        subject=f"anchor:{anchor.seq}",
-        body={"line": anchor.line(), "seq": anchor.seq},
-        dedupe=f"anchor:{anchor.seq}:{anchor.at}",
+        channel=channels[kind.to],
+        user=person,
+        kind=kind.form.value,
+        subject=Subject(kind.about, subject_id).stored(),
+        body={**marked, **(body or {})},
+        dedupe=":".join([kind.dedupe, *map(str, key)]),
+        due_at=due_at,
     )
-
-
-async def _put(tx: Tx, core: Core, **row: Any) -> None:
-    await outbox.put(tx, **row)
     tx.after_commit(core.outbox_bell.set)

@@ -6,7 +6,7 @@ whether it was posted. The client must have no retry handlers: one that repeats 
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from datetime import datetime, timedelta
 from typing import Any, TypeVar
 
@@ -14,8 +14,7 @@ from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 from slack_sdk.web.async_slack_response import AsyncSlackResponse
 
-from bot.domain.requests.batches import results_name
-from bot.services.messages import view_model_loader
+from bot.services import message_kinds
 from bot.services.messages.delivery import MessageGone, Posted, SlackRefused, SlackTrouble
 from bot.view_models.pictures import (
     AlertChartPicture,
@@ -40,7 +39,6 @@ from handlers.views.requests import request_card
 EVENT_TYPE = "countersign_picture"
 _T = TypeVar("_T")
 _REFUSED = "chart_refused"
-_FILES = {"results": results_name, "chart": view_model_loader.chart_name}
 _GONE = frozenset({"message_not_found", "cant_update_message", "edit_window_closed"})
 # Slack's own troubles that come as a 200.
 _TROUBLES = frozenset({"internal_error", "fatal_error", "service_unavailable", "request_timeout"})
@@ -50,31 +48,25 @@ _PAGE = 200
 _PAGES = 5
 
 
+#: The view that draws each view model.
+VIEWS: Mapping[type[Any], Callable[[Any], Block]] = {
+    RequestPicture: request_card.card,
+    LinePicture: request_card.line,
+    DirectPicture: request_card.direct,
+    ResultsPicture: request_card.results,
+    LinkPicture: card_details.link,
+    AlertPicture: alerts.alert,
+    AlertLinePicture: alerts.line,
+    AlertChartPicture: alerts.chart,
+    DigestPicture: alerts.digest,
+    AnchorPicture: alerts.anchor,
+    CodePicture: alerts.code,
+}
+
+
 def draw(picture: Picture) -> Block:
     """The message for a picture: `text` and `blocks`."""
-    match picture:
-        case LinePicture():
-            return request_card.line(picture)
-        case DirectPicture():
-            return request_card.direct(picture)
-        case AlertPicture():
-            return alerts.alert(picture)
-        case AlertLinePicture():
-            return alerts.line(picture)
-        case AlertChartPicture():
-            return alerts.chart(picture)
-        case CodePicture():
-            return alerts.code(picture)
-        case LinkPicture():
-            return card_details.link(picture)
-        case DigestPicture():
-            return alerts.digest(picture)
-        case AnchorPicture():
-            return alerts.anchor(picture)
-        case RequestPicture():
-            return request_card.card(picture)
-        case ResultsPicture():
-            return request_card.results(picture)
+    return VIEWS[type(picture)](picture)
 
 
 class SlackPublisher:
@@ -187,11 +179,9 @@ class SlackPublisher:
 
 def _holds_file(message: Mapping[str, Any], dedupe: str) -> bool:
     """Is this the file that the outbox row is about? Its name says of which request or alert."""
-    kind, _, rest = dedupe.partition(":")
-    named = _FILES.get(kind)
-    if named is None:
+    name = message_kinds.file_of(dedupe)
+    if name is None:
         return False
-    name = named(rest.partition(":")[0])
     return any(file.get("name") == name for file in message.get("files") or ())
 
 

@@ -161,16 +161,6 @@ async def open_ones(tx: Tx) -> list[Alert]:
     return [Alert(**row._mapping) for row in rows]
 
 
-@dataclass(frozen=True, slots=True)
-class ThreadLine:
-    """One line of an alert's history. `actor` is a Slack id or `system:…`."""
-
-    n: int
-    at: datetime
-    actor: str
-    text: str
-
-
 async def add_thread_line(tx: Tx, alert_id: str, *, actor: str, text: str) -> int:
     """Add a line to the alert's history; returns its number."""
     n = t.alert_thread_line.c
@@ -179,12 +169,6 @@ async def add_thread_line(tx: Tx, alert_id: str, *, actor: str, text: str) -> in
     row = {"alert_id": alert_id, "n": number, "at": tx.now, "actor": actor, "text": text}
     await tx.run(t.alert_thread_line.insert().values(row))
     return number
-
-
-async def thread_lines(tx: Tx, alert_id: str) -> list[ThreadLine]:
-    n = t.alert_thread_line.c
-    asked = select(n.n, n.at, n.actor, n.text).where(n.alert_id == alert_id).order_by(n.n)
-    return [ThreadLine(**row._mapping) for row in (await tx.run(asked)).all()]
 
 
 def _open() -> Any:

@@ -143,20 +143,8 @@ async def test_a_short_runway_is_a_note_while_verified_funding_would_mend_it(des
 
 
 async def test_the_jobs_together_leave_most_of_the_rate_limit_to_people(desk: Desk) -> None:
-    poll = Poll()
-    table = jobs.table(
-        desk.office.core,
-        account=poll.account,
-        funding=poll.funding,
-        events=poll.events,
-        cards=poll.cards,
-        ledger=poll.ledger,
-        poller=desk.poller,
-        webhooks=desk.bot.webhooks,
-        backfill=desk.bot.backfill,
-        anchor_file=None,
-        keeps=Retention(),
-    )
+    watchers = jobs.Watchers(desk.poller, desk.bot.webhooks, desk.bot.backfill)
+    table = jobs.table(desk.office.core, watchers, Poll(), Retention())
 
     assert sum(job.calls * 60 / job.seconds for job in table) < 0.1 * DEFAULT_PER_MINUTE
     before = len((await desk.office.world.control.get("/_control/journal")).json()["requests"])

@@ -27,6 +27,7 @@ from bot.config import Config, Settings
 from bot.engine.embedded import Embedded
 from bot.services.events.ssrf import Sender
 from bot.services.messages import delivery
+from bot.startup import Overrides
 from tests.crash.planted_bugs import BUGS
 from tests.crash.time_jumps import LeapingClock, Leaps
 
@@ -81,14 +82,13 @@ async def run(order: dict[str, Any]) -> None:
     config = Config.load(settings.config_path)
 
     async def start(stack: AsyncExitStack) -> None:
-        running = await app.start(
-            settings,
-            config,
+        overrides = Overrides(
             clock=LeapingClock(Leaps(Path(order["leaps"]))),
             crash_point=crash_at(order["point"], order["nth"]),
             lease_s=order["lease_s"],
             sender=partial(Redirected, order["relay"]) if order["relay"] else Sender,
         )
+        running = await app.start(settings, config, overrides)
         stack.push_async_callback(running.stop)
         say(ready=running.url)
 

@@ -125,9 +125,9 @@ async def test_the_sweep_takes_up_what_no_wake_up_told_of_and_what_broke() -> No
     async def ids() -> list[str]:
         return list(due)
 
-    carrier = Embedded(due=ids, execute=execute, sweep_every_s=2)
+    carrier = Embedded(sweep_every_s=2)
     with a_machine() as machine:
-        running = asyncio.create_task(carrier.run())
+        running = asyncio.create_task(carrier.run(ids, execute))
         await machine.passes(0)
         assert due == {}, "the one that broke is taken up again at once"
 
@@ -156,8 +156,8 @@ async def test_one_request_is_never_executed_twice_at_once() -> None:
     async def ids() -> list[str]:
         return ["R-1"]
 
-    carrier = Embedded(due=ids, execute=execute, sweep_every_s=0.001)
-    running = asyncio.create_task(carrier.run())
+    carrier = Embedded(sweep_every_s=0.001)
+    running = asyncio.create_task(carrier.run(ids, execute))
 
     def ran_often() -> bool:
         carrier.wake("R-1")

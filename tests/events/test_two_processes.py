@@ -16,6 +16,7 @@ import pytest
 from sqlalchemy import text
 
 from bot import jobs
+from bot.config import Poll
 from bot.domain.events.retention import Retention
 from bot.domain.secret import Secret
 from bot.domain.time.clock import SystemClock
@@ -124,19 +125,11 @@ async def _process(
     ingest = await Ingest.open(store, core.clock)
     stack.push_async_callback(ingest.close)
     intake = Intake(ingest, core.codes, core.clock, core.inbox_bell.set, core.crash_point)
-    table = jobs.table(
-        core,
-        account=MINUTE,
-        funding=MINUTE,
-        events=MINUTE,
-        cards=MINUTE,
-        ledger=MINUTE,
-        poller=Poller(core, account_every=MINUTE),
-        webhooks=Webhooks(core, intake),
-        backfill=Backfill(core, intake),
-        anchor_file=None,
-        keeps=Retention(),
+    poll = Poll.model_validate(dict.fromkeys(Poll.model_fields, "1m"))
+    watchers = jobs.Watchers(
+        Poller(core, account_every=MINUTE), Webhooks(core, intake), Backfill(core, intake)
     )
+    table = jobs.table(core, watchers, poll, Retention())
     return Process(core, leader, intake, {job.name: job for job in table})
 
 

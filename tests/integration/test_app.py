@@ -13,7 +13,7 @@ from freezegun import freeze_time
 from slack_sdk.signature import SignatureVerifier
 from sqlalchemy import text
 
-from bot import app, foundation
+from bot import app, startup
 from bot.config import Config, Settings
 from sandbox.partner.server import Running as Partner
 from sandbox.partner.server import serve as serve_partner
@@ -124,7 +124,7 @@ async def test_a_signed_request_of_slack_is_good_for_five_minutes(
 async def test_a_policy_nobody_could_meet_is_refused_at_start(around: Surroundings) -> None:
     config = CONFIG + b"[policy.default]\napprovals = 3\n"
 
-    with pytest.raises(foundation.CannotStart, match="asks for 3 approval"):
+    with pytest.raises(startup.CannotStart, match="asks for 3 approval"):
         await around.start(config)
 
 
@@ -132,14 +132,14 @@ async def test_a_key_of_another_account_is_refused_under_the_same_program(around
     await (await around.start()).stop()
     other = await serve_partner(port=0, demo=True, seed="another")
     try:
-        with pytest.raises(foundation.CannotStart, match="another account"):
+        with pytest.raises(startup.CannotStart, match="another account"):
             await around.start(COUNTERSIGN_PARTNER_URL=other.base_url, COUNTERSIGN_PARTNER_KEY=other.key)
     finally:
         await other.close()
 
 
 async def test_a_live_key_is_never_sent_to_this_machine(around: Surroundings) -> None:
-    with pytest.raises(foundation.CannotStart, match="no sandbox key"):
+    with pytest.raises(startup.CannotStart, match="no sandbox key"):
         await around.start(COUNTERSIGN_PARTNER_KEY="svc_live_12345678deadbeef")
 
 
@@ -151,7 +151,7 @@ async def test_a_restored_backup_is_refused_by_the_anchor_beside_it(around: Surr
         file.unlink()
     around.database.write_bytes(backup)
 
-    with pytest.raises(foundation.CannotStart, match="older than it was"):
+    with pytest.raises(startup.CannotStart, match="older than it was"):
         await around.start()
 
 
@@ -163,7 +163,7 @@ async def test_a_changed_audit_entry_keeps_the_bot_from_starting(around: Surroun
         await tx.run(text("UPDATE audit SET actor = 'U0MALLORY' WHERE seq = 1"))
     await running.stop()
 
-    with pytest.raises(foundation.CannotStart, match="audit chain is broken at entry 1"):
+    with pytest.raises(startup.CannotStart, match="audit chain is broken at entry 1"):
         await around.start()
 
 

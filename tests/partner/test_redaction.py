@@ -76,10 +76,16 @@ async def test_a_call_leaves_one_line_with_what_support_needs(
     with pytest.raises(errors.InsufficientFunds):
         await client.top_up("SecretId1", b'{"amount_usd":77.31}', key="co-1")
 
-    assert caplog.messages == [
-        "POST /cards/{cardId}/topup -> 402 INSUFFICIENT_FUNDS in 0 ms"
-        " key=svc_live_00000000 idempotency_key=co-1"
-    ]
+    (record,) = caplog.records
+    assert record.getMessage() == "partner.called"
+    expected = {
+        "endpoint": "POST /cards/{cardId}/topup",
+        "result": "402 INSUFFICIENT_FUNDS",
+        "milliseconds": 0,
+        "key_prefix": "svc_live_00000000",
+        "idempotency": "co-1",
+    }
+    assert {name: vars(record)[name] for name in expected} == expected
 
 
 @pytest.mark.usefixtures("_loud")

@@ -6,7 +6,6 @@ import logging
 from collections.abc import Iterator
 
 import pytest
-import structlog
 from freezegun import freeze_time
 
 from bot.domain.secret import Secret
@@ -34,7 +33,6 @@ def log() -> Iterator[io.StringIO]:
     yield stream
     root.handlers[:] = handlers
     root.setLevel(level)
-    structlog.reset_defaults()
 
 
 def visible(secret: str) -> str:
@@ -44,9 +42,9 @@ def visible(secret: str) -> str:
 
 @pytest.mark.parametrize("secret", SECRETS.values(), ids=SECRETS.keys())
 def test_a_secret_is_hidden_wherever_it_is_put(log: io.StringIO, secret: str) -> None:
-    ours = structlog.get_logger("bot.test")
+    ours = logging.getLogger("bot.test")
     ours.info(f"said {secret} aloud")
-    ours.info("field", answer=secret, nested={"deep": [secret]}, error=ValueError(secret))
+    ours.info("field", extra={"answer": secret, "nested": {"deep": [secret]}, "error": ValueError(secret)})
     logging.getLogger("slack_bolt.App").error("foreign %s", secret, extra={"answer": secret})
     try:
         raise ValueError(f"trouble with {secret}")
@@ -63,7 +61,7 @@ def test_a_secret_is_hidden_wherever_it_is_put(log: io.StringIO, secret: str) ->
     "text", ["phone=442079460958", '{"email": "442079460958"}', "X-API-Key: 442079460958"]
 )
 def test_a_value_after_a_telling_name_is_hidden(log: io.StringIO, text: str) -> None:
-    structlog.get_logger().warning(text)
+    logging.getLogger("bot.test").warning(text)
 
     line = json.loads(log.getvalue())
 
@@ -72,7 +70,8 @@ def test_a_value_after_a_telling_name_is_hidden(log: io.StringIO, text: str) -> 
 
 
 def test_a_field_with_a_telling_name_is_hidden_whatever_it_holds(log: io.StringIO) -> None:
-    structlog.get_logger().info("x", phone="12", api_key="k", details_url="u", wrapped=Secret("deep"))
+    told = {"phone": "12", "api_key": "k", "details_url": "u", "wrapped": Secret("deep")}
+    logging.getLogger("bot.test").info("x", extra=told)
 
     line = json.loads(log.getvalue())
 
@@ -81,15 +80,15 @@ def test_a_field_with_a_telling_name_is_hidden_whatever_it_holds(log: io.StringI
 
 
 def test_what_operators_need_stays_readable(log: io.StringIO) -> None:
-    structlog.get_logger("bot.engine").info(
-        "request moved",
-        request="R-7K3M",
-        prefix="svc_live_0a1b2c3d",
-        state="succeeded",
-        amount_usd="1250.00",
-        ts="1763680000.123456",
-        n=3,
-    )
+    told = {
+        "request": "R-7K3M",
+        "prefix": "svc_live_0a1b2c3d",
+        "state": "succeeded",
+        "amount_usd": "1250.00",
+        "ts": "1763680000.123456",
+        "n": 3,
+    }
+    logging.getLogger("bot.engine").info("request.moved", extra=told)
 
     line = json.loads(log.getvalue())
 
@@ -131,9 +130,9 @@ def test_a_library_that_sets_its_own_level_stays_capped(log: io.StringIO) -> Non
     assert "what went wrong" in log.getvalue()
 
 
-def test_a_line_bears_the_moment_it_was_said_in_utc_whoever_said_it(log: io.StringIO) -> None:
+def test_a_line_bears_the_moment_it_was_said_in_utc_whoever_logged_it(log: io.StringIO) -> None:
     with freeze_time("2026-03-28T23:30:05.25Z") as machine:
-        structlog.get_logger("bot.test").info("ours")
+        logging.getLogger("countersign.web").info("ours")
         machine.tick(3600)
         logging.getLogger("countersign.app").warning("of the standard library")
 
@@ -145,7 +144,7 @@ def test_on_a_terminal_a_line_begins_with_the_time_of_day(log: io.StringIO) -> N
     terminal = io.StringIO()
     configure("console", stream=terminal)
     with freeze_time("2026-03-28T23:30:05Z"):
-        structlog.get_logger("bot.test").info("at night")
+        logging.getLogger("countersign.web").info("at night")
 
     assert terminal.getvalue().startswith("23:30:05 ")
     assert log.getvalue() == ""

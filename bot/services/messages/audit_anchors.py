@@ -16,8 +16,15 @@ from bot.services import outbox_messages
 from bot.services.core import Core
 from storage import audit
 from storage.audit import Anchor
+from storage.store import Store
 
 log = logging.getLogger("countersign.audit")
+
+
+def file_beside(store: Store) -> Path | None:
+    """The file beside an SQLite database; PostgreSQL's anchors are in the log and the audit channel."""
+    path = store.database.path
+    return None if path is None else path.with_name(path.name + ".anchors")
 
 
 def read(path: Path) -> list[Anchor]:
@@ -34,8 +41,9 @@ def _append(path: Path, line: str) -> None:
         os.fsync(file.fileno())
 
 
-async def drop(core: Core, path: Path | None) -> None:
+async def drop(core: Core) -> None:
     """State where the chain ends now, in every place outside the database."""
+    path = file_beside(core.store)
     async with core.store.begin() as tx:
         anchor = await audit.anchor(tx)
         if anchor is None:

@@ -14,9 +14,11 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Protocol
 
+from bot.services import message_kinds as kinds
 from bot.services import outbox_messages
 from bot.services.cards import details_link
 from bot.services.core import Core
+from bot.services.message_kinds import EDITED_IN_PLACE, Form, MessageKind, Subject
 from bot.services.messages import view_model_loader
 from bot.view_models.pictures import DirectPicture, Picture, RequestPicture
 from storage.messages import outbox
@@ -30,8 +32,6 @@ POST_SPACING_S = 1.0
 IDLE_S = 0.5
 READ_BACK_PAUSE_S = 2.0
 CARD_AWAITED_FOR = timedelta(hours=1)
-# One message for each subject, redrawn; everything else is posted once.
-EDITED_IN_PLACE = frozenset({"card", "alert"})
 _BACKOFF = tuple(timedelta(seconds=s) for s in (1, 2, 5, 15, 30, 60, 120, 300))
 # A row is given up when Slack has refused it as it is this often; outages do not count.
 _REFUSALS = 5
@@ -134,7 +134,7 @@ class Outbox:
             return
         try:
             channel = row.channel or await self._publisher.open_direct(row.user or "")
-            thread = place.ts if place and row.kind == "line" else None
+            thread = place.ts if place and row.kind == Form.LINE else None
             found = await self._publisher.find(
                 channel=channel, dedupe=row.dedupe, since=row.created_at, thread_ts=thread
             )
@@ -170,7 +170,7 @@ class Outbox:
         return handled
 
     async def _deliver(self, row: OutboxRow, key: str, place: Place | None) -> bool:
-        if row.kind == "line" and place is None:
+        if row.kind == Form.LINE and place is None:
             await self._wait_for_card(row)
             return True
         # Taken before the picture is read: a change committed after this owes a row of its own.
@@ -186,7 +186,7 @@ class Outbox:
             posted = await self._send(row, picture, place, key)
         except MessageGone:
             async with self._core.store.begin() as tx:
-                await outbox.forget_place(tx, row.subject, _drawn_as(row))
+                await outbox.forget_place(tx, row.subject, _place_kind(row) or row.kind)
             await self._later(row, timedelta(0), "the message was gone")
             return True
         except SlackTrouble as trouble:
@@ -216,13 +216,13 @@ class Outbox:
         if isinstance(picture, DirectPicture):
             picture = replace(picture, link=await self._card_link(row))
         channel = row.channel or await self._publisher.open_direct(row.user or "")
-        thread = place.ts if place and row.kind == "line" else None
+        thread = place.ts if place and row.kind == Form.LINE else None
         return await self._publisher.post(picture, channel=channel, dedupe=row.dedupe, thread_ts=thread)
 
     async def _card_link(self, row: OutboxRow) -> str | None:
         """Where the request's card is, for the person who is told of it elsewhere."""
         async with self._core.store.read() as tx:
-            place = await outbox.place(tx, row.subject, "card")
+            place = await outbox.place(tx, row.subject, kinds.REQUEST_CARD.form.value)
         return None if place is None else await self._publisher.permalink(channel=place.channel, ts=place.ts)
 
     async def _after_trouble(self, row: OutboxRow, key: str, trouble: SlackTrouble) -> None:
@@ -250,8 +250,8 @@ class Outbox:
             await self._later(row, _BACKOFF[min(row.attempts + 2, len(_BACKOFF) - 1)], str(refusal))
 
     async def _place_of(self, row: OutboxRow) -> Place | None:
-        kind = _drawn_as(row)
-        if kind not in EDITED_IN_PLACE:
+        kind = _place_kind(row)
+        if kind is None:
             return None
         async with self._core.store.read() as tx:
             return await outbox.place(tx, row.subject, kind)
@@ -259,12 +259,13 @@ class Outbox:
     async def _mark_sent(self, row: OutboxRow, posted: Posted, version: int) -> None:
         async with self._core.store.begin() as tx:
             await outbox.sent(tx, row.id)
-            if row.subject.startswith("reveal:"):
-                await details_link.note_sent(tx, self._core, row.subject.removeprefix("reveal:"))
+            kind = _kind_of(row)
+            if kind is kinds.DETAILS_LINK:
+                await details_link.note_sent(tx, self._core, Subject.read(row.subject).id)
             if row.kind in EDITED_IN_PLACE:
                 await outbox.put_place(tx, row.subject, row.kind, posted.channel, posted.ts, version)
-            if row.kind == "alert" and posted.chart_refused:
-                await outbox_messages.alert_chart(tx, self._core, row.subject.removeprefix("alert:"))
+            if kind is kinds.ALERT and posted.chart_refused:
+                await outbox_messages.alert_chart(tx, self._core, Subject.read(row.subject).id)
 
     async def _later(self, row: OutboxRow, pause: timedelta, error: str) -> None:
         async with self._core.store.begin() as tx:
@@ -275,11 +276,14 @@ class Outbox:
             await outbox.drop(tx, row.id, error)
 
 
-def _drawn_as(row: OutboxRow) -> str:
-    """The kind of the message it edits or, for a line, whose thread it goes to."""
-    if row.kind != "line":
-        return row.kind
-    return "alert" if row.subject.startswith("alert:") else "card"
+def _kind_of(row: OutboxRow) -> MessageKind | None:
+    return kinds.kind_of(row.kind, row.subject, row.body)
+
+
+def _place_kind(row: OutboxRow) -> str | None:
+    """The kind of the message it edits or, for a line, whose thread it goes to; None where there is none."""
+    kind = _kind_of(row)
+    return None if kind is None else kind.place
 
 
 def _version(picture: Picture) -> int:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
+from typing import Any
 
 from bot.domain.alerts import catalogue
 from bot.domain.errors import LookupFailed
 from bot.domain.ids import short_code
-from bot.domain.requests.lifecycle import Request
+from bot.services import message_kinds as kinds
 from bot.services.alerts import view_models as alert_view_models
 from bot.services.cards import details_link
 from bot.services.core import Core
+from bot.services.message_kinds import About, MessageKind, Subject
 from bot.services.money import float_history
 from bot.services.operators import programs
 from bot.services.requests import batch_results
@@ -23,7 +26,10 @@ from bot.view_models.pictures import (
     DigestPicture,
     DirectPicture,
     LinePicture,
+    LinkPicture,
     Picture,
+    RequestPicture,
+    ResultsPicture,
 )
 from storage.cards import api_snapshots
 from storage.messages import alerts, outbox
@@ -31,52 +37,68 @@ from storage.messages.outbox import OutboxRow
 from storage.requests import decisions, requests
 from storage.transaction import Tx
 
+#: The body of an outbox row.
+Body = Mapping[str, Any]
+#: Reads the view model of a message: core, the id of its subject, the body of its row.
+Load = Callable[[Core, str, Body], Awaitable[Picture | None]]
+
 
 async def row(core: Core, owed: OutboxRow) -> Picture | None:
     """What this outbox row asks to draw, as things are now; None when its subject no longer exists."""
-    subject_kind, _, subject_id = owed.subject.partition(":")
-    if subject_kind == "anchor":
-        return AnchorPicture(int(owed.body["seq"]), str(owed.body["line"]))
-    if subject_kind == "reveal":
-        return await details_link.make_link(core, subject_id)
-    if subject_kind == "alert" and owed.body.get("line") == "chart":
-        async with core.store.read() as tx:
-            return await _alert_chart(tx, core, subject_id)
-    if subject_kind == "alert" and owed.kind == "line":
-        return await _alert_line(core, owed)
+    kind = kinds.kind_of(owed.kind, owed.subject, owed.body)
+    if kind is None:
+        return None
+    return await LOADERS[kind](core, Subject.read(owed.subject).id, owed.body)
+
+
+async def _request_card(core: Core, request_id: str, _body: Body) -> RequestPicture | None:
     async with core.store.read() as tx:
-        if subject_kind == "digest":
-            return await digest(tx, core, subject_id)
-        if subject_kind == "alert":
-            return await alert(tx, core, subject_id)
-        found = await requests.get(tx, subject_id)
+        found = await requests.get(tx, request_id)
+        return None if found is None else await request_view_models.request(tx, core, found)
+
+
+async def _request_line(core: Core, request_id: str, body: Body) -> LinePicture | None:
+    async with core.store.read() as tx:
+        found = await requests.get(tx, request_id)
         if found is None:
             return None
-        if owed.kind == "line" and owed.body.get("line") == "results":
-            return await batch_results.results(tx, found)
-        if owed.kind == "line":
-            return await _line(tx, core, found, owed)
-        if owed.kind == "direct":
-            actor = str(owed.body.get("actor", ""))
-            deciders = tuple(d.actor for d in await decisions.of(tx, found.id))
-            paused = await programs.why_paused(tx, found.program)
-            return DirectPicture(found, short_code(found.digest), actor, None, deciders, paused)
-        return await request_view_models.request(tx, core, found)
+        return LinePicture(
+            request=found,
+            line=str(body.get("line", "")),
+            actor=str(body.get("actor", "")),
+            text=str(body.get("text", "")),
+            decisions=tuple(await decisions.of(tx, found.id)),
+            approver_names=core.policy.people.approvers,
+        )
 
 
-async def _line(tx: Tx, core: Core, found: Request, owed: OutboxRow) -> LinePicture:
-    return LinePicture(
-        request=found,
-        line=str(owed.body.get("line", "")),
-        actor=str(owed.body.get("actor", "")),
-        text=str(owed.body.get("text", "")),
-        decisions=tuple(await decisions.of(tx, found.id)),
-        approver_names=core.policy.people.approvers,
-    )
+async def _batch_results(core: Core, request_id: str, _body: Body) -> ResultsPicture | None:
+    async with core.store.read() as tx:
+        found = await requests.get(tx, request_id)
+        return None if found is None else await batch_results.results(tx, found)
 
 
-async def _alert_line(core: Core, owed: OutboxRow) -> AlertLinePicture:
-    body = owed.body
+async def _requester_notice(core: Core, request_id: str, body: Body) -> DirectPicture | None:
+    async with core.store.read() as tx:
+        found = await requests.get(tx, request_id)
+        if found is None:
+            return None
+        actor = str(body.get("actor", ""))
+        deciders = tuple(d.actor for d in await decisions.of(tx, found.id))
+        paused = await programs.why_paused(tx, found.program)
+        return DirectPicture(found, short_code(found.digest), actor, None, deciders, paused)
+
+
+async def _details_link(core: Core, request_id: str, _body: Body) -> LinkPicture | None:
+    return await details_link.make_link(core, request_id)
+
+
+async def _alert(core: Core, alert_id: str, _body: Body) -> AlertPicture | None:
+    async with core.store.read() as tx:
+        return await alert(tx, core, alert_id)
+
+
+async def _alert_line(core: Core, _alert_id: str, body: Body) -> AlertLinePicture:
     names = [str(name) for name in body["mentions"] if name]
     try:
         called = await core.directory.called(names) if names else ()
@@ -85,11 +107,36 @@ async def _alert_line(core: Core, owed: OutboxRow) -> AlertLinePicture:
     return AlertLinePicture(str(body["actor"]), str(body["text"]), tuple(called))
 
 
-async def _alert_chart(tx: Tx, core: Core, alert_id: str) -> AlertChartPicture | None:
-    found = await alert(tx, core, alert_id)
+async def _alert_chart(core: Core, alert_id: str, _body: Body) -> AlertChartPicture | None:
+    async with core.store.read() as tx:
+        found = await alert(tx, core, alert_id)
     if found is None or found.history is None:
         return None
-    return AlertChartPicture(chart_name(alert_id), found.history)
+    return AlertChartPicture(kinds.chart_name(alert_id), found.history)
+
+
+async def _digest(core: Core, day: str, _body: Body) -> DigestPicture | None:
+    async with core.store.read() as tx:
+        return await digest(tx, core, day)
+
+
+async def _anchor(_core: Core, _seq: str, body: Body) -> AnchorPicture:
+    return AnchorPicture(int(body["seq"]), str(body["line"]))
+
+
+#: How the view model of each kind of message is read: from its subject's id and the body of its row.
+LOADERS: Mapping[MessageKind, Load] = {
+    kinds.REQUEST_CARD: _request_card,
+    kinds.REQUEST_LINE: _request_line,
+    kinds.BATCH_RESULTS: _batch_results,
+    kinds.REQUESTER_NOTICE: _requester_notice,
+    kinds.DETAILS_LINK: _details_link,
+    kinds.ALERT: _alert,
+    kinds.ALERT_LINE: _alert_line,
+    kinds.ALERT_CHART: _alert_chart,
+    kinds.DIGEST: _digest,
+    kinds.AUDIT_ANCHOR: _anchor,
+}
 
 
 async def digest(tx: Tx, core: Core, day: str) -> DigestPicture | None:
@@ -98,11 +145,6 @@ async def digest(tx: Tx, core: Core, day: str) -> DigestPicture | None:
         return None
     lines = tuple((str(label), str(text)) for label, text in kept.value["lines"])
     return DigestPicture(day, lines, tuple(kept.value["still_open"]), all(core.live.values()))
-
-
-def chart_name(alert_id: str) -> str:
-    """Of the file with an alert's chart, by which it is known again in Slack."""
-    return f"{alert_id}-float.png"
 
 
 async def alert(tx: Tx, core: Core, alert_id: str) -> AlertPicture | None:
@@ -118,4 +160,4 @@ async def alert(tx: Tx, core: Core, alert_id: str) -> AlertPicture | None:
 async def place(core: Core, request_id: str) -> outbox.Place | None:
     """Where the request's card is in Slack."""
     async with core.store.read() as tx:
-        return await outbox.place(tx, f"request:{request_id}", "card")
+        return await outbox.place(tx, Subject(About.REQUEST, request_id).stored(), kinds.REQUEST_CARD.form)

@@ -1,21 +1,22 @@
-"""What has to stand before the bot starts: the database, an unbroken audit chain, programs with their keys.
+"""What must be right before the bot starts: the database, an unbroken audit chain, programs with their keys.
 
-Whatever is wrong here is said in a sentence, and nothing is started.
+Each check raises `CannotStart` with a sentence that says what is wrong and what to do; nothing is started then.
+`Start` is what every step of a start is given, and `Overrides` is what a test may put in place of our own parts.
 """
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import AsyncExitStack
-from pathlib import Path
+from dataclasses import dataclass, field
 
 from bot import operations
 from bot.config import Config, Settings
 from bot.domain.card_details import Reveals, origins
 from bot.domain.errors import CountersignError
 from bot.domain.secret import Secret
-from bot.domain.time.clock import Clock
+from bot.domain.time.clock import Clock, SystemClock
 from bot.operations._base import Operation
 from bot.operations.deposit_quote import QuoteDeposit
 from bot.partner.access import AccessRefused, check_access
@@ -24,10 +25,11 @@ from bot.partner.errors import PartnerError
 from bot.partner.loopback import is_loopback
 from bot.partner.ratelimit import RateLimiter
 from bot.services import people
-from bot.services.core import Core
+from bot.services.core import Core, no_crash
+from bot.services.events.ssrf import Sender
 from bot.services.messages import audit_anchors
 from storage import audit
-from storage.operators import programs
+from storage.operators import programs as known_programs
 from storage.store import Store
 from storage.transaction import Tx
 from storage.vault import Keyring, Vault
@@ -39,38 +41,69 @@ AUDIT_CHECKED_AT_START = 10_000
 
 
 class CannotStart(CountersignError):
-    """The bot refuses to start; the text says why and what to mend."""
+    """The bot refuses to start; the text says why and what to fix."""
 
     reason = "cannot_start"
 
 
-async def open_store(settings: Settings, clock: Clock, stack: AsyncExitStack) -> Store:
+@dataclass(frozen=True, slots=True)
+class Overrides:
+    """What may be put in place of our own parts; left alone, it is as in production.
+
+    `crash_point` is called with the name of each place where a crash is of interest. `lease_s` is how long a
+    process may be silent, in seconds, before another takes over its work. `details_at` is where browsers reach
+    the page of card details, if not at the public address. `sender` makes the relay's HTTP client.
+    """
+
+    clock: Clock = field(default_factory=SystemClock)
+    crash_point: Callable[[str], None] = no_crash
+    lease_s: float = 30.0
+    details_at: str = ""
+    sender: Callable[[], Sender] = Sender
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """One start of the bot: its settings, and the stack that undoes what was started, in reverse order."""
+
+    settings: Settings
+    config: Config
+    overrides: Overrides
+    stack: AsyncExitStack
+
+
+@dataclass(frozen=True, slots=True)
+class Programs:
+    """The accounts at the card provider, by name: a client for each, and whether it moves real money."""
+
+    clients: Mapping[str, PartnerClient]
+    live: Mapping[str, bool]
+
+
+async def open_store(start: Start) -> Store:
+    """The database, opened with the master key. Raises `CannotStart` without one, and storage errors."""
+    settings = start.settings
     if settings.master_key is None:
         raise CannotStart(
             "No master key is set. Set COUNTERSIGN_MASTER_KEY_FILE; `countersign keys new-master` makes one."
         )
     vault = Vault(Keyring.parse(settings.master_key.read().reveal()))
-    store = await Store.open(settings.database_url, vault=vault, clock=clock)
-    stack.push_async_callback(store.close)
+    store = await Store.open(settings.database_url, vault=vault, clock=start.overrides.clock)
+    start.stack.push_async_callback(store.close)
     return store
 
 
-async def reveals(store: Store, base_url: str, config: Config) -> Reveals:
+async def reveals(start: Start, store: Store) -> Reveals:
     """Where card details are shown, and whose pages may show them: the API's own host and those named."""
     async with store.read() as tx:
-        apis = [program.base_url for program in await programs.all(tx)]
-    return Reveals(base_url, origins(apis, config.detail_hosts, is_loopback))
-
-
-def anchor_file(store: Store) -> Path | None:
-    """Beside an SQLite file; PostgreSQL's anchors are in the log and the audit channel."""
-    path = store.database.path
-    return None if path is None else path.with_name(path.name + ".anchors")
+        apis = [program.base_url for program in await known_programs.all(tx)]
+    base_url = start.overrides.details_at or start.settings.public_url or ""
+    return Reveals(base_url, origins(apis, start.config.detail_hosts, is_loopback))
 
 
 async def check_audit(store: Store) -> None:
     """With a broken or shortened chain nothing is sent: somebody changed the database behind our back."""
-    path = anchor_file(store)
+    path = audit_anchors.file_beside(store)
     try:
         kept = audit_anchors.read(path) if path else []
     except (OSError, ValueError):
@@ -96,32 +129,31 @@ async def check_audit(store: Store) -> None:
         )
 
 
-async def partners(
-    store: Store, settings: Settings, clock: Clock, stack: AsyncExitStack
-) -> tuple[Mapping[str, PartnerClient], Mapping[str, bool]]:
+async def programs(start: Start, store: Store) -> Programs:
     """A client for each program; the key of the environment is sealed into the database first."""
+    settings, clock = start.settings, start.overrides.clock
     async with store.begin() as tx:
         if settings.partner_url and settings.partner_key:
             await _keep_key(tx, settings.partner_url, settings.partner_key)
-        known = await programs.all(tx)
+        known = await known_programs.all(tx)
     if not known:
         raise CannotStart(
             "No program has an API key. Set COUNTERSIGN_PARTNER_URL and COUNTERSIGN_PARTNER_KEY, or run"
             " `countersign keys set main`."
         )
-    partners, live = {}, {}
+    clients, live = {}, {}
     for program in known:
         async with store.read() as tx:
-            key = await programs.key(tx, program.name)
+            key = await known_programs.key(tx, program.name)
         try:
             client = PartnerClient(program.base_url, key, limiter=RateLimiter(clock), clock=clock)
         except AccessRefused as refusal:
             raise CannotStart(f"Program {program.name}: {refusal}") from None
-        stack.push_async_callback(client.aclose)
-        partners[program.name] = client
+        start.stack.push_async_callback(client.aclose)
+        clients[program.name] = client
         live[program.name] = not is_loopback(check_access(program.base_url, key).host)
         await _same_partner(store, program.name, client)
-    return partners, live
+    return Programs(clients, live)
 
 
 async def _keep_key(tx: Tx, url: str, key: Secret) -> None:
@@ -130,11 +162,11 @@ async def _keep_key(tx: Tx, url: str, key: Secret) -> None:
         check_access(url, key)
     except AccessRefused as refusal:
         raise CannotStart(str(refusal)) from None
-    found = await programs.get(tx, "main")
+    found = await known_programs.get(tx, "main")
     known = found is not None and found.base_url == url
-    if known and (await programs.key(tx, "main")).reveal() == key.reveal():
+    if known and (await known_programs.key(tx, "main")).reveal() == key.reveal():
         return
-    kept = await programs.put(tx, "main", base_url=url, key=key)
+    kept = await known_programs.put(tx, "main", base_url=url, key=key)
     await audit.append(
         tx, actor="system:app", action="key.set", subject="program:main", body={"prefix": kept.key_prefix}
     )
@@ -148,7 +180,7 @@ async def _same_partner(store: Store, program: str, client: PartnerClient) -> No
         log.warning("start.account_not_read", extra={"program": program, "error": str(error)})
         return
     async with store.begin() as tx:
-        if not await programs.learn_partner_id(tx, program, me.partner.id):
+        if not await known_programs.learn_partner_id(tx, program, me.partner.id):
             raise CannotStart(
                 f"The key of program {program} belongs to another account than before. Use another program name"
                 " for another account: ids and requests of two accounts must not mix."
@@ -162,12 +194,14 @@ def kinds(config: Config) -> Mapping[str, type[Operation]]:
 
 
 async def check_policy(core: Core) -> None:
+    """Refuse a policy that asks for more people than there are."""
     problems = await people.policy_problems(core)
     if problems:
         raise CannotStart("The policy could never be met. " + " ".join(problems))
 
 
 async def note_start(core: Core) -> None:
+    """Put on record which policy is in force from now on."""
     async with core.store.begin() as tx:
         await audit.append(
             tx,

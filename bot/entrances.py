@@ -1,0 +1,84 @@
+"""The ways in: the web server, and Slack's events to the handlers. Opened last, as people can act from then on."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from slack_sdk.web.async_client import AsyncWebClient
+
+import handlers
+from bot import details, slack_connection, web
+from bot.domain.card_details import Manner
+from bot.domain.secret import Secret
+from bot.language_model import LanguageModel, connected
+from bot.services.conversation.dialog import Reader
+from bot.services.core import Core
+from bot.services.events.webhooks import Webhooks
+from bot.services.execution import card_details_access
+from bot.services.operators import health
+from bot.startup import Start
+from handlers.background_tasks import AfterAck
+
+# Of the ten seconds a shutdown may take: what was begun after an ack gets these to end by itself.
+DRAIN_S = 3.0
+
+
+async def open_all(start: Start, core: Core, slack: AsyncWebClient, webhooks: Webhooks) -> web.Server:
+    """Web server and Slack connection. Raises `CannotStart`, and OSError when the address is taken."""
+    app = slack_connection.bolt_app(start.settings, slack)
+    after = AfterAck()
+    start.stack.push_async_callback(after.drain, DRAIN_S)
+    reader = Reader(await _language_model(start))
+    handlers.register(app, handlers.Deps(core=core, after=after, reader=reader))
+    server = await web.serve(
+        web.build(
+            _checks(start, core, slack),
+            slack_events=slack_connection.http_events(start.settings, app),
+            receive=webhooks.receive,
+            more=[_details(core)],
+        ),
+        host=start.settings.http_bind.host,
+        port=start.settings.http_bind.port,
+    )
+    start.stack.push_async_callback(server.stop)
+    await slack_connection.open_socket(start.settings, app, start.stack)
+    return server
+
+
+def _checks(start: Start, core: Core, slack: AsyncWebClient) -> dict[str, web.Check]:
+    """What `/readyz` looks at."""
+    return {
+        "database": partial(_database_answers, core),
+        "key": partial(health.keys_work, core),
+        "poller": partial(health.poller_runs, core, start.config.poll.account),
+        "slack": partial(slack_connection.fault, slack),
+    }
+
+
+async def _database_answers(core: Core) -> str | None:
+    await core.store.ping()
+    return None
+
+
+def _details(core: Core) -> web.AddTo:
+    """The page of card details, for the web server."""
+
+    async def open_link(token: Secret, manner: Manner) -> card_details_access.Shown:
+        return await card_details_access.open_link(core, token, manner)
+
+    return partial(
+        details.add_to,
+        open_link=open_link,
+        origins=core.reveals.origins,
+        nonce=core.ids.token,
+        https=core.reveals.base_url.startswith("https:"),
+    )
+
+
+async def _language_model(start: Start) -> LanguageModel | None:
+    """The optional proposer of readings; None, as by default, where none is set."""
+    model = start.config.model
+    if model is None:
+        return None
+    key = start.settings.language_model_key
+    return await start.stack.enter_async_context(connected(model.url, model.name, key))

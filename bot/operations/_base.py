@@ -17,6 +17,7 @@ from bot.domain.cards import CardEntry
 from bot.domain.error_messages import MESSAGES, NO_ANSWER
 from bot.domain.errors import InvalidFields, InvalidInput
 from bot.outcomes import Evidence, Finding, Outcome
+from bot.outcomes.effects import Effect
 from bot.partner.answers import NOT_CONNECTED, NOT_SENT, Answer, meaning
 from bot.partner.client import PartnerClient
 from bot.partner.endpoints import Endpoint
@@ -200,6 +201,14 @@ class Operation(ABC):
     @abstractmethod
     async def look(self, partner: PartnerClient, key: str, since: Any) -> Look:
         """Find the truth by reading only. `since` = first sent at. Raises PartnerError."""
+
+    def effects(self, outcome: Outcome) -> Sequence[Effect]:
+        """What this kind has written with an outcome beside what every kind has, in its transaction."""
+        return ()
+
+    def changed_card(self, outcome: Outcome) -> str | None:
+        """The id of the card that a success has changed or made, to be read again; None = no card."""
+        return self.subject if self.has_card else None
 
     def _answer(self, error: PartnerError) -> Answer:
         """The row of the table for what `send` met."""

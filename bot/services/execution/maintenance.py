@@ -7,15 +7,13 @@ from datetime import timedelta
 
 from bot.domain.errors import CountersignError
 from bot.domain.requests.lifecycle import Event, Request, State
-from bot.outcomes import Evidence, timing
+from bot.outcomes import Evidence, effects, timing
 from bot.partner.errors import PartnerError
 from bot.services import outbox_messages, people
 from bot.services.alerts import lifecycle as alerts
 from bot.services.core import Core
-from bot.services.execution import presend_checks
+from bot.services.execution import effect_writer, presend_checks
 from bot.services.operators import delegations
-from bot.services.requests import batch_rows
-from bot.services.requests.lifecycle import note
 from storage.events import relay, webhook_secrets
 from storage.requests import drafts, requests
 
@@ -65,20 +63,7 @@ async def _look_again(core: Core, request: Request) -> None:
     async with core.store.begin() as tx:
         text = f"It landed late, after it was given up as failed. {look.text}"
         moved = await requests.move(tx, request, Event.LAND_LATE, outcome_text=text, outcome=dict(look.facts))
-        await note(tx, core, moved, "system:upkeep", "request.landed_late", dict(look.facts))
-        await alerts.raise_(
-            tx,
-            core,
-            dedupe=f"late:{request.id}",
-            kind="landed_late",
-            subject=request.id,
-            severity="critical",
-            title=f"{request.id} landed late",
-            text=f"{text} Check the card and the ledger; a repeat may have paid twice.",
-        )
-        await outbox_messages.card(tx, core, moved)
-        await batch_rows.row_changed(tx, core, moved)
-        await outbox_messages.line(tx, core, moved, "landed_late", text=text)
+        await effect_writer.write(tx, core, moved, effects.of_late_landing(moved))
 
 
 async def check_policy(core: Core) -> None:

@@ -12,6 +12,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from bot.operations._base import Facts, Line, Look, Operation
+from bot.operations._handling import Handling
 from bot.outcomes import Evidence, Finding, Outcome
 from bot.outcomes.effects import Effect, KeepSecret, LoseSecret, SealSecret
 from bot.partner.client import PartnerClient
@@ -31,9 +32,7 @@ ROTATE_AGAIN = (
 
 class WebhookOperation(Operation):
     endpoint = Endpoint.SET_WEBHOOK
-    asked_by_admins = True
-    repeats = False
-    alone = True
+    handling = Handling(asked_by_admins=True, alone=True, repeats=False)
 
     @property
     def subject(self) -> str:

@@ -12,6 +12,7 @@ from typing import Any
 
 from bot.operations._base import Concern, Facts, Line, Look, Operation
 from bot.operations._card_switch import CARD
+from bot.operations._handling import Handling
 from bot.outcomes import Evidence, Finding, Outcome
 from bot.outcomes.effects import Effect, GrantLink
 from bot.partner.client import PartnerClient
@@ -43,7 +44,7 @@ class Reveal(Operation):
     phrases = ("show me the details of {card}", "reveal {card}")
     endpoint = Endpoint.DETAILS  # asked when its link is used
     fields = (CARD,)
-    needs_public_url = True
+    handling = Handling(needs_public_url=True)
 
     def summary(self) -> str:
         return f"Show the card details of {self.target_label} to the requester, once"

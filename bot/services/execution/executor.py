@@ -111,7 +111,7 @@ async def _may_repeat(core: Core, request: Request) -> presend_checks.Answer:
 
 
 async def _superseded(core: Core, request: Request) -> bool:
-    kinds = core.kinds[request.kind].superseded_by
+    kinds = core.kinds[request.kind].handling.superseded_by
     if not kinds or request.approved_at is None:
         return False
     async with core.store.read() as tx:
@@ -154,7 +154,7 @@ async def _claim(core: Core, request_id: str, *, approval_holds: bool) -> _Work 
         if history.last_doubt_at is not None and not request.outcome_unknown:
             request = await requests.touch(tx, request, outcome_unknown=True)
         # What may not be repeated is only looked at as soon as anybody could doubt what the call did.
-        approval_holds = approval_holds and (operation.repeats or history.last_doubt_at is None)
+        approval_holds = approval_holds and (operation.handling.repeats or history.last_doubt_at is None)
         step = planning.next_step(request, history, tx.now, approval_holds=approval_holds)
         if held:
             step = planning.Step.LOOK  # a pause stops sending, and nothing else
@@ -165,7 +165,7 @@ async def _claim(core: Core, request_id: str, *, approval_holds: bool) -> _Work 
 
 async def _waits_its_turn(tx: Tx, core: Core, request: Request) -> bool:
     """Of a kind that goes alone, and another one is under way: put off until that one is settled."""
-    if request.state is not State.APPROVED or not core.kinds[request.kind].alone:
+    if request.state is not State.APPROVED or not core.kinds[request.kind].handling.alone:
         return False
     under_way = await requests.find(tx, states=(State.EXECUTING, State.UNRESOLVED), subject=request.subject)
     others = [other.id for other in under_way if other.program == request.program]

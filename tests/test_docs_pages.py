@@ -35,8 +35,10 @@ LOST_ANSWERS = {
 }
 OTHER_WAYS = {
     "bot/outcomes/planning.py: def is_outdated": "The key is older than a day",
-    "bot/services/execution/outcome_effects.py: _KEY_LOST": "The API key stopped working while a request was under way",
-    "bot/services/execution/outcome_effects.py: _UNTRUSTED": "What is stored is not what was approved",
+    "bot/services/execution/ending_without_a_call.py: _KEY_LOST": (
+        "The API key stopped working while a request was under way"
+    ),
+    "bot/services/execution/ending_without_a_call.py: _UNTRUSTED": "What is stored is not what was approved",
     "bot/operations/card_topup.py: answered with another card or amount": "The answer named another card or amount",
 }
 

@@ -18,6 +18,7 @@ import handlers
 import storage
 
 SERVICES = Path(bot.services.__file__).parent
+EXECUTION = SERVICES / "execution"
 EVERYWHERE = [Path(package.__file__ or "").parent for package in (bot, handlers, storage)]
 AUDIT = Path(bot.services.audit.__file__)
 PEOPLE = Path(bot.services.people.__file__)
@@ -78,6 +79,13 @@ def approvals_counted(tree: ast.AST) -> Iterator[ast.AST]:
             )
 
 
+def alerts_raised(tree: ast.AST) -> Iterator[ast.AST]:
+    """`alerts.raise_`: an execution says which alert by an effect, and the writer of effects raises it."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and ast.unparse(node.func) == "alerts.raise_":
+            yield node
+
+
 Find = Callable[[ast.AST], Iterator[ast.AST]]
 
 # What is looked for, where, and the modules that may: with an example of what each must find.
@@ -87,6 +95,7 @@ RULES: list[tuple[Find, list[Path], set[Path], str]] = [
     (refusals_on_record, [SERVICES], {AUDIT}, "await people.refused(core, who, 'x', '', 'y')"),
     (refusals_for_a_role, [SERVICES], {PEOPLE}, "if who not in await people.admins(core):\n    raise No()"),
     (seats_compared, EVERYWHERE, SECOND_PERSON, "standing.are_one(a, b)"),
+    (alerts_raised, [EXECUTION], {EXECUTION / "effect_writer.py"}, "await alerts.raise_(tx, core)"),
     (approvals_counted, EVERYWHERE, set(), "len(given - {request.requester}) >= 1"),
 ]
 

@@ -65,7 +65,7 @@ def document() -> type[Document]:
     # Imported here because the operations bring the API's client with them, and most commands need neither.
     from bot import operations
 
-    return _document(tuple((name, kind.can_run_now) for name, kind in operations.kinds().items()))
+    return _document(tuple((name, kind.handling.can_run_now) for name, kind in operations.kinds().items()))
 
 
 @cache

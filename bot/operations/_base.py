@@ -17,7 +17,9 @@ from bot.domain.alerts import Remedy
 from bot.domain.cards import CardEntry
 from bot.domain.error_messages import MESSAGES, NO_ANSWER
 from bot.domain.errors import InvalidFields, InvalidInput
+from bot.operations._handling import Handling
 from bot.outcomes import Evidence, Finding, Outcome
+from bot.outcomes.effects import Effect
 from bot.partner.answers import NOT_CONNECTED, NOT_SENT, Answer, meaning
 from bot.partner.client import PartnerClient
 from bot.partner.endpoints import Endpoint
@@ -83,23 +85,9 @@ class Operation(ABC):
     phrases: ClassVar[tuple[str, ...]]
     endpoint: ClassVar[Endpoint]  # what it asks of the API: what an answer means stands in its table
     fields: ClassVar[tuple[Field, ...]]
-    # A newer approved request of one of these kinds on the same target replaces this one's repeats.
-    superseded_by: ClassVar[tuple[str, ...]] = ()
-    # False where acting blind beats not acting (a freeze must not wait for a balance).
-    must_recheck: ClassVar[bool] = True
-    moves_float: ClassVar[bool] = False  # its exposure leaves the float
-    # Kinds whose unknown outcome on the same target is a reason not to approve this one.
-    doubts: ClassVar[tuple[str, ...]] = ()
-    reads_back: ClassVar[bool] = True  # False where no call shows what was set: our own records do
-    needs_deliveries: ClassVar[bool] = False  # useless, or worse, where events do not reach this bot
     in_words: ClassVar[InWords] = {}  # where this call means something of its own by a code
-    can_run_now: ClassVar[bool] = False  # has the Freeze now checkbox
-    asked_by_admins: ClassVar[bool] = False
-    # False where the same call again would not do the same: after a doubt it is only looked at.
-    repeats: ClassVar[bool] = True
-    needs_public_url: ClassVar[bool] = False  # its outcome is a page of this bot's web server
     remedy: ClassVar[Remedy | None] = None  # which of what alerts ask for it does
-    alone: ClassVar[bool] = False  # one at a time for a program, among all kinds with the same subject
+    handling: ClassVar[Handling] = Handling()
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -203,6 +191,14 @@ class Operation(ABC):
     async def look(self, partner: PartnerClient, key: str, since: Any) -> Look:
         """Find the truth by reading only. `since` = first sent at. Raises PartnerError."""
 
+    def effects(self, outcome: Outcome) -> Sequence[Effect]:
+        """What this kind has written with an outcome beside what every kind has, in its transaction."""
+        return ()
+
+    def changed_card(self, outcome: Outcome) -> str | None:
+        """The id of the card that a success has changed or made, to be read again; None = no card."""
+        return self.subject if self.has_card else None
+
     def _answer(self, error: PartnerError) -> Answer:
         """The row of the table for what `send` met."""
         if isinstance(error, NotSent):
@@ -236,7 +232,7 @@ class Operation(ABC):
     ) -> str:
         """What happened, whether money moved, what to do next."""
         money = _MONEY_IN_DOUBT.get(finding, _MONEY[finding]) if outcome_unknown else _MONEY[finding]
-        if finding is Finding.UNKNOWN and not self.repeats:
+        if finding is Finding.UNKNOWN and not self.handling.repeats:
             money = _LOOKED_UP
         parts = [cause, money]
         if finding is Finding.REFUSED:

@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 
 from bot.operations._base import Facts, Field, Look, Operation
 from bot.operations._facts import card_facts
+from bot.operations._handling import Handling
 from bot.outcomes import Evidence, Finding, Outcome, timing
 from bot.partner.client import PartnerClient
 from bot.partner.endpoints import Endpoint
@@ -24,7 +25,7 @@ class CardSwitch(Operation):
     done: ClassVar[str]  # "frozen"
     endpoint = Endpoint.FREEZE
     fields = (CARD,)
-    superseded_by = ("card_freeze", "card_unfreeze")
+    handling = Handling(superseded_by=("card_freeze", "card_unfreeze"))
 
     def summary(self) -> str:
         return f"{self.verb} {self.target_label}"

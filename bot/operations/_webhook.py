@@ -7,11 +7,14 @@ registration's `updated_at`; then nobody has the secret, and only another rotati
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
 from bot.operations._base import Facts, Line, Look, Operation
+from bot.operations._handling import Handling
 from bot.outcomes import Evidence, Finding, Outcome
+from bot.outcomes.effects import Effect, KeepSecret, LoseSecret, SealSecret
 from bot.partner.client import PartnerClient
 from bot.partner.endpoints import Endpoint
 from bot.partner.errors import PartnerError
@@ -29,9 +32,7 @@ ROTATE_AGAIN = (
 
 class WebhookOperation(Operation):
     endpoint = Endpoint.SET_WEBHOOK
-    asked_by_admins = True
-    repeats = False
-    alone = True
+    handling = Handling(asked_by_admins=True, alone=True, repeats=False)
 
     @property
     def subject(self) -> str:
@@ -58,6 +59,17 @@ class WebhookOperation(Operation):
             return Outcome(Finding.SUCCEEDED, text, {"url": url, "signing": "kept"})
         text = f"Events go to {url}. Its new secret is sealed here and verifies them from now on."
         return Outcome(Finding.SUCCEEDED, text, {"url": url, "signing": "replaced"}, secret=change.secret)
+
+    def effects(self, outcome: Outcome) -> Sequence[Effect]:
+        """The one copy of a new secret is sealed; that one is lost, or kept, is on record too."""
+        if outcome.secret is not None:
+            return (SealSecret(outcome.secret),)
+        match outcome.facts.get("signing"):
+            case "kept":
+                return (KeepSecret(),)
+            case "lost":
+                return (LoseSecret(),)
+        return ()
 
     def judge(self, error: PartnerError, *, outcome_unknown: bool) -> Outcome:
         outcome = super().judge(error, outcome_unknown=outcome_unknown)

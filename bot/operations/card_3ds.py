@@ -13,6 +13,7 @@ from typing import Any
 from bot.operations._base import Concern, Facts, Field, Line, Look, Operation
 from bot.operations._card_switch import CARD
 from bot.operations._facts import card_facts, closed
+from bot.operations._handling import Handling
 from bot.outcomes import Evidence, Finding, Outcome
 from bot.partner.client import PartnerClient
 from bot.partner.endpoints import Endpoint
@@ -45,10 +46,9 @@ class CodesByWebhook(Operation):
             anew=True,
         ),
     )
-    superseded_by = ("card_3ds",)
-    reads_back = False
-    needs_deliveries = True
-    asked_by_admins = True
+    handling = Handling(
+        asked_by_admins=True, needs_deliveries=True, superseded_by=("card_3ds",), reads_back=False
+    )
 
     def summary(self) -> str:
         said = self.values["program_enabled"]

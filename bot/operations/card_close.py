@@ -18,6 +18,7 @@ from bot.domain.money.amounts import exact_sum, format_usd
 from bot.operations._base import Concern, Facts, Field, InWords, Line, Look, Operation
 from bot.operations._card_switch import CARD
 from bot.operations._facts import float_facts
+from bot.operations._handling import Handling
 from bot.outcomes import Evidence, Finding, Outcome
 from bot.partner.client import PartnerClient
 from bot.partner.endpoints import Endpoint
@@ -53,8 +54,7 @@ class Close(Operation):
         ),
     )
     # A card that another request has closed since reads just like one that this one closed.
-    superseded_by = ("card_close",)
-    doubts = ("card_topup", "card_unload", "card_close")
+    handling = Handling(doubts=("card_topup", "card_unload", "card_close"), superseded_by=("card_close",))
     in_words: ClassVar[InWords] = {
         (503, "UNAVAILABLE"): ("The card's balance could not be read, so the card stays open.", ""),
     }

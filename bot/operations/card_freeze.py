@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from decimal import Decimal
 
 from bot.domain.money.amounts import format_usd
@@ -19,9 +20,8 @@ class Freeze(CardSwitch):
     phrases = ("freeze {card}", "lock {card}")
     frozen = True
     done = "frozen"
-    can_run_now = True
     # A thief does not wait for a balance to become readable.
-    must_recheck = False
+    handling = replace(CardSwitch.handling, can_run_now=True, must_recheck=False)
 
     def lines(self, facts: Facts) -> list[Line]:
         balance = facts.get("card_balance_usd")

@@ -18,6 +18,7 @@ from bot.operations import readers
 from bot.operations._base import Concern, Facts, Field, Line, Look, Operation
 from bot.operations._card_switch import CARD
 from bot.operations._facts import card_facts, closed
+from bot.operations._handling import Handling
 from bot.outcomes import Evidence, Finding, Outcome, timing
 from bot.partner.client import PartnerClient
 from bot.partner.endpoints import Endpoint
@@ -51,7 +52,7 @@ class SetLimits(Operation):
             for name, label in PERIODS
         ),
     )
-    superseded_by = ("card_limits",)
+    handling = Handling(superseded_by=("card_limits",))
 
     @classmethod
     def parse(cls, texts: Mapping[str, str]) -> dict[str, str]:

@@ -113,6 +113,9 @@ class Order(Operation):
             {"card_id": card.id, "last4": card.last4},
         )
 
+    def changed_card(self, outcome: Outcome) -> str | None:
+        return outcome.facts.get("card_id")
+
     async def look(self, partner: PartnerClient, key: str, since: datetime) -> Look:
         ref, name = self.values.get("partner_ref"), self.values["card_holder_name"]
         async for card in partner.cards():

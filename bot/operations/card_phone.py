@@ -14,6 +14,7 @@ from bot.operations import readers
 from bot.operations._base import Concern, Facts, Field, Line, Look, Operation
 from bot.operations._card_switch import CARD
 from bot.operations._facts import card_facts, closed
+from bot.operations._handling import Handling
 from bot.outcomes import Evidence, Finding, Outcome
 from bot.partner.client import PartnerClient
 from bot.partner.endpoints import Endpoint
@@ -37,8 +38,7 @@ class ChangePhone(Operation):
             "phone", "Phone", readers.phone, private=True, mask=mask_phone, hint="Without the country code"
         ),
     )
-    superseded_by = ("card_phone",)
-    reads_back = False
+    handling = Handling(superseded_by=("card_phone",), reads_back=False)
 
     def summary(self) -> str:
         return f"Change the phone of {self.target_label} to {self._number}"

@@ -6,12 +6,15 @@ that link is used, so that their address is never written down [GET pan, POST pa
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
 from bot.operations._base import Concern, Facts, Line, Look, Operation
 from bot.operations._card_switch import CARD
+from bot.operations._handling import Handling
 from bot.outcomes import Evidence, Finding, Outcome
+from bot.outcomes.effects import Effect, GrantLink
 from bot.partner.client import PartnerClient
 from bot.partner.endpoints import Endpoint
 
@@ -41,7 +44,7 @@ class Reveal(Operation):
     phrases = ("show me the details of {card}", "reveal {card}")
     endpoint = Endpoint.DETAILS  # asked when its link is used
     fields = (CARD,)
-    needs_public_url = True
+    handling = Handling(needs_public_url=True)
 
     def summary(self) -> str:
         return f"Show the card details of {self.target_label} to the requester, once"
@@ -74,6 +77,10 @@ class Reveal(Operation):
     async def send(self, partner: PartnerClient, key: str, body: bytes) -> Outcome:
         text = "Approved: a link that works once goes to the requester alone, in a direct message. Nothing moves by it."
         return Outcome(Finding.SUCCEEDED, text, {"link": "granted"})
+
+    def effects(self, outcome: Outcome) -> Sequence[Effect]:
+        """The right to a link is written with the success, so that there is none without the other."""
+        return (GrantLink(),) if outcome.finding is Finding.SUCCEEDED else ()
 
     async def look(self, partner: PartnerClient, key: str, since: datetime) -> Look:
         """The right to a link is written with the outcome: while there is none, no link was made."""

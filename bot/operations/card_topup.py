@@ -10,6 +10,7 @@ from bot.domain.money.amounts import format_usd
 from bot.operations import readers
 from bot.operations._base import Concern, Facts, Field, Line, Look, Operation
 from bot.operations._facts import card_facts, float_facts, not_spendable
+from bot.operations._handling import Handling
 from bot.outcomes import Evidence, Finding, Outcome
 from bot.partner.client import PartnerClient
 from bot.partner.endpoints import Endpoint
@@ -25,8 +26,7 @@ class TopUp(Operation):
     phrases = ("top up {card} by {amount_usd}", "put {amount_usd} on {card}")
     endpoint = Endpoint.TOP_UP
     remedy = Remedy.TOP_UP_CARD
-    moves_float = True
-    doubts = ("card_topup", "card_unload", "card_close")
+    handling = Handling(moves_float=True, doubts=("card_topup", "card_unload", "card_close"))
     fields = (
         Field("card", "Card", card=True, placeholder="Last four, name, reference or id"),
         Field("amount_usd", "Amount (USD)", readers.amount, placeholder="50.00"),

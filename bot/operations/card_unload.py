@@ -16,6 +16,7 @@ from bot.operations import readers
 from bot.operations._base import Concern, Facts, Field, InWords, Line, Look, Operation
 from bot.operations._card_switch import CARD
 from bot.operations._facts import card_facts, closed, float_facts
+from bot.operations._handling import Handling
 from bot.outcomes import Evidence, Finding, Outcome
 from bot.partner.client import PartnerClient
 from bot.partner.endpoints import Endpoint
@@ -35,7 +36,7 @@ class Unload(Operation):
     phrases = ("unload {amount_usd} from {card}", "take {amount_usd} off {card}")
     endpoint = Endpoint.UNLOAD
     fields = (CARD, Field("amount_usd", "Amount (USD)", readers.amount, placeholder="50.00"))
-    doubts = ("card_topup", "card_unload", "card_close")
+    handling = Handling(doubts=("card_topup", "card_unload", "card_close"))
     in_words: ClassVar[InWords] = {
         (402, "INSUFFICIENT_FUNDS"): (
             _CARD_SHORT,

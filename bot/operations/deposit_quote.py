@@ -19,6 +19,7 @@ from bot.operations import readers
 from bot.operations._base import Concern, Facts, Field, InWords, Line, Look, Operation
 from bot.operations._card_switch import CARD
 from bot.operations._facts import card_facts, closed
+from bot.operations._handling import Handling
 from bot.outcomes import Evidence, Finding, Outcome
 from bot.partner.client import PartnerClient
 from bot.partner.endpoints import Endpoint
@@ -61,7 +62,7 @@ class QuoteDeposit(Operation):
         Field("asset", "Token", _word, placeholder="USDC"),
         Field("chain", "Network", _word, placeholder="POLYGON"),
     )
-    repeats = False
+    handling = Handling(repeats=False)
     in_words: ClassVar[InWords] = {
         (404, "NOT_FOUND"): ("The API does not know this card, or has no deposits for this account.", ""),
     }

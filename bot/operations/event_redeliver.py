@@ -13,6 +13,7 @@ from itertools import count
 from typing import Any, ClassVar, cast
 
 from bot.operations._base import Concern, Facts, Field, InWords, Line, Look, Operation
+from bot.operations._handling import Handling
 from bot.outcomes import Evidence, Finding, Outcome
 from bot.partner.client import PartnerClient
 from bot.partner.endpoints import Endpoint
@@ -41,7 +42,7 @@ class Redeliver(Operation):
     endpoint = Endpoint.REDELIVER
     fields = (Field("event_id", "Event", event_id, hint="The id of the event, as deliveries carry it."),)
     # The service may have delivered it since of its own accord: that is no late effect of this.
-    superseded_by = ("event_redeliver",)
+    handling = Handling(superseded_by=("event_redeliver",))
     in_words: ClassVar[InWords] = {
         (404, "NOT_FOUND"): (
             "The API does not know this event.",

@@ -12,6 +12,7 @@ from typing import Any
 
 from bot.domain.money.amounts import format_usd, plain
 from bot.operations._base import Concern, Facts, Field, Line, Look, Operation
+from bot.operations._handling import Handling
 from bot.outcomes import Evidence, Finding, Outcome, timing
 from bot.partner.client import PartnerClient
 from bot.partner.endpoints import Endpoint
@@ -58,7 +59,7 @@ class SetMarkup(Operation):
             hint="In percent: 2.5 means 2.5 USD of a deposit of 100 USD.",
         ),
     )
-    superseded_by = ("fees_markup",)
+    handling = Handling(superseded_by=("fees_markup",))
 
     @property
     def subject(self) -> str:

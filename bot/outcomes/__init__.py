@@ -6,6 +6,7 @@ request, and a spent key is never sent again. What each answer of the API means 
     Outcome     what one attempt came to: a Finding, with the words for people
     Evidence    what a look at the API shows, without a send
     planning    send, repeat or look; what a look proves; what an outcome does to the request
+    effects     what follows from a step: records, messages, alerts, secrets, as values to write
     timing      the pauses between attempts, and how long keys and details are kept
 """
 
@@ -13,4 +14,4 @@ from bot.outcomes.outcome import Outcome
 from bot.outcomes.planning import Evidence
 from bot.partner.answers import Finding
 
-__all__ = ["Evidence", "Finding", "Outcome", "planning", "timing"]
+__all__ = ["Evidence", "Finding", "Outcome", "effects", "planning", "timing"]

@@ -103,4 +103,4 @@ class Core:
     @property
     def float_kinds(self) -> frozenset[str]:
         """The kinds whose exposure leaves the float."""
-        return frozenset(kind for kind, cls in self.kinds.items() if cls.moves_float)
+        return frozenset(kind for kind, cls in self.kinds.items() if cls.handling.moves_float)

@@ -57,7 +57,7 @@ async def require_requester(core: Core, slack_id: str, *, action: str) -> Actor:
 
 async def require_may_ask(core: Core, slack_id: str, cls: type[Operation], *, action: str) -> Actor:
     """As `require_requester`; a kind for admins may be asked for by admins only, requesters or not."""
-    if not cls.asked_by_admins:
+    if not cls.handling.asked_by_admins:
         return await require_requester(core, slack_id, action=action)
     names = core.policy.people.admins or core.policy.people.approvers
     text = f"This may be asked for by admins only: {', '.join(names)}. Ask one of them."

@@ -36,7 +36,7 @@ async def open_form(turn: Turn, cls: type[Operation], filled: Filled, *, note: s
     """For those who may ask; a trigger lives three seconds, so nothing slow stands before the window."""
     await people.require_may_ask(turn.core, turn.user, cls, action=f"{cls.kind}.open")
     filled = replace(filled, texts=_without_safeguards(cls, filled.texts))
-    if cls.needs_public_url and not turn.core.reveals.base_url:
+    if cls.handling.needs_public_url and not turn.core.reveals.base_url:
         view = forms.trouble(cls.title, NOT_SET_UP)
     else:
         view = form_of(turn, cls, filled, note=note)

@@ -62,7 +62,7 @@ def _quick_actions(kinds: Mapping[str, type[Operation]]) -> list[b.Block]:
     buttons = [
         b.button(kinds[kind].verb, f"{ids.OPEN_FORM}:{kind}", " ".join(kinds[kind].command))
         for kind in ordered
-        if not kinds[kind].asked_by_admins
+        if not kinds[kind].handling.asked_by_admins
     ]
     return [b.header("Ask for"), b.actions(buttons[:25])] if buttons else []
 

@@ -118,7 +118,7 @@ async def asked(world: World, kind: str) -> Request:
         await local_facts.note_repeated(world.core, "main")
         async with world.store.begin() as tx:
             await otp_recipients.put(tx, card["partner_ref"], CAROL)
-    return await world.ask(kind, texts, by=CAROL if kind_class(kind).asked_by_admins else ALICE)
+    return await world.ask(kind, texts, by=CAROL if kind_class(kind).handling.asked_by_admins else ALICE)
 
 
 SHOWN = ("status", "balance_usd", "daily_limit", "weekly_limit", "monthly_limit", "three_ds_method")

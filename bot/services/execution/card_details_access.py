@@ -20,13 +20,14 @@ from bot.domain.errors import CountersignError, LookupFailed, NotAllowed
 from bot.domain.requests.lifecycle import Request
 from bot.domain.secret import Secret
 from bot.operations.card_reveal import odd_status
+from bot.outcomes import effects
 from bot.partner.errors import PartnerError, Unauthorized
 from bot.partner.loopback import is_loopback
 from bot.services import outbox_messages, people
 from bot.services.audit import audited_refusal
 from bot.services.cards import details_link
 from bot.services.core import Core
-from bot.services.execution import outcome_effects, presend_checks
+from bot.services.execution import effect_writer, presend_checks
 from bot.services.operators import programs
 from bot.services.requests.lifecycle import note
 from bot.services.requests.signatures import has_its_digest
@@ -143,7 +144,7 @@ async def _end(core: Core, request: Request, reason: str, text: str) -> None:
             current = await requests.get(tx, request.id) or request
             await details_link.say(tx, core, current, text)
             if reason == "tampered":
-                await outcome_effects.alarm_tampered(tx, core, current)
+                await effect_writer.write(tx, core, current, effects.of_tampering(current))
 
 
 async def _spend(core: Core, request: Request, digest: str, manner: Manner) -> Request:

@@ -17,19 +17,15 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 
-from bot.domain.alerts import request_alerts
 from bot.domain.requests.lifecycle import Attempt, Event, Request, State, moves_of
 from bot.operations._base import Operation
-from bot.outcomes import Finding, Outcome, planning
+from bot.outcomes import Finding, Outcome, effects, planning
 from bot.partner.errors import PartnerError
-from bot.services import outbox_messages
-from bot.services.alerts import lifecycle as alerts
-from bot.services.cards import card_sync, details_link
+from bot.services.cards import card_sync
 from bot.services.core import Core
-from bot.services.execution import outcome_effects, presend_checks, webhook_secret
+from bot.services.execution import effect_writer, ending_without_a_call, presend_checks
 from bot.services.operators import programs
-from bot.services.requests import batch_rows
-from bot.services.requests.lifecycle import close, note
+from bot.services.requests.lifecycle import close
 from storage.errors import CannotOpen, Purged
 from storage.operators import pauses
 from storage.requests import attempts, requests
@@ -70,7 +66,7 @@ async def execute(core: Core, request_id: str) -> None:
         return
     if request.is_batch and request.due_at is None:
         return  # its rows are sent
-    if await outcome_effects.without_a_call(core, request):
+    if await ending_without_a_call.nothing_to_call(core, request):
         return
     answer = await (presend_checks.first_send if request.state is State.APPROVED else _may_repeat)(
         core, request
@@ -79,7 +75,7 @@ async def execute(core: Core, request_id: str) -> None:
         await _hold_back(core, request, answer)
         return
     if isinstance(answer, presend_checks.Stop) and answer.alarm:
-        await outcome_effects.stop_tampered(core, request)
+        await ending_without_a_call.stop_tampered(core, request)
         return
     core.crash_point("execution.before_claim")
     work = await _claim(core, request_id, approval_holds=answer is None)
@@ -97,9 +93,7 @@ async def execute(core: Core, request_id: str) -> None:
 
 async def _refresh_card(core: Core, work: _Work, answered: _Answered) -> None:
     """Show the card as it now is. A failed read costs nothing: the directory is read whole every few minutes."""
-    card_id = answered.outcome.facts.get("card_id") or (
-        work.request.subject if work.operation.has_card else None
-    )
+    card_id = work.operation.changed_card(answered.outcome)
     if card_id is None:
         return
     try:
@@ -117,7 +111,7 @@ async def _may_repeat(core: Core, request: Request) -> presend_checks.Answer:
 
 
 async def _superseded(core: Core, request: Request) -> bool:
-    kinds = core.kinds[request.kind].superseded_by
+    kinds = core.kinds[request.kind].handling.superseded_by
     if not kinds or request.approved_at is None:
         return False
     async with core.store.read() as tx:
@@ -141,7 +135,7 @@ async def _hold_back(
             return
         await close(tx, core, current, answer.event, "system:execution", answer.text)
         if answer.alarm:
-            await outcome_effects.alarm_tampered(tx, core, request)
+            await effect_writer.write(tx, core, request, effects.of_tampering(request))
 
 
 async def _claim(core: Core, request_id: str, *, approval_holds: bool) -> _Work | None:
@@ -160,28 +154,18 @@ async def _claim(core: Core, request_id: str, *, approval_holds: bool) -> _Work 
         if history.last_doubt_at is not None and not request.outcome_unknown:
             request = await requests.touch(tx, request, outcome_unknown=True)
         # What may not be repeated is only looked at as soon as anybody could doubt what the call did.
-        approval_holds = approval_holds and (operation.repeats or history.last_doubt_at is None)
+        approval_holds = approval_holds and (operation.handling.repeats or history.last_doubt_at is None)
         step = planning.next_step(request, history, tx.now, approval_holds=approval_holds)
         if held:
             step = planning.Step.LOOK  # a pause stops sending, and nothing else
         attempt = await attempts.start(tx, request, step.value)
-        await note(
-            tx,
-            core,
-            request,
-            "system:execution",
-            "request.attempt",
-            {"number": attempt.number, "step": step.value},
-        )
-        if before.state is State.APPROVED:
-            await outbox_messages.card(tx, core, request)
-            await batch_rows.row_changed(tx, core, request)
+        await effect_writer.write(tx, core, request, effects.of_claim(before, attempt))
     return _Work(request, operation, attempt, history, approval_holds)
 
 
 async def _waits_its_turn(tx: Tx, core: Core, request: Request) -> bool:
     """Of a kind that goes alone, and another one is under way: put off until that one is settled."""
-    if request.state is not State.APPROVED or not core.kinds[request.kind].alone:
+    if request.state is not State.APPROVED or not core.kinds[request.kind].handling.alone:
         return False
     under_way = await requests.find(tx, states=(State.EXECUTING, State.UNRESOLVED), subject=request.subject)
     others = [other.id for other in under_way if other.program == request.program]
@@ -257,7 +241,8 @@ async def _finish(core: Core, work: _Work, answered: _Answered) -> None:
     """Write the outcome under our fence; a claim that was taken over writes nothing."""
     outcome = answered.outcome
     async with core.store.begin() as tx:
-        history = _with_answer(await attempts.of(tx, work.request.id), work, answered)
+        made = _with_answer(await attempts.of(tx, work.request.id), work, answered)
+        history = planning.History.of(made, work.operation.endpoint)
         readable = not (outcome.finding is Finding.UNRESOLVED and answered.finding == "unproven")
         change = planning.after(outcome, work.request, history, tx.now, readable=readable)
         request = await requests.finish(
@@ -283,15 +268,14 @@ async def _finish(core: Core, work: _Work, answered: _Answered) -> None:
             finding=answered.finding,
             detail=outcome.text[:500],
         )
-        if outcome.secret is not None or "signing" in outcome.facts:
-            await webhook_secret.record(tx, core, request, outcome)
-        if outcome.facts.get("link") == "granted":
-            await details_link.grant(tx, core, request)
-        await _tell(tx, core, work, request, change.event, outcome)
+        sent = effects.Sent(made, core.partners[request.program].key_prefix)
+        of_kind = work.operation.effects(outcome)
+        found = effects.of_outcome(request, change.event, outcome, sent=sent, of_kind=of_kind)
+        await effect_writer.write(tx, core, request, found)
         core.crash_point("execution.finishing")
 
 
-def _with_answer(rows: list[Attempt], work: _Work, answered: _Answered) -> planning.History:
+def _with_answer(made: list[Attempt], work: _Work, answered: _Answered) -> list[Attempt]:
     mine = replace(
         work.attempt,
         answered_at=work.attempt.sent_at,
@@ -299,19 +283,7 @@ def _with_answer(rows: list[Attempt], work: _Work, answered: _Answered) -> plann
         code=answered.code,
         finding=answered.finding,
     )
-    return planning.History.of([mine if row.id == mine.id else row for row in rows], work.operation.endpoint)
-
-
-async def _tell(
-    tx: Tx, core: Core, work: _Work, request: Request, event: Event | None, outcome: Outcome
-) -> None:
-    """Audit, messages owed, alerts, and the purge of private details."""
-    facts = {"finding": outcome.finding.value, "attempt": work.attempt.number, **outcome.facts}
-    await outcome_effects.tell(tx, core, request, event, facts)
-    if outcome.alarm:
-        said = request_alerts.KEY_REUSED.says(request=request.id, alarm=outcome.alarm)
-        condition = request_alerts.KEY_REUSED.condition(request.id)
-        await alerts.raise_(tx, core, said, condition=condition, subject=request.id)
+    return [mine if attempt.id == mine.id else attempt for attempt in made]
 
 
 @asynccontextmanager

@@ -5,18 +5,16 @@ from __future__ import annotations
 import logging
 from datetime import timedelta
 
-from bot.domain.alerts import people_alerts, request_alerts
+from bot.domain.alerts import people_alerts
 from bot.domain.errors import CountersignError
 from bot.domain.requests.lifecycle import Event, Request, State
-from bot.outcomes import Evidence, timing
+from bot.outcomes import Evidence, effects, timing
 from bot.partner.errors import PartnerError
 from bot.services import outbox_messages, people
 from bot.services.alerts import lifecycle as alerts
 from bot.services.core import Core
-from bot.services.execution import presend_checks
+from bot.services.execution import effect_writer, presend_checks
 from bot.services.operators import delegations
-from bot.services.requests import batch_rows
-from bot.services.requests.lifecycle import note
 from storage.events import relay, webhook_secrets
 from storage.requests import drafts, requests
 
@@ -47,7 +45,7 @@ async def sweep_late_landings(core: Core) -> None:
         failed = await requests.failed_in_doubt(tx, since=tx.now - timing.LATE_LANDING_FOR)
     for request in failed:
         # A switch that somebody has set since reads just like one that landed late.
-        is_switch = bool(core.kinds[request.kind].superseded_by)
+        is_switch = bool(core.kinds[request.kind].handling.superseded_by)
         if request.program in core.partners and not is_switch:
             await _look_again(core, request)
 
@@ -66,13 +64,7 @@ async def _look_again(core: Core, request: Request) -> None:
     async with core.store.begin() as tx:
         text = f"It landed late, after it was given up as failed. {look.text}"
         moved = await requests.move(tx, request, Event.LAND_LATE, outcome_text=text, outcome=dict(look.facts))
-        await note(tx, core, moved, "system:upkeep", "request.landed_late", dict(look.facts))
-        said = request_alerts.LANDED_LATE.says(request=request.id, how=text)
-        condition = request_alerts.LANDED_LATE.condition(request.id)
-        await alerts.raise_(tx, core, said, condition=condition, subject=request.id)
-        await outbox_messages.card(tx, core, moved)
-        await batch_rows.row_changed(tx, core, moved)
-        await outbox_messages.line(tx, core, moved, "landed_late", text=text)
+        await effect_writer.write(tx, core, moved, effects.of_late_landing(moved))
 
 
 async def check_policy(core: Core) -> None:

@@ -127,7 +127,7 @@ def _quorum(core: Core, request: Request, whole: Request, words: list[Decision])
     if request.valid_until != request.approved_at + APPROVAL_VALID_FOR:
         return _TAMPERED
     if request.break_glass:
-        allowed = core.policy.of(request.kind).now and core.kinds[request.kind].can_run_now
+        allowed = core.policy.of(request.kind).now and core.kinds[request.kind].handling.can_run_now
         return None if allowed and {d.actor for d in words} == {request.requester} else _TAMPERED
     approvers = second_people((d.actor for d in words), asked_by=request.requester)
     if len(approvers) < whole.approvals_needed or request.approved_at > request.expires_at:
@@ -146,7 +146,9 @@ async def _approvers_stand(core: Core, request: Request) -> Stop | None:
         made = await decisions.of(tx, request.id)
         approved = given(tx.vault, request, made, DecisionKind.APPROVE)
         whole = await batch_approval.decided_on(tx, request)
-    if core.kinds[request.kind].asked_by_admins and request.requester not in await people.admins(core):
+    if core.kinds[request.kind].handling.asked_by_admins and request.requester not in await people.admins(
+        core
+    ):
         text = f"{request.requester_name} is no longer an admin. Nothing was sent; ask again."
         return Stop(Event.CANCEL, text)
     standing = await people.standing(core)
@@ -182,7 +184,9 @@ async def recheck(core: Core, request: Request) -> Answer:
         await programs.pause(core, request.program, error)
         return Later("Sending to this program is paused: the API does not take the key.")
     except PartnerError as error:
-        return Later(f"The API could not be read: {error.message}") if operation.must_recheck else None
+        return (
+            Later(f"The API could not be read: {error.message}") if operation.handling.must_recheck else None
+        )
     except CountersignError as error:
         return Later(str(error))
     async with core.store.read() as tx:
@@ -195,7 +199,7 @@ async def recheck(core: Core, request: Request) -> Answer:
 
 async def _no_new_doubt(core: Core, request: Request, operation: Operation) -> Stop | None:
     """An unknown outcome on the same card that the approvers could not know of stops a further payment."""
-    if not operation.doubts or request.state is not State.APPROVED:
+    if not operation.handling.doubts or request.state is not State.APPROVED:
         return None
     async with core.store.read() as tx:
         now = await on_target(tx, operation)

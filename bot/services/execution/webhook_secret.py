@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bot.domain.alerts import delivery_alerts
 from bot.domain.requests.lifecycle import Request
-from bot.outcomes import Outcome
+from bot.outcomes.effects import KeepSecret, LoseSecret, SealSecret, SecretEffect
 from bot.services import audit
 from bot.services.alerts import lifecycle as alerts
 from bot.services.core import Core
@@ -13,21 +13,21 @@ from storage.events import webhook_secrets
 from storage.transaction import Tx
 
 
-async def record(tx: Tx, core: Core, request: Request, outcome: Outcome) -> None:
+async def record(tx: Tx, core: Core, request: Request, effect: SecretEffect) -> None:
     """In the transaction of the outcome, so that there is no moment with the one and without the other.
 
     Ends the alert of a lost secret where there is a new one, raises it where nobody has the current one.
     """
     program = request.program
-    if outcome.secret is not None:
-        kept = await webhook_secrets.put(
-            tx, program, outcome.secret, previous_until=tx.now + PREVIOUS_TAKEN_FOR
-        )
-    elif outcome.facts["signing"] == "lost":
-        kept = await webhook_secrets.note_lost(tx, program)
-    else:
-        found = await webhook_secrets.newest(tx, program)
-        kept = found or await webhook_secrets.note_lost(tx, program)
+    match effect:
+        case SealSecret():
+            until = tx.now + PREVIOUS_TAKEN_FOR
+            kept = await webhook_secrets.put(tx, program, effect.secret, previous_until=until)
+        case LoseSecret():
+            kept = await webhook_secrets.note_lost(tx, program)
+        case KeepSecret():
+            found = await webhook_secrets.newest(tx, program)
+            kept = found or await webhook_secrets.note_lost(tx, program)
     body = {"request": request.id, "version": kept.version, "state": kept.state}
     await audit.record(tx, core, "system:execution", "webhook.secret", f"program:{program}", body)
     if kept.state == "lost":

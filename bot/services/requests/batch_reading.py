@@ -181,7 +181,7 @@ async def _checked(
 
 
 def _again(cls: type[Operation], label: str, line: int) -> str:
-    together = " Put the amounts into one row." if cls.moves_float else " Once is enough."
+    together = " Put the amounts into one row." if cls.handling.moves_float else " Once is enough."
     return f"It names {label} again, as line {line} does.{together}"
 
 

@@ -90,7 +90,7 @@ async def _begin(
         reason = read_reason(reason)
     except ValueError as error:
         errors["reason"] = str(error)
-    if cls.needs_public_url and not core.reveals.base_url:
+    if cls.handling.needs_public_url and not core.reveals.base_url:
         errors["reason"] = NOT_SET_UP
     async with core.store.begin() as tx:
         label = ""
@@ -112,7 +112,7 @@ async def _begin(
             values=values,
             target_label=label,
             reason=reason,
-            run_now=run_now and cls.can_run_now and core.policy.of(kind).now,
+            run_now=run_now and cls.handling.can_run_now and core.policy.of(kind).now,
             facts={},
             created_at=tx.now,
         )
@@ -173,7 +173,7 @@ async def preview(core: Core, draft_id: str) -> Preview:
 async def house_facts(tx: Tx, core: Core, operation: Operation, program: str) -> Facts:
     """What our own records say: open and similar requests on the same target, what is held of the float."""
     facts = await on_target(tx, operation)
-    if operation.moves_float:
+    if operation.handling.moves_float:
         facts["pending_usd"] = str((await requests.pending_hold(tx, program, core.float_kinds)).usd)
     return facts
 
@@ -181,7 +181,7 @@ async def house_facts(tx: Tx, core: Core, operation: Operation, program: str) ->
 async def on_target(tx: Tx, operation: Operation) -> dict[str, Any]:
     """Ids of requests in doubt on the same target, and ids and states of similar ones."""
     facts: dict[str, Any] = {"unresolved": [], "similar": []}
-    in_doubt = {operation.kind, *operation.doubts}
+    in_doubt = {operation.kind, *operation.handling.doubts}
     if operation.subject:
         for other in await requests.find(tx, subject=operation.subject, limit=50):
             if other.state in (State.EXECUTING, State.UNRESOLVED) and other.kind in in_doubt:
@@ -200,9 +200,9 @@ def _similar(other: Request, operation: Operation, tx: Tx) -> bool:
 def house_concerns(operation: Operation, facts: Facts) -> list[Concern]:
     found = []
     ids = ", ".join(facts.get("unresolved") or ())
-    if ids and operation.alone:
+    if ids and operation.handling.alone:
         found.append(Concern(f"{ids} is under way: this one waits for it."))
-    elif ids and operation.doubts:
+    elif ids and operation.handling.doubts:
         found.append(
             Concern(f"{ids} on the same card has no known outcome yet. Approving this one too may pay twice.")
         )
@@ -217,7 +217,7 @@ async def house_lines(tx: Tx, core: Core, operation: Operation, facts: Facts, re
     """Float after everything pending, and how much of the rolling limits this would use."""
     lines: list[Line] = []
     exposure = operation.exposure_usd()
-    if operation.moves_float and "float_available_usd" in facts:
+    if operation.handling.moves_float and "float_available_usd" in facts:
         after_all = Decimal(facts["float_available_usd"]) - exposure - Decimal(facts["pending_usd"])
         lines.append(("After all pending", format_usd(after_all)))
     lines += await limit_lines(tx, core, exposure, requester)

@@ -26,9 +26,9 @@ _REPEATED = "webhook_repeated"
 async def facts(tx: Tx, operation: Operation, program: str) -> Facts:
     """For `reads_back` and `needs_deliveries`; nothing for other kinds."""
     found: dict[str, Any] = {}
-    if not operation.reads_back:
+    if not operation.handling.reads_back:
         found["set_before"] = await _set_before(tx, operation)
-    if operation.needs_deliveries:
+    if operation.handling.needs_deliveries:
         verified_at = await verified_delivery_at(tx, program)
         found["verified_at"] = f"{verified_at:%Y-%m-%d %H:%M:%S} UTC" if verified_at else None
         found["is_verified"] = verified_at is not None and verified_at >= tx.now - DELIVERED_WITHIN

@@ -63,7 +63,7 @@ def form(
         choices = tuple((name, name) for name in programs)
         blocks.append(b.field(PROGRAM, "Program", _select(choices, filled.program or programs[0])))
     blocks += [_input(f, filled.texts.get(f.name, "")) for f in cls.fields]
-    if run_now and cls.can_run_now:
+    if run_now and cls.handling.can_run_now:
         blocks.append(_now(filled.run_now))
     blocks.append(reason_field(filled.reason))
     meta = ids.pack(kind=cls.kind, **({"channel": channel} if channel else {}))

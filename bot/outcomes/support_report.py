@@ -1,27 +1,26 @@
-"""The support card: all the service needs to look into an outcome, and nothing it must not see."""
+"""The report people copy to the card provider's support: all it needs to look into an outcome, and nothing more."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from bot.domain.money.amounts import format_usd
-from bot.domain.requests.lifecycle import Request
-from bot.services.core import Core
-from storage.requests import attempts
-from storage.transaction import Tx
+from bot.domain.requests.lifecycle import Attempt, Request
 
 
-async def card(tx: Tx, core: Core, request: Request) -> str:
-    """Text anyone can copy to the service: ids, key prefix, attempts. No key, phone, e-mail or link."""
+def text(request: Request, attempts: Sequence[Attempt], key_prefix: str) -> str:
+    """Ids, key prefix and attempts, a line each. No API key, phone, e-mail or link."""
     lines = [
         request.outcome_text,
         f"Request {request.id}: {request.kind}, {request.subject_label or request.subject}",
     ]
     if request.exposure_usd:
         lines.append(f"Amount {format_usd(request.exposure_usd)}")
-    lines.append(f"Program {request.program}, key prefix {core.partners[request.program].key_prefix}")
+    lines.append(f"Program {request.program}, key prefix {key_prefix}")
     lines.append(f"Idempotency-Key {request.key}")
     if request.subject:
         lines.append(f"Acts on {request.subject}")
-    for attempt in await attempts.of(tx, request.id):
+    for attempt in attempts:
         answer = " ".join(str(part) for part in (attempt.status, attempt.code) if part) or "no answer"
         lines.append(
             f"Attempt {attempt.number} ({attempt.purpose}) {attempt.sent_at:%Y-%m-%d %H:%M:%S} UTC: {answer}"

@@ -1,4 +1,4 @@
-"""What follows when an execution gets somewhere, and how one ends when no call can be made any more.
+"""How a request ends when no call can be made for it any more.
 
 A request that waits for a key that works again, or whose stored terms were changed by hand, must not
 wait for ever: it ends as `failed` where nothing can have happened, and as `unresolved` where it may.
@@ -6,20 +6,14 @@ wait for ever: it ends as `failed` where nothing can have happened, and as `unre
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from datetime import timedelta
-from typing import Any
 
-from bot.domain.alerts import request_alerts
-from bot.domain.requests.lifecycle import TERMINAL, Event, Request, State
-from bot.outcomes import planning, timing
-from bot.services import outbox_messages
-from bot.services.alerts import lifecycle as alerts
+from bot.domain.requests.lifecycle import Attempt, Event, Request, State
+from bot.outcomes import effects, planning, timing
 from bot.services.core import Core
-from bot.services.execution import support_report
+from bot.services.execution import effect_writer
 from bot.services.operators import pausing, programs
-from bot.services.requests import batch_rows
-from bot.services.requests.lifecycle import note
 from storage.requests import attempts, requests
 from storage.transaction import Tx
 
@@ -34,26 +28,7 @@ _UNTRUSTED = (
 )
 
 
-async def tell(tx: Tx, core: Core, request: Request, event: Event | None, facts: Mapping[str, Any]) -> None:
-    """After an outcome: audit, messages owed, the alert of a lost outcome, the purge of private details."""
-    await note(tx, core, request, "system:execution", "request.outcome", facts)
-    await outbox_messages.card(tx, core, request)
-    await batch_rows.row_changed(tx, core, request)
-    if event is not None:
-        await outbox_messages.line(tx, core, request, str(request.state), text=request.outcome_text)
-    if request.state in TERMINAL:
-        await requests.purge(tx, request.id)
-        await outbox_messages.tell_requester(tx, core, request, "")
-        await alerts.resolve(tx, core, request_alerts.UNRESOLVED.condition(request.id))
-    if event is Event.LOSE_SIGHT:
-        report = await support_report.card(tx, core, request)
-        said = request_alerts.UNRESOLVED.says(request=request.id, support_card=report)
-        condition = request_alerts.UNRESOLVED.condition(request.id)
-        await alerts.raise_(tx, core, said, condition=condition, subject=request.id)
-        await outbox_messages.tell_requester(tx, core, request, "")
-
-
-async def without_a_call(core: Core, request: Request) -> bool:
+async def nothing_to_call(core: Core, request: Request) -> bool:
     """Nothing may be called for it now; where that has gone on for too long, the request ends here."""
     paused = await programs.is_paused(core, request.program)
     held = await pausing.of(core, request.program) is not None
@@ -64,12 +39,13 @@ async def without_a_call(core: Core, request: Request) -> bool:
         if current is None or current.version != request.version or _is_held(tx, current):
             return True
         endpoint = core.kinds[current.kind].endpoint
-        history = planning.History.of(await attempts.of(tx, current.id), endpoint)
+        made = await attempts.of(tx, current.id)
+        history = planning.History.of(made, endpoint)
         if planning.never_executed(current, history, tx.now):
-            await _end(tx, core, current, Event.FAIL, planning.LAPSED)
+            await _end(tx, core, current, Event.FAIL, planning.LAPSED, made)
             return True
         if paused and current.first_sent_at and tx.now >= current.first_sent_at + sum_of_pauses():
-            await _end(tx, core, current, Event.LOSE_SIGHT, _KEY_LOST)
+            await _end(tx, core, current, Event.LOSE_SIGHT, _KEY_LOST, made)
     # What was never executed waits with the rest; what may have been is looked at, and not sent again.
     return paused or (held and not history.leaves_a_doubt)
 
@@ -90,7 +66,7 @@ async def stop_tampered(core: Core, request: Request) -> None:
         if current is None or current.version != request.version or _is_held(tx, current):
             return
         if current.state is State.EXECUTING:
-            await _end(tx, core, current, Event.LOSE_SIGHT, _UNTRUSTED)
+            await _end(tx, core, current, Event.LOSE_SIGHT, _UNTRUSTED, await attempts.of(tx, current.id))
         else:
             await requests.touch(
                 tx,
@@ -99,17 +75,12 @@ async def stop_tampered(core: Core, request: Request) -> None:
                 due_at=tx.now + timing.RECONCILE_EVERY,
                 outcome_text=_UNTRUSTED,
             )
-        await alarm_tampered(tx, core, current)
+        await effect_writer.write(tx, core, current, effects.of_tampering(current))
 
 
-async def alarm_tampered(tx: Tx, core: Core, request: Request) -> None:
-    """One alert for each request whose row is not as it was approved."""
-    said = request_alerts.TAMPERED.says(request=request.id)
-    condition = request_alerts.TAMPERED.condition(request.id)
-    await alerts.raise_(tx, core, said, condition=condition, subject=request.id)
-
-
-async def _end(tx: Tx, core: Core, request: Request, event: Event, text: str) -> None:
+async def _end(
+    tx: Tx, core: Core, request: Request, event: Event, text: str, made: Sequence[Attempt]
+) -> None:
     lost = event is Event.LOSE_SIGHT
     moved = await requests.move(
         tx,
@@ -123,4 +94,5 @@ async def _end(tx: Tx, core: Core, request: Request, event: Event, text: str) ->
         lease_owner=None,
         lease_until=None,
     )
-    await tell(tx, core, moved, event, {"without_a_call": True})
+    sent = effects.Sent(made, core.partners[request.program].key_prefix)
+    await effect_writer.write(tx, core, moved, effects.of_ending_without_call(moved, event, sent=sent))

@@ -1,0 +1,44 @@
+"""How requests of a kind are handled: what decides whether one may be asked for, sent, repeated or swept.
+
+Each kind declares one `Handling` in one expression; the engine asks it and knows no kind by name. The defaults fit
+a call that reads back what it set, may be repeated with the same key and body, and takes nothing from the float.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Handling:
+    """Checked when it is made: TypeError for what no kind may be."""
+
+    # Who may ask, and what must be there.
+    asked_by_admins: bool = False
+    can_run_now: bool = False  # has the Freeze now checkbox: done at once, confirmed by a second person later
+    needs_public_url: bool = False  # its outcome is a page of this bot's web server
+    needs_deliveries: bool = False  # useless, or worse, where events do not reach this bot
+
+    # Before approval and before the first send.
+    moves_float: bool = False  # its exposure leaves the float
+    doubts: tuple[
+        str, ...
+    ] = ()  # kinds whose unknown outcome on the same target speaks against approving this one
+    alone: bool = False  # one at a time for a program, among all kinds with the same subject
+    must_recheck: bool = (
+        True  # False where acting blind beats not acting: a freeze does not wait for a balance
+    )
+
+    # After a doubt.
+    repeats: bool = True  # False where the same call again would not do the same: then it is only looked at
+    superseded_by: tuple[str, ...] = ()  # a newer approved request of these kinds replaces this one's repeats
+    reads_back: bool = True  # False where no call shows what was set: our own records do
+
+    def __post_init__(self) -> None:
+        for name in ("doubts", "superseded_by"):
+            if not isinstance(getattr(self, name), tuple):
+                raise TypeError(f"{name} is a tuple of kinds: ({getattr(self, name)!r},)")
+        if self.moves_float and self.can_run_now:
+            raise TypeError("what moves float waits for a second person, so it cannot run now")
+        if self.moves_float and not self.must_recheck:
+            raise TypeError("what moves float is checked again before it is sent")

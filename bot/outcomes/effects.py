@@ -1,0 +1,205 @@
+"""What follows from each step of an approved request, as a list of effects. Pure.
+
+An effect is a value that says what to write: an audit entry, a message to send, an alert, a secret to seal. The
+functions below turn a step into its effects; an operation kind adds its own by `Operation.effects`. All of a list
+is about one request, and `bot.services.execution.effect_writer` writes it in the transaction that changes that
+request, in the order of `ORDER`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from bot.domain.alerts import Said, request_alerts
+from bot.domain.requests.lifecycle import TERMINAL, Attempt, Event, Request, State
+from bot.domain.secret import Secret
+from bot.outcomes import support_report
+from bot.outcomes.outcome import Outcome
+
+EXECUTION = "system:execution"
+UPKEEP = "system:upkeep"
+
+
+@dataclass(frozen=True, slots=True)
+class SealSecret:
+    """Seal the webhook secret that the API gave this once, as the program's current one."""
+
+    secret: Secret
+
+
+@dataclass(frozen=True, slots=True)
+class KeepSecret:
+    """The program's webhook secret did not change. If this bot has none, record that nobody has it."""
+
+
+@dataclass(frozen=True, slots=True)
+class LoseSecret:
+    """Record that the API signs with a webhook secret that never reached this bot."""
+
+
+@dataclass(frozen=True, slots=True)
+class GrantLink:
+    """Let the requester have one-time links to card details until the approval lapses."""
+
+
+@dataclass(frozen=True, slots=True)
+class AuditEntry:
+    """Put `action` of `actor` on record, with the request's kind, state and digest beside `body`."""
+
+    action: str
+    body: Mapping[str, Any]
+    actor: str = EXECUTION
+
+
+@dataclass(frozen=True, slots=True)
+class RedrawCard:
+    """Draw the request's card in the approvals channel as the request is now."""
+
+
+@dataclass(frozen=True, slots=True)
+class UpdateBatch:
+    """Move the batch of this row to where its rows are now."""
+
+
+@dataclass(frozen=True, slots=True)
+class ThreadLine:
+    """Add a line to the request's thread. `line` is the word that the view turns into a sentence."""
+
+    line: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class PurgePrivate:
+    """Delete the sealed details and the frozen body."""
+
+
+@dataclass(frozen=True, slots=True)
+class RaiseAlert:
+    """Raise an alert about the request, or count it once more. `condition` is the key of what it is about."""
+
+    said: Said
+    condition: str
+
+
+@dataclass(frozen=True, slots=True)
+class DirectMessage:
+    """Send the requester a direct message that shows the request as it is now."""
+
+
+@dataclass(frozen=True, slots=True)
+class ResolveAlert:
+    """End the open alert of this condition, if there is one."""
+
+    condition: str
+
+
+SecretEffect = SealSecret | KeepSecret | LoseSecret
+Effect = (
+    SecretEffect
+    | GrantLink
+    | AuditEntry
+    | RedrawCard
+    | UpdateBatch
+    | ThreadLine
+    | PurgePrivate
+    | RaiseAlert
+    | DirectMessage
+    | ResolveAlert
+)
+
+# What only this answer holds first, then the record of it, then what people see.
+ORDER: tuple[type[Effect], ...] = (
+    SealSecret,
+    KeepSecret,
+    LoseSecret,
+    GrantLink,
+    AuditEntry,
+    RedrawCard,
+    UpdateBatch,
+    ThreadLine,
+    PurgePrivate,
+    RaiseAlert,
+    DirectMessage,
+    ResolveAlert,
+)
+
+
+def in_order(found: Iterable[Effect]) -> list[Effect]:
+    """The same effects in the order in which they are written; those of one type keep theirs."""
+    return sorted(found, key=lambda effect: ORDER.index(type(effect)))
+
+
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """What was sent for the request so far, for the report to the card provider's support.
+
+    `attempts` are in the order they were made, the one just answered included.
+    """
+
+    attempts: Sequence[Attempt] = field(default_factory=tuple)
+    key_prefix: str = ""  # of the program's API key
+
+
+def of_claim(before: Request, attempt: Attempt) -> list[Effect]:
+    """An executor took the request and is about to make this attempt."""
+    entry = AuditEntry("request.attempt", {"number": attempt.number, "step": attempt.purpose})
+    return [entry, *_shown(before)] if before.state is State.APPROVED else [entry]
+
+
+def of_outcome(
+    after: Request, event: Event | None, outcome: Outcome, *, sent: Sent, of_kind: Iterable[Effect] = ()
+) -> list[Effect]:
+    """An attempt was answered and came to `outcome`; `event` is how that moved the request, None = not at all.
+
+    `after` is the request as it now is, `of_kind` what its kind adds by `Operation.effects`.
+    """
+    body = {"finding": outcome.finding.value, "attempt": sent.attempts[-1].number, **outcome.facts}
+    found = [*of_kind, *_settled(after, event, body, sent)]
+    if outcome.alarm:
+        said = request_alerts.KEY_REUSED.says(request=after.id, alarm=outcome.alarm)
+        found.append(RaiseAlert(said, request_alerts.KEY_REUSED.condition(after.id)))
+    return found
+
+
+def of_ending_without_call(after: Request, event: Event, *, sent: Sent) -> list[Effect]:
+    """The request ended, or its outcome was given up as unknown, with no call made for it any more."""
+    return _settled(after, event, {"without_a_call": True}, sent)
+
+
+def of_tampering(request: Request) -> list[Effect]:
+    """The stored request is not the approved one."""
+    said = request_alerts.TAMPERED.says(request=request.id)
+    return [RaiseAlert(said, request_alerts.TAMPERED.condition(request.id))]
+
+
+def of_late_landing(after: Request) -> list[Effect]:
+    """A look found that a request given up as failed was carried out after all."""
+    said = request_alerts.LANDED_LATE.says(request=after.id, how=after.outcome_text)
+    return [
+        AuditEntry("request.landed_late", after.outcome or {}, UPKEEP),
+        *_shown(after),
+        ThreadLine("landed_late", after.outcome_text),
+        RaiseAlert(said, request_alerts.LANDED_LATE.condition(after.id)),
+    ]
+
+
+def _settled(after: Request, event: Event | None, body: Mapping[str, Any], sent: Sent) -> list[Effect]:
+    """Audit and card always; what people must read, the purge and the alert by where the request is now."""
+    unresolved = request_alerts.UNRESOLVED.condition(after.id)
+    found: list[Effect] = [AuditEntry("request.outcome", body), *_shown(after)]
+    if event is not None:
+        found.append(ThreadLine(after.state.value, after.outcome_text))
+    if after.state in TERMINAL:
+        found += [PurgePrivate(), DirectMessage(), ResolveAlert(unresolved)]
+    if event is Event.LOSE_SIGHT:
+        report = support_report.text(after, sent.attempts, sent.key_prefix)
+        said = request_alerts.UNRESOLVED.says(request=after.id, support_card=report)
+        found += [RaiseAlert(said, unresolved), DirectMessage()]
+    return found
+
+
+def _shown(request: Request) -> list[Effect]:
+    return [RedrawCard()] if request.parent_id is None else [RedrawCard(), UpdateBatch()]

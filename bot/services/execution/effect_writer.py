@@ -1,0 +1,50 @@
+"""Writes the effects of a step, in the transaction that changes the request: all of them, or none.
+
+Which effects a step has is said in `bot.outcomes.effects` and by the operation kinds. Every record, message and
+alert of an execution is written here, so that what leaves this bot because of an outcome is one list to read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import assert_never
+
+from bot.domain.requests.lifecycle import Request
+from bot.outcomes import effects as e
+from bot.services import outbox_messages
+from bot.services.alerts import lifecycle as alerts
+from bot.services.cards import details_link
+from bot.services.core import Core
+from bot.services.execution import webhook_secret
+from bot.services.requests import batch_rows
+from bot.services.requests.lifecycle import note
+from storage.requests import requests
+from storage.transaction import Tx
+
+
+async def write(tx: Tx, core: Core, request: Request, found: Iterable[e.Effect]) -> None:
+    """Write what follows for `request`, which is as this transaction has left it, in the order of `effects.ORDER`."""
+    for effect in e.in_order(found):
+        match effect:
+            case e.SealSecret() | e.KeepSecret() | e.LoseSecret():
+                await webhook_secret.record(tx, core, request, effect)
+            case e.GrantLink():
+                await details_link.grant(tx, core, request)
+            case e.AuditEntry():
+                await note(tx, core, request, effect.actor, effect.action, effect.body)
+            case e.RedrawCard():
+                await outbox_messages.card(tx, core, request)
+            case e.UpdateBatch():
+                await batch_rows.row_changed(tx, core, request)
+            case e.ThreadLine():
+                await outbox_messages.line(tx, core, request, effect.line, text=effect.text)
+            case e.PurgePrivate():
+                await requests.purge(tx, request.id)
+            case e.RaiseAlert():
+                await alerts.raise_(tx, core, effect.said, condition=effect.condition, subject=request.id)
+            case e.DirectMessage():
+                await outbox_messages.tell_requester(tx, core, request, "")
+            case e.ResolveAlert():
+                await alerts.resolve(tx, core, effect.condition)
+            case _:
+                assert_never(effect)

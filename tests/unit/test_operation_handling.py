@@ -1,0 +1,78 @@
+"""How requests of each kind are handled: one value a kind, with no kind in it that there is not."""
+
+from __future__ import annotations
+
+from dataclasses import FrozenInstanceError, asdict
+from typing import Any
+
+import pytest
+
+from bot import operations
+from bot.operations._base import Operation
+from bot.operations._handling import Handling
+
+PAYS = ("card_topup", "card_unload", "card_close")
+# What each kind has otherwise than most.
+OF_KINDS: dict[str, dict[str, Any]] = {
+    "card_3ds": {
+        "asked_by_admins": True,
+        "needs_deliveries": True,
+        "superseded_by": ("card_3ds",),
+        "reads_back": False,
+    },
+    "card_close": {"doubts": PAYS, "superseded_by": ("card_close",)},
+    "card_freeze": {
+        "can_run_now": True,
+        "must_recheck": False,
+        "superseded_by": ("card_freeze", "card_unfreeze"),
+    },
+    "card_limits": {"superseded_by": ("card_limits",)},
+    "card_order": {},
+    "card_phone": {"superseded_by": ("card_phone",), "reads_back": False},
+    "card_reveal": {"needs_public_url": True},
+    "card_topup": {"moves_float": True, "doubts": PAYS},
+    "card_unfreeze": {"superseded_by": ("card_freeze", "card_unfreeze")},
+    "card_unload": {"doubts": PAYS},
+    "deposit_quote": {"repeats": False},
+    "event_redeliver": {"superseded_by": ("event_redeliver",)},
+    "fees_markup": {"superseded_by": ("fees_markup",)},
+    "funding_submit": {},
+    "webhook_register": {"asked_by_admins": True, "alone": True, "repeats": False},
+    "webhook_rotate": {"asked_by_admins": True, "alone": True, "repeats": False},
+}
+KINDS = operations.kinds()
+
+
+@pytest.mark.parametrize("kind", sorted(KINDS))
+def test_each_kind_is_handled_as_it_says(kind: str) -> None:
+    usual = asdict(Handling())
+
+    found = {name: value for name, value in asdict(KINDS[kind].handling).items() if value != usual[name]}
+
+    assert found == OF_KINDS[kind]
+
+
+@pytest.mark.parametrize("kind", sorted(KINDS))
+def test_what_a_kind_names_are_kinds(kind: str) -> None:
+    handling = KINDS[kind].handling
+
+    assert {*handling.doubts, *handling.superseded_by} <= set(KINDS)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "why"),
+    [
+        ({"doubts": "card_topup"}, "doubts is a tuple"),
+        ({"superseded_by": ["card_topup"]}, "superseded_by is a tuple"),
+        ({"moves_float": True, "can_run_now": True}, "second person"),
+        ({"moves_float": True, "must_recheck": False}, "checked again"),
+    ],
+)
+def test_what_no_kind_may_be_is_refused_when_it_is_defined(wrong: dict[str, Any], why: str) -> None:
+    with pytest.raises(TypeError, match=why):
+        Handling(**wrong)
+
+
+def test_nothing_changes_how_a_kind_is_handled_afterwards() -> None:
+    with pytest.raises(FrozenInstanceError):
+        Operation.handling.repeats = False  # type: ignore[misc]

@@ -1,0 +1,199 @@
+"""What follows from each step of a request, pure: over every state, outcome and event that can meet."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import timedelta
+from itertools import product
+from typing import get_args
+
+import pytest
+
+from bot import operations
+from bot.domain.requests.lifecycle import Attempt, Event, Request, State, advance
+from bot.domain.secret import Secret
+from bot.operations._base import Operation
+from bot.outcomes import Finding, Outcome, planning
+from bot.outcomes import effects as e
+from tests.unit.test_outcomes_planning import REQUEST, SENT_AT, attempt, history
+
+SENT = e.Sent(
+    (attempt("unknown"), attempt("unknown", number=2, status=503, code="UNAVAILABLE")), "co_live_1a2b"
+)
+SETTLED = [e.AuditEntry, e.RedrawCard, e.ThreadLine, e.PurgePrivate, e.DirectMessage, e.ResolveAlert]
+LOST = [e.AuditEntry, e.RedrawCard, e.ThreadLine, e.RaiseAlert, e.DirectMessage]
+STILL_THERE = [e.AuditEntry, e.RedrawCard]
+EXPECTED = {Event.SUCCEED: SETTLED, Event.FAIL: SETTLED, Event.LOSE_SIGHT: LOST, None: STILL_THERE}
+
+
+def types(found: Sequence[e.Effect], *, of_a_row: bool = False) -> list[type[e.Effect]]:
+    """The types in the order they are written; `of_a_row`: its batch follows it right after its card."""
+    written = [type(effect) for effect in e.in_order(found)]
+    if of_a_row:
+        assert written.pop(written.index(e.RedrawCard) + 1) is e.UpdateBatch
+    return written
+
+
+def moved(request: Request, event: Event | None, text: str = "It happened.") -> Request:
+    state = request.state if event is None else advance(request.state, event)
+    return replace(request, state=state, version=request.version + 1, outcome_text=text)
+
+
+@pytest.mark.parametrize("parent_id", [None, "R-BATC"])
+@pytest.mark.parametrize("finding", list(Finding))
+@pytest.mark.parametrize("state", [State.EXECUTING, State.UNRESOLVED])
+def test_each_outcome_in_each_state_has_its_effects(
+    state: State, finding: Finding, parent_id: str | None
+) -> None:
+    """Whatever the plan makes of an outcome: the event alone says what is written, and nothing is left out."""
+    late = SENT_AT + timedelta(minutes=20)
+    for unknown, readable, repeats, now in product((False, True), (False, True), (1, 9), (SENT_AT, late)):
+        request = replace(REQUEST, state=state, outcome_unknown=unknown, parent_id=parent_id)
+        outcome = Outcome(finding, "It happened.", {"code": "ODD"})
+        past = history(*(attempt(finding.value, number=n) for n in range(1, repeats + 1)))
+        change = planning.after(outcome, request, past, now, readable=readable)
+
+        found = e.of_outcome(moved(request, change.event), change.event, outcome, sent=SENT)
+
+        assert types(found, of_a_row=parent_id is not None) == EXPECTED[change.event]
+        (entry,) = (effect for effect in found if isinstance(effect, e.AuditEntry))
+        assert entry == e.AuditEntry(
+            "request.outcome", {"finding": finding.value, "attempt": 2, "code": "ODD"}, "system:execution"
+        )
+
+
+@pytest.mark.parametrize("event", [Event.SUCCEED, Event.FAIL, Event.LOSE_SIGHT])
+def test_the_effects_name_the_request_as_it_now_is(event: Event) -> None:
+    after = moved(REQUEST, event)
+
+    found = e.of_outcome(after, event, Outcome(Finding.UNKNOWN, ""), sent=SENT)
+
+    assert e.ThreadLine(after.state.value, "It happened.") in found
+    raised = [effect for effect in found if isinstance(effect, e.RaiseAlert)]
+    if event is not Event.LOSE_SIGHT:
+        assert e.ResolveAlert("unresolved:R-7K3M") in found
+        assert raised == []
+        return
+    (alert,) = raised
+    assert (alert.said.kind.name, alert.condition) == ("unresolved", "unresolved:R-7K3M")
+    assert alert.said.title == "R-7K3M: outcome not known"
+    assert alert.said.text.startswith("It happened.\nRequest R-7K3M: card_topup, card1\nAmount 50.00 USD\n")
+    assert "key prefix co_live_1a2b" in alert.said.text
+    assert alert.said.text.endswith("Attempt 2 (send) 2026-03-02 09:00:00 UTC: 503 UNAVAILABLE")
+
+
+def test_an_alarm_is_an_alert_of_its_own_beside_everything_else() -> None:
+    outcome = Outcome(Finding.UNRESOLVED, "", alarm="The key was used before.")
+    after = moved(REQUEST, Event.LOSE_SIGHT)
+
+    without = e.of_outcome(after, Event.LOSE_SIGHT, replace(outcome, alarm=""), sent=SENT)
+    found = e.of_outcome(after, Event.LOSE_SIGHT, outcome, sent=SENT)
+
+    (alarm,) = (effect for effect in found if effect not in without)
+    assert isinstance(alarm, e.RaiseAlert)
+    assert (alarm.said.kind.name, alarm.condition) == ("key_reused", "alarm:R-7K3M")
+    assert alarm.said.title == "R-7K3M: an answer that should be impossible"
+    assert alarm.said.text == "The key was used before."
+
+
+def test_what_a_kind_adds_is_written_first_whatever_its_place() -> None:
+    outcome = Outcome(Finding.SUCCEEDED, "")
+    after = moved(REQUEST, Event.SUCCEED)
+
+    found = e.of_outcome(after, Event.SUCCEED, outcome, sent=SENT, of_kind=(e.GrantLink(), e.LoseSecret()))
+
+    assert types(found) == [e.LoseSecret, e.GrantLink, *SETTLED]
+    assert types(found[::-1]) == types(found)
+
+
+@pytest.mark.parametrize("event", [Event.FAIL, Event.LOSE_SIGHT])
+def test_an_ending_without_a_call_has_the_effects_of_its_event(event: Event) -> None:
+    after = moved(REQUEST, event)
+
+    found = e.of_ending_without_call(after, event, sent=SENT)
+
+    assert types(found) == EXPECTED[event]
+    assert e.AuditEntry("request.outcome", {"without_a_call": True}) in found
+
+
+@pytest.mark.parametrize("state", [State.APPROVED, State.EXECUTING, State.UNRESOLVED])
+@pytest.mark.parametrize("parent_id", [None, "R-BATC"])
+def test_a_claim_is_shown_when_it_is_the_first(state: State, parent_id: str | None) -> None:
+    made = Attempt("R.3", "R", 3, 3, "me", "look", SENT_AT)
+    entry = e.AuditEntry("request.attempt", {"number": 3, "step": "look"})
+
+    found = e.of_claim(replace(REQUEST, state=state, parent_id=parent_id), made)
+
+    follows = [e.UpdateBatch()] if parent_id else []
+    assert found == [entry, *([e.RedrawCard(), *follows] if state is State.APPROVED else [])]
+
+
+def test_a_late_landing_and_a_changed_row_are_alerts() -> None:
+    failed = replace(REQUEST, state=State.FAILED, outcome={"debit_usd": "50.00"})
+
+    late = e.of_late_landing(moved(failed, Event.LAND_LATE))
+
+    assert types(late) == [e.AuditEntry, e.RedrawCard, e.ThreadLine, e.RaiseAlert]
+    assert late[0] == e.AuditEntry("request.landed_late", {"debit_usd": "50.00"}, "system:upkeep")
+    assert e.ThreadLine("landed_late", "It happened.") in late
+    assert [a.condition for a in late if isinstance(a, e.RaiseAlert)] == ["late:R-7K3M"]
+    (tampered,) = e.of_tampering(REQUEST)
+    assert isinstance(tampered, e.RaiseAlert)
+    assert (tampered.said.kind.name, tampered.condition) == ("tampered", "tampered:R-7K3M")
+
+
+def test_every_effect_has_its_place_in_the_order() -> None:
+    assert set(e.ORDER) == set(get_args(e.Effect))
+    assert len(e.ORDER) == len(set(e.ORDER))
+
+
+ONE_SECRET = Secret("whsec_1")
+OF_KINDS: list[tuple[str, Outcome, tuple[e.Effect, ...]]] = [
+    *(
+        (kind, outcome, effects)
+        for kind in ("webhook_register", "webhook_rotate")
+        for outcome, effects in (
+            (Outcome(Finding.SUCCEEDED, "", {"signing": "kept"}), (e.KeepSecret(),)),
+            (
+                Outcome(Finding.SUCCEEDED, "", {"signing": "replaced"}, secret=ONE_SECRET),
+                (e.SealSecret(ONE_SECRET),),
+            ),
+            (Outcome(Finding.REFUSED, "", {"signing": "lost"}), (e.LoseSecret(),)),
+            (Outcome(Finding.REFUSED, "", {"status": 400}), ()),
+            (Outcome(Finding.UNKNOWN, ""), ()),
+        )
+    ),
+    *(
+        ("card_reveal", Outcome(finding, ""), (e.GrantLink(),) if finding is Finding.SUCCEEDED else ())
+        for finding in Finding
+    ),
+]
+
+
+def operation(kind: str) -> Operation:
+    return operations.kinds()[kind]({"card": "card1"}, "ALICE MOREAU ••4242")
+
+
+@pytest.mark.parametrize(("kind", "outcome", "effects"), OF_KINDS)
+def test_a_kind_says_what_its_outcome_has_written(
+    kind: str, outcome: Outcome, effects: tuple[e.Effect, ...]
+) -> None:
+    assert tuple(operation(kind).effects(outcome)) == effects
+
+
+@pytest.mark.parametrize("kind", sorted(set(operations.kinds()) - {kind for kind, _, _ in OF_KINDS}))
+def test_most_kinds_add_nothing(kind: str) -> None:
+    facts = {"signing": "lost", "link": "granted", "card_id": "card2"}
+
+    assert [operation(kind).effects(Outcome(finding, "", facts)) for finding in Finding] == [()] * len(
+        Finding
+    )
+
+
+def test_the_card_to_read_again_is_the_one_that_was_changed_or_made() -> None:
+    done = Outcome(Finding.SUCCEEDED, "", {"card_id": "card2"})
+
+    assert operation("card_order").changed_card(done) == "card2"
+    assert operation("card_topup").changed_card(done) == "card1"
+    assert operation("fees_markup").changed_card(done) is None

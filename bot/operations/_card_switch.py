@@ -17,6 +17,8 @@ from bot.partner.errors import PartnerError
 from bot.partner.ratelimit import Lane
 
 CARD = Field("card", "Card", card=True, placeholder="Last four, name, reference or id")
+# How lists name the card, besides the field's own name and label.
+CARD_HEADERS = ("last4", "last four", "card id", "name", "cardholder", "holder", "reference", "partner ref")
 
 
 class CardSwitch(Operation):

@@ -49,6 +49,8 @@ class CodesByWebhook(Operation):
     reads_back = False
     needs_deliveries = True
     asked_by_admins = True
+    place = 9
+    intent = "set_3ds"
 
     def summary(self) -> str:
         said = self.values["program_enabled"]

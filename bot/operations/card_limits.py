@@ -14,7 +14,7 @@ from typing import Any
 from bot.domain.errors import InvalidFields
 from bot.domain.money.amounts import format_usd
 from bot.operations import readers
-from bot.operations._base import Concern, Facts, Field, Line, Look, Operation
+from bot.operations._base import Buttons, Concern, Facts, Field, Line, Look, Operation, Trouble
 from bot.operations._card_switch import CARD
 from bot.operations._facts import card_facts, closed
 from bot.outcomes import Evidence, Finding, Outcome, timing
@@ -27,6 +27,9 @@ PERIODS = (
     ("weekly_limit", "Weekly limit"),
     ("monthly_limit", "Monthly limit"),
 )
+
+# Declines that say a limit is used up.
+_USED_UP = ("daily_limit_exceeded", "weekly_limit_exceeded", "monthly_limit_exceeded")
 
 
 class SetLimits(Operation):
@@ -50,6 +53,14 @@ class SetLimits(Operation):
         ),
     )
     superseded_by = ("card_limits",)
+    place = 7
+    intent = "set_limits"
+    buttons = Buttons(more=2)
+
+    @classmethod
+    def mends(cls, trouble: Trouble) -> dict[str, str] | None:
+        used_up = trouble.about == "decline" and trouble.code in _USED_UP
+        return trouble.on_card() if used_up else None
 
     @classmethod
     def parse(cls, texts: Mapping[str, str]) -> dict[str, str]:

@@ -11,7 +11,7 @@ from typing import Any
 
 from bot.domain.requests.terms import mask_phone
 from bot.operations import readers
-from bot.operations._base import Concern, Facts, Field, Line, Look, Operation
+from bot.operations._base import Buttons, Concern, Facts, Field, Line, Look, Operation
 from bot.operations._card_switch import CARD
 from bot.operations._facts import card_facts, closed
 from bot.outcomes import Evidence, Finding, Outcome
@@ -39,6 +39,9 @@ class ChangePhone(Operation):
     )
     superseded_by = ("card_phone",)
     reads_back = False
+    place = 8
+    intent = "change_phone"
+    buttons = Buttons(more=4)
 
     def summary(self) -> str:
         return f"Change the phone of {self.target_label} to {self._number}"

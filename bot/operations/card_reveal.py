@@ -9,7 +9,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-from bot.operations._base import Concern, Facts, Line, Look, Operation
+from bot.operations._base import Buttons, Concern, Facts, Line, Look, Operation
 from bot.operations._card_switch import CARD
 from bot.outcomes import Evidence, Finding, Outcome
 from bot.partner.client import PartnerClient
@@ -42,6 +42,8 @@ class Reveal(Operation):
     endpoint = Endpoint.DETAILS  # asked when its link is used
     fields = (CARD,)
     needs_public_url = True
+    place = 10
+    buttons = Buttons(more=3)
 
     def summary(self) -> str:
         return f"Show the card details of {self.target_label} to the requester, once"

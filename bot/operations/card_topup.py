@@ -2,16 +2,52 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
-from typing import Any
+from typing import Any, ClassVar
 
 from bot.domain.money.amounts import format_usd
 from bot.operations import readers
-from bot.operations._base import Concern, Facts, Field, Line, Look, Operation
+from bot.operations._base import Batch, Buttons, Concern, Facts, Field, Line, Look, Operation, Trouble
+from bot.operations._card_switch import CARD_HEADERS
 from bot.operations._facts import card_facts, float_facts, not_spendable
 from bot.outcomes import Evidence, Finding, Outcome
 from bot.partner.client import PartnerClient
 from bot.partner.endpoints import Endpoint
+
+
+class Many(Batch):
+    """Many top-ups in one list."""
+
+    headers: ClassVar[Mapping[str, tuple[str, ...]]] = {
+        "card": CARD_HEADERS,
+        "amount_usd": ("amount", "usd"),
+    }
+    examples = ("4242,50.00", "ALICE MOREAU,1250")
+
+    def summary(self, cards: str, total_usd: Decimal) -> str:
+        return f"Top up {cards} by {format_usd(total_usd)} in all"
+
+    def lines(self, rows: int, total_usd: Decimal, facts: Facts) -> list[Line]:
+        available = Decimal(facts["float_available_usd"])
+        after = available - total_usd
+        after_all = after - Decimal(facts["pending_usd"])
+        return [
+            ("Float available", f"{format_usd(available)} → {format_usd(after)}"),
+            ("After all pending", format_usd(after_all)),
+        ]
+
+    def concerns(
+        self, rows: int, total_usd: Decimal, facts: Facts, of_rows: Sequence[Concern]
+    ) -> list[Concern]:
+        available = Decimal(facts["float_available_usd"])
+        if total_usd <= available:
+            return [*of_rows]
+        text = (
+            f"This does not fit: {format_usd(total_usd)} in all is more than the {format_usd(available)} of float"
+            " available now. Rows are sent in their order while it lasts; the others end with nothing sent."
+        )
+        return [Concern(text), *of_rows]
 
 
 class TopUp(Operation):
@@ -29,6 +65,15 @@ class TopUp(Operation):
         Field("card", "Card", card=True, placeholder="Last four, name, reference or id"),
         Field("amount_usd", "Amount (USD)", readers.amount, placeholder="50.00"),
     )
+    place = 2
+    intent = "topup_card"
+    buttons = Buttons(first_on={"ACTIVE": 1, "FROZEN": 2}, home=1)
+    batch = Many()
+
+    @classmethod
+    def mends(cls, trouble: Trouble) -> dict[str, str] | None:
+        empty = trouble.about == "decline" and trouble.code == "insufficient_card_balance"
+        return trouble.on_card() if empty else None
 
     @property
     def amount_usd(self) -> Decimal:

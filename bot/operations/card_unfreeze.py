@@ -5,7 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 
 from bot.domain.money.amounts import format_usd
-from bot.operations._base import Concern, Facts, Line
+from bot.operations._base import CARD_FROZEN, Buttons, Concern, Facts, Line, Trouble
 from bot.operations._card_switch import CardSwitch
 
 
@@ -19,6 +19,14 @@ class Unfreeze(CardSwitch):
     phrases = ("unfreeze {card}", "unlock {card}")
     frozen = False
     done = "unfrozen"
+    place = 5
+    intent = "unfreeze_card"
+    leaves_card = "ACTIVE"
+    buttons = Buttons(first_on={"FROZEN": 1}, home=4)
+
+    @classmethod
+    def mends(cls, trouble: Trouble) -> dict[str, str] | None:
+        return trouble.on_card() if trouble.about == CARD_FROZEN else None
 
     def lines(self, facts: Facts) -> list[Line]:
         balance = facts.get("card_balance_usd")

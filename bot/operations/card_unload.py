@@ -13,7 +13,7 @@ from typing import Any, ClassVar, cast
 
 from bot.domain.money.amounts import format_usd
 from bot.operations import readers
-from bot.operations._base import Concern, Facts, Field, InWords, Line, Look, Operation
+from bot.operations._base import Buttons, Concern, Facts, Field, InWords, Line, Look, Operation
 from bot.operations._card_switch import CARD
 from bot.operations._facts import card_facts, closed, float_facts
 from bot.outcomes import Evidence, Finding, Outcome
@@ -42,6 +42,9 @@ class Unload(Operation):
             "Look at the card's balance, then make a new request for less.",
         ),
     }
+    place = 3
+    intent = "unload_card"
+    buttons = Buttons(more=1)
 
     @property
     def amount_usd(self) -> Decimal:

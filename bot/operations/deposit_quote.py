@@ -65,6 +65,7 @@ class QuoteDeposit(Operation):
     in_words: ClassVar[InWords] = {
         (404, "NOT_FOUND"): ("The API does not know this card, or has no deposits for this account.", ""),
     }
+    place = 16
 
     @classmethod
     def configured(cls, body_names: Mapping[str, str]) -> type[QuoteDeposit]:

@@ -48,6 +48,7 @@ class Redeliver(Operation):
             "Check its id and the program, then make a new request.",
         ),
     }
+    place = 15
 
     @property
     def subject(self) -> str:

@@ -59,6 +59,8 @@ class SetMarkup(Operation):
         ),
     )
     superseded_by = ("fees_markup",)
+    place = 12
+    intent = "set_markup"
 
     @property
     def subject(self) -> str:

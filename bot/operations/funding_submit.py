@@ -7,7 +7,7 @@ from typing import Any
 
 from bot.domain.money.amounts import format_usd
 from bot.operations import readers
-from bot.operations._base import Concern, Facts, Field, Line, Look, Operation
+from bot.operations._base import Buttons, Concern, Facts, Field, Line, Look, Operation, Trouble
 from bot.operations.funding_words import reason_in_words
 from bot.outcomes import Evidence, Finding, Outcome
 from bot.partner.client import PartnerClient
@@ -30,6 +30,19 @@ class SubmitFunding(Operation):
         Field("tx_hash", "Transaction hash", readers.tx_hash, placeholder="0x…"),
         Field("network", "Network", readers.network, element="choice", choices=NETWORKS),
     )
+    place = 11
+    intent = "submit_funding"
+    buttons = Buttons(home=5)
+
+    @classmethod
+    def mends(cls, trouble: Trouble) -> dict[str, str] | None:
+        if trouble.about in ("float_low", "runway"):
+            return {}
+        if trouble.about != "funding":
+            return None
+        # A hash that was not found may be found later; one that failed on its network never is.
+        again = {"not_found": {"tx_hash": trouble.tx_hash}, "transaction_failed": {}}
+        return again.get(trouble.reason)
 
     @property
     def subject(self) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from bot.domain.errors import Stale
-from bot.operations._base import Concern, Facts
+from bot.operations._base import Concern, Facts, Trouble
 from bot.operations._webhook import WebhookOperation
 
 
@@ -20,6 +20,11 @@ class RotateWebhook(WebhookOperation):
     help = "replace the secret that signs the service's events (admins)"
     phrases = ("rotate the webhook secret",)
     fields = ()
+    place = 14
+
+    @classmethod
+    def mends(cls, trouble: Trouble) -> dict[str, str] | None:
+        return {} if trouble.about == "webhook_secret" else None
 
     def learned(self, facts: Facts) -> dict[str, str]:
         return {"url": facts["url"]} if facts["url"] else {}

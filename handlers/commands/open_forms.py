@@ -71,9 +71,10 @@ def _about_webhook(turn: Turn, rest: str) -> Filled:
 
 
 async def open_from_request(turn: Turn, request_id: str, *, undo: bool = False) -> None:
-    """Ask again for what was asked, or (`undo`) unfreeze what was frozen; private details are typed anew."""
+    """Ask again for what was asked, or (`undo`) take back what was done at once; private details are typed anew."""
     request = (await request_lookups.request_picture(turn.core, request_id)).request
-    cls = turn.core.kinds["card_unfreeze" if undo else request.kind]
+    asked = turn.core.kinds[request.kind]
+    cls = turn.core.kinds[asked.undone_by] if undo else asked
     shown = {f.name for f in cls.fields if not f.private}
     texts = {name: text for name, text in request.terms.items() if name in shown}
     about = f" ({request.subject_label})" if request.subject_label else ""

@@ -14,29 +14,20 @@ SEVERE = frozenset({"fraud_risk_declined", "security_check_failed", BLOCKED})
 
 @dataclass(frozen=True, slots=True)
 class Cause:
-    """`what` completes "declined: …"; `next_step` is a sentence; `remedy` an operation kind or ""."""
+    """`what` completes "declined: …"; `next_step` is a sentence."""
 
     what: str
     next_step: str
-    remedy: str = ""
 
 
 _CAUSES: Mapping[str, Cause] = {
-    "insufficient_card_balance": Cause(
-        "the card does not hold enough", "Top up the card, then buy again.", "card_topup"
-    ),
+    "insufficient_card_balance": Cause("the card does not hold enough", "Top up the card, then buy again."),
     "issuer_funds_unavailable": Cause(
         "the service could not fund the purchase", "Contact the service if it goes on."
     ),
-    "daily_limit_exceeded": Cause(
-        "the card's daily limit is used up", "Raise the limit or wait.", "card_limits"
-    ),
-    "weekly_limit_exceeded": Cause(
-        "the card's weekly limit is used up", "Raise the limit or wait.", "card_limits"
-    ),
-    "monthly_limit_exceeded": Cause(
-        "the card's monthly limit is used up", "Raise the limit or wait.", "card_limits"
-    ),
+    "daily_limit_exceeded": Cause("the card's daily limit is used up", "Raise the limit or wait."),
+    "weekly_limit_exceeded": Cause("the card's weekly limit is used up", "Raise the limit or wait."),
+    "monthly_limit_exceeded": Cause("the card's monthly limit is used up", "Raise the limit or wait."),
     "single_purchase_limit_exceeded": Cause(
         "the purchase is above what one purchase may cost",
         "Split the purchase; this ceiling cannot be raised.",

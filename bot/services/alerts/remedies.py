@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from bot.domain.errors import NotFound
-from bot.domain.events import decline_text
+from bot.operations._base import CARD_FROZEN, Trouble
 from bot.services.alerts import lifecycle as alerts
 from bot.services.core import Core
 from storage.cards import cards
@@ -37,30 +37,27 @@ async def of(core: Core, alert_id: str) -> Remedy:
         if alert is None:
             raise NotFound("There is no such alert any more.")
         known = await alerts.facts_of(tx, alert)
-        kind, texts = await _form(tx, core, alert, known)
-    if kind in core.kinds:
-        program = known.get("program") or core.default_program
-        return Remedy(alert.title, kind, texts, program, reason=alert.title)
+        trouble = await _trouble(tx, alert, known)
+    program = known.get("program") or core.default_program
+    for kind, cls in core.kinds.items():
+        texts = cls.mends(trouble)
+        if texts is not None:
+            return Remedy(alert.title, kind, texts, program, reason=alert.title)
     return Remedy(alert.title, text=_for_the_service(core, alert, known))
 
 
-async def _form(tx: Tx, core: Core, alert: Alert, known: Mapping[str, str]) -> tuple[str, dict[str, str]]:
-    """The operation kind that mends it and what its form holds; "" where none does."""
+async def _trouble(tx: Tx, alert: Alert, known: Mapping[str, str]) -> Trouble:
+    """What the alert is about, in the words that the kinds go by."""
     card_id = known.get("card_id", "")
     card = await cards.get(tx, card_id) if card_id else None
-    if card is not None and card.status == "FROZEN":
-        return "card_unfreeze", {"card": card_id}
-    if alert.kind == "decline":
-        kind = decline_text.cause_in_words(known.get("code", "")).remedy
-        return kind, {"card": card_id} if card_id else {}
-    if alert.kind in ("float_low", "runway"):
-        return "funding_submit", {}
-    if alert.kind == "webhook_secret":
-        return "webhook_rotate", {}
-    if alert.kind == "funding" and known.get("reason") in ("not_found", "transaction_failed"):
-        again = known.get("reason") == "not_found"
-        return "funding_submit", {"tx_hash": known["tx_hash"]} if again else {}
-    return "", {}
+    is_frozen = card is not None and card.status == "FROZEN"
+    return Trouble(
+        about=CARD_FROZEN if is_frozen else alert.kind,
+        code=known.get("code", ""),
+        reason=known.get("reason", ""),
+        card_id=card_id,
+        tx_hash=known.get("tx_hash", ""),
+    )
 
 
 def _for_the_service(core: Core, alert: Alert, known: Mapping[str, str]) -> str:

@@ -18,9 +18,9 @@ from bot.domain.cards import CardEntry
 from bot.domain.error_messages import MESSAGES, NO_ANSWER
 from bot.domain.errors import InvalidFields, InvalidInput, NotFound
 from bot.outcomes import Evidence, Finding, Outcome
-from bot.partner.answers import NOT_CONNECTED, NOT_SENT, Answer, meaning
+from bot.partner.answers import NOT_CONNECTED, NOT_SENT, Answer
 from bot.partner.client import PartnerClient
-from bot.partner.endpoints import Endpoint
+from bot.partner.endpoints import Endpoint, meaning
 from bot.partner.errors import NotConnected, NotSent, PartnerError
 
 Facts = Mapping[str, Any]

@@ -11,8 +11,8 @@ from typing import Any, ClassVar
 from bot.operations._base import Facts, Field, Look, Operation
 from bot.operations._facts import card_facts
 from bot.outcomes import Evidence, Finding, Outcome, timing
+from bot.partner.calls import cards as card_calls
 from bot.partner.client import PartnerClient
-from bot.partner.endpoints import Endpoint
 from bot.partner.errors import PartnerError
 from bot.partner.ratelimit import Lane
 
@@ -24,7 +24,7 @@ CARD_HEADERS = ("last4", "last four", "card id", "name", "cardholder", "holder",
 class CardSwitch(Operation):
     frozen: ClassVar[bool]
     done: ClassVar[str]  # "frozen"
-    endpoint = Endpoint.FREEZE
+    endpoint = card_calls.FREEZE
     fields = (CARD,)
     superseded_by = ("card_freeze", "card_unfreeze")
 

@@ -12,8 +12,8 @@ from typing import Any
 
 from bot.operations._base import Facts, Line, Look, Operation
 from bot.outcomes import Evidence, Finding, Outcome
+from bot.partner.calls import events as event_calls
 from bot.partner.client import PartnerClient
-from bot.partner.endpoints import Endpoint
 from bot.partner.errors import PartnerError
 from bot.partner.models import WebhookChange
 
@@ -28,7 +28,7 @@ ROTATE_AGAIN = (
 
 
 class WebhookOperation(Operation):
-    endpoint = Endpoint.SET_WEBHOOK
+    endpoint = event_calls.SET_WEBHOOK
     asked_by_admins = True
     repeats = False
     alone = True

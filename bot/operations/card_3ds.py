@@ -14,8 +14,8 @@ from bot.operations._base import Concern, Facts, Field, Line, Look, Operation
 from bot.operations._card_switch import CARD
 from bot.operations._facts import card_facts, closed
 from bot.outcomes import Evidence, Finding, Outcome
+from bot.partner.calls import cards as card_calls
 from bot.partner.client import PartnerClient
-from bot.partner.endpoints import Endpoint
 
 MODE = "webhook"
 
@@ -33,7 +33,7 @@ class CodesByWebhook(Operation):
         " (admins)"
     )
     phrases = ("send the codes of {card} by webhook",)
-    endpoint = Endpoint.SET_3DS
+    endpoint = card_calls.SET_3DS
     fields = (
         CARD,
         Field(

@@ -19,8 +19,8 @@ from bot.operations._base import Buttons, Concern, Facts, Field, InWords, Line, 
 from bot.operations._card_switch import CARD
 from bot.operations._facts import float_facts
 from bot.outcomes import Evidence, Finding, Outcome
+from bot.partner.calls import cards as card_calls
 from bot.partner.client import PartnerClient
-from bot.partner.endpoints import Endpoint
 
 _FOUR_DIGITS = re.compile(r"[0-9]{4}")
 # Purchases settle within a day or so, so what is open is among the newest.
@@ -45,7 +45,7 @@ class Close(Operation):
         " freezing can be undone, closing cannot"
     )
     phrases = ("close {card}", "close {card} for good")
-    endpoint = Endpoint.CLOSE
+    endpoint = card_calls.CLOSE
     fields = (
         CARD,
         Field(

@@ -18,8 +18,8 @@ from bot.operations._base import Buttons, Concern, Facts, Field, Line, Look, Ope
 from bot.operations._card_switch import CARD
 from bot.operations._facts import card_facts, closed
 from bot.outcomes import Evidence, Finding, Outcome, timing
+from bot.partner.calls import cards as card_calls
 from bot.partner.client import PartnerClient
-from bot.partner.endpoints import Endpoint
 from bot.partner.models import Limits
 
 PERIODS = (
@@ -44,7 +44,7 @@ class SetLimits(Operation):
         "set the weekly limit of {card} to {weekly_limit}",
         "set the monthly limit of {card} to {monthly_limit}",
     )
-    endpoint = Endpoint.SET_LIMITS
+    endpoint = card_calls.SET_LIMITS
     fields = (
         CARD,
         *(

@@ -18,8 +18,8 @@ from bot.operations import readers
 from bot.operations._base import Batch, Buttons, Concern, Facts, Field, Line, Look, Operation
 from bot.operations._facts import float_facts
 from bot.outcomes import Evidence, Finding, Outcome
+from bot.partner.calls import cards as card_calls
 from bot.partner.client import PartnerClient
-from bot.partner.endpoints import Endpoint
 
 # The service's clock and ours may differ by this much when we look for a card made "since" a moment.
 _CLOCK_SLACK = timedelta(minutes=2)
@@ -85,7 +85,7 @@ class Order(Operation):
     example = "/card order"
     help = "order a new virtual card"
     phrases = ("order a card for {card_holder_name}", "new card for {card_holder_name}")
-    endpoint = Endpoint.ORDER_CARD
+    endpoint = card_calls.ORDER_CARD
     fields = (
         Field("card_holder_name", "Cardholder name", readers.cardholder_name, placeholder="Alice Moreau"),
         Field(

@@ -15,8 +15,8 @@ from bot.operations._base import Buttons, Concern, Facts, Field, Line, Look, Ope
 from bot.operations._card_switch import CARD
 from bot.operations._facts import card_facts, closed
 from bot.outcomes import Evidence, Finding, Outcome
+from bot.partner.calls import cards as card_calls
 from bot.partner.client import PartnerClient
-from bot.partner.endpoints import Endpoint
 
 
 class ChangePhone(Operation):
@@ -27,7 +27,7 @@ class ChangePhone(Operation):
     example = "/card phone 4242"
     help = "change the number that the one-time codes of a card's online purchases are sent to"
     phrases = ("change the phone of {card} to {phone}",)
-    endpoint = Endpoint.SET_PHONE
+    endpoint = card_calls.SET_PHONE
     fields = (
         CARD,
         Field(

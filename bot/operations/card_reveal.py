@@ -12,8 +12,8 @@ from typing import Any
 from bot.operations._base import Buttons, Concern, Facts, Line, Look, Operation
 from bot.operations._card_switch import CARD
 from bot.outcomes import Evidence, Finding, Outcome
+from bot.partner.calls import history as history_calls
 from bot.partner.client import PartnerClient
-from bot.partner.endpoints import Endpoint
 
 SCOPE = "cards:pan"
 _ODD = {
@@ -39,7 +39,7 @@ class Reveal(Operation):
     example = "/card reveal 4242"
     help = "show you a card's number and security code in your browser, once"
     phrases = ("show me the details of {card}", "reveal {card}")
-    endpoint = Endpoint.DETAILS  # asked when its link is used
+    endpoint = history_calls.DETAILS  # asked when its link is used
     fields = (CARD,)
     needs_public_url = True
     place = 10

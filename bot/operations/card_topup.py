@@ -12,8 +12,8 @@ from bot.operations._base import Batch, Buttons, Concern, Facts, Field, Line, Lo
 from bot.operations._card_switch import CARD_HEADERS
 from bot.operations._facts import card_facts, float_facts, not_spendable
 from bot.outcomes import Evidence, Finding, Outcome
+from bot.partner.calls import cards as card_calls
 from bot.partner.client import PartnerClient
-from bot.partner.endpoints import Endpoint
 
 
 class Many(Batch):
@@ -58,7 +58,7 @@ class TopUp(Operation):
     example = "/card topup 4242 50"
     help = "move float onto a card, 1:1 and free"
     phrases = ("top up {card} by {amount_usd}", "put {amount_usd} on {card}")
-    endpoint = Endpoint.TOP_UP
+    endpoint = card_calls.TOP_UP
     moves_float = True
     doubts = ("card_topup", "card_unload", "card_close")
     fields = (

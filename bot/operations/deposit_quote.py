@@ -20,8 +20,8 @@ from bot.operations._base import Concern, Facts, Field, InWords, Line, Look, Ope
 from bot.operations._card_switch import CARD
 from bot.operations._facts import card_facts, closed
 from bot.outcomes import Evidence, Finding, Outcome
+from bot.partner.calls import deposits as deposit_calls
 from bot.partner.client import PartnerClient
-from bot.partner.endpoints import Endpoint
 from bot.partner.models import Deposit, DepositQuote
 
 # How far the clocks may differ, and how long after it was sent a call may still arrive.
@@ -54,7 +54,7 @@ class QuoteDeposit(Operation):
     example = "/funding deposit 50 4242"
     help = "get an address at which an end user pays a card in crypto, where your agreement has deposits"
     phrases = ("quote a deposit of {amount_usd} for {card}",)
-    endpoint = Endpoint.QUOTE_DEPOSIT
+    endpoint = deposit_calls.QUOTE_DEPOSIT
     fields: ClassVar[tuple[Field, ...]] = (
         Field("amount_usd", "Amount (USD)", readers.amount, placeholder="50.00", hint="What the user pays."),
         CARD,

@@ -10,8 +10,8 @@ from bot.operations import readers
 from bot.operations._base import Buttons, Concern, Facts, Field, Line, Look, Operation, Trouble
 from bot.operations.funding_words import reason_in_words
 from bot.outcomes import Evidence, Finding, Outcome
+from bot.partner.calls import account as account_calls
 from bot.partner.client import PartnerClient
-from bot.partner.endpoints import Endpoint
 from bot.partner.models import Funding
 
 NETWORKS = (("POLYGON", "Polygon"), ("BNB", "BNB Chain"), ("BASE", "Base"))
@@ -25,7 +25,7 @@ class SubmitFunding(Operation):
     example = "/funding submit 0x… POLYGON"
     help = "have a transfer to the funding address credited"
     phrases = ("submit funding {tx_hash} on {network}",)
-    endpoint = Endpoint.SUBMIT_FUNDING
+    endpoint = account_calls.SUBMIT_FUNDING
     fields = (
         Field("tx_hash", "Transaction hash", readers.tx_hash, placeholder="0x…"),
         Field("network", "Network", readers.network, element="choice", choices=NETWORKS),

@@ -1,12 +1,12 @@
 """Typed async client of the Card Issuing Partner API; it knows nothing of requests, approvals or Slack.
 
     client      PartnerClient: one method per endpoint, in the order of the API document
-    calls       those methods, by the chapters of the document
+    calls       those methods and the endpoints they call, by the chapters of the document
     models      what the API answers, as frozen values with exact decimals
     errors      the tree of what can go wrong
-    answers     what each answer of each endpoint means: one table, from which certainty and retrying are drawn
+    answers     what an answer means: the rows from which certainty and retrying are drawn
     certainty   how certain it is that nothing happened, in four words
-    endpoints   the facts of each endpoint: path, who waits how long, whether it changes anything
+    endpoints   what an endpoint is: path, who waits how long, whether it changes anything, what its answers mean
     retrying    pure: may this call be sent again by itself, and when
     ratelimit   one rolling-minute budget for everybody who uses a key
     pages       walking lists page by page

@@ -11,7 +11,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
+from bot.partner.calls import deposits as deposit_calls
 from bot.partner.certainty import documented
+from bot.partner.client import ENDPOINTS
 from bot.partner.described import Described, Reader
 from bot.partner.endpoints import Endpoint
 from bot.partner.known import SENT, UNSHOWN, VERSION, Sent, Shape, answers, event_data
@@ -65,7 +67,7 @@ class _Comparison:
             yield Difference(
                 Weight.CHANGES, "openapi.json", f"Its version is {_word(version)}, not {VERSION}."
             )
-        known = {_plain(endpoint.value): endpoint for endpoint in Endpoint}
+        known = {_plain(endpoint.value): endpoint for endpoint in ENDPOINTS}
         shapes = answers()
         for name, endpoint in known.items():
             if name in operations:
@@ -88,7 +90,7 @@ class _Comparison:
         return found
 
     def _endpoint(self, endpoint: Endpoint, operation: Any, shape: Shape) -> Iterator[Difference]:
-        if endpoint is not Endpoint.QUOTE_DEPOSIT:
+        if endpoint is not deposit_calls.QUOTE_DEPOSIT:
             yield from self._request(endpoint, operation, SENT.get(endpoint, Sent()))
         yield from self._success(endpoint, operation, shape)
         yield from self._refusals(endpoint, operation)

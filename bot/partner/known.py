@@ -11,6 +11,11 @@ from typing import Annotated, Any, Union, get_args, get_origin
 
 from bot.domain.secret import Secret
 from bot.partner import models
+from bot.partner.calls import account as account_calls
+from bot.partner.calls import cards as card_calls
+from bot.partner.calls import deposits as deposit_calls
+from bot.partner.calls import events as event_calls
+from bot.partner.calls import history as history_calls
 from bot.partner.endpoints import Endpoint
 from bot.partner.models import events as typed
 
@@ -96,39 +101,39 @@ def answers() -> dict[Endpoint, Shape]:
     named = {"card_id": Shape(frozenset({"string"}), required=False)}
     funding, fees, limits = shape_of(models.Funding), shape_of(models.Fees), shape_of(models.Limits)
     return {
-        Endpoint.ME: shape_of(models.Me),
-        Endpoint.FEES: fees,
-        Endpoint.SET_FEES: fees,
-        Endpoint.FUNDING_ADDRESSES: _holding(addresses=_rows(models.FundingAddress)),
-        Endpoint.SUBMIT_FUNDING: funding,
-        Endpoint.FUNDING: funding,
-        Endpoint.FUNDING_LIST: _rows(models.Funding),
-        Endpoint.LEDGER: _holding(entries=_rows(models.LedgerEntry), **paged),
-        Endpoint.ORDER_CARD: _holding(card=shape_of(models.Card)),
-        Endpoint.CARDS: _holding(cards=_rows(models.Card), **count),
-        Endpoint.CARD: shape_of(models.CardWithBalance),
-        Endpoint.BALANCES: _holding(balances=_rows(models.BalanceRow), **counted),
-        Endpoint.TOP_UP: shape_of(models.TopUp),
-        Endpoint.UNLOAD: shape_of(models.Unload),
-        Endpoint.LIMITS: limits,
-        Endpoint.SET_LIMITS: limits,
-        Endpoint.FREEZE: shape_of(models.Freeze),
-        Endpoint.SET_PHONE: shape_of(models.PhoneUpdated),
-        Endpoint.CLOSE: shape_of(models.Close),
-        Endpoint.SET_3DS: shape_of(models.ThreeDsMethod),
-        Endpoint.TRANSACTIONS: _holding(transactions=_rows(models.Transaction), **named, **paged),
-        Endpoint.DETAILS: shape_of(models.CardDetails),
-        Endpoint.DETAILS_ONCE: shape_of(models.PanToken),
-        Endpoint.WEBHOOK: _holding(webhook=replace(shape_of(models.Webhook), nullable=True)),
-        Endpoint.SET_WEBHOOK: shape_of(models.WebhookChange),
-        Endpoint.EVENTS: _holding(events=_rows(models.Event), **paged),
-        Endpoint.REDELIVER: shape_of(models.Redelivery),
-        Endpoint.QUOTE_DEPOSIT: shape_of(models.DepositQuote),
-        Endpoint.DEPOSITS: _rows(models.Deposit),
+        account_calls.ME: shape_of(models.Me),
+        account_calls.FEES: fees,
+        account_calls.SET_FEES: fees,
+        account_calls.FUNDING_ADDRESSES: _holding(addresses=_rows(models.FundingAddress)),
+        account_calls.SUBMIT_FUNDING: funding,
+        account_calls.FUNDING: funding,
+        account_calls.FUNDING_LIST: _rows(models.Funding),
+        account_calls.LEDGER: _holding(entries=_rows(models.LedgerEntry), **paged),
+        card_calls.ORDER_CARD: _holding(card=shape_of(models.Card)),
+        card_calls.CARDS: _holding(cards=_rows(models.Card), **count),
+        card_calls.CARD: shape_of(models.CardWithBalance),
+        card_calls.BALANCES: _holding(balances=_rows(models.BalanceRow), **counted),
+        card_calls.TOP_UP: shape_of(models.TopUp),
+        card_calls.UNLOAD: shape_of(models.Unload),
+        card_calls.LIMITS: limits,
+        card_calls.SET_LIMITS: limits,
+        card_calls.FREEZE: shape_of(models.Freeze),
+        card_calls.SET_PHONE: shape_of(models.PhoneUpdated),
+        card_calls.CLOSE: shape_of(models.Close),
+        card_calls.SET_3DS: shape_of(models.ThreeDsMethod),
+        history_calls.TRANSACTIONS: _holding(transactions=_rows(models.Transaction), **named, **paged),
+        history_calls.DETAILS: shape_of(models.CardDetails),
+        history_calls.DETAILS_ONCE: shape_of(models.PanToken),
+        event_calls.WEBHOOK: _holding(webhook=replace(shape_of(models.Webhook), nullable=True)),
+        event_calls.SET_WEBHOOK: shape_of(models.WebhookChange),
+        event_calls.EVENTS: _holding(events=_rows(models.Event), **paged),
+        event_calls.REDELIVER: shape_of(models.Redelivery),
+        deposit_calls.QUOTE_DEPOSIT: shape_of(models.DepositQuote),
+        deposit_calls.DEPOSITS: _rows(models.Deposit),
     }
 
 
-UNSHOWN = frozenset({Endpoint.FUNDING_LIST, Endpoint.QUOTE_DEPOSIT, Endpoint.DEPOSITS})
+UNSHOWN = frozenset({account_calls.FUNDING_LIST, deposit_calls.QUOTE_DEPOSIT, deposit_calls.DEPOSITS})
 """Endpoints whose envelope, query or body the document does not show, and the client does not rely on."""
 
 
@@ -159,27 +164,27 @@ _AMOUNT = {"amount_usd": "number"}
 _PHONE = {"phone_country_code": "integer", "phone": "string"}
 
 SENT: dict[Endpoint, Sent] = {
-    Endpoint.SET_FEES: Sent(body={"markup_pct": "number"}),
-    Endpoint.SUBMIT_FUNDING: Sent(body={"tx_hash": "string", "network": "string"}),
-    Endpoint.LEDGER: Sent(query=("limit", "page")),
-    Endpoint.ORDER_CARD: Sent(
+    account_calls.SET_FEES: Sent(body={"markup_pct": "number"}),
+    account_calls.SUBMIT_FUNDING: Sent(body={"tx_hash": "string", "network": "string"}),
+    account_calls.LEDGER: Sent(query=("limit", "page")),
+    card_calls.ORDER_CARD: Sent(
         body={"card_holder_name": "string", **_PHONE, "email": "string", "partner_ref": "string"}, keyed=True
     ),
-    Endpoint.CARDS: Sent(query=("limit", "offset")),
-    Endpoint.BALANCES: Sent(
+    card_calls.CARDS: Sent(query=("limit", "offset")),
+    card_calls.BALANCES: Sent(
         body={"card_ids": "array", "refresh": "boolean", "limit": "integer", "page": "integer"}
     ),
-    Endpoint.TOP_UP: Sent(body=_AMOUNT, keyed=True),
-    Endpoint.UNLOAD: Sent(body=_AMOUNT, keyed=True),
-    Endpoint.SET_LIMITS: Sent(
+    card_calls.TOP_UP: Sent(body=_AMOUNT, keyed=True),
+    card_calls.UNLOAD: Sent(body=_AMOUNT, keyed=True),
+    card_calls.SET_LIMITS: Sent(
         body={"daily_limit": "number", "weekly_limit": "number", "monthly_limit": "number"}
     ),
-    Endpoint.FREEZE: Sent(body={"frozen": "boolean"}),
-    Endpoint.SET_PHONE: Sent(body=_PHONE),
-    Endpoint.CLOSE: Sent(keyed=True),
-    Endpoint.SET_3DS: Sent(body={"method": "string"}),
-    Endpoint.TRANSACTIONS: Sent(query=("limit", "page", "from_date", "to_date")),
-    Endpoint.SET_WEBHOOK: Sent(body={"url": "string", "rotate": "boolean"}),
-    Endpoint.EVENTS: Sent(query=("type", "since", "limit", "page")),
+    card_calls.FREEZE: Sent(body={"frozen": "boolean"}),
+    card_calls.SET_PHONE: Sent(body=_PHONE),
+    card_calls.CLOSE: Sent(keyed=True),
+    card_calls.SET_3DS: Sent(body={"method": "string"}),
+    history_calls.TRANSACTIONS: Sent(query=("limit", "page", "from_date", "to_date")),
+    event_calls.SET_WEBHOOK: Sent(body={"url": "string", "rotate": "boolean"}),
+    event_calls.EVENTS: Sent(query=("type", "since", "limit", "page")),
 }
 """By endpoint; what is not named sends nothing. The body of POST /deposits is not ours to know."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bot import operations
-from bot.partner.endpoints import Endpoint
+from bot.partner.calls import account as account_calls
 from bot.services.money import float_lookups, ledger_lookups
 from handlers.commands.lookup import Asking, LookUp, NotUnderstood
 from handlers.views.blocks import Block
@@ -27,7 +27,7 @@ async def _ledger(asked: Asking) -> Block:
 
 
 async def _fees(asked: Asking) -> Block:
-    changing = operations.asking(asked.core.kinds, Endpoint.SET_FEES)
+    changing = operations.asking(asked.core.kinds, account_calls.SET_FEES)
     change = " ".join(asked.core.kinds[changing[0]].command) if changing else ""
     return float_and_ledger.fees(
         await ledger_lookups.fees(asked.core, program=asked.program), asked.program, change

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from bot.domain.card_details import NOT_SET_UP
 from bot.operations._base import Operation
-from bot.partner.endpoints import Endpoint
+from bot.partner.calls import events as event_calls
 from bot.services import people
 from bot.services.events import webhook_status
 from bot.services.requests import request_lookups, review
@@ -54,7 +54,9 @@ async def open_from_command(turn: Turn, cls: type[Operation], rest: str) -> None
         await batches.open_paste(turn, cls)
         return
     await open_form(
-        turn, cls, _about_webhook(turn, rest) if cls.endpoint is Endpoint.SET_WEBHOOK else _typed(cls, rest)
+        turn,
+        cls,
+        _about_webhook(turn, rest) if cls.endpoint is event_calls.SET_WEBHOOK else _typed(cls, rest),
     )
 
 

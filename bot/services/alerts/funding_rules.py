@@ -18,7 +18,7 @@ from bot.domain.events.alert_rules import UNSEEN_AFTER, overdue_mark, usual_time
 from bot.domain.money.amounts import exact_sum, format_usd
 from bot.domain.requests.lifecycle import State
 from bot.operations.funding_words import reason_in_words
-from bot.partner.endpoints import Endpoint
+from bot.partner.calls import account as account_calls
 from bot.partner.errors import NotFound
 from bot.partner.models import Funding
 from bot.partner.models.events import FloatCredit
@@ -70,7 +70,7 @@ async def _submitted_here(tx: Tx, core: Core, program: str) -> list[str]:
     """Ids of submissions that requests of ours made, should the list not show them."""
     made = await requests.find(
         tx,
-        kinds=operations.asking(core.kinds, Endpoint.SUBMIT_FUNDING),
+        kinds=operations.asking(core.kinds, account_calls.SUBMIT_FUNDING),
         states=(State.SUCCEEDED,),
         since=tx.now - CREDITED_WATCHED_FOR,
         limit=100,

@@ -9,7 +9,7 @@ from bot import operations
 from bot.domain.errors import NotFound
 from bot.domain.events.alert_rules import overdue_mark, usual_time
 from bot.operations.funding_words import reason_in_words
-from bot.partner.endpoints import Endpoint
+from bot.partner.calls import account as account_calls
 from bot.partner.models import Funding
 from bot.services.alerts import funding_rules
 from bot.services.core import Core
@@ -53,7 +53,7 @@ async def _pictures(core: Core, program: str, found: list[Funding]) -> list[Fund
 
 
 async def _picture(tx: Tx, core: Core, funding: Funding, took: list[timedelta]) -> FundingPicture:
-    submitting = operations.asking(core.kinds, Endpoint.SUBMIT_FUNDING)
+    submitting = operations.asking(core.kinds, account_calls.SUBMIT_FUNDING)
     ours = await requests.find(tx, subject=funding.tx_hash, kinds=submitting, limit=1)
     usual = usual_time(funding.network, took)
     age = _age(funding, tx.now)

@@ -14,6 +14,7 @@ from bot.domain.money.amounts import format_usd
 from bot.domain.people.policy import KindPolicy
 from bot.intents import WhatIf
 from bot.operations._base import Line
+from bot.partner.calls import cards as card_calls
 from bot.partner.endpoints import Endpoint
 from bot.partner.models import Fees
 from bot.services.core import Core
@@ -136,10 +137,10 @@ def _approvals(core: Core, asked: WhatIf, count: int) -> list[Line]:
     """Each card alone, and all in one request, whose whole amount counts for the tiers."""
     lines: list[Line] = []
     if asked.orders:
-        needed = _policy_of(core, Endpoint.ORDER_CARD).approvals_needed(Decimal(0))
+        needed = _policy_of(core, card_calls.ORDER_CARD).approvals_needed(Decimal(0))
         lines.append(("Approvals of an order", f"{needed}, not the requester's"))
     if asked.amount_usd is not None:
-        policy = _policy_of(core, Endpoint.TOP_UP)
+        policy = _policy_of(core, card_calls.TOP_UP)
         alone, together = (policy.approvals_needed(asked.amount_usd * n) for n in (1, max(count, 1)))
         said = f"{alone} for one" if count > 1 else f"{alone}"
         all_ = f", {together} for all {count:,} in one request" if count > 1 else ""

@@ -16,7 +16,8 @@
     loopback    which hosts are this machine
     redaction   what may stand in a log line or an error message
     webhooks    is this delivery genuine, and what does it say; sans-I/O
-    known       what all of the above know of the API, as data
+    shapes      the form of what goes out and comes back, worked out from the models
+    known       what the client knows of the API beside its endpoints: version, events
     described   what the service publishes of itself: fetching and reading it
     drift       where the two part ways
 

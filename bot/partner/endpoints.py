@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from bot.partner.answers import NO_ANSWER, Answer, Rows
+from bot.partner.shapes import NOTHING_SENT, Sent, Shape
 
 CONNECT_SECONDS = 5.0
 """A host that does not even take the connection in this time is down."""
@@ -53,13 +54,16 @@ class Endpoint:
     """One endpoint: all that is known of it before anything is sent.
 
     `value` is its name, the method and path as the document writes them; `chapter` the document's that describes
-    it; `rows` say what each of its answers means.
+    it; `rows` say what each of its answers means. `shape` is that of what comes under `data` of a success, where a
+    list whose envelope is not shown is a plain array; `sent` what goes out.
     """
 
     value: str
     chapter: str
     facts: Facts
     rows: Rows
+    shape: Shape
+    sent: Sent = NOTHING_SENT
 
     def __str__(self) -> str:
         return self.value

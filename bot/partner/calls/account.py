@@ -2,24 +2,33 @@
 
 from collections.abc import AsyncIterator
 
-from bot.partner import answers, endpoints, models, pages
+from bot.partner import answers, endpoints, models, pages, shapes
 from bot.partner.answers import NO_ANSWER, Answer, Finding
 from bot.partner.calls import Calls, change
 from bot.partner.certainty import unanswered
 from bot.partner.endpoints import Endpoint
 from bot.partner.errors import LedgerMoving
 from bot.partner.ratelimit import Lane
+from bot.partner.shapes import Sent
 from bot.partner.wire import Outgoing
 
-ME = Endpoint("GET /me", "Account", endpoints.RECORD, answers.READ)
-FEES = Endpoint("GET /fees", "Account", endpoints.RECORD, answers.READ)
+ME = Endpoint("GET /me", "Account", endpoints.RECORD, answers.READ, shapes.shape_of(models.Me))
+FEES = Endpoint("GET /fees", "Account", endpoints.RECORD, answers.READ, shapes.shape_of(models.Fees))
 SET_FEES = Endpoint(
     "PUT /fees",
     "Account",
     endpoints.CHANGE,
     {**answers.RECORD_CHANGE, NO_ANSWER: answers.OPEN_ONCE_MORE},
+    shapes.shape_of(models.Fees),
+    Sent(body={"markup_pct": "number"}),
 )
-FUNDING_ADDRESSES = Endpoint("GET /funding/addresses", "Account", endpoints.RECORD, answers.READ)
+FUNDING_ADDRESSES = Endpoint(
+    "GET /funding/addresses",
+    "Account",
+    endpoints.RECORD,
+    answers.READ,
+    shapes.holding(addresses=shapes.rows_of(models.FundingAddress)),
+)
 SUBMIT_FUNDING = Endpoint(
     "POST /funding",
     "Account",
@@ -37,10 +46,23 @@ SUBMIT_FUNDING = Endpoint(
         **answers.pages(answers.OPEN_AND_HARMLESS, 500, 503),
         NO_ANSWER: answers.OPEN_AND_HARMLESS,
     },
+    shapes.shape_of(models.Funding),
+    Sent(body={"tx_hash": "string", "network": "string"}),
 )
-FUNDING = Endpoint("GET /funding/{fundingId}", "Account", endpoints.RECORD, answers.READ)
-FUNDING_LIST = Endpoint("GET /funding", "Account", endpoints.RECORD, answers.READ)
-LEDGER = Endpoint("GET /ledger", "Account", endpoints.RECORD, answers.READ)
+FUNDING = Endpoint(
+    "GET /funding/{fundingId}", "Account", endpoints.RECORD, answers.READ, shapes.shape_of(models.Funding)
+)
+FUNDING_LIST = Endpoint(
+    "GET /funding", "Account", endpoints.RECORD, answers.READ, shapes.rows_of(models.Funding)
+)
+LEDGER = Endpoint(
+    "GET /ledger",
+    "Account",
+    endpoints.RECORD,
+    answers.READ,
+    shapes.holding(entries=shapes.rows_of(models.LedgerEntry), **shapes.PAGED),
+    Sent(query=("limit", "page")),
+)
 
 
 class AccountCalls(Calls):

@@ -3,17 +3,20 @@
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
 
-from bot.partner import answers, codec, endpoints, models, pages
+from bot.partner import answers, codec, endpoints, models, pages, shapes
 from bot.partner.answers import Answer, Finding, Key
 from bot.partner.calls import Calls, as_model, change, member
 from bot.partner.endpoints import Endpoint
 from bot.partner.ratelimit import Lane
+from bot.partner.shapes import Sent
 from bot.partner.wire import Outgoing
 
 BALANCES_PAGE = 1000
 LIVE_BALANCES = 25
 """Most cards in one call of POST /cards/balances: as cached, and read live."""
 
+_AMOUNT = {"amount_usd": "number"}
+_PHONE = {"phone_country_code": "integer", "phone": "string"}
 
 # Orders, top-ups, unloads and closes are never repeated by the client: a repeat can turn a clear refusal
 # into an unclear 409, and must happen under the eyes of the stored request [POST topup: 503 spends the key].
@@ -34,11 +37,31 @@ ORDER_CARD = Endpoint(
         (409, "ALREADY_PROCESSED"): answers.OPEN,  # same key in flight
         (502, "UNAVAILABLE"): replace(answers.OPEN, key=Key.RELEASED),  # the same key again
     },
+    shapes.holding(card=shapes.shape_of(models.Card)),
+    Sent(
+        body={"card_holder_name": "string", **_PHONE, "email": "string", "partner_ref": "string"}, keyed=True
+    ),
 )
-CARDS = Endpoint("GET /cards", "Cards", endpoints.RECORD, answers.READ)
-CARD = Endpoint("GET /cards/{cardId}", "Cards", endpoints.LIVE, answers.READ)
+CARDS = Endpoint(
+    "GET /cards",
+    "Cards",
+    endpoints.RECORD,
+    answers.READ,
+    shapes.holding(cards=shapes.rows_of(models.Card), **shapes.COUNT),
+    Sent(query=("limit", "offset")),
+)
+CARD = Endpoint(
+    "GET /cards/{cardId}", "Cards", endpoints.LIVE, answers.READ, shapes.shape_of(models.CardWithBalance)
+)
 # With `refresh` up to 25 processor reads; a POST that changes nothing.
-BALANCES = Endpoint("POST /cards/balances", "Cards", endpoints.LIVE, answers.READ)
+BALANCES = Endpoint(
+    "POST /cards/balances",
+    "Cards",
+    endpoints.LIVE,
+    answers.READ,
+    shapes.holding(balances=shapes.rows_of(models.BalanceRow), **shapes.COUNTED),
+    Sent(body={"card_ids": "array", "refresh": "boolean", "limit": "integer", "page": "integer"}),
+)
 TOP_UP = Endpoint(
     "POST /cards/{cardId}/topup",
     "Cards",
@@ -57,6 +80,8 @@ TOP_UP = Endpoint(
         # Treated as a rejection: refunded, which the ledger has to show.
         (503, "UPSTREAM_AUTH"): Answer(Finding.EVIDENCE, Finding.EVIDENCE, Key.SPENT),
     },
+    shapes.shape_of(models.TopUp),
+    Sent(body=_AMOUNT, keyed=True),
 )
 UNLOAD = Endpoint(
     "POST /cards/{cardId}/unload",
@@ -70,9 +95,20 @@ UNLOAD = Endpoint(
         (409, "ALREADY_PROCESSED"): Answer(Finding.UNRESOLVED, Finding.EVIDENCE),
         (502, "UNAVAILABLE"): answers.OPEN,  # between card debit and float credit money is nowhere visible
     },
+    shapes.shape_of(models.Unload),
+    Sent(body=_AMOUNT, keyed=True),
 )
-LIMITS = Endpoint("GET /cards/{cardId}/limits", "Cards", endpoints.LIVE, answers.READ)
-SET_LIMITS = Endpoint("PUT /cards/{cardId}/limits", "Cards", endpoints.CHANGE, answers.CARD_SETTING)
+LIMITS = Endpoint(
+    "GET /cards/{cardId}/limits", "Cards", endpoints.LIVE, answers.READ, shapes.shape_of(models.Limits)
+)
+SET_LIMITS = Endpoint(
+    "PUT /cards/{cardId}/limits",
+    "Cards",
+    endpoints.CHANGE,
+    answers.CARD_SETTING,
+    shapes.shape_of(models.Limits),
+    Sent(body={"daily_limit": "number", "weekly_limit": "number", "monthly_limit": "number"}),
+)
 FREEZE = Endpoint(
     "POST /cards/{cardId}/freeze",
     "Cards",
@@ -82,6 +118,8 @@ FREEZE = Endpoint(
         (502, "UNAVAILABLE"): Answer(Finding.NOTHING_YET, Finding.EVIDENCE, repeats=1),  # changes nothing
         (503, "UPSTREAM_AUTH"): Answer(Finding.NOTHING_YET, Finding.EVIDENCE, repeats=1),  # the same
     },
+    shapes.shape_of(models.Freeze),
+    Sent(body={"frozen": "boolean"}),
 )
 SET_PHONE = Endpoint(
     "PUT /cards/{cardId}/phone",
@@ -92,6 +130,8 @@ SET_PHONE = Endpoint(
         (400, "INVALID_PHONE"): answers.REFUSED,
         (400, "PHONE_COUNTRY_NOT_ALLOWED"): answers.REFUSED,
     },
+    shapes.shape_of(models.PhoneUpdated),
+    Sent(body=_PHONE),
 )
 CLOSE = Endpoint(
     "POST /cards/{cardId}/close",
@@ -104,8 +144,17 @@ CLOSE = Endpoint(
         # The balance cannot be read: the card stays open.
         (503, "UNAVAILABLE"): Answer(Finding.NOTHING_YET, Finding.UNKNOWN),
     },
+    shapes.shape_of(models.Close),
+    Sent(keyed=True),
 )
-SET_3DS = Endpoint("PUT /cards/{cardId}/3ds", "Cards", endpoints.CHANGE, answers.CARD_CHANGE)
+SET_3DS = Endpoint(
+    "PUT /cards/{cardId}/3ds",
+    "Cards",
+    endpoints.CHANGE,
+    answers.CARD_CHANGE,
+    shapes.shape_of(models.ThreeDsMethod),
+    Sent(body={"method": "string"}),
+)
 
 
 class CardCalls(Calls):

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from bot.partner import answers, codec, endpoints, models
+from bot.partner import answers, codec, endpoints, models, shapes
 from bot.partner.calls import Calls, as_model, change, member, objects_in
 from bot.partner.endpoints import Endpoint
 from bot.partner.ratelimit import Lane
@@ -15,8 +15,11 @@ QUOTE_DEPOSIT = Endpoint(
     "Deposits",
     endpoints.CHANGE,
     {**answers.CARD_CHANGE, (503, "UNAVAILABLE"): answers.OPEN},
+    shapes.shape_of(models.DepositQuote),
 )
-DEPOSITS = Endpoint("GET /deposits", "Deposits", endpoints.RECORD, answers.READ)
+DEPOSITS = Endpoint(
+    "GET /deposits", "Deposits", endpoints.RECORD, answers.READ, shapes.rows_of(models.Deposit)
+)
 
 
 class DepositCalls(Calls):

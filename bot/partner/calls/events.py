@@ -1,21 +1,43 @@
 """The webhook registration, the event log and redelivery: GET /webhook to POST redeliver."""
 
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from datetime import UTC, datetime
 
-from bot.partner import answers, endpoints, models, pages
+from bot.partner import answers, endpoints, models, pages, shapes
 from bot.partner.answers import NO_ANSWER
 from bot.partner.calls import Calls, as_model, change, member
 from bot.partner.endpoints import Endpoint
 from bot.partner.ratelimit import Lane
+from bot.partner.shapes import Sent
 from bot.partner.wire import Outgoing
 
-WEBHOOK = Endpoint("GET /webhook", "Webhooks and events", endpoints.RECORD, answers.READ)
+WEBHOOK = Endpoint(
+    "GET /webhook",
+    "Webhooks and events",
+    endpoints.RECORD,
+    answers.READ,
+    shapes.holding(webhook=replace(shapes.shape_of(models.Webhook), nullable=True)),
+)
 # A 400 may also be a save that failed; either way the registration is as it was. Never repeated by the
 # client: the answer may have held the only copy of a secret, and the repeat would not bring it again, or
 # would make yet another.
-SET_WEBHOOK = Endpoint("PUT /webhook", "Webhooks and events", endpoints.CHANGE, answers.RECORD_CHANGE)
-EVENTS = Endpoint("GET /events", "Webhooks and events", endpoints.RECORD, answers.READ)
+SET_WEBHOOK = Endpoint(
+    "PUT /webhook",
+    "Webhooks and events",
+    endpoints.CHANGE,
+    answers.RECORD_CHANGE,
+    shapes.shape_of(models.WebhookChange),
+    Sent(body={"url": "string", "rotate": "boolean"}),
+)
+EVENTS = Endpoint(
+    "GET /events",
+    "Webhooks and events",
+    endpoints.RECORD,
+    answers.READ,
+    shapes.holding(events=shapes.rows_of(models.Event), **shapes.PAGED),
+    Sent(query=("type", "since", "limit", "page")),
+)
 # The event keeps its id, and whoever receives it twice knows it by that.
 REDELIVER = Endpoint(
     "POST /events/{eventId}/redeliver",
@@ -27,6 +49,7 @@ REDELIVER = Endpoint(
         **answers.pages(answers.OPEN_AND_HARMLESS, 500, 502, 503),
         NO_ANSWER: answers.OPEN_AND_HARMLESS,
     },
+    shapes.shape_of(models.Redelivery),
 )
 
 

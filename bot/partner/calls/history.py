@@ -3,20 +3,40 @@
 from collections.abc import AsyncIterator
 from datetime import date
 
-from bot.partner import answers, endpoints, models, pages
+from bot.partner import answers, endpoints, models, pages, shapes
 from bot.partner.calls import Calls
 from bot.partner.endpoints import Endpoint
 from bot.partner.ratelimit import Lane
+from bot.partner.shapes import Sent
 from bot.partner.wire import Outgoing
 
 TRANSACTIONS_PAGE = 25
 """More is refused, not cut [GET transactions]."""
 
 
-TRANSACTIONS = Endpoint("GET /cards/{cardId}/transactions", "Cards", endpoints.HISTORY, answers.READ)
-DETAILS = Endpoint("GET /cards/{cardId}/pan", "Card details", endpoints.LIVE, answers.READ_ONCE)
+TRANSACTIONS = Endpoint(
+    "GET /cards/{cardId}/transactions",
+    "Cards",
+    endpoints.HISTORY,
+    answers.READ,
+    shapes.holding(transactions=shapes.rows_of(models.Transaction), **shapes.OF_A_CARD, **shapes.PAGED),
+    Sent(query=("limit", "page", "from_date", "to_date")),
+)
+DETAILS = Endpoint(
+    "GET /cards/{cardId}/pan",
+    "Card details",
+    endpoints.LIVE,
+    answers.READ_ONCE,
+    shapes.shape_of(models.CardDetails),
+)
 # A POST that changes nothing: an unused address expires within a minute.
-DETAILS_ONCE = Endpoint("POST /cards/{cardId}/pan-token", "Card details", endpoints.LIVE, answers.READ_ONCE)
+DETAILS_ONCE = Endpoint(
+    "POST /cards/{cardId}/pan-token",
+    "Card details",
+    endpoints.LIVE,
+    answers.READ_ONCE,
+    shapes.shape_of(models.PanToken),
+)
 
 
 class HistoryCalls(Calls):

@@ -90,6 +90,7 @@ REFUSED_FOR_GOOD = Answer(Finding.REFUSED, Finding.EVIDENCE, Key.SPENT)
 
 
 def pages(answer: Answer, *statuses: int) -> Rows:
+    """The same for these statuses in other words than the service's own."""
     return {(status, None): answer for status in statuses}
 
 

@@ -6,7 +6,7 @@ path, scope and schemas of each. `table` puts them together for routing, faults 
 
 from __future__ import annotations
 
-from sandbox.partner.routes.operation import Operation
+from sandbox.partner.calls import Operation
 from sandbox.partner.routes.table import BASE_PATH, OPERATIONS
 
 __all__ = ["BASE_PATH", "OPERATIONS", "Operation", "table", "topups", "unloads"]

@@ -7,10 +7,9 @@ from typing import Any
 
 from sandbox.partner import money
 from sandbox.partner.accounts import Account
-from sandbox.partner.calls import Call
+from sandbox.partner.calls import Call, Operation
 from sandbox.partner.http import Answer
 from sandbox.partner.ledger import DEPOSIT_PCT, RATES, ledger
-from sandbox.partner.routes.operation import Operation
 from sandbox.partner.schemas import read_body, request_schemas, response_schemas
 
 _MARKUP_STEP = Decimal("0.00001")

@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from sandbox.partner import money
-from sandbox.partner.calls import Call, processor
+from sandbox.partner.calls import Call, Operation, processor
 from sandbox.partner.cards import Card, cards
 from sandbox.partner.http import Answer, bad_request
-from sandbox.partner.routes.operation import Operation
 from sandbox.partner.schemas import read_body, request_schemas, response_schemas
 from sandbox.partner.state import stamp_now
 

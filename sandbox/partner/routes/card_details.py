@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from sandbox.partner.calls import Call, processor
+from sandbox.partner.calls import CARD_ERRORS, PROCESSOR_ERRORS, Call, Operation, processor
 from sandbox.partner.cards import card_details, cards
 from sandbox.partner.http import Answer, unavailable
-from sandbox.partner.routes.operation import CARD_ERRORS, PROCESSOR_ERRORS, Operation
 from sandbox.partner.schemas import response_schemas
 
 

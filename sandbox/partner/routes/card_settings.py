@@ -6,11 +6,10 @@ from decimal import Decimal
 from typing import Any
 
 from sandbox.partner import money
-from sandbox.partner.calls import Call, idempotency, processor
+from sandbox.partner.calls import CARD_ERRORS, PROCESSOR_ERRORS, Call, Operation, idempotency, processor
 from sandbox.partner.cards import PERIODS, SINGLE_PURCHASE_USD, Card, cardholders, cards
 from sandbox.partner.events import webhooks
 from sandbox.partner.http import Answer, bad_request
-from sandbox.partner.routes.operation import CARD_ERRORS, PROCESSOR_ERRORS, Operation
 from sandbox.partner.schemas import read_body, request_schemas, response_schemas
 
 

@@ -6,12 +6,19 @@ import math
 from typing import Any
 
 from sandbox.partner.accounts import Account
-from sandbox.partner.calls import Call, Keyed, idempotency, processor
+from sandbox.partner.calls import (
+    CARD_ERRORS,
+    PROCESSOR_ERRORS,
+    Call,
+    Keyed,
+    Operation,
+    idempotency,
+    processor,
+)
 from sandbox.partner.cards import Card, cardholders, cards
 from sandbox.partner.events import event_log
 from sandbox.partner.http import Answer, Refusal, bad_request, conflict
 from sandbox.partner.ledger import ledger
-from sandbox.partner.routes.operation import CARD_ERRORS, PROCESSOR_ERRORS, Operation
 from sandbox.partner.schemas import read_body, request_schemas, response_schemas, string
 from sandbox.partner.state import stamp_now
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from sandbox.partner import money
-from sandbox.partner.calls import Call, idempotency, processor
+from sandbox.partner.calls import CARD_ERRORS, Call, Operation, idempotency, processor
 from sandbox.partner.cards import Card, cards
 from sandbox.partner.http import Answer, bad_request, conflict, unavailable
 from sandbox.partner.ledger import ledger
-from sandbox.partner.routes.operation import CARD_ERRORS, Operation
 from sandbox.partner.schemas import response_schemas
 from sandbox.partner.state import stamp_now
 

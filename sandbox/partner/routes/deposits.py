@@ -11,12 +11,11 @@ from decimal import Decimal
 from typing import Any
 
 from sandbox.partner import codec, money
-from sandbox.partner.calls import Call, paging
+from sandbox.partner.calls import CARD_ERRORS, PAGED, Call, Operation, paging
 from sandbox.partner.cards import cards
 from sandbox.partner.funding import deposits
 from sandbox.partner.http import Answer, bad_request, not_found
 from sandbox.partner.ledger import DEPOSIT_PCT
-from sandbox.partner.routes.operation import CARD_ERRORS, PAGED, Operation
 from sandbox.partner.schemas import read_body, request_schemas, response_schemas
 from sandbox.partner.state import stamp_now, timers
 

@@ -6,10 +6,9 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from sandbox.partner import codec
-from sandbox.partner.calls import Call, paging
+from sandbox.partner.calls import PAGED, Call, Operation, paging
 from sandbox.partner.events import event_log
 from sandbox.partner.http import Answer, bad_request, not_found
-from sandbox.partner.routes.operation import PAGED, Operation
 from sandbox.partner.schemas import moment, response_schemas, string
 from sandbox.partner.state import stamp_now
 

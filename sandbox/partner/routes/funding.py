@@ -5,10 +5,9 @@ from __future__ import annotations
 import re
 
 from sandbox.partner.accounts import NETWORKS, Settings
-from sandbox.partner.calls import Call, paging
+from sandbox.partner.calls import PAGED, Call, Operation, paging
 from sandbox.partner.funding import Submission, Transfer, blockchain, submissions
 from sandbox.partner.http import Answer, Refusal, bad_request, not_found, unavailable
-from sandbox.partner.routes.operation import PAGED, Operation
 from sandbox.partner.schemas import read_body, request_schemas, response_schemas
 from sandbox.partner.state import World, stamp_now
 

@@ -6,10 +6,9 @@ from decimal import Decimal
 from typing import Any
 
 from sandbox.partner.accounts import Account
-from sandbox.partner.calls import Call, Page, paging
+from sandbox.partner.calls import PAGED, Call, Operation, Page, paging
 from sandbox.partner.http import Answer
 from sandbox.partner.ledger import ledger
-from sandbox.partner.routes.operation import PAGED, Operation
 from sandbox.partner.schemas import response_schemas, scrambled
 from sandbox.partner.state import World
 

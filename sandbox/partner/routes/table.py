@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from sandbox.partner.calls import Operation
 from sandbox.partner.routes import (
     account,
     balances,
@@ -18,7 +19,6 @@ from sandbox.partner.routes import (
     unloads,
     webhooks,
 )
-from sandbox.partner.routes.operation import Operation
 
 BASE_PATH = "/api/partner/v1"
 

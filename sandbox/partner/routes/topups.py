@@ -5,11 +5,18 @@ from __future__ import annotations
 from decimal import Decimal
 
 from sandbox.partner import money
-from sandbox.partner.calls import Call, Keyed, idempotency, processor
+from sandbox.partner.calls import (
+    CARD_ERRORS,
+    PROCESSOR_ERRORS,
+    Call,
+    Keyed,
+    Operation,
+    idempotency,
+    processor,
+)
 from sandbox.partner.cards import Card, cards, topups
 from sandbox.partner.http import Answer, Refusal, bad_request, conflict
 from sandbox.partner.ledger import ledger
-from sandbox.partner.routes.operation import CARD_ERRORS, PROCESSOR_ERRORS, Operation
 from sandbox.partner.schemas import read_body, request_schemas, response_schemas
 
 

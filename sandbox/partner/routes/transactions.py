@@ -7,11 +7,10 @@ from datetime import date
 from typing import Any
 
 from sandbox.partner import money
-from sandbox.partner.calls import Call, paging, processor
+from sandbox.partner.calls import CARD_ERRORS, PROCESSOR_ERRORS, Call, Operation, paging, processor
 from sandbox.partner.cards import cards
 from sandbox.partner.http import Answer, bad_request, unavailable
 from sandbox.partner.purchases import Purchase, declines, pricing, purchases
-from sandbox.partner.routes.operation import CARD_ERRORS, PROCESSOR_ERRORS, Operation
 from sandbox.partner.schemas import integer, response_schemas, string
 
 _DATE = re.compile("[0-9]{4}-[0-9]{2}-[0-9]{2}")

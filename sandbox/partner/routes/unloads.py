@@ -4,10 +4,17 @@ from __future__ import annotations
 
 from decimal import Decimal
 
-from sandbox.partner.calls import Call, Keyed, idempotency, processor
+from sandbox.partner.calls import (
+    CARD_ERRORS,
+    PROCESSOR_ERRORS,
+    Call,
+    Keyed,
+    Operation,
+    idempotency,
+    processor,
+)
 from sandbox.partner.cards import cards, unloads
 from sandbox.partner.http import Answer, Refusal, conflict
-from sandbox.partner.routes.operation import CARD_ERRORS, PROCESSOR_ERRORS, Operation
 from sandbox.partner.schemas import read_body, request_schemas, response_schemas
 
 

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from sandbox.partner import codec
-from sandbox.partner.calls import Call
+from sandbox.partner.calls import Call, Operation
 from sandbox.partner.events import event_log, webhook_urls, webhooks
 from sandbox.partner.http import Answer
-from sandbox.partner.routes.operation import Operation
 from sandbox.partner.schemas import read_body, request_schemas, response_schemas
 from sandbox.partner.state import stamp_now
 

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from sandbox.partner.calls import Call
+from sandbox.partner.calls.call import Call
 from sandbox.partner.http import Answer
 from sandbox.partner.schemas import Field, Schema, integer
 

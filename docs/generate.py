@@ -20,8 +20,8 @@ from bot.config import reference
 from bot.domain.alerts import Calls, catalogue
 from bot.domain.requests.lifecycle import TRANSITIONS, State
 from bot.operations import kinds
-from bot.partner.answers import ANSWERS, COMMON, NO_ANSWER, Answer, Finding, Key, Pair
-from bot.partner.endpoints import FACTS
+from bot.partner.answers import COMMON, NO_ANSWER, Answer, Finding, Key, Pair
+from bot.partner.client import ENDPOINTS
 
 ROOT = Path(__file__).parents[1]
 TARGET = Path(__file__).with_name("cli.md")
@@ -113,13 +113,13 @@ def answers_tables() -> str:
     """A table a chapter: what each endpoint that changes something says beyond what all of them do."""
     lines = ["## Every endpoint", "", *_HEAD, *_answer_rows("every", COMMON.items())]
     chapter = ""
-    for endpoint, section in ANSWERS.items():
-        if not FACTS[endpoint].changes:
+    for endpoint in ENDPOINTS:
+        if not endpoint.facts.changes:
             continue
-        if section.chapter != chapter:
-            chapter = section.chapter
+        if endpoint.chapter != chapter:
+            chapter = endpoint.chapter
             lines += ["", f"## {chapter}", "", *_HEAD]
-        own = [(pair, row) for pair, row in section.rows.items() if COMMON.get(pair) != row]
+        own = [(pair, row) for pair, row in endpoint.rows.items() if COMMON.get(pair) != row]
         lines += _answer_rows(f"`{endpoint}`", sorted(own, key=_by_status))
     return "\n".join(lines)
 

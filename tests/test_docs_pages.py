@@ -12,26 +12,30 @@ import pytest
 from bot import operations
 from bot.domain.alerts.catalogue import CATALOGUE
 from bot.domain.requests.lifecycle import State
-from bot.partner.endpoints import Endpoint
+from bot.partner.calls import account as account_calls
+from bot.partner.calls import cards as card_calls
+from bot.partner.calls import deposits as deposit_calls
+from bot.partner.calls import events as event_calls
+from bot.partner.calls import history as history_calls
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
 # Where an unknown outcome comes from, and the heading that tells what to do about it.
 LOST_ANSWERS = {
-    Endpoint.TOP_UP: "A top-up was debited, and the card may not have the money",
-    Endpoint.ORDER_CARD: "An order got no answer",
-    Endpoint.FREEZE: "A freeze is not confirmed",
-    Endpoint.SUBMIT_FUNDING: "A funding submission got no answer",
-    Endpoint.UNLOAD: "An unload left the card, and the float may not have the money",
-    Endpoint.CLOSE: "A close got no answer",
-    Endpoint.SET_LIMITS: "Limits or a markup are not confirmed",
-    Endpoint.SET_FEES: "Limits or a markup are not confirmed",
-    Endpoint.SET_PHONE: "A phone got no answer",
-    Endpoint.SET_3DS: "A 3-D Secure mode got no answer",
-    Endpoint.REDELIVER: "A redelivery or a deposit quote got no answer",
-    Endpoint.QUOTE_DEPOSIT: "A redelivery or a deposit quote got no answer",
-    Endpoint.SET_WEBHOOK: "A webhook registration or rotation got no answer",
-    Endpoint.DETAILS: "Card details were approved and not seen",
+    card_calls.TOP_UP: "A top-up was debited, and the card may not have the money",
+    card_calls.ORDER_CARD: "An order got no answer",
+    card_calls.FREEZE: "A freeze is not confirmed",
+    account_calls.SUBMIT_FUNDING: "A funding submission got no answer",
+    card_calls.UNLOAD: "An unload left the card, and the float may not have the money",
+    card_calls.CLOSE: "A close got no answer",
+    card_calls.SET_LIMITS: "Limits or a markup are not confirmed",
+    account_calls.SET_FEES: "Limits or a markup are not confirmed",
+    card_calls.SET_PHONE: "A phone got no answer",
+    card_calls.SET_3DS: "A 3-D Secure mode got no answer",
+    event_calls.REDELIVER: "A redelivery or a deposit quote got no answer",
+    deposit_calls.QUOTE_DEPOSIT: "A redelivery or a deposit quote got no answer",
+    event_calls.SET_WEBHOOK: "A webhook registration or rotation got no answer",
+    history_calls.DETAILS: "Card details were approved and not seen",
 }
 OTHER_WAYS = {
     "bot/outcomes/planning.py: def is_outdated": "The key is older than a day",

@@ -143,15 +143,17 @@ async def _found(what: str, look: Callable[[], Awaitable[object]]) -> Finding:
 
 
 async def _policy(config: Config, directory: Directory) -> AsyncIterator[Finding]:
+    from bot import operations
     from bot.domain.errors import LookupFailed
     from bot.domain.people.policy import never_met
 
     people = config.policy.people
     try:
         requesters = await directory.members(people.requesters) if people.requesters else None
-        problems = never_met(config.policy, requesters, await directory.members(people.approvers))
+        approvers = await directory.members(people.approvers)
     except LookupFailed:
         return  # the name that is not there has its own finding
+    problems = never_met(config.policy, operations.listed(operations.kinds()), requesters, approvers)
     for problem in problems:
         yield Finding(Level.WRONG, problem)
     if not problems:

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Final
 
+from bot import operations
+
 READS: Final = frozenset(
     {
         "float_status",
@@ -24,19 +26,9 @@ READS: Final = frozenset(
         "alerts_show",
     }
 )
-#: Action -> the operation kind whose form it opens.
+#: Action -> the operation kind whose form it opens, as the kinds say it themselves.
 ACTIONS: Final[Mapping[str, str]] = {
-    "order_card": "card_order",
-    "topup_card": "card_topup",
-    "unload_card": "card_unload",
-    "freeze_card": "card_freeze",
-    "unfreeze_card": "card_unfreeze",
-    "close_card": "card_close",
-    "set_limits": "card_limits",
-    "submit_funding": "funding_submit",
-    "set_markup": "fees_markup",
-    "change_phone": "card_phone",
-    "set_3ds": "card_3ds",
+    cls.intent: kind for kind, cls in operations.kinds().items() if cls.intent
 }
 
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from bot.operations._base import Operation
+from bot.partner.endpoints import Endpoint
 
 
 def _subclasses(cls: type[Operation]) -> Iterator[type[Operation]]:
@@ -25,3 +26,18 @@ def kinds() -> Mapping[str, type[Operation]]:
     of_files = (cls for cls in _subclasses(root) if cls.__module__ in modules)
     found = {cls.kind: cls for cls in of_files if "kind" in cls.__dict__}
     return dict(sorted(found.items()))
+
+
+def listed(kinds: Mapping[str, type[Operation]]) -> tuple[str, ...]:
+    """Their names in the order in which people are shown them."""
+    return tuple(sorted(kinds, key=lambda kind: (kinds[kind].place, kind)))
+
+
+def asking(kinds: Mapping[str, type[Operation]], endpoint: Endpoint) -> tuple[str, ...]:
+    """The names of the kinds that ask this of the API."""
+    return tuple(kind for kind, cls in kinds.items() if cls.endpoint is endpoint)
+
+
+def leaving(kinds: Mapping[str, type[Operation]], *statuses: str) -> tuple[str, ...]:
+    """The names of the kinds that leave their card in one of these statuses."""
+    return tuple(kind for kind, cls in kinds.items() if cls.leaves_card in statuses)

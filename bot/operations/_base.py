@@ -7,6 +7,7 @@ know the kind. An operation knows the Partner API and nothing of Slack or SQL.
 
 from __future__ import annotations
 
+import dataclasses
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,13 +17,13 @@ from typing import Any, ClassVar
 from bot.domain.alerts import Remedy
 from bot.domain.cards import CardEntry
 from bot.domain.error_messages import MESSAGES, NO_ANSWER
-from bot.domain.errors import InvalidFields, InvalidInput
+from bot.domain.errors import InvalidFields, InvalidInput, NotFound
 from bot.operations._handling import Handling
 from bot.outcomes import Evidence, Finding, Outcome
 from bot.outcomes.effects import Effect
-from bot.partner.answers import NOT_CONNECTED, NOT_SENT, Answer, meaning
+from bot.partner.answers import NOT_CONNECTED, NOT_SENT, Answer
 from bot.partner.client import PartnerClient
-from bot.partner.endpoints import Endpoint
+from bot.partner.endpoints import Endpoint, meaning
 from bot.partner.errors import NotConnected, NotSent, PartnerError
 
 Facts = Mapping[str, Any]
@@ -69,6 +70,56 @@ class Look:
     facts: Facts
 
 
+@dataclass(frozen=True, slots=True)
+class Buttons:
+    """Where a button opens the form of a kind; a place counts from 1, and 0 is no button there.
+
+    `first_on` = its place among the buttons of a card, by the card's status. `more` = its place under the dots of
+    a card. `home` = its place on the Home tab, where the kinds without one follow by their names.
+    """
+
+    first_on: Mapping[str, int] = dataclasses.field(default_factory=dict)
+    more: int = 0
+    home: int = 0
+
+
+class Batch(ABC):
+    """A kind asked for by a list: how the list is read, and how the whole of it is told."""
+
+    # By field, the headers people write besides the field's own name and label.
+    headers: ClassVar[Mapping[str, tuple[str, ...]]]
+    examples: ClassVar[tuple[str, ...]]  # rows for the template
+    on_frozen: ClassVar[str] = "the card is frozen: money would sit on it"
+    # Fields in which two rows alike may be one person or thing asked for twice.
+    twins: ClassVar[tuple[str, ...]] = ()
+
+    @abstractmethod
+    def summary(self, cards: str, total_usd: Decimal) -> str:
+        """Its sentence; `cards` is their number in words: "3 cards"."""
+
+    async def account(self, partner: PartnerClient) -> dict[str, Any]:
+        """What the account says now that bears on the whole. Raises PartnerError."""
+        me = await partner.me()
+        return {
+            "float_available_usd": str(me.float.available_usd),
+            "allowance_left": None if me.cards.limit is None else me.cards.limit - me.cards.total,
+        }
+
+    async def row_facts(self, operation: Operation, partner: PartnerClient) -> Facts:
+        """A row's facts just before it is sent. Raises PartnerError."""
+        return await operation.read(partner)
+
+    @abstractmethod
+    def lines(self, rows: int, total_usd: Decimal, facts: Facts) -> list[Line]:
+        """What the whole does, from the facts of `account` and `pending_usd`, without the number of rows."""
+
+    def concerns(
+        self, rows: int, total_usd: Decimal, facts: Facts, of_rows: Sequence[Concern]
+    ) -> list[Concern]:
+        """What speaks against the whole, with what was found `of_rows` at submit."""
+        return [*of_rows]
+
+
 class Operation(ABC):
     """One asked-for operation with its values in canonical text.
 
@@ -88,6 +139,21 @@ class Operation(ABC):
     in_words: ClassVar[InWords] = {}  # where this call means something of its own by a code
     remedy: ClassVar[Remedy | None] = None  # which of what alerts ask for it does
     handling: ClassVar[Handling] = Handling()
+
+    # What policy, plain English, alerts, batches and buttons go by, so that none of them names a kind.
+    place: ClassVar[int] = 1000  # among the kinds where all are listed; those of one place by their names
+    intent: ClassVar[str] = ""  # what plain English calls it; "" = read by its phrases alone, under its kind
+    leaves_card: ClassVar[str] = ""  # the status its card has once it succeeded; "" = the same as before
+    undone_by: ClassVar[str] = ""  # the kind that takes back what was done at once
+    buttons: ClassVar[Buttons] = Buttons()
+    batch: ClassVar[Batch | None] = None  # None = not asked for by a list
+
+    @classmethod
+    def of_many(cls) -> Batch:
+        """How a list of them is read and told. Raises NotFound where there is no such list."""
+        if cls.batch is None:
+            raise NotFound(f"{cls.title} is not asked for by a list.")
+        return cls.batch
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)

@@ -12,18 +12,20 @@ from bot.operations._base import Facts, Field, Look, Operation
 from bot.operations._facts import card_facts
 from bot.operations._handling import Handling
 from bot.outcomes import Evidence, Finding, Outcome, timing
+from bot.partner.calls import cards as card_calls
 from bot.partner.client import PartnerClient
-from bot.partner.endpoints import Endpoint
 from bot.partner.errors import PartnerError
 from bot.partner.ratelimit import Lane
 
 CARD = Field("card", "Card", card=True, placeholder="Last four, name, reference or id")
+# How lists name the card, besides the field's own name and label.
+CARD_HEADERS = ("last4", "last four", "card id", "name", "cardholder", "holder", "reference", "partner ref")
 
 
 class CardSwitch(Operation):
     frozen: ClassVar[bool]
     done: ClassVar[str]  # "frozen"
-    endpoint = Endpoint.FREEZE
+    endpoint = card_calls.FREEZE
     fields = (CARD,)
     handling = Handling(superseded_by=("card_freeze", "card_unfreeze"))
 

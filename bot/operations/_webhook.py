@@ -15,8 +15,8 @@ from bot.operations._base import Facts, Line, Look, Operation
 from bot.operations._handling import Handling
 from bot.outcomes import Evidence, Finding, Outcome
 from bot.outcomes.effects import Effect, KeepSecret, LoseSecret, SealSecret
+from bot.partner.calls import events as event_calls
 from bot.partner.client import PartnerClient
-from bot.partner.endpoints import Endpoint
 from bot.partner.errors import PartnerError
 from bot.partner.models import WebhookChange
 
@@ -31,7 +31,7 @@ ROTATE_AGAIN = (
 
 
 class WebhookOperation(Operation):
-    endpoint = Endpoint.SET_WEBHOOK
+    endpoint = event_calls.SET_WEBHOOK
     handling = Handling(asked_by_admins=True, alone=True, repeats=False)
 
     @property

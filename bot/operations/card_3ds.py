@@ -15,8 +15,8 @@ from bot.operations._card_switch import CARD
 from bot.operations._facts import card_facts, closed
 from bot.operations._handling import Handling
 from bot.outcomes import Evidence, Finding, Outcome
+from bot.partner.calls import cards as card_calls
 from bot.partner.client import PartnerClient
-from bot.partner.endpoints import Endpoint
 
 MODE = "webhook"
 
@@ -34,7 +34,7 @@ class CodesByWebhook(Operation):
         " (admins)"
     )
     phrases = ("send the codes of {card} by webhook",)
-    endpoint = Endpoint.SET_3DS
+    endpoint = card_calls.SET_3DS
     fields = (
         CARD,
         Field(
@@ -49,6 +49,8 @@ class CodesByWebhook(Operation):
     handling = Handling(
         asked_by_admins=True, needs_deliveries=True, superseded_by=("card_3ds",), reads_back=False
     )
+    place = 9
+    intent = "set_3ds"
 
     def summary(self) -> str:
         said = self.values["program_enabled"]

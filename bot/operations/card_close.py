@@ -15,13 +15,13 @@ from typing import Any, ClassVar, cast
 
 from bot.domain.cards import DELETED, CardEntry
 from bot.domain.money.amounts import exact_sum, format_usd
-from bot.operations._base import Concern, Facts, Field, InWords, Line, Look, Operation
+from bot.operations._base import Buttons, Concern, Facts, Field, InWords, Line, Look, Operation
 from bot.operations._card_switch import CARD
 from bot.operations._facts import float_facts
 from bot.operations._handling import Handling
 from bot.outcomes import Evidence, Finding, Outcome
+from bot.partner.calls import cards as card_calls
 from bot.partner.client import PartnerClient
-from bot.partner.endpoints import Endpoint
 
 _FOUR_DIGITS = re.compile(r"[0-9]{4}")
 # Purchases settle within a day or so, so what is open is among the newest.
@@ -46,7 +46,7 @@ class Close(Operation):
         " freezing can be undone, closing cannot"
     )
     phrases = ("close {card}", "close {card} for good")
-    endpoint = Endpoint.CLOSE
+    endpoint = card_calls.CLOSE
     fields = (
         CARD,
         Field(
@@ -58,6 +58,10 @@ class Close(Operation):
     in_words: ClassVar[InWords] = {
         (503, "UNAVAILABLE"): ("The card's balance could not be read, so the card stays open.", ""),
     }
+    place = 6
+    intent = "close_card"
+    leaves_card = DELETED
+    buttons = Buttons(more=5)
 
     @classmethod
     def misfits(cls, values: Mapping[str, str], card: CardEntry) -> dict[str, str]:

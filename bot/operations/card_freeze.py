@@ -2,12 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from decimal import Decimal
+from typing import Any, ClassVar
 
 from bot.domain.money.amounts import format_usd
-from bot.operations._base import Concern, Facts, Line
-from bot.operations._card_switch import CardSwitch
+from bot.operations._base import Batch, Buttons, Concern, Facts, Line
+from bot.operations._card_switch import CARD_HEADERS, CardSwitch
+from bot.partner.client import PartnerClient
+
+
+class Many(Batch):
+    """Many freezes in one list."""
+
+    headers: ClassVar[Mapping[str, tuple[str, ...]]] = {"card": CARD_HEADERS}
+    examples = ("4242", "TEAM-7")
+    on_frozen = "the card is frozen already"
+
+    def summary(self, cards: str, total_usd: Decimal) -> str:
+        return f"Freeze {cards}"
+
+    async def account(self, partner: PartnerClient) -> dict[str, Any]:
+        return {}
+
+    def lines(self, rows: int, total_usd: Decimal, facts: Facts) -> list[Line]:
+        return [("Goes on", "the monthly fees")]
 
 
 class Freeze(CardSwitch):
@@ -22,6 +42,12 @@ class Freeze(CardSwitch):
     done = "frozen"
     # A thief does not wait for a balance to become readable.
     handling = replace(CardSwitch.handling, can_run_now=True, must_recheck=False)
+    place = 4
+    intent = "freeze_card"
+    leaves_card = "FROZEN"
+    undone_by = "card_unfreeze"
+    buttons = Buttons(first_on={"ACTIVE": 2}, home=3)
+    batch = Many()
 
     def lines(self, facts: Facts) -> list[Line]:
         balance = facts.get("card_balance_usd")

@@ -15,13 +15,13 @@ from bot.domain.alerts import Remedy
 from bot.domain.errors import InvalidFields
 from bot.domain.money.amounts import format_usd
 from bot.operations import readers
-from bot.operations._base import Concern, Facts, Field, Line, Look, Operation
+from bot.operations._base import Buttons, Concern, Facts, Field, Line, Look, Operation
 from bot.operations._card_switch import CARD
 from bot.operations._facts import card_facts, closed
 from bot.operations._handling import Handling
 from bot.outcomes import Evidence, Finding, Outcome, timing
+from bot.partner.calls import cards as card_calls
 from bot.partner.client import PartnerClient
-from bot.partner.endpoints import Endpoint
 from bot.partner.models import Limits
 
 PERIODS = (
@@ -29,6 +29,8 @@ PERIODS = (
     ("weekly_limit", "Weekly limit"),
     ("monthly_limit", "Monthly limit"),
 )
+
+# Declines that say a limit is used up.
 
 
 class SetLimits(Operation):
@@ -43,7 +45,7 @@ class SetLimits(Operation):
         "set the weekly limit of {card} to {weekly_limit}",
         "set the monthly limit of {card} to {monthly_limit}",
     )
-    endpoint = Endpoint.SET_LIMITS
+    endpoint = card_calls.SET_LIMITS
     remedy = Remedy.RAISE_CARD_LIMITS
     fields = (
         CARD,
@@ -53,6 +55,9 @@ class SetLimits(Operation):
         ),
     )
     handling = Handling(superseded_by=("card_limits",))
+    place = 7
+    intent = "set_limits"
+    buttons = Buttons(more=2)
 
     @classmethod
     def parse(cls, texts: Mapping[str, str]) -> dict[str, str]:

@@ -6,22 +6,75 @@ way to prove that an order did not happen: GET /cards shows presence, never abse
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from decimal import Decimal
-from typing import Any
+from typing import Any, ClassVar
 
 from bot.domain.cards import label
 from bot.domain.money.amounts import format_usd
 from bot.domain.requests.terms import mask_email, mask_phone
 from bot.operations import readers
-from bot.operations._base import Concern, Facts, Field, Line, Look, Operation
+from bot.operations._base import Batch, Buttons, Concern, Facts, Field, Line, Look, Operation
 from bot.operations._facts import float_facts
 from bot.outcomes import Evidence, Finding, Outcome
+from bot.partner.calls import cards as card_calls
 from bot.partner.client import PartnerClient
-from bot.partner.endpoints import Endpoint
 
 # The service's clock and ours may differ by this much when we look for a card made "since" a moment.
 _CLOCK_SLACK = timedelta(minutes=2)
+
+
+class Many(Batch):
+    """Many orders in one list."""
+
+    headers: ClassVar[Mapping[str, tuple[str, ...]]] = {
+        "card_holder_name": ("name", "cardholder", "holder"),
+        "phone_country_code": ("country", "phone country"),
+        "phone": ("phone number",),
+        "email": ("e-mail", "mail"),
+        "partner_ref": ("reference", "ref"),
+    }
+    examples = ("Alice Moreau,44,7400123456,alice@example.com,TEAM-7",)
+    twins = ("card_holder_name", "partner_ref")
+
+    def summary(self, cards: str, total_usd: Decimal) -> str:
+        return f"Order {cards}"
+
+    async def account(self, partner: PartnerClient) -> dict[str, Any]:
+        fees = (await partner.fees()).transaction
+        return {**await super().account(partner), "monthly_fee_usd": str(fees.monthly_per_card_usd)}
+
+    async def row_facts(self, operation: Operation, partner: PartnerClient) -> Facts:
+        """Without the search for its twins among all cards: that was told of the whole batch when it was asked
+        for, and a list of every card for each row would use up the rate limit."""
+        return {**await self.account(partner), "twins": []}
+
+    def lines(self, rows: int, total_usd: Decimal, facts: Facts) -> list[Line]:
+        left = facts["allowance_left"]
+        return [
+            ("First month's fees", format_usd(Decimal(facts["monthly_fee_usd"]) * rows)),
+            ("Float available", format_usd(Decimal(facts["float_available_usd"]))),
+            ("Card allowance", "no cap" if left is None else f"{left} → {left - rows} left for ever"),
+        ]
+
+    def concerns(
+        self, rows: int, total_usd: Decimal, facts: Facts, of_rows: Sequence[Concern]
+    ) -> list[Concern]:
+        found = [*of_rows]
+        left = facts["allowance_left"]
+        if left is not None and rows > left:
+            text = f"The lifetime card allowance has {left} left, and {rows} are asked for: the others will fail."
+            found.insert(0, Concern(text))
+        available = Decimal(facts["float_available_usd"])
+        fees_usd = Decimal(facts["monthly_fee_usd"]) * rows
+        if fees_usd > available:
+            text = (
+                f"The float ({format_usd(available)}) does not cover the first month's fees"
+                f" ({format_usd(fees_usd)})."
+            )
+            found.append(Concern(text))
+        return found
 
 
 class Order(Operation):
@@ -32,7 +85,7 @@ class Order(Operation):
     example = "/card order"
     help = "order a new virtual card"
     phrases = ("order a card for {card_holder_name}", "new card for {card_holder_name}")
-    endpoint = Endpoint.ORDER_CARD
+    endpoint = card_calls.ORDER_CARD
     fields = (
         Field("card_holder_name", "Cardholder name", readers.cardholder_name, placeholder="Alice Moreau"),
         Field(
@@ -44,6 +97,10 @@ class Order(Operation):
         Field("email", "Email", readers.email, private=True, mask=mask_email),
         Field("partner_ref", "Partner reference", readers.partner_ref, optional=True),
     )
+    place = 1
+    intent = "order_card"
+    buttons = Buttons(home=2)
+    batch = Many()
 
     def summary(self) -> str:
         terms = self.terms()

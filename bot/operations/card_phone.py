@@ -11,13 +11,13 @@ from typing import Any
 
 from bot.domain.requests.terms import mask_phone
 from bot.operations import readers
-from bot.operations._base import Concern, Facts, Field, Line, Look, Operation
+from bot.operations._base import Buttons, Concern, Facts, Field, Line, Look, Operation
 from bot.operations._card_switch import CARD
 from bot.operations._facts import card_facts, closed
 from bot.operations._handling import Handling
 from bot.outcomes import Evidence, Finding, Outcome
+from bot.partner.calls import cards as card_calls
 from bot.partner.client import PartnerClient
-from bot.partner.endpoints import Endpoint
 
 
 class ChangePhone(Operation):
@@ -28,7 +28,7 @@ class ChangePhone(Operation):
     example = "/card phone 4242"
     help = "change the number that the one-time codes of a card's online purchases are sent to"
     phrases = ("change the phone of {card} to {phone}",)
-    endpoint = Endpoint.SET_PHONE
+    endpoint = card_calls.SET_PHONE
     fields = (
         CARD,
         Field(
@@ -39,6 +39,9 @@ class ChangePhone(Operation):
         ),
     )
     handling = Handling(superseded_by=("card_phone",), reads_back=False)
+    place = 8
+    intent = "change_phone"
+    buttons = Buttons(more=4)
 
     def summary(self) -> str:
         return f"Change the phone of {self.target_label} to {self._number}"

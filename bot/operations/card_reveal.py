@@ -10,13 +10,13 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from bot.operations._base import Concern, Facts, Line, Look, Operation
+from bot.operations._base import Buttons, Concern, Facts, Line, Look, Operation
 from bot.operations._card_switch import CARD
 from bot.operations._handling import Handling
 from bot.outcomes import Evidence, Finding, Outcome
 from bot.outcomes.effects import Effect, GrantLink
+from bot.partner.calls import history as history_calls
 from bot.partner.client import PartnerClient
-from bot.partner.endpoints import Endpoint
 
 SCOPE = "cards:pan"
 _ODD = {
@@ -42,9 +42,11 @@ class Reveal(Operation):
     example = "/card reveal 4242"
     help = "show you a card's number and security code in your browser, once"
     phrases = ("show me the details of {card}", "reveal {card}")
-    endpoint = Endpoint.DETAILS  # asked when its link is used
+    endpoint = history_calls.DETAILS  # asked when its link is used
     fields = (CARD,)
     handling = Handling(needs_public_url=True)
+    place = 10
+    buttons = Buttons(more=3)
 
     def summary(self) -> str:
         return f"Show the card details of {self.target_label} to the requester, once"

@@ -2,18 +2,54 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
-from typing import Any
+from typing import Any, ClassVar
 
 from bot.domain.alerts import Remedy
 from bot.domain.money.amounts import format_usd
 from bot.operations import readers
-from bot.operations._base import Concern, Facts, Field, Line, Look, Operation
+from bot.operations._base import Batch, Buttons, Concern, Facts, Field, Line, Look, Operation
+from bot.operations._card_switch import CARD_HEADERS
 from bot.operations._facts import card_facts, float_facts, not_spendable
 from bot.operations._handling import Handling
 from bot.outcomes import Evidence, Finding, Outcome
+from bot.partner.calls import cards as card_calls
 from bot.partner.client import PartnerClient
-from bot.partner.endpoints import Endpoint
+
+
+class Many(Batch):
+    """Many top-ups in one list."""
+
+    headers: ClassVar[Mapping[str, tuple[str, ...]]] = {
+        "card": CARD_HEADERS,
+        "amount_usd": ("amount", "usd"),
+    }
+    examples = ("4242,50.00", "ALICE MOREAU,1250")
+
+    def summary(self, cards: str, total_usd: Decimal) -> str:
+        return f"Top up {cards} by {format_usd(total_usd)} in all"
+
+    def lines(self, rows: int, total_usd: Decimal, facts: Facts) -> list[Line]:
+        available = Decimal(facts["float_available_usd"])
+        after = available - total_usd
+        after_all = after - Decimal(facts["pending_usd"])
+        return [
+            ("Float available", f"{format_usd(available)} → {format_usd(after)}"),
+            ("After all pending", format_usd(after_all)),
+        ]
+
+    def concerns(
+        self, rows: int, total_usd: Decimal, facts: Facts, of_rows: Sequence[Concern]
+    ) -> list[Concern]:
+        available = Decimal(facts["float_available_usd"])
+        if total_usd <= available:
+            return [*of_rows]
+        text = (
+            f"This does not fit: {format_usd(total_usd)} in all is more than the {format_usd(available)} of float"
+            " available now. Rows are sent in their order while it lasts; the others end with nothing sent."
+        )
+        return [Concern(text), *of_rows]
 
 
 class TopUp(Operation):
@@ -24,13 +60,17 @@ class TopUp(Operation):
     example = "/card topup 4242 50"
     help = "move float onto a card, 1:1 and free"
     phrases = ("top up {card} by {amount_usd}", "put {amount_usd} on {card}")
-    endpoint = Endpoint.TOP_UP
+    endpoint = card_calls.TOP_UP
     remedy = Remedy.TOP_UP_CARD
     handling = Handling(moves_float=True, doubts=("card_topup", "card_unload", "card_close"))
     fields = (
         Field("card", "Card", card=True, placeholder="Last four, name, reference or id"),
         Field("amount_usd", "Amount (USD)", readers.amount, placeholder="50.00"),
     )
+    place = 2
+    intent = "topup_card"
+    buttons = Buttons(first_on={"ACTIVE": 1, "FROZEN": 2}, home=1)
+    batch = Many()
 
     @property
     def amount_usd(self) -> Decimal:

@@ -6,7 +6,7 @@ from decimal import Decimal
 
 from bot.domain.alerts import Remedy
 from bot.domain.money.amounts import format_usd
-from bot.operations._base import Concern, Facts, Line
+from bot.operations._base import Buttons, Concern, Facts, Line
 from bot.operations._card_switch import CardSwitch
 
 
@@ -21,6 +21,10 @@ class Unfreeze(CardSwitch):
     phrases = ("unfreeze {card}", "unlock {card}")
     frozen = False
     done = "unfrozen"
+    place = 5
+    intent = "unfreeze_card"
+    leaves_card = "ACTIVE"
+    buttons = Buttons(first_on={"FROZEN": 1}, home=4)
 
     def lines(self, facts: Facts) -> list[Line]:
         balance = facts.get("card_balance_usd")

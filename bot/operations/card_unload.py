@@ -13,13 +13,13 @@ from typing import Any, ClassVar, cast
 
 from bot.domain.money.amounts import format_usd
 from bot.operations import readers
-from bot.operations._base import Concern, Facts, Field, InWords, Line, Look, Operation
+from bot.operations._base import Buttons, Concern, Facts, Field, InWords, Line, Look, Operation
 from bot.operations._card_switch import CARD
 from bot.operations._facts import card_facts, closed, float_facts
 from bot.operations._handling import Handling
 from bot.outcomes import Evidence, Finding, Outcome
+from bot.partner.calls import cards as card_calls
 from bot.partner.client import PartnerClient
-from bot.partner.endpoints import Endpoint
 
 # The service's clock and ours may differ by this much when we look for an event made "since" a moment.
 _CLOCK_SLACK = timedelta(minutes=2)
@@ -34,7 +34,7 @@ class Unload(Operation):
     example = "/card unload 4242 50"
     help = "move money from a card back to the float, 1:1 and free; the card stays open"
     phrases = ("unload {amount_usd} from {card}", "take {amount_usd} off {card}")
-    endpoint = Endpoint.UNLOAD
+    endpoint = card_calls.UNLOAD
     fields = (CARD, Field("amount_usd", "Amount (USD)", readers.amount, placeholder="50.00"))
     handling = Handling(doubts=("card_topup", "card_unload", "card_close"))
     in_words: ClassVar[InWords] = {
@@ -43,6 +43,9 @@ class Unload(Operation):
             "Look at the card's balance, then make a new request for less.",
         ),
     }
+    place = 3
+    intent = "unload_card"
+    buttons = Buttons(more=1)
 
     @property
     def amount_usd(self) -> Decimal:

@@ -21,8 +21,8 @@ from bot.operations._card_switch import CARD
 from bot.operations._facts import card_facts, closed
 from bot.operations._handling import Handling
 from bot.outcomes import Evidence, Finding, Outcome
+from bot.partner.calls import deposits as deposit_calls
 from bot.partner.client import PartnerClient
-from bot.partner.endpoints import Endpoint
 from bot.partner.models import Deposit, DepositQuote
 
 # How far the clocks may differ, and how long after it was sent a call may still arrive.
@@ -55,7 +55,7 @@ class QuoteDeposit(Operation):
     example = "/funding deposit 50 4242"
     help = "get an address at which an end user pays a card in crypto, where your agreement has deposits"
     phrases = ("quote a deposit of {amount_usd} for {card}",)
-    endpoint = Endpoint.QUOTE_DEPOSIT
+    endpoint = deposit_calls.QUOTE_DEPOSIT
     fields: ClassVar[tuple[Field, ...]] = (
         Field("amount_usd", "Amount (USD)", readers.amount, placeholder="50.00", hint="What the user pays."),
         CARD,
@@ -66,6 +66,7 @@ class QuoteDeposit(Operation):
     in_words: ClassVar[InWords] = {
         (404, "NOT_FOUND"): ("The API does not know this card, or has no deposits for this account.", ""),
     }
+    place = 16
 
     @classmethod
     def configured(cls, body_names: Mapping[str, str]) -> type[QuoteDeposit]:

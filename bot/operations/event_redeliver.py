@@ -15,8 +15,8 @@ from typing import Any, ClassVar, cast
 from bot.operations._base import Concern, Facts, Field, InWords, Line, Look, Operation
 from bot.operations._handling import Handling
 from bot.outcomes import Evidence, Finding, Outcome
+from bot.partner.calls import events as event_calls
 from bot.partner.client import PartnerClient
-from bot.partner.endpoints import Endpoint
 from bot.partner.models import Event
 
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:-]{0,127}")
@@ -39,7 +39,7 @@ class Redeliver(Operation):
     example = "/countersign webhook redeliver EVENT"
     help = "have the service deliver one event to the webhook again"
     phrases = ("redeliver the event {event_id}",)
-    endpoint = Endpoint.REDELIVER
+    endpoint = event_calls.REDELIVER
     fields = (Field("event_id", "Event", event_id, hint="The id of the event, as deliveries carry it."),)
     # The service may have delivered it since of its own accord: that is no late effect of this.
     handling = Handling(superseded_by=("event_redeliver",))
@@ -49,6 +49,7 @@ class Redeliver(Operation):
             "Check its id and the program, then make a new request.",
         ),
     }
+    place = 15
 
     @property
     def subject(self) -> str:

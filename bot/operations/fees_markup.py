@@ -14,8 +14,8 @@ from bot.domain.money.amounts import format_usd, plain
 from bot.operations._base import Concern, Facts, Field, Line, Look, Operation
 from bot.operations._handling import Handling
 from bot.outcomes import Evidence, Finding, Outcome, timing
+from bot.partner.calls import account as account_calls
 from bot.partner.client import PartnerClient
-from bot.partner.endpoints import Endpoint
 
 _PERCENT = re.compile(r"(0|[1-9][0-9]?)(?:\.([0-9]+))?")
 _MOST_PERCENT = Decimal(50)
@@ -49,7 +49,7 @@ class SetMarkup(Operation):
     example = "/float markup 2.5"
     help = "set your markup on deposits of end users, in percent; float and top-ups are not touched"
     phrases = ("set the markup to {markup_percent}",)
-    endpoint = Endpoint.SET_FEES
+    endpoint = account_calls.SET_FEES
     fields = (
         Field(
             "markup_percent",
@@ -60,6 +60,8 @@ class SetMarkup(Operation):
         ),
     )
     handling = Handling(superseded_by=("fees_markup",))
+    place = 12
+    intent = "set_markup"
 
     @property
     def subject(self) -> str:

@@ -8,11 +8,11 @@ from typing import Any
 from bot.domain.alerts import Remedy
 from bot.domain.money.amounts import format_usd
 from bot.operations import readers
-from bot.operations._base import Concern, Facts, Field, Line, Look, Operation
+from bot.operations._base import Buttons, Concern, Facts, Field, Line, Look, Operation
 from bot.operations.funding_words import reason_in_words
 from bot.outcomes import Evidence, Finding, Outcome
+from bot.partner.calls import account as account_calls
 from bot.partner.client import PartnerClient
-from bot.partner.endpoints import Endpoint
 from bot.partner.models import Funding
 
 NETWORKS = (("POLYGON", "Polygon"), ("BNB", "BNB Chain"), ("BASE", "Base"))
@@ -26,12 +26,15 @@ class SubmitFunding(Operation):
     example = "/funding submit 0x… POLYGON"
     help = "have a transfer to the funding address credited"
     phrases = ("submit funding {tx_hash} on {network}",)
-    endpoint = Endpoint.SUBMIT_FUNDING
+    endpoint = account_calls.SUBMIT_FUNDING
     remedy = Remedy.SUBMIT_FUNDING
     fields = (
         Field("tx_hash", "Transaction hash", readers.tx_hash, placeholder="0x…"),
         Field("network", "Network", readers.network, element="choice", choices=NETWORKS),
     )
+    place = 11
+    intent = "submit_funding"
+    buttons = Buttons(home=5)
 
     @property
     def subject(self) -> str:

@@ -26,6 +26,7 @@ class RegisterWebhook(WebhookOperation):
             hint="Ends in /webhooks/ and the name of the program.",
         ),
     )
+    place = 13
 
     def summary(self) -> str:
         return f"Register {self.values['url']} for the service's events"

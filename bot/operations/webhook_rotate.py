@@ -22,6 +22,7 @@ class RotateWebhook(WebhookOperation):
     help = "replace the secret that signs the service's events (admins)"
     phrases = ("rotate the webhook secret",)
     fields = ()
+    place = 14
 
     def learned(self, facts: Facts) -> dict[str, str]:
         return {"url": facts["url"]} if facts["url"] else {}

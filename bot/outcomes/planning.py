@@ -15,8 +15,8 @@ from enum import StrEnum
 from bot.domain.requests.lifecycle import Attempt, Event, Request, State
 from bot.outcomes.outcome import Outcome
 from bot.outcomes.timing import KEY_TRUSTED_FOR, QUIESCENCE, RETRY_PAUSES, next_pause, reconcile_pause
-from bot.partner.answers import Finding, meaning
-from bot.partner.endpoints import Endpoint
+from bot.partner.answers import Finding
+from bot.partner.endpoints import Endpoint, meaning
 
 HELD_FOR = timedelta(seconds=30)
 

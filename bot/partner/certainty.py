@@ -1,9 +1,9 @@
-"""What an answer proves about the call that met it, in four words: drawn from the table in `answers`."""
+"""What an answer proves about the call that met it, in four words: drawn from the rows of the endpoints."""
 
 from collections.abc import Mapping
 from enum import StrEnum
 
-from bot.partner import answers
+from bot.partner import endpoints
 from bot.partner.answers import NO_ANSWER, Answer, Finding, Key
 from bot.partner.endpoints import Endpoint
 
@@ -38,7 +38,7 @@ def proved_by(answer: Answer) -> Certainty:
 
 def documented(operation: Endpoint) -> Mapping[tuple[int, str], Certainty]:
     """Every (status, code) the document gives for this call, and what it proves."""
-    return {pair: proved_by(answer) for pair, answer in answers.documented(operation).items()}
+    return {pair: proved_by(answer) for pair, answer in endpoints.documented(operation).items()}
 
 
 def unanswered(operation: Endpoint) -> Certainty:
@@ -48,4 +48,4 @@ def unanswered(operation: Endpoint) -> Certainty:
 
 def classify(operation: Endpoint, status: int | None, code: str | None) -> Certainty:
     """What this answer proves about this call; a pair the document does not give proves nothing."""
-    return proved_by(answers.meaning(operation, status, code))
+    return proved_by(endpoints.meaning(operation, status, code))

@@ -9,11 +9,21 @@ send them as they are. Those that move money or create a card also take the idem
 stored with the request: the client never makes one, and never repeats such a call by itself.
 """
 
+from bot.partner.calls import account, cards, deposits, events, history
 from bot.partner.calls.account import AccountCalls
 from bot.partner.calls.cards import CardCalls
 from bot.partner.calls.deposits import DepositCalls
 from bot.partner.calls.events import EventCalls
 from bot.partner.calls.history import HistoryCalls
+from bot.partner.endpoints import Endpoint
+
+ENDPOINTS = tuple(
+    value
+    for chapter in (account, cards, history, events, deposits)
+    for value in vars(chapter).values()
+    if isinstance(value, Endpoint)
+)
+"""Every endpoint this client calls, in the order of the API document."""
 
 
 class PartnerClient(AccountCalls, CardCalls, HistoryCalls, EventCalls, DepositCalls):

@@ -11,10 +11,13 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
+from bot.partner.calls import deposits as deposit_calls
 from bot.partner.certainty import documented
+from bot.partner.client import ENDPOINTS
 from bot.partner.described import Described, Reader
 from bot.partner.endpoints import Endpoint
-from bot.partner.known import SENT, UNSHOWN, VERSION, Sent, Shape, answers, event_data
+from bot.partner.known import UNSHOWN, VERSION, event_data
+from bot.partner.shapes import Sent, Shape
 
 _METHODS = ("get", "post", "put", "patch", "delete")
 _BASE_PATH = "/api/partner/v1"
@@ -65,11 +68,10 @@ class _Comparison:
             yield Difference(
                 Weight.CHANGES, "openapi.json", f"Its version is {_word(version)}, not {VERSION}."
             )
-        known = {_plain(endpoint.value): endpoint for endpoint in Endpoint}
-        shapes = answers()
+        known = {_plain(endpoint.value): endpoint for endpoint in ENDPOINTS}
         for name, endpoint in known.items():
             if name in operations:
-                yield from self._endpoint(endpoint, operations[name], shapes[endpoint])
+                yield from self._endpoint(endpoint, operations[name])
             else:
                 yield Difference(Weight.BREAKS, endpoint.value, "This endpoint is not described any more.")
         for name in operations.keys() - known.keys():
@@ -87,10 +89,10 @@ class _Comparison:
                     found[_plain(f"{method.upper()} {path.removeprefix(_BASE_PATH)}")] = operation
         return found
 
-    def _endpoint(self, endpoint: Endpoint, operation: Any, shape: Shape) -> Iterator[Difference]:
-        if endpoint is not Endpoint.QUOTE_DEPOSIT:
-            yield from self._request(endpoint, operation, SENT.get(endpoint, Sent()))
-        yield from self._success(endpoint, operation, shape)
+    def _endpoint(self, endpoint: Endpoint, operation: Any) -> Iterator[Difference]:
+        if endpoint is not deposit_calls.QUOTE_DEPOSIT:
+            yield from self._request(endpoint, operation, endpoint.sent)
+        yield from self._success(endpoint, operation, endpoint.shape)
         yield from self._refusals(endpoint, operation)
 
     # What goes out

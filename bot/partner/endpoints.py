@@ -1,10 +1,10 @@
-"""The endpoints this client calls, and the facts about each that the other modules go by.
+"""What an endpoint is, and what its answers mean; the endpoints themselves stand in `calls`."""
 
-An endpoint's name is its method and path as the API document writes them.
-"""
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 
-from dataclasses import dataclass
-from enum import StrEnum
+from bot.partner.answers import NO_ANSWER, Answer, Rows
+from bot.partner.shapes import NOTHING_SENT, Sent, Shape
 
 CONNECT_SECONDS = 5.0
 """A host that does not even take the connection in this time is down."""
@@ -30,50 +30,6 @@ LONGEST_CHANGE_SECONDS = CHANGE_READ_SECONDS + _DEADLINE_MARGIN_SECONDS
 """After this no request that changes anything can still be on its way from here."""
 
 
-class Endpoint(StrEnum):
-    """One endpoint; in the order of the API document."""
-
-    ME = "GET /me"
-    FEES = "GET /fees"
-    SET_FEES = "PUT /fees"
-    FUNDING_ADDRESSES = "GET /funding/addresses"
-    SUBMIT_FUNDING = "POST /funding"
-    FUNDING = "GET /funding/{fundingId}"
-    FUNDING_LIST = "GET /funding"
-    LEDGER = "GET /ledger"
-    ORDER_CARD = "POST /cards"
-    CARDS = "GET /cards"
-    CARD = "GET /cards/{cardId}"
-    BALANCES = "POST /cards/balances"
-    TOP_UP = "POST /cards/{cardId}/topup"
-    UNLOAD = "POST /cards/{cardId}/unload"
-    LIMITS = "GET /cards/{cardId}/limits"
-    SET_LIMITS = "PUT /cards/{cardId}/limits"
-    FREEZE = "POST /cards/{cardId}/freeze"
-    SET_PHONE = "PUT /cards/{cardId}/phone"
-    CLOSE = "POST /cards/{cardId}/close"
-    SET_3DS = "PUT /cards/{cardId}/3ds"
-    TRANSACTIONS = "GET /cards/{cardId}/transactions"
-    DETAILS = "GET /cards/{cardId}/pan"
-    DETAILS_ONCE = "POST /cards/{cardId}/pan-token"
-    WEBHOOK = "GET /webhook"
-    SET_WEBHOOK = "PUT /webhook"
-    EVENTS = "GET /events"
-    REDELIVER = "POST /events/{eventId}/redeliver"
-    QUOTE_DEPOSIT = "POST /deposits"
-    DEPOSITS = "GET /deposits"
-
-    @property
-    def method(self) -> str:
-        """`GET`, `POST` or `PUT`."""
-        return self.value.partition(" ")[0]
-
-    @property
-    def template(self) -> str:
-        """The path with its placeholders, as it may stand in a log."""
-        return self.value.partition(" ")[2]
-
-
 @dataclass(frozen=True, slots=True)
 class Facts:
     """What is true of an endpoint whatever is sent to it."""
@@ -87,39 +43,57 @@ class Facts:
         return self.read_seconds + _DEADLINE_MARGIN_SECONDS
 
 
-_RECORD = Facts(changes=False, read_seconds=RECORD_READ_SECONDS)
-_LIVE = Facts(changes=False, read_seconds=LIVE_READ_SECONDS)
-_HISTORY = Facts(changes=False, read_seconds=HISTORY_READ_SECONDS)
-_CHANGE = Facts(changes=True, read_seconds=CHANGE_READ_SECONDS)
+RECORD = Facts(changes=False, read_seconds=RECORD_READ_SECONDS)
+LIVE = Facts(changes=False, read_seconds=LIVE_READ_SECONDS)
+HISTORY = Facts(changes=False, read_seconds=HISTORY_READ_SECONDS)
+CHANGE = Facts(changes=True, read_seconds=CHANGE_READ_SECONDS)
 
-FACTS: dict[Endpoint, Facts] = {
-    Endpoint.ME: _RECORD,
-    Endpoint.FEES: _RECORD,
-    Endpoint.SET_FEES: _CHANGE,
-    Endpoint.FUNDING_ADDRESSES: _RECORD,
-    Endpoint.SUBMIT_FUNDING: _CHANGE,
-    Endpoint.FUNDING: _RECORD,
-    Endpoint.FUNDING_LIST: _RECORD,
-    Endpoint.LEDGER: _RECORD,
-    Endpoint.ORDER_CARD: _CHANGE,
-    Endpoint.CARDS: _RECORD,
-    Endpoint.CARD: _LIVE,
-    Endpoint.BALANCES: _LIVE,  # with `refresh` up to 25 processor reads; a POST that changes nothing
-    Endpoint.TOP_UP: _CHANGE,
-    Endpoint.UNLOAD: _CHANGE,
-    Endpoint.LIMITS: _LIVE,
-    Endpoint.SET_LIMITS: _CHANGE,
-    Endpoint.FREEZE: _CHANGE,
-    Endpoint.SET_PHONE: _CHANGE,
-    Endpoint.CLOSE: _CHANGE,
-    Endpoint.SET_3DS: _CHANGE,
-    Endpoint.TRANSACTIONS: _HISTORY,
-    Endpoint.DETAILS: _LIVE,
-    Endpoint.DETAILS_ONCE: _LIVE,  # a POST that changes nothing: an unused address expires within a minute
-    Endpoint.WEBHOOK: _RECORD,
-    Endpoint.SET_WEBHOOK: _CHANGE,
-    Endpoint.EVENTS: _RECORD,
-    Endpoint.REDELIVER: _CHANGE,
-    Endpoint.QUOTE_DEPOSIT: _CHANGE,
-    Endpoint.DEPOSITS: _RECORD,
-}
+
+@dataclass(eq=False, slots=True)
+class Endpoint:
+    """One endpoint: all that is known of it before anything is sent.
+
+    `value` is its name, the method and path as the document writes them; `chapter` the document's that describes
+    it; `rows` say what each of its answers means. `shape` is that of what comes under `data` of a success, where a
+    list whose envelope is not shown is a plain array; `sent` what goes out.
+    """
+
+    value: str
+    chapter: str
+    facts: Facts
+    rows: Rows
+    shape: Shape
+    sent: Sent = NOTHING_SENT
+
+    def __str__(self) -> str:
+        return self.value
+
+    @property
+    def method(self) -> str:
+        """`GET`, `POST` or `PUT`."""
+        return self.value.partition(" ")[0]
+
+    @property
+    def template(self) -> str:
+        """The path with its placeholders, as it may stand in a log."""
+        return self.value.partition(" ")[2]
+
+
+def meaning(endpoint: Endpoint, status: int | None, code: str | None) -> Answer:
+    """The row for this answer; for what the table does not give, that of no answer at all.
+
+    `code` is None for words other than the service's own; `status` too where nothing came back.
+    """
+    rows = endpoint.rows
+    if (status, code) in rows:
+        return rows[status, code]
+    # A page that says 404, or a redirect, will say so again; a success that cannot be read may pass.
+    return rows[NO_ANSWER] if status in (None, 200) else replace(rows[NO_ANSWER], repeats=0)
+
+
+def documented(endpoint: Endpoint) -> Mapping[tuple[int, str], Answer]:
+    """Every answer the document gives for this endpoint, by status and code."""
+    rows = endpoint.rows
+    return {
+        (pair[0], pair[1]): row for pair, row in rows.items() if pair[0] is not None and pair[1] is not None
+    }

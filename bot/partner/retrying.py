@@ -6,7 +6,7 @@ repeated here. Everything else is the business of whoever stored the request and
 
 from collections.abc import Sequence
 
-from bot.partner.answers import meaning
+from bot.partner.endpoints import meaning
 from bot.partner.errors import NoAnswer, PartnerError, RateLimited, Refused
 
 # Short enough for a person who waits, long enough for a restart of one server behind the service.

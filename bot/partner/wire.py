@@ -24,7 +24,7 @@ from bot.partner import codec
 from bot.partner.access import check_access, key_prefix
 from bot.partner.answers import NOT_CONNECTED, NOT_SENT
 from bot.partner.certainty import classify, documented, proved_by, unanswered
-from bot.partner.endpoints import CONNECT_SECONDS, FACTS, Endpoint
+from bot.partner.endpoints import CONNECT_SECONDS, Endpoint
 from bot.partner.errors import (
     CLASSES,
     NoAnswer,
@@ -131,7 +131,7 @@ class Wire:
         out.check()
         began = self._clock.monotonic()
         try:
-            async with asyncio.timeout(FACTS[out.endpoint].deadline_seconds):
+            async with asyncio.timeout(out.endpoint.facts.deadline_seconds):
                 status, headers, raw = await self._transfer(out)
             received = self._read(out, status, headers, raw)
         except TimeoutError:
@@ -161,7 +161,7 @@ class Wire:
         if out.key is not None:
             headers["Idempotency-Key"] = out.key
         timeout = httpx.Timeout(
-            FACTS[out.endpoint].read_seconds, connect=CONNECT_SECONDS, write=CONNECT_SECONDS
+            out.endpoint.facts.read_seconds, connect=CONNECT_SECONDS, write=CONNECT_SECONDS
         )
         request = self._http.build_request(
             out.endpoint.method,

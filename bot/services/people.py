@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from enum import Enum
 
+from bot import operations
 from bot.domain.errors import (
     AlreadyDecided,
     CountersignError,
@@ -221,4 +222,5 @@ async def policy_problems(core: Core) -> list[str]:
     """Why the policy could never be met by the people it names now; empty when it can."""
     names = core.policy.people.requesters
     requesters = await core.directory.members(names) if names else None
-    return never_met(core.policy, requesters, await core.directory.members(core.policy.people.approvers))
+    approvers = await core.directory.members(core.policy.people.approvers)
+    return never_met(core.policy, operations.listed(core.kinds), requesters, approvers)

@@ -328,7 +328,7 @@ class CardPicture:
     program: str
     open_requests: tuple[Request, ...] = ()
     history: tuple[Request, ...] = ()
-    switched: Request | None = None  # the last freeze or unfreeze of ours that took effect
+    frozen_by: Request | None = None  # the freeze of ours that holds; None: it is not ours
     statement: CardStatement | None = None  # None: the history could not be read
     declines: tuple[PurchaseLine, ...] = ()  # of the last 24 h
 
@@ -413,7 +413,6 @@ class PolicyRow:
     tiers: tuple[tuple[str, int], ...]  # (above USD, approvals)
     expires: str
     run_now: bool
-    built: bool  # this version has the kind
 
 
 @dataclass(frozen=True, slots=True)

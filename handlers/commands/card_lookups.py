@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable
 
 from bot.domain.errors import NotFound
+from bot.operations._base import Buttons
 from bot.services.cards import card_lookups, purchases
 from bot.services.core import Core
 from bot.view_models.pictures import CardPicture
@@ -14,9 +15,7 @@ from handlers.views.lookups import cards
 from handlers.views.lookups.cards import Button
 
 _STATUSES = ("ACTIVE", "FROZEN", "BLOCKED")
-# What a card needs most, by its status, and what stands under the dots: five is all that Slack takes there.
-_FIRST = {"ACTIVE": ("card_topup", "card_freeze"), "FROZEN": ("card_unfreeze", "card_topup")}
-_MORE = ("card_unload", "card_limits", "card_reveal", "card_phone", "card_close")
+_MOST_UNDER_THE_DOTS = 5  # all that Slack takes there
 
 
 async def _list(asked: Asking) -> Block:
@@ -39,11 +38,14 @@ def _next_steps(core: Core, card: CardPicture) -> tuple[list[Button], list[Butto
     """Operations on this card as buttons that open their form: first what its status asks for."""
     if card.status == "DELETED":
         return [], []
-    return _buttons(core, _FIRST.get(card.status or "", ()), card), _buttons(core, _MORE, card)
+    first = _buttons(core, lambda buttons: buttons.first_on.get(card.status or "", 0), card)
+    return first, _buttons(core, lambda buttons: buttons.more, card)[:_MOST_UNDER_THE_DOTS]
 
 
-def _buttons(core: Core, kinds: Sequence[str], card: CardPicture) -> list[Button]:
-    found = [core.kinds[kind] for kind in kinds if kind in core.kinds]
+def _buttons(core: Core, place: Callable[[Buttons], int], card: CardPicture) -> list[Button]:
+    found = sorted(
+        (cls for cls in core.kinds.values() if place(cls.buttons)), key=lambda cls: place(cls.buttons)
+    )
     return [(cls.verb, f"{' '.join(cls.command)} {card.id}") for cls in found]
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from bot import operations
+from bot.partner.calls import account as account_calls
 from bot.services.money import float_lookups, ledger_lookups
 from handlers.commands.lookup import Asking, LookUp, NotUnderstood
 from handlers.views.blocks import Block
@@ -25,8 +27,8 @@ async def _ledger(asked: Asking) -> Block:
 
 
 async def _fees(asked: Asking) -> Block:
-    kind = asked.core.kinds.get("fees_markup")
-    change = " ".join(kind.command) if kind else ""
+    changing = operations.asking(asked.core.kinds, account_calls.SET_FEES)
+    change = " ".join(asked.core.kinds[changing[0]].command) if changing else ""
     return float_and_ledger.fees(
         await ledger_lookups.fees(asked.core, program=asked.program), asked.program, change
     )

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from bot.domain.card_details import NOT_SET_UP
 from bot.operations._base import Operation
-from bot.partner.endpoints import Endpoint
+from bot.partner.calls import events as event_calls
 from bot.services import people
 from bot.services.events import webhook_status
 from bot.services.requests import request_lookups, review
@@ -54,7 +54,9 @@ async def open_from_command(turn: Turn, cls: type[Operation], rest: str) -> None
         await batches.open_paste(turn, cls)
         return
     await open_form(
-        turn, cls, _about_webhook(turn, rest) if cls.endpoint is Endpoint.SET_WEBHOOK else _typed(cls, rest)
+        turn,
+        cls,
+        _about_webhook(turn, rest) if cls.endpoint is event_calls.SET_WEBHOOK else _typed(cls, rest),
     )
 
 
@@ -71,9 +73,10 @@ def _about_webhook(turn: Turn, rest: str) -> Filled:
 
 
 async def open_from_request(turn: Turn, request_id: str, *, undo: bool = False) -> None:
-    """Ask again for what was asked, or (`undo`) unfreeze what was frozen; private details are typed anew."""
+    """Ask again for what was asked, or (`undo`) take back what was done at once; private details are typed anew."""
     request = (await request_lookups.request_picture(turn.core, request_id)).request
-    cls = turn.core.kinds["card_unfreeze" if undo else request.kind]
+    asked = turn.core.kinds[request.kind]
+    cls = turn.core.kinds[asked.undone_by] if undo else asked
     shown = {f.name for f in cls.fields if not f.private}
     texts = {name: text for name, text in request.terms.items() if name in shown}
     about = f" ({request.subject_label})" if request.subject_label else ""

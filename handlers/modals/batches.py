@@ -25,7 +25,7 @@ _ENDINGS = (".csv", ".tsv", ".txt")
 
 def is_bulk(cls: type[Operation], rest: str) -> bool:
     """`/card topup bulk`, of a kind that can be asked for in bulk."""
-    return rest.strip().lower() == _WORD and cls.kind in batch_reading.KINDS
+    return rest.strip().lower() == _WORD and cls.batch is not None
 
 
 async def open_paste(turn: Turn, cls: type[Operation]) -> None:

@@ -12,7 +12,7 @@ from handlers.views.replies import usd
 
 def policy(found: PolicyPicture) -> b.Block:
     """The policy in words, as the reviewed file says it."""
-    rows = [(r.title, _needed(r), r.expires) for r in found.rows if r.built]
+    rows = [(r.title, _needed(r), r.expires) for r in found.rows]
     names = [
         ("May ask", ", ".join(found.requesters) or "every full member of this workspace"),
         ("May approve", ", ".join(found.approvers) or "nobody"),

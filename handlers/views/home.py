@@ -19,8 +19,6 @@ from handlers.views.requests import request_card
 _ROWS = 8
 _ALERTS = 5
 _FUNDING = 5
-# What is asked for every day comes first.
-_FIRST = ("card_topup", "card_order", "card_freeze", "card_unfreeze", "funding_submit")
 
 
 def home(
@@ -58,7 +56,8 @@ def _rows(found: Sequence[Request], empty: str, label: str, action_id: str) -> l
 
 
 def _quick_actions(kinds: Mapping[str, type[Operation]]) -> list[b.Block]:
-    ordered = sorted(kinds, key=lambda kind: (_FIRST.index(kind) if kind in _FIRST else len(_FIRST), kind))
+    # What is asked for every day comes first.
+    ordered = sorted(kinds, key=lambda kind: (not kinds[kind].buttons.home, kinds[kind].buttons.home, kind))
     buttons = [
         b.button(kinds[kind].verb, f"{ids.OPEN_FORM}:{kind}", " ".join(kinds[kind].command))
         for kind in ordered

@@ -202,7 +202,7 @@ async def find(
     states: Collection[State] | None = None,
     requester: str | None = None,
     subject: str | None = None,
-    kind: str | None = None,
+    kinds: Collection[str] | None = None,
     since: datetime | None = None,
     limit: int = 50,
     oldest_first: bool = False,
@@ -212,7 +212,6 @@ async def find(
 
     Of batches and their rows as `Wanted` says.
     """
-    kinds = None if kind is None else (kind,)
     wanted = Wanted(states, kinds, requester, subject, since, each_row=each_row)
     return await request_search.page(tx, wanted, limit=limit, oldest_first=oldest_first)
 

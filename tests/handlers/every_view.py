@@ -68,9 +68,7 @@ def _preview(text: str) -> View:
 
 
 def _policy(text: str) -> View:
-    rows = tuple(
-        p.PolicyRow(k, text, 1, (("500", 2),), "8 h", k == "card_freeze", built=True) for k in _KINDS
-    )
+    rows = tuple(p.PolicyRow(k, text, 1, (("500", 2),), "8 h", k == "card_freeze") for k in _KINDS)
     return help_text.policy(p.PolicyPicture(rows, (text,), (text,), (), (("In all", text),), text))
 
 

@@ -67,7 +67,7 @@ def _card(text: str) -> p.CardPicture:
     return replace(
         given.a_plastic(text),
         status="FROZEN",
-        switched=frozen,
+        frozen_by=frozen,
         statement=_statement(text),
         declines=declines,
         open_requests=many,

@@ -28,6 +28,7 @@ from bot.operations import readers
 from bot.operations._base import Field, Look, Operation
 from bot.operations._card_switch import CARD
 from bot.outcomes import Evidence, Finding, Outcome
+from bot.partner.calls import cards as card_calls
 from bot.partner.endpoints import Endpoint
 
 
@@ -39,7 +40,7 @@ class Cap(Operation):
     example = "/card cap 4242 75"
     help = "keep a card below so much a day"
     phrases = ("cap {card} at {cap_usd}",)
-    endpoint = Endpoint.SET_LIMITS
+    endpoint = card_calls.SET_LIMITS
     fields = (CARD, Field("cap_usd", "Cap (USD)", readers.amount))
 
     def summary(self):

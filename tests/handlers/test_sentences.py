@@ -6,8 +6,8 @@ import pytest
 
 from bot.domain import errors as domain
 from bot.partner import errors as partner
+from bot.partner.calls import account as account_calls
 from bot.partner.certainty import Certainty
-from bot.partner.endpoints import Endpoint
 from handlers.views import replies
 from storage.errors import StorageError
 
@@ -37,7 +37,7 @@ def made(cls: type[BaseException]) -> BaseException:
 @pytest.mark.parametrize("code", sorted(partner.CLASSES))
 def test_every_code_of_the_api_has_its_sentence_and_says_that_nothing_happened(code: str) -> None:
     error = partner.CLASSES[code](
-        "secret detail", operation=Endpoint.ME, certainty=Certainty.DEFINITE, status=400, code=code
+        "secret detail", operation=account_calls.ME, certainty=Certainty.DEFINITE, status=400, code=code
     )
 
     said = replies.explain(error, "REF")
@@ -49,7 +49,7 @@ def test_every_code_of_the_api_has_its_sentence_and_says_that_nothing_happened(c
 
 @pytest.mark.parametrize("cls", every(partner.PartnerError))
 def test_every_failure_to_reach_the_api_has_a_sentence(cls: type[partner.PartnerError]) -> None:
-    error = cls("why", operation=Endpoint.ME, certainty=Certainty.TRANSIENT)
+    error = cls("why", operation=account_calls.ME, certainty=Certainty.TRANSIENT)
 
     assert "Nothing was recorded or sent." in replies.explain(error)
 

@@ -5,6 +5,11 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from decimal import Decimal
 from typing import Any
 
+from bot.partner.calls import account as account_calls
+from bot.partner.calls import cards as card_calls
+from bot.partner.calls import deposits as deposit_calls
+from bot.partner.calls import events as event_calls
+from bot.partner.calls import history as history_calls
 from bot.partner.client import PartnerClient
 from bot.partner.endpoints import Endpoint
 
@@ -17,27 +22,27 @@ DETAILS_URL = "https://frame.example.com/details?token=c0ffee"
 TOKEN_URL = "https://api.example.com/pan-exchange/c0ffee"
 
 BODIES: dict[Endpoint, bytes] = {
-    Endpoint.SET_FEES: b'{"markup_pct":0.01234}',
-    Endpoint.SUBMIT_FUNDING: b'{"tx_hash":"%s","network":"BSC"}' % HASH.encode(),
-    Endpoint.ORDER_CARD: (
+    account_calls.SET_FEES: b'{"markup_pct":0.01234}',
+    account_calls.SUBMIT_FUNDING: b'{"tx_hash":"%s","network":"BSC"}' % HASH.encode(),
+    card_calls.ORDER_CARD: (
         b'{"card_holder_name":"Alice Moreau","phone_country_code":33,"phone":"6123","email":"al@example.org"}'
     ),
-    Endpoint.TOP_UP: b'{"amount_usd":1}',
-    Endpoint.UNLOAD: b'{"amount_usd":1.00}',
-    Endpoint.SET_LIMITS: b'{"daily_limit":100.50}',
-    Endpoint.FREEZE: b'{"frozen":true}',
-    Endpoint.SET_PHONE: b'{"phone_country_code":33,"phone":"6123"}',
-    Endpoint.SET_3DS: b'{"method":"webhook"}',
-    Endpoint.SET_WEBHOOK: b'{"url":"https://hooks.example.com/in","rotate":true}',
-    Endpoint.QUOTE_DEPOSIT: b'{"card_id":"Ab1","anything":[1,{"deep":0.10}]}',
+    card_calls.TOP_UP: b'{"amount_usd":1}',
+    card_calls.UNLOAD: b'{"amount_usd":1.00}',
+    card_calls.SET_LIMITS: b'{"daily_limit":100.50}',
+    card_calls.FREEZE: b'{"frozen":true}',
+    card_calls.SET_PHONE: b'{"phone_country_code":33,"phone":"6123"}',
+    card_calls.SET_3DS: b'{"method":"webhook"}',
+    event_calls.SET_WEBHOOK: b'{"url":"https://hooks.example.com/in","rotate":true}',
+    deposit_calls.QUOTE_DEPOSIT: b'{"card_id":"Ab1","anything":[1,{"deep":0.10}]}',
 }
 QUERIES = {
-    Endpoint.LEDGER: {"page": "1", "limit": "50"},
-    Endpoint.CARDS: {"limit": "100", "offset": "0"},
-    Endpoint.TRANSACTIONS: {"limit": "25", "page": "1"},
-    Endpoint.EVENTS: {"limit": "100", "page": "1"},
+    account_calls.LEDGER: {"page": "1", "limit": "50"},
+    card_calls.CARDS: {"limit": "100", "offset": "0"},
+    history_calls.TRANSACTIONS: {"limit": "25", "page": "1"},
+    event_calls.EVENTS: {"limit": "100", "page": "1"},
 }
-KEYED = (Endpoint.ORDER_CARD, Endpoint.TOP_UP, Endpoint.UNLOAD, Endpoint.CLOSE)
+KEYED = (card_calls.ORDER_CARD, card_calls.TOP_UP, card_calls.UNLOAD, card_calls.CLOSE)
 """The calls that carry an idempotency key: those that move money or create a card."""
 
 
@@ -49,35 +54,35 @@ def call(client: PartnerClient, operation: Endpoint, card_id: str = "Ab1") -> Aw
     """The endpoint called as the bot would call it."""
     body = BODIES.get(operation, b"")
     calls: dict[Endpoint, Callable[[], Awaitable[Any]]] = {
-        Endpoint.ME: client.me,
-        Endpoint.FEES: client.fees,
-        Endpoint.SET_FEES: lambda: client.set_fees(body),
-        Endpoint.FUNDING_ADDRESSES: client.funding_addresses,
-        Endpoint.SUBMIT_FUNDING: lambda: client.submit_funding(body),
-        Endpoint.FUNDING: lambda: client.funding(FUNDING_ID),
-        Endpoint.FUNDING_LIST: client.funding_list,
-        Endpoint.LEDGER: client.ledger,
-        Endpoint.ORDER_CARD: lambda: client.order_card(body, key="o9"),
-        Endpoint.CARDS: lambda: _first(client.cards()),
-        Endpoint.CARD: lambda: client.card(card_id),
-        Endpoint.BALANCES: lambda: client.balances([card_id]),
-        Endpoint.TOP_UP: lambda: client.top_up(card_id, body, key="k9"),
-        Endpoint.UNLOAD: lambda: client.unload(card_id, body, key="u9"),
-        Endpoint.LIMITS: lambda: client.limits(card_id),
-        Endpoint.SET_LIMITS: lambda: client.set_limits(card_id, body),
-        Endpoint.FREEZE: lambda: client.freeze(card_id, body),
-        Endpoint.SET_PHONE: lambda: client.set_phone(card_id, body),
-        Endpoint.CLOSE: lambda: client.close(card_id, key="c9"),
-        Endpoint.SET_3DS: lambda: client.set_3ds(card_id, body),
-        Endpoint.TRANSACTIONS: lambda: _first(client.transactions(card_id)),
-        Endpoint.DETAILS: lambda: client.details(card_id),
-        Endpoint.DETAILS_ONCE: lambda: client.mint_pan_token(card_id),
-        Endpoint.WEBHOOK: client.webhook,
-        Endpoint.SET_WEBHOOK: lambda: client.set_webhook(body),
-        Endpoint.EVENTS: lambda: _first(client.events()),
-        Endpoint.REDELIVER: lambda: client.redeliver(EVENT_ID),
-        Endpoint.QUOTE_DEPOSIT: lambda: client.quote_deposit(body),
-        Endpoint.DEPOSITS: client.deposits,
+        account_calls.ME: client.me,
+        account_calls.FEES: client.fees,
+        account_calls.SET_FEES: lambda: client.set_fees(body),
+        account_calls.FUNDING_ADDRESSES: client.funding_addresses,
+        account_calls.SUBMIT_FUNDING: lambda: client.submit_funding(body),
+        account_calls.FUNDING: lambda: client.funding(FUNDING_ID),
+        account_calls.FUNDING_LIST: client.funding_list,
+        account_calls.LEDGER: client.ledger,
+        card_calls.ORDER_CARD: lambda: client.order_card(body, key="o9"),
+        card_calls.CARDS: lambda: _first(client.cards()),
+        card_calls.CARD: lambda: client.card(card_id),
+        card_calls.BALANCES: lambda: client.balances([card_id]),
+        card_calls.TOP_UP: lambda: client.top_up(card_id, body, key="k9"),
+        card_calls.UNLOAD: lambda: client.unload(card_id, body, key="u9"),
+        card_calls.LIMITS: lambda: client.limits(card_id),
+        card_calls.SET_LIMITS: lambda: client.set_limits(card_id, body),
+        card_calls.FREEZE: lambda: client.freeze(card_id, body),
+        card_calls.SET_PHONE: lambda: client.set_phone(card_id, body),
+        card_calls.CLOSE: lambda: client.close(card_id, key="c9"),
+        card_calls.SET_3DS: lambda: client.set_3ds(card_id, body),
+        history_calls.TRANSACTIONS: lambda: _first(client.transactions(card_id)),
+        history_calls.DETAILS: lambda: client.details(card_id),
+        history_calls.DETAILS_ONCE: lambda: client.mint_pan_token(card_id),
+        event_calls.WEBHOOK: client.webhook,
+        event_calls.SET_WEBHOOK: lambda: client.set_webhook(body),
+        event_calls.EVENTS: lambda: _first(client.events()),
+        event_calls.REDELIVER: lambda: client.redeliver(EVENT_ID),
+        deposit_calls.QUOTE_DEPOSIT: lambda: client.quote_deposit(body),
+        deposit_calls.DEPOSITS: client.deposits,
     }
     return calls[operation]()
 
@@ -125,7 +130,7 @@ QUOTE = {
 }  # fmt: skip
 
 ANSWERS: dict[Endpoint, Any] = {
-    Endpoint.ME: {
+    account_calls.ME: {
         "partner": {"id": "p", "name": None, "contact_email": None, "created_at": None},
         "key": {"name": None, "prefix": "svc_live_00000000", "scopes": ["users:read"], "mode": "live",
                 "rate_limit_per_minute": 120},
@@ -134,49 +139,49 @@ ANSWERS: dict[Endpoint, Any] = {
         "fees": _SUMMARY,
         "earnings": {"accrued_usd": 0, "paid_out_usd": 0, "owed_usd": 0, "last_payout_at": None},
     },
-    Endpoint.FEES: _SCHEDULE,
-    Endpoint.SET_FEES: _SCHEDULE,
-    Endpoint.FUNDING_ADDRESSES: {
+    account_calls.FEES: _SCHEDULE,
+    account_calls.SET_FEES: _SCHEDULE,
+    account_calls.FUNDING_ADDRESSES: {
         "addresses": [{"network": "POLYGON", "address": "0xAb", "tokens": ["USDC", "USDT"]}]
     },
-    Endpoint.SUBMIT_FUNDING: _SUBMISSION,
-    Endpoint.FUNDING: _SUBMISSION,
-    Endpoint.FUNDING_LIST: {"funding": [_SUBMISSION]},
-    Endpoint.LEDGER: {
+    account_calls.SUBMIT_FUNDING: _SUBMISSION,
+    account_calls.FUNDING: _SUBMISSION,
+    account_calls.FUNDING_LIST: {"funding": [_SUBMISSION]},
+    account_calls.LEDGER: {
         "entries": [{"amount_usd": -1, "kind": "card_topup", "reference": "topup:k", "card_id": "Ab1",
                      "description": None, "created_at": AT}],
         **_COUNTS,
     },
-    Endpoint.ORDER_CARD: {"card": _CARD},
-    Endpoint.CARDS: {"cards": [_CARD], "count": 1},
-    Endpoint.CARD: {"card": _CARD, "balance_usd": None},
-    Endpoint.BALANCES: {
+    card_calls.ORDER_CARD: {"card": _CARD},
+    card_calls.CARDS: {"cards": [_CARD], "count": 1},
+    card_calls.CARD: {"card": _CARD, "balance_usd": None},
+    card_calls.BALANCES: {
         "balances": [{"card_id": "Ab1", "balance_usd": None, "as_of": None, "ok": False, "error": None}],
         "count": 1,
     },
-    Endpoint.TOP_UP: {"card_id": "Ab1", "amount_requested_usd": 1, "fee_usd": 0, "credited_usd": 1,
+    card_calls.TOP_UP: {"card_id": "Ab1", "amount_requested_usd": 1, "fee_usd": 0, "credited_usd": 1,
                       "partner_balance_usd": 9},
-    Endpoint.UNLOAD: {"card_id": "Ab1", "unloaded_usd": 1, "partner_balance_usd": 9},
-    Endpoint.LIMITS: _LIMITS,
-    Endpoint.SET_LIMITS: _LIMITS,
-    Endpoint.FREEZE: {"card_id": "Ab1", "frozen": True},
-    Endpoint.SET_PHONE: {"card_id": "Ab1", "updated": True},
-    Endpoint.CLOSE: {"card_id": "Ab1", "returned_usd": 1, "partner_balance_usd": 9},
-    Endpoint.SET_3DS: {"card_id": "Ab1", "three_ds_method": "webhook"},
-    Endpoint.TRANSACTIONS: {"card_id": "Ab1", "transactions": [ROW], **_COUNTS},
-    Endpoint.DETAILS: {"card_id": "Ab1", "details_url": DETAILS_URL, "expiration_month": 3,
+    card_calls.UNLOAD: {"card_id": "Ab1", "unloaded_usd": 1, "partner_balance_usd": 9},
+    card_calls.LIMITS: _LIMITS,
+    card_calls.SET_LIMITS: _LIMITS,
+    card_calls.FREEZE: {"card_id": "Ab1", "frozen": True},
+    card_calls.SET_PHONE: {"card_id": "Ab1", "updated": True},
+    card_calls.CLOSE: {"card_id": "Ab1", "returned_usd": 1, "partner_balance_usd": 9},
+    card_calls.SET_3DS: {"card_id": "Ab1", "three_ds_method": "webhook"},
+    history_calls.TRANSACTIONS: {"card_id": "Ab1", "transactions": [ROW], **_COUNTS},
+    history_calls.DETAILS: {"card_id": "Ab1", "details_url": DETAILS_URL, "expiration_month": 3,
                        "expiration_year": 2029},
-    Endpoint.DETAILS_ONCE: {"url": TOKEN_URL, "expires_in": 60, "single_use": True},
-    Endpoint.WEBHOOK: {"webhook": {"url": "https://hooks.example.com/in", "active": True, "updated_at": AT}},
-    Endpoint.SET_WEBHOOK: {"webhook": {"url": "https://hooks.example.com/in"}, "secret": SECRET, "note": "x"},
-    Endpoint.EVENTS: {
+    history_calls.DETAILS_ONCE: {"url": TOKEN_URL, "expires_in": 60, "single_use": True},
+    event_calls.WEBHOOK: {"webhook": {"url": "https://hooks.example.com/in", "active": True, "updated_at": AT}},
+    event_calls.SET_WEBHOOK: {"webhook": {"url": "https://hooks.example.com/in"}, "secret": SECRET, "note": "x"},
+    event_calls.EVENTS: {
         "events": [{"id": EVENT_ID, "type": "card.unloaded", "payload": {}, "delivered": False,
                     "delivered_at": None, "attempts": 0, "created_at": AT}],
         **_COUNTS,
     },
-    Endpoint.REDELIVER: {"event_id": EVENT_ID, "type": "card.unloaded", "queued": True},
-    Endpoint.QUOTE_DEPOSIT: QUOTE,
-    Endpoint.DEPOSITS: {"deposits": [DEPOSIT]},
+    event_calls.REDELIVER: {"event_id": EVENT_ID, "type": "card.unloaded", "queued": True},
+    deposit_calls.QUOTE_DEPOSIT: QUOTE,
+    deposit_calls.DEPOSITS: {"deposits": [DEPOSIT]},
 }  # fmt: skip
 
 

@@ -9,13 +9,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bot.partner import described, known, models
+from bot.partner import described, known, models, shapes
 from bot.partner.access import AccessRefused
+from bot.partner.calls import cards as card_calls
+from bot.partner.calls import deposits as deposit_calls
 from bot.partner.certainty import documented
+from bot.partner.client import ENDPOINTS
 from bot.partner.described import NoDescription
 from bot.partner.drift import Difference, Weight, compare
 from bot.partner.endpoints import Endpoint
-from bot.partner.known import SENT, Sent, Shape
+from bot.partner.shapes import Shape
 from sandbox.partner.server import serve
 from tests.partner.every_call import ANSWERS, BODIES, KEYED, QUERIES
 from tests.support.partner_api import BASE_URL, CannedApi
@@ -42,7 +45,7 @@ def content(of: dict[str, Any]) -> dict[str, Any]:
 
 
 def operation(endpoint: Endpoint, data: Shape) -> dict[str, Any]:
-    sent = SENT.get(endpoint, Sent())
+    sent = endpoint.sent
     success = {"type": "object", "properties": {"data": schema(data)}, "required": ["data"]}
     responses: dict[str, Any] = {"200": content(success)}
     for status in sorted({status for status, _ in documented(endpoint)}):
@@ -62,7 +65,7 @@ def operation(endpoint: Endpoint, data: Shape) -> dict[str, Any]:
 def description() -> dict[str, Any]:
     """What a service would publish that is exactly as the client knows it."""
     paths: dict[str, Any] = {}
-    for endpoint, data in known.answers().items():
+    for endpoint, data in ((endpoint, endpoint.shape) for endpoint in ENDPOINTS):
         wrapped = Shape(frozenset({"object"}), fields={"qzx": data}) if data.items is not None else data
         paths.setdefault(endpoint.template, {})[endpoint.method.lower()] = operation(endpoint, wrapped)
     envelopes = {
@@ -81,7 +84,6 @@ def test_a_description_that_says_what_we_know_has_no_difference() -> None:
 
 
 def test_what_we_know_is_worked_out_for_every_endpoint_and_event() -> None:
-    assert set(known.answers()) == set(Endpoint)
     assert set(known.event_data()) == {
         "card.authorized", "card.transaction", "card.declined", "card.unloaded", "card.status_changed",
         "card.3ds_challenge", "float.credited",
@@ -89,14 +91,14 @@ def test_what_we_know_is_worked_out_for_every_endpoint_and_event() -> None:
 
 
 def test_what_is_said_to_be_sent_is_what_the_calls_send() -> None:
-    for endpoint in Endpoint:
-        sent = SENT.get(endpoint, Sent())
+    for endpoint in ENDPOINTS:
+        sent = endpoint.sent
         assert set(QUERIES.get(endpoint, {})) <= set(sent.query), endpoint
         assert sent.keyed is (endpoint in KEYED)
-        if endpoint is not Endpoint.QUOTE_DEPOSIT:
+        if endpoint is not deposit_calls.QUOTE_DEPOSIT:
             body = known_body(BODIES.get(endpoint, b"{}"))
             assert set(body) <= set(sent.body), endpoint
-            assert bool(sent.body) is (endpoint in BODIES or endpoint is Endpoint.BALANCES)
+            assert bool(sent.body) is (endpoint in BODIES or endpoint is card_calls.BALANCES)
 
 
 def known_body(raw: bytes) -> dict[str, Any]:
@@ -106,7 +108,7 @@ def known_body(raw: bytes) -> dict[str, Any]:
     return value
 
 
-@pytest.mark.parametrize("endpoint", [op for op in Endpoint if op not in known.UNSHOWN])
+@pytest.mark.parametrize("endpoint", [op for op in ENDPOINTS if op not in known.UNSHOWN])
 def test_the_answers_of_the_document_have_the_form_that_is_said_to_be_needed(endpoint: Endpoint) -> None:
     """The tables of this file's other tests, held against the answers written out by hand."""
 
@@ -122,7 +124,7 @@ def test_the_answers_of_the_document_have_the_form_that_is_said_to_be_needed(end
             for item in value:
                 check(shape.items, item, f"{place}[]")
 
-    check(known.answers()[endpoint], ANSWERS[endpoint], endpoint.value)
+    check(endpoint.shape, ANSWERS[endpoint], endpoint.value)
 
 
 @pytest.mark.rule("R025", "R055", "R162")
@@ -138,7 +140,7 @@ def test_the_values_of_every_open_list_of_the_document_are_known() -> None:
     ]  # fmt: skip
 
     for model, name, count in lists:
-        shape = (known.shape_of(model).fields or {})[name]
+        shape = (shapes.shape_of(model).fields or {})[name]
         values = shape.values or (shape.items.values if shape.items else ())
         assert len(set(values)) == count, (model, name)
 

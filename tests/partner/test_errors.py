@@ -5,8 +5,10 @@ import itertools
 import pytest
 
 from bot.partner import errors
+from bot.partner.calls import cards as card_calls
 from bot.partner.certainty import Certainty, classify, documented
-from bot.partner.endpoints import FACTS, Endpoint
+from bot.partner.client import ENDPOINTS
+from bot.partner.endpoints import Endpoint
 from bot.partner.errors import CLASSES, PartnerError, Refused
 from tests.partner.every_call import call
 from tests.support.clock import FrozenClock
@@ -59,7 +61,7 @@ READS = """
     503 UNAVAILABLE transient; 503 UPSTREAM_AUTH transient"""
 
 STATUSES = (200, 201, 204, 302, 400, 401, 402, 403, 404, 405, 409, 413, 429, 500, 502, 503, 504)
-CELLS = list(itertools.product(Endpoint, STATUSES, [*CLASSES, "SOMETHING_NEW"]))
+CELLS = list(itertools.product(ENDPOINTS, STATUSES, [*CLASSES, "SOMETHING_NEW"]))
 
 
 def expected(operation: Endpoint) -> dict[tuple[int, str], Certainty]:
@@ -83,7 +85,7 @@ def test_every_cell_of_operation_status_and_code_is_classified_as_the_document_s
     assert wrong == []
 
 
-ROWS = [(operation, *cell) for operation in Endpoint for cell in expected(operation).items()]
+ROWS = [(operation, *cell) for operation in ENDPOINTS for cell in expected(operation).items()]
 
 
 @pytest.mark.rule("R003", "R004", "R013", "R020")
@@ -111,17 +113,17 @@ async def test_each_answer_of_the_document_is_raised_as_what_it_proves(
 
 
 def test_the_document_names_no_pair_that_the_table_lacks_nor_the_reverse() -> None:
-    for operation in Endpoint:
+    for operation in ENDPOINTS:
         assert set(documented(operation)) == set(expected(operation)), operation
 
 
 def test_the_calls_that_change_something_are_exactly_those_with_a_table_of_their_own() -> None:
-    assert {operation.value for operation in Endpoint if FACTS[operation].changes} == set(CHANGES)
+    assert {operation.value for operation in ENDPOINTS if operation.facts.changes} == set(CHANGES)
 
 
-@pytest.mark.parametrize("operation", Endpoint)
+@pytest.mark.parametrize("operation", ENDPOINTS)
 def test_no_answer_leaves_a_change_open_and_a_read_harmless(operation: Endpoint) -> None:
-    certainty = A if FACTS[operation].changes else T
+    certainty = A if operation.facts.changes else T
 
     assert classify(operation, None, None) is certainty
     assert classify(operation, 502, None) is certainty
@@ -130,7 +132,7 @@ def test_no_answer_leaves_a_change_open_and_a_read_harmless(operation: Endpoint)
 @pytest.mark.rule("R106", "R109", "R112", "R121")
 def test_nothing_that_may_have_moved_money_is_called_definite() -> None:
     """R106, R109, R112, R121: the answers after which a new key could pay twice."""
-    for operation in (Endpoint.TOP_UP, Endpoint.UNLOAD):
+    for operation in (card_calls.TOP_UP, card_calls.UNLOAD):
         for status, code in [(500, "UNAVAILABLE"), (502, "UNAVAILABLE"), (409, "ALREADY_PROCESSED")]:
             assert classify(operation, status, code) is A
 
@@ -152,7 +154,7 @@ def test_a_refused_detail_names_its_field() -> None:
 
     fields = {
         code: errors.InvalidDetail(
-            "No.", operation=Endpoint.ORDER_CARD, certainty=S, status=400, code=code
+            "No.", operation=card_calls.ORDER_CARD, certainty=S, status=400, code=code
         ).field
         for code in details
     }

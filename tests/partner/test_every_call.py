@@ -10,9 +10,12 @@ import httpx
 import pytest
 
 from bot.partner import codec, errors, models
+from bot.partner.calls import cards as card_calls
+from bot.partner.calls import events as event_calls
+from bot.partner.calls import history as history_calls
 from bot.partner.certainty import Certainty
-from bot.partner.client import PartnerClient
-from bot.partner.endpoints import FACTS, Endpoint
+from bot.partner.client import ENDPOINTS, PartnerClient
+from bot.partner.endpoints import Endpoint
 from tests.partner.every_call import (
     ANSWERS,
     BODIES,
@@ -33,7 +36,7 @@ from tests.support.partner_api import CannedApi, client_of, refusal, success
 
 
 @pytest.mark.rule("R006", "R026", "R090")
-@pytest.mark.parametrize("operation", Endpoint)
+@pytest.mark.parametrize("operation", ENDPOINTS)
 async def test_each_call_goes_out_as_the_document_writes_it(operation: Endpoint, clock: FrozenClock) -> None:
     """R006, R026, R090: the base path stays, and only calls that take a key are sent one."""
     api = CannedApi(success(ANSWERS[operation]))
@@ -50,12 +53,12 @@ async def test_each_call_goes_out_as_the_document_writes_it(operation: Endpoint,
     assert ("Idempotency-Key" in request.headers) is (operation in KEYED)
     if operation in BODIES:
         assert request.content == BODIES[operation], "byte for byte"
-    elif operation is not Endpoint.BALANCES:
+    elif operation is not card_calls.BALANCES:
         assert request.content == b""
 
 
 @pytest.mark.rule("R001", "R027")
-@pytest.mark.parametrize("operation", Endpoint)
+@pytest.mark.parametrize("operation", ENDPOINTS)
 async def test_each_answer_becomes_a_value_with_exact_numbers_and_nothing_lost(
     operation: Endpoint, clock: FrozenClock
 ) -> None:
@@ -72,7 +75,7 @@ async def test_each_answer_becomes_a_value_with_exact_numbers_and_nothing_lost(
 
 
 @pytest.mark.rule("R025")
-@pytest.mark.parametrize("operation", Endpoint)
+@pytest.mark.parametrize("operation", ENDPOINTS)
 async def test_each_answer_may_grow_and_no_value_of_another_kind_is_taken(
     operation: Endpoint, clock: FrozenClock
 ) -> None:
@@ -88,12 +91,12 @@ async def test_each_answer_may_grow_and_no_value_of_another_kind_is_taken(
     for nonsense in kinds:
         with pytest.raises(errors.UnreadableAnswer) as failed:
             await call(client_of(CannedApi(success(nonsense)), clock), operation)
-        expected = Certainty.AMBIGUOUS if FACTS[operation].changes else Certainty.TRANSIENT
+        expected = Certainty.AMBIGUOUS if operation.facts.changes else Certainty.TRANSIENT
         assert failed.value.certainty is expected
 
 
 @pytest.mark.rule("R143", "R146", "R209")
-@pytest.mark.parametrize("operation", Endpoint)
+@pytest.mark.parametrize("operation", ENDPOINTS)
 async def test_no_call_shows_what_is_secret_or_personal_in_log_value_or_error(
     operation: Endpoint, clock: FrozenClock, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -103,7 +106,7 @@ async def test_no_call_shows_what_is_secret_or_personal_in_log_value_or_error(
 
     found = await call(client_of(CannedApi(success(ANSWERS[operation])), clock), operation)
     shown = f"{found!r} {found}"
-    if operation in (Endpoint.DETAILS, Endpoint.DETAILS_ONCE, Endpoint.SET_WEBHOOK):
+    if operation in (history_calls.DETAILS, history_calls.DETAILS_ONCE, event_calls.SET_WEBHOOK):
         shown += str(found.raw) + str(found.model_dump())
     with pytest.raises(errors.PartnerError) as refused:
         await call(client_of(CannedApi(refusal(400, "BAD_REQUEST", echo)), clock), operation)
@@ -111,9 +114,9 @@ async def test_no_call_shows_what_is_secret_or_personal_in_log_value_or_error(
 
     # What a call sent, its own refusal may not repeat; what it never knew cannot be told from plain text.
     canaries = {"c0ffee", "C0FFEE", "Zy-_", "al@example.org"}
-    if operation in (Endpoint.ORDER_CARD, Endpoint.SET_PHONE):
+    if operation in (card_calls.ORDER_CARD, card_calls.SET_PHONE):
         canaries |= {"6123"}
-    if operation is Endpoint.ORDER_CARD:
+    if operation is card_calls.ORDER_CARD:
         canaries |= {"alice", "ALICE"}
     lines = logged(caplog.records)
     assert [canary for canary in canaries if canary in shown + lines] == []
@@ -123,12 +126,14 @@ async def test_no_call_shows_what_is_secret_or_personal_in_log_value_or_error(
 @pytest.mark.rule("R143", "R145")
 async def test_an_address_that_shows_a_card_is_there_for_whoever_asks_for_it(clock: FrozenClock) -> None:
     """R143, R145; the positive control of the test above."""
-    client = client_of(CannedApi(success(ANSWERS[Endpoint.DETAILS])), clock)
+    client = client_of(CannedApi(success(ANSWERS[history_calls.DETAILS])), clock)
     details = await client.details("Ab1")
-    token = await client_of(CannedApi(success(ANSWERS[Endpoint.DETAILS_ONCE])), clock).mint_pan_token("Ab1")
+    token = await client_of(CannedApi(success(ANSWERS[history_calls.DETAILS_ONCE])), clock).mint_pan_token(
+        "Ab1"
+    )
 
     assert details.details_url.reveal() == DETAILS_URL
-    assert details.raw == {**ANSWERS[Endpoint.DETAILS], "details_url": "[removed]"}
+    assert details.raw == {**ANSWERS[history_calls.DETAILS], "details_url": "[removed]"}
     assert (details.expiration_month, details.expiration_year) == (3, 2029)
     assert token.url.reveal() == TOKEN_URL
     assert token.expires_in == 60

@@ -10,9 +10,10 @@ import pytest
 from bot.domain.money.amounts import exact_sum
 from bot.domain.time.clock import SystemClock
 from bot.partner import codec, endpoints, errors
+from bot.partner.calls import cards as card_calls
 from bot.partner.certainty import Certainty, documented
-from bot.partner.client import PartnerClient
-from bot.partner.endpoints import FACTS, Endpoint, Facts
+from bot.partner.client import ENDPOINTS, PartnerClient
+from bot.partner.endpoints import Facts
 from bot.partner.errors import CLASSES
 from bot.partner.ratelimit import RateLimiter
 from tests.partner.every_call import HASH, call
@@ -147,7 +148,7 @@ async def test_a_server_that_hangs_is_given_up_at_the_deadline(
     card_id = await plain_world.funded_card()
     await plain_world.fault(TOP_UP, "hang", seconds=3)
     monkeypatch.setattr(endpoints, "_DEADLINE_MARGIN_SECONDS", 0.1)
-    monkeypatch.setitem(FACTS, Endpoint.TOP_UP, Facts(changes=True, read_seconds=0.2))
+    monkeypatch.setattr(card_calls.TOP_UP, "facts", Facts(changes=True, read_seconds=0.2))
 
     with pytest.raises(errors.NoAnswer):
         async with asyncio.timeout(2):
@@ -277,7 +278,7 @@ async def test_every_documented_error_of_every_call_arrives_as_its_class_over_ht
     described = (await plain_world.control.get(f"{plain_world.running.base_url}/openapi.json")).json()[
         "paths"
     ]
-    served = [op for op in Endpoint if op.method.lower() in described.get(op.template, {})]
+    served = [op for op in ENDPOINTS if op.method.lower() in described.get(op.template, {})]
     key = (await plain_world.act("keys", {"rate_limit_per_minute": 100_000}))["key"]
     client = plain_world.other_client(key)
 
@@ -292,7 +293,7 @@ async def test_every_documented_error_of_every_call_arrives_as_its_class_over_ht
             assert (refused.value.status, refused.value.code) == (status, code)
             assert refused.value.certainty is documented(operation)[status, code]
 
-    assert served == list(Endpoint)
+    assert served == list(ENDPOINTS)
     await client.aclose()
 
 

@@ -4,13 +4,18 @@ import itertools
 
 import pytest
 
-from bot.partner.answers import ANSWERS, NO_ANSWER, Answer, Finding, Key, documented, meaning
+from bot.partner.answers import NO_ANSWER, Answer, Finding, Key
+from bot.partner.calls import cards as card_calls
+from bot.partner.calls import deposits as deposit_calls
+from bot.partner.calls import events as event_calls
+from bot.partner.calls import history as history_calls
 from bot.partner.certainty import Certainty, proved_by
-from bot.partner.endpoints import FACTS, Endpoint
+from bot.partner.client import ENDPOINTS
+from bot.partner.endpoints import Endpoint, documented, meaning
 from bot.partner.errors import CLASSES
 
-CHANGES = [endpoint for endpoint in Endpoint if FACTS[endpoint].changes]
-ROWS = [(endpoint, pair, row) for endpoint in Endpoint for pair, row in ANSWERS[endpoint].rows.items()]
+CHANGES = [endpoint for endpoint in ENDPOINTS if endpoint.facts.changes]
+ROWS = [(endpoint, pair, row) for endpoint in ENDPOINTS for pair, row in endpoint.rows.items()]
 ROWS_OF_CHANGES = [(endpoint, pair, row) for endpoint, pair, row in ROWS if endpoint in CHANGES]
 
 # Rules 2B, written out a second time: the answer, what follows from it to a first attempt and after a doubt,
@@ -108,7 +113,7 @@ def test_what_is_a_clear_answer_at_first_is_looked_into_afterwards() -> None:
 
 
 @pytest.mark.parametrize("in_doubt", [False, True])
-@pytest.mark.parametrize("endpoint", Endpoint)
+@pytest.mark.parametrize("endpoint", ENDPOINTS)
 def test_a_limited_rate_and_a_refused_key_are_the_same_for_every_call(
     endpoint: Endpoint, in_doubt: bool
 ) -> None:
@@ -137,16 +142,16 @@ def test_the_client_repeats_no_call_that_could_do_harm_twice() -> None:
     """Orders and money; a secret given once; a quote; a mode; an address that shows a card [rules 2C]."""
     repeats = {endpoint for endpoint, _, row in ROWS if row.repeats}
 
-    assert set(Endpoint) - repeats == {
-        Endpoint.ORDER_CARD,
-        Endpoint.TOP_UP,
-        Endpoint.UNLOAD,
-        Endpoint.CLOSE,
-        Endpoint.SET_3DS,
-        Endpoint.SET_WEBHOOK,
-        Endpoint.QUOTE_DEPOSIT,
-        Endpoint.DETAILS,
-        Endpoint.DETAILS_ONCE,
+    assert set(ENDPOINTS) - repeats == {
+        card_calls.ORDER_CARD,
+        card_calls.TOP_UP,
+        card_calls.UNLOAD,
+        card_calls.CLOSE,
+        card_calls.SET_3DS,
+        event_calls.SET_WEBHOOK,
+        deposit_calls.QUOTE_DEPOSIT,
+        history_calls.DETAILS,
+        history_calls.DETAILS_ONCE,
     }
 
 
@@ -168,20 +173,20 @@ def test_a_spent_key_is_called_so_and_no_other_is() -> None:
 
 def test_all_failures_of_one_call_that_are_repeated_are_repeated_equally_often() -> None:
     """The client counts them together."""
-    for endpoint in Endpoint:
-        rows = ANSWERS[endpoint].rows.values()
+    for endpoint in ENDPOINTS:
+        rows = endpoint.rows.values()
         failures = {row.repeats for row in rows if row.repeats and row.first is not Finding.WAIT}
         assert len(failures) <= 1, endpoint
 
 
 def test_a_page_is_repeated_as_the_answer_of_its_status_is() -> None:
-    for endpoint in Endpoint:
+    for endpoint in ENDPOINTS:
         for (status, _), row in documented(endpoint).items():
             if row.repeats and row.first is not Finding.WAIT:
                 assert meaning(endpoint, status, None).repeats == row.repeats, (endpoint, status)
 
 
-@pytest.mark.parametrize("endpoint", Endpoint)
+@pytest.mark.parametrize("endpoint", ENDPOINTS)
 def test_what_would_be_said_again_is_not_asked_again(endpoint: Endpoint) -> None:
     for status in (301, 401, 404, 418, 504):
         assert meaning(endpoint, status, None).repeats == 0
@@ -189,9 +194,8 @@ def test_what_would_be_said_again_is_not_asked_again(endpoint: Endpoint) -> None
 
 
 def test_the_endpoints_stand_in_the_order_of_the_document_each_in_its_chapter() -> None:
-    chapters = [section.chapter for section in ANSWERS.values()]
+    chapters = [endpoint.chapter for endpoint in ENDPOINTS]
 
-    assert list(ANSWERS) == list(Endpoint)
     assert [chapter for chapter, _ in itertools.groupby(chapters)] == [
         "Account",
         "Cards",
@@ -202,7 +206,7 @@ def test_the_endpoints_stand_in_the_order_of_the_document_each_in_its_chapter() 
 
 
 def test_every_code_of_the_table_is_one_of_the_document_and_each_is_met() -> None:
-    assert {code for endpoint in Endpoint for _, code in documented(endpoint)} == set(CLASSES)
+    assert {code for endpoint in ENDPOINTS for _, code in documented(endpoint)} == set(CLASSES)
 
 
 def test_a_row_says_one_thing_to_a_first_attempt_and_one_after_a_doubt() -> None:

@@ -6,7 +6,12 @@ import httpx
 import pytest
 
 from bot.partner import errors
-from bot.partner.client import PartnerClient
+from bot.partner.calls import account as account_calls
+from bot.partner.calls import cards as card_calls
+from bot.partner.calls import deposits as deposit_calls
+from bot.partner.calls import events as event_calls
+from bot.partner.calls import history as history_calls
+from bot.partner.client import ENDPOINTS, PartnerClient
 from bot.partner.endpoints import Endpoint
 from bot.partner.ratelimit import RateLimiter
 from tests.partner.every_call import call
@@ -52,19 +57,19 @@ STEPS: tuple[Step, ...] = (
     unavailable(503), refusal(429, "RATE_LIMITED"),
 )  # fmt: skip
 MATRIX = {
-    Endpoint.SET_FEES: LOST_ONCE,
-    Endpoint.SUBMIT_FUNDING: FUNDING_CALL,
-    **dict.fromkeys((Endpoint.SET_LIMITS, Endpoint.FREEZE, Endpoint.SET_PHONE), SETTING),
-    Endpoint.REDELIVER: REPEATED,
+    account_calls.SET_FEES: LOST_ONCE,
+    account_calls.SUBMIT_FUNDING: FUNDING_CALL,
+    **dict.fromkeys((card_calls.SET_LIMITS, card_calls.FREEZE, card_calls.SET_PHONE), SETTING),
+    event_calls.REDELIVER: REPEATED,
     **dict.fromkeys(
-        (Endpoint.ORDER_CARD, Endpoint.TOP_UP, Endpoint.UNLOAD, Endpoint.CLOSE, Endpoint.SET_3DS,
-         Endpoint.DETAILS, Endpoint.DETAILS_ONCE, Endpoint.SET_WEBHOOK, Endpoint.QUOTE_DEPOSIT), NEVER
+        (card_calls.ORDER_CARD, card_calls.TOP_UP, card_calls.UNLOAD, card_calls.CLOSE, card_calls.SET_3DS,
+         history_calls.DETAILS, history_calls.DETAILS_ONCE, event_calls.SET_WEBHOOK, deposit_calls.QUOTE_DEPOSIT), NEVER
     ),
 }  # fmt: skip
 
 
 @pytest.mark.rule("R020", "R071", "R072", "R107", "R108", "R109", "R129", "R144")
-@pytest.mark.parametrize("operation", Endpoint)
+@pytest.mark.parametrize("operation", ENDPOINTS)
 async def test_a_call_that_never_succeeds_is_sent_only_as_often_as_it_may(
     operation: Endpoint, clock: FrozenClock
 ) -> None:
@@ -87,7 +92,7 @@ REFUSALS = [
 
 
 @pytest.mark.rule("R020", "R172")
-@pytest.mark.parametrize("operation", Endpoint)
+@pytest.mark.parametrize("operation", ENDPOINTS)
 async def test_an_answer_that_would_be_the_same_again_is_never_asked_for_again(
     operation: Endpoint, clock: FrozenClock
 ) -> None:
@@ -104,7 +109,7 @@ async def test_an_upstream_failure_of_freeze_is_repeated_and_one_of_a_top_up_is_
     clock: FrozenClock,
 ) -> None:
     """R107, R129."""
-    for operation, times in ((Endpoint.FREEZE, 2), (Endpoint.SET_PHONE, 2), (Endpoint.TOP_UP, 1)):
+    for operation, times in ((card_calls.FREEZE, 2), (card_calls.SET_PHONE, 2), (card_calls.TOP_UP, 1)):
         api = CannedApi(refusal(503, "UPSTREAM_AUTH"))
         with pytest.raises(errors.UpstreamAuth):
             await call(client_of(api, clock), operation)
@@ -158,7 +163,7 @@ async def test_after_a_rate_limited_top_up_nobody_sends_for_a_minute(clock: Froz
     api = CannedApi(refusal(429, "RATE_LIMITED", **{"Retry-After": "60"}), success(ME))
     client = client_of(api, clock)
     with pytest.raises(errors.RateLimited):
-        await call(client, Endpoint.TOP_UP)
+        await call(client, card_calls.TOP_UP)
     refused_at = clock.monotonic()
 
     await client.me()

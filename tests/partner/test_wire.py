@@ -10,9 +10,10 @@ import pytest
 
 from bot.partner import endpoints, errors
 from bot.partner.access import AccessRefused
+from bot.partner.calls import cards as card_calls
 from bot.partner.certainty import Certainty
-from bot.partner.client import PartnerClient
-from bot.partner.endpoints import FACTS, Endpoint, Facts
+from bot.partner.client import ENDPOINTS, PartnerClient
+from bot.partner.endpoints import Facts
 from bot.partner.ratelimit import RateLimiter
 from bot.partner.wire import MOST_ANSWER_BYTES
 from tests.support.clock import FrozenClock
@@ -236,8 +237,9 @@ WAITS = {
 @pytest.mark.rule("R160")
 def test_changes_wait_longer_than_the_service_waits_and_every_call_has_a_deadline() -> None:
     """R160."""
-    assert set(WAITS) < {endpoint.value for endpoint in Endpoint}
-    for endpoint, facts in FACTS.items():
+    assert set(WAITS) < {endpoint.value for endpoint in ENDPOINTS}
+    for endpoint in ENDPOINTS:
+        facts = endpoint.facts
         assert facts.read_seconds == WAITS.get(endpoint.value, 75), endpoint
         assert facts.changes is (endpoint.value not in WAITS)
         assert facts.deadline_seconds > facts.read_seconds
@@ -245,8 +247,7 @@ def test_changes_wait_longer_than_the_service_waits_and_every_call_has_a_deadlin
 
 
 def test_every_endpoint_of_the_document_is_there_in_its_order() -> None:
-    assert list(FACTS) == list(Endpoint)
-    assert [endpoint.value.replace("{", "").replace("}", "") for endpoint in Endpoint] == [
+    assert [endpoint.value.replace("{", "").replace("}", "") for endpoint in ENDPOINTS] == [
         "GET /me", "GET /fees", "PUT /fees", "GET /funding/addresses", "POST /funding",
         "GET /funding/fundingId", "GET /funding", "GET /ledger",
         "POST /cards", "GET /cards", "GET /cards/cardId", "POST /cards/balances", "POST /cards/cardId/topup",
@@ -355,7 +356,7 @@ async def test_an_answer_that_drips_is_cut_off_at_the_deadline(
             await asyncio.sleep(0.05)
 
     monkeypatch.setattr(endpoints, "_DEADLINE_MARGIN_SECONDS", 0.2)
-    monkeypatch.setitem(FACTS, Endpoint.TOP_UP, Facts(changes=True, read_seconds=0.2))
+    monkeypatch.setattr(card_calls.TOP_UP, "facts", Facts(changes=True, read_seconds=0.2))
     async with raw_server(drip) as base_url, real_client(base_url, clock) as client:
         async with asyncio.timeout(3):
             with pytest.raises(errors.NoAnswer, match="took too long"):

@@ -18,8 +18,8 @@ from bot.domain.requests import approvals
 from bot.domain.requests.approvals import Reason, Verdict
 from bot.operations.card_topup import TopUp
 from bot.outcomes import Evidence, Finding, Outcome, planning
-from bot.partner.answers import ANSWERS, Answer, Pair, Section
-from bot.partner.endpoints import Endpoint
+from bot.partner.answers import Answer, Pair
+from bot.partner.calls import cards as card_calls
 from bot.services.alerts import lifecycle as alerts
 from bot.services.core import Core
 from bot.services.execution import presend_checks
@@ -69,9 +69,8 @@ def a_new_key_on_every_retry(patch: pytest.MonkeyPatch) -> None:
 
 def _rewrite(patch: pytest.MonkeyPatch, change: Callable[[Pair, Answer], Answer]) -> None:
     """Let the table say something else of the answers to a top-up."""
-    section = ANSWERS[Endpoint.TOP_UP]
-    rows = {pair: change(pair, row) for pair, row in section.rows.items()}
-    patch.setitem(ANSWERS, Endpoint.TOP_UP, Section(section.chapter, rows))
+    rows = {pair: change(pair, row) for pair, row in card_calls.TOP_UP.rows.items()}
+    patch.setattr(card_calls.TOP_UP, "rows", rows)
 
 
 def a_4xx_is_definite_whatever_came_before(patch: pytest.MonkeyPatch) -> None:

@@ -4,8 +4,10 @@ from decimal import Decimal
 
 import pytest
 
-from bot.domain.people.policy import KINDS, KindPolicy, People, Policy, Tier, never_met
+from bot import operations
+from bot.domain.people.policy import KindPolicy, People, Policy, Tier, never_met
 
+KINDS = operations.listed(operations.kinds())
 TIERED = KindPolicy(approvals=1, tiers=(Tier(Decimal(5000), 3), Tier(Decimal(500), 2)))
 
 
@@ -37,21 +39,22 @@ def _policy(approvals: int) -> Policy:
 
 
 def test_a_policy_that_nobody_could_meet_says_so_for_each_kind_with_the_mend() -> None:
-    (problem,) = never_met(_policy(3), None, frozenset({"BOB", "CAROL"}))
+    (problem,) = never_met(_policy(3), KINDS, None, frozenset({"BOB", "CAROL"}))
     assert "policy.card_topup asks for 3 approval(s), but there are only 2 approver(s)" in problem
     assert "Add approvers or ask for fewer" in problem
-    assert never_met(_policy(2), None, frozenset({"BOB", "CAROL"})) == []
+    assert never_met(_policy(2), KINDS, None, frozenset({"BOB", "CAROL"})) == []
 
 
 def test_the_only_requester_does_not_count_as_an_approver() -> None:
     approvers = frozenset({"ALICE", "BOB"})
-    assert "other than the only requester" in never_met(_policy(2), frozenset({"ALICE"}), approvers)[0]
-    assert never_met(_policy(2), frozenset({"ALICE", "BOB", "CAROL"}), approvers) == []
+    assert "other than the only requester" in never_met(_policy(2), KINDS, frozenset({"ALICE"}), approvers)[0]
+    assert never_met(_policy(2), KINDS, frozenset({"ALICE", "BOB", "CAROL"}), approvers) == []
 
 
 def test_no_approvers_at_all_is_one_problem_and_not_one_for_each_kind() -> None:
-    assert len(never_met(_policy(1), None, frozenset())) == 1
+    assert len(never_met(_policy(1), KINDS, None, frozenset())) == 1
 
 
-def test_every_kind_of_the_contract_has_its_name_once() -> None:
+def test_every_kind_of_the_contract_has_its_name_and_its_place_once() -> None:
     assert len(set(KINDS)) == len(KINDS) == 16
+    assert [operations.kinds()[kind].place for kind in KINDS] == [*range(1, 17)]

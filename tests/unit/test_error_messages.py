@@ -12,7 +12,7 @@ import pytest
 from bot import operations
 from bot.domain.error_messages import MESSAGES, Fault
 from bot.partner.certainty import documented
-from bot.partner.endpoints import Endpoint
+from bot.partner.client import ENDPOINTS
 from bot.partner.errors import CLASSES
 
 ROOT = Path(__file__).parents[2]
@@ -24,7 +24,7 @@ PER_CALL = tuple(cls.in_words for cls in operations.kinds().values())
 def documented_statuses() -> dict[str, set[int]]:
     """The HTTP statuses with which the document gives each code, over all endpoints."""
     found: dict[str, set[int]] = defaultdict(set)
-    for endpoint in Endpoint:
+    for endpoint in ENDPOINTS:
         for status, code in documented(endpoint):
             found[code].add(status)
     return found

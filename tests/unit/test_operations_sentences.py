@@ -9,8 +9,10 @@ import pytest
 from bot import operations
 from bot.operations._base import Operation
 from bot.outcomes import Finding
+from bot.partner.calls import cards as card_calls
 from bot.partner.certainty import Certainty, documented
-from bot.partner.endpoints import FACTS, Endpoint
+from bot.partner.client import ENDPOINTS
+from bot.partner.endpoints import Endpoint
 from bot.partner.errors import CLASSES, NoAnswer, NotConnected, PartnerError
 
 VALUES = {
@@ -36,7 +38,7 @@ _NEVER = ("revoked key", "try again", "key revoked", "funded")
 
 
 def built() -> dict[str, type[Operation]]:
-    return {kind: cls for kind, cls in operations.kinds().items() if FACTS[cls.endpoint].changes}
+    return {kind: cls for kind, cls in operations.kinds().items() if cls.endpoint.facts.changes}
 
 
 def made(cls: type[Operation]) -> Operation:
@@ -94,16 +96,16 @@ def test_every_code_says_what_happened_whether_money_moved_and_what_comes_next(
 
 
 def test_no_kind_that_calls_is_left_out() -> None:
-    changes = {endpoint for endpoint in Endpoint if FACTS[endpoint].changes}
+    changes = {endpoint for endpoint in ENDPOINTS if endpoint.facts.changes}
     assert {cls.endpoint for cls in built().values()} == changes
     assert set(operations.kinds()) - set(built()) == {"card_reveal"}
 
 
 # What the document leaves open is taken at its worst by the client; here the tables of the outcome guide hold.
 _WORSE = {
-    (Endpoint.TOP_UP, 502): "unresolved at once",
-    (Endpoint.TOP_UP, 503): "refunded, so the ledger has to show it",
-    (Endpoint.ORDER_CARD, 502): "the key is released, and the same key is sent again",
+    (card_calls.TOP_UP, 502): "unresolved at once",
+    (card_calls.TOP_UP, 503): "refunded, so the ledger has to show it",
+    (card_calls.ORDER_CARD, 502): "the key is released, and the same key is sent again",
 }
 
 

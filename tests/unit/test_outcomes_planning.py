@@ -12,8 +12,9 @@ from bot.domain.requests.lifecycle import Attempt, Event, Request, State
 from bot.outcomes import Evidence, Finding, Outcome
 from bot.outcomes.planning import History, Step, after, never_executed, next_step, settle
 from bot.outcomes.timing import QUIESCENCE
-from bot.partner.answers import documented
-from bot.partner.endpoints import FACTS, Endpoint
+from bot.partner.calls import cards as card_calls
+from bot.partner.client import ENDPOINTS
+from bot.partner.endpoints import Endpoint, documented
 
 SENT_AT = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
 REQUEST = Request(
@@ -57,7 +58,7 @@ def attempt(
 
 
 def history(*attempts: Attempt) -> History:
-    return History.of(attempts, Endpoint.TOP_UP)
+    return History.of(attempts, card_calls.TOP_UP)
 
 
 UNKNOWN = attempt("unknown")
@@ -89,8 +90,8 @@ def test_a_key_goes_out_only_while_it_may(
 
 ANSWERS_TO_CHANGES = [
     pytest.param(endpoint, pair, row.spends_key, id=f"{endpoint} {pair[0]} {pair[1]}")
-    for endpoint in Endpoint
-    if FACTS[endpoint].changes
+    for endpoint in ENDPOINTS
+    if endpoint.facts.changes
     for pair, row in documented(endpoint).items()
 ]
 

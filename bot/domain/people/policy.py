@@ -6,31 +6,12 @@ the database changes them.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
 from decimal import Decimal
 
 from bot.domain.people.delegation import Delegation
-
-KINDS = (
-    "card_order",
-    "card_topup",
-    "card_unload",
-    "card_freeze",
-    "card_unfreeze",
-    "card_close",
-    "card_limits",
-    "card_phone",
-    "card_3ds",
-    "card_reveal",
-    "funding_submit",
-    "fees_markup",
-    "webhook_register",
-    "webhook_rotate",
-    "event_redeliver",
-    "deposit_quote",
-)
 
 # From the deciding approval to the first byte sent. Long enough for a restart, short enough that
 # nobody is surprised by a payment approved before lunch.
@@ -59,7 +40,7 @@ class KindPolicy:
     approvals: int = 1
     expires: timedelta = timedelta(hours=8)
     tiers: tuple[Tier, ...] = ()
-    now: bool = True  # card_freeze only: may a requester freeze at once?
+    now: bool = True  # of a kind that can run at once, such as a freeze: may the requester have it so?
 
     def approvals_needed(self, exposure_usd: Decimal) -> int:
         """The highest number asked by any tier that `exposure_usd` is above."""
@@ -103,18 +84,21 @@ class Policy:
         return self.kinds.get(kind, self.default)
 
 
-def never_met(policy: Policy, requesters: frozenset[str] | None, approvers: frozenset[str]) -> list[str]:
+def never_met(
+    policy: Policy, kinds: Collection[str], requesters: frozenset[str] | None, approvers: frozenset[str]
+) -> list[str]:
     """Why this policy could never be met by these people; empty when it can.
 
-    `requesters` is None when every full member may ask. `approvers` are those the policy names: a delegate
-    adds nobody, as the two count as one. Each sentence names the kind and the mend.
+    `kinds` are all there are, in the order in which they are told of. `requesters` is None when every full
+    member may ask. `approvers` are those the policy names: a delegate adds nobody, as the two count as one. Each
+    sentence names the kind and the mend.
     """
     problems = []
     if not approvers:
         return [
             "people.approvers names nobody, so no request could ever be approved. Name a group or a person."
         ]
-    for kind in dict.fromkeys((*KINDS, *policy.kinds)):
+    for kind in dict.fromkeys((*kinds, *policy.kinds)):
         needed = policy.of(kind).most_approvals
         if requesters is not None and len(requesters) == 1:
             able = len(approvers - requesters)

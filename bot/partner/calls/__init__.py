@@ -1,5 +1,8 @@
 """The calls of the client, by the chapters of the API document, on what is common to them here.
 
+Each chapter holds its endpoints, in the order of the document, with all that is known of them, and a method for
+each. A new endpoint is said there and nowhere else in this client.
+
 account    GET /me to GET /ledger
 cards      POST /cards to PUT 3ds
 history    GET transactions, and the two ways to show a card's number

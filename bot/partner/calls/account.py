@@ -2,13 +2,67 @@
 
 from collections.abc import AsyncIterator
 
-from bot.partner import models, pages
+from bot.partner import answers, endpoints, models, pages, shapes
+from bot.partner.answers import NO_ANSWER, Answer, Finding
 from bot.partner.calls import Calls, change
 from bot.partner.certainty import unanswered
 from bot.partner.endpoints import Endpoint
 from bot.partner.errors import LedgerMoving
 from bot.partner.ratelimit import Lane
+from bot.partner.shapes import Sent
 from bot.partner.wire import Outgoing
+
+ME = Endpoint("GET /me", "Account", endpoints.RECORD, answers.READ, shapes.shape_of(models.Me))
+FEES = Endpoint("GET /fees", "Account", endpoints.RECORD, answers.READ, shapes.shape_of(models.Fees))
+SET_FEES = Endpoint(
+    "PUT /fees",
+    "Account",
+    endpoints.CHANGE,
+    {**answers.RECORD_CHANGE, NO_ANSWER: answers.OPEN_ONCE_MORE},
+    shapes.shape_of(models.Fees),
+    Sent(body={"markup_pct": "number"}),
+)
+FUNDING_ADDRESSES = Endpoint(
+    "GET /funding/addresses",
+    "Account",
+    endpoints.RECORD,
+    answers.READ,
+    shapes.holding(addresses=shapes.rows_of(models.FundingAddress)),
+)
+SUBMIT_FUNDING = Endpoint(
+    "POST /funding",
+    "Account",
+    endpoints.CHANGE,
+    {
+        **answers.RECORD_CHANGE,
+        # After a doubt too a repeat of one's own hash passes these checks, so nothing is stored yet: but
+        # the first attempt may still be on its way.
+        (409, "ALREADY_SUBMITTED"): answers.REFUSED,
+        (409, "ALREADY_CREDITED"): answers.REFUSED,
+        (429, "TOO_MANY_PENDING"): answers.REFUSED,
+        # Idempotent on the hash: a repeat returns the stored record.
+        (500, "UNAVAILABLE"): answers.OPEN_AND_HARMLESS,
+        (503, "UNAVAILABLE"): Answer(Finding.NOTHING_YET, Finding.UNKNOWN, repeats=3),  # nothing recorded
+        **answers.pages(answers.OPEN_AND_HARMLESS, 500, 503),
+        NO_ANSWER: answers.OPEN_AND_HARMLESS,
+    },
+    shapes.shape_of(models.Funding),
+    Sent(body={"tx_hash": "string", "network": "string"}),
+)
+FUNDING = Endpoint(
+    "GET /funding/{fundingId}", "Account", endpoints.RECORD, answers.READ, shapes.shape_of(models.Funding)
+)
+FUNDING_LIST = Endpoint(
+    "GET /funding", "Account", endpoints.RECORD, answers.READ, shapes.rows_of(models.Funding)
+)
+LEDGER = Endpoint(
+    "GET /ledger",
+    "Account",
+    endpoints.RECORD,
+    answers.READ,
+    shapes.holding(entries=shapes.rows_of(models.LedgerEntry), **shapes.PAGED),
+    Sent(query=("limit", "page")),
+)
 
 
 class AccountCalls(Calls):
@@ -16,40 +70,38 @@ class AccountCalls(Calls):
 
     async def me(self, *, lane: Lane = Lane.PEOPLE) -> models.Me:
         """Account, key, card allowance and float; the key's own rate limit is taken over."""
-        me = await self._read(models.Me, Outgoing(Endpoint.ME), lane)
+        me = await self._read(models.Me, Outgoing(ME), lane)
         self._limiter.set_limit(me.key.rate_limit_per_minute)
         return me
 
     async def fees(self, *, lane: Lane = Lane.PEOPLE) -> models.Fees:
         """The full fee schedule; rates are fractions."""
-        return await self._read(models.Fees, Outgoing(Endpoint.FEES), lane)
+        return await self._read(models.Fees, Outgoing(FEES), lane)
 
     async def set_fees(self, body: bytes, *, lane: Lane = Lane.MONEY) -> models.Fees:
         """Set the partner's markup on deposits (a fraction, 0 to 0.5, kept at five places).
 
         Applies to the next deposit quoted; compare the answer, which is rounded, with what was approved.
         """
-        return await self._read(models.Fees, change(Endpoint.SET_FEES, body=body), lane)
+        return await self._read(models.Fees, change(SET_FEES, body=body), lane)
 
     async def funding_addresses(self, *, lane: Lane = Lane.PEOPLE) -> list[models.FundingAddress]:
         """Where funds may be sent now, at most one address per network.
 
         Unavailable means: do not send, and use no remembered address. An empty list means the same.
         """
-        return await self._read_rows(
-            models.FundingAddress, Outgoing(Endpoint.FUNDING_ADDRESSES), "addresses", lane
-        )
+        return await self._read_rows(models.FundingAddress, Outgoing(FUNDING_ADDRESSES), "addresses", lane)
 
     async def submit_funding(self, body: bytes, *, lane: Lane = Lane.MONEY) -> models.Funding:
         """Submit a transfer. The record that comes back may already be credited, rejected or in review.
 
         Idempotent on the hash, so a lost answer is asked for again [POST /funding 6].
         """
-        return await self._read(models.Funding, change(Endpoint.SUBMIT_FUNDING, body=body), lane)
+        return await self._read(models.Funding, change(SUBMIT_FUNDING, body=body), lane)
 
     async def funding(self, funding_id: str, *, lane: Lane = Lane.PEOPLE) -> models.Funding:
         """One submission. NotFound also when another account's claim has replaced it."""
-        return await self._read(models.Funding, Outgoing(Endpoint.FUNDING, ids=(funding_id,)), lane)
+        return await self._read(models.Funding, Outgoing(FUNDING, ids=(funding_id,)), lane)
 
     async def funding_list(self, *, lane: Lane = Lane.PEOPLE) -> list[models.Funding]:
         """The submissions the service lists unasked, perhaps not all.
@@ -57,13 +109,13 @@ class AccountCalls(Calls):
         Query and envelope of this endpoint are not shown, so none is sent and the first list of objects
         in the answer is taken. The sure way is `funding` for each id that was stored.
         """
-        return await self._read_some_list(models.Funding, Endpoint.FUNDING_LIST, lane)
+        return await self._read_some_list(models.Funding, FUNDING_LIST, lane)
 
     async def ledger(
         self, page: int = 1, limit: int = 50, *, lane: Lane = Lane.PEOPLE
     ) -> pages.Page[models.LedgerEntry]:
         """One page of the float's movements, newest first; past the end it is empty and `total` is 0."""
-        out = Outgoing(Endpoint.LEDGER, query={"page": str(page), "limit": str(limit)})
+        out = Outgoing(LEDGER, query={"page": str(page), "limit": str(limit)})
         return await self._read_page(models.LedgerEntry, out, "entries", lane)
 
     async def ledger_entries(self, *, lane: Lane = Lane.BACKGROUND) -> AsyncIterator[models.LedgerEntry]:
@@ -101,6 +153,6 @@ class AccountCalls(Calls):
         except pages.Moving:
             raise LedgerMoving(
                 "the ledger changed during every reading",
-                operation=Endpoint.LEDGER,
-                certainty=unanswered(Endpoint.LEDGER),
+                operation=LEDGER,
+                certainty=unanswered(LEDGER),
             ) from None

@@ -1,16 +1,160 @@
 """Cards: POST /cards to PUT 3ds."""
 
 from collections.abc import AsyncIterator, Sequence
+from dataclasses import replace
 
-from bot.partner import codec, models, pages
+from bot.partner import answers, codec, endpoints, models, pages, shapes
+from bot.partner.answers import Answer, Finding, Key
 from bot.partner.calls import Calls, as_model, change, member
 from bot.partner.endpoints import Endpoint
 from bot.partner.ratelimit import Lane
+from bot.partner.shapes import Sent
 from bot.partner.wire import Outgoing
 
 BALANCES_PAGE = 1000
 LIVE_BALANCES = 25
 """Most cards in one call of POST /cards/balances: as cached, and read live."""
+
+_AMOUNT = {"amount_usd": "number"}
+_PHONE = {"phone_country_code": "integer", "phone": "string"}
+
+# Orders, top-ups, unloads and closes are never repeated by the client: a repeat can turn a clear refusal
+# into an unclear 409, and must happen under the eyes of the stored request [POST topup: 503 spends the key].
+ORDER_CARD = Endpoint(
+    "POST /cards",
+    "Cards",
+    endpoints.CHANGE,
+    {
+        **answers.CARD_CHANGE,
+        # The document does not say whether a 400 leaves the key usable, here as on top-up, unload and
+        # close: the worse is assumed, and another try is a new request.
+        (400, "BAD_REQUEST"): answers.REFUSED_FOR_GOOD,
+        (400, "INVALID_NAME"): answers.REFUSED_FOR_GOOD,
+        (400, "INVALID_EMAIL"): answers.REFUSED_FOR_GOOD,
+        (400, "INVALID_PHONE"): answers.REFUSED_FOR_GOOD,
+        (400, "PHONE_COUNTRY_NOT_ALLOWED"): answers.REFUSED_FOR_GOOD,
+        (409, "QUOTA"): answers.REFUSED,  # nothing created, no allowance consumed
+        (409, "ALREADY_PROCESSED"): answers.OPEN,  # same key in flight
+        (502, "UNAVAILABLE"): replace(answers.OPEN, key=Key.RELEASED),  # the same key again
+    },
+    shapes.holding(card=shapes.shape_of(models.Card)),
+    Sent(
+        body={"card_holder_name": "string", **_PHONE, "email": "string", "partner_ref": "string"}, keyed=True
+    ),
+)
+CARDS = Endpoint(
+    "GET /cards",
+    "Cards",
+    endpoints.RECORD,
+    answers.READ,
+    shapes.holding(cards=shapes.rows_of(models.Card), **shapes.COUNT),
+    Sent(query=("limit", "offset")),
+)
+CARD = Endpoint(
+    "GET /cards/{cardId}", "Cards", endpoints.LIVE, answers.READ, shapes.shape_of(models.CardWithBalance)
+)
+# With `refresh` up to 25 processor reads; a POST that changes nothing.
+BALANCES = Endpoint(
+    "POST /cards/balances",
+    "Cards",
+    endpoints.LIVE,
+    answers.READ,
+    shapes.holding(balances=shapes.rows_of(models.BalanceRow), **shapes.COUNTED),
+    Sent(body={"card_ids": "array", "refresh": "boolean", "limit": "integer", "page": "integer"}),
+)
+TOP_UP = Endpoint(
+    "POST /cards/{cardId}/topup",
+    "Cards",
+    endpoints.CHANGE,
+    {
+        **answers.CARD_CHANGE,
+        (400, "BAD_REQUEST"): answers.REFUSED_FOR_GOOD,  # nothing written, or refunded with the key spent
+        (402, "INSUFFICIENT_FUNDS"): answers.REFUSED,  # nothing written, key unused
+        (404, "NOT_FOUND"): answers.REFUSED,  # checked before the replay, so a repeat may meet it too
+        (409, "QUOTA"): answers.REFUSED_FOR_GOOD,  # processor capacity; the float was refunded
+        # Three cases with opposite consequences. A fresh 80-bit key cannot be known already: a restored
+        # backup, or the key has leaked.
+        (409, "ALREADY_PROCESSED"): Answer(Finding.UNRESOLVED, Finding.EVIDENCE),
+        # Unresolved with the float debited, or refunded: it does not say.
+        (502, "UNAVAILABLE"): Answer(Finding.UNRESOLVED, Finding.UNRESOLVED),
+        # Treated as a rejection: refunded, which the ledger has to show.
+        (503, "UPSTREAM_AUTH"): Answer(Finding.EVIDENCE, Finding.EVIDENCE, Key.SPENT),
+    },
+    shapes.shape_of(models.TopUp),
+    Sent(body=_AMOUNT, keyed=True),
+)
+UNLOAD = Endpoint(
+    "POST /cards/{cardId}/unload",
+    "Cards",
+    endpoints.CHANGE,
+    {
+        **answers.CARD_CHANGE,
+        (400, "BAD_REQUEST"): answers.REFUSED_FOR_GOOD,
+        (402, "INSUFFICIENT_FUNDS"): answers.REFUSED,  # the card holds less; nothing moves
+        # As on a top-up: a fresh key cannot be known already.
+        (409, "ALREADY_PROCESSED"): Answer(Finding.UNRESOLVED, Finding.EVIDENCE),
+        (502, "UNAVAILABLE"): answers.OPEN,  # between card debit and float credit money is nowhere visible
+    },
+    shapes.shape_of(models.Unload),
+    Sent(body=_AMOUNT, keyed=True),
+)
+LIMITS = Endpoint(
+    "GET /cards/{cardId}/limits", "Cards", endpoints.LIVE, answers.READ, shapes.shape_of(models.Limits)
+)
+SET_LIMITS = Endpoint(
+    "PUT /cards/{cardId}/limits",
+    "Cards",
+    endpoints.CHANGE,
+    answers.CARD_SETTING,
+    shapes.shape_of(models.Limits),
+    Sent(body={"daily_limit": "number", "weekly_limit": "number", "monthly_limit": "number"}),
+)
+FREEZE = Endpoint(
+    "POST /cards/{cardId}/freeze",
+    "Cards",
+    endpoints.CHANGE,
+    {
+        **answers.CARD_SETTING,
+        (502, "UNAVAILABLE"): Answer(Finding.NOTHING_YET, Finding.EVIDENCE, repeats=1),  # changes nothing
+        (503, "UPSTREAM_AUTH"): Answer(Finding.NOTHING_YET, Finding.EVIDENCE, repeats=1),  # the same
+    },
+    shapes.shape_of(models.Freeze),
+    Sent(body={"frozen": "boolean"}),
+)
+SET_PHONE = Endpoint(
+    "PUT /cards/{cardId}/phone",
+    "Cards",
+    endpoints.CHANGE,
+    {
+        **answers.CARD_SETTING,
+        (400, "INVALID_PHONE"): answers.REFUSED,
+        (400, "PHONE_COUNTRY_NOT_ALLOWED"): answers.REFUSED,
+    },
+    shapes.shape_of(models.PhoneUpdated),
+    Sent(body=_PHONE),
+)
+CLOSE = Endpoint(
+    "POST /cards/{cardId}/close",
+    "Cards",
+    endpoints.CHANGE,
+    {
+        **answers.CARD_CHANGE,
+        (400, "BAD_REQUEST"): answers.REFUSED_FOR_GOOD,
+        (409, "ALREADY_PROCESSED"): Answer(Finding.UNKNOWN, Finding.EVIDENCE),
+        # The balance cannot be read: the card stays open.
+        (503, "UNAVAILABLE"): Answer(Finding.NOTHING_YET, Finding.UNKNOWN),
+    },
+    shapes.shape_of(models.Close),
+    Sent(keyed=True),
+)
+SET_3DS = Endpoint(
+    "PUT /cards/{cardId}/3ds",
+    "Cards",
+    endpoints.CHANGE,
+    answers.CARD_CHANGE,
+    shapes.shape_of(models.ThreeDsMethod),
+    Sent(body={"method": "string"}),
+)
 
 
 class CardCalls(Calls):
@@ -18,7 +162,7 @@ class CardCalls(Calls):
 
     async def order_card(self, body: bytes, *, key: str, lane: Lane = Lane.MONEY) -> models.Card:
         """Order a card. A repeat under the same key gives the first answer, so take only the id from it."""
-        out = change(Endpoint.ORDER_CARD, body=body, key=key)
+        out = change(ORDER_CARD, body=body, key=key)
         received = await self._call(out, lane)
         return as_model(models.Card, member(received.data, "card"), received, out)
 
@@ -27,14 +171,14 @@ class CardCalls(Calls):
 
         async def fetch(offset: int) -> Sequence[models.Card]:
             query = {"limit": str(pages.PAGE), "offset": str(offset)}
-            return await self._read_rows(models.Card, Outgoing(Endpoint.CARDS, query=query), "cards", lane)
+            return await self._read_rows(models.Card, Outgoing(CARDS, query=query), "cards", lane)
 
         async for card in pages.by_offset(fetch, lambda card: card.id):
             yield card
 
     async def card(self, card_id: str, *, lane: Lane = Lane.PEOPLE) -> models.CardWithBalance:
         """One card, closed ones too, with its live balance (None: unreadable, not zero)."""
-        return await self._read(models.CardWithBalance, Outgoing(Endpoint.CARD, ids=(card_id,)), lane)
+        return await self._read(models.CardWithBalance, Outgoing(CARD, ids=(card_id,)), lane)
 
     async def balances(
         self, card_ids: Sequence[str] | None = None, *, refresh: bool = False, lane: Lane = Lane.PEOPLE
@@ -52,9 +196,7 @@ class CardCalls(Calls):
         rows: list[models.BalanceRow] = []
         for start in range(0, len(wanted), at_once):
             body = codec.encode({"card_ids": wanted[start : start + at_once], "refresh": refresh})
-            rows += await self._read_rows(
-                models.BalanceRow, Outgoing(Endpoint.BALANCES, body=body), "balances", lane
-            )
+            rows += await self._read_rows(models.BalanceRow, Outgoing(BALANCES, body=body), "balances", lane)
         return rows
 
     async def fleet_balances(self, *, lane: Lane = Lane.PEOPLE) -> AsyncIterator[models.BalanceRow]:
@@ -62,7 +204,7 @@ class CardCalls(Calls):
 
         async def fetch(number: int) -> pages.Page[models.BalanceRow]:
             body = codec.encode({"limit": BALANCES_PAGE, "page": number})
-            out = Outgoing(Endpoint.BALANCES, body=body)
+            out = Outgoing(BALANCES, body=body)
             return await self._read_page(models.BalanceRow, out, "balances", lane)
 
         async for row in pages.by_page(fetch, lambda row: row.card_id):
@@ -74,24 +216,24 @@ class CardCalls(Calls):
         A success whose card or `credited_usd` is not what was approved is evidence of a reused key, not
         a success: compare both. On a replay the balance is that of the later moment.
         """
-        out = change(Endpoint.TOP_UP, card_id, body=body, key=key)
+        out = change(TOP_UP, card_id, body=body, key=key)
         return await self._read(models.TopUp, out, lane)
 
     async def unload(self, card_id: str, body: bytes, *, key: str, lane: Lane = Lane.MONEY) -> models.Unload:
         """Move money from a card back to the float; compare the answer with what was approved."""
-        out = change(Endpoint.UNLOAD, card_id, body=body, key=key)
+        out = change(UNLOAD, card_id, body=body, key=key)
         return await self._read(models.Unload, out, lane)
 
     async def limits(self, card_id: str, *, lane: Lane = Lane.PEOPLE) -> models.Limits:
         """The spending limits of a card as the processor has them."""
-        return await self._read(models.Limits, Outgoing(Endpoint.LIMITS, ids=(card_id,)), lane)
+        return await self._read(models.Limits, Outgoing(LIMITS, ids=(card_id,)), lane)
 
     async def set_limits(self, card_id: str, body: bytes, *, lane: Lane = Lane.MONEY) -> models.Limits:
         """Set any of the three limits; one that is set can be replaced and never removed.
 
         The answer is what the processor reads back: compare it with what was approved.
         """
-        out = change(Endpoint.SET_LIMITS, card_id, body=body)
+        out = change(SET_LIMITS, card_id, body=body)
         return await self._read(models.Limits, out, lane)
 
     async def freeze(self, card_id: str, body: bytes, *, lane: Lane = Lane.MONEY) -> models.Freeze:
@@ -99,17 +241,17 @@ class CardCalls(Calls):
 
         Takes no key: the service would record it and not use it [Idempotency-Key header].
         """
-        out = change(Endpoint.FREEZE, card_id, body=body)
+        out = change(FREEZE, card_id, body=body)
         return await self._read(models.Freeze, out, lane)
 
     async def set_phone(self, card_id: str, body: bytes, *, lane: Lane = Lane.MONEY) -> models.PhoneUpdated:
         """Change the number that one-time codes of a card in sms mode go to. Nothing reads it back."""
-        out = change(Endpoint.SET_PHONE, card_id, body=body)
+        out = change(SET_PHONE, card_id, body=body)
         return await self._read(models.PhoneUpdated, out, lane)
 
     async def close(self, card_id: str, *, key: str, lane: Lane = Lane.MONEY) -> models.Close:
         """Sweep the balance to the float and delete the card for good."""
-        out = change(Endpoint.CLOSE, card_id, key=key)
+        out = change(CLOSE, card_id, key=key)
         return await self._read(models.Close, out, lane)
 
     async def set_3ds(self, card_id: str, body: bytes, *, lane: Lane = Lane.MONEY) -> models.ThreeDsMethod:
@@ -118,5 +260,5 @@ class CardCalls(Calls):
         That the program has webhook mode is not checked by the service. Takes no key: what the service
         would do with it is not shown, and the mode set twice is set once.
         """
-        out = change(Endpoint.SET_3DS, card_id, body=body)
+        out = change(SET_3DS, card_id, body=body)
         return await self._read(models.ThreeDsMethod, out, lane)

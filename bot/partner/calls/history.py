@@ -3,14 +3,40 @@
 from collections.abc import AsyncIterator
 from datetime import date
 
-from bot.partner import models, pages
+from bot.partner import answers, endpoints, models, pages, shapes
 from bot.partner.calls import Calls
 from bot.partner.endpoints import Endpoint
 from bot.partner.ratelimit import Lane
+from bot.partner.shapes import Sent
 from bot.partner.wire import Outgoing
 
 TRANSACTIONS_PAGE = 25
 """More is refused, not cut [GET transactions]."""
+
+
+TRANSACTIONS = Endpoint(
+    "GET /cards/{cardId}/transactions",
+    "Cards",
+    endpoints.HISTORY,
+    answers.READ,
+    shapes.holding(transactions=shapes.rows_of(models.Transaction), **shapes.OF_A_CARD, **shapes.PAGED),
+    Sent(query=("limit", "page", "from_date", "to_date")),
+)
+DETAILS = Endpoint(
+    "GET /cards/{cardId}/pan",
+    "Card details",
+    endpoints.LIVE,
+    answers.READ_ONCE,
+    shapes.shape_of(models.CardDetails),
+)
+# A POST that changes nothing: an unused address expires within a minute.
+DETAILS_ONCE = Endpoint(
+    "POST /cards/{cardId}/pan-token",
+    "Card details",
+    endpoints.LIVE,
+    answers.READ_ONCE,
+    shapes.shape_of(models.PanToken),
+)
 
 
 class HistoryCalls(Calls):
@@ -35,10 +61,10 @@ class HistoryCalls(Calls):
         if to_date is not None:
             query["to_date"] = to_date.isoformat()
         if from_date is not None and to_date is not None and from_date > to_date:
-            raise Outgoing(Endpoint.TRANSACTIONS).refused("The first day is after the last day.")
+            raise Outgoing(TRANSACTIONS).refused("The first day is after the last day.")
 
         async def fetch(number: int) -> pages.Page[models.Transaction]:
-            out = Outgoing(Endpoint.TRANSACTIONS, (card_id,), {**query, "page": str(number)})
+            out = Outgoing(TRANSACTIONS, (card_id,), {**query, "page": str(number)})
             return await self._read_page(models.Transaction, out, "transactions", lane)
 
         async for row in pages.by_page(fetch, lambda row: row.id):
@@ -52,8 +78,8 @@ class HistoryCalls(Calls):
 
         Each call mints another, so it is never repeated here.
         """
-        return await self._read(models.CardDetails, Outgoing(Endpoint.DETAILS, ids=(card_id,)), lane)
+        return await self._read(models.CardDetails, Outgoing(DETAILS, ids=(card_id,)), lane)
 
     async def mint_pan_token(self, card_id: str, *, lane: Lane = Lane.PEOPLE) -> models.PanToken:
         """Mint an address that the end user's device may open once, within 60 s. Never open it here."""
-        return await self._read(models.PanToken, Outgoing(Endpoint.DETAILS_ONCE, ids=(card_id,)), lane)
+        return await self._read(models.PanToken, Outgoing(DETAILS_ONCE, ids=(card_id,)), lane)

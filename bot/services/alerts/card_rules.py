@@ -5,8 +5,9 @@ from __future__ import annotations
 
 from datetime import datetime
 
+from bot import operations
 from bot.domain.alerts import card_alerts
-from bot.domain.cards import CardEntry
+from bot.domain.cards import DELETED, CardEntry
 from bot.domain.requests.lifecycle import State
 from bot.services.alerts import lifecycle as alerts
 from bot.services.core import Core
@@ -45,7 +46,7 @@ async def _changed(tx: Tx, core: Core, entry: CardEntry) -> None:
     if entry.status == "BLOCKED":
         await blocked(tx, core, entry.program, entry.id, entry.label, card_alerts.READS_BLOCKED)
         return
-    if entry.status == "FROZEN" and await _frozen_here(tx, entry.id):
+    if entry.status == "FROZEN" and await _frozen_here(tx, core, entry.id):
         return
     await alerts.keep(
         tx,
@@ -59,17 +60,20 @@ async def _changed(tx: Tx, core: Core, entry: CardEntry) -> None:
 
 async def _closed(tx: Tx, core: Core, entry: CardEntry) -> None:
     """Told when no request here closed it: its balance is on the float now, and nobody asked for that."""
-    if await requests.find(tx, subject=entry.id, kind="card_close", states=_OURS, limit=1):
+    closing = operations.leaving(core.kinds, DELETED)
+    if await requests.find(tx, subject=entry.id, kinds=closing, states=_OURS, limit=1):
         return
     said = card_alerts.CARD_STATUS.says("closed", card=entry.label)
     await alerts.tell(tx, core, said, condition=f"closed:{entry.program}:{entry.id}", subject=entry.id)
 
 
-async def _frozen_here(tx: Tx, card_id: str) -> bool:
+async def _frozen_here(tx: Tx, core: Core, card_id: str) -> bool:
     """Was a freeze the last thing that requests of ours did to it?"""
+    freezing = operations.leaving(core.kinds, "FROZEN")
+    switching = (*freezing, *operations.leaving(core.kinds, "ACTIVE"))
     acts = await requests.find(tx, subject=card_id, states=_OURS, limit=20)
-    switches = [r for r in acts if r.kind in ("card_freeze", "card_unfreeze")]
-    return bool(switches) and max(switches, key=lambda r: r.created_at).kind == "card_freeze"
+    switches = [r for r in acts if r.kind in switching]
+    return bool(switches) and max(switches, key=lambda r: r.created_at).kind in freezing
 
 
 async def blocked(tx: Tx, core: Core, program: str, card_id: str, label: str, how: str) -> None:

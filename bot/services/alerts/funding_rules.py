@@ -12,10 +12,12 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
+from bot import operations
 from bot.domain.alerts import HEARD_LATE, alert_rules, funding_alerts
 from bot.domain.money.amounts import exact_sum, format_usd
 from bot.domain.requests.lifecycle import State
 from bot.operations.funding_words import reason_in_words
+from bot.partner.calls import account as account_calls
 from bot.partner.errors import NotFound
 from bot.partner.models import Funding
 from bot.partner.models.events import FloatCredit
@@ -47,7 +49,7 @@ async def read(core: Core, program: str) -> None:
     async with core.store.read() as tx:
         known = await api_snapshots.named(tx, program, _KEPT)
         begun = await api_snapshots.get(tx, program, _BEGUN)
-        ours = await _submitted_here(tx, program)
+        ours = await _submitted_here(tx, core, program)
         now = tx.now
     for funding_id in _to_read_singly({**dict.fromkeys(ours), **known}, found, now):
         try:
@@ -63,10 +65,14 @@ async def read(core: Core, program: str) -> None:
             await api_snapshots.put(tx, program, _BEGUN, {})
 
 
-async def _submitted_here(tx: Tx, program: str) -> list[str]:
+async def _submitted_here(tx: Tx, core: Core, program: str) -> list[str]:
     """Ids of submissions that requests of ours made, should the list not show them."""
     made = await requests.find(
-        tx, kind="funding_submit", states=(State.SUCCEEDED,), since=tx.now - CREDITED_WATCHED_FOR, limit=100
+        tx,
+        kinds=operations.asking(core.kinds, account_calls.SUBMIT_FUNDING),
+        states=(State.SUCCEEDED,),
+        since=tx.now - CREDITED_WATCHED_FOR,
+        limit=100,
     )
     ids = [str((r.outcome or {}).get("funding_id") or "") for r in made if r.program == program]
     return [funding_id for funding_id in ids if funding_id]

@@ -19,7 +19,7 @@ from bot.partner.errors import Forbidden, PartnerError, Unauthorized
 from bot.services import people
 from bot.services.core import Core
 from bot.services.operators import programs
-from bot.services.requests import batch_approval, batch_facts, local_facts
+from bot.services.requests import batch_approval, local_facts
 from bot.services.requests.drafts import on_target
 from bot.services.requests.signatures import has_its_body, has_its_digest
 from bot.services.requests.signed_decisions import given
@@ -179,7 +179,7 @@ async def recheck(core: Core, request: Request) -> Answer:
         if request.parent_id is None:
             facts = await operation.read(core.partners[request.program])
         else:
-            facts = await batch_facts.of_row(core, request, operation)
+            facts = await type(operation).of_many().row_facts(operation, core.partners[request.program])
     except (Unauthorized, Forbidden) as error:
         await programs.pause(core, request.program, error)
         return Later("Sending to this program is paused: the API does not take the key.")

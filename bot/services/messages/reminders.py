@@ -29,22 +29,23 @@ async def remind(core: Core) -> None:
             nth = (tx.now - (request.first_sent_at or request.created_at)) // UNRESOLVED_EVERY
             if nth:
                 await outbox_messages.line(tx, core, request, "reminder_unresolved", tag=str(nth))
-        for request in await _unconfirmed(tx):
+        for request in await _unconfirmed(tx, core):
             nth = _doublings(request.created_at, tx.now)
             if nth:
                 await outbox_messages.line(tx, core, request, "reminder", tag=f"confirm:{nth}")
 
 
-async def _unconfirmed(tx: Tx) -> list[Request]:
-    """Freezes made at once that no second person has confirmed or undone."""
+async def _unconfirmed(tx: Tx, core: Core) -> list[Request]:
+    """What was done at once, such as a freeze, that no second person has confirmed or undone."""
+    at_once = [kind for kind, cls in core.kinds.items() if cls.handling.can_run_now]
     recent = await requests.find(
-        tx, kind="card_freeze", states=(State.SUCCEEDED,), since=tx.now - FREEZES_REMINDED_FOR, limit=200
+        tx, kinds=at_once, states=(State.SUCCEEDED,), since=tx.now - FREEZES_REMINDED_FOR, limit=200
     )
     found = []
     for request in (r for r in recent if r.break_glass):
         kinds = {d.kind for d in await decisions.of(tx, request.id)}
         newer = await requests.find(
-            tx, subject=request.subject, kind="card_unfreeze", since=request.created_at
+            tx, subject=request.subject, kinds=(core.kinds[request.kind].undone_by,), since=request.created_at
         )
         undone = any(r.state is State.SUCCEEDED for r in newer)
         if DecisionKind.CONFIRM not in kinds and not undone:

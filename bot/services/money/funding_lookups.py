@@ -5,9 +5,11 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from decimal import Decimal
 
+from bot import operations
 from bot.domain.alerts import alert_rules
 from bot.domain.errors import NotFound
 from bot.operations.funding_words import reason_in_words
+from bot.partner.calls import account as account_calls
 from bot.partner.models import Funding
 from bot.services.alerts import funding_rules
 from bot.services.core import Core
@@ -47,11 +49,12 @@ async def funding_show(core: Core, text: str, *, program: str | None = None) -> 
 async def _pictures(core: Core, program: str, found: list[Funding]) -> list[FundingPicture]:
     async with core.store.read() as tx:
         took = await funding_rules.took(tx, program)
-        return [await _picture(tx, funding, took.get(funding.network, [])) for funding in found]
+        return [await _picture(tx, core, funding, took.get(funding.network, [])) for funding in found]
 
 
-async def _picture(tx: Tx, funding: Funding, took: list[timedelta]) -> FundingPicture:
-    ours = await requests.find(tx, subject=funding.tx_hash, kind="funding_submit", limit=1)
+async def _picture(tx: Tx, core: Core, funding: Funding, took: list[timedelta]) -> FundingPicture:
+    submitting = operations.asking(core.kinds, account_calls.SUBMIT_FUNDING)
+    ours = await requests.find(tx, subject=funding.tx_hash, kinds=submitting, limit=1)
     usual = alert_rules.usual_time(funding.network, took)
     age = _age(funding, tx.now)
     return FundingPicture(

@@ -9,9 +9,9 @@ from bot.domain.money import ledger_text
 from bot.domain.money.ledger_text import Known
 from bot.domain.time.periods import Period
 from bot.partner import models
+from bot.partner.calls import account as account_calls
 from bot.partner.certainty import unanswered
 from bot.partner.client import PartnerClient
-from bot.partner.endpoints import Endpoint
 from bot.partner.errors import LedgerMoving
 from bot.partner.pages import PAGE
 from bot.partner.ratelimit import Lane
@@ -70,7 +70,7 @@ async def movements(
 
 
 def _moving(why: str) -> LedgerMoving:
-    return LedgerMoving(why, operation=Endpoint.LEDGER, certainty=unanswered(Endpoint.LEDGER))
+    return LedgerMoving(why, operation=account_calls.LEDGER, certainty=unanswered(account_calls.LEDGER))
 
 
 async def explained(core: Core, entries: Sequence[models.LedgerEntry]) -> tuple[LedgerLine, ...]:

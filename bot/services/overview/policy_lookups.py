@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from datetime import timedelta
 
+from bot import operations
 from bot.domain.money.amounts import format_usd
-from bot.domain.people.policy import KINDS
 from bot.domain.requests.approvals import who_may_be_second
 from bot.services import people
 from bot.services.core import Core
@@ -24,18 +24,17 @@ def policy_picture(core: Core) -> PolicyPicture:
         if value is not None
     ]
     rows = []
-    for kind in dict.fromkeys((*KINDS, *core.kinds)):
+    for kind in operations.listed(core.kinds):
         of = core.policy.of(kind)
-        cls = core.kinds.get(kind)
+        cls = core.kinds[kind]
         rows.append(
             PolicyRow(
                 kind=kind,
-                title=cls.title if cls else kind.replace("_", " "),
+                title=cls.title,
                 approvals=of.approvals,
                 tiers=tuple((str(t.above_usd), t.approvals) for t in of.tiers),
                 expires=_duration(of.expires),
-                run_now=kind == "card_freeze" and of.now,
-                built=cls is not None,
+                run_now=cls.handling.can_run_now and of.now,
             )
         )
     who = core.policy.people

@@ -9,9 +9,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 
+from bot import operations
 from bot.domain.money.amounts import format_usd
+from bot.domain.people.policy import KindPolicy
 from bot.intents import WhatIf
 from bot.operations._base import Line
+from bot.partner.calls import cards as card_calls
+from bot.partner.endpoints import Endpoint
 from bot.partner.models import Fees
 from bot.services.core import Core
 from bot.services.money import float_lookups
@@ -133,12 +137,17 @@ def _approvals(core: Core, asked: WhatIf, count: int) -> list[Line]:
     """Each card alone, and all in one request, whose whole amount counts for the tiers."""
     lines: list[Line] = []
     if asked.orders:
-        needed = core.policy.of("card_order").approvals_needed(Decimal(0))
+        needed = _policy_of(core, card_calls.ORDER_CARD).approvals_needed(Decimal(0))
         lines.append(("Approvals of an order", f"{needed}, not the requester's"))
     if asked.amount_usd is not None:
-        policy = core.policy.of("card_topup")
+        policy = _policy_of(core, card_calls.TOP_UP)
         alone, together = (policy.approvals_needed(asked.amount_usd * n) for n in (1, max(count, 1)))
         said = f"{alone} for one" if count > 1 else f"{alone}"
         all_ = f", {together} for all {count:,} in one request" if count > 1 else ""
         lines.append(("Approvals of a top-up", f"{said}{all_}, not the requester's"))
     return lines
+
+
+def _policy_of(core: Core, endpoint: Endpoint) -> KindPolicy:
+    """That of the kind which asks this of the API."""
+    return core.policy.of(next(iter(operations.asking(core.kinds, endpoint)), ""))

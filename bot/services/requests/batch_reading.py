@@ -26,28 +26,6 @@ from storage.requests import drafts, requests
 from storage.requests.drafts import Draft
 from storage.transaction import Tx
 
-# The kinds that can be asked for in bulk, and the headers people write besides a field's own name and label.
-_CARD = ("last4", "last four", "card id", "name", "cardholder", "holder", "reference", "partner ref")
-_HEADERS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
-    "card_topup": {
-        "card": _CARD,
-        "amount_usd": ("amount", "usd"),
-    },
-    "card_order": {
-        "card_holder_name": ("name", "cardholder", "holder"),
-        "phone_country_code": ("country", "phone country"),
-        "phone": ("phone number",),
-        "email": ("e-mail", "mail"),
-        "partner_ref": ("reference", "ref"),
-    },
-    "card_freeze": {"card": _CARD},
-}
-KINDS = tuple(_HEADERS)
-_EXAMPLES: Mapping[str, Sequence[str]] = {
-    "card_topup": ("4242,50.00", "ALICE MOREAU,1250"),
-    "card_order": ("Alice Moreau,44,7400123456,alice@example.com,TEAM-7",),
-    "card_freeze": ("4242", "TEAM-7"),
-}
 _DRAFT = "bulk:"
 _NOTHING_CAME = frozenset({State.FAILED, State.CANCELLED, State.EXPIRED, State.REJECTED})
 
@@ -75,14 +53,14 @@ class Read:
 
 
 def columns(cls: type[Operation]) -> list[Column]:
-    others = _HEADERS[cls.kind]
+    others = cls.of_many().headers
     return [Column.of(f.name, f.label, *others.get(f.name, ()), optional=f.optional) for f in cls.fields]
 
 
 def template(cls: type[Operation]) -> str:
     """A list to copy: the header and rows as examples."""
     header = ",".join(f.name.removesuffix("_usd").removeprefix("card_holder_") for f in cls.fields)
-    return "\n".join([header, *_EXAMPLES[cls.kind]])
+    return "\n".join([header, *cls.of_many().examples])
 
 
 def kind_of(core: Core, text: str) -> type[Operation]:
@@ -93,7 +71,7 @@ def kind_of(core: Core, text: str) -> type[Operation]:
         known = columns(cls)
         return sum(bool(c.names & named) for c in known), -len(known)
 
-    return max((core.kinds[kind] for kind in KINDS if kind in core.kinds), key=fit)
+    return max((cls for cls in core.kinds.values() if cls.batch), key=fit)
 
 
 async def begin(core: Core, *, owner: str, text: str, kind: str | None = None) -> Read:

@@ -51,11 +51,12 @@ def _row(row: Request) -> BulkRowPicture:
     )
 
 
-def effect(found: Request, facts: Facts) -> tuple[tuple[Line, ...], tuple[Concern, ...]]:
+def effect(core: Core, found: Request, facts: Facts) -> tuple[tuple[Line, ...], tuple[Concern, ...]]:
     """What a batch does and what speaks against it, by these facts."""
     rows = found.rows or 0
-    lines = batch_summary.lines(found.kind, rows, found.exposure_usd, facts)
-    return tuple(lines), tuple(batch_summary.concerns(found.kind, rows, found.exposure_usd, facts))
+    cls = core.kinds[found.kind]
+    lines = batch_summary.lines(cls, rows, found.exposure_usd, facts)
+    return tuple(lines), tuple(batch_summary.concerns(cls, rows, found.exposure_usd, facts))
 
 
 async def rows_in_full(tx: Tx, core: Core, found: Request) -> tuple[BulkRowPicture, ...]:

@@ -22,7 +22,7 @@ from bot.services import outbox_messages, people
 from bot.services.audit import audited_refusal
 from bot.services.core import Core
 from bot.services.operators import programs
-from bot.services.requests import batch_facts, batch_rows, batch_summary, drafts
+from bot.services.requests import batch_rows, batch_summary, drafts
 from bot.services.requests.batch_approval import ROWS_DIGEST
 from bot.services.requests.batch_reading import Read, of_draft
 from bot.services.requests.lifecycle import FIRST_REMINDER, existing, free_id, note, record
@@ -48,7 +48,7 @@ async def preview(core: Core, draft_id: str, slack_id: str) -> BulkPreviewPictur
     if draft is None or read is None:
         raise NotFound("This list is gone. Upload or paste it again; nothing was recorded.")
     await people.require_may_ask(core, slack_id, read.cls, action=f"{read.cls.kind}.bulk.preview")
-    live_facts = await batch_facts.account(core, draft.program, read.cls)
+    live_facts = await read.cls.of_many().account(core.partners[draft.program])
     standing = await people.standing_lately(core)
     operations = read.operations
     total_usd = exact_sum(operation.exposure_usd() for operation in operations)
@@ -58,7 +58,7 @@ async def preview(core: Core, draft_id: str, slack_id: str) -> BulkPreviewPictur
         limits = await drafts.limit_lines(tx, core, total_usd, slack_id)
         paused = await programs.why_paused(tx, draft.program)
     kind, rows = read.cls.kind, len(operations)
-    concerns = batch_summary.concerns(kind, rows, total_usd, facts)
+    concerns = batch_summary.concerns(read.cls, rows, total_usd, facts)
     if paused:
         concerns.insert(0, Concern(approved_while_paused(paused)))
     return BulkPreviewPicture(
@@ -66,9 +66,9 @@ async def preview(core: Core, draft_id: str, slack_id: str) -> BulkPreviewPictur
         kind=kind,
         title=read.cls.title,
         verb=read.cls.verb,
-        summary=batch_summary.summary(kind, rows, total_usd),
+        summary=batch_summary.summary(read.cls, rows, total_usd),
         total_usd=total_usd,
-        lines=(*batch_summary.lines(kind, rows, total_usd, facts), *limits),
+        lines=(*batch_summary.lines(read.cls, rows, total_usd, facts), *limits),
         concerns=tuple(concerns),
         rows=tuple(
             BulkRowPicture(number=number, line=row.line, summary=operation.summary())
@@ -93,11 +93,6 @@ async def _house_facts(
     similar = [n for n, facts in zip(numbers, by_row, strict=True) if facts["similar"]]
     unusable = [n for n, status in zip(numbers, statuses, strict=True) if status in _UNUSABLE]
     frozen = [n for n, status in zip(numbers, statuses, strict=True) if status == "FROZEN"]
-    on_frozen = (
-        "the card is frozen already"
-        if read.cls.kind == "card_freeze"
-        else "the card is frozen: money would sit on it"
-    )
     told = (
         (unusable, "the card is closed, blocked or expired, so nothing will be sent"),
         (
@@ -106,7 +101,7 @@ async def _house_facts(
         ),
         (similar, "the same was asked for within 24 hours"),
         (_twins(read), "the same name or reference stands on another line"),
-        (frozen, on_frozen),
+        (frozen, read.cls.of_many().on_frozen),
     )
     return {
         "pending_usd": str((await requests.pending_hold(tx, program, core.float_kinds)).usd),
@@ -116,12 +111,10 @@ async def _house_facts(
 
 
 def _twins(read: Read) -> list[int]:
-    """Lines of orders that share a name or a reference: two cards for one person, or one asked for twice."""
-    if read.cls.kind != "card_order":
-        return []
+    """Lines of rows that share what two of them should not, such as the name on two orders."""
     seen: dict[tuple[str, str], list[int]] = {}
     for row in read.rows:
-        for field in ("card_holder_name", "partner_ref"):
+        for field in read.cls.of_many().twins:
             if row.values.get(field):
                 seen.setdefault((field, row.values[field]), []).append(row.line)
     return sorted({line for lines in seen.values() if len(lines) > 1 for line in lines})
@@ -195,7 +188,7 @@ def _terms(core: Core, batch: Request, rows: Sequence[Request]) -> dict[str, Any
         "terms": {"rows": str(len(rows)), ROWS_DIGEST: digest_of_rows(row.digest for row in rows)},
         "rows": len(rows),
         "exposure_usd": total_usd,
-        "summary": batch_summary.summary(batch.kind, len(rows), total_usd),
+        "summary": batch_summary.summary(core.kinds[batch.kind], len(rows), total_usd),
         "approvals_needed": core.policy.of(batch.kind).approvals_needed(total_usd),
     }
 

@@ -53,7 +53,7 @@ async def note_repeated(core: Core, program: str) -> None:
 async def _set_before(tx: Tx, operation: Operation) -> str | None:
     """The newest request of this kind that succeeded on this target."""
     done = await requests.find(
-        tx, subject=operation.subject, kind=operation.kind, states=(State.SUCCEEDED,), limit=1
+        tx, subject=operation.subject, kinds=(operation.kind,), states=(State.SUCCEEDED,), limit=1
     )
     if not done:
         return None

@@ -16,7 +16,7 @@ from bot.domain.visibility import may_see_private_values, waits_for
 from bot.partner.errors import PartnerError
 from bot.services import people
 from bot.services.core import Core
-from bot.services.requests import batch_facts, batch_results, local_facts, view_models
+from bot.services.requests import batch_results, local_facts, view_models
 from bot.services.requests.drafts import house_concerns
 from bot.services.requests.lifecycle import existing
 from bot.view_models.pictures import BulkRowPicture, Confirmation, InboxPicture, RequestPicture
@@ -140,10 +140,10 @@ async def _confirmation_of_batch(core: Core, picture: RequestPicture) -> Confirm
     """The same for a batch: the account is read once, and every row is shown with its private values."""
     request = picture.request
     try:
-        live = await batch_facts.account(core, request.program, core.kinds[request.kind])
+        live = await core.kinds[request.kind].of_many().account(core.partners[request.program])
     except PartnerError:
         return Confirmation(picture, picture.lines, picture.concerns, (), facts_read=False)
-    lines, concerns = batch_results.effect(request, {**request.facts, **live})
+    lines, concerns = batch_results.effect(core, request, {**request.facts, **live})
     before = dict(picture.lines)
     changed = tuple(f"{label}: now {value}" for label, value in lines if before.get(label, value) != value)
     return Confirmation(picture, lines, concerns, changed, facts_read=True)

@@ -37,7 +37,7 @@ def shown_facts(core: Core, found: Request) -> tuple[tuple[Line, ...], tuple[Con
     if cls is None or not found.facts or found.parent_id is not None:
         return (), ()
     if found.is_batch:
-        return batch_results.effect(found, found.facts)
+        return batch_results.effect(core, found, found.facts)
     operation = cls(found.terms, found.subject_label)
     concerns = [*operation.concerns(found.facts), *house_concerns(operation, found.facts)]
     return tuple(operation.lines(found.facts)), tuple(concerns)

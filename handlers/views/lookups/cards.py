@@ -54,8 +54,8 @@ def _why(found: CardPicture) -> str:
     """Who froze it, when and why; what another status means."""
     if found.status != "FROZEN":
         return b.esc(_STATUS.get(found.status or "", ""))
-    by = found.switched
-    if by is None or by.kind != "card_freeze":
+    by = found.frozen_by
+    if by is None:
         return (
             "*Frozen by no request here:* by the service, or another holder of the key. Find out who before you"
             " unfreeze it."

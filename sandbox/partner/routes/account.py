@@ -7,10 +7,10 @@ from typing import Any
 
 from sandbox.partner import money
 from sandbox.partner.accounts import Account
-from sandbox.partner.calls import Call
+from sandbox.partner.calls import Call, Operation
 from sandbox.partner.http import Answer
 from sandbox.partner.ledger import DEPOSIT_PCT, RATES, ledger
-from sandbox.partner.schemas import read_body, request_schemas
+from sandbox.partner.schemas import read_body, request_schemas, response_schemas
 
 _MARKUP_STEP = Decimal("0.00001")
 _EXAMPLE_USD = Decimal(100)
@@ -86,3 +86,18 @@ def _schedule(owner: Account) -> dict[str, Any]:
             "your_markup_pct": owner.settings.transaction_markup_pct,
         },
     }
+
+
+OPERATIONS = (
+    Operation("GET", "/me", "users:read", read_me, response_schemas.ME),
+    Operation("GET", "/fees", "users:read", read_fees, response_schemas.FEES),
+    Operation(
+        "PUT",
+        "/fees",
+        "users:write",
+        change_fees,
+        response_schemas.FEES,
+        body=request_schemas.MARKUP_BODY,
+        codes={400: ("BAD_REQUEST",)},
+    ),
+)

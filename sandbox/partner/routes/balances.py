@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from sandbox.partner import money
-from sandbox.partner.calls import Call, processor
+from sandbox.partner.calls import Call, Operation, processor
 from sandbox.partner.cards import Card, cards
 from sandbox.partner.http import Answer, bad_request
-from sandbox.partner.schemas import read_body, request_schemas
+from sandbox.partner.schemas import read_body, request_schemas, response_schemas
 from sandbox.partner.state import stamp_now
 
 _REFRESH_MOST = 25
@@ -68,3 +68,17 @@ def _live(call: Call, card: Card) -> dict[str, Any]:
 def _row(card_id: str, balance_usd: Any, as_of: str | None, error: str | None = None) -> dict[str, Any]:
     read = error is None and balance_usd is not None
     return {"card_id": card_id, "balance_usd": balance_usd, "as_of": as_of, "ok": read, "error": error}
+
+
+OPERATIONS = (
+    Operation(
+        "POST",
+        "/cards/balances",
+        "cards:read",
+        read_balances,
+        response_schemas.BALANCES,
+        body=request_schemas.BALANCES_BODY,
+        processor=True,
+        codes={400: ("BAD_REQUEST",)},
+    ),
+)

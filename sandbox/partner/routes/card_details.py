@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from sandbox.partner.calls import Call, processor
+from sandbox.partner.calls import CARD_ERRORS, PROCESSOR_ERRORS, Call, Operation, processor
 from sandbox.partner.cards import card_details, cards
 from sandbox.partner.http import Answer, unavailable
+from sandbox.partner.schemas import response_schemas
 
 
 async def read_pan(call: Call) -> Answer:
@@ -25,3 +26,27 @@ async def mint_pan_token(call: Call) -> Answer:
     processor.must_agree(call)
     address = card_details.exchange_address(call.world, card)
     return Answer.of({"url": address, "expires_in": card_details.TOKEN_SECONDS, "single_use": True})
+
+
+OPERATIONS = (
+    Operation(
+        "GET",
+        "/cards/{cardId}/pan",
+        "cards:pan",
+        read_pan,
+        response_schemas.PAN,
+        processor=True,
+        method_first=True,
+        codes={**CARD_ERRORS, **PROCESSOR_ERRORS},
+    ),
+    Operation(
+        "POST",
+        "/cards/{cardId}/pan-token",
+        "cards:pan",
+        mint_pan_token,
+        response_schemas.PAN_TOKEN,
+        processor=True,
+        method_first=True,
+        codes={**CARD_ERRORS, **PROCESSOR_ERRORS},
+    ),
+)

@@ -6,11 +6,11 @@ from decimal import Decimal
 from typing import Any
 
 from sandbox.partner import money
-from sandbox.partner.calls import Call, idempotency, processor
+from sandbox.partner.calls import CARD_ERRORS, PROCESSOR_ERRORS, Call, Operation, idempotency, processor
 from sandbox.partner.cards import PERIODS, SINGLE_PURCHASE_USD, Card, cardholders, cards
 from sandbox.partner.events import webhooks
 from sandbox.partner.http import Answer, bad_request
-from sandbox.partner.schemas import read_body, request_schemas
+from sandbox.partner.schemas import read_body, request_schemas, response_schemas
 
 
 async def read_limits(call: Call) -> Answer:
@@ -71,3 +71,53 @@ async def change_threeds(call: Call) -> Answer:
 def _check_open(card: Card) -> None:
     if card.closed:
         raise bad_request("The card is closed.")
+
+
+OPERATIONS = (
+    Operation(
+        "GET",
+        "/cards/{cardId}/limits",
+        "cards:read",
+        read_limits,
+        response_schemas.LIMITS,
+        processor=True,
+        codes={**CARD_ERRORS, **PROCESSOR_ERRORS},
+    ),
+    Operation(
+        "PUT",
+        "/cards/{cardId}/limits",
+        "cards:write",
+        change_limits,
+        response_schemas.LIMITS,
+        body=request_schemas.LIMITS_BODY,
+        processor=True,
+        codes={**CARD_ERRORS, **PROCESSOR_ERRORS},
+    ),
+    Operation(
+        "PUT",
+        "/cards/{cardId}/phone",
+        "cards:write",
+        change_phone,
+        response_schemas.PHONE,
+        body=request_schemas.PHONE_BODY,
+        processor=True,
+        scope_source="invented",
+        codes={
+            **CARD_ERRORS,
+            400: ("BAD_REQUEST", "INVALID_PHONE", "PHONE_COUNTRY_NOT_ALLOWED"),
+            **PROCESSOR_ERRORS,
+        },
+    ),
+    Operation(
+        "PUT",
+        "/cards/{cardId}/3ds",
+        "cards:write",
+        change_threeds,
+        response_schemas.THREEDS,
+        body=request_schemas.THREEDS_BODY,
+        keyed=True,
+        processor=True,
+        scope_source="invented",
+        codes={**CARD_ERRORS, **PROCESSOR_ERRORS},
+    ),
+)

@@ -6,12 +6,20 @@ import math
 from typing import Any
 
 from sandbox.partner.accounts import Account
-from sandbox.partner.calls import Call, Keyed, idempotency, processor
+from sandbox.partner.calls import (
+    CARD_ERRORS,
+    PROCESSOR_ERRORS,
+    Call,
+    Keyed,
+    Operation,
+    idempotency,
+    processor,
+)
 from sandbox.partner.cards import Card, cardholders, cards
 from sandbox.partner.events import event_log
 from sandbox.partner.http import Answer, Refusal, bad_request, conflict
 from sandbox.partner.ledger import ledger
-from sandbox.partner.schemas import read_body, request_schemas
+from sandbox.partner.schemas import read_body, request_schemas, response_schemas, string
 from sandbox.partner.state import stamp_now
 
 
@@ -131,3 +139,59 @@ def _set_frozen(call: Call, card: Card, frozen: bool) -> None:
         "occurred_at": stamp_now(call.world),
     }
     event_log.emit(call.world, call.account_id, "card.status_changed", payload)
+
+
+OPERATIONS = (
+    Operation(
+        "POST",
+        "/cards",
+        "cards:write",
+        order,
+        response_schemas.CARD_ANSWER,
+        body=request_schemas.ORDER_BODY,
+        keyed=True,
+        midway=True,
+        processor=True,
+        waits=True,
+        status=201,
+        codes={
+            400: (
+                "BAD_REQUEST",
+                "INVALID_NAME",
+                "INVALID_EMAIL",
+                "INVALID_PHONE",
+                "PHONE_COUNTRY_NOT_ALLOWED",
+            ),
+            409: ("QUOTA", "ALREADY_PROCESSED"),
+            **PROCESSOR_ERRORS,
+        },
+    ),
+    Operation(
+        "GET",
+        "/cards",
+        "cards:read",
+        list_cards,
+        response_schemas.CARDS,
+        query=(string("limit", default="50", required=False), string("offset", default="0", required=False)),
+    ),
+    Operation(
+        "GET",
+        "/cards/{cardId}",
+        "cards:read",
+        read_card,
+        response_schemas.CARD_AND_BALANCE,
+        processor=True,
+        codes={**CARD_ERRORS, **PROCESSOR_ERRORS},
+    ),
+    Operation(
+        "POST",
+        "/cards/{cardId}/freeze",
+        "cards:write",
+        freeze,
+        response_schemas.FREEZE,
+        body=request_schemas.FREEZE_BODY,
+        keyed=True,
+        processor=True,
+        codes={**CARD_ERRORS, **PROCESSOR_ERRORS},
+    ),
+)

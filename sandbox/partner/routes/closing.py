@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from sandbox.partner import money
-from sandbox.partner.calls import Call, idempotency, processor
+from sandbox.partner.calls import CARD_ERRORS, Call, Operation, idempotency, processor
 from sandbox.partner.cards import Card, cards
 from sandbox.partner.http import Answer, bad_request, conflict, unavailable
 from sandbox.partner.ledger import ledger
+from sandbox.partner.schemas import response_schemas
 from sandbox.partner.state import stamp_now
 
 
@@ -63,3 +64,18 @@ def _sweep(call: Call, card: Card, key: str | None) -> dict[str, Any]:
         }
         idempotency.settle(call.world, keyed, "done", answer)
     return answer
+
+
+OPERATIONS = (
+    Operation(
+        "POST",
+        "/cards/{cardId}/close",
+        "cards:write",
+        close,
+        response_schemas.CLOSE,
+        keyed=True,
+        processor=True,
+        scope_source="invented",
+        codes={**CARD_ERRORS, 409: ("ALREADY_PROCESSED",), 503: ("UNAVAILABLE", "UPSTREAM_AUTH")},
+    ),
+)

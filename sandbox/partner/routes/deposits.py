@@ -11,12 +11,12 @@ from decimal import Decimal
 from typing import Any
 
 from sandbox.partner import codec, money
-from sandbox.partner.calls import Call, paging
+from sandbox.partner.calls import CARD_ERRORS, PAGED, Call, Operation, paging
 from sandbox.partner.cards import cards
 from sandbox.partner.funding import deposits
 from sandbox.partner.http import Answer, bad_request, not_found
 from sandbox.partner.ledger import DEPOSIT_PCT
-from sandbox.partner.schemas import read_body, request_schemas
+from sandbox.partner.schemas import read_body, request_schemas, response_schemas
 from sandbox.partner.state import stamp_now, timers
 
 _VALID_FOR = timedelta(hours=24)
@@ -108,3 +108,27 @@ async def list_deposits(call: Call) -> Answer:
     )
     found = paging.envelope(page, len(rows), total, zero_past_end=True)
     return Answer.of({"deposits": [deposits.shown(row) for row in rows], **found})
+
+
+OPERATIONS = (
+    Operation(
+        "POST",
+        "/deposits",
+        "deposits:write",
+        quote,
+        response_schemas.QUOTE,
+        body=request_schemas.DEPOSIT_BODY,
+        scope_source="invented",
+        codes=CARD_ERRORS,
+    ),
+    Operation(
+        "GET",
+        "/deposits",
+        "deposits:read",
+        list_deposits,
+        response_schemas.DEPOSIT_LIST,
+        query=PAGED,
+        scope_source="invented",
+        codes={400: ("BAD_REQUEST",)},
+    ),
+)

@@ -6,9 +6,10 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from sandbox.partner import codec
-from sandbox.partner.calls import Call, paging
+from sandbox.partner.calls import PAGED, Call, Operation, paging
 from sandbox.partner.events import event_log
 from sandbox.partner.http import Answer, bad_request, not_found
+from sandbox.partner.schemas import moment, response_schemas, string
 from sandbox.partner.state import stamp_now
 
 
@@ -65,3 +66,24 @@ def _since(text: str) -> str:
     if moment.microsecond % 1000:
         moment += timedelta(milliseconds=1)
     return codec.stamp(moment)
+
+
+OPERATIONS = (
+    Operation(
+        "GET",
+        "/events",
+        "cards:read",
+        read_events,
+        response_schemas.EVENTS,
+        query=(*PAGED, string("type", required=False), moment("since", required=False)),
+        codes={400: ("BAD_REQUEST",)},
+    ),
+    Operation(
+        "POST",
+        "/events/{eventId}/redeliver",
+        "users:write",
+        redeliver,
+        response_schemas.REDELIVERY,
+        codes={404: ("NOT_FOUND",)},
+    ),
+)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 
 from sandbox.partner.accounts import NETWORKS, Settings
-from sandbox.partner.calls import Call, paging
+from sandbox.partner.calls import PAGED, Call, Operation, paging
 from sandbox.partner.funding import Submission, Transfer, blockchain, submissions
 from sandbox.partner.http import Answer, Refusal, bad_request, not_found, unavailable
-from sandbox.partner.schemas import read_body, request_schemas
+from sandbox.partner.schemas import read_body, request_schemas, response_schemas
 from sandbox.partner.state import World, stamp_now
 
 UNVERIFIED_MOST = 5
@@ -143,3 +143,47 @@ def _displace(call: Call, other: Submission, network: str, transfer: Transfer | 
     if not (owned or misplaced):
         raise taken
     world.store.run("DELETE FROM funding WHERE id = ?", other.id)
+
+
+OPERATIONS = (
+    Operation(
+        "GET",
+        "/funding/addresses",
+        "users:read",
+        read_addresses,
+        response_schemas.ADDRESSES,
+        codes={503: ("UNAVAILABLE",)},
+    ),
+    Operation(
+        "POST",
+        "/funding",
+        "users:write",
+        submit,
+        response_schemas.FUNDING,
+        body=request_schemas.FUNDING_BODY,
+        codes={
+            400: ("BAD_REQUEST",),
+            409: ("ALREADY_SUBMITTED", "ALREADY_CREDITED"),
+            429: ("TOO_MANY_PENDING",),
+            503: ("UNAVAILABLE",),
+        },
+    ),
+    Operation(
+        "GET",
+        "/funding",
+        "users:read",
+        list_funding,
+        response_schemas.FUNDING_LIST,
+        query=PAGED,
+        scope_source="invented",
+        codes={400: ("BAD_REQUEST",)},
+    ),
+    Operation(
+        "GET",
+        "/funding/{fundingId}",
+        "users:read",
+        read_funding,
+        response_schemas.FUNDING,
+        codes={404: ("NOT_FOUND",)},
+    ),
+)

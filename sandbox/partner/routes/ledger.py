@@ -6,10 +6,10 @@ from decimal import Decimal
 from typing import Any
 
 from sandbox.partner.accounts import Account
-from sandbox.partner.calls import Call, Page, paging
+from sandbox.partner.calls import PAGED, Call, Operation, Page, paging
 from sandbox.partner.http import Answer
 from sandbox.partner.ledger import ledger
-from sandbox.partner.schemas import scrambled
+from sandbox.partner.schemas import response_schemas, scrambled
 from sandbox.partner.state import World
 
 
@@ -64,3 +64,16 @@ def _page(world: World, owner: Account, page: Page) -> list[Any]:
         page.limit,
         page.skipped,
     )
+
+
+OPERATIONS = (
+    Operation(
+        "GET",
+        "/ledger",
+        "users:read",
+        read_ledger,
+        response_schemas.LEDGER,
+        query=PAGED,
+        codes={400: ("BAD_REQUEST",)},
+    ),
+)

@@ -5,11 +5,19 @@ from __future__ import annotations
 from decimal import Decimal
 
 from sandbox.partner import money
-from sandbox.partner.calls import Call, Keyed, idempotency, processor
+from sandbox.partner.calls import (
+    CARD_ERRORS,
+    PROCESSOR_ERRORS,
+    Call,
+    Keyed,
+    Operation,
+    idempotency,
+    processor,
+)
 from sandbox.partner.cards import Card, cards, topups
 from sandbox.partner.http import Answer, Refusal, bad_request, conflict
 from sandbox.partner.ledger import ledger
-from sandbox.partner.schemas import read_body, request_schemas
+from sandbox.partner.schemas import read_body, request_schemas, response_schemas
 
 
 async def top_up(call: Call) -> Answer:
@@ -64,3 +72,25 @@ async def _ask_for_credit(call: Call, keyed: Keyed, card: Card) -> Answer:
         topups.refund_top_up(call.world, keyed)
         raise processor.error_of(reply, issues=True)
     return Answer.of(topups.credit_top_up(call.world, keyed))
+
+
+OPERATIONS = (
+    Operation(
+        "POST",
+        "/cards/{cardId}/topup",
+        "cards:write",
+        top_up,
+        response_schemas.TOPUP,
+        body=request_schemas.TOPUP_BODY,
+        keyed=True,
+        midway=True,
+        processor=True,
+        waits=True,
+        codes={
+            **CARD_ERRORS,
+            402: ("INSUFFICIENT_FUNDS",),
+            409: ("ALREADY_PROCESSED", "QUOTA"),
+            **PROCESSOR_ERRORS,
+        },
+    ),
+)

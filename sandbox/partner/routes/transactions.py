@@ -7,10 +7,11 @@ from datetime import date
 from typing import Any
 
 from sandbox.partner import money
-from sandbox.partner.calls import Call, paging, processor
+from sandbox.partner.calls import CARD_ERRORS, PROCESSOR_ERRORS, Call, Operation, paging, processor
 from sandbox.partner.cards import cards
 from sandbox.partner.http import Answer, bad_request, unavailable
 from sandbox.partner.purchases import Purchase, declines, pricing, purchases
+from sandbox.partner.schemas import integer, response_schemas, string
 
 _DATE = re.compile("[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _PAGE_MOST = 25
@@ -102,3 +103,22 @@ def row(purchase: Purchase, profile: str) -> dict[str, Any]:
         if declined
         else None,
     }
+
+
+OPERATIONS = (
+    Operation(
+        "GET",
+        "/cards/{cardId}/transactions",
+        "cards:read",
+        read_transactions,
+        response_schemas.TRANSACTIONS,
+        query=(
+            integer("limit", minimum=0, maximum=25, default=25, required=False),
+            integer("page", minimum=0, default=1, required=False),
+            string("from_date", format="date", required=False),
+            string("to_date", format="date", required=False),
+        ),
+        processor=True,
+        codes={**CARD_ERRORS, 500: ("UNAVAILABLE",), **PROCESSOR_ERRORS},
+    ),
+)

@@ -4,10 +4,18 @@ from __future__ import annotations
 
 from decimal import Decimal
 
-from sandbox.partner.calls import Call, Keyed, idempotency, processor
+from sandbox.partner.calls import (
+    CARD_ERRORS,
+    PROCESSOR_ERRORS,
+    Call,
+    Keyed,
+    Operation,
+    idempotency,
+    processor,
+)
 from sandbox.partner.cards import cards, unloads
 from sandbox.partner.http import Answer, Refusal, conflict
-from sandbox.partner.schemas import read_body, request_schemas
+from sandbox.partner.schemas import read_body, request_schemas, response_schemas
 
 
 async def unload(call: Call) -> Answer:
@@ -45,3 +53,25 @@ def _repeated_unload(call: Call, earlier: Keyed, card_id: str, amount_usd: Decim
     if settings.unload_replay == "conflict":
         raise conflict("This Idempotency-Key was used.")
     return Answer.of({**earlier.answer, "partner_balance_usd": call.account.balance_usd})
+
+
+OPERATIONS = (
+    Operation(
+        "POST",
+        "/cards/{cardId}/unload",
+        "cards:write",
+        unload,
+        response_schemas.UNLOAD,
+        body=request_schemas.UNLOAD_BODY,
+        keyed=True,
+        midway=True,
+        processor=True,
+        waits=True,
+        codes={
+            **CARD_ERRORS,
+            402: ("INSUFFICIENT_FUNDS",),
+            409: ("ALREADY_PROCESSED",),
+            **PROCESSOR_ERRORS,
+        },
+    ),
+)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from sandbox.partner import codec
-from sandbox.partner.calls import Call
+from sandbox.partner.calls import Call, Operation
 from sandbox.partner.events import event_log, webhook_urls, webhooks
 from sandbox.partner.http import Answer
-from sandbox.partner.schemas import read_body, request_schemas
+from sandbox.partner.schemas import read_body, request_schemas, response_schemas
 from sandbox.partner.state import stamp_now
 
 
@@ -37,3 +37,17 @@ async def change_webhook(call: Call) -> Answer:
             event_log.queue_waiting(call.world, call.account_id)
     note = "Store the secret now; it is not shown again." if renewed else "The secret is unchanged."
     return Answer.of({"webhook": {"url": url}, "secret": secret if renewed else None, "note": note})
+
+
+OPERATIONS = (
+    Operation("GET", "/webhook", "users:read", read_webhook, response_schemas.WEBHOOK_ANSWER),
+    Operation(
+        "PUT",
+        "/webhook",
+        "users:write",
+        change_webhook,
+        response_schemas.WEBHOOK_CHANGED,
+        body=request_schemas.WEBHOOK_BODY,
+        codes={400: ("BAD_REQUEST",)},
+    ),
+)

@@ -8,7 +8,7 @@ description is written from it, and the answer profiles are cut from it. `fields
 from __future__ import annotations
 
 from sandbox.partner.schemas.event_payloads import PAYLOADS
-from sandbox.partner.schemas.fields import Field, Schema, integer, moment, string
+from sandbox.partner.schemas.fields import Field, Schema, integer, moment, schema, string
 from sandbox.partner.schemas.profiles import project, scrambled
 from sandbox.partner.schemas.request_bodies import read_body
 
@@ -25,6 +25,7 @@ __all__ = [
     "read_body",
     "request_schemas",
     "response_schemas",
+    "schema",
     "scrambled",
     "string",
 ]

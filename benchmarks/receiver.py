@@ -17,10 +17,10 @@ from pathlib import Path
 from benchmarks.deliveries import SECRET
 from bot import web
 from bot.domain.ids import Ids
-from bot.domain.secret import Secret
 from bot.domain.time.clock import SystemClock
 from bot.partner.client import PartnerClient
 from bot.partner.ratelimit import RateLimiter
+from bot.partner.secret import Secret
 from bot.services.core import Channels, Core
 from bot.services.events import inbox
 from bot.services.events.intake import Intake

@@ -9,8 +9,8 @@ from slack_sdk.web.async_client import AsyncWebClient
 import handlers
 from bot import details, slack_connection, web
 from bot.domain.card_details import Manner
-from bot.domain.secret import Secret
 from bot.language_model import LanguageModel, connected
+from bot.partner.secret import Secret
 from bot.services.conversation.dialog import Reader
 from bot.services.core import Core
 from bot.services.events.webhooks import Webhooks

@@ -22,8 +22,8 @@ import httpx
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from bot import intents
-from bot.domain.secret import Secret
 from bot.intents import ACTIONS, EXAMPLES, Ask, Facts, Option, Reading, clean
+from bot.partner.secret import Secret
 
 log = logging.getLogger("countersign.language_model")
 

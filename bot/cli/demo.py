@@ -164,8 +164,8 @@ async def _start_bot(stack: AsyncExitStack, settings: Settings, places: Places) 
 
 
 def _greet(slack: Slack, partner: Partner) -> None:
-    from bot.domain.secret import Secret
-    from bot.partner.access import key_prefix
+    from bot.partner.key_guard import key_prefix
+    from bot.partner.secret import Secret
 
     typer.echo(
         f"""

@@ -235,9 +235,9 @@ async def _partners(store: Store, settings: Settings) -> AsyncIterator[Finding]:
 
 async def _partner(name: str, url: str, key: str, *, shows_details: bool) -> AsyncIterator[Finding]:
     from bot.domain.time.clock import SystemClock
-    from bot.partner.access import AccessRefused
     from bot.partner.client import PartnerClient
     from bot.partner.errors import PartnerError
+    from bot.partner.key_guard import AccessRefused
     from bot.partner.ratelimit import RateLimiter
 
     clock = SystemClock()
@@ -292,11 +292,11 @@ def _scopes_at_partner(name: str, me: Me, *, shows_details: bool) -> list[Findin
 
 async def _drift(name: str, url: str) -> AsyncIterator[Finding]:
     """How the service describes itself today, against what this client knows."""
-    from bot.partner import described, drift
+    from bot.partner.openapi import drift, openapi_fetch
 
     try:
-        differences = drift.compare(await described.fetch(url))
-    except described.NoDescription as error:
+        differences = drift.compare(await openapi_fetch.fetch(url))
+    except openapi_fetch.NoDescription as error:
         yield Finding(Level.KNOW, f"Program {name}: {error}")
         return
     if not differences:

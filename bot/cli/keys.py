@@ -12,7 +12,7 @@ import typer
 from bot.cli.errors import ExitCode, Mistake, in_sentences
 
 if TYPE_CHECKING:
-    from bot.domain.secret import Secret
+    from bot.partner.secret import Secret
 
 app = typer.Typer(help="Partner API keys, and the master key that seals them.", no_args_is_help=True)
 
@@ -87,7 +87,7 @@ def _read_key() -> Secret:
     """The key from standard input, unseen when typed: an argument would stay in the shell's history."""
     from getpass import getpass
 
-    from bot.domain.secret import Secret
+    from bot.partner.secret import Secret
 
     text = (getpass("Partner API key: ") if sys.stdin.isatty() else sys.stdin.read()).strip()
     if not text:
@@ -100,7 +100,7 @@ def _read_key() -> Secret:
 async def _set(name: str, url: str, key: Secret) -> None:
     from bot.cli.environment import open_store, operator
     from bot.config import PARTNER_PATH
-    from bot.partner.access import AccessRefused, check_access
+    from bot.partner.key_guard import AccessRefused, check_access
     from storage import audit
     from storage.operators import programs
 

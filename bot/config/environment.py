@@ -20,8 +20,8 @@ from pydantic_settings import BaseSettings, EnvSettingsSource, PydanticBaseSetti
 
 from bot.config.master_key import COMMAND_TIMEOUT_S, MasterKeySource
 from bot.config.problems import SettingsError, fields_of, refuse, sentences, unknown
-from bot.domain.secret import Secret
 from bot.partner.loopback import is_loopback
+from bot.partner.secret import Secret
 
 PARTNER_PATH = "/api/partner/v1"
 MASTER_KEY_NAMES = (

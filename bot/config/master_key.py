@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bot.config.problems import SettingsError
-from bot.domain.secret import Secret
+from bot.partner.secret import Secret
 
 # A key service that takes longer than this is down, and the start must say so rather than hang.
 COMMAND_TIMEOUT_S = 10

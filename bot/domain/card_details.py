@@ -7,9 +7,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import timedelta
 from enum import StrEnum
+from typing import Protocol
 from urllib.parse import urlsplit
-
-from bot.domain.secret import Secret
 
 LINK_GOOD_FOR = timedelta(seconds=120)
 """From the making of a link to its last moment: long enough to find a message, too short to pass it on."""
@@ -22,6 +21,12 @@ NOT_SET_UP = (
     "Showing card details is not set up: this bot has no address that browsers reach. An admin sets"
     " COUNTERSIGN_PUBLIC_URL to the https address of its web server and starts it again. Nothing was recorded."
 )
+
+
+class Hidden(Protocol):
+    """A secret text that shows itself only when asked, as the token of a link does."""
+
+    def reveal(self) -> str: ...
 
 
 class Manner(StrEnum):
@@ -38,7 +43,7 @@ class Reveals:
     base_url: str = ""
     origins: frozenset[str] = frozenset()
 
-    def link(self, token: Secret) -> str:
+    def link(self, token: Hidden) -> str:
         """The token stands in the fragment, which no browser sends and no crawler fetches."""
         return f"{self.base_url}/details#{token.reveal()}"
 
@@ -74,6 +79,6 @@ def origins(
     return frozenset(origin for origin in found if origin)
 
 
-def digest_of(token: Secret) -> str:
+def digest_of(token: Hidden) -> str:
     """What is kept of a token. It has 256 random bits, so its plain digest cannot be guessed back."""
     return hashlib.sha256(token.reveal().encode()).hexdigest()

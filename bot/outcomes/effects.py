@@ -14,9 +14,9 @@ from typing import Any
 
 from bot.domain.alerts import Said, request_alerts
 from bot.domain.requests.lifecycle import TERMINAL, Attempt, Event, Request, State
-from bot.domain.secret import Secret
 from bot.outcomes import support_report
 from bot.outcomes.outcome import Outcome
+from bot.partner.secret import Secret
 
 EXECUTION = "system:execution"
 UPKEEP = "system:upkeep"

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any
 
-from bot.domain.secret import Secret
 from bot.outcomes.timing import RETRY_PAUSES
 from bot.partner.answers import Finding
+from bot.partner.secret import Secret
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ import asyncio
 from collections import deque
 from enum import IntEnum
 
-from bot.domain.time.clock import Clock
+from bot.partner.clock import Clock
 
 DEFAULT_PER_MINUTE = 120
 KEPT_SHARE_PERCENT = 40

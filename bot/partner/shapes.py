@@ -7,9 +7,9 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Annotated, Any, Union, get_args, get_origin
 
-from bot.domain.secret import Secret
 from bot.partner import models
 from bot.partner.models import events as typed
+from bot.partner.secret import Secret
 
 _NUMBER = frozenset({"number", "integer"})
 _KINDS: Mapping[Any, frozenset[str]] = {

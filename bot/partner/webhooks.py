@@ -24,11 +24,11 @@ from typing import Any
 
 from pydantic import Field
 
-from bot.domain.secret import Secret
 from bot.partner import codec
 from bot.partner.models import Answer, Event, Unreadable, Utc
 from bot.partner.models import events as typed
 from bot.partner.redaction import REMOVED, redact
+from bot.partner.secret import Secret
 
 TOLERANCE_SECONDS = 300
 MOST_BYTES = 64 * 1024

@@ -18,12 +18,10 @@ from urllib.parse import quote
 import httpx
 
 from bot import __version__
-from bot.domain.secret import Secret
-from bot.domain.time.clock import Clock
 from bot.partner import codec
-from bot.partner.access import check_access, key_prefix
 from bot.partner.answers import NOT_CONNECTED, NOT_SENT
 from bot.partner.certainty import classify, documented, proved_by, unanswered
+from bot.partner.clock import Clock
 from bot.partner.endpoints import CONNECT_SECONDS, Endpoint
 from bot.partner.errors import (
     CLASSES,
@@ -33,8 +31,10 @@ from bot.partner.errors import (
     PartnerError,
     UnreadableAnswer,
 )
+from bot.partner.key_guard import check_access, key_prefix
 from bot.partner.loopback import is_loopback
 from bot.partner.redaction import private_values, redact
+from bot.partner.secret import Secret
 
 log = logging.getLogger("countersign.partner")
 

@@ -18,17 +18,17 @@ from enum import Enum, StrEnum
 from typing import Any
 
 from bot.domain.requests.batches import results_name
-from bot.view_models.pictures import (
-    AlertChartPicture,
-    AlertLinePicture,
-    AlertPicture,
-    AnchorPicture,
-    DigestPicture,
-    DirectPicture,
-    LinePicture,
-    LinkPicture,
-    RequestPicture,
-    ResultsPicture,
+from bot.view_models import (
+    AlertChartView,
+    AlertLineView,
+    AlertView,
+    AnchorView,
+    DigestView,
+    DirectView,
+    LineView,
+    LinkView,
+    RequestView,
+    ResultsView,
 )
 
 
@@ -120,25 +120,25 @@ def chart_name(alert_id: str) -> str:
 
 # fmt: off
 REQUEST_CARD = MessageKind(
-    About.REQUEST, Form.CARD, To.APPROVALS, "card", RequestPicture)
+    About.REQUEST, Form.CARD, To.APPROVALS, "card", RequestView)
 REQUEST_LINE = MessageKind(
-    About.REQUEST, Form.LINE, To.APPROVALS, "line", LinePicture, ("line", "actor", "text", "version"))
+    About.REQUEST, Form.LINE, To.APPROVALS, "line", LineView, ("line", "actor", "text", "version"))
 BATCH_RESULTS = MessageKind(
-    About.REQUEST, Form.LINE, To.APPROVALS, "results", ResultsPicture, ("line",), "results", results_name)
+    About.REQUEST, Form.LINE, To.APPROVALS, "results", ResultsView, ("line",), "results", results_name)
 REQUESTER_NOTICE = MessageKind(
-    About.REQUEST, Form.DIRECT, To.PERSON, "direct", DirectPicture, ("actor",))
+    About.REQUEST, Form.DIRECT, To.PERSON, "direct", DirectView, ("actor",))
 DETAILS_LINK = MessageKind(
-    About.DETAILS_LINK, Form.DIRECT, To.PERSON, "reveal", LinkPicture)
+    About.DETAILS_LINK, Form.DIRECT, To.PERSON, "reveal", LinkView)
 ALERT = MessageKind(
-    About.ALERT, Form.ALERT, To.ALERTS, "alert", AlertPicture)
+    About.ALERT, Form.ALERT, To.ALERTS, "alert", AlertView)
 ALERT_LINE = MessageKind(
-    About.ALERT, Form.LINE, To.ALERTS, "alert", AlertLinePicture, ("actor", "text", "mentions"))
+    About.ALERT, Form.LINE, To.ALERTS, "alert", AlertLineView, ("actor", "text", "mentions"))
 ALERT_CHART = MessageKind(
-    About.ALERT, Form.LINE, To.ALERTS, "chart", AlertChartPicture, ("line",), "chart", chart_name)
+    About.ALERT, Form.LINE, To.ALERTS, "chart", AlertChartView, ("line",), "chart", chart_name)
 DIGEST = MessageKind(
-    About.DIGEST, Form.DIRECT, To.ALERTS, "digest", DigestPicture)
+    About.DIGEST, Form.DIRECT, To.ALERTS, "digest", DigestView)
 AUDIT_ANCHOR = MessageKind(
-    About.ANCHOR, Form.DIRECT, To.AUDIT, "anchor", AnchorPicture, ("line", "seq"))
+    About.ANCHOR, Form.DIRECT, To.AUDIT, "anchor", AnchorView, ("line", "seq"))
 # fmt: on
 
 MESSAGES = (

@@ -10,8 +10,8 @@ import asyncio
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
-from bot.domain.secret import Secret
 from bot.domain.time.clock import Clock
+from bot.partner.secret import Secret
 
 GOOD_FOR = timedelta(minutes=5)
 """Older codes are not sent: the shop has given up by then."""

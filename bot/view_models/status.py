@@ -9,7 +9,9 @@ from decimal import Decimal
 
 from bot.domain.money.amounts import format_usd
 from bot.operations._base import Line
-from bot.view_models.pictures import AlertPicture, FloatPicture, InboxPicture
+from bot.view_models.alerts import AlertView
+from bot.view_models.money import FloatView
+from bot.view_models.requests import InboxView
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +47,7 @@ class ProgramState:
     live: bool
     paused: str
     may_resume: bool
-    float: FloatPicture | None
+    float: FloatView | None
     funding: tuple[OpenFunding, ...]
     signing: str  # of the webhook's secret: current, previous, lost or none
     last_delivery_at: datetime | None
@@ -54,24 +56,24 @@ class ProgramState:
 
 
 @dataclass(frozen=True, slots=True)
-class StatusPicture:
+class StatusView:
     """`/countersign status`. `requests` are open ones by state; `trouble` by program where it was not read."""
 
     at: datetime
     programs: tuple[ProgramState, ...]
     requests: Mapping[str, int]
     oldest_waiting_at: datetime | None
-    alerts: tuple[AlertPicture, ...]
+    alerts: tuple[AlertView, ...]
     trouble: Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True)
-class HomePicture:
+class HomeTabView:
     """The Home tab of one person."""
 
-    inbox: InboxPicture
+    inbox: InboxView
     programs: tuple[ProgramState, ...]
-    alerts: tuple[AlertPicture, ...]
+    alerts: tuple[AlertView, ...]
     may_ask: bool
     may_decide: bool
     is_admin: bool
@@ -79,7 +81,7 @@ class HomePicture:
 
 
 @dataclass(frozen=True, slots=True)
-class WhatIfPicture:
+class WhatIfView:
     """The answer to "could we …": a verdict, the figures it follows from, and what stands in the way.
 
     `most`: how many would fit just now; None where nothing limits it.

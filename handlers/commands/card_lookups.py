@@ -8,7 +8,7 @@ from bot.domain.errors import NotFound
 from bot.operations._base import Buttons
 from bot.services.cards import card_lookups, purchases
 from bot.services.core import Core
-from bot.view_models.pictures import CardPicture
+from bot.view_models import CardView
 from handlers.commands.lookup import Asking, LookUp
 from handlers.views.blocks import Block
 from handlers.views.lookups import cards
@@ -34,7 +34,7 @@ async def _show(asked: Asking) -> Block:
     return cards.card_answer(found, buttons, more)
 
 
-def _next_steps(core: Core, card: CardPicture) -> tuple[list[Button], list[Button]]:
+def _next_steps(core: Core, card: CardView) -> tuple[list[Button], list[Button]]:
     """Operations on this card as buttons that open their form: first what its status asks for."""
     if card.status == "DELETED":
         return [], []
@@ -42,7 +42,7 @@ def _next_steps(core: Core, card: CardPicture) -> tuple[list[Button], list[Butto
     return first, _buttons(core, lambda buttons: buttons.more, card)[:_MOST_UNDER_THE_DOTS]
 
 
-def _buttons(core: Core, place: Callable[[Buttons], int], card: CardPicture) -> list[Button]:
+def _buttons(core: Core, place: Callable[[Buttons], int], card: CardView) -> list[Button]:
     found = sorted(
         (cls for cls in core.kinds.values() if place(cls.buttons)), key=lambda cls: place(cls.buttons)
     )

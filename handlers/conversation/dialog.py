@@ -17,7 +17,7 @@ from bot.services import people
 from bot.services.conversation import buttons as pressed
 from bot.services.conversation import dialog as conversation
 from bot.services.conversation.facts import Heard, Place
-from bot.view_models.conversation import Choice, Guarded, Help, Look, Lost, Offers, Question, Step, Words
+from bot.view_models import Choice, Guarded, Help, Look, Lost, Offers, Question, Step, Words
 from handlers.commands import dispatch, intent_commands, open_forms
 from handlers.commands.grammar import Command
 from handlers.guard import Turn

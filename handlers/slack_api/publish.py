@@ -16,19 +16,19 @@ from slack_sdk.web.async_slack_response import AsyncSlackResponse
 
 from bot.services import message_kinds
 from bot.services.messages.delivery import MessageGone, Posted, SlackRefused, SlackTrouble
-from bot.view_models.pictures import (
-    AlertChartPicture,
-    AlertLinePicture,
-    AlertPicture,
-    AnchorPicture,
-    CodePicture,
-    DigestPicture,
-    DirectPicture,
-    LinePicture,
-    LinkPicture,
-    Picture,
-    RequestPicture,
-    ResultsPicture,
+from bot.view_models import (
+    AlertChartView,
+    AlertLineView,
+    AlertView,
+    AnchorView,
+    CodeView,
+    DigestView,
+    DirectView,
+    LineView,
+    LinkView,
+    MessageView,
+    RequestView,
+    ResultsView,
 )
 from handlers.slack_api import chart_upload
 from handlers.slack_api.errors import body_of, code_of, retry_after_s, status_of
@@ -50,21 +50,21 @@ _PAGES = 5
 
 #: The view that draws each view model.
 VIEWS: Mapping[type[Any], Callable[[Any], Block]] = {
-    RequestPicture: request_card.card,
-    LinePicture: request_card.line,
-    DirectPicture: request_card.direct,
-    ResultsPicture: request_card.results,
-    LinkPicture: card_details.link,
-    AlertPicture: alerts.alert,
-    AlertLinePicture: alerts.line,
-    AlertChartPicture: alerts.chart,
-    DigestPicture: alerts.digest,
-    AnchorPicture: alerts.anchor,
-    CodePicture: alerts.code,
+    RequestView: request_card.card,
+    LineView: request_card.line,
+    DirectView: request_card.direct,
+    ResultsView: request_card.results,
+    LinkView: card_details.link,
+    AlertView: alerts.alert,
+    AlertLineView: alerts.line,
+    AlertChartView: alerts.chart,
+    DigestView: alerts.digest,
+    AnchorView: alerts.anchor,
+    CodeView: alerts.code,
 }
 
 
-def draw(picture: Picture) -> Block:
+def draw(picture: MessageView) -> Block:
     """The message for a picture: `text` and `blocks`."""
     return VIEWS[type(picture)](picture)
 
@@ -77,12 +77,12 @@ class SlackPublisher:
         self._direct: dict[str, str] = {}
 
     async def post(
-        self, picture: Picture, *, channel: str, dedupe: str, thread_ts: str | None = None
+        self, picture: MessageView, *, channel: str, dedupe: str, thread_ts: str | None = None
     ) -> Posted:
         """Post the picture, in a thread where `thread_ts` is given."""
-        if isinstance(picture, ResultsPicture):
+        if isinstance(picture, ResultsView):
             return await self._upload(picture, channel, thread_ts)
-        if isinstance(picture, AlertChartPicture):
+        if isinstance(picture, AlertChartView):
             return await self._upload_chart(picture, channel, thread_ts)
 
         message = draw(picture)
@@ -102,7 +102,7 @@ class SlackPublisher:
         found, refused = await _asked(chart_upload.send(post, message), posts=True)
         return Posted(str(found["channel"]), str(found["ts"]), refused)
 
-    async def _upload(self, picture: ResultsPicture, channel: str, thread_ts: str | None) -> Posted:
+    async def _upload(self, picture: ResultsView, channel: str, thread_ts: str | None) -> Posted:
         """Files carry no metadata: `find` knows them by their name. Where the message is, Slack does not say."""
         sent = self._client.files_upload_v2(
             channel=channel,
@@ -115,13 +115,13 @@ class SlackPublisher:
         await _asked(sent, posts=True)
         return Posted(channel, "")
 
-    async def _upload_chart(self, picture: AlertChartPicture, channel: str, thread_ts: str | None) -> Posted:
+    async def _upload_chart(self, picture: AlertChartView, channel: str, thread_ts: str | None) -> Posted:
         drawn = charts.picture_of(picture.history)
         sent = chart_upload.upload(self._client, drawn, name=picture.name, channel=channel, thread=thread_ts)
         await _asked(sent, posts=True)
         return Posted(channel, "")
 
-    async def update(self, picture: Picture, *, channel: str, ts: str) -> Posted:
+    async def update(self, picture: MessageView, *, channel: str, ts: str) -> Posted:
         """Draw the picture over the message at `ts`."""
 
         async def redraw(drawn: Block) -> None:

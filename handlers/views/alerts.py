@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from bot.domain.alerts import Button, Severity, catalogue
-from bot.view_models.pictures import (
-    AlertChartPicture,
-    AlertLinePicture,
-    AlertPicture,
-    AlertsPicture,
-    AnchorPicture,
-    CodePicture,
-    DigestPicture,
-    MutePicture,
+from bot.view_models import (
+    AlertChartView,
+    AlertLineView,
+    AlertsView,
+    AlertView,
+    AnchorView,
+    CodeView,
+    DigestView,
+    MuteView,
 )
 from handlers.views import blocks as b
 from handlers.views import charts, ids
@@ -33,7 +33,7 @@ _BUTTONS = {
 _SHOWN = 12
 
 
-def alert(picture: AlertPicture) -> b.Block:
+def alert(picture: AlertView) -> b.Block:
     """What is wrong, since when, how often, who looks after it; or that it is over, and how long it lasted."""
     over = picture.state == "resolved"
     kind = catalogue.of(picture.kind)
@@ -49,7 +49,7 @@ def alert(picture: AlertPicture) -> b.Block:
     return b.message(f"{head}: {b.esc(picture.title)}", blocks)
 
 
-def _facts(picture: AlertPicture) -> list[str]:
+def _facts(picture: AlertView) -> list[str]:
     is_note = picture.resolved_at == picture.raised_at
     parts = [b.when(picture.raised_at) if is_note else f"since {b.when(picture.raised_at)}"]
     if picture.count > 1:
@@ -69,19 +69,19 @@ def _facts(picture: AlertPicture) -> list[str]:
     return parts
 
 
-def _buttons(picture: AlertPicture) -> list[b.Block]:
+def _buttons(picture: AlertView) -> list[b.Block]:
     """Those of its kind: three of them, and the rest under the dots."""
     return [_button(button, picture) for button in catalogue.of(picture.kind).buttons]
 
 
-def _button(button: Button, picture: AlertPicture) -> b.Block:
+def _button(button: Button, picture: AlertView) -> b.Block:
     if button is Button.MORE:
         return _more(picture)
     text, action, style = _BUTTONS[button]
     return b.button(text, action, picture.id, style)
 
 
-def _more(picture: AlertPicture) -> b.Block:
+def _more(picture: AlertView) -> b.Block:
     """The menu under the dots; Slack refuses a menu of one entry, so that one is a button."""
     if not picture.is_mutable:
         return b.button("Assign to me", ids.ALERT_ASSIGN, picture.id)
@@ -89,12 +89,12 @@ def _more(picture: AlertPicture) -> b.Block:
     return b.overflow(ids.ALERT_MORE, [b.option(text, f"{verb}:{picture.id}") for text, verb in entries])
 
 
-def next_step(picture: AlertPicture) -> b.Block:
+def next_step(picture: AlertView) -> b.Block:
     """The one button that brings it further: what is asked of people, else its remedy."""
     return _button(catalogue.of(picture.kind).next_step, picture)
 
 
-def line(picture: AlertLinePicture) -> b.Block:
+def line(picture: AlertLineView) -> b.Block:
     """One line of the alert's thread."""
     called = " ".join(b.calling(m) for m in picture.mentions if m)
     who = "" if picture.actor.startswith("system:") else f"{b.mention(picture.actor)}: "
@@ -102,13 +102,13 @@ def line(picture: AlertLinePicture) -> b.Block:
     return b.message(text, [b.section(text)])
 
 
-def chart(picture: AlertChartPicture) -> b.Block:
+def chart(picture: AlertChartView) -> b.Block:
     """The course of the float by itself, to be drawn as a file."""
     blocks = charts.float_chart(picture.history)
     return b.message(b.esc(blocks[0]["title"]), blocks)
 
 
-def code(picture: CodePicture) -> b.Block:
+def code(picture: CodeView) -> b.Block:
     """The direct message with a one-time code. Its fallback text has none: that is what phones show."""
     head = f"A code for {b.esc(picture.label)}"
     until = (
@@ -122,7 +122,7 @@ def code(picture: CodePicture) -> b.Block:
     return b.message(head, blocks)
 
 
-def digest(picture: DigestPicture) -> b.Block:
+def digest(picture: DigestView) -> b.Block:
     """The morning's digest."""
     money = "" if picture.live else " · SANDBOX"
     blocks = [b.header(f"Digest of {picture.day}"), *b.pairs(picture.lines)]
@@ -134,7 +134,7 @@ def digest(picture: DigestPicture) -> b.Block:
     return b.message(f"Digest of {b.esc(picture.day)}", blocks)
 
 
-def open_alerts(picture: AlertsPicture) -> b.Block:
+def open_alerts(picture: AlertsView) -> b.Block:
     """`/countersign alerts`: the open ones with their buttons, the mute rules in words."""
     blocks: list[b.Block] = []
     for found in picture.alerts[:_SHOWN]:
@@ -153,7 +153,7 @@ def open_alerts(picture: AlertsPicture) -> b.Block:
     return b.message(text, [b.section(f"*{text}*"), *blocks])
 
 
-def _rule(rule: MutePicture) -> str:
+def _rule(rule: MuteView) -> str:
     about = f" about “{b.esc(rule.about)}”" if rule.about else ""
     until = f" until {b.when(rule.until)}" if rule.until else ", with no end"
     return (
@@ -197,7 +197,7 @@ def duration(seconds: int) -> str:
     return f"{hours // 24} d"
 
 
-def anchor(picture: AnchorPicture) -> b.Block:
+def anchor(picture: AnchorView) -> b.Block:
     """Where the audit chain ends, kept outside the database; the line is what `audit verify` reads."""
     text = f"Audit anchor: entry {picture.seq}"
     return b.message(text, [b.plain_section(picture.line), b.context(f"{text}. Keep this message.")])

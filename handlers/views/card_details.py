@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from bot.view_models.pictures import LinkPicture
+from bot.view_models import LinkView
 from handlers.views import blocks as b
 from handlers.views import ids
 
 
-def link(picture: LinkPicture) -> b.Block:
+def link(picture: LinkView) -> b.Block:
     """To the requester alone. The fallback text has no link: that is what phones show, and it may be read aloud."""
     request = picture.request
     card = b.esc(request.subject_label)

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
 from bot.domain.money.amounts import format_usd
-from bot.view_models.pictures import FloatHistory, FloatPoint
+from bot.view_models import FloatHistory, FloatPoint
 from handlers.views import ticks
 
 if TYPE_CHECKING:

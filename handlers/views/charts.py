@@ -12,7 +12,7 @@ from itertools import pairwise
 from typing import Any
 
 from bot.domain.money.amounts import exact_sum, format_usd
-from bot.view_models.pictures import FloatHistory, FloatPoint
+from bot.view_models import FloatHistory, FloatPoint
 from handlers.views import blocks as b
 from handlers.views import chart_picture
 

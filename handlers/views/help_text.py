@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from bot.operations._base import Operation
-from bot.view_models.pictures import DelegationPicture, PolicyPicture, PolicyRow, WhoPicture
+from bot.view_models import DelegationView, PolicyRow, PolicyView, WhoView
 from handlers.views import blocks as b
 from handlers.views.replies import usd
 
 
-def policy(found: PolicyPicture) -> b.Block:
+def policy(found: PolicyView) -> b.Block:
     """The policy in words, as the reviewed file says it."""
     rows = [(r.title, _needed(r), r.expires) for r in found.rows]
     names = [
@@ -30,7 +30,7 @@ def policy(found: PolicyPicture) -> b.Block:
     return b.message("Who decides what", blocks)
 
 
-def _delegation(found: DelegationPicture) -> str:
+def _delegation(found: DelegationView) -> str:
     begins = "" if found.in_force else f" from {b.when(found.since)}"
     return (
         f"*{b.esc(found.delegate)}* decides in the place of {b.esc(found.away)}{begins} until"
@@ -42,12 +42,12 @@ def _needed(row: PolicyRow) -> str:
     return "; ".join([str(row.approvals), *(f"{n} above {usd(above)}" for above, n in row.tiers)])
 
 
-def _able(found: WhoPicture, person: str) -> str:
+def _able(found: WhoView, person: str) -> str:
     away = ", ".join(b.mention(p) for p in found.in_place_of.get(person, ()))
     return f"{b.mention(person)} (in the place of {away})" if away else b.mention(person)
 
 
-def who(found: WhoPicture) -> b.Block:
+def who(found: WhoView) -> b.Block:
     """Who could approve it, were this person to ask now."""
     able = ", ".join(_able(found, p) for p in found.able[:30])
     names = ", ".join(b.esc(n) for n in found.names)

@@ -9,8 +9,7 @@ from collections.abc import Mapping, Sequence
 
 from bot.domain.requests.lifecycle import Request
 from bot.operations._base import Operation
-from bot.view_models.pictures import AlertPicture
-from bot.view_models.status import HomePicture, ProgramState
+from bot.view_models import AlertView, HomeTabView, ProgramState
 from handlers.views import alerts, charts, ids, replies
 from handlers.views import blocks as b
 from handlers.views.lookups import float_and_ledger, status
@@ -22,7 +21,7 @@ _FUNDING = 5
 
 
 def home(
-    found: HomePicture, kinds: Mapping[str, type[Operation]], trouble: Mapping[str, str] | None = None
+    found: HomeTabView, kinds: Mapping[str, type[Operation]], trouble: Mapping[str, str] | None = None
 ) -> b.Block:
     """The view for one person. `trouble` says by program why the float could not be read just now."""
     blocks = [b.section(f"*✗ {b.esc(state.paused)}*") for state in found.programs if state.paused]
@@ -66,7 +65,7 @@ def _quick_actions(kinds: Mapping[str, type[Operation]]) -> list[b.Block]:
     return [b.header("Ask for"), b.actions(buttons[:25])] if buttons else []
 
 
-def _alerts(found: Sequence[AlertPicture]) -> list[b.Block]:
+def _alerts(found: Sequence[AlertView]) -> list[b.Block]:
     """The worst first, each with its next step."""
     if not found:
         return [b.section("✓ No alert is open.")]
@@ -120,7 +119,7 @@ def _cards(state: ProgramState) -> b.Block:
     return b.section(f"*{b.esc(state.program)}* {b.esc(status.cards_in_brief(state))}", look)
 
 
-def _sending(found: HomePicture) -> list[b.Block]:
+def _sending(found: HomeTabView) -> list[b.Block]:
     """For those who may stop it; for admins with what is behind it."""
     blocks = [b.header("Sending to the API")]
     for state in found.programs:

@@ -10,7 +10,7 @@ from bot.domain.money.amounts import format_usd
 from bot.domain.people.policy import approved_while_paused
 from bot.domain.requests.lifecycle import Request, State
 from bot.operations._base import Operation
-from bot.view_models.pictures import RequestPicture
+from bot.view_models import RequestView
 from handlers.views import blocks as b
 from handlers.views import ids
 from handlers.views.error_messages import explain, explain_slack, is_said
@@ -82,13 +82,13 @@ def shared_by(answer: b.Block, slack_id: str) -> b.Block:
     return b.message(answer["text"], [*answer["blocks"], b.context(f"Shared by {b.mention(slack_id)}")])
 
 
-def request_answer(found: RequestPicture) -> b.Block:
+def request_answer(found: RequestView) -> b.Block:
     one = found.request
     text = f"{b.esc(one.id)} {states.word_of(one)}: {b.esc(one.summary)}"
     return b.message(text, request_card.details(found))
 
 
-def request_modal(found: RequestPicture) -> b.Block:
+def request_modal(found: RequestView) -> b.Block:
     return b.modal(ids.NOTICE, found.request.id, request_card.details(found))
 
 

@@ -21,7 +21,7 @@ _CLOCKS_DIFFER = timedelta(days=1)
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class PagePosition:
     """Where a page ended: the moment and id of the event that began the last purchase."""
 
     at: datetime
@@ -133,8 +133,8 @@ async def last_heard_at(tx: Tx, program: str) -> datetime | None:
 
 
 async def page(
-    tx: Tx, program: str, *, since: datetime, until: datetime, after: Place | None, limit: int
-) -> tuple[list[Purchase], Place | None]:
+    tx: Tx, program: str, *, since: datetime, until: datetime, after: PagePosition | None, limit: int
+) -> tuple[list[Purchase], PagePosition | None]:
     """Purchases that began in the period, the oldest first, and where the page ends; None past the end."""
     e, before = t.purchase_event.c, t.purchase_event.alias("before")
     is_first = ~exists().where(
@@ -151,7 +151,7 @@ async def page(
     if not rows:
         return [], None
     known = await by_transaction(tx, program, [row.transaction_id for row in rows])
-    return [known[row.transaction_id] for row in rows], Place(rows[-1].occurred_at, rows[-1].event_id)
+    return [known[row.transaction_id] for row in rows], PagePosition(rows[-1].occurred_at, rows[-1].event_id)
 
 
 def _is_before(one: Any, other: Any) -> ColumnElement[bool]:

@@ -7,7 +7,7 @@ from datetime import datetime
 
 from sqlalchemy import delete, func, insert, or_, select, update
 
-from bot.domain.secret import Secret
+from bot.partner.secret import Secret
 from storage import tables as t
 from storage.sealed_columns import WEBHOOK_SECRET
 from storage.transaction import Tx

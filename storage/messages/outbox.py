@@ -36,7 +36,7 @@ class OutboxRow:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class MessagePlace:
     """Where the picture of a subject hangs, and which version of it was drawn last."""
 
     channel: str
@@ -129,11 +129,11 @@ async def stuck(tx: Tx, *, older_than: timedelta = timedelta(0)) -> list[OutboxR
     )
 
 
-async def place(tx: Tx, subject: str, kind: str) -> Place | None:
+async def place(tx: Tx, subject: str, kind: str) -> MessagePlace | None:
     m = t.message.c
     asked = select(m.channel, m.ts, m.posted_at, m.drawn_version).where(m.subject == subject, m.kind == kind)
     row = (await tx.run(asked)).one_or_none()
-    return None if row is None else Place(**row._mapping)
+    return None if row is None else MessagePlace(**row._mapping)
 
 
 async def put_place(tx: Tx, subject: str, kind: str, channel: str, ts: str, version: int) -> None:

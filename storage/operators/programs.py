@@ -8,7 +8,7 @@ from datetime import datetime
 from sqlalchemy import insert, or_, select, update
 
 from bot.domain.errors import NotFound
-from bot.domain.secret import Secret
+from bot.partner.secret import Secret
 from storage import tables as t
 from storage.sealed_columns import PROGRAM_KEY
 from storage.transaction import Tx

@@ -11,7 +11,7 @@ import pytest
 from bot.partner.webhooks import Delivery
 from bot.services.events import inbox
 from bot.services.messages.delivery import Outbox
-from bot.view_models.pictures import AlertLinePicture, AlertPicture
+from bot.view_models import AlertLineView, AlertView
 from handlers.slack_api.publish import SlackPublisher
 from tests.alerts.conftest import Desk
 
@@ -47,7 +47,7 @@ async def a_minute_of(desk: Desk, declines: int, monkeypatch: pytest.MonkeyPatch
         original = getattr(SlackPublisher, name)
 
         async def counted(*args: Any, _original: Any = original, _name: str = name, **more: Any) -> Any:
-            if isinstance(args[1], AlertPicture | AlertLinePicture):
+            if isinstance(args[1], AlertView | AlertLineView):
                 calls[f"{_name} {type(args[1]).__name__}"] += 1
             return await _original(*args, **more)
 
@@ -80,9 +80,9 @@ async def _storm(desk: Desk, declines: int, monkeypatch: pytest.MonkeyPatch) -> 
     severe = [one for one in told if "looked like fraud" in one]
     assert all(f"declined {declines // 100:,} times" in one for one in severe)
     lines = len([m for m in await desk.everything() if m.get("thread_ts") not in (None, m["ts"])])
-    assert calls["post AlertPicture"] == 4
-    assert calls["post AlertLinePicture"] == lines <= 4, "the group is called once for each"
-    assert calls["update AlertPicture"] <= 4 * 14, "each every five seconds at most"
+    assert calls["post AlertView"] == 4
+    assert calls["post AlertLineView"] == lines <= 4, "the group is called once for each"
+    assert calls["update AlertView"] <= 4 * 14, "each every five seconds at most"
     assert await desk.bot.unhandled() == []
 
 

@@ -8,9 +8,9 @@ from dataclasses import replace
 from secrets import token_hex
 from typing import Any
 
-from bot.domain.secret import Secret
 from bot.operations.card_order import Order
 from bot.partner.client import PartnerClient
+from bot.partner.secret import Secret
 from bot.services.events import inbox
 from bot.services.events.intake import Intake
 from bot.services.messages.delivery import Outbox

@@ -15,8 +15,8 @@ from typing import Any
 
 import aiohttp
 
-from bot.domain.secret import Secret
 from bot.domain.time.clock import SystemClock
+from bot.partner.secret import Secret
 from storage.events import webhook_secrets
 from storage.store import Store
 from storage.vault import Keyring, Vault

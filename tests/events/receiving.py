@@ -15,7 +15,7 @@ from sqlalchemy import text
 
 from bot import web
 from bot.domain.events.purchases import Purchase
-from bot.domain.secret import Secret
+from bot.partner.secret import Secret
 from bot.services.events import inbox
 from bot.services.events.backfill import Backfill
 from bot.services.events.intake import Intake

@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator
 import pytest
 
 from bot import web
-from bot.domain.secret import Secret
+from bot.partner.secret import Secret
 from bot.partner.webhooks import MOST_BYTES
 from storage.events.ingest import Ingest
 from tests.events.receiving import SECRET, Bot, authorized, signature

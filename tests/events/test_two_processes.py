@@ -18,8 +18,8 @@ from sqlalchemy import text
 from bot import jobs
 from bot.config import Poll
 from bot.domain.events.retention import Retention
-from bot.domain.secret import Secret
 from bot.domain.time.clock import SystemClock
+from bot.partner.secret import Secret
 from bot.services.cards import card_sync
 from bot.services.core import Core
 from bot.services.events import inbox

@@ -8,12 +8,12 @@ from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
+import bot.view_models as p
 from bot import operations
 from bot.domain.requests.batch_csv import MAX_ROWS, Problem
 from bot.domain.requests.lifecycle import State
 from bot.operations._base import Concern
 from bot.services.requests import batch_reading
-from bot.view_models import pictures as p
 from handlers.views.requests import approval_modals, batch, request_card
 from tests.handlers import sample_requests as given
 
@@ -24,10 +24,10 @@ _TOPUP = operations.kinds()["card_topup"]
 _STATES = (State.SUCCEEDED, State.FAILED, State.UNRESOLVED, State.EXECUTING, State.APPROVED, State.EXPIRED)
 
 
-def rows(text: str, *, going: bool = False, count: int = MAX_ROWS) -> tuple[p.BulkRowPicture, ...]:
-    def row(number: int) -> p.BulkRowPicture:
+def rows(text: str, *, going: bool = False, count: int = MAX_ROWS) -> tuple[p.BulkRowView, ...]:
+    def row(number: int) -> p.BulkRowView:
         state = _STATES[number % len(_STATES)] if going else State.PENDING
-        return p.BulkRowPicture(
+        return p.BulkRowView(
             number=number + 1,
             line=number + 2,
             summary=f"Top up {text} ••{4200 + number} by 50.00 USD",
@@ -41,7 +41,7 @@ def rows(text: str, *, going: bool = False, count: int = MAX_ROWS) -> tuple[p.Bu
     return tuple(map(row, range(count)))
 
 
-def a_batch(state: State, text: str, **changes: Any) -> p.RequestPicture:
+def a_batch(state: State, text: str, **changes: Any) -> p.RequestView:
     going = state is not State.PENDING
     found = rows(text, going=going)
     card = given.a_card(state, text, subject="", subject_label="", rows=90, **changes)
@@ -49,11 +49,11 @@ def a_batch(state: State, text: str, **changes: Any) -> p.RequestPicture:
         card.request, summary="Top up 90 cards by 4,500.00 USD in all", exposure_usd=Decimal("4500.00")
     )
     states = Counter(row.state for row in found if row.state and not row.is_left_out)
-    return replace(card, request=asked, batch=p.BatchPicture(states, found, state is State.FAILED))
+    return replace(card, request=asked, batch=p.BatchView(states, found, state is State.FAILED))
 
 
 def _preview(text: str, page: int) -> View:
-    shown = p.BulkPreviewPicture(
+    shown = p.BulkPreviewView(
         draft_id="01JABC",
         kind="card_topup",
         title="Top up a card",
@@ -89,7 +89,7 @@ MESSAGES: Mapping[str, Draw] = {
     "batch-understood": lambda text: batch.understood(_TOPUP, [text] * MAX_ROWS, "01JABC"),
     "batch-faults": lambda text: batch.faults([Problem(n, text) for n in range(MAX_ROWS)]),
     "batch-results": lambda text: request_card.results(
-        p.ResultsPicture("R-7K3M", "R-7K3M-results.csv", text, "")
+        p.ResultsView("R-7K3M", "R-7K3M-results.csv", text, "")
     ),
     "batch-left-out": lambda text: request_card.line(given.a_line("left_out", State.PENDING, text)),
 }

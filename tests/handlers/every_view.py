@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import bot.view_models as p
 from bot import operations
 from bot.domain.errors import NotAllowed
 from bot.domain.requests.lifecycle import State
-from bot.domain.secret import Secret
 from bot.operations._base import Concern
-from bot.view_models import pictures as p
+from bot.partner.secret import Secret
 from handlers.commands import dispatch
 from handlers.views import alerts, card_details, help_text, replies
 from handlers.views.lookups import cards, float_and_ledger, funding, request_lists, webhook
@@ -69,7 +69,7 @@ def _preview(text: str) -> View:
 
 def _policy(text: str) -> View:
     rows = tuple(p.PolicyRow(k, text, 1, (("500", 2),), "8 h", k == "card_freeze") for k in _KINDS)
-    return help_text.policy(p.PolicyPicture(rows, (text,), (text,), (), (("In all", text),), text))
+    return help_text.policy(p.PolicyView(rows, (text,), (text,), (), (("In all", text),), text))
 
 
 def _state(state: State) -> Draw:
@@ -87,38 +87,34 @@ MESSAGES: Mapping[str, Draw] = {
     **{f"line-{word}": _line(word) for word in _WORDS},
     **look_up_views.MESSAGES,
     "direct-approved": lambda text: request_card.direct(
-        p.DirectPicture(given.a_request(State.APPROVED, text), "K7F-2QX", "U0BOB", None)
+        p.DirectView(given.a_request(State.APPROVED, text), "K7F-2QX", "U0BOB", None)
     ),
     "direct-failed": lambda text: request_card.direct(
-        p.DirectPicture(
+        p.DirectView(
             given.a_request(State.FAILED, text), "K7F-2QX", "U0BOB", "https://a.slack.com/archives/C/p1"
         )
     ),
     "alert-raised": lambda text: alerts.alert(given.an_alert(text=text)),
     "alert-resolved": lambda text: alerts.alert(given.an_alert("resolved", text)),
     "alert-float": lambda _: alerts.alert(given.an_alert_of_the_float()),
-    "alert-chart": lambda text: alerts.chart(p.AlertChartPicture("A-1-float.png", given.a_history())),
-    "alert-line": lambda text: alerts.line(p.AlertLinePicture("U0BOB", text, ("S0APPROVERS", "U0CAROL"))),
+    "alert-chart": lambda text: alerts.chart(p.AlertChartView("A-1-float.png", given.a_history())),
+    "alert-line": lambda text: alerts.line(p.AlertLineView("U0BOB", text, ("S0APPROVERS", "U0CAROL"))),
     "alerts": lambda text: alerts.open_alerts(
-        p.AlertsPicture(
-            (given.an_alert(text=text),), (p.MutePicture("quiet", "decline", text, "U0BOB", None),)
-        )
+        p.AlertsView((given.an_alert(text=text),), (p.MuteView("quiet", "decline", text, "U0BOB", None),))
     ),
     "link": lambda text: card_details.link(
-        p.LinkPicture(
+        p.LinkView(
             given.a_request(State.SUCCEEDED, text),
             Secret("https://countersign.example.com/details#tHe-tOkEn"),
             given.NOW,
             given.NOW,
         )
     ),
-    "digest": lambda text: alerts.digest(
-        p.DigestPicture("2026-03-02", (("Float", text),), (text,), live=False)
-    ),
-    "anchor": lambda text: alerts.anchor(p.AnchorPicture(7, text)),
+    "digest": lambda text: alerts.digest(p.DigestView("2026-03-02", (("Float", text),), (text,), live=False)),
+    "anchor": lambda text: alerts.anchor(p.AnchorView(7, text)),
     "float": lambda text: replies.with_share(float_and_ledger.float_answer(given.a_float()), f"float {text}"),
     "webhook": lambda text: webhook.answer(
-        p.WebhookPicture(
+        p.WebhookView(
             text,
             text,
             given.NOW,
@@ -132,17 +128,17 @@ MESSAGES: Mapping[str, Draw] = {
     ),
     "card-show": lambda text: replies.shared_by(cards.card_answer(given.a_plastic(text)), "U0ALICE"),
     "card-list": lambda text: cards.card_list(
-        p.CardListPicture(tuple(given.a_plastic(text, n) for n in range(25)), 60, "ACTIVE", 1, 3, given.NOW)
+        p.CardListView(tuple(given.a_plastic(text, n) for n in range(25)), 60, "ACTIVE", 1, 3, given.NOW)
     ),
     "funding-list": lambda text: funding.funding_list([given.a_funding(text)] * 40, text),
     "funding-show": lambda text: funding.funding_answer(given.a_funding(text)),
     "funding-addresses": lambda text: funding.addresses(
-        [p.AddressPicture("POLYGON", text, ("USDC", text))], text
+        [p.AddressView("POLYGON", text, ("USDC", text))], text
     ),
     "requests": lambda text: request_lists.inbox(given.an_inbox(text)),
     "request-show": lambda text: replies.request_answer(given.a_card(State.FAILED, text)),
     "policy": _policy,
-    "who": lambda text: help_text.who(p.WhoPicture(text, 1, ("U0BOB",), (text,), "U0ALICE")),
+    "who": lambda text: help_text.who(p.WhoView(text, 1, ("U0BOB",), (text,), "U0ALICE")),
     "help": lambda text: help_text.help_answer(
         _KINDS,
         {c: dispatch.reads_of(c) for c in dispatch.COMMANDS},

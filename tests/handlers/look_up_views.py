@@ -9,6 +9,7 @@ from decimal import Decimal
 from typing import Any
 from zoneinfo import ZoneInfo
 
+import bot.view_models as p
 from bot.domain.events.statements import (
     CardStatement,
     DeclineGroup,
@@ -23,7 +24,6 @@ from bot.domain.requests.lifecycle import State
 from bot.domain.requests.verification import Checked, Verification
 from bot.domain.time.periods import Period
 from bot.partner.models import Earnings, Fees
-from bot.view_models import pictures as p
 from handlers.views import replies
 from handlers.views.lookups import cards, exports, float_and_ledger, funding, request_lists
 from tests.handlers import sample_requests as given
@@ -60,7 +60,7 @@ def _statement(text: str) -> CardStatement:
     return CardStatement("card_1", f"{text} ••4242", _PERIOD, lines, given.NOW, all_read=False)
 
 
-def _card(text: str) -> p.CardPicture:
+def _card(text: str) -> p.CardView:
     frozen = replace(given.a_request(State.SUCCEEDED, text), kind="card_freeze", break_glass=True)
     declines = tuple(line for line in _statement(text).lines if line.is_declined) * _many(text, 30)
     many = (given.a_request(text=text),) * _many(text, 30)
@@ -154,14 +154,14 @@ def _earnings(text: str) -> dict[str, Any]:
 
 
 def _float(text: str) -> dict[str, Any]:
-    runway = p.RunwayPicture(
+    runway = p.RunwayView(
         Decimal(1000), known=True, hours=31.4, at=given.NOW + timedelta(hours=31), looked_ahead_hours=336
     )
     found = replace(given.a_float(), program=text, runway=runway, period=_PERIOD)
     return replies.with_share(float_and_ledger.float_answer(found), f"float 90d {text}")
 
 
-def _funding(text: str, **more: Any) -> p.FundingPicture:
+def _funding(text: str, **more: Any) -> p.FundingView:
     return replace(given.a_funding(text), age=timedelta(hours=30), usual=timedelta(minutes=50), **more)
 
 
@@ -196,7 +196,7 @@ MESSAGES: Mapping[str, Draw] = {
     "look-float": _float,
     "look-float-unread": lambda text: float_and_ledger.float_answer(
         replace(
-            given.a_float(), history=None, period=_PERIOD, runway=p.RunwayPicture(Decimal(1000), known=False)
+            given.a_float(), history=None, period=_PERIOD, runway=p.RunwayView(Decimal(1000), known=False)
         )
     ),
     "look-funding": _fundings,

@@ -7,11 +7,11 @@ from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
+import bot.view_models as p
 from bot.domain.ids import short_code
 from bot.domain.requests.approvals import Decision, DecisionKind
 from bot.domain.requests.lifecycle import Request, State
 from bot.operations._base import Concern
-from bot.view_models import pictures as p
 
 NOW = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
 DIGEST = "ab" * 32
@@ -64,9 +64,9 @@ def a_decision(kind: DecisionKind, actor: str = "U0BOB", text: str = WORDS, verd
     )
 
 
-def a_card(state: State = State.PENDING, text: str = WORDS, **changes: Any) -> p.RequestPicture:
+def a_card(state: State = State.PENDING, text: str = WORDS, **changes: Any) -> p.RequestView:
     """The request card's picture, with one approval of two."""
-    return p.RequestPicture(
+    return p.RequestView(
         request=a_request(state, text, **changes),
         title="Top up a card",
         code=short_code(DIGEST),
@@ -79,27 +79,27 @@ def a_card(state: State = State.PENDING, text: str = WORDS, **changes: Any) -> p
     )
 
 
-def a_line(line: str, state: State, text: str = WORDS) -> p.LinePicture:
+def a_line(line: str, state: State, text: str = WORDS) -> p.LineView:
     decided = {"rejected": DecisionKind.REJECT, "resolution": DecisionKind.RESOLVE}.get(
         line, DecisionKind.APPROVE
     )
     found = (a_decision(decided, text=text, verdict="failed" if line == "resolution" else ""),)
-    return p.LinePicture(a_request(state, text), line, "U0BOB", text, found, ("@card-approvers",))
+    return p.LineView(a_request(state, text), line, "U0BOB", text, found, ("@card-approvers",))
 
 
-def an_alert(state: str = "raised", text: str = WORDS) -> p.AlertPicture:
+def an_alert(state: str = "raised", text: str = WORDS) -> p.AlertView:
     over = NOW + timedelta(hours=3, minutes=20) if state == "resolved" else None
-    return p.AlertPicture(
+    return p.AlertView(
         "01", "unresolved", "R-7K3M", "critical", state, f"R-7K3M {text}", text, 3, NOW, NOW, over, live=False
     )
 
 
-def an_alert_of_the_float() -> p.AlertPicture:
+def an_alert_of_the_float() -> p.AlertView:
     return replace(an_alert(), kind="float_low", subject="main", history=a_history())
 
 
-def a_float() -> p.FloatPicture:
-    return p.FloatPicture(
+def a_float() -> p.FloatView:
+    return p.FloatView(
         "main",
         "1000.00",
         "990.5",
@@ -125,8 +125,8 @@ def a_history() -> p.FloatHistory:
     return p.FloatHistory("main", Decimal(1000), tuple(points), (tuple(points),), "Europe/Berlin")
 
 
-def a_plastic(text: str = WORDS, number: int = 0) -> p.CardPicture:
-    return p.CardPicture(
+def a_plastic(text: str = WORDS, number: int = 0) -> p.CardView:
+    return p.CardView(
         id=f"card_{number}",
         holder=text,
         last4="4242",
@@ -140,15 +140,15 @@ def a_plastic(text: str = WORDS, number: int = 0) -> p.CardPicture:
     )
 
 
-def a_funding(text: str = WORDS) -> p.FundingPicture:
-    return p.FundingPicture(
+def a_funding(text: str = WORDS) -> p.FundingView:
+    return p.FundingView(
         "fund_1", "POLYGON", "0x" + "ab" * 32, "review", text, text, "100", None, None, NOW, None, "R-7K3M"
     )
 
 
-def an_inbox(text: str = WORDS) -> p.InboxPicture:
+def an_inbox(text: str = WORDS) -> p.InboxView:
     many = tuple(a_request(text=text) for _ in range(12))
-    return p.InboxPicture(many, many, (a_request(State.REJECTED, text),))
+    return p.InboxView(many, many, (a_request(State.REJECTED, text),))
 
 
 def a_confirmation(text: str = WORDS) -> p.Confirmation:

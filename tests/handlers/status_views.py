@@ -8,11 +8,11 @@ from datetime import timedelta
 from decimal import Decimal
 from typing import Any
 
+import bot.view_models as h
+import bot.view_models as p
 from bot import operations
 from bot.domain.requests.lifecycle import State
-from bot.view_models import pictures as p
-from bot.view_models import status as h
-from bot.view_models.status import OpenFunding
+from bot.view_models import OpenFunding
 from handlers.views import alerts, help_text, home, replies
 from handlers.views.lookups import otp_recipients, status
 from handlers.views.requests import approval_modals, request_card
@@ -22,7 +22,7 @@ View = dict[str, Any]
 Draw = Callable[[str], View]
 
 _KINDS = operations.kinds()
-_RUNWAY = p.RunwayPicture(Decimal(1000), known=True, hours=None, at=None, looked_ahead_hours=336)
+_RUNWAY = p.RunwayView(Decimal(1000), known=True, hours=None, at=None, looked_ahead_hours=336)
 
 
 def a_state(text: str = given.WORDS, *, paused: bool = True) -> h.ProgramState:
@@ -41,12 +41,12 @@ def a_state(text: str = given.WORDS, *, paused: bool = True) -> h.ProgramState:
     )
 
 
-def a_home(text: str = given.WORDS, **changes: Any) -> h.HomePicture:
+def a_home(text: str = given.WORDS, **changes: Any) -> h.HomeTabView:
     drawn = (
         given.an_alert(text=text),
         replace(given.an_alert("acknowledged", text), acknowledged_by="U0BOB"),
     )
-    made = h.HomePicture(
+    made = h.HomeTabView(
         inbox=given.an_inbox(text),
         programs=(a_state(text),),
         alerts=(*drawn, an_alert_of("consent", text)) * 2,
@@ -58,7 +58,7 @@ def a_home(text: str = given.WORDS, **changes: Any) -> h.HomePicture:
     return replace(made, **changes)
 
 
-def an_alert_of(kind: str, text: str) -> p.AlertPicture:
+def an_alert_of(kind: str, text: str) -> p.AlertView:
     return replace(given.an_alert(text=text), kind=kind, title=text, is_mutable=False, count=1)
 
 
@@ -67,14 +67,12 @@ def _status(text: str) -> View:
     trouble = {"main": text}
     states = (a_state(text), replace(a_state(text, paused=False), program="other", float=None, funding=()))
     drawn = (given.an_alert(text=text),) * 12
-    return status.status(
-        h.StatusPicture(given.NOW, states, counts, given.NOW, drawn, trouble), may_pause=True
-    )
+    return status.status(h.StatusView(given.NOW, states, counts, given.NOW, drawn, trouble), may_pause=True)
 
 
 def _what_if(text: str) -> View:
     return status.what_if(
-        h.WhatIfPicture(
+        h.WhatIfView(
             asked="Order 40 cards at 200.00 USD each",
             fits=False,
             verdict="No. Order 40 cards at 200.00 USD each: it does not fit just now. 5 would.",
@@ -89,19 +87,19 @@ def _what_if(text: str) -> View:
     )
 
 
-def _delegation(text: str) -> p.DelegationPicture:
+def _delegation(text: str) -> p.DelegationView:
     until = given.NOW + timedelta(days=3)
-    return p.DelegationPicture("@bob", "@dora", given.NOW, until, text, in_force=True)
+    return p.DelegationView("@bob", "@dora", given.NOW, until, text, in_force=True)
 
 
 def _policy(text: str) -> View:
     later = replace(_delegation(text), in_force=False)
-    return help_text.policy(p.PolicyPicture((), (), (text,), (), (), text, (_delegation(text), later)))
+    return help_text.policy(p.PolicyView((), (), (text,), (), (), text, (_delegation(text), later)))
 
 
 def _who(text: str) -> View:
     able = ("U0BOB", "U0DORA")
-    return help_text.who(p.WhoPicture(text, 1, able, (text,), "U0ALICE", {"U0DORA": ("U0BOB",)}))
+    return help_text.who(p.WhoView(text, 1, able, (text,), "U0ALICE", {"U0DORA": ("U0BOB",)}))
 
 
 def _waiting(state: State) -> Draw:
@@ -121,7 +119,7 @@ def _frozen_later(text: str) -> View:
 def _direct(text: str) -> View:
     found = given.a_request(State.APPROVED, text)
     return request_card.direct(
-        p.DirectPicture(found, "K7F-2QX", "U0BOB", None, (), f"Sending is paused by {text}")
+        p.DirectView(found, "K7F-2QX", "U0BOB", None, (), f"Sending is paused by {text}")
     )
 
 
@@ -158,7 +156,7 @@ VIEWS: Mapping[str, Draw] = {
     ),
     "home-no-float": lambda text: home.home(
         a_home(
-            inbox=p.InboxPicture((), (), ()),
+            inbox=p.InboxView((), (), ()),
             alerts=(),
             programs=(replace(a_state(text), float=None, funding=(), cards={}),),
             may_ask=False,

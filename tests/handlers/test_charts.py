@@ -10,8 +10,8 @@ import pytest
 from slack_sdk.errors import SlackApiError
 from slack_sdk.webhook import WebhookResponse
 
+import bot.view_models as pictures
 from bot.services.money import float_history, float_lookups
-from bot.view_models import pictures
 from handlers.slack_api import chart_upload
 from handlers.slack_api.publish import SlackPublisher
 from handlers.views import charts

@@ -18,7 +18,7 @@ from bot.domain.alerts import Said, Severity, float_alerts
 from bot.services.alerts import lifecycle as alerts
 from bot.services.messages.delivery import Outbox
 from bot.services.money import float_lookups
-from bot.view_models.pictures import FloatHistory, FloatPoint
+from bot.view_models import FloatHistory, FloatPoint
 from handlers.slack_api.publish import SlackPublisher
 from handlers.views import chart_picture, charts
 from storage.messages import alerts as rows

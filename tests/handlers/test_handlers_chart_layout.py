@@ -13,7 +13,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from PIL import ImageColor
 
-from bot.view_models.pictures import FloatHistory, FloatPoint
+from bot.view_models import FloatHistory, FloatPoint
 from handlers.views import chart_picture, ticks
 
 ZONES = ("UTC", "Europe/Berlin", "America/New_York", "Asia/Kathmandu", "America/Argentina/ComodRivadavia")

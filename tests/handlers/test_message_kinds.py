@@ -20,7 +20,7 @@ from bot.services.execution import executor as execution
 from bot.services.message_kinds import MESSAGES, About, MessageKind, Subject
 from bot.services.messages import view_model_loader
 from bot.services.money import float_lookups
-from bot.view_models.pictures import CodePicture, Picture
+from bot.view_models import CodeView, MessageView
 from handlers.slack_api import publish
 from storage import audit
 from storage.audit import Anchor
@@ -207,7 +207,7 @@ def test_every_view_model_of_the_outbox_has_one_kind_and_one_view() -> None:
     assert len(shown) == len(set(shown))
     assert set(view_model_loader.LOADERS) == set(MESSAGES)
     # The one that never comes from the outbox: a code is in memory alone.
-    assert {*shown, CodePicture} == set(get_args(Picture)) == set(publish.VIEWS)
+    assert {*shown, CodeView} == set(get_args(MessageView)) == set(publish.VIEWS)
 
 
 def test_no_two_kinds_are_stored_alike() -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 from bot.domain.card_details import Manner, Reveals
 from bot.domain.requests.lifecycle import Request
-from bot.domain.secret import Secret
+from bot.partner.secret import Secret
 from bot.services.execution import card_details_access
 from bot.services.execution import executor as execution
 from tests.handlers.office import ALICE, APPROVALS, BOB, CAROL, OPS, Office

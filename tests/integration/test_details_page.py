@@ -12,8 +12,8 @@ from aiohttp.web import Application
 
 from bot import details, web
 from bot.domain.card_details import Manner, origin_of, origins
-from bot.domain.secret import Secret
 from bot.partner.loopback import is_loopback
+from bot.partner.secret import Secret
 from bot.services.execution.card_details_access import NotShown, Shown
 
 TOKEN = "t" * 43

@@ -15,9 +15,9 @@ import pytest
 from aiohttp import web
 
 from bot.config import Config, ConfigError, Model
-from bot.domain.secret import Secret
 from bot.intents import EXAMPLES, Facts, KnownCard, parse
 from bot.language_model import LanguageModel, fault_of, hide
+from bot.partner.secret import Secret
 
 Json = dict[str, Any]
 KEY = "model-key-that-nobody-may-read"

@@ -3,10 +3,10 @@
 import httpx
 import pytest
 
-from bot.domain.secret import Secret
-from bot.partner.access import AccessRefused, check_access, key_prefix
 from bot.partner.client import PartnerClient
+from bot.partner.key_guard import AccessRefused, check_access, key_prefix
 from bot.partner.ratelimit import RateLimiter
+from bot.partner.secret import Secret
 from tests.support.clock import FrozenClock
 from tests.support.partner_api import CannedApi
 

@@ -9,15 +9,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bot.partner import described, known, models, shapes
-from bot.partner.access import AccessRefused
+from bot.partner import models, shapes
 from bot.partner.calls import cards as card_calls
 from bot.partner.calls import deposits as deposit_calls
 from bot.partner.certainty import documented
 from bot.partner.client import ENDPOINTS
-from bot.partner.described import NoDescription
-from bot.partner.drift import Difference, Weight, compare
 from bot.partner.endpoints import Endpoint
+from bot.partner.key_guard import AccessRefused
+from bot.partner.openapi import expected_schema, openapi_fetch
+from bot.partner.openapi.drift import Difference, Weight, compare
+from bot.partner.openapi.openapi_fetch import NoDescription
 from bot.partner.shapes import Shape
 from sandbox.partner.server import serve
 from tests.partner.every_call import ANSWERS, BODIES, KEYED, QUERIES
@@ -70,9 +71,9 @@ def description() -> dict[str, Any]:
         paths.setdefault(endpoint.template, {})[endpoint.method.lower()] = operation(endpoint, wrapped)
     envelopes = {
         name: {"post": {"requestBody": content({"properties": {"data": schema(shape)}})}}
-        for name, shape in known.event_data().items()
+        for name, shape in expected_schema.event_data().items()
     }
-    info = {"title": "x", "version": known.VERSION}
+    info = {"title": "x", "version": expected_schema.VERSION}
     return {"openapi": "3.1.0", "info": info, "paths": paths, "webhooks": envelopes}
 
 
@@ -84,7 +85,7 @@ def test_a_description_that_says_what_we_know_has_no_difference() -> None:
 
 
 def test_what_we_know_is_worked_out_for_every_endpoint_and_event() -> None:
-    assert set(known.event_data()) == {
+    assert set(expected_schema.event_data()) == {
         "card.authorized", "card.transaction", "card.declined", "card.unloaded", "card.status_changed",
         "card.3ds_challenge", "float.credited",
     }  # fmt: skip
@@ -108,7 +109,7 @@ def known_body(raw: bytes) -> dict[str, Any]:
     return value
 
 
-@pytest.mark.parametrize("endpoint", [op for op in ENDPOINTS if op not in known.UNSHOWN])
+@pytest.mark.parametrize("endpoint", [op for op in ENDPOINTS if op not in expected_schema.UNSHOWN])
 def test_the_answers_of_the_document_have_the_form_that_is_said_to_be_needed(endpoint: Endpoint) -> None:
     """The tables of this file's other tests, held against the answers written out by hand."""
 
@@ -406,7 +407,7 @@ async def test_the_description_is_fetched_without_the_key() -> None:
     """U70."""
     api = CannedApi(httpx.Response(200, json=FULL))
 
-    found = await described.fetch(BASE_URL + "/", transport=api)
+    found = await openapi_fetch.fetch(BASE_URL + "/", transport=api)
 
     assert found == FULL
     assert api.requests[0].url == f"{BASE_URL}/openapi.json"
@@ -426,44 +427,44 @@ async def test_the_description_is_fetched_without_the_key() -> None:
 )
 async def test_what_is_no_description_is_said_in_words(step: httpx.Response | Exception) -> None:
     with pytest.raises(NoDescription, match=r"\.$"):
-        await described.fetch(BASE_URL, transport=CannedApi(step))
+        await openapi_fetch.fetch(BASE_URL, transport=CannedApi(step))
 
 
 async def test_a_description_of_any_size_is_not_taken() -> None:
     fits, too_large = (
         httpx.Response(200, content=b"{}".ljust(size))
-        for size in (described.MOST_BYTES, described.MOST_BYTES + 1)
+        for size in (openapi_fetch.MOST_BYTES, openapi_fetch.MOST_BYTES + 1)
     )
 
-    assert await described.fetch(BASE_URL, transport=CannedApi(fits)) == {}
+    assert await openapi_fetch.fetch(BASE_URL, transport=CannedApi(fits)) == {}
     with pytest.raises(NoDescription, match="larger"):
-        await described.fetch(BASE_URL, transport=CannedApi(too_large))
+        await openapi_fetch.fetch(BASE_URL, transport=CannedApi(too_large))
 
 
 async def test_a_pattern_that_names_the_nul_is_no_reason_to_refuse_a_description() -> None:
     api = CannedApi(httpx.Response(200, content=b'{"pattern":"[^\\u0000]*","maximum":0.5}'))
 
-    assert await described.fetch(BASE_URL, transport=api) == {"pattern": "[^\0]*", "maximum": 0.5}
+    assert await openapi_fetch.fetch(BASE_URL, transport=api) == {"pattern": "[^\0]*", "maximum": 0.5}
 
 
 async def test_a_redirect_is_not_followed() -> None:
     api = CannedApi(httpx.Response(302, headers={"Location": "/elsewhere"}), httpx.Response(200, json=FULL))
 
     with pytest.raises(NoDescription, match="302"):
-        await described.fetch(BASE_URL, transport=api)
+        await openapi_fetch.fetch(BASE_URL, transport=api)
     assert len(api.requests) == 1
 
 
 async def test_a_bad_address_is_refused_before_the_fetch() -> None:
     with pytest.raises(AccessRefused):
-        await described.fetch("ftp://example.com")
+        await openapi_fetch.fetch("ftp://example.com")
 
 
 async def test_the_simulator_describes_what_the_client_knows_and_marks_what_it_made_up() -> None:
     """Two readings of one document, held against each other: `countersign doctor` has nothing to say."""
     running = await serve(port=0)
     try:
-        found = compare(await described.fetch(running.base_url))
+        found = compare(await openapi_fetch.fetch(running.base_url))
     finally:
         await running.close()
 

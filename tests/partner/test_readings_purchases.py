@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 from aiohttp import web
 
-from bot.domain.secret import Secret
 from bot.partner import codec, errors, models
 from bot.partner.models.purchases import DECLINE_CODES
+from bot.partner.secret import Secret
 from bot.partner.webhooks import CHALLENGE, Delivery, NotGenuine, unwrap, verify
 from tests.partner.simulated import World, simulated
 

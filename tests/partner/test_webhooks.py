@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.domain.secret import Secret
+from bot.partner.secret import Secret
 from bot.partner.webhooks import MOST_BYTES, DeliveryRefused, Malformed, NotGenuine, Stale, TooLarge, verify
 
 SECRET = "whsec_" + "A" * 32

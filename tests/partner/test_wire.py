@@ -9,11 +9,11 @@ import httpx
 import pytest
 
 from bot.partner import endpoints, errors
-from bot.partner.access import AccessRefused
 from bot.partner.calls import cards as card_calls
 from bot.partner.certainty import Certainty
 from bot.partner.client import ENDPOINTS, PartnerClient
 from bot.partner.endpoints import Facts
+from bot.partner.key_guard import AccessRefused
 from bot.partner.ratelimit import RateLimiter
 from bot.partner.wire import MOST_ANSWER_BYTES
 from tests.support.clock import FrozenClock

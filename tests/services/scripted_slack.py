@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from bot.services.messages.delivery import MessageGone, Posted, SlackRefused, SlackTrouble
-from bot.view_models.pictures import AlertPicture, DirectPicture, LinePicture, Picture, RequestPicture
+from bot.view_models import AlertView, DirectView, LineView, MessageView, RequestView
 
 Trouble = SlackTrouble | SlackRefused | MessageGone
 
@@ -33,7 +33,7 @@ class ScriptedSlack:
     next_find: list[Trouble] = field(default_factory=list)
 
     async def post(
-        self, picture: Picture, *, channel: str, dedupe: str, thread_ts: str | None = None
+        self, picture: MessageView, *, channel: str, dedupe: str, thread_ts: str | None = None
     ) -> Posted:
         self.calls.append(f"post {shown(picture)}")
         trouble = self.next_post.pop(0) if self.next_post else None
@@ -45,7 +45,7 @@ class ScriptedSlack:
             raise trouble
         return Posted(channel, message.ts)
 
-    async def update(self, picture: Picture, *, channel: str, ts: str) -> Posted:
+    async def update(self, picture: MessageView, *, channel: str, ts: str) -> Posted:
         self.calls.append(f"update {shown(picture)}")
         if self.next_update:
             raise self.next_update.pop(0)
@@ -74,16 +74,16 @@ class ScriptedSlack:
         return None
 
 
-def shown(picture: Picture) -> str:
+def shown(picture: MessageView) -> str:
     """`card pending`, `line approval`, `direct approved`, `alert raised`."""
     match picture:
-        case AlertPicture():
+        case AlertView():
             return f"alert {picture.state}"
-        case LinePicture():
+        case LineView():
             return f"line {picture.line}"
-        case DirectPicture():
+        case DirectView():
             return f"direct {picture.request.state}"
-        case RequestPicture():
+        case RequestView():
             return f"card {picture.request.state}"
         case _:
             return type(picture).__name__

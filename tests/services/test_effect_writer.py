@@ -8,8 +8,8 @@ import pytest
 from sqlalchemy import text
 
 from bot.domain.alerts import request_alerts
-from bot.domain.secret import Secret
 from bot.outcomes import effects as e
+from bot.partner.secret import Secret
 from bot.services.execution import effect_writer
 from storage import audit
 from storage.errors import Purged

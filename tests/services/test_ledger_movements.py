@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from bot.domain.time import periods
+from bot.partner.calls.pages import Page
 from bot.partner.errors import LedgerMoving
 from bot.partner.models import LedgerEntry
-from bot.partner.pages import Page
 from bot.services.money import ledger_lookups
 
 NOW = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)

@@ -11,14 +11,14 @@ from sqlalchemy import text
 from bot.domain.card_details import Manner, Reveals, digest_of
 from bot.domain.errors import Expired, InvalidFields, NotAllowed
 from bot.domain.requests.lifecycle import Request, State
-from bot.domain.secret import Secret
+from bot.partner.secret import Secret
 from bot.services.cards import details_link
 from bot.services.execution import card_details_access
 from bot.services.execution import executor as execution
 from bot.services.execution.card_details_access import NotShown, Shown
 from bot.services.messages.delivery import Outbox, SlackTrouble
 from bot.services.operators import programs
-from bot.view_models.pictures import LinkPicture
+from bot.view_models import LinkView
 from storage.operators import pauses
 from storage.requests import card_details_links
 from tests.services.outcome_steps import execute
@@ -362,7 +362,7 @@ class Slack:
     """Takes messages, after `troubles` times not knowing."""
 
     def __init__(self, troubles: int = 0) -> None:
-        self.posted: list[LinkPicture] = []
+        self.posted: list[LinkView] = []
         self.tried: list[str] = []
         self._troubles = troubles
 
@@ -372,7 +372,7 @@ class Slack:
     async def post(self, picture: Any, *, channel: str, dedupe: str, thread_ts: str | None = None) -> Any:
         from bot.services.messages.delivery import Posted
 
-        if isinstance(picture, LinkPicture):
+        if isinstance(picture, LinkView):
             assert channel == f"D{ALICE}", "somebody else was sent the link"
             self.tried.append(picture.url.reveal())
             if len(self.tried) <= self._troubles:

@@ -15,7 +15,7 @@ import pytest
 from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError
 
-from bot.domain.secret import Secret
+from bot.partner.secret import Secret
 from storage import audit
 from storage import tables as t
 from storage.audit import Anchor, Report

@@ -11,7 +11,7 @@ import pytest
 from bot.domain.cards import CardEntry
 from bot.domain.errors import NotFound
 from bot.domain.people.actors import Actor
-from bot.domain.secret import Secret
+from bot.partner.secret import Secret
 from storage.cards import api_snapshots, cards
 from storage.errors import CannotOpen
 from storage.messages import alerts

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import pytest
 from sqlalchemy import text
 
-from bot.domain.secret import Secret
+from bot.partner.secret import Secret
 from storage import key_rotation, sealed_columns
 from storage import tables as t
 from storage.columns import SealedText

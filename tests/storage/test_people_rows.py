@@ -9,7 +9,7 @@ import pytest
 from sqlalchemy import text
 from sqlalchemy.exc import IntegrityError
 
-from bot.domain.secret import Secret
+from bot.partner.secret import Secret
 from storage.cards import api_snapshots, otp_recipients
 from storage.events import cursors
 from storage.messages import home_views

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.domain.secret import Secret
+from bot.partner.secret import Secret
 from storage import audit
 from storage import tables as t
 from storage.database import set_pragmas

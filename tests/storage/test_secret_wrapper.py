@@ -8,7 +8,7 @@ import traceback
 
 import pytest
 
-from bot.domain.secret import Secret
+from bot.partner.secret import Secret
 
 CANARY = "svc_live_c0ffee00CANARY"
 

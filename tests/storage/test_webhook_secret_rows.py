@@ -6,7 +6,7 @@ import pytest
 from sqlalchemy import text
 from sqlalchemy.exc import IntegrityError
 
-from bot.domain.secret import Secret
+from bot.partner.secret import Secret
 from storage.errors import CannotOpen
 from storage.events import webhook_secrets
 from storage.store import Store

@@ -22,10 +22,10 @@ from bot.domain.people.actors import Actor
 from bot.domain.people.policy import KindPolicy, Limits, People, Policy, Tier
 from bot.domain.requests.approvals import Verdict
 from bot.domain.requests.lifecycle import Request
-from bot.domain.secret import Secret
 from bot.partner.client import PartnerClient
 from bot.partner.loopback import is_loopback
 from bot.partner.ratelimit import RateLimiter
+from bot.partner.secret import Secret
 from bot.services import people
 from bot.services.cards import card_sync
 from bot.services.core import Channels, Core

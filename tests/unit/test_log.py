@@ -8,8 +8,8 @@ from collections.abc import Iterator
 import pytest
 from freezegun import freeze_time
 
-from bot.domain.secret import Secret
 from bot.log import configure
+from bot.partner.secret import Secret
 
 SECRETS = {
     "partner key": "svc_live_8f3kq0Zx-1",

@@ -10,9 +10,9 @@ import pytest
 
 from bot.config import Config, ConfigError, Settings, SettingsError
 from bot.domain.card_details import origin_of
-from bot.domain.secret import Secret
-from bot.partner.access import SANDBOX_PREFIX, AccessRefused, check_access
+from bot.partner.key_guard import SANDBOX_PREFIX, AccessRefused, check_access
 from bot.partner.loopback import is_loopback
+from bot.partner.secret import Secret
 
 ROOT = Path(__file__).parents[2]
 TOML = (ROOT / "countersign.toml").read_text()

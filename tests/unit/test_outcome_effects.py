@@ -12,10 +12,10 @@ import pytest
 
 from bot import operations
 from bot.domain.requests.lifecycle import Attempt, Event, Request, State, advance
-from bot.domain.secret import Secret
 from bot.operations._base import Operation
 from bot.outcomes import Finding, Outcome, planning
 from bot.outcomes import effects as e
+from bot.partner.secret import Secret
 from tests.unit.test_outcomes_planning import REQUEST, SENT_AT, attempt, history
 
 SENT = e.Sent(

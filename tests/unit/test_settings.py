@@ -8,7 +8,7 @@ import pytest
 from pydantic import ValidationError
 
 from bot.config import MasterKeySource, Need, Settings, SettingsError
-from bot.domain.secret import Secret
+from bot.partner.secret import Secret
 
 KEY = "hVXvTjwYcVCMXAWOV3Pv9H3Hg7IaLo3n8iN8V5oBBJw="
 

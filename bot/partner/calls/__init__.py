@@ -15,14 +15,15 @@ from typing import Any, TypeVar
 
 import httpx
 
-from bot.domain.secret import Secret
-from bot.domain.time.clock import Clock
-from bot.partner import codec, models, pages
+from bot.partner import codec, models
+from bot.partner.calls import pages
+from bot.partner.calls.retrying import pause_before_repeat
 from bot.partner.certainty import Certainty, unanswered
+from bot.partner.clock import Clock
 from bot.partner.endpoints import Endpoint
 from bot.partner.errors import PartnerError, RateLimited, UnreadableAnswer
 from bot.partner.ratelimit import Lane, RateLimiter
-from bot.partner.retrying import pause_before_repeat
+from bot.partner.secret import Secret
 from bot.partner.wire import Outgoing, Received, Wire
 
 M = TypeVar("M", bound=models.Answer)

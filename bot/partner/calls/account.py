@@ -2,9 +2,9 @@
 
 from collections.abc import AsyncIterator
 
-from bot.partner import answers, endpoints, models, pages, shapes
+from bot.partner import answers, endpoints, models, shapes
 from bot.partner.answers import NO_ANSWER, Answer, Finding
-from bot.partner.calls import Calls, change
+from bot.partner.calls import Calls, change, pages
 from bot.partner.certainty import unanswered
 from bot.partner.endpoints import Endpoint
 from bot.partner.errors import LedgerMoving

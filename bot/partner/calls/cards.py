@@ -3,9 +3,9 @@
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
 
-from bot.partner import answers, codec, endpoints, models, pages, shapes
+from bot.partner import answers, codec, endpoints, models, shapes
 from bot.partner.answers import Answer, Finding, Key
-from bot.partner.calls import Calls, as_model, change, member
+from bot.partner.calls import Calls, as_model, change, member, pages
 from bot.partner.endpoints import Endpoint
 from bot.partner.ratelimit import Lane
 from bot.partner.shapes import Sent

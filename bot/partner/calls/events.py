@@ -4,9 +4,9 @@ from collections.abc import AsyncIterator
 from dataclasses import replace
 from datetime import UTC, datetime
 
-from bot.partner import answers, endpoints, models, pages, shapes
+from bot.partner import answers, endpoints, models, shapes
 from bot.partner.answers import NO_ANSWER
-from bot.partner.calls import Calls, as_model, change, member
+from bot.partner.calls import Calls, as_model, change, member, pages
 from bot.partner.endpoints import Endpoint
 from bot.partner.ratelimit import Lane
 from bot.partner.shapes import Sent

@@ -3,8 +3,8 @@
 from collections.abc import AsyncIterator
 from datetime import date
 
-from bot.partner import answers, endpoints, models, pages, shapes
-from bot.partner.calls import Calls
+from bot.partner import answers, endpoints, models, shapes
+from bot.partner.calls import Calls, pages
 from bot.partner.endpoints import Endpoint
 from bot.partner.ratelimit import Lane
 from bot.partner.shapes import Sent

@@ -19,8 +19,8 @@ from typing import Annotated, Any, ClassVar, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
-from bot.domain.secret import Secret
 from bot.partner.redaction import REMOVED
+from bot.partner.secret import Secret
 
 _CLOCK = r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(?:\.[0-9]{1,9})?"
 _OFFSET = r"(?:Z|[+-][0-9]{2}:[0-9]{2})"

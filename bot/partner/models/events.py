@@ -10,9 +10,9 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from bot.domain.secret import Secret
 from bot.partner.models.base import Answer, Exact, GuessedExact, GuessedText, GuessedUtc, Known, Utc
 from bot.partner.models.purchases import DeclineReason
+from bot.partner.secret import Secret
 
 LATER_LEGS = ("cleared", "refund", "reversal")
 FREEZE_REASONS = ("partner_freeze", "partner_unfreeze")

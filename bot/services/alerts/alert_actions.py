@@ -16,7 +16,7 @@ from bot.services.alerts import lifecycle as conditions
 from bot.services.alerts import view_models
 from bot.services.core import Core
 from bot.services.people import Role
-from bot.view_models.pictures import AlertsPicture, MutePicture
+from bot.view_models import AlertsView, MuteView
 from storage.messages import alerts, mutes
 from storage.messages.alerts import Alert
 from storage.transaction import Tx
@@ -27,14 +27,14 @@ _NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,39}")
 _GONE = "This alert is over already. Nothing was changed."
 
 
-async def shown(core: Core) -> AlertsPicture:
+async def shown(core: Core) -> AlertsView:
     """What is open, the newest first, and the mute rules in force."""
     async with core.store.read() as tx:
         found = await alerts.open_ones(tx)
         rules = await mutes.in_force(tx)
-    return AlertsPicture(
+    return AlertsView(
         tuple(view_models.alert_picture(core, alert) for alert in found),
-        tuple(MutePicture(r.name, r.kind, r.about, r.by, r.until) for r in rules),
+        tuple(MuteView(r.name, r.kind, r.about, r.by, r.until) for r in rules),
     )
 
 

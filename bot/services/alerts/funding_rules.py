@@ -25,7 +25,7 @@ from bot.partner.ratelimit import Lane
 from bot.services.alerts import lifecycle as alerts
 from bot.services.core import Core
 from bot.services.received_event import LATE_AFTER
-from bot.view_models.status import OpenFunding
+from bot.view_models import OpenFunding
 from storage.cards import api_snapshots
 from storage.cards.api_snapshots import Reading
 from storage.requests import requests

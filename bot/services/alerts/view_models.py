@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from bot.domain.alerts import catalogue
 from bot.services.core import Core
-from bot.view_models.pictures import AlertPicture
+from bot.view_models import AlertView
 from storage.messages import alerts
 
 
-def alert_picture(core: Core, found: alerts.Alert) -> AlertPicture:
-    return AlertPicture(
+def alert_picture(core: Core, found: alerts.Alert) -> AlertView:
+    return AlertView(
         id=found.id,
         kind=found.kind,
         subject=found.subject,

@@ -19,7 +19,7 @@ from bot.services.cards import purchases
 from bot.services.cards.card_sync import refresh_card
 from bot.services.core import Core
 from bot.services.requests.drafts import resolve_card
-from bot.view_models.pictures import CardListPicture, CardPicture
+from bot.view_models import CardListView, CardView
 from storage.cards import cards
 from storage.requests import request_search, requests
 from storage.transaction import Tx
@@ -31,7 +31,7 @@ DECLINES_OF = timedelta(hours=24)
 _UTC = ZoneInfo("UTC")
 
 
-async def card_now(core: Core, text: str, *, zone: ZoneInfo = _UTC) -> CardPicture:
+async def card_now(core: Core, text: str, *, zone: ZoneInfo = _UTC) -> CardView:
     """The card that `text` names, with its live status and balance, and its purchases in days of `zone`.
 
     Raises NotFound, PartnerError.
@@ -79,8 +79,8 @@ async def _lately(core: Core, entry: CardEntry, zone: ZoneInfo) -> CardStatement
         return None
 
 
-def _card(entry: CardEntry) -> CardPicture:
-    return CardPicture(
+def _card(entry: CardEntry) -> CardView:
+    return CardView(
         id=entry.id,
         holder=entry.holder,
         last4=entry.last4,
@@ -92,7 +92,7 @@ def _card(entry: CardEntry) -> CardPicture:
     )
 
 
-async def card_list(core: Core, *, status: str | None = None, page: int = 1) -> CardListPicture:
+async def card_list(core: Core, *, status: str | None = None, page: int = 1) -> CardListView:
     """One page of the directory with balances from POST /cards/balances (cached there, with their age)."""
     async with core.store.read() as tx:
         total = await cards.count(tx, status=status)
@@ -101,10 +101,10 @@ async def card_list(core: Core, *, status: str | None = None, page: int = 1) -> 
         rows = await cards.all(tx, status=status, limit=PAGE, offset=(page - 1) * PAGE)
         synced_at = await cards.synced_at(tx, core.default_program)
     shown = tuple(await _with_balances(core, rows))
-    return CardListPicture(shown, total, status, page, pages, synced_at)
+    return CardListView(shown, total, status, page, pages, synced_at)
 
 
-async def _with_balances(core: Core, rows: list[CardEntry]) -> list[CardPicture]:
+async def _with_balances(core: Core, rows: list[CardEntry]) -> list[CardView]:
     """Balances of these cards; where they cannot be read they stay what we last knew."""
     found: dict[str, tuple[Decimal | None, Any]] = {}
     for program in {row.program for row in rows}:

@@ -13,13 +13,13 @@ from datetime import datetime, timedelta
 from bot.domain.card_details import LINK_GOOD_FOR, digest_of
 from bot.domain.errors import Expired, NotAllowed, NotFound
 from bot.domain.requests.lifecycle import Request
-from bot.domain.secret import Secret
 from bot.domain.visibility import may_see_card_details
+from bot.partner.secret import Secret
 from bot.services import outbox_messages, people
 from bot.services.audit import audited_refusal
 from bot.services.core import Core
 from bot.services.requests.lifecycle import note
-from bot.view_models.pictures import LinkPicture
+from bot.view_models import LinkView
 from storage.requests import card_details_links, requests
 from storage.transaction import Tx
 
@@ -33,7 +33,7 @@ async def grant(tx: Tx, core: Core, request: Request) -> None:
     await outbox_messages.reveal_link(tx, core, request, 1)
 
 
-async def make_link(core: Core, request_id: str) -> LinkPicture | None:
+async def make_link(core: Core, request_id: str) -> LinkView | None:
     """A new link, for a message that is sent now; None when none may be made any more."""
     token = Secret(core.ids.token())
     async with core.store.begin() as tx:
@@ -45,7 +45,7 @@ async def make_link(core: Core, request_id: str) -> LinkPicture | None:
         if made is None:
             return None
         await note(tx, core, request, "system:reveal", "card_details.link_made", {"nth": made.links})
-    return LinkPicture(request, Secret(core.reveals.link(token)), good_until, found.valid_until)
+    return LinkView(request, Secret(core.reveals.link(token)), good_until, found.valid_until)
 
 
 async def note_sent(tx: Tx, core: Core, request_id: str) -> None:

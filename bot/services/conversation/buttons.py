@@ -10,7 +10,7 @@ from bot.services.conversation import dialog as conversation
 from bot.services.conversation import forms, memory
 from bot.services.conversation.facts import Heard
 from bot.services.core import Core
-from bot.view_models.conversation import Form, Question, Step
+from bot.view_models import Form, Question, Step
 from storage.messages.dialogs import Dialog
 
 

@@ -32,7 +32,7 @@ from bot.services.conversation.facts import (
     thread_of,
 )
 from bot.services.core import Core
-from bot.view_models.conversation import (
+from bot.view_models import (
     Choice,
     Guarded,
     Help,

@@ -14,10 +14,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from bot.partner.calls.pages import PAGE
 from bot.partner.client import PartnerClient
 from bot.partner.errors import PartnerError
 from bot.partner.models import Event
-from bot.partner.pages import PAGE
 from bot.services.core import Core
 from bot.services.events.intake import Intake
 from storage.events import cursors

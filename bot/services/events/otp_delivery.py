@@ -12,15 +12,15 @@ from datetime import datetime, timedelta
 
 from bot.domain.alerts import Said, otp_alerts
 from bot.domain.money.amounts import format_usd
-from bot.domain.secret import Secret
 from bot.partner.models.events import ThreeDsChallenge
+from bot.partner.secret import Secret
 from bot.services import audit
 from bot.services.alerts import lifecycle as alerts
 from bot.services.core import Core
 from bot.services.messages.delivery import MessageGone, Publisher, SlackRefused, SlackTrouble
 from bot.services.otp_store import GOOD_FOR, Outgoing
 from bot.services.received_event import Heard
-from bot.view_models.pictures import CodePicture
+from bot.view_models import CodeView
 from storage.cards import cards, otp_recipients
 from storage.messages import alerts as alert_rows
 from storage.transaction import Tx
@@ -98,7 +98,7 @@ class Sender:
 
     async def send(self, going: Outgoing) -> None:
         """Into a direct message, tried again while the code is good."""
-        picture = CodePicture(going.label, going.where, going.code, going.good_until)
+        picture = CodeView(going.label, going.where, going.code, going.good_until)
         while self._core.clock.now() < going.good_until:
             try:
                 channel = await self._publisher.open_direct(going.person)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bot.services import people
 from bot.services.core import Core
-from bot.view_models.pictures import WebhookPicture
+from bot.view_models import WebhookView
 from storage.events import inbox, webhook_secrets
 
 
@@ -13,13 +13,13 @@ def our_url(core: Core, program: str) -> str:
     return f"{core.public_url}/webhooks/{program}" if core.public_url else ""
 
 
-async def look(core: Core, slack_id: str, program: str) -> WebhookPicture:
+async def look(core: Core, slack_id: str, program: str) -> WebhookView:
     """Read live from the API, beside what is stored here. Raises PartnerError and `LookupFailed`."""
     found = await core.partners[program].webhook()
     async with core.store.read() as tx:
         secret = await webhook_secrets.newest(tx, program)
         last = await inbox.last_received(tx, program, "webhook")
-    return WebhookPicture(
+    return WebhookView(
         program=program,
         url=found.url if found else None,
         updated_at=found.updated_at if found else None,

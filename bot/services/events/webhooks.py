@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from datetime import timedelta
 
 from bot.domain.alerts import delivery_alerts
-from bot.domain.secret import Secret
+from bot.partner.secret import Secret
 from bot.partner.webhooks import Delivery, DeliveryRefused, Malformed, NotGenuine, Stale, TooLarge, verify
 from bot.services.alerts import lifecycle as alerts
 from bot.services.core import Core

@@ -18,11 +18,11 @@ from dataclasses import dataclass, field
 from bot.domain.card_details import PAGE_GOOD_FOR_S, Manner, digest_of, origin_of
 from bot.domain.errors import CountersignError, LookupFailed, NotAllowed
 from bot.domain.requests.lifecycle import Request
-from bot.domain.secret import Secret
 from bot.operations.card_reveal import odd_status
 from bot.outcomes import effects
 from bot.partner.errors import PartnerError, Unauthorized
 from bot.partner.loopback import is_loopback
+from bot.partner.secret import Secret
 from bot.services import outbox_messages, people
 from bot.services.audit import audited_refusal
 from bot.services.cards import details_link

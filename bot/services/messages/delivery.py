@@ -20,9 +20,9 @@ from bot.services.cards import details_link
 from bot.services.core import Core
 from bot.services.message_kinds import EDITED_IN_PLACE, Form, MessageKind, Subject
 from bot.services.messages import view_model_loader
-from bot.view_models.pictures import DirectPicture, Picture, RequestPicture
+from bot.view_models import DirectView, MessageView, RequestView
 from storage.messages import outbox
-from storage.messages.outbox import OutboxRow, Place
+from storage.messages.outbox import MessagePlace, OutboxRow
 
 log = logging.getLogger("countersign.outbox")
 
@@ -70,10 +70,10 @@ class Publisher(Protocol):
     """Draws a picture and sends it. Raises SlackTrouble, SlackRefused, MessageGone."""
 
     async def post(
-        self, picture: Picture, *, channel: str, dedupe: str, thread_ts: str | None = None
+        self, picture: MessageView, *, channel: str, dedupe: str, thread_ts: str | None = None
     ) -> Posted: ...
 
-    async def update(self, picture: Picture, *, channel: str, ts: str) -> Posted: ...
+    async def update(self, picture: MessageView, *, channel: str, ts: str) -> Posted: ...
 
     async def open_direct(self, user: str) -> str:
         """The channel id of the direct messages with this person."""
@@ -169,7 +169,7 @@ class Outbox:
                 break
         return handled
 
-    async def _deliver(self, row: OutboxRow, key: str, place: Place | None) -> bool:
+    async def _deliver(self, row: OutboxRow, key: str, place: MessagePlace | None) -> bool:
         if row.kind == Form.LINE and place is None:
             await self._wait_for_card(row)
             return True
@@ -209,11 +209,13 @@ class Outbox:
                     tx, row.id, due_at=tx.now + timedelta(seconds=1), error="waits for the card"
                 )
 
-    async def _send(self, row: OutboxRow, picture: Picture, place: Place | None, key: str) -> Posted:
+    async def _send(
+        self, row: OutboxRow, picture: MessageView, place: MessagePlace | None, key: str
+    ) -> Posted:
         if place is not None and row.kind in EDITED_IN_PLACE:
             return await self._publisher.update(picture, channel=place.channel, ts=place.ts)
         self._free_at[key] = self._core.clock.monotonic() + self._spacing_s
-        if isinstance(picture, DirectPicture):
+        if isinstance(picture, DirectView):
             picture = replace(picture, link=await self._card_link(row))
         channel = row.channel or await self._publisher.open_direct(row.user or "")
         thread = place.ts if place and row.kind == Form.LINE else None
@@ -249,7 +251,7 @@ class Outbox:
         else:
             await self._later(row, _BACKOFF[min(row.attempts + 2, len(_BACKOFF) - 1)], str(refusal))
 
-    async def _place_of(self, row: OutboxRow) -> Place | None:
+    async def _place_of(self, row: OutboxRow) -> MessagePlace | None:
         kind = _place_kind(row)
         if kind is None:
             return None
@@ -286,5 +288,5 @@ def _place_kind(row: OutboxRow) -> str | None:
     return None if kind is None else kind.place
 
 
-def _version(picture: Picture) -> int:
-    return picture.request.version if isinstance(picture, RequestPicture) else 0
+def _version(picture: MessageView) -> int:
+    return picture.request.version if isinstance(picture, RequestView) else 0

@@ -18,18 +18,18 @@ from bot.services.money import float_history
 from bot.services.operators import programs
 from bot.services.requests import batch_results
 from bot.services.requests import view_models as request_view_models
-from bot.view_models.pictures import (
-    AlertChartPicture,
-    AlertLinePicture,
-    AlertPicture,
-    AnchorPicture,
-    DigestPicture,
-    DirectPicture,
-    LinePicture,
-    LinkPicture,
-    Picture,
-    RequestPicture,
-    ResultsPicture,
+from bot.view_models import (
+    AlertChartView,
+    AlertLineView,
+    AlertView,
+    AnchorView,
+    DigestView,
+    DirectView,
+    LineView,
+    LinkView,
+    MessageView,
+    RequestView,
+    ResultsView,
 )
 from storage.cards import api_snapshots
 from storage.messages import alerts, outbox
@@ -40,10 +40,10 @@ from storage.transaction import Tx
 #: The body of an outbox row.
 Body = Mapping[str, Any]
 #: Reads the view model of a message: core, the id of its subject, the body of its row.
-Load = Callable[[Core, str, Body], Awaitable[Picture | None]]
+Load = Callable[[Core, str, Body], Awaitable[MessageView | None]]
 
 
-async def row(core: Core, owed: OutboxRow) -> Picture | None:
+async def row(core: Core, owed: OutboxRow) -> MessageView | None:
     """What this outbox row asks to draw, as things are now; None when its subject no longer exists."""
     kind = kinds.kind_of(owed.kind, owed.subject, owed.body)
     if kind is None:
@@ -51,18 +51,18 @@ async def row(core: Core, owed: OutboxRow) -> Picture | None:
     return await LOADERS[kind](core, Subject.read(owed.subject).id, owed.body)
 
 
-async def _request_card(core: Core, request_id: str, _body: Body) -> RequestPicture | None:
+async def _request_card(core: Core, request_id: str, _body: Body) -> RequestView | None:
     async with core.store.read() as tx:
         found = await requests.get(tx, request_id)
         return None if found is None else await request_view_models.request(tx, core, found)
 
 
-async def _request_line(core: Core, request_id: str, body: Body) -> LinePicture | None:
+async def _request_line(core: Core, request_id: str, body: Body) -> LineView | None:
     async with core.store.read() as tx:
         found = await requests.get(tx, request_id)
         if found is None:
             return None
-        return LinePicture(
+        return LineView(
             request=found,
             line=str(body.get("line", "")),
             actor=str(body.get("actor", "")),
@@ -72,13 +72,13 @@ async def _request_line(core: Core, request_id: str, body: Body) -> LinePicture 
         )
 
 
-async def _batch_results(core: Core, request_id: str, _body: Body) -> ResultsPicture | None:
+async def _batch_results(core: Core, request_id: str, _body: Body) -> ResultsView | None:
     async with core.store.read() as tx:
         found = await requests.get(tx, request_id)
         return None if found is None else await batch_results.results(tx, found)
 
 
-async def _requester_notice(core: Core, request_id: str, body: Body) -> DirectPicture | None:
+async def _requester_notice(core: Core, request_id: str, body: Body) -> DirectView | None:
     async with core.store.read() as tx:
         found = await requests.get(tx, request_id)
         if found is None:
@@ -86,42 +86,42 @@ async def _requester_notice(core: Core, request_id: str, body: Body) -> DirectPi
         actor = str(body.get("actor", ""))
         deciders = tuple(d.actor for d in await decisions.of(tx, found.id))
         paused = await programs.why_paused(tx, found.program)
-        return DirectPicture(found, short_code(found.digest), actor, None, deciders, paused)
+        return DirectView(found, short_code(found.digest), actor, None, deciders, paused)
 
 
-async def _details_link(core: Core, request_id: str, _body: Body) -> LinkPicture | None:
+async def _details_link(core: Core, request_id: str, _body: Body) -> LinkView | None:
     return await details_link.make_link(core, request_id)
 
 
-async def _alert(core: Core, alert_id: str, _body: Body) -> AlertPicture | None:
+async def _alert(core: Core, alert_id: str, _body: Body) -> AlertView | None:
     async with core.store.read() as tx:
         return await alert(tx, core, alert_id)
 
 
-async def _alert_line(core: Core, _alert_id: str, body: Body) -> AlertLinePicture:
+async def _alert_line(core: Core, _alert_id: str, body: Body) -> AlertLineView:
     names = [str(name) for name in body["mentions"] if name]
     try:
         called = await core.directory.called(names) if names else ()
     except LookupFailed:
         called = ()  # the line matters more than who it calls for
-    return AlertLinePicture(str(body["actor"]), str(body["text"]), tuple(called))
+    return AlertLineView(str(body["actor"]), str(body["text"]), tuple(called))
 
 
-async def _alert_chart(core: Core, alert_id: str, _body: Body) -> AlertChartPicture | None:
+async def _alert_chart(core: Core, alert_id: str, _body: Body) -> AlertChartView | None:
     async with core.store.read() as tx:
         found = await alert(tx, core, alert_id)
     if found is None or found.history is None:
         return None
-    return AlertChartPicture(kinds.chart_name(alert_id), found.history)
+    return AlertChartView(kinds.chart_name(alert_id), found.history)
 
 
-async def _digest(core: Core, day: str, _body: Body) -> DigestPicture | None:
+async def _digest(core: Core, day: str, _body: Body) -> DigestView | None:
     async with core.store.read() as tx:
         return await digest(tx, core, day)
 
 
-async def _anchor(_core: Core, _seq: str, body: Body) -> AnchorPicture:
-    return AnchorPicture(int(body["seq"]), str(body["line"]))
+async def _anchor(_core: Core, _seq: str, body: Body) -> AnchorView:
+    return AnchorView(int(body["seq"]), str(body["line"]))
 
 
 #: How the view model of each kind of message is read: from its subject's id and the body of its row.
@@ -139,15 +139,15 @@ LOADERS: Mapping[MessageKind, Load] = {
 }
 
 
-async def digest(tx: Tx, core: Core, day: str) -> DigestPicture | None:
+async def digest(tx: Tx, core: Core, day: str) -> DigestView | None:
     kept = await api_snapshots.get(tx, "", f"digest:{day}")
     if kept is None:
         return None
     lines = tuple((str(label), str(text)) for label, text in kept.value["lines"])
-    return DigestPicture(day, lines, tuple(kept.value["still_open"]), all(core.live.values()))
+    return DigestView(day, lines, tuple(kept.value["still_open"]), all(core.live.values()))
 
 
-async def alert(tx: Tx, core: Core, alert_id: str) -> AlertPicture | None:
+async def alert(tx: Tx, core: Core, alert_id: str) -> AlertView | None:
     found = await alerts.get(tx, alert_id)
     if found is None:
         return None
@@ -157,7 +157,7 @@ async def alert(tx: Tx, core: Core, alert_id: str) -> AlertPicture | None:
     return replace(picture, history=await float_history.of(tx, core, found.subject))
 
 
-async def place(core: Core, request_id: str) -> outbox.Place | None:
+async def place(core: Core, request_id: str) -> outbox.MessagePlace | None:
     """Where the request's card is in Slack."""
     async with core.store.read() as tx:
         return await outbox.place(tx, Subject(About.REQUEST, request_id).stored(), kinds.REQUEST_CARD.form)

@@ -11,7 +11,7 @@ from zoneinfo import ZoneInfo
 
 from bot.domain.time.periods import Period
 from bot.services.core import Core
-from bot.view_models.pictures import FloatHistory, FloatPoint
+from bot.view_models import FloatHistory, FloatPoint
 from storage.cards import history
 from storage.cards.api_snapshots import Reading
 from storage.transaction import Tx

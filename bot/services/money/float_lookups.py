@@ -13,7 +13,7 @@ from bot.domain.time.periods import Period
 from bot.partner.ratelimit import Lane
 from bot.services.core import Core
 from bot.services.money import float_history
-from bot.view_models.pictures import FloatPicture, RunwayPicture
+from bot.view_models import FloatView, RunwayView
 from storage.cards import api_snapshots, history
 from storage.requests import requests
 from storage.transaction import Tx
@@ -27,7 +27,7 @@ LEAST_SEEN = timedelta(hours=2)
 
 async def float_now(
     core: Core, *, program: str | None = None, period: Period | None = None, zone: ZoneInfo | None = None
-) -> FloatPicture:
+) -> FloatView:
     """The float, read live when the last reading is older than 15 s, with its course over `period`.
 
     `zone` is the reader's, for the times of that course. Raises PartnerError.
@@ -40,7 +40,7 @@ async def float_now(
     return await _picture(core, program, kept, period, zone)
 
 
-async def float_known(core: Core, *, program: str | None = None) -> FloatPicture | None:
+async def float_known(core: Core, *, program: str | None = None) -> FloatView | None:
     """The float as last read, however long ago; None before the first reading. No call to the API."""
     program = program or core.default_program
     async with core.store.read() as tx:
@@ -54,13 +54,13 @@ async def _picture(
     kept: api_snapshots.Reading,
     period: Period | None = None,
     zone: ZoneInfo | None = None,
-) -> FloatPicture:
+) -> FloatView:
     async with core.store.read() as tx:
         hold = await requests.pending_hold(tx, program, core.float_kinds)
         past = await float_history.of(tx, core, program, period, zone)
         runway = await _runway(tx, core, program, kept, hold)
     value = kept.value
-    return FloatPicture(
+    return FloatView(
         program=program,
         balance_usd=value["balance_usd"],
         available_usd=value["available_usd"],
@@ -82,18 +82,18 @@ async def _picture(
 
 async def _runway(
     tx: Tx, core: Core, program: str, last: api_snapshots.Reading, hold: PendingHold
-) -> RunwayPicture:
+) -> RunwayView:
     """By the same rule as the alert of a short runway, looked at further ahead."""
     floor_usd = core.alerting.float_alert.floor_usd
     past = await history.since(tx, program, "me", tx.now - RUNWAY_FROM)
     if len(past) < 2 or tx.now - past[0].read_at < LEAST_SEEN:
-        return RunwayPicture(floor_usd, known=False)
+        return RunwayView(floor_usd, known=False)
     spent = [alert_rules.Spent(r.read_at, Decimal(r.value["spent_usd"])) for r in past]
     usable = min(Decimal(last.value["balance_usd"]), Decimal(last.value["available_usd"]))
     room_usd = usable - hold.usd
     hours = alert_rules.hours_left(room_usd, floor_usd, spent, tx.now, most=LOOKED_AHEAD_HOURS)
     at = None if hours is None else tx.now + timedelta(hours=hours)
-    return RunwayPicture(floor_usd, known=True, hours=hours, at=at, looked_ahead_hours=LOOKED_AHEAD_HOURS)
+    return RunwayView(floor_usd, known=True, hours=hours, at=at, looked_ahead_hours=LOOKED_AHEAD_HOURS)
 
 
 async def read_account(core: Core, program: str, *, lane: Lane = Lane.PEOPLE) -> api_snapshots.Reading:

@@ -13,7 +13,7 @@ from bot.partner.calls import account as account_calls
 from bot.partner.models import Funding
 from bot.services.alerts import funding_rules
 from bot.services.core import Core
-from bot.view_models.pictures import AddressPicture, FundingPicture
+from bot.view_models import AddressView, FundingView
 from storage.requests import requests
 from storage.transaction import Tx
 
@@ -22,7 +22,7 @@ _MOVING = ("pending", "review")
 _FIRST = ("review", "pending")
 
 
-async def funding_list(core: Core, *, program: str | None = None) -> list[FundingPicture]:
+async def funding_list(core: Core, *, program: str | None = None) -> list[FundingView]:
     """The program's submissions: stuck ones first, the oldest of them first; then the newest. Raises PartnerError."""
     program = program or core.default_program
     found = await core.partners[program].funding_list()
@@ -33,7 +33,7 @@ async def funding_list(core: Core, *, program: str | None = None) -> list[Fundin
     return moving + over
 
 
-async def funding_show(core: Core, text: str, *, program: str | None = None) -> FundingPicture:
+async def funding_show(core: Core, text: str, *, program: str | None = None) -> FundingView:
     """One submission by its id or hash. Raises NotFound, PartnerError."""
     wanted = text.strip().lower()
     program = program or core.default_program
@@ -46,18 +46,18 @@ async def funding_show(core: Core, text: str, *, program: str | None = None) -> 
     raise NotFound(f"No submission has the hash {wanted[:20]}…. Check it, or submit it.")
 
 
-async def _pictures(core: Core, program: str, found: list[Funding]) -> list[FundingPicture]:
+async def _pictures(core: Core, program: str, found: list[Funding]) -> list[FundingView]:
     async with core.store.read() as tx:
         took = await funding_rules.took(tx, program)
         return [await _picture(tx, core, funding, took.get(funding.network, [])) for funding in found]
 
 
-async def _picture(tx: Tx, core: Core, funding: Funding, took: list[timedelta]) -> FundingPicture:
+async def _picture(tx: Tx, core: Core, funding: Funding, took: list[timedelta]) -> FundingView:
     submitting = operations.asking(core.kinds, account_calls.SUBMIT_FUNDING)
     ours = await requests.find(tx, subject=funding.tx_hash, kinds=submitting, limit=1)
     usual = alert_rules.usual_time(funding.network, took)
     age = _age(funding, tx.now)
-    return FundingPicture(
+    return FundingView(
         id=funding.id,
         network=funding.network,
         tx_hash=funding.tx_hash,
@@ -86,7 +86,7 @@ def _text(amount: Decimal | None) -> str | None:
     return None if amount is None else str(amount)
 
 
-async def funding_addresses(core: Core, *, program: str | None = None) -> list[AddressPicture]:
+async def funding_addresses(core: Core, *, program: str | None = None) -> list[AddressView]:
     """Always live: a remembered address is never shown. Raises PartnerError."""
     found = await core.partners[program or core.default_program].funding_addresses()
-    return [AddressPicture(a.network, a.address, tuple(a.tokens)) for a in found]
+    return [AddressView(a.network, a.address, tuple(a.tokens)) for a in found]

@@ -10,10 +10,10 @@ from bot.domain.money.ledger_text import Known
 from bot.domain.time.periods import Period
 from bot.partner import models
 from bot.partner.calls import account as account_calls
+from bot.partner.calls.pages import PAGE
 from bot.partner.certainty import unanswered
 from bot.partner.client import PartnerClient
 from bot.partner.errors import LedgerMoving
-from bot.partner.pages import PAGE
 from bot.partner.ratelimit import Lane
 from bot.services.core import Core
 from storage.cards import cards

@@ -17,7 +17,7 @@ from bot.services.alerts import lifecycle as alerts
 from bot.services.core import Core
 from bot.services.operators import confirmations
 from bot.services.people import Role
-from bot.view_models.status import CodePerson
+from bot.view_models import CodePerson
 from storage.cards import cards, otp_recipients
 from storage.operators import people as people_rows
 from storage.requests.confirmations import Consent

@@ -171,7 +171,7 @@ _TRANSACTIONS = Kind(
 
 async def _of_program(core: Core, wish: Wish) -> AsyncIterator[tuple[str, str, PurchaseLine]]:
     """Every purchase whose events we heard, in the order they began."""
-    place: purchases.Place | None = None
+    place: purchases.PagePosition | None = None
     while True:
         async with core.store.read() as tx:
             found, place = await purchases.page(

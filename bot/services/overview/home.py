@@ -21,8 +21,7 @@ from bot.services.core import Core
 from bot.services.overview import status
 from bot.services.requests import request_lookups
 from bot.services.requests.request_lookups import Pending
-from bot.view_models.pictures import AlertPicture, InboxPicture
-from bot.view_models.status import HomePicture, ProgramState
+from bot.view_models import AlertView, HomeTabView, InboxView, ProgramState
 from storage.messages import home_views
 from storage.messages.home_views import HomeView
 from storage.operators import people as people_rows
@@ -57,7 +56,7 @@ class Shared:
     """What does not depend on who looks. `pending`: oldest first."""
 
     programs: tuple[ProgramState, ...]
-    alerts: tuple[AlertPicture, ...]
+    alerts: tuple[AlertView, ...]
     pending: tuple[Pending, ...]
     standing: Standing
     requesters: frozenset[str] | None  # None: every full member
@@ -77,13 +76,13 @@ async def shared(core: Core) -> Shared:
     return Shared(states, alerts, tuple(pending), standing, requesters, admins)
 
 
-async def of(core: Core, known: Shared, slack_id: str) -> HomePicture:
+async def of(core: Core, known: Shared, slack_id: str) -> HomeTabView:
     """The Home of one person, who may use the app."""
     waiting = request_lookups.waiting_for(slack_id, known.pending, known.standing)
     async with core.store.read() as tx:
         mine = await requests.find(tx, requester=slack_id, states=OPEN, limit=_MOST_MINE)
-        return HomePicture(
-            inbox=InboxPicture(waiting, tuple(mine), ()),
+        return HomeTabView(
+            inbox=InboxView(waiting, tuple(mine), ()),
             programs=known.programs,
             alerts=known.alerts,
             may_ask=known.requesters is None or slack_id in known.requesters,
@@ -93,7 +92,7 @@ async def of(core: Core, known: Shared, slack_id: str) -> HomePicture:
         )
 
 
-def fingerprint(picture: HomePicture, trouble: Sequence[str] = ()) -> str:
+def fingerprint(picture: HomeTabView, trouble: Sequence[str] = ()) -> str:
     """Of everything that is worth a redraw."""
     inbox = [(r.id, r.version) for part in (picture.inbox.waiting, picture.inbox.mine) for r in part]
     roles = (picture.may_ask, picture.may_decide, picture.is_admin)

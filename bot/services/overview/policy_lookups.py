@@ -9,10 +9,10 @@ from bot.domain.money.amounts import format_usd
 from bot.domain.requests.approvals import who_may_be_second
 from bot.services import people
 from bot.services.core import Core
-from bot.view_models.pictures import DelegationPicture, PolicyPicture, PolicyRow, WhoPicture
+from bot.view_models import DelegationView, PolicyRow, PolicyView, WhoView
 
 
-def policy_picture(core: Core) -> PolicyPicture:
+def policy_picture(core: Core) -> PolicyView:
     limits = core.policy.limits
     shown = [
         (label, format_usd(value))
@@ -38,7 +38,7 @@ def policy_picture(core: Core) -> PolicyPicture:
             )
         )
     who = core.policy.people
-    return PolicyPicture(
+    return PolicyView(
         tuple(rows),
         who.requesters,
         who.approvers,
@@ -49,12 +49,12 @@ def policy_picture(core: Core) -> PolicyPicture:
     )
 
 
-def delegations(core: Core) -> tuple[DelegationPicture, ...]:
+def delegations(core: Core) -> tuple[DelegationView, ...]:
     """Those in force and to come, the next to end first."""
     now = core.clock.now()
     ahead = sorted((d for d in core.policy.delegations if now < d.until), key=lambda d: (d.until, d.since))
     return tuple(
-        DelegationPicture(d.away, d.delegate, d.since, d.until, d.reason, in_force=d.in_force(now))
+        DelegationView(d.away, d.delegate, d.since, d.until, d.reason, in_force=d.in_force(now))
         for d in ahead
     )
 
@@ -67,12 +67,12 @@ def _duration(span: timedelta) -> str:
     return f"{seconds} s"
 
 
-async def who(core: Core, kind: str, requester: str) -> WhoPicture:
+async def who(core: Core, kind: str, requester: str) -> WhoView:
     """Who may approve this kind now, were `requester` to ask."""
     cls = core.kinds[kind]
     standing = await people.standing_lately(core)
     able = who_may_be_second(requester, standing)
-    return WhoPicture(
+    return WhoView(
         title=cls.title,
         approvals=core.policy.of(kind).approvals,
         able=tuple(sorted(able)),

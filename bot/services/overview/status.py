@@ -15,8 +15,7 @@ from bot.services.events.backfill import CURSOR
 from bot.services.events.polling import POLLED
 from bot.services.money import float_lookups
 from bot.services.operators import programs
-from bot.view_models.pictures import AlertPicture
-from bot.view_models.status import Freshness, ProgramState, StatusPicture
+from bot.view_models import AlertView, Freshness, ProgramState, StatusView
 from storage.cards import api_snapshots, cards
 from storage.events import cursors, inbox, webhook_secrets
 from storage.messages import alerts
@@ -28,7 +27,7 @@ _STATUSES = ("ACTIVE", "FROZEN", "BLOCKED", "EXPIRED")
 _MOST = 1000
 
 
-async def now(core: Core, named: Sequence[str] = ()) -> StatusPicture:
+async def now(core: Core, named: Sequence[str] = ()) -> StatusView:
     """The state of these programs, of all without a name. The float is read live where it is not fresh."""
     shown = tuple(named) or tuple(sorted(core.partners))
     trouble = {}
@@ -43,10 +42,10 @@ async def now(core: Core, named: Sequence[str] = ()) -> StatusPicture:
         pending = [r.created_at for r in waiting if r.state is State.PENDING]
         counted = Counter(str(r.state) for r in waiting if r.program in shown)
         firing = await open_alerts(tx, core)
-        return StatusPicture(tx.now, states, counted, min(pending, default=None), firing, trouble)
+        return StatusView(tx.now, states, counted, min(pending, default=None), firing, trouble)
 
 
-async def open_alerts(tx: Tx, core: Core) -> tuple[AlertPicture, ...]:
+async def open_alerts(tx: Tx, core: Core) -> tuple[AlertView, ...]:
     """What is open and not snoozed, the worst first, then the newest."""
     found = [a for a in await alerts.open_ones(tx) if a.state != "snoozed"]
     ordered = sorted(found, key=lambda a: -Severity(a.severity).rank)

@@ -20,8 +20,7 @@ from bot.partner.models import Fees
 from bot.services.core import Core
 from bot.services.money import float_lookups
 from bot.services.operators import programs
-from bot.view_models.pictures import FloatPicture
-from bot.view_models.status import WhatIfPicture
+from bot.view_models import FloatView, WhatIfView
 from storage.requests import requests
 from storage.transaction import Tx
 
@@ -38,7 +37,7 @@ class _Bound:
     sentence: str
 
 
-async def answer(core: Core, asked: WhatIf, slack_id: str, *, program: str | None = None) -> WhatIfPicture:
+async def answer(core: Core, asked: WhatIf, slack_id: str, *, program: str | None = None) -> WhatIfView:
     """For this person, now. Raises PartnerError."""
     program = program or core.default_program
     money = await float_lookups.float_now(core, program=program)
@@ -55,7 +54,7 @@ async def answer(core: Core, asked: WhatIf, slack_id: str, *, program: str | Non
     short = [b.sentence for b in bounds if b.most is not None and b.most < count and b.sentence]
     fits = count > 0 and not short
     each_usd = (asked.amount_usd or Decimal(0)) + fee_usd
-    return WhatIfPicture(
+    return WhatIfView(
         asked=_in_words(asked, count),
         fits=fits,
         verdict=_verdict(asked, count, most, fits=fits),
@@ -85,7 +84,7 @@ def _verdict(asked: WhatIf, count: int, most: int | None, *, fits: bool) -> str:
     return f"No. {what}: it does not fit just now.{rest}"
 
 
-def _float(core: Core, asked: WhatIf, money: FloatPicture, fee_usd: Decimal, fees: Fees) -> _Bound:
+def _float(core: Core, asked: WhatIf, money: FloatView, fee_usd: Decimal, fees: Fees) -> _Bound:
     """What is available, less what waits for approval, against amounts and first months' fees."""
     each_usd = (asked.amount_usd or Decimal(0)) + fee_usd
     room_usd = Decimal(money.available_usd) - Decimal(money.pending_usd)
@@ -115,7 +114,7 @@ def _to_fund(short_usd: Decimal, fees: Fees) -> str:
     )
 
 
-def _allowance(asked: WhatIf, money: FloatPicture) -> _Bound:
+def _allowance(asked: WhatIf, money: FloatView) -> _Bound:
     if money.cards_limit is None:
         return _Bound(("Card allowance", "no cap"), None, "")
     left = max(0, money.cards_limit - money.cards_total)

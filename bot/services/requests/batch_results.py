@@ -13,7 +13,7 @@ from bot.services.core import Core
 from bot.services.requests import batch_summary
 from bot.services.requests.batch_reading import can_be_asked_again
 from bot.services.requests.batch_rows import included, is_left_out, moved_usd
-from bot.view_models.pictures import BatchPicture, BulkRowPicture, ResultsPicture
+from bot.view_models import BatchView, BulkRowView, ResultsView
 from storage.errors import Purged
 from storage.requests import requests
 from storage.transaction import Tx
@@ -31,15 +31,15 @@ _HEADER = (
 )
 
 
-async def batch(tx: Tx, core: Core, found: Request) -> BatchPicture:
+async def batch(tx: Tx, core: Core, found: Request) -> BatchView:
     rows = await requests.rows_of(tx, found.id)
     states = Counter(row.state for row in rows if not is_left_out(row))
     again = not found.is_open and can_be_asked_again(core.kinds[found.kind])
-    return BatchPicture(states, tuple(map(_row, rows)), again)
+    return BatchView(states, tuple(map(_row, rows)), again)
 
 
-def _row(row: Request) -> BulkRowPicture:
-    return BulkRowPicture(
+def _row(row: Request) -> BulkRowView:
+    return BulkRowView(
         number=int(row.facts["row"]),
         line=int(row.facts["line"]),
         summary=row.summary,
@@ -59,7 +59,7 @@ def effect(core: Core, found: Request, facts: Facts) -> tuple[tuple[Line, ...], 
     return tuple(lines), tuple(batch_summary.concerns(cls, rows, found.exposure_usd, facts))
 
 
-async def rows_in_full(tx: Tx, core: Core, found: Request) -> tuple[BulkRowPicture, ...]:
+async def rows_in_full(tx: Tx, core: Core, found: Request) -> tuple[BulkRowView, ...]:
     """The rows that are asked for, private values as typed; without them once they are purged."""
     shown = []
     for row in await included(tx, found):
@@ -77,12 +77,12 @@ async def _private(tx: Tx, row: Request) -> dict[str, str]:
         return {}
 
 
-async def results(tx: Tx, found: Request) -> ResultsPicture:
+async def results(tx: Tx, found: Request) -> ResultsView:
     """What became of each row, as CSV. No private value is in it: what is said of a row is what its card says."""
     rows = await requests.rows_of(tx, found.id)
     asked = [row for row in rows if not is_left_out(row)]
     told = ending_text(Counter(row.state for row in asked), moved_usd(asked), found.exposure_usd)
-    return ResultsPicture(
+    return ResultsView(
         request_id=found.id,
         name=results_name(found.id),
         text=f"{found.id}: {told}",

@@ -27,7 +27,7 @@ from bot.services.requests.batch_approval import ROWS_DIGEST
 from bot.services.requests.batch_reading import Read, of_draft
 from bot.services.requests.lifecycle import FIRST_REMINDER, existing, free_id, note, record
 from bot.services.requests.signatures import body_mac, digest_of
-from bot.view_models.pictures import BulkPreviewPicture, BulkRowPicture
+from bot.view_models import BulkPreviewView, BulkRowView
 from storage.cards import cards
 from storage.requests import decisions, requests
 from storage.requests import drafts as draft_rows
@@ -40,7 +40,7 @@ _MOST_LINES_TOLD = 10
 _GONE = "This was submitted already, or the draft is gone. Look at /requests before asking again."
 
 
-async def preview(core: Core, draft_id: str, slack_id: str) -> BulkPreviewPicture:
+async def preview(core: Core, draft_id: str, slack_id: str) -> BulkPreviewView:
     """Read the float once, look at each row's card, and say what all of it would do. Raises PartnerError."""
     async with core.store.read() as tx:
         draft = await draft_rows.get(tx, draft_id)
@@ -61,7 +61,7 @@ async def preview(core: Core, draft_id: str, slack_id: str) -> BulkPreviewPictur
     concerns = batch_summary.concerns(read.cls, rows, total_usd, facts)
     if paused:
         concerns.insert(0, Concern(approved_while_paused(paused)))
-    return BulkPreviewPicture(
+    return BulkPreviewView(
         draft_id=draft.id,
         kind=kind,
         title=read.cls.title,
@@ -71,7 +71,7 @@ async def preview(core: Core, draft_id: str, slack_id: str) -> BulkPreviewPictur
         lines=(*batch_summary.lines(read.cls, rows, total_usd, facts), *limits),
         concerns=tuple(concerns),
         rows=tuple(
-            BulkRowPicture(number=number, line=row.line, summary=operation.summary())
+            BulkRowView(number=number, line=row.line, summary=operation.summary())
             for number, (row, operation) in enumerate(zip(read.rows, operations, strict=True), 1)
         ),
         approvals_needed=core.policy.of(kind).approvals_needed(total_usd),

@@ -19,7 +19,7 @@ from bot.services.core import Core
 from bot.services.requests import batch_results, local_facts, view_models
 from bot.services.requests.drafts import house_concerns
 from bot.services.requests.lifecycle import existing
-from bot.view_models.pictures import BulkRowPicture, Confirmation, InboxPicture, RequestPicture
+from bot.view_models import BulkRowView, Confirmation, InboxView, RequestView
 from storage.errors import Purged
 from storage.requests import decisions, request_search, requests
 from storage.transaction import Tx
@@ -50,17 +50,17 @@ def waiting_for(slack_id: str, waiting: Iterable[Pending], standing: Standing) -
     return tuple(p.request for p in waiting if waits_for(slack_id, p.request, p.approved_by, standing))
 
 
-async def inbox_of(core: Core, slack_id: str) -> InboxPicture:
+async def inbox_of(core: Core, slack_id: str) -> InboxView:
     """What waits for this person, what they asked for, what was decided lately; oldest waiting first."""
     standing = await people.standing_lately(core)
     async with core.store.read() as tx:
         waiting = waiting_for(slack_id, await pending(tx), standing)
         mine = await requests.find(tx, requester=slack_id, states=OPEN, limit=50)
         recent = await requests.find(tx, states=frozenset(State) - OPEN, limit=10)
-    return InboxPicture(waiting, tuple(mine), tuple(recent))
+    return InboxView(waiting, tuple(mine), tuple(recent))
 
 
-async def request_picture(core: Core, request_id: str) -> RequestPicture:
+async def request_picture(core: Core, request_id: str) -> RequestView:
     """Raises NotFound."""
     async with core.store.read() as tx:
         return await view_models.request(tx, core, await existing(tx, request_id))
@@ -136,7 +136,7 @@ async def search(
     return RequestPage(tuple(rows), total, page, pages)
 
 
-async def _confirmation_of_batch(core: Core, picture: RequestPicture) -> Confirmation:
+async def _confirmation_of_batch(core: Core, picture: RequestView) -> Confirmation:
     """The same for a batch: the account is read once, and every row is shown with its private values."""
     request = picture.request
     try:
@@ -151,7 +151,7 @@ async def _confirmation_of_batch(core: Core, picture: RequestPicture) -> Confirm
 
 async def rows_to_approve(
     core: Core, request_id: str, slack_id: str, standing: Standing
-) -> tuple[BulkRowPicture, ...]:
+) -> tuple[BulkRowView, ...]:
     """The rows of a batch that waits for this person, with their private values, for their modal.
 
     `standing` is that of `refresh.require_may_approve`. Raises NotAllowed for everybody else.

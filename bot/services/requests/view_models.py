@@ -9,14 +9,14 @@ from bot.services.core import Core
 from bot.services.operators import programs
 from bot.services.requests import batch_results
 from bot.services.requests.drafts import house_concerns
-from bot.view_models.pictures import RequestPicture
+from bot.view_models import RequestView
 from storage.requests import decisions
 from storage.transaction import Tx
 
 
-async def request(tx: Tx, core: Core, found: Request) -> RequestPicture:
+async def request(tx: Tx, core: Core, found: Request) -> RequestView:
     lines, concerns = shown_facts(core, found)
-    return RequestPicture(
+    return RequestView(
         request=found,
         title=core.kinds[found.kind].title if found.kind in core.kinds else found.kind,
         code=short_code(found.digest),

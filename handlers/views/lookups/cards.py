@@ -10,7 +10,7 @@ from bot.domain.alerts import decline_causes
 from bot.domain.cards import label, masked
 from bot.domain.events.statements import CardStatement, DeclineGroup, DeclineReport, PurchaseLine, by_day
 from bot.domain.money.amounts import format_usd
-from bot.view_models.pictures import CardListPicture, CardPicture
+from bot.view_models import CardListView, CardView
 from handlers.views import blocks as b
 from handlers.views import charts, ids
 from handlers.views.replies import age, listed, pages, usd, with_buttons
@@ -29,7 +29,7 @@ _STATUS = {
 Button = tuple[str, str]  # text, command
 
 
-def card_answer(found: CardPicture, buttons: Sequence[Button] = (), more: Sequence[Button] = ()) -> b.Block:
+def card_answer(found: CardView, buttons: Sequence[Button] = (), more: Sequence[Button] = ()) -> b.Block:
     """One card: how it stands and why, what is on it, what was bought, what is asked for it, what to do next."""
     name = label(found.holder, found.last4)
     lines = [
@@ -50,7 +50,7 @@ def card_answer(found: CardPicture, buttons: Sequence[Button] = (), more: Sequen
     return with_buttons(b.message(text, blocks), _next_steps(buttons, more))
 
 
-def _why(found: CardPicture) -> str:
+def _why(found: CardView) -> str:
     """Who froze it, when and why; what another status means."""
     if found.status != "FROZEN":
         return b.esc(_STATUS.get(found.status or "", ""))
@@ -98,7 +98,7 @@ def _next_steps(buttons: Sequence[Button], more: Sequence[Button]) -> list[b.Blo
     return found
 
 
-def card_list(found: CardListPicture, command: str = "card list") -> b.Block:
+def card_list(found: CardListView, command: str = "card list") -> b.Block:
     """A page of the directory as a table."""
     kind = f"{found.status.lower()} " if found.status else ""
     head = b.counted(found.total, f"{kind}card")

@@ -10,7 +10,7 @@ from zoneinfo import ZoneInfo
 from bot.domain.events.statements import LedgerLine, LedgerReport, by_day
 from bot.domain.money.amounts import format_usd, plain
 from bot.partner.models import Earnings, Fees
-from bot.view_models.pictures import FloatPicture, RunwayPicture
+from bot.view_models import FloatView, RunwayView
 from handlers.views import blocks as b
 from handlers.views import charts, ids
 from handlers.views.lookups.cards import local
@@ -19,7 +19,7 @@ from handlers.views.replies import age, money_of, pages, usd, with_buttons
 ROWS = 25
 
 
-def float_answer(found: FloatPicture) -> b.Block:
+def float_answer(found: FloatView) -> b.Block:
     """`/float`: what there is, what is spoken for, how long it lasts, and when the API said so."""
     after = Decimal(found.available_usd) - Decimal(found.pending_usd)
     lines = [
@@ -53,7 +53,7 @@ def float_answer(found: FloatPicture) -> b.Block:
     return b.message(text, blocks)
 
 
-def runway(found: RunwayPicture) -> str:
+def runway(found: RunwayView) -> str:
     """How long until the floor, at the pace of the last days."""
     if not found.known:
         return "not known yet: too little was seen"

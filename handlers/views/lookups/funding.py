@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from bot.view_models.pictures import AddressPicture, FundingPicture
+from bot.view_models import AddressView, FundingView
 from handlers.views import blocks as b
 from handlers.views.lookups.float_and_ledger import in_hours
 from handlers.views.replies import pages, usd, with_buttons
@@ -13,7 +13,7 @@ ROWS = 25
 
 
 def funding_list(
-    found: Sequence[FundingPicture], program: str, command: str = "funding list", page: int = 1
+    found: Sequence[FundingView], program: str, command: str = "funding list", page: int = 1
 ) -> b.Block:
     """Submissions as a table: those that are stuck first, then those on their way, then the newest."""
     head = b.counted(len(found), "funding submission")
@@ -36,7 +36,7 @@ def funding_list(
     return with_buttons(b.message(head, blocks), pages(command, page, of))
 
 
-def _row(found: FundingPicture) -> tuple[str, ...]:
+def _row(found: FundingView) -> tuple[str, ...]:
     age = "–" if found.age is None else in_hours(found.age)
     return (
         found.id,
@@ -49,14 +49,14 @@ def _row(found: FundingPicture) -> tuple[str, ...]:
     )
 
 
-def _stuck(found: FundingPicture) -> str:
+def _stuck(found: FundingView) -> str:
     if found.status == "review":
         return f"in review. {b.esc(found.words)}"
     usual = f", usually at most {in_hours(found.usual)}" if found.usual else ""
     return f"{b.esc(found.overdue)} on its way{usual}"
 
 
-def funding_answer(found: FundingPicture, link: str = "") -> b.Block:
+def funding_answer(found: FundingView, link: str = "") -> b.Block:
     """One submission. `link` is the address of its request's message, where there is one."""
     lines = [
         ("Status", found.status),
@@ -89,7 +89,7 @@ def funding_answer(found: FundingPicture, link: str = "") -> b.Block:
     return b.message(f"Funding {b.esc(found.id)}: {b.esc(found.status)}", blocks)
 
 
-def addresses(found: Sequence[AddressPicture], program: str) -> b.Block:
+def addresses(found: Sequence[AddressView], program: str) -> b.Block:
     """Where to send, read live at this moment."""
     blocks = [b.header("Funding addresses")]
     if found:

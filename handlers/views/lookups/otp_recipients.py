@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from bot.view_models.status import CodePerson
+from bot.view_models import CodePerson
 from handlers.views import blocks as b
 
 _SHOWN = 40

@@ -6,13 +6,13 @@ from bot.domain.events.statements import RequestPage
 from bot.domain.money.amounts import format_usd
 from bot.domain.requests.lifecycle import Request
 from bot.domain.requests.verification import Verification
-from bot.view_models.pictures import InboxPicture
+from bot.view_models import InboxView
 from handlers.views import blocks as b
 from handlers.views.replies import listed, pages, with_buttons
 from handlers.views.requests import states
 
 
-def inbox(found: InboxPicture) -> b.Block:
+def inbox(found: InboxView) -> b.Block:
     """`/requests`: what waits for me, what I asked for, what was decided lately."""
     blocks = [b.header(f"{len(found.waiting)} waiting for you, {len(found.mine)} of yours open")]
     blocks += listed("Waiting for you", found.waiting, "Nothing waits for you.")

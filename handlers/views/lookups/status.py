@@ -5,8 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 
 from bot.domain.money.amounts import exact_sum, format_usd
-from bot.view_models.pictures import AlertPicture
-from bot.view_models.status import Freshness, ProgramState, StatusPicture, WhatIfPicture
+from bot.view_models import AlertView, Freshness, ProgramState, StatusView, WhatIfView
 from handlers.views import blocks as b
 from handlers.views import ids
 from handlers.views.replies import usd
@@ -21,7 +20,7 @@ _SIGNING = {
 _ALERTS = 8
 
 
-def status(found: StatusPicture, *, may_pause: bool) -> b.Block:
+def status(found: StatusView, *, may_pause: bool) -> b.Block:
     """Float, requests, alerts, funding, webhook, poller and sending, each with its age."""
     blocks = [b.header("Status")]
     for state in found.programs:
@@ -87,7 +86,7 @@ def freshness(parts: tuple[Freshness, ...]) -> str:
     return f"Read last: {' · '.join(said)}"
 
 
-def _requests(found: StatusPicture) -> str:
+def _requests(found: StatusView) -> str:
     if not found.requests:
         return "none"
     counted = ", ".join(f"{count} {state}" for state, count in sorted(found.requests.items()))
@@ -97,7 +96,7 @@ def _requests(found: StatusPicture) -> str:
     return f"{counted}{oldest}"
 
 
-def alerts_in_brief(found: tuple[AlertPicture, ...], most: int) -> list[b.Block]:
+def alerts_in_brief(found: tuple[AlertView, ...], most: int) -> list[b.Block]:
     """One line for each open alert, the worst first, with since when."""
     if not found:
         return [b.section("*Open alerts* none")]
@@ -109,7 +108,7 @@ def alerts_in_brief(found: tuple[AlertPicture, ...], most: int) -> list[b.Block]
     return [b.section("\n".join([f"*Open alerts* {len(found)}", *lines, *more]))]
 
 
-def _held(alert: AlertPicture) -> str:
+def _held(alert: AlertView) -> str:
     return f" · {b.mention(alert.acknowledged_by)} looks after it" if alert.acknowledged_by else ""
 
 
@@ -151,7 +150,7 @@ def pause_form(program: str) -> b.Block:
     return b.modal(ids.PAUSE_FORM, "Pause sending", blocks, submit="Pause", meta=ids.pack(program=program))
 
 
-def what_if(found: WhatIfPicture) -> b.Block:
+def what_if(found: WhatIfView) -> b.Block:
     """The verdict, the figures behind it, and what would have to change."""
     head = f"{'✓' if found.fits else '✗'} {found.verdict}"
     blocks = [b.header(found.asked), b.section(b.esc(head)), b.table(("What", "How much"), found.lines)]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bot.view_models.pictures import WebhookPicture
+from bot.view_models import WebhookView
 from handlers.views import blocks as b
 from handlers.views import ids
 
@@ -13,7 +13,7 @@ _SECRETS = {
 }
 
 
-def answer(found: WebhookPicture) -> b.Block:
+def answer(found: WebhookView) -> b.Block:
     """Where events go; admins get the buttons, each of which opens the form of a two-person request."""
     url = found.url or "not registered"
     lines = [("Events go to", url), ("This bot", found.our_url or "has no public address")]
@@ -32,7 +32,7 @@ def answer(found: WebhookPicture) -> b.Block:
     return b.message(f"Webhook of {b.esc(found.program)}: {b.esc(url)}", blocks)
 
 
-def _buttons(found: WebhookPicture) -> b.Block:
+def _buttons(found: WebhookView) -> b.Block:
     buttons = [
         b.button(
             "Register",

@@ -9,7 +9,7 @@ from bot.domain.requests.batch_csv import MAX_ROWS, Problem
 from bot.domain.requests.batches import progress_text
 from bot.domain.requests.lifecycle import Request, State
 from bot.operations._base import Operation
-from bot.view_models.pictures import BulkPreviewPicture, BulkRowPicture, Confirmation, RequestPicture
+from bot.view_models import BulkPreviewView, BulkRowView, Confirmation, RequestView
 from handlers.views import blocks as b
 from handlers.views import ids
 from handlers.views.requests import approval_modals, forms
@@ -71,7 +71,7 @@ def paste_form(cls: type[Operation], template: str, *, channel: str = "") -> b.B
     return b.modal(ids.BULK_PASTE, cls.title, blocks, submit="Preview", close="Cancel", meta=meta)
 
 
-def preview(found: BulkPreviewPicture, page: int = 1, *, channel: str = "") -> b.Block:
+def preview(found: BulkPreviewView, page: int = 1, *, channel: str = "") -> b.Block:
     """What the whole would do; the reason is typed here, and Submit records it."""
     blocks = [b.header(found.verb), b.plain_section(found.summary), *forms.concerns(found.concerns)]
     lines = list(found.lines)
@@ -85,7 +85,7 @@ def preview(found: BulkPreviewPicture, page: int = 1, *, channel: str = "") -> b
     return b.modal(ids.BULK_PREVIEW, found.title, blocks, submit="Submit", close="Close", meta=meta)
 
 
-def _who(found: BulkPreviewPicture) -> str:
+def _who(found: BulkPreviewView) -> str:
     needed = b.counted(found.approvals_needed, "approval")
     names = ", ".join(b.mention(person) for person in found.approvers[:10])
     if len(found.approvers) < found.approvals_needed:
@@ -96,7 +96,7 @@ def _who(found: BulkPreviewPicture) -> str:
     return f"*Needs {needed}* for the total, of: {names}. Not yours."
 
 
-def rows(picture: RequestPicture, page: int = 1, *, viewer: str = "") -> b.Block:
+def rows(picture: RequestView, page: int = 1, *, viewer: str = "") -> b.Block:
     """All rows of a batch with what came of each; the requester may leave some out while it is pending."""
     request, batch = picture.request, picture.batch
     found = batch.rows if batch else ()
@@ -110,7 +110,7 @@ def rows(picture: RequestPicture, page: int = 1, *, viewer: str = "") -> b.Block
     return b.modal(ids.NOTICE, request.id, blocks, meta=ids.pack(request=request.id))
 
 
-def leave_out_form(picture: RequestPicture) -> b.Block:
+def leave_out_form(picture: RequestView) -> b.Block:
     """Which rows are not asked for after all."""
     request = picture.request
     found = picture.batch.rows if picture.batch else ()
@@ -126,7 +126,7 @@ def leave_out_form(picture: RequestPicture) -> b.Block:
     return b.modal(ids.BULK_LEFT_OUT, "Leave rows out", blocks, submit="Leave out", close="Back", meta=meta)
 
 
-def confirmation(found: Confirmation, in_full: Sequence[BulkRowPicture], page: int = 1) -> b.Block:
+def confirmation(found: Confirmation, in_full: Sequence[BulkRowView], page: int = 1) -> b.Block:
     """What an approver reads: the total and its effect as for any request, and every row, in pages."""
     view = approval_modals.confirmation(found)
     *upper, how_many, money = view["blocks"]

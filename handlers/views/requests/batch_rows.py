@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from bot.domain.requests.batches import progress_text
 from bot.domain.requests.lifecycle import State
-from bot.view_models.pictures import BulkRowPicture, RequestPicture
+from bot.view_models import BulkRowView, RequestView
 from handlers.views import blocks as b
 from handlers.views import ids
 from handlers.views.requests import states
@@ -18,7 +18,7 @@ _IN_A_SECTION = 10
 _NEEDS_A_LOOK = frozenset({State.FAILED, State.UNRESOLVED, State.EXPIRED, State.CANCELLED})
 
 
-def on_card(picture: RequestPicture) -> list[b.Block]:
+def on_card(picture: RequestView) -> list[b.Block]:
     """The rows on the request's message: the first ones, or how far it is and what needs a look."""
     batch, request = picture.batch, picture.request
     if batch is None:
@@ -38,7 +38,7 @@ def on_card(picture: RequestPicture) -> list[b.Block]:
 
 
 def page_of(
-    found: Sequence[BulkRowPicture], page: int, what: str, *, can_resolve: bool = False
+    found: Sequence[BulkRowView], page: int, what: str, *, can_resolve: bool = False
 ) -> list[b.Block]:
     """One page of rows, and buttons to the pages beside it."""
     pages = max(1, -(-len(found) // PAGE))
@@ -65,7 +65,7 @@ def page_of(
     return [*blocks, b.context(f"Rows {first} to {last} of {len(found)}"), b.actions(beside, "pages")]
 
 
-def _row_text(row: BulkRowPicture) -> str:
+def _row_text(row: BulkRowView) -> str:
     """`✓ 3. Top up ALICE MOREAU ••4242 by 50.00 USD`, and what is said of it where that matters."""
     text = f"{row.number}. {row.summary}"
     if row.is_left_out:

@@ -6,7 +6,7 @@ from bot.domain.ids import short_code
 from bot.domain.money.amounts import format_usd
 from bot.domain.requests.approvals import Decision, DecisionKind
 from bot.domain.requests.lifecycle import OPEN, SENT, Request, State
-from bot.view_models.pictures import DirectPicture, LinePicture, RequestPicture, ResultsPicture
+from bot.view_models import DirectView, LineView, RequestView, ResultsView
 from handlers.views import blocks as b
 from handlers.views import ids
 from handlers.views.requests import batch_rows, forms, states
@@ -15,7 +15,7 @@ _ENDED_UNDONE = frozenset({State.REJECTED, State.CANCELLED, State.EXPIRED, State
 EVIDENCE_LIMIT = 1000
 
 
-def card(picture: RequestPicture) -> b.Block:
+def card(picture: RequestView) -> b.Block:
     """The message in the approvals channel, redrawn in place through every state."""
     request = picture.request
     blocks = [b.header(f"{states.heading_of(request)}: {request.summary}"), b.section(title_line(picture))]
@@ -34,14 +34,14 @@ def card(picture: RequestPicture) -> b.Block:
     return b.message(_fallback(request), blocks)
 
 
-def waits(picture: RequestPicture) -> str:
+def waits(picture: RequestView) -> str:
     """That nothing is sent just now, and for how long an approval waits for it."""
     until = picture.request.valid_until
     end = f" It waits until {b.when(until, '{time}')}, then it ends and nothing is sent." if until else ""
     return f"*▲ {b.esc(picture.paused)}* Decisions go on.{end}"
 
 
-def title_line(picture: RequestPicture) -> str:
+def title_line(picture: RequestView) -> str:
     """Id, state, who asked, and whether real money moves."""
     request = picture.request
     money = "LIVE" if picture.live else "SANDBOX"
@@ -52,7 +52,7 @@ def title_line(picture: RequestPicture) -> str:
     )
 
 
-def _facts(picture: RequestPicture) -> list[b.Line]:
+def _facts(picture: RequestView) -> list[b.Line]:
     request = picture.request
     lines = [("Reason", request.reason), *picture.lines]
     if request.exposure_usd:
@@ -73,7 +73,7 @@ def approvals(decisions: tuple[Decision, ...]) -> list[Decision]:
     return [d for d in decisions if d.kind is DecisionKind.APPROVE]
 
 
-def _policy(picture: RequestPicture) -> list[str]:
+def _policy(picture: RequestView) -> list[str]:
     """Who has to do what by when, in the words of the state."""
     request = picture.request
     given = approvals(picture.decisions)
@@ -90,21 +90,21 @@ def _policy(picture: RequestPicture) -> list[str]:
     return [*parts, f"code {b.esc(picture.code)}", f"asked {b.when(request.created_at)}"]
 
 
-def _confirmed(picture: RequestPicture, names: str) -> str:
+def _confirmed(picture: RequestView, names: str) -> str:
     done = next((d for d in picture.decisions if d.kind is DecisionKind.CONFIRM), None)
     if done:
         return f"acted at once, confirmed by {b.mention(done.actor)}"
     return f"acted at once on the requester's word · a second person of {names} has to confirm or undo it"
 
 
-def waits_for_confirmation(picture: RequestPicture) -> bool:
+def waits_for_confirmation(picture: RequestView) -> bool:
     """A Freeze now that was sent and that no second person has confirmed."""
     request = picture.request
     sent = request.break_glass and request.state in SENT and request.state is not State.FAILED
     return sent and not any(d.kind is DecisionKind.CONFIRM for d in picture.decisions)
 
 
-def _buttons(picture: RequestPicture) -> list[b.Block]:
+def _buttons(picture: RequestView) -> list[b.Block]:
     """At most three, and the rest under the dots. Their value is the id and the version, nothing else."""
     request = picture.request
     stamp = ids.stamp(request.id, request.version)
@@ -168,7 +168,7 @@ _LINES = {
 }
 
 
-def line(picture: LinePicture) -> b.Block:
+def line(picture: LineView) -> b.Block:
     """One line of the thread, which is the timeline and the receipt."""
     request = picture.request
     text = _line_text(picture)
@@ -179,7 +179,7 @@ def line(picture: LinePicture) -> b.Block:
     return b.message(f"{b.esc(request.id)}: {text}", blocks)
 
 
-def _line_text(picture: LinePicture) -> str:
+def _line_text(picture: LineView) -> str:
     request = picture.request
     given = len(approvals(picture.decisions))
     if picture.line == "approval":
@@ -197,7 +197,7 @@ def _line_text(picture: LinePicture) -> str:
     return f"{b.esc(picture.line.replace('_', ' ').capitalize())}."
 
 
-def _reminder(picture: LinePicture, missing: int) -> str:
+def _reminder(picture: LineView, missing: int) -> str:
     request = picture.request
     names = ", ".join(b.esc(n) for n in picture.approver_names)
     if request.break_glass:
@@ -205,7 +205,7 @@ def _reminder(picture: LinePicture, missing: int) -> str:
     return f"◷ Still waiting for {b.counted(missing, 'approval')} of {names}. Expires {b.when(request.expires_at)}."
 
 
-def _said(picture: LinePicture) -> str:
+def _said(picture: LineView) -> str:
     """The words of a person that belong to the line: a rejection's reason, a resolution's evidence."""
     if picture.line == "rejected":
         return next((d.reason for d in picture.decisions if d.kind is DecisionKind.REJECT), picture.text)
@@ -224,12 +224,12 @@ def _said(picture: LinePicture) -> str:
     return picture.text
 
 
-def results(picture: ResultsPicture) -> b.Block:
+def results(picture: ResultsView) -> b.Block:
     """The words beside a batch's file of results."""
     return b.message(b.esc(picture.text), [b.plain_section(picture.text)])
 
 
-def direct(picture: DirectPicture) -> b.Block:
+def direct(picture: DirectView) -> b.Block:
     """To the requester alone: what became of it."""
     request = picture.request
     blocks = [b.section(f"*{states.heading_of(request)}:* your request *{b.esc(request.id)}*")]
@@ -250,7 +250,7 @@ def direct(picture: DirectPicture) -> b.Block:
     return b.message(f"{_fallback(request)}", blocks)
 
 
-def details(picture: RequestPicture) -> list[b.Block]:
+def details(picture: RequestView) -> list[b.Block]:
     """Everything about a request: terms, decisions, times. For `/requests show` and the Details modal."""
     request = picture.request
     blocks = [b.header(f"{request.id}: {request.summary}"), b.section(title_line(picture))]

@@ -12,8 +12,8 @@ from typing import Any
 import httpx
 import msgspec
 
-from bot.partner.access import public_address
 from bot.partner.endpoints import RECORD_READ_SECONDS
+from bot.partner.key_guard import public_address
 from bot.partner.loopback import is_loopback
 
 MOST_BYTES = 5 * 1024 * 1024

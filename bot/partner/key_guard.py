@@ -10,8 +10,8 @@ import re
 
 import httpx
 
-from bot.domain.secret import Secret
 from bot.partner.loopback import is_loopback
+from bot.partner.secret import Secret
 
 SANDBOX_PREFIX = "svc_live_00000000"
 

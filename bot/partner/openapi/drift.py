@@ -14,9 +14,9 @@ from typing import Any
 from bot.partner.calls import deposits as deposit_calls
 from bot.partner.certainty import documented
 from bot.partner.client import ENDPOINTS
-from bot.partner.described import Described, Reader
 from bot.partner.endpoints import Endpoint
-from bot.partner.known import UNSHOWN, VERSION, event_data
+from bot.partner.openapi.expected_schema import UNSHOWN, VERSION, event_data
+from bot.partner.openapi.openapi_fetch import Described, Reader
 from bot.partner.shapes import Sent, Shape
 
 _METHODS = ("get", "post", "put", "patch", "delete")

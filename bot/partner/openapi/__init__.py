@@ -1,0 +1,1 @@
+"""What the API says of itself: its OpenAPI description fetched, compared with what this client expects."""

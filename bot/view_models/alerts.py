@@ -1,0 +1,84 @@
+"""Alerts, their threads, mute rules, the daily digest and audit anchors as values for the views."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from bot.operations._base import Line
+from bot.view_models.money import FloatHistory
+
+
+@dataclass(frozen=True, slots=True)
+class AlertView:
+    """One condition someone should look at. `state`: raised, acknowledged, snoozed, resolved."""
+
+    id: str
+    kind: str
+    subject: str
+    severity: str  # info | warning | critical
+    state: str
+    title: str
+    text: str
+    count: int
+    raised_at: datetime
+    updated_at: datetime
+    resolved_at: datetime | None
+    live: bool
+    acknowledged_by: str = ""
+    held_until: datetime | None = None  # of the acknowledgement or the snooze
+    assigned_to: str = ""
+    is_mutable: bool = True
+    history: FloatHistory | None = None  # of the float, where it is what the alert is about
+
+
+@dataclass(frozen=True, slots=True)
+class AlertLineView:
+    """One line of an alert's thread. `mentions` are Slack ids of people, or of groups."""
+
+    actor: str
+    text: str
+    mentions: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class AlertChartView:
+    """The course of the float as a file for an alert's thread, where Slack took no chart in the alert itself."""
+
+    name: str
+    history: FloatHistory
+
+
+@dataclass(frozen=True, slots=True)
+class DigestView:
+    """What happened since the digest before: `lines` and `still_open` as they are written."""
+
+    day: str
+    lines: tuple[Line, ...]
+    still_open: tuple[str, ...]
+    live: bool
+
+
+@dataclass(frozen=True, slots=True)
+class AlertsView:
+    """`/countersign alerts`: what is open, and the mute rules in force."""
+
+    alerts: tuple[AlertView, ...]
+    mutes: tuple[MuteView, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class MuteView:
+    name: str
+    kind: str
+    about: str
+    by: str
+    until: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class AnchorView:
+    """Where the audit chain ends, as one line of JSON that `audit verify --anchors` reads."""
+
+    seq: int
+    line: str

@@ -1,0 +1,82 @@
+"""The policy, who decides, delegations, the webhook and one-time codes as values for the views."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from bot.operations._base import Line
+from bot.partner.secret import Secret
+
+
+@dataclass(frozen=True, slots=True)
+class CodeView:
+    """The one-time code of a purchase, for the one person who gets it. Never stored, never in a channel."""
+
+    label: str
+    where: str
+    code: Secret = field(repr=False)
+    good_until: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class WebhookView:
+    """`/countersign webhook`. `url` None = nothing registered; `signing`: current, lost or none."""
+
+    program: str
+    url: str | None
+    updated_at: datetime | None
+    our_url: str
+    signing: str
+    secret_since: datetime | None
+    last_delivery_at: datetime | None
+    may_change: bool
+    live: bool
+
+
+@dataclass(frozen=True, slots=True)
+class PolicyView:
+    """`/countersign policy` and `who`: each kind's approvals, tiers, expiry, in words by the view."""
+
+    rows: tuple[PolicyRow, ...]
+    requesters: tuple[str, ...]
+    approvers: tuple[str, ...]
+    admins: tuple[str, ...]
+    limits: tuple[Line, ...]
+    version: str
+    delegations: tuple[DelegationView, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class DelegationView:
+    """Who decides in whose place, as the reviewed file names them, until before `until`."""
+
+    away: str
+    delegate: str
+    since: datetime
+    until: datetime
+    reason: str
+    in_force: bool
+
+
+@dataclass(frozen=True, slots=True)
+class PolicyRow:
+    kind: str
+    title: str
+    approvals: int
+    tiers: tuple[tuple[str, int], ...]  # (above USD, approvals)
+    expires: str
+    run_now: bool
+
+
+@dataclass(frozen=True, slots=True)
+class WhoView:
+    """Who may approve a kind asked for by `requester`, now."""
+
+    title: str
+    approvals: int
+    able: tuple[str, ...]  # Slack ids
+    names: tuple[str, ...]
+    requester: str
+    in_place_of: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # of those able by delegation

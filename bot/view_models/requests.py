@@ -1,0 +1,140 @@
+"""A request and a batch as values for the views: the card, its thread, its forms and dialogs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from decimal import Decimal
+
+from bot.domain.requests.approvals import Decision
+from bot.domain.requests.lifecycle import Request, State
+from bot.operations._base import Concern, Line
+from bot.partner.secret import Secret
+
+
+@dataclass(frozen=True, slots=True)
+class BulkRowView:
+    """One row of a batch; `number` from 1, `line` in the file. Before the submission it has no id and no state."""
+
+    number: int
+    line: int
+    summary: str
+    id: str = ""
+    version: int = 0
+    state: State | None = None
+    text: str = ""  # what came of it
+    is_left_out: bool = False
+    private: tuple[Line, ...] = ()  # as typed, for the approver's modal alone
+
+
+@dataclass(frozen=True, slots=True)
+class BatchView:
+    """How the rows of a batch stand: counts by state, and the rows that are asked for."""
+
+    states: Mapping[State, int]
+    rows: tuple[BulkRowView, ...]
+    can_be_asked_again: bool = False  # the rows of which nothing came, once it has ended
+
+
+@dataclass(frozen=True, slots=True)
+class BulkPreviewView:
+    """What a batch would do, before anything is recorded. `approvers` are Slack ids of who may approve it now."""
+
+    draft_id: str
+    kind: str
+    title: str
+    verb: str
+    summary: str
+    total_usd: Decimal
+    lines: tuple[Line, ...]
+    concerns: tuple[Concern, ...]
+    rows: tuple[BulkRowView, ...]
+    approvals_needed: int
+    approvers: tuple[str, ...]
+    program: str
+    live: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ResultsView:
+    """A file for a request's thread. `content` is CSV in which no cell runs as a formula."""
+
+    request_id: str
+    name: str
+    text: str
+    content: str
+
+
+@dataclass(frozen=True, slots=True)
+class RequestView:
+    """The request card. `lines` and `concerns` are as of submit; `code` is the short code of the terms."""
+
+    request: Request
+    title: str  # of the kind: "Top up a card"
+    code: str
+    decisions: tuple[Decision, ...]
+    lines: tuple[Line, ...]
+    concerns: tuple[Concern, ...]
+    approver_names: tuple[str, ...]  # as the policy writes them: "@card-approvers"
+    live: bool
+    next_look_at: datetime | None = None
+    batch: BatchView | None = None
+    paused: str = ""  # why nothing is sent to its program now, in a sentence
+
+
+@dataclass(frozen=True, slots=True)
+class LineView:
+    """One line of the request's thread. `line` is a word of the list in `handlers.views.requests.request_card`."""
+
+    request: Request
+    line: str
+    actor: str
+    text: str
+    decisions: tuple[Decision, ...]
+    approver_names: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class DirectView:
+    """A direct message to the requester: what became of their request."""
+
+    request: Request
+    code: str
+    actor: str
+    link: str | None  # permalink of the card, where there is one
+    deciders: tuple[str, ...] = ()  # who decided on it, as the outcome may name them
+    paused: str = ""  # why nothing is sent to its program now, in a sentence
+
+
+@dataclass(frozen=True, slots=True)
+class LinkView:
+    """The one-time link to a card's details, for the requester alone. `url` is as good as the details."""
+
+    request: Request
+    url: Secret = field(repr=False)
+    good_until: datetime
+    again_until: datetime  # another link may be had until then
+
+
+@dataclass(frozen=True, slots=True)
+class Confirmation:
+    """The confirmation modal, drawn from the database and bound to `request.digest`.
+
+    `changed` says what is different from the facts shown at submit.
+    """
+
+    picture: RequestView
+    lines: tuple[Line, ...]
+    concerns: tuple[Concern, ...]
+    changed: tuple[str, ...]
+    facts_read: bool  # False: the API could not be read just now
+
+
+@dataclass(frozen=True, slots=True)
+class InboxView:
+    """`/requests` and Home: what waits for this person, what they asked for, what was decided lately."""
+
+    waiting: tuple[Request, ...]
+    mine: tuple[Request, ...]
+    recent: tuple[Request, ...]

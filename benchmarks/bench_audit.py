@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 
 from benchmarks import Row
-from bot.domain.time.clock import SystemClock
+from bot.domain.time import SystemClock
 from storage import audit
 from storage.migrate import migrate
 from storage.store import Store

@@ -12,13 +12,13 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import Row
-from bot.domain.time.clock import SystemClock
+from bot.domain.time import SystemClock
 from bot.engine.embedded import AT_ONCE, Embedded
 from bot.partner.client import PartnerClient
 from bot.partner.codec import encode
 from bot.partner.ratelimit import RateLimiter
+from bot.services import execution
 from bot.services.cards import card_sync
-from bot.services.execution import executor as execution
 from tests.crash.outside import PLENTY, issue_card
 from tests.support.world import World, a_world
 

@@ -18,10 +18,9 @@ import aiohttp
 import httpx
 
 from benchmarks import Row
-from bot.domain.events.relay import Destination, headers
-from bot.domain.time.clock import SystemClock
-from bot.services.events.relay import Relay
-from bot.services.events.ssrf import AT_ONCE, Sender
+from bot.domain.events import Destination, headers
+from bot.domain.time import SystemClock
+from bot.services.events import AT_ONCE, Relay, Sender
 from storage.events import relay as rows
 from tests.relay.receivers import NAMES, certificate
 from tests.support.world import World, a_world

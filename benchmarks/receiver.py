@@ -17,16 +17,13 @@ from pathlib import Path
 from benchmarks.deliveries import SECRET
 from bot import web
 from bot.domain.ids import Ids
-from bot.domain.time.clock import SystemClock
+from bot.domain.time import SystemClock
 from bot.partner.client import PartnerClient
 from bot.partner.ratelimit import RateLimiter
 from bot.partner.secret import Secret
 from bot.services.core import Channels, Core
-from bot.services.events import inbox
-from bot.services.events.intake import Intake
-from bot.services.events.webhooks import Webhooks
-from storage.events import webhook_secrets
-from storage.events.ingest import MOST_IN_A_BATCH, Ingest, Row
+from bot.services.events import Intake, Webhooks, inbox
+from storage.events import MOST_IN_A_BATCH, Ingest, Row, webhook_secrets
 from storage.migrate import migrate
 from storage.store import Store
 from storage.vault import Keyring, Vault

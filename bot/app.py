@@ -29,22 +29,24 @@ from bot.config import Config, Settings
 from bot.domain.ids import Ids, system_random
 from bot.engine.embedded import Embedded
 from bot.engine.timers import Timers
+from bot.services import execution
 from bot.services.core import Channels, Core, alone
-from bot.services.events import inbox, otp_delivery
-from bot.services.events.backfill import Backfill
-from bot.services.events.intake import Intake
-from bot.services.events.polling import Poller
-from bot.services.events.relay import Relay, note_destinations
-from bot.services.events.webhooks import Webhooks
-from bot.services.execution import executor as execution
-from bot.services.messages import audit_anchors
-from bot.services.messages.delivery import Outbox
-from bot.services.operators.leadership import Leader
+from bot.services.events import (
+    Backfill,
+    Intake,
+    Poller,
+    Relay,
+    Webhooks,
+    inbox,
+    note_destinations,
+    otp_delivery,
+)
+from bot.services.messages import Outbox, audit_anchors
+from bot.services.operators import Leader
 from bot.startup import Overrides, Start
 from handlers.home import Homes
-from handlers.slack_api.directory import SlackDirectory
-from handlers.slack_api.publish import SlackPublisher
-from storage.events.ingest import Ingest
+from handlers.slack_api import SlackDirectory, SlackPublisher
+from storage.events import Ingest
 from storage.store import Store
 
 log = logging.getLogger("countersign.app")

@@ -11,9 +11,9 @@ from bot import details, slack_connection, web
 from bot.domain.card_details import Manner
 from bot.language_model import LanguageModel, connected
 from bot.partner.secret import Secret
-from bot.services.conversation.dialog import Reader
+from bot.services.conversation import Reader
 from bot.services.core import Core
-from bot.services.events.webhooks import Webhooks
+from bot.services.events import Webhooks
 from bot.services.execution import card_details_access
 from bot.services.operators import health
 from bot.startup import Start

@@ -6,18 +6,15 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 
 from bot.config import Poll
-from bot.domain.events.retention import Retention
+from bot.domain.events import Retention
+from bot.services import requests
 from bot.services.alerts import alert_actions, decline_rules
 from bot.services.cards import details_link
 from bot.services.core import Core
-from bot.services.events import otp_delivery, retention
-from bot.services.events.backfill import Backfill
-from bot.services.events.polling import Poller
-from bot.services.events.webhooks import Webhooks
+from bot.services.events import Backfill, Poller, Webhooks, otp_delivery, retention
 from bot.services.execution import maintenance
 from bot.services.messages import audit_anchors, digest, reminders
 from bot.services.operators import confirmations, delegations, programs
-from bot.services.requests import lifecycle as requests
 
 Run = Callable[[], Awaitable[None]]
 # One that may be done twice, and one about what this process alone has seen.

@@ -15,9 +15,8 @@ from bot import operations
 from bot.config import Config, Settings
 from bot.domain.card_details import Reveals, origins
 from bot.domain.errors import CountersignError
-from bot.domain.time.clock import Clock, SystemClock
-from bot.operations._base import Operation
-from bot.operations.deposit_quote import QuoteDeposit
+from bot.domain.time import Clock, SystemClock
+from bot.operations import Operation, QuoteDeposit
 from bot.partner.client import PartnerClient
 from bot.partner.errors import PartnerError
 from bot.partner.key_guard import AccessRefused, check_access
@@ -26,7 +25,7 @@ from bot.partner.ratelimit import RateLimiter
 from bot.partner.secret import Secret
 from bot.services import people
 from bot.services.core import Core, no_crash
-from bot.services.events.ssrf import Sender
+from bot.services.events import Sender
 from bot.services.messages import audit_anchors
 from storage import audit
 from storage.operators import programs as known_programs

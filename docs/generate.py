@@ -18,7 +18,7 @@ import typer.main
 from bot.cli import app
 from bot.config import reference
 from bot.domain.alerts import Calls, catalogue
-from bot.domain.requests.lifecycle import TRANSITIONS, State
+from bot.domain.requests import TRANSITIONS, State
 from bot.operations import kinds
 from bot.partner.answers import COMMON, NO_ANSWER, Answer, Finding, Key, Pair
 from bot.partner.client import ENDPOINTS

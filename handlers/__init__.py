@@ -10,15 +10,12 @@ import re
 
 from slack_bolt.app.async_app import AsyncApp
 
-from handlers import home
+from handlers import buttons, commands, home, modals
 from handlers.buttons import alerts, card_details, paging, pause
-from handlers.buttons import requests as buttons
-from handlers.commands import slash as commands
 from handlers.conversation import dialog, messages
 from handlers.deps import Deps
 from handlers.guard import Seen, guarded
 from handlers.modals import batches
-from handlers.modals import submissions as modals
 from handlers.views import ids
 
 __all__ = ["Deps", "register"]

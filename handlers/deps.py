@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from bot.services.conversation.dialog import Reader
+from bot.services.conversation import Reader
 from bot.services.core import Core
 from handlers.background_tasks import AfterAck
-from handlers.slack_api.agent import Agent
+from handlers.slack_api import Agent
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,15 +20,13 @@ from slack_sdk.web.async_client import AsyncWebClient
 from slack_sdk.webhook import WebhookResponse
 
 from bot.domain.errors import CountersignError
-from bot.domain.time.clock import Clock
+from bot.domain.time import Clock
 from bot.partner.errors import PartnerError
 from bot.services.core import Core
 from handlers.deps import Deps
-from handlers.slack_api import chart_upload
-from handlers.slack_api.errors import code_of, retry_after_s
-from handlers.views import charts, replies
-from handlers.views.blocks import Block
-from handlers.views.requests.forms import trouble
+from handlers.slack_api import chart_upload, code_of, retry_after_s
+from handlers.views import Block, charts, replies
+from handlers.views.requests import trouble
 
 log = logging.getLogger("countersign.handlers")
 

@@ -13,16 +13,14 @@ from bot.partner.errors import PartnerError
 from bot.services import people
 from bot.services.core import Core
 from bot.services.execution import maintenance
-from bot.services.messages.delivery import SlackTrouble
+from bot.services.messages import SlackTrouble
 from bot.services.money import float_lookups
 from bot.services.overview import home
 from handlers.conversation import dialog
 from handlers.guard import Turn
-from handlers.slack_api import chart_upload
-from handlers.slack_api.errors import code_of, retry_after_s, status_of
+from handlers.slack_api import chart_upload, code_of, retry_after_s, status_of
+from handlers.views import Block, replies
 from handlers.views import home as views
-from handlers.views import replies
-from handlers.views.blocks import Block
 
 log = logging.getLogger("countersign.home")
 

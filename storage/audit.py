@@ -18,7 +18,7 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Row, insert, or_, select, update
 
-from bot.domain.money.csv_export import guarded
+from bot.domain.money import guarded
 from storage import tables as t
 from storage.columns import json_text, time_text
 from storage.transaction import Tx

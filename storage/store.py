@@ -16,7 +16,7 @@ from typing import Any
 from sqlalchemy import Connection, event, text
 from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 
-from bot.domain.time.clock import Clock
+from bot.domain.time import Clock
 from storage import instance, master_keys
 from storage.database import Database, FileLock, set_pragmas
 from storage.errors import DatabaseMissing

@@ -24,7 +24,7 @@ from sqlalchemy import (
 from sqlalchemy import text as sql
 from sqlmodel import Field, SQLModel
 
-from bot.domain.requests.lifecycle import State
+from bot.domain.requests import State
 from storage.columns import Json, Money, SealedText, UtcDateTime
 
 _BIG = BigInteger().with_variant(Integer, "sqlite")

@@ -11,7 +11,7 @@ import pytest
 
 from bot import operations
 from bot.domain.alerts.catalogue import CATALOGUE
-from bot.domain.requests.lifecycle import State
+from bot.domain.requests import State
 from bot.partner.calls import account as account_calls
 from bot.partner.calls import cards as card_calls
 from bot.partner.calls import deposits as deposit_calls

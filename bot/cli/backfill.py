@@ -10,7 +10,7 @@ import typer
 from bot.cli.errors import ExitCode, Mistake
 
 if TYPE_CHECKING:
-    from bot.services.events.backfill import Found
+    from bot.services.events import Found
     from storage.store import Store
 
 
@@ -31,7 +31,7 @@ def moment(text: str, now: datetime) -> datetime:
 async def pull(since_text: str) -> None:
     """Every program's log since then; says for each what came."""
     from bot.cli.environment import open_store
-    from bot.domain.time.clock import SystemClock
+    from bot.domain.time import SystemClock
     from bot.partner.errors import PartnerError
     from storage.operators import programs
 
@@ -58,15 +58,14 @@ async def pull(since_text: str) -> None:
 
 async def _pull_one(store: Store, program: str, base_url: str, since: datetime) -> Found:
     from bot.cli.environment import operator
-    from bot.domain.time.clock import SystemClock
+    from bot.domain.time import SystemClock
     from bot.partner.client import PartnerClient
     from bot.partner.ratelimit import RateLimiter
     from bot.services.core import no_crash
-    from bot.services.events.backfill import read_log
-    from bot.services.events.intake import Intake
+    from bot.services.events import Intake, read_log
     from bot.services.otp_store import Codes
     from storage import audit
-    from storage.events.ingest import Ingest
+    from storage.events import Ingest
     from storage.operators import programs
 
     clock = SystemClock()

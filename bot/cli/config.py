@@ -48,7 +48,7 @@ def check() -> None:
 
 def _show(config: Config) -> None:
     from bot.config import write_duration
-    from bot.domain.money.amounts import format_usd
+    from bot.domain.money import format_usd
 
     people, policy = config.policy.people, config.policy
     typer.echo(f"Requests go to {config.channels.approvals}, alerts to {config.channels.alerts}.")

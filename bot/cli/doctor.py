@@ -93,8 +93,7 @@ def _wrong(error: Exception) -> list[Finding]:
 async def _slack(settings: Settings, config: Config) -> AsyncIterator[Finding]:
     from bot import slack_connection
     from bot.domain.errors import CountersignError
-    from handlers.slack_api import token_checks
-    from handlers.slack_api.directory import SlackDirectory
+    from handlers.slack_api import SlackDirectory, token_checks
 
     client = slack_connection.client(settings)
     try:
@@ -145,7 +144,7 @@ async def _found(what: str, look: Callable[[], Awaitable[object]]) -> Finding:
 async def _policy(config: Config, directory: Directory) -> AsyncIterator[Finding]:
     from bot import operations
     from bot.domain.errors import LookupFailed
-    from bot.domain.people.policy import never_met
+    from bot.domain.people import never_met
 
     people = config.policy.people
     try:
@@ -234,7 +233,7 @@ async def _partners(store: Store, settings: Settings) -> AsyncIterator[Finding]:
 
 
 async def _partner(name: str, url: str, key: str, *, shows_details: bool) -> AsyncIterator[Finding]:
-    from bot.domain.time.clock import SystemClock
+    from bot.domain.time import SystemClock
     from bot.partner.client import PartnerClient
     from bot.partner.errors import PartnerError
     from bot.partner.key_guard import AccessRefused

@@ -22,7 +22,7 @@ def settings(*need: Need) -> Settings:
 @asynccontextmanager
 async def open_store(*, beside_the_bot: bool) -> AsyncIterator[Store]:
     """The database of the settings. `beside_the_bot` works while a bot runs on the same SQLite file."""
-    from bot.domain.time.clock import SystemClock
+    from bot.domain.time import SystemClock
     from storage.store import Store
     from storage.vault import Keyring, Vault
 

@@ -143,7 +143,7 @@ async def _list() -> None:
 async def _relay(name: str) -> None:
     from bot.cli.environment import open_store, operator, settings
     from bot.config import Config
-    from bot.domain.events.relay import secret_text
+    from bot.domain.events import secret_text
     from storage import audit
 
     known = [destination.name for destination in Config.load(settings().config_path).destinations]

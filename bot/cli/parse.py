@@ -105,7 +105,7 @@ def _zone(name: str, path: Path) -> ZoneInfo:
 def _now(text: Any, zone: ZoneInfo, path: Path) -> datetime:
     """The moment of the file, or this one; without an offset it is meant in its zone."""
     if text is None:
-        from bot.domain.time.clock import SystemClock
+        from bot.domain.time import SystemClock
 
         return SystemClock().now()
     try:
@@ -150,6 +150,6 @@ async def _facts_of(store: Store) -> Facts:
     async with store.read() as tx:
         entries = await cards.all(tx, limit=_MOST_CARDS)
     known = [KnownCard(e.last4 or "", e.holder, e.partner_ref or "", e.id, e.status or "") for e in entries]
-    from bot.domain.time.clock import SystemClock
+    from bot.domain.time import SystemClock
 
     return Facts(now=SystemClock().now(), cards=Directory(known))

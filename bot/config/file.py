@@ -18,10 +18,9 @@ from bot.config.policy import People, Policies, policies_of
 from bot.config.problems import ConfigError, sentences
 from bot.config.sections import Channels, Poll, Table
 from bot.domain.alerts import Alerting, DeclineAlert, FloatAlert
-from bot.domain.events.relay import Destination
-from bot.domain.events.retention import Retention
-from bot.domain.people.policy import Limits, Policy
-from bot.domain.time.business_hours import Hours
+from bot.domain.events import Destination, Retention
+from bot.domain.people import Limits, Policy
+from bot.domain.time import Hours
 
 
 class Document(Table):

@@ -18,7 +18,7 @@ from pydantic import AfterValidator, Field, GetCoreSchemaHandler, GetJsonSchemaH
 from pydantic_core import CoreSchema, core_schema
 
 from bot.domain.addresses import is_address
-from bot.domain.money.amounts import InvalidAmount, parse_usd
+from bot.domain.money import InvalidAmount, parse_usd
 
 T = TypeVar("T")
 

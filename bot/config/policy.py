@@ -17,9 +17,9 @@ from bot.config import forms
 from bot.config.forms import Names, Rows
 from bot.config.problems import Where, refuse
 from bot.config.sections import Table
+from bot.domain.people import LONGEST
+from bot.domain.people import Delegation as DomainDelegation
 from bot.domain.people import policy as domain
-from bot.domain.people.delegation import LONGEST
-from bot.domain.people.delegation import Delegation as DomainDelegation
 
 _USUAL = domain.KindPolicy()
 

@@ -16,9 +16,9 @@ from bot.config import forms
 from bot.config.forms import Names, Rows
 from bot.config.problems import refuse
 from bot.domain.alerts import DeclineAlert, FloatAlert
-from bot.domain.events.relay import NEVER
-from bot.domain.events.retention import Retention as KeptFor
-from bot.domain.time.business_hours import Hours as TeamHours
+from bot.domain.events import NEVER
+from bot.domain.events import Retention as KeptFor
+from bot.domain.time import Hours as TeamHours
 from bot.partner.loopback import is_loopback
 
 _FLOAT, _DECLINES, _HOURS, _RETENTION = FloatAlert(), DeclineAlert(), TeamHours(), KeptFor()

@@ -16,7 +16,7 @@ from aiohttp import web
 from bot.details.page import Page
 from bot.domain.card_details import Manner
 from bot.partner.secret import Secret
-from bot.services.execution.card_details_access import NotShown, Shown
+from bot.services.execution import NotShown, Shown
 
 #: Uses a link up; raises NotShown.
 Open = Callable[[Secret, Manner], Awaitable[Shown]]

@@ -13,7 +13,7 @@ from decimal import ROUND_FLOOR, Decimal
 from enum import StrEnum
 
 from bot.domain.errors import OverLimit
-from bot.domain.money.amounts import format_usd
+from bot.domain.money import format_usd
 
 WINDOW = timedelta(hours=24)
 

@@ -17,9 +17,8 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from bot.domain.people.delegation import Standing
-from bot.domain.requests.approvals import why_not_second
-from bot.domain.requests.lifecycle import Request, State
+from bot.domain.people import Standing
+from bot.domain.requests import Request, State, why_not_second
 
 
 def waits_for(person: str, request: Request, approved_by: Collection[str], standing: Standing) -> bool:

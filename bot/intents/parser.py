@@ -26,7 +26,7 @@ from bot.intents.readings import (
 from bot.intents.recognition import DECISION, HELP, NOT_OFFERED, Frame, frame_of, strip_lead
 
 if TYPE_CHECKING:
-    from bot.operations._base import Operation
+    from bot.operations import Operation
 
 MOST_ACTIONS: Final = 3
 _DECIDED_BY_BUTTON: Final = (

@@ -7,8 +7,32 @@ import pkgutil
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from bot.operations._base import Operation
+from bot.operations._base import Buttons, Concern, Facts, Field, Line, Operation
+from bot.operations.card_reveal import odd_status
+from bot.operations.deposit_quote import QuoteDeposit
+from bot.operations.funding_words import reason_in_words
+from bot.operations.readers import REASON_LIMIT, read_reason, refuse_card_number
 from bot.partner.endpoints import Endpoint
+
+__all__ = [
+    "REASON_LIMIT",
+    "Buttons",
+    "Concern",
+    "Facts",
+    "Field",
+    "Line",
+    "Operation",
+    "QuoteDeposit",
+    "asking",
+    "kinds",
+    "leaving",
+    "listed",
+    "odd_status",
+    "read_reason",
+    "readers",
+    "reason_in_words",
+    "refuse_card_number",
+]
 
 
 def _subclasses(cls: type[Operation]) -> Iterator[type[Operation]]:

@@ -19,8 +19,7 @@ from bot.domain.cards import CardEntry
 from bot.domain.error_messages import MESSAGES, NO_ANSWER
 from bot.domain.errors import InvalidFields, InvalidInput, NotFound
 from bot.operations._handling import Handling
-from bot.outcomes import Evidence, Finding, Outcome
-from bot.outcomes.effects import Effect
+from bot.outcomes import Effect, Evidence, Finding, Outcome
 from bot.partner.answers import NOT_CONNECTED, NOT_SENT, Answer
 from bot.partner.client import PartnerClient
 from bot.partner.endpoints import Endpoint, meaning

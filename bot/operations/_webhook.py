@@ -13,8 +13,7 @@ from typing import Any
 
 from bot.operations._base import Facts, Line, Look, Operation
 from bot.operations._handling import Handling
-from bot.outcomes import Evidence, Finding, Outcome
-from bot.outcomes.effects import Effect, KeepSecret, LoseSecret, SealSecret
+from bot.outcomes import Effect, Evidence, Finding, KeepSecret, LoseSecret, Outcome, SealSecret
 from bot.partner.calls import events as event_calls
 from bot.partner.client import PartnerClient
 from bot.partner.errors import PartnerError

@@ -14,7 +14,7 @@ from itertools import count
 from typing import Any, ClassVar, cast
 
 from bot.domain.cards import DELETED, CardEntry
-from bot.domain.money.amounts import exact_sum, format_usd
+from bot.domain.money import exact_sum, format_usd
 from bot.operations._base import Buttons, Concern, Facts, Field, InWords, Line, Look, Operation
 from bot.operations._card_switch import CARD
 from bot.operations._facts import float_facts

@@ -7,7 +7,7 @@ from dataclasses import replace
 from decimal import Decimal
 from typing import Any, ClassVar
 
-from bot.domain.money.amounts import format_usd
+from bot.domain.money import format_usd
 from bot.operations._base import Batch, Buttons, Concern, Facts, Line
 from bot.operations._card_switch import CARD_HEADERS, CardSwitch
 from bot.partner.client import PartnerClient

@@ -13,7 +13,7 @@ from typing import Any
 
 from bot.domain.alerts import Remedy
 from bot.domain.errors import InvalidFields
-from bot.domain.money.amounts import format_usd
+from bot.domain.money import format_usd
 from bot.operations import readers
 from bot.operations._base import Buttons, Concern, Facts, Field, Line, Look, Operation
 from bot.operations._card_switch import CARD

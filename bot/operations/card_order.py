@@ -12,8 +12,8 @@ from decimal import Decimal
 from typing import Any, ClassVar
 
 from bot.domain.cards import label
-from bot.domain.money.amounts import format_usd
-from bot.domain.requests.terms import mask_email, mask_phone
+from bot.domain.money import format_usd
+from bot.domain.requests import mask_email, mask_phone
 from bot.operations import readers
 from bot.operations._base import Batch, Buttons, Concern, Facts, Field, Line, Look, Operation
 from bot.operations._facts import float_facts

@@ -9,7 +9,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-from bot.domain.requests.terms import mask_phone
+from bot.domain.requests import mask_phone
 from bot.operations import readers
 from bot.operations._base import Buttons, Concern, Facts, Field, Line, Look, Operation
 from bot.operations._card_switch import CARD

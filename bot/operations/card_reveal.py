@@ -13,8 +13,7 @@ from typing import Any
 from bot.operations._base import Buttons, Concern, Facts, Line, Look, Operation
 from bot.operations._card_switch import CARD
 from bot.operations._handling import Handling
-from bot.outcomes import Evidence, Finding, Outcome
-from bot.outcomes.effects import Effect, GrantLink
+from bot.outcomes import Effect, Evidence, Finding, GrantLink, Outcome
 from bot.partner.calls import history as history_calls
 from bot.partner.client import PartnerClient
 

@@ -7,7 +7,7 @@ from decimal import Decimal
 from typing import Any, ClassVar
 
 from bot.domain.alerts import Remedy
-from bot.domain.money.amounts import format_usd
+from bot.domain.money import format_usd
 from bot.operations import readers
 from bot.operations._base import Batch, Buttons, Concern, Facts, Field, Line, Look, Operation
 from bot.operations._card_switch import CARD_HEADERS

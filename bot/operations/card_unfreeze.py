@@ -5,7 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 
 from bot.domain.alerts import Remedy
-from bot.domain.money.amounts import format_usd
+from bot.domain.money import format_usd
 from bot.operations._base import Buttons, Concern, Facts, Line
 from bot.operations._card_switch import CardSwitch
 

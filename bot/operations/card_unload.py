@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any, ClassVar, cast
 
-from bot.domain.money.amounts import format_usd
+from bot.domain.money import format_usd
 from bot.operations import readers
 from bot.operations._base import Buttons, Concern, Facts, Field, InWords, Line, Look, Operation
 from bot.operations._card_switch import CARD

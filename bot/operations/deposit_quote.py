@@ -14,7 +14,7 @@ from decimal import Decimal
 from typing import Any, ClassVar
 
 from bot.domain.errors import Stale
-from bot.domain.money.amounts import format_usd
+from bot.domain.money import format_usd
 from bot.operations import readers
 from bot.operations._base import Concern, Facts, Field, InWords, Line, Look, Operation
 from bot.operations._card_switch import CARD

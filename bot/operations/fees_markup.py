@@ -10,7 +10,7 @@ import re
 from decimal import Decimal
 from typing import Any
 
-from bot.domain.money.amounts import format_usd, plain
+from bot.domain.money import format_usd, plain
 from bot.operations._base import Concern, Facts, Field, Line, Look, Operation
 from bot.operations._handling import Handling
 from bot.outcomes import Evidence, Finding, Outcome, timing

@@ -6,7 +6,7 @@ from decimal import Decimal
 from typing import Any
 
 from bot.domain.alerts import Remedy
-from bot.domain.money.amounts import format_usd
+from bot.domain.money import format_usd
 from bot.operations import readers
 from bot.operations._base import Buttons, Concern, Facts, Field, Line, Look, Operation
 from bot.operations.funding_words import reason_in_words

@@ -10,7 +10,7 @@ import unicodedata
 from urllib.parse import urlsplit
 
 from bot.domain.addresses import is_address
-from bot.domain.money.amounts import InvalidAmount, parse_usd
+from bot.domain.money import InvalidAmount, parse_usd
 
 _KEPT = "äöüÄÖÜ"
 _ALLOWED = re.compile(r"[A-Za-z0-9äöüÄÖÜ /\-^.')]*")

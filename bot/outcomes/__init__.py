@@ -10,8 +10,22 @@ request, and a spent key is never sent again. What each answer of the API means 
     timing      the pauses between attempts, and how long keys and details are kept
 """
 
+from bot.outcomes.effects import Effect, GrantLink, KeepSecret, LoseSecret, SealSecret, SecretEffect
 from bot.outcomes.outcome import Outcome
 from bot.outcomes.planning import Evidence
 from bot.partner.answers import Finding
 
-__all__ = ["Evidence", "Finding", "Outcome", "effects", "planning", "timing"]
+__all__ = [
+    "Effect",
+    "Evidence",
+    "Finding",
+    "GrantLink",
+    "KeepSecret",
+    "LoseSecret",
+    "Outcome",
+    "SealSecret",
+    "SecretEffect",
+    "effects",
+    "planning",
+    "timing",
+]

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from bot.domain.alerts import Said, request_alerts
-from bot.domain.requests.lifecycle import TERMINAL, Attempt, Event, Request, State
+from bot.domain.requests import TERMINAL, Attempt, Event, Request, State
 from bot.outcomes import support_report
 from bot.outcomes.outcome import Outcome
 from bot.partner.secret import Secret

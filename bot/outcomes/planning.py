@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 
-from bot.domain.requests.lifecycle import Attempt, Event, Request, State
+from bot.domain.requests import Attempt, Event, Request, State
 from bot.outcomes.outcome import Outcome
 from bot.outcomes.timing import KEY_TRUSTED_FOR, QUIESCENCE, RETRY_PAUSES, next_pause, reconcile_pause
 from bot.partner.answers import Finding

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from bot.domain.money.amounts import format_usd
-from bot.domain.requests.lifecycle import Attempt, Request
+from bot.domain.money import format_usd
+from bot.domain.requests import Attempt, Request
 
 
 def text(request: Request, attempts: Sequence[Attempt], key_prefix: str) -> str:

@@ -12,12 +12,11 @@ from typing import Protocol
 
 from bot.domain.alerts import Alerting
 from bot.domain.card_details import Reveals
-from bot.domain.events.relay import Destination
+from bot.domain.events import Destination
 from bot.domain.ids import Ids
-from bot.domain.people.actors import Actor
-from bot.domain.people.policy import Policy
-from bot.domain.time.clock import Clock
-from bot.operations._base import Operation
+from bot.domain.people import Actor, Policy
+from bot.domain.time import Clock
+from bot.operations import Operation
 from bot.partner.client import PartnerClient
 from bot.services.otp_store import Codes
 from storage.store import Store

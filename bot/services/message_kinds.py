@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from enum import Enum, StrEnum
 from typing import Any
 
-from bot.domain.requests.batches import results_name
+from bot.domain.requests import results_name
 from bot.view_models import (
     AlertChartView,
     AlertLineView,

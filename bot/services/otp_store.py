@@ -10,7 +10,7 @@ import asyncio
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
-from bot.domain.time.clock import Clock
+from bot.domain.time import Clock
 from bot.partner.secret import Secret
 
 GOOD_FOR = timedelta(minutes=5)

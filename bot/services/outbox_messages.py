@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
-from bot.domain.requests.lifecycle import Request
+from bot.domain.requests import Request
 from bot.services import message_kinds as kinds
 from bot.services.core import Core
 from bot.services.message_kinds import MessageKind, Subject, To

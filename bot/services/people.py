@@ -16,11 +16,9 @@ from bot.domain.errors import (
     OwnRequest,
     UnknownName,
 )
-from bot.domain.people.actors import Actor, require_full_member
-from bot.domain.people.delegation import Standing
-from bot.domain.people.policy import never_met
-from bot.domain.requests.approvals import Reason, why_not_second
-from bot.operations._base import Operation
+from bot.domain.people import Actor, Standing, never_met, require_full_member
+from bot.domain.requests import Reason, why_not_second
+from bot.operations import Operation
 from bot.services.audit import audited_refusal
 from bot.services.core import Core
 from storage.operators import people

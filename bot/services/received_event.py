@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from bot.partner.models.events import TypedEvent
+from bot.partner.models import TypedEvent
 
 # A delivery that succeeds at one of its first attempts is here by then; what comes later missed its moment.
 LATE_AFTER = timedelta(minutes=15)

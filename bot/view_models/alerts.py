@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
-from bot.operations._base import Line
+from bot.operations import Line
 from bot.view_models.money import FloatHistory
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
-from bot.domain.events.statements import CardStatement, PurchaseLine
-from bot.domain.requests.lifecycle import Request
+from bot.domain.events import CardStatement, PurchaseLine
+from bot.domain.requests import Request
 
 
 @dataclass(frozen=True, slots=True)

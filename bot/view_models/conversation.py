@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from bot.intents import Ask, Reading
-from bot.operations._base import Operation
+from bot.operations import Operation
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
 
-from bot.domain.time.periods import Period
+from bot.domain.time import Period
 
 
 @dataclass(frozen=True, slots=True)

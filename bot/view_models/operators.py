@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from bot.operations._base import Line
+from bot.operations import Line
 from bot.partner.secret import Secret
 
 

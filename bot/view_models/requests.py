@@ -7,9 +7,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
 
-from bot.domain.requests.approvals import Decision
-from bot.domain.requests.lifecycle import Request, State
-from bot.operations._base import Concern, Line
+from bot.domain.requests import Decision, Request, State
+from bot.operations import Concern, Line
 from bot.partner.secret import Secret
 
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 
-from bot.domain.money.amounts import format_usd
-from bot.operations._base import Line
+from bot.domain.money import format_usd
+from bot.operations import Line
 from bot.view_models.alerts import AlertView
 from bot.view_models.money import FloatView
 from bot.view_models.requests import InboxView

@@ -13,7 +13,7 @@ from bot.services.operators import confirmation_answers, handover, pausing
 from handlers.commands import open_forms
 from handlers.guard import Turn
 from handlers.views import alerts, ids, replies
-from handlers.views.requests.forms import Filled
+from handlers.views.requests import Filled
 
 _FIRST_STEPS = {"1h": timedelta(hours=1), "4h": timedelta(hours=4), "7d": timedelta(days=7)}
 

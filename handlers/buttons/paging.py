@@ -7,7 +7,7 @@ from slack_sdk.webhook import WebhookResponse
 from handlers.commands import dispatch, grammar
 from handlers.guard import Turn
 from handlers.slack_api import chart_upload
-from handlers.views.blocks import Block
+from handlers.views import Block
 
 
 async def look(turn: Turn) -> None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from slack_sdk.web.async_slack_response import AsyncSlackResponse
 
 from bot.domain.errors import NotFound
-from bot.domain.requests.lifecycle import State
+from bot.domain.requests import State
 from bot.services import people
-from bot.services.requests import approvals, request_lookups, review
+from bot.services.requests import approvals, request_lookups
 from handlers.commands import dispatch, grammar, open_forms
 from handlers.guard import Turn
 from handlers.modals import batches
@@ -48,7 +48,7 @@ async def _redraw_if_old(turn: Turn, request_id: str, version: int) -> None:
     picture = await request_lookups.request_picture(turn.core, request_id)
     drawn = request_views.card(picture)
     if picture.request.version != version or message.get("text") != drawn["text"]:
-        await review.redraw(turn.core, request_id)
+        await approvals.redraw(turn.core, request_id)
 
 
 async def _approve(turn: Turn, request_id: str, version: int) -> None:
@@ -60,7 +60,7 @@ async def _approve(turn: Turn, request_id: str, version: int) -> None:
 
 
 async def _confirm_terms(turn: Turn, view_id: str, request_id: str) -> None:
-    standing = await review.require_may_approve(turn.core, request_id, turn.user)
+    standing = await approvals.require_may_approve(turn.core, request_id, turn.user)
     found = await request_lookups.confirmation(turn.core, request_id)
     if found.picture.batch is not None:
         await batches.confirm(turn, view_id, request_id, standing)

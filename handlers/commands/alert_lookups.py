@@ -10,8 +10,7 @@ from bot.domain.errors import NotFound
 from bot.services.alerts import alert_actions
 from bot.services.core import Core
 from handlers.commands import otp_recipients
-from handlers.views import alerts, replies
-from handlers.views.blocks import Block
+from handlers.views import Block, alerts, replies
 
 _LASTS = re.compile(r"([1-9][0-9]{0,3})([hd])")
 _HOW = (

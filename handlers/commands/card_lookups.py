@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from bot.domain.errors import NotFound
-from bot.operations._base import Buttons
+from bot.operations import Buttons
 from bot.services.cards import card_lookups, purchases
 from bot.services.core import Core
 from bot.view_models import CardView
 from handlers.commands.lookup import Asking, LookUp
-from handlers.views.blocks import Block
-from handlers.views.lookups import cards
-from handlers.views.lookups.cards import Button
+from handlers.views import Block
+from handlers.views.lookups import Button, cards
 
 _STATUSES = ("ACTIVE", "FROZEN", "BLOCKED")
 _MOST_UNDER_THE_DOTS = 5  # all that Slack takes there

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from bot.domain.errors import NotFound
-from bot.operations._base import Operation
+from bot.operations import Operation
 from bot.services.core import Core
 from bot.services.events import webhook_status
 from bot.services.overview import policy_lookups
 from handlers.commands import alert_lookups
 from handlers.commands.lookup import Asking, LookUp
-from handlers.views import help_text
-from handlers.views.blocks import Block
+from handlers.views import Block, help_text
 from handlers.views.lookups import webhook
 
 

@@ -23,8 +23,7 @@ from handlers.commands import request_lookups as request_answers
 from handlers.commands.grammar import Command
 from handlers.commands.lookup import Asking, LookUp, NotUnderstood
 from handlers.guard import Turn
-from handlers.views import help_text, replies
-from handlers.views.blocks import Block
+from handlers.views import Block, help_text, replies
 
 _HELP = ("countersign", "help")
 _MODULES = (

@@ -10,14 +10,13 @@ import logging
 from slack_sdk.errors import SlackApiError
 
 from bot.domain.errors import NotFound
-from bot.domain.time.periods import USAGE
-from bot.services.overview import exports
-from bot.services.overview.export_rows import KINDS, Wish
-from bot.services.requests.drafts import resolve_card
+from bot.domain.time import USAGE
+from bot.services.overview import KINDS, Wish, exports
+from bot.services.requests import resolve_card
 from handlers.commands.lookup import Asking, LookUp
 from handlers.guard import Turn
-from handlers.slack_api.errors import code_of, retry_after_s
-from handlers.views.blocks import Block
+from handlers.slack_api import code_of, retry_after_s
+from handlers.views import Block
 from handlers.views.lookups import exports as views
 
 log = logging.getLogger("countersign.handlers")

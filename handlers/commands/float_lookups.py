@@ -6,7 +6,7 @@ from bot import operations
 from bot.partner.calls import account as account_calls
 from bot.services.money import float_lookups, ledger_lookups
 from handlers.commands.lookup import Asking, LookUp, NotUnderstood
-from handlers.views.blocks import Block
+from handlers.views import Block
 from handlers.views.lookups import float_and_ledger
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from bot.domain.errors import NotFound
 from bot.services.money import funding_lookups
 from handlers.commands.lookup import Asking, LookUp
-from handlers.views.blocks import Block
+from handlers.views import Block
 from handlers.views.lookups import funding
 
 

@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from bot.operations._base import Operation
+from bot.operations import Operation
 
 # Words after a command that may also stand alone with arguments: anything else there is an argument.
 _FLOAT = frozenset({"ledger", "fees", "markup", "earnings"})

@@ -13,14 +13,13 @@ from zoneinfo import ZoneInfo
 
 from slack_sdk.errors import SlackApiError
 
-from bot.domain.people.actors import Actor
-from bot.domain.time import periods
-from bot.domain.time.periods import Period
+from bot.domain.people import Actor
+from bot.domain.time import Period, periods
 from bot.services.core import Core
 from bot.services.messages import view_model_loader
 from handlers.commands.grammar import Command
 from handlers.guard import Turn
-from handlers.views.blocks import Block
+from handlers.views import Block
 
 _PAGE = re.compile(r"(?:^|\s)page\s+([1-9][0-9]{0,4})\s*$", re.IGNORECASE)
 

@@ -6,17 +6,16 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from bot.domain.card_details import NOT_SET_UP
-from bot.operations._base import Operation
+from bot.operations import Operation
 from bot.partner.calls import events as event_calls
 from bot.services import people
 from bot.services.events import webhook_status
-from bot.services.requests import request_lookups, review
+from bot.services.requests import approvals, request_lookups
 from handlers.commands import grammar
 from handlers.guard import Turn
 from handlers.modals import batches
-from handlers.views.blocks import Block
-from handlers.views.requests import forms
-from handlers.views.requests.forms import Filled
+from handlers.views import Block
+from handlers.views.requests import Filled, forms
 
 
 def form_of(turn: Turn, cls: type[Operation], filled: Filled, *, note: str = "", channel: str = "") -> Block:
@@ -87,7 +86,7 @@ async def open_from_request(turn: Turn, request_id: str, *, undo: bool = False) 
 
 async def form_of_draft(turn: Turn, draft_id: str, channel: str) -> Block:
     """The fields of a draft again, as its owner filled them."""
-    draft = await review.draft(turn.core, draft_id, turn.user)
+    draft = await approvals.draft(turn.core, draft_id, turn.user)
     note = f"The card is {draft.target_label}." if draft.target_label else ""
     filled = Filled(draft.values, draft.reason, draft.run_now, draft.program)
     return form_of(turn, turn.core.kinds[draft.kind], filled, note=note, channel=channel)

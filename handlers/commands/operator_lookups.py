@@ -9,8 +9,7 @@ from bot.services.operators import handover, pausing
 from bot.services.overview import status, what_if
 from handlers.commands import otp_recipients
 from handlers.commands.lookup import Asking, LookUp
-from handlers.views import replies
-from handlers.views.blocks import Block
+from handlers.views import Block, replies
 from handlers.views.lookups import status as house
 
 _HOW_WHAT_IF = (

@@ -8,8 +8,7 @@ from bot.domain.errors import NotFound
 from bot.services.core import Core
 from bot.services.operators import otp_recipients
 from handlers.commands.grammar import mentioned
-from handlers.views import replies
-from handlers.views.blocks import Block
+from handlers.views import Block, replies
 from handlers.views.lookups import otp_recipients as people_views
 
 _HOW = "Write /countersign people, people map REFERENCE @person, or people unmap REFERENCE."

@@ -11,21 +11,18 @@ from collections.abc import Sequence
 from slack_sdk.errors import SlackApiError
 
 from bot.domain.errors import NotFound
-from bot.domain.people.actors import Actor
+from bot.domain.people import Actor
 from bot.intents import clean, read_what_if
-from bot.services import people
+from bot.services import conversation, people
+from bot.services.conversation import Heard, Place
 from bot.services.conversation import buttons as pressed
-from bot.services.conversation import dialog as conversation
-from bot.services.conversation.facts import Heard, Place
 from bot.view_models import Choice, Guarded, Help, Look, Lost, Offers, Question, Step, Words
-from handlers.commands import dispatch, intent_commands, open_forms
-from handlers.commands.grammar import Command
+from handlers.commands import Command, dispatch, intent_commands, open_forms
 from handlers.guard import Turn
-from handlers.slack_api import agent
-from handlers.slack_api.errors import code_of
+from handlers.slack_api import agent, code_of
 from handlers.views import blocks
 from handlers.views import conversation as talk
-from handlers.views.requests.forms import Filled
+from handlers.views.requests import Filled
 
 _HELP = Command("countersign", "help", "")
 _IN_CHANNEL = "Type it in this thread with @Countersign before it, or to the app directly."

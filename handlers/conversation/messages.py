@@ -6,13 +6,12 @@ message is not read again, and what bots, workflows and the app itself write is 
 
 from __future__ import annotations
 
-from bot.services.conversation.facts import holds_card_number
+from bot.services.conversation import holds_card_number
 from handlers.commands import dispatch, grammar
 from handlers.conversation import dialog
 from handlers.guard import Json, Turn
 from handlers.modals import batches
-from handlers.views import conversation, replies
-from handlers.views.blocks import Block
+from handlers.views import Block, conversation, replies
 
 
 async def mention(turn: Turn) -> None:

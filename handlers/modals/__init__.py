@@ -1,1 +1,13 @@
-"""ROOM"""
+"""Submitted modals: fields become a preview, a preview a request, a confirmation a decision."""
+
+from handlers.modals.submissions import approve, cancel, form, preview, reject, resolve
+
+__all__ = [
+    "approve",
+    "batches",
+    "cancel",
+    "form",
+    "preview",
+    "reject",
+    "resolve",
+]

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from bot.domain.errors import NotAllowed, NotFound
-from bot.domain.people.delegation import Standing
-from bot.domain.requests import batch_csv
-from bot.domain.requests.batch_csv import Unreadable
-from bot.operations import readers
-from bot.operations._base import Operation
+from bot.domain.people import Standing
+from bot.domain.requests import Unreadable, batch_csv
+from bot.operations import Operation, readers
 from bot.services import people
-from bot.services.requests import batch_reading, batch_submission, request_lookups
-from bot.services.requests import review as refresh
+from bot.services.requests import approvals, batch_reading, batch_submission, request_lookups
 from handlers.guard import Json, Turn
 from handlers.modals import submissions as modals
-from handlers.slack_api.files import fetch
+from handlers.slack_api import fetch
 from handlers.views import blocks, ids, replies
 from handlers.views.requests import batch as views
 from handlers.views.requests import forms
@@ -132,7 +129,7 @@ async def turn_page(turn: Turn) -> None:
 
 async def _turn_confirmation(turn: Turn, view_id: str, request_id: str, page: int) -> None:
     """Another page holds other private values: who may not decide any more sees none of them."""
-    standing = await refresh.require_may_approve(turn.core, request_id, turn.user)
+    standing = await approvals.require_may_approve(turn.core, request_id, turn.user)
     await confirm(turn, view_id, request_id, standing, page)
 
 

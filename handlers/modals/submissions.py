@@ -7,15 +7,13 @@ is updated when it is.
 from __future__ import annotations
 
 from bot.domain.errors import InvalidFields
-from bot.domain.requests.lifecycle import Request
+from bot.domain.requests import Request
 from bot.operations import readers
+from bot.services import requests
 from bot.services.operators import programs
-from bot.services.requests import approvals, drafts
-from bot.services.requests import lifecycle as requests
-from bot.services.requests.drafts import Preview
+from bot.services.requests import Preview, approvals, drafts
 from handlers.guard import Turn
-from handlers.views import blocks, ids, replies
-from handlers.views.blocks import Block
+from handlers.views import Block, blocks, ids, replies
 from handlers.views.requests import forms
 
 _READING = "Reading the float and the card…"

@@ -1,1 +1,20 @@
-"""ROOM"""
+"""Slack's Web API as the bot uses it: people and channels, messages, files, charts, tokens, the agent's status line."""
+
+from handlers.slack_api.agent import Agent
+from handlers.slack_api.directory import SlackDirectory
+from handlers.slack_api.errors import code_of, retry_after_s, status_of
+from handlers.slack_api.files import fetch
+from handlers.slack_api.publish import SlackPublisher
+
+__all__ = [
+    "Agent",
+    "SlackDirectory",
+    "SlackPublisher",
+    "agent",
+    "chart_upload",
+    "code_of",
+    "fetch",
+    "retry_after_s",
+    "status_of",
+    "token_checks",
+]

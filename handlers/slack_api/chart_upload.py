@@ -12,8 +12,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 from slack_sdk.webhook import WebhookResponse
 
 from handlers.slack_api.errors import code_of
-from handlers.views import charts
-from handlers.views.blocks import Block
+from handlers.views import Block, charts
 
 log = logging.getLogger("countersign.handlers")
 

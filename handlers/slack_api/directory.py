@@ -17,7 +17,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 from slack_sdk.web.async_slack_response import AsyncSlackResponse
 
 from bot.domain.errors import LookupFailed, UnknownName
-from bot.domain.people.actors import Actor
+from bot.domain.people import Actor
 from handlers.slack_api.errors import code_of, retry_after_s
 
 _PERSON_ID = re.compile(r"[UW][A-Z0-9]{2,}")

@@ -15,7 +15,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 from slack_sdk.web.async_slack_response import AsyncSlackResponse
 
 from bot.services import message_kinds
-from bot.services.messages.delivery import MessageGone, Posted, SlackRefused, SlackTrouble
+from bot.services.messages import MessageGone, Posted, SlackRefused, SlackTrouble
 from bot.view_models import (
     AlertChartView,
     AlertLineView,
@@ -32,8 +32,7 @@ from bot.view_models import (
 )
 from handlers.slack_api import chart_upload
 from handlers.slack_api.errors import body_of, code_of, retry_after_s, status_of
-from handlers.views import alerts, card_details, charts
-from handlers.views.blocks import Block
+from handlers.views import Block, alerts, card_details, charts
 from handlers.views.requests import request_card
 
 EVENT_TYPE = "countersign_picture"

@@ -1,1 +1,18 @@
-"""Views: a value in, Slack blocks out. Pure functions; no I/O, no clock, nothing of Slack's library."""
+"""Views: a view model in, Slack blocks out. Pure functions: no I/O, no clock, nothing of Slack's library."""
+
+from handlers.views.blocks import Block
+
+__all__ = [
+    "Block",
+    "alerts",
+    "blocks",
+    "card_details",
+    "charts",
+    "conversation",
+    "help_text",
+    "home",
+    "ids",
+    "lookups",
+    "replies",
+    "requests",
+]

@@ -18,7 +18,7 @@ from math import ceil, floor
 from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
-from bot.domain.money.amounts import format_usd
+from bot.domain.money import format_usd
 from bot.view_models import FloatHistory, FloatPoint
 from handlers.views import ticks
 

@@ -11,7 +11,7 @@ from decimal import Decimal
 from itertools import pairwise
 from typing import Any
 
-from bot.domain.money.amounts import exact_sum, format_usd
+from bot.domain.money import exact_sum, format_usd
 from bot.view_models import FloatHistory, FloatPoint
 from handlers.views import blocks as b
 from handlers.views import chart_picture

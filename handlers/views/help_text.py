@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from bot.operations._base import Operation
+from bot.operations import Operation
 from bot.view_models import DelegationView, PolicyRow, PolicyView, WhoView
 from handlers.views import blocks as b
 from handlers.views.replies import usd

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from bot.domain.requests.lifecycle import Request
-from bot.operations._base import Operation
+from bot.domain.requests import Request
+from bot.operations import Operation
 from bot.view_models import AlertView, HomeTabView, ProgramState
 from handlers.views import alerts, charts, ids, replies
 from handlers.views import blocks as b

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from datetime import datetime
 from decimal import Decimal
 
-from bot.domain.money.amounts import format_usd
-from bot.domain.people.policy import approved_while_paused
-from bot.domain.requests.lifecycle import Request, State
-from bot.operations._base import Operation
+from bot.domain.money import format_usd
+from bot.domain.people import approved_while_paused
+from bot.domain.requests import Request, State
+from bot.operations import Operation
 from bot.view_models import RequestView
 from handlers.views import blocks as b
 from handlers.views import ids

@@ -20,7 +20,7 @@ from typing import Protocol
 
 from sqlalchemy import text
 
-from bot.domain.time.clock import Clock
+from bot.domain.time import Clock
 from storage.columns import time_text
 from storage.database import set_pragmas
 from storage.sealed_columns import INBOX_PAYLOAD

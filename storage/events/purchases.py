@@ -9,7 +9,7 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Row, exists, func, or_, select, update
 
-from bot.domain.events.purchases import Kind, Leg, Purchase, picture
+from bot.domain.events import Kind, Leg, Purchase, picture
 from storage import tables as t
 from storage.transaction import Tx
 from storage.upsert import insert_new

@@ -1,1 +1,20 @@
-"""ROOM"""
+"""What Slack shows: messages to send, alerts and mute rules, conversations, Home."""
+
+from storage.messages.alerts import Alert
+from storage.messages.dialogs import Dialog, Place
+from storage.messages.home_views import HomeView
+from storage.messages.outbox import MessagePlace, OutboxRow
+
+__all__ = [
+    "Alert",
+    "Dialog",
+    "HomeView",
+    "MessagePlace",
+    "OutboxRow",
+    "Place",
+    "alerts",
+    "dialogs",
+    "home_views",
+    "mutes",
+    "outbox",
+]

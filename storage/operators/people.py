@@ -7,7 +7,7 @@ from datetime import datetime
 
 from sqlalchemy import select
 
-from bot.domain.people.actors import Actor
+from bot.domain.people import Actor
 from storage import tables as t
 from storage.transaction import Tx
 from storage.upsert import upsert

@@ -1,1 +1,21 @@
-"""ROOM"""
+"""Requests and what belongs to them: drafts, decisions, attempts, confirmations, links to card details.
+
+Every change is guarded by the version or the fence that the caller saw.
+"""
+
+from storage.requests.card_details_links import Reveal
+from storage.requests.confirmations import Consent
+from storage.requests.drafts import Draft
+
+__all__ = [
+    "Consent",
+    "Draft",
+    "Reveal",
+    "attempts",
+    "card_details_links",
+    "confirmations",
+    "decisions",
+    "drafts",
+    "request_search",
+    "requests",
+]

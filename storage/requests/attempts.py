@@ -6,7 +6,7 @@ from dataclasses import asdict
 
 from sqlalchemy import func, insert, select, update
 
-from bot.domain.requests.lifecycle import Attempt, Request
+from bot.domain.requests import Attempt, Request
 from storage import tables as t
 from storage.transaction import Tx
 

@@ -7,7 +7,7 @@ from dataclasses import asdict
 from sqlalchemy import delete, select
 
 from bot.domain.errors import AlreadyDecided, OwnRequest
-from bot.domain.requests.approvals import BY_ANOTHER, Decision, DecisionKind
+from bot.domain.requests import BY_ANOTHER, Decision, DecisionKind
 from storage import tables as t
 from storage.transaction import Tx
 from storage.upsert import insert_new

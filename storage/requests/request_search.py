@@ -9,7 +9,7 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Row, Select, func, or_, select
 
-from bot.domain.requests.lifecycle import Request, State
+from bot.domain.requests import Request, State
 from storage import tables as t
 from storage.transaction import Tx
 

@@ -30,19 +30,9 @@ from sqlalchemy import (
 
 from bot.domain.errors import Stale
 from bot.domain.limits import WINDOW, LimitUse, Scope
-from bot.domain.money.amounts import exact_sum
-from bot.domain.people.policy import Limits
-from bot.domain.requests.lifecycle import (
-    COMMITTED,
-    OPEN,
-    UNSENT,
-    Event,
-    PendingHold,
-    Request,
-    State,
-    advance,
-    moves_of,
-)
+from bot.domain.money import exact_sum
+from bot.domain.people import Limits
+from bot.domain.requests import COMMITTED, OPEN, UNSENT, Event, PendingHold, Request, State, advance, moves_of
 from storage import tables as t
 from storage.columns import UtcDateTime
 from storage.errors import Purged

@@ -11,9 +11,8 @@ from typing import Any
 import httpx
 import pytest
 
-from bot.services.events import otp_delivery
-from bot.services.events.polling import Poller
-from handlers.slack_api.publish import SlackPublisher
+from bot.services.events import Poller, otp_delivery
+from handlers.slack_api import SlackPublisher
 from tests.events.receiving import Bot, a_bot
 from tests.handlers.office import BOB, Office, an_office
 

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, time, timedelta
 from decimal import Decimal
 
 from bot.domain.alerts import Alerting
-from bot.domain.time.business_hours import Hours
+from bot.domain.time import Hours
 from bot.services.alerts import alert_actions
 from bot.services.messages import digest
 from tests.alerts.conftest import ALERTS, Desk

@@ -18,15 +18,13 @@ import pytest
 import pytest_asyncio
 
 from bot.domain.alerts.catalogue import CATALOGUE
-from bot.domain.events.relay import Destination
-from bot.domain.people.delegation import Delegation
-from bot.operations.funding_words import reason_in_words
-from bot.partner.models.funding import CREDITED_REASONS, REJECTED_REASONS, REVIEW_REASONS
-from bot.services.alerts import lifecycle as alerts
+from bot.domain.events import Destination
+from bot.domain.people import Delegation
+from bot.operations import reason_in_words
+from bot.partner.models import CREDITED_REASONS, REJECTED_REASONS, REVIEW_REASONS
+from bot.services import alerts
 from bot.services.core import Core
-from bot.services.events import event_rules
-from bot.services.events.relay import Relay
-from bot.services.events.ssrf import Sender
+from bot.services.events import Relay, Sender, inbox
 from bot.services.execution import maintenance
 from bot.services.operators import delegations
 from bot.services.received_event import Heard
@@ -562,14 +560,14 @@ async def test_an_event_that_cannot_be_handled_is_one_alert_and_holds_up_none(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await desk.register()
-    honest = event_rules.on_event
+    honest = inbox.on_event
 
     async def on_event(tx: Tx, core: Core, heard: Heard, purchase: Any) -> None:
         if getattr(heard.event.data, "merchant", "") == "CURSED":
             raise RuntimeError("a rule that has a fault")
         await honest(tx, core, heard, purchase)
 
-    monkeypatch.setattr(event_rules, "on_event", on_event)
+    monkeypatch.setattr(inbox, "on_event", on_event)
     for merchant in ("CURSED", "ACME"):
         await declined("processing_error", merchant=merchant)(desk)
     for seconds in (6, 31, 121, 601, 3601):

@@ -7,7 +7,7 @@ from decimal import Decimal
 
 from bot import jobs
 from bot.config import Poll
-from bot.domain.events.retention import Retention
+from bot.domain.events import Retention
 from bot.partner.ratelimit import DEFAULT_PER_MINUTE, Lane
 from tests.alerts.conftest import Desk
 

@@ -10,9 +10,9 @@ import pytest
 
 from bot.partner.webhooks import Delivery
 from bot.services.events import inbox
-from bot.services.messages.delivery import Outbox
+from bot.services.messages import Outbox
 from bot.view_models import AlertLineView, AlertView
-from handlers.slack_api.publish import SlackPublisher
+from handlers.slack_api import SlackPublisher
 from tests.alerts.conftest import Desk
 
 # Of each hundred: so many of one cause, so many of another, and the rest severe, on two cards.

@@ -25,7 +25,7 @@ from bot.cli.errors import explain
 from bot.cli.serving import until_signalled
 from bot.config import Config, Settings
 from bot.engine.embedded import Embedded
-from bot.services.events.ssrf import Sender
+from bot.services.events import Sender
 from bot.services.messages import delivery
 from bot.startup import Overrides
 from tests.crash.planted_bugs import BUGS

@@ -11,9 +11,8 @@ from typing import Any
 from bot.operations.card_order import Order
 from bot.partner.client import PartnerClient
 from bot.partner.secret import Secret
-from bot.services.events import inbox
-from bot.services.events.intake import Intake
-from bot.services.messages.delivery import Outbox
+from bot.services.events import Intake, inbox
+from bot.services.messages import Outbox
 from storage.events import inbox as inbox_rows
 from storage.events import relay as relay_rows
 from storage.requests import requests

@@ -15,7 +15,7 @@ from typing import Any
 
 import aiohttp
 
-from bot.domain.time.clock import SystemClock
+from bot.domain.time import SystemClock
 from bot.partner.secret import Secret
 from storage.events import webhook_secrets
 from storage.store import Store

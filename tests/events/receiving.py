@@ -14,17 +14,12 @@ import aiohttp
 from sqlalchemy import text
 
 from bot import web
-from bot.domain.events.purchases import Purchase
+from bot.domain.events import Purchase
 from bot.partner.secret import Secret
-from bot.services.events import inbox
-from bot.services.events.backfill import Backfill
-from bot.services.events.intake import Intake
-from bot.services.events.webhooks import Webhooks
+from bot.services.events import Backfill, Intake, Webhooks, inbox
+from storage.events import Ingest, purchases, webhook_secrets
 from storage.events import inbox as inbox_rows
-from storage.events import purchases, webhook_secrets
-from storage.events.ingest import Ingest
-from storage.messages import alerts
-from storage.messages.alerts import Alert
+from storage.messages import Alert, alerts
 from tests.support.world import World
 
 SECRET = "whsec_" + "k" * 32

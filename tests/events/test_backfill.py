@@ -13,8 +13,8 @@ import pytest
 
 from bot.cli.backfill import moment
 from bot.cli.errors import Mistake
-from bot.domain.events.purchases import State
-from bot.services.events.backfill import CURSOR
+from bot.domain.events import State
+from bot.services.events import CURSOR
 from storage.events import cursors, inbox, webhook_secrets
 from tests.events.receiving import Bot, Json
 from tests.support.world import MASTER, World

@@ -10,7 +10,7 @@ import pytest
 from bot import web
 from bot.partner.secret import Secret
 from bot.partner.webhooks import MOST_BYTES
-from storage.events.ingest import Ingest
+from storage.events import Ingest
 from tests.events.receiving import SECRET, Bot, authorized, signature
 
 

@@ -6,10 +6,9 @@ from datetime import timedelta
 
 import pytest
 
-from bot.domain.events.purchases import Purchase
-from bot.domain.events.retention import Retention
+from bot.domain.events import Purchase, Retention
 from bot.services.core import Core
-from bot.services.events import event_rules, inbox, retention
+from bot.services.events import inbox, retention
 from bot.services.received_event import Heard
 from storage.messages import alerts
 from storage.transaction import Tx
@@ -37,7 +36,7 @@ class Rules:
 @pytest.fixture
 def rules(monkeypatch: pytest.MonkeyPatch) -> Rules:
     made = Rules()
-    monkeypatch.setattr(event_rules, "on_event", made.on_event)
+    monkeypatch.setattr(inbox, "on_event", made.on_event)
     return made
 
 
@@ -113,7 +112,7 @@ async def test_what_is_read_of_an_event_says_when_it_happened_and_that_it_is_lat
     async def on_event(tx: Tx, core: Core, one: Heard, purchase: Purchase | None) -> None:
         heard.append(one)
 
-    monkeypatch.setattr(event_rules, "on_event", on_event)
+    monkeypatch.setattr(inbox, "on_event", on_event)
     await bot.deliver(bot.event("card.unloaded", {}, event_id="fresh", minutes_ago=15))
     await bot.deliver(bot.event("card.unloaded", {}, event_id="late", minutes_ago=16))
     await bot.handle()

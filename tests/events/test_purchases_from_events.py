@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.domain.events.purchases import DeclineFacts, Leg, Open, Purchase, State, picture
+from bot.domain.events import DeclineFacts, Leg, Purchase, State, picture
+from bot.domain.events.purchases import Open
 from tests.events.receiving import Bot, Json, authorized
 
 AT = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)

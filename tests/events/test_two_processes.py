@@ -17,22 +17,17 @@ from sqlalchemy import text
 
 from bot import jobs
 from bot.config import Poll
-from bot.domain.events.retention import Retention
-from bot.domain.time.clock import SystemClock
+from bot.domain.events import Retention
+from bot.domain.time import SystemClock
 from bot.partner.secret import Secret
 from bot.services.cards import card_sync
 from bot.services.core import Core
-from bot.services.events import inbox
-from bot.services.events.backfill import Backfill
-from bot.services.events.intake import Intake
-from bot.services.events.polling import Poller
-from bot.services.events.webhooks import Webhooks
-from bot.services.operators.leadership import Leader
+from bot.services.events import Backfill, Intake, Poller, Webhooks, inbox
+from bot.services.operators import Leader
 from bot.services.otp_store import Codes
 from storage.cards import otp_recipients
-from storage.events.ingest import Ingest
-from storage.messages import alerts
-from storage.messages.alerts import Alert
+from storage.events import Ingest
+from storage.messages import Alert, alerts
 from storage.operators import programs
 from storage.store import Store
 from storage.vault import Keyring, Vault

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from storage.events.ingest import Row
+from storage.events import Row
 from tests.events.fuzzing import Fuzz
 from tests.events.receiving import Bot
 

@@ -10,9 +10,8 @@ from typing import Any
 
 import bot.view_models as p
 from bot import operations
-from bot.domain.requests.batch_csv import MAX_ROWS, Problem
-from bot.domain.requests.lifecycle import State
-from bot.operations._base import Concern
+from bot.domain.requests import MAX_ROWS, Problem, State
+from bot.operations import Concern
 from bot.services.requests import batch_reading
 from handlers.views.requests import approval_modals, batch, request_card
 from tests.handlers import sample_requests as given

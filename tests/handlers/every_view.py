@@ -8,8 +8,8 @@ from typing import Any
 import bot.view_models as p
 from bot import operations
 from bot.domain.errors import NotAllowed
-from bot.domain.requests.lifecycle import State
-from bot.operations._base import Concern
+from bot.domain.requests import State
+from bot.operations import Concern
 from bot.partner.secret import Secret
 from handlers.commands import dispatch
 from handlers.views import alerts, card_details, help_text, replies

@@ -10,7 +10,7 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 import bot.view_models as p
-from bot.domain.events.statements import (
+from bot.domain.events import (
     CardStatement,
     DeclineGroup,
     DeclineLine,
@@ -20,9 +20,8 @@ from bot.domain.events.statements import (
     PurchaseLine,
     RequestPage,
 )
-from bot.domain.requests.lifecycle import State
-from bot.domain.requests.verification import Checked, Verification
-from bot.domain.time.periods import Period
+from bot.domain.requests import Checked, State, Verification
+from bot.domain.time import Period
 from bot.partner.models import Earnings, Fees
 from handlers.views import replies
 from handlers.views.lookups import cards, exports, float_and_ledger, funding, request_lists

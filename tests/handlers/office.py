@@ -18,13 +18,12 @@ from slack_bolt.async_app import AsyncApp
 from slack_sdk.web.async_client import AsyncWebClient
 
 import handlers
-from bot.domain.requests.lifecycle import Request
+from bot.domain.requests import Request
 from bot.services.cards import card_sync
 from bot.services.core import Core
-from bot.services.messages.delivery import Outbox
+from bot.services.messages import Outbox
 from handlers.background_tasks import AfterAck
-from handlers.slack_api.directory import SlackDirectory
-from handlers.slack_api.publish import SlackPublisher
+from handlers.slack_api import SlackDirectory, SlackPublisher
 from sandbox.slack import Running, serve
 from tests.support.world import World, a_world
 

@@ -9,9 +9,8 @@ from typing import Any
 
 import bot.view_models as p
 from bot.domain.ids import short_code
-from bot.domain.requests.approvals import Decision, DecisionKind
-from bot.domain.requests.lifecycle import Request, State
-from bot.operations._base import Concern
+from bot.domain.requests import Decision, DecisionKind, Request, State
+from bot.operations import Concern
 
 NOW = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
 DIGEST = "ab" * 32

@@ -11,7 +11,7 @@ from typing import Any
 import bot.view_models as h
 import bot.view_models as p
 from bot import operations
-from bot.domain.requests.lifecycle import State
+from bot.domain.requests import State
 from bot.view_models import OpenFunding
 from handlers.views import alerts, help_text, home, replies
 from handlers.views.lookups import otp_recipients, status

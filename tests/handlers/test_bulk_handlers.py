@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 from sqlalchemy import text
 
-from bot.domain.requests.lifecycle import Request, State
+from bot.domain.requests import Request, State
+from bot.services import requests
 from bot.services.operators import pausing
-from bot.services.requests import lifecycle as requests
 from tests.handlers.office import ALICE, APPROVALS, BOB, CAROL, Office, an_office
 from tests.services.bulk_requests import hold_rows_to_the_ledger, rows_of, states_of
 from tests.services.outcome_steps import processor

@@ -12,12 +12,10 @@ from slack_sdk.webhook import WebhookResponse
 
 import bot.view_models as pictures
 from bot.services.money import float_history, float_lookups
-from handlers.slack_api import chart_upload
-from handlers.slack_api.publish import SlackPublisher
+from handlers.slack_api import SlackPublisher, chart_upload
 from handlers.views import charts
 from sandbox.slack.block_kit import limits
-from storage.cards import history
-from storage.cards.api_snapshots import Reading
+from storage.cards import Reading, history
 from tests.handlers import sample_requests as given
 from tests.handlers.office import ALICE, Office
 

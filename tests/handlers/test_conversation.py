@@ -8,9 +8,9 @@ import pytest
 
 from bot.domain.errors import Stale
 from bot.intents import Ask, Facts, Option, Reading
+from bot.services import conversation
+from bot.services.conversation import Heard, Place
 from bot.services.conversation import buttons as pressed
-from bot.services.conversation import dialog as conversation
-from bot.services.conversation.facts import Heard, Place
 from bot.view_models import Look, Offers, Question
 from handlers.conversation import messages
 from tests.handlers.office import ALICE, APPROVALS, BOB, CAROL, OPS, Office

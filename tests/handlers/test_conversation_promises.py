@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sqlalchemy import text as sql
 
-from bot.services.conversation import dialog as conversation
-from bot.services.conversation.facts import Heard, Place, holds_card_number
+from bot.services import conversation
+from bot.services.conversation import Heard, Place, holds_card_number
 from tests.handlers.office import ALICE, APPROVALS, BOB, Office
 from tests.support.world import ScriptedDirectory
 

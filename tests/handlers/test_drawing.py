@@ -16,10 +16,10 @@ from PIL import Image, ImageColor
 
 from bot.domain.alerts import Said, Severity, float_alerts
 from bot.services.alerts import lifecycle as alerts
-from bot.services.messages.delivery import Outbox
+from bot.services.messages import Outbox
 from bot.services.money import float_lookups
 from bot.view_models import FloatHistory, FloatPoint
-from handlers.slack_api.publish import SlackPublisher
+from handlers.slack_api import SlackPublisher
 from handlers.views import chart_picture, charts
 from storage.messages import alerts as rows
 from tests.handlers import sample_requests as given

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot import operations
-from bot.operations._base import Operation
+from bot.operations import Operation
 from handlers.commands import grammar
 
 KINDS = operations.kinds()

@@ -8,8 +8,8 @@ import pytest
 from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.domain.alerts import Said, Severity, decline_alerts
-from bot.domain.people.actors import Actor
-from bot.services.alerts import lifecycle as alerts
+from bot.domain.people import Actor
+from bot.services import alerts
 from bot.services.money import float_lookups
 from bot.services.operators import pausing
 from bot.services.overview import status

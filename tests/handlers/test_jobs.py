@@ -1,6 +1,6 @@
 """The four jobs, done by acts of people through Slack, and what follows a decision."""
 
-from bot.domain.requests.lifecycle import State
+from bot.domain.requests import State
 from tests.handlers.office import ALICE, APPROVALS, BOB, CAROL, OPS, Json, Office
 
 HASH = "0x" + "ab" * 32

@@ -4,10 +4,10 @@ from decimal import Decimal
 from typing import Any
 
 from bot.domain.cards import CardEntry
-from bot.domain.money.amounts import format_usd
-from bot.domain.requests.lifecycle import State
+from bot.domain.money import format_usd
+from bot.domain.requests import State
 from bot.partner.webhooks import unwrap
-from bot.services.events.purchase_legs import leg_of
+from bot.services.events.inbox import leg_of
 from storage.cards import cards
 from storage.events import purchases
 from tests.handlers.office import ALICE, BOB, OPS, Office

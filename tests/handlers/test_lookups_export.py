@@ -6,7 +6,7 @@ import json
 from decimal import Decimal
 from typing import Any
 
-from bot.domain.money.amounts import exact_sum
+from bot.domain.money import exact_sum
 from bot.services.overview import exports
 from storage import audit
 from tests.handlers.office import ALICE, BOB, Office

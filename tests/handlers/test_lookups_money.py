@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from bot.domain.money.amounts import exact_sum, format_usd
+from bot.domain.money import exact_sum, format_usd
 from bot.services.money import funding_lookups, ledger_lookups
 from handlers.views.lookups.float_and_ledger import percent
 from storage.cards import history

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from bot import operations
-from bot.domain.requests.lifecycle import OPEN, Request, State
+from bot.domain.requests import OPEN, Request, State
 from bot.services.core import Core
 from bot.services.requests import request_lookups, verification
-from handlers.commands import request_filters
+from handlers.commands import request_lookups as request_commands
 from handlers.views.lookups import request_lists
 from storage.store import Store
 from storage.vault import Keyring, Vault
@@ -85,21 +85,21 @@ async def test_many_requests_come_page_by_page_in_place(office: Office, monkeypa
 
 @pytest.mark.parametrize("word", sorted(State))
 def test_every_state_is_a_word_of_the_search(word: str) -> None:
-    found = request_filters.read(word, ALICE, KINDS)
+    found = request_commands.read(word, ALICE, KINDS)
 
     assert found is not None
     assert found.states == {State(word)}
 
 
 def test_groups_of_states_leave_none_out() -> None:
-    both = [request_filters.read(word, ALICE, KINDS) for word in ("open", "decided")]
+    both = [request_commands.read(word, ALICE, KINDS) for word in ("open", "decided")]
 
     assert [f.states for f in both if f] == [OPEN, frozenset(State) - OPEN]
 
 
 @pytest.mark.parametrize("kind", sorted(KINDS))
 def test_every_kind_is_found_by_its_own_name(kind: str) -> None:
-    found = request_filters.read(kind, ALICE, KINDS)
+    found = request_commands.read(kind, ALICE, KINDS)
 
     assert found is not None
     assert found.kinds == (kind,)

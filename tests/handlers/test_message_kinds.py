@@ -11,12 +11,10 @@ import pytest
 from sqlalchemy import text
 
 from bot.domain.alerts import Said, Severity, float_alerts
-from bot.domain.requests.lifecycle import Request
+from bot.domain.requests import Request
+from bot.services import alerts, execution, outbox_messages
 from bot.services import message_kinds as kinds
-from bot.services import outbox_messages
-from bot.services.alerts import lifecycle as alerts
 from bot.services.core import Core
-from bot.services.execution import executor as execution
 from bot.services.message_kinds import MESSAGES, About, MessageKind, Subject
 from bot.services.messages import view_model_loader
 from bot.services.money import float_lookups
@@ -25,8 +23,7 @@ from handlers.slack_api import publish
 from storage import audit
 from storage.audit import Anchor
 from storage.cards import api_snapshots
-from storage.messages import outbox
-from storage.messages.outbox import OutboxRow
+from storage.messages import OutboxRow, outbox
 from storage.transaction import Tx
 from tests.handlers.office import ALICE, APPROVALS, BOB, Office
 

@@ -13,9 +13,9 @@ import pytest
 
 from bot import operations
 from bot.config import Config
-from bot.domain.requests.lifecycle import State
+from bot.domain.requests import State
 from bot.intents import Facts, KnownCard, Reading, parse
-from bot.services.execution import executor as execution
+from bot.services import execution
 from tests.handlers.office import ALICE, BOB, Office, an_office
 
 ROOT = Path(__file__).parents[2]

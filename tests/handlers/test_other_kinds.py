@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from bot.domain.requests.lifecycle import Request, State
-from bot.services.execution import executor as execution
+from bot.domain.requests import Request, State
+from bot.services import execution
 from bot.services.requests import local_facts
 from handlers.commands import grammar
 from storage.cards import cards as card_rows

@@ -7,8 +7,8 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from bot.domain.people.delegation import Delegation
-from bot.domain.requests.lifecycle import State
+from bot.domain.people import Delegation
+from bot.domain.requests import State
 from bot.services.cards import card_sync
 from bot.services.operators import confirmations, delegations, pausing
 from storage.cards import otp_recipients

@@ -1,6 +1,6 @@
 """Look-ups by command, mention and direct message; sharing; Home."""
 
-from bot.domain.requests.lifecycle import State
+from bot.domain.requests import State
 from tests.handlers.office import ALICE, APPROVALS, BOB, OPS, Office
 
 

@@ -3,10 +3,9 @@
 from sqlalchemy import text
 
 from bot.domain.alerts import delivery_alerts
-from bot.domain.events.relay import Destination
-from bot.services.alerts import lifecycle as alerts
-from storage.events import relay
-from storage.events.relay import Failed
+from bot.domain.events import Destination
+from bot.services import alerts
+from storage.events import Failed, relay
 from tests.handlers.office import ALICE, BOB, Office
 
 

@@ -7,10 +7,10 @@ import re
 from typing import Any
 
 from bot.domain.card_details import Manner, Reveals
-from bot.domain.requests.lifecycle import Request
+from bot.domain.requests import Request
 from bot.partner.secret import Secret
+from bot.services import execution
 from bot.services.execution import card_details_access
-from bot.services.execution import executor as execution
 from tests.handlers.office import ALICE, APPROVALS, BOB, CAROL, OPS, Office
 
 LINK = re.compile(r"https://countersign\.example\.com/details#[A-Za-z0-9_-]{43}")

@@ -5,7 +5,7 @@ import statistics
 
 import pytest
 
-from bot.domain.requests.lifecycle import State
+from bot.domain.requests import State
 from bot.services.cards import card_sync
 from storage import audit
 from tests.handlers.office import ALICE, APPROVALS, BOB, CAROL, OPS, Office

@@ -8,11 +8,10 @@ from typing import Any
 import pytest
 
 from bot.domain.errors import LookupFailed
-from bot.domain.requests.lifecycle import State
-from bot.services.messages.delivery import MessageGone, SlackRefused, SlackTrouble
+from bot.domain.requests import State
+from bot.services.messages import MessageGone, SlackRefused, SlackTrouble
 from handlers.background_tasks import AfterAck
-from handlers.slack_api.directory import SlackDirectory
-from handlers.slack_api.publish import SlackPublisher
+from handlers.slack_api import SlackDirectory, SlackPublisher
 from tests.handlers import sample_requests
 from tests.handlers.office import ALICE, APPROVALS, BOB, CAROL, Office
 

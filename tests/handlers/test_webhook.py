@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from bot.domain.requests.lifecycle import State
-from bot.services.execution import executor as execution
+from bot.domain.requests import State
+from bot.services import execution
 from handlers.commands import grammar
 from storage.events import webhook_secrets
 from tests.handlers.office import ALICE, APPROVALS, BOB, CAROL, OPS, Office

@@ -14,7 +14,7 @@ from bot import details, web
 from bot.domain.card_details import Manner, origin_of, origins
 from bot.partner.loopback import is_loopback
 from bot.partner.secret import Secret
-from bot.services.execution.card_details_access import NotShown, Shown
+from bot.services.execution import NotShown, Shown
 
 TOKEN = "t" * 43
 FRAMES = "http://127.0.0.1:8401"

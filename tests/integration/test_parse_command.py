@@ -13,7 +13,7 @@ import pytest
 from bot.cli.errors import Mistake
 from bot.cli.parse import parse_command, read_directory
 from bot.domain.cards import CardEntry
-from bot.domain.time.clock import SystemClock
+from bot.domain.time import SystemClock
 from storage.cards import cards
 from storage.migrate import migrate
 from storage.store import Store

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from bot.domain.money.amounts import exact_sum
-from bot.domain.time.clock import SystemClock
+from bot.domain.money import exact_sum
+from bot.domain.time import SystemClock
 from bot.partner import codec, endpoints, errors
 from bot.partner.calls import cards as card_calls
 from bot.partner.certainty import Certainty, documented

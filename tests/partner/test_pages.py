@@ -8,7 +8,7 @@ from typing import Any
 import httpx
 import pytest
 
-from bot.domain.money.amounts import exact_sum
+from bot.domain.money import exact_sum
 from bot.partner import errors
 from tests.support.clock import FrozenClock
 from tests.support.partner_api import CannedApi, client_of, success

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from bot.domain.money.amounts import exact_sum
+from bot.domain.money import exact_sum
 from bot.partner import codec, errors, models
 from bot.partner.certainty import Certainty
 from tests.partner.simulated import World, simulated

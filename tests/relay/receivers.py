@@ -16,10 +16,8 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
-from bot.domain.events.relay import Destination
-from bot.services.events import inbox
-from bot.services.events.relay import Relay
-from bot.services.events.ssrf import Sender
+from bot.domain.events import Destination
+from bot.services.events import Relay, Sender, inbox
 from tests.events.receiving import Bot, a_bot
 from tests.support.world import World
 

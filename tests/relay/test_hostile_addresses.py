@@ -10,7 +10,8 @@ import pytest
 
 from bot.config import Config, ConfigError
 from bot.domain.addresses import is_denied
-from bot.services.events.ssrf import NotDelivered, Sender
+from bot.services.events import Sender
+from bot.services.events.ssrf import NotDelivered
 
 # What a name may lead to.
 ADDRESSES = [

@@ -12,10 +12,9 @@ import pytest
 from sqlalchemy import text
 
 from bot.domain.errors import NotAllowed
-from bot.domain.events.relay import Destination, secret_text
-from bot.domain.events.retention import Retention
-from bot.services.events import relay, retention
-from bot.services.events.relay import note_destinations, redeliver
+from bot.domain.events import Destination, Retention, secret_text
+from bot.services.events import note_destinations, relay, retention
+from bot.services.events.relay import redeliver
 from storage.vault import Keyring, Vault
 from tests.events.receiving import authorized
 from tests.relay.receivers import NAMES, Fleet

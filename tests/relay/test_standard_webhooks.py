@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import pytest
 from standardwebhooks import Webhook, WebhookVerificationError
 
-from bot.domain.events.relay import secret_text
+from bot.domain.events import secret_text
 from tests.events.receiving import authorized
 from tests.relay.receivers import Fleet
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from decimal import Decimal
 
-from bot.domain.requests.lifecycle import OPEN, Request, State
+from bot.domain.requests import OPEN, Request, State
 from bot.services import people
 from bot.services.requests import batch_reading, batch_submission
 from storage.requests import requests as request_rows

@@ -7,9 +7,9 @@ from datetime import timedelta
 from decimal import Decimal
 from typing import Any
 
-from bot.domain.money.amounts import exact_sum
-from bot.domain.requests.lifecycle import OPEN, Request, State
-from bot.services.execution import executor as execution
+from bot.domain.money import exact_sum
+from bot.domain.requests import OPEN, Request, State
+from bot.services import execution
 from sandbox.partner.calls import journal
 from sandbox.partner.cards import cards
 from storage.messages import alerts

@@ -19,16 +19,14 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from bot.domain.errors import CountersignError
-from bot.domain.requests.approvals import DecisionKind
-from bot.domain.requests.lifecycle import OPEN, SENT, TRANSITIONS, Request, State
+from bot.domain.requests import OPEN, SENT, TRANSITIONS, DecisionKind, Request, State
 from bot.partner.client import PartnerClient
 from bot.partner.errors import PartnerError
 from bot.partner.ratelimit import RateLimiter
-from bot.services.execution import executor as execution
+from bot.services import execution, requests
 from bot.services.execution import maintenance
 from bot.services.operators import programs
 from bot.services.requests import approvals
-from bot.services.requests import lifecycle as requests
 from bot.services.requests.signatures import is_genuine
 from sandbox.partner.calls import idempotency
 from storage import audit

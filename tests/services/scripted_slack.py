@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from bot.services.messages.delivery import MessageGone, Posted, SlackRefused, SlackTrouble
+from bot.services.messages import MessageGone, Posted, SlackRefused, SlackTrouble
 from bot.view_models import AlertView, DirectView, LineView, MessageView, RequestView
 
 Trouble = SlackTrouble | SlackRefused | MessageGone

@@ -7,11 +7,11 @@ from decimal import Decimal
 
 import pytest
 
-from bot.domain.money.amounts import exact_sum, format_usd
-from bot.domain.requests.lifecycle import State
+from bot.domain.money import exact_sum, format_usd
+from bot.domain.requests import State
+from bot.services import requests
 from bot.services.execution import maintenance
 from bot.services.requests import batch_submission
-from bot.services.requests import lifecycle as requests
 from tests.services.bulk_requests import a_list, ask_bulk, hold_rows_to_the_ledger, rows_of, run_to_the_end
 from tests.services.outcome_steps import Fault, processor, status
 from tests.support.world import ALICE, World

@@ -10,12 +10,12 @@ import pytest
 from sqlalchemy import text
 
 from bot.domain.errors import NotAllowed, OverLimit, OwnRequest, Stale
-from bot.domain.people.policy import KindPolicy, Limits, Tier
-from bot.domain.requests.lifecycle import State
-from bot.services.execution import executor as execution
+from bot.domain.people import KindPolicy, Limits
+from bot.domain.people.policy import Tier
+from bot.domain.requests import State
+from bot.services import execution, requests
 from bot.services.execution import maintenance
 from bot.services.requests import approvals, batch_submission
-from bot.services.requests import lifecycle as requests
 from storage.requests import decisions
 from storage.requests import requests as request_rows
 from tests.services.bulk_requests import (

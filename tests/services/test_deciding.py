@@ -25,13 +25,10 @@ from bot.domain.errors import (
     OwnRequest,
     Stale,
 )
-from bot.domain.people.actors import Actor
-from bot.domain.people.policy import KindPolicy, Limits
-from bot.domain.requests.lifecycle import Request, State
-from bot.services import people
-from bot.services.execution import executor as execution
+from bot.domain.people import Actor, KindPolicy, Limits
+from bot.domain.requests import Request, State
+from bot.services import execution, people, requests
 from bot.services.requests import approvals, drafts
-from bot.services.requests import lifecycle as requests
 from storage import audit
 from storage.messages import outbox as outbox_rows
 from tests.services.outcome_steps import alert_kinds, execute, jump, keys_sent, net_of, processor

@@ -11,10 +11,9 @@ from pathlib import Path
 import pytest
 
 from bot.domain.errors import AlreadyDecided, NotAllowed
-from bot.domain.people.actors import Actor
-from bot.domain.people.delegation import Delegation
-from bot.domain.people.policy import KindPolicy, Tier
-from bot.domain.requests.lifecycle import State
+from bot.domain.people import Actor, Delegation, KindPolicy
+from bot.domain.people.policy import Tier
+from bot.domain.requests import State
 from bot.services.requests import approvals
 from tests.services.outcome_steps import execute, keys_sent
 from tests.support.world import ALICE, BOB, CAROL, HOME, World, a_policy, a_world

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from bot import operations
-from bot.domain.requests.lifecycle import Request, State
+from bot.domain.requests import Request, State
 from bot.intents import ACTIONS, Facts, KnownCard, parse
-from bot.operations._base import Operation
+from bot.operations import Operation
 from bot.outcomes import Evidence
 from bot.partner.codec import decode, encode
 from bot.services.requests import local_facts

@@ -6,7 +6,7 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 import pytest
 
-from bot.domain.requests.lifecycle import State
+from bot.domain.requests import State
 from sandbox.partner.accounts import Settings
 from tests.services.outcome_steps import card_balance, execute, hold_to_the_truth, jump_to_the_end
 from tests.support.world import World

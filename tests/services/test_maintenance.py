@@ -8,7 +8,7 @@ from datetime import timedelta
 
 import pytest
 
-from bot.domain.requests.lifecycle import State
+from bot.domain.requests import State
 from bot.services.execution import maintenance
 from bot.services.operators import programs
 from storage.errors import Purged

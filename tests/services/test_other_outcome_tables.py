@@ -8,7 +8,7 @@ from datetime import timedelta
 
 import pytest
 
-from bot.domain.requests.lifecycle import Request, State
+from bot.domain.requests import Request, State
 from bot.services.operators import programs
 from tests.services.outcome_steps import (
     Fault,

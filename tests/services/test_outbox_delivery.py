@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from bot.services import outbox_messages
-from bot.services.messages.delivery import MessageGone, Outbox, SlackRefused, SlackTrouble
+from bot.services.messages import MessageGone, Outbox, SlackRefused, SlackTrouble
 from bot.services.requests import approvals
 from storage.messages import outbox as rows
 from tests.services.outcome_steps import Fault, execute

@@ -8,14 +8,14 @@ from datetime import timedelta
 import pytest
 
 from bot.domain.errors import InvalidInput, NotAllowed, NotFound, OwnRequest, Stale
-from bot.domain.people.delegation import Delegation
-from bot.domain.requests.lifecycle import State
+from bot.domain.people import Delegation
+from bot.domain.requests import State
+from bot.services import requests
 from bot.services.operators import confirmation_answers, confirmations, pausing, programs
 from bot.services.requests import approvals
-from bot.services.requests import lifecycle as requests
 from storage.messages import alerts, outbox
+from storage.requests import Consent
 from storage.requests import confirmations as consent_rows
-from storage.requests.confirmations import Consent
 from tests.services.outcome_steps import execute, jump, jump_to_the_end, keys_sent, net_of, top_ups
 from tests.support.world import ALICE, BOB, CAROL, World
 

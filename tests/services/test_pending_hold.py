@@ -5,17 +5,15 @@ from __future__ import annotations
 from dataclasses import replace
 from decimal import Decimal
 
-from bot.domain.requests.lifecycle import PendingHold, Request
+from bot.domain.requests import PendingHold, Request
 from bot.intents import WhatIf
-from bot.services import people
+from bot.services import people, requests
 from bot.services.alerts import float_rules
 from bot.services.core import Core
 from bot.services.money import float_lookups
 from bot.services.overview import what_if
 from bot.services.requests import batch_reading, batch_submission, drafts
-from bot.services.requests import lifecycle as requests
-from storage.cards import cards
-from storage.cards.api_snapshots import Reading
+from storage.cards import Reading, cards
 from storage.messages import alerts
 from storage.requests import requests as request_rows
 from tests.services.bulk_requests import a_list, ask_bulk

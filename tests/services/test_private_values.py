@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import pytest
 
 from bot.domain.errors import NotAllowed
-from bot.domain.requests.lifecycle import Request
+from bot.domain.requests import Request
 from bot.services import people
 from bot.services.requests import request_lookups
 from tests.services.bulk_requests import ask_bulk

@@ -14,13 +14,12 @@ from hypothesis.errors import HypothesisException
 from hypothesis.stateful import run_state_machine_as_test
 
 from bot.domain.alerts import Said, request_alerts
-from bot.domain.requests import approvals
-from bot.domain.requests.approvals import Reason, Verdict
+from bot.domain.requests import Reason, Verdict, approvals
 from bot.operations.card_topup import TopUp
 from bot.outcomes import Evidence, Finding, Outcome, planning
 from bot.partner.answers import Answer, Pair
 from bot.partner.calls import cards as card_calls
-from bot.services.alerts import lifecycle as alerts
+from bot.services import alerts
 from bot.services.core import Core
 from bot.services.execution import presend_checks
 from storage.requests import decisions

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from bot.domain.money.amounts import format_usd
-from bot.domain.requests.lifecycle import Request, State
-from bot.operations.deposit_quote import QuoteDeposit
+from bot.domain.money import format_usd
+from bot.domain.requests import Request, State
+from bot.operations import QuoteDeposit
 from bot.services.execution import maintenance
 from bot.services.requests import approvals, local_facts
 from storage.cards import otp_recipients

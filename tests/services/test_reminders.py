@@ -1,6 +1,6 @@
 """What nobody may forget comes back in the thread, each reminder once."""
 
-from bot.domain.requests.lifecycle import State
+from bot.domain.requests import State
 from bot.services.messages import reminders
 from bot.services.requests import approvals
 from storage.messages import outbox

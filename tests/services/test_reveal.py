@@ -10,13 +10,12 @@ from sqlalchemy import text
 
 from bot.domain.card_details import Manner, Reveals, digest_of
 from bot.domain.errors import Expired, InvalidFields, NotAllowed
-from bot.domain.requests.lifecycle import Request, State
+from bot.domain.requests import Request, State
 from bot.partner.secret import Secret
+from bot.services import execution
 from bot.services.cards import details_link
-from bot.services.execution import card_details_access
-from bot.services.execution import executor as execution
-from bot.services.execution.card_details_access import NotShown, Shown
-from bot.services.messages.delivery import Outbox, SlackTrouble
+from bot.services.execution import NotShown, Shown, card_details_access
+from bot.services.messages import Outbox, SlackTrouble
 from bot.services.operators import programs
 from bot.view_models import LinkView
 from storage.operators import pauses
@@ -370,7 +369,7 @@ class Slack:
         return f"D{user}"
 
     async def post(self, picture: Any, *, channel: str, dedupe: str, thread_ts: str | None = None) -> Any:
-        from bot.services.messages.delivery import Posted
+        from bot.services.messages import Posted
 
         if isinstance(picture, LinkView):
             assert channel == f"D{ALICE}", "somebody else was sent the link"
@@ -381,7 +380,7 @@ class Slack:
         return Posted(channel, f"1.{len(self.tried)}")
 
     async def update(self, picture: Any, *, channel: str, ts: str) -> Any:
-        from bot.services.messages.delivery import Posted
+        from bot.services.messages import Posted
 
         return Posted(channel, ts)
 

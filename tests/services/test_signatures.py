@@ -8,9 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.domain.requests.approvals import decision_bytes
-from bot.domain.requests.lifecycle import Request, State
-from bot.domain.requests.terms import request_digest
+from bot.domain.requests import Request, State, decision_bytes, request_digest
 from bot.services.requests import signatures, verification
 from storage.requests import decisions
 from storage.vault import PURPOSES

@@ -7,8 +7,8 @@ from datetime import timedelta
 import pytest
 
 from bot.domain.errors import IllegalTransition, Stale
+from bot.domain.requests import TRANSITIONS, Event, Request, State
 from bot.domain.requests import lifecycle as state_table
-from bot.domain.requests.lifecycle import TRANSITIONS, Event, Request, State
 from storage import audit
 from storage.requests import requests as rows
 from tests.support.world import World

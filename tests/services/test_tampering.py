@@ -7,7 +7,7 @@ from contextlib import closing
 
 import pytest
 
-from bot.domain.requests.lifecycle import Request, State
+from bot.domain.requests import Request, State
 from bot.services.requests import approvals
 from storage.tables import request as request_table
 from tests.services.outcome_steps import Fault, alert_kinds, execute, jump, keys_sent

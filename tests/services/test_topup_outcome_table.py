@@ -9,11 +9,11 @@ from decimal import Decimal
 
 import pytest
 
-from bot.domain.requests.lifecycle import State
+from bot.domain.requests import State
 from bot.outcomes import timing
+from bot.services import requests
 from bot.services.execution import maintenance
 from bot.services.operators import programs
-from bot.services.requests import lifecycle as requests
 from tests.services.outcome_steps import (
     TOPUP,
     Fault,

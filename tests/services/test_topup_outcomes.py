@@ -2,7 +2,7 @@
 
 from decimal import Decimal
 
-from bot.domain.requests.lifecycle import State
+from bot.domain.requests import State
 from tests.support.world import World
 
 

@@ -4,7 +4,7 @@ import pytest
 from sqlalchemy import text
 
 from bot.domain.errors import NotAllowed
-from bot.domain.requests.lifecycle import Request, State
+from bot.domain.requests import Request, State
 from bot.operations import readers
 from bot.services.alerts import remedies
 from storage.events import webhook_secrets

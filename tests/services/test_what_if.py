@@ -5,7 +5,8 @@ from __future__ import annotations
 from decimal import Decimal
 from pathlib import Path
 
-from bot.domain.people.policy import KindPolicy, Limits, Policy, Tier
+from bot.domain.people import KindPolicy, Limits, Policy
+from bot.domain.people.policy import Tier
 from bot.intents import WhatIf
 from bot.services.money import float_lookups
 from bot.services.operators import pausing

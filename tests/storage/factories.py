@@ -5,8 +5,7 @@ from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
-from bot.domain.requests.approvals import Decision, DecisionKind
-from bot.domain.requests.lifecycle import Event, Request, State
+from bot.domain.requests import Decision, DecisionKind, Event, Request, State
 from storage.requests import decisions, requests
 from storage.store import Store
 from storage.transaction import Tx

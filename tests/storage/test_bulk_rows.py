@@ -9,7 +9,7 @@ from decimal import Decimal
 import pytest
 
 from bot.domain.errors import Stale
-from bot.domain.requests.lifecycle import Event, Request, State
+from bot.domain.requests import Event, Request, State
 from storage.requests import decisions, requests
 from storage.store import Store
 from tests.storage.factories import NOW, decision, insert, request

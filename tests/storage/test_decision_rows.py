@@ -8,7 +8,7 @@ from sqlalchemy import insert as insert_row
 from sqlalchemy.exc import IntegrityError
 
 from bot.domain.errors import AlreadyDecided, OwnRequest
-from bot.domain.requests.approvals import Decision, DecisionKind
+from bot.domain.requests import Decision, DecisionKind
 from storage import tables as t
 from storage.requests import attempts, decisions, requests
 from storage.store import Store

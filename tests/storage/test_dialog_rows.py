@@ -6,8 +6,8 @@ from datetime import timedelta
 from sqlalchemy import text
 
 from storage import sealed_columns
-from storage.messages import dialogs
-from storage.messages.dialogs import LASTS, Dialog, Place
+from storage.messages import Dialog, Place, dialogs
+from storage.messages.dialogs import LASTS
 from storage.store import Store
 from tests.storage.factories import NOW
 from tests.support.clock import FrozenClock

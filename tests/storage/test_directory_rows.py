@@ -10,15 +10,13 @@ import pytest
 
 from bot.domain.cards import CardEntry
 from bot.domain.errors import NotFound
-from bot.domain.people.actors import Actor
+from bot.domain.people import Actor
 from bot.partner.secret import Secret
 from storage.cards import api_snapshots, cards
 from storage.errors import CannotOpen
-from storage.messages import alerts
-from storage.messages.alerts import Alert
+from storage.messages import Alert, alerts
 from storage.operators import people, programs
-from storage.requests import drafts
-from storage.requests.drafts import Draft
+from storage.requests import Draft, drafts
 from storage.store import Store
 from storage.transaction import Tx
 from tests.storage.factories import NOW

@@ -5,8 +5,7 @@ from datetime import timedelta
 import pytest
 
 from bot.domain.errors import NotFound
-from storage.events import inbox
-from storage.events.inbox import Share
+from storage.events import Share, inbox
 from storage.store import Store
 from tests.storage.conftest import Opener
 from tests.support.clock import FrozenClock

@@ -7,8 +7,8 @@ from datetime import UTC, datetime
 import pytest
 from sqlalchemy import text
 
-from storage.events import inbox
-from storage.events.ingest import Arrival, Ingest, Row, Writer
+from storage.events import Arrival, Ingest, Row, inbox
+from storage.events.ingest import Writer
 from storage.store import Store
 from tests.storage.conftest import Opener
 from tests.support.clock import FrozenClock

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from bot.domain.events.purchases import DeclineFacts, Leg
-from bot.domain.requests.lifecycle import Request, State
+from bot.domain.events import DeclineFacts, Leg
+from bot.domain.requests import Request, State
 from storage import audit
 from storage.events import purchases
 from storage.requests import request_search

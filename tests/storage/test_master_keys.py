@@ -12,8 +12,7 @@ from storage.columns import SealedText
 from storage.errors import CannotOpen, WrongMasterKey
 from storage.events import inbox
 from storage.operators import programs
-from storage.requests import drafts, requests
-from storage.requests.drafts import Draft
+from storage.requests import Draft, drafts, requests
 from storage.sealed_columns import SEALED_COLUMNS
 from storage.store import Store
 from storage.vault import Keyring, Vault, new_master

@@ -8,8 +8,7 @@ import pytest
 
 from storage.errors import CannotOpen
 from storage.events import inbox
-from storage.messages import outbox
-from storage.messages.outbox import OutboxRow
+from storage.messages import OutboxRow, outbox
 from storage.store import Store
 from storage.transaction import Tx
 from tests.storage.factories import NOW

@@ -4,7 +4,7 @@ import asyncio
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 
-from bot.domain.events.purchases import DeclineFacts, Leg, State, picture
+from bot.domain.events import DeclineFacts, Leg, State, picture
 from storage.events import purchases
 from storage.store import Store
 from tests.storage.conftest import Opener

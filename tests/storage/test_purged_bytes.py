@@ -13,8 +13,7 @@ from storage import tables as t
 from storage.database import set_pragmas
 from storage.events import inbox
 from storage.operators import programs
-from storage.requests import drafts, requests
-from storage.requests.drafts import Draft
+from storage.requests import Draft, drafts, requests
 from storage.store import Store
 from tests.storage.conftest import Databases, Opener
 from tests.storage.factories import NOW, request

@@ -6,8 +6,7 @@ from datetime import timedelta
 from sqlalchemy import text
 
 from storage import key_rotation
-from storage.events import relay
-from storage.events.relay import Failed
+from storage.events import Failed, relay
 from storage.store import Store
 from tests.support.clock import FrozenClock
 

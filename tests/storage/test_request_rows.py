@@ -11,7 +11,7 @@ import pytest
 from sqlalchemy import text, update
 
 from bot.domain.errors import IllegalTransition, Stale
-from bot.domain.requests.lifecycle import TRANSITIONS, Event, Request, State
+from bot.domain.requests import TRANSITIONS, Event, Request, State
 from storage import tables as t
 from storage.errors import CannotOpen, Purged
 from storage.requests import requests

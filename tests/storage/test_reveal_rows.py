@@ -3,8 +3,7 @@
 import asyncio
 from datetime import timedelta
 
-from storage.requests import card_details_links
-from storage.requests.card_details_links import Reveal
+from storage.requests import Reveal, card_details_links
 from storage.store import Store
 from tests.storage import factories
 from tests.support.clock import FrozenClock

@@ -6,7 +6,7 @@ from typing import Any
 
 import httpx
 
-from bot.domain.time.clock import Clock
+from bot.domain.time import Clock
 from bot.partner.client import PartnerClient
 from bot.partner.ratelimit import RateLimiter
 

@@ -28,7 +28,7 @@ from pathlib import Path
 from types import CodeType, FrameType
 from typing import Any
 
-from bot.services.execution import executor as execution
+from bot.services import execution
 from tests.support.world import a_world
 
 ROOMS = ("bot.services.", "bot.outcomes.", "bot.operations.", "storage.")

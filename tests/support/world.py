@@ -17,21 +17,18 @@ from bot import operations
 from bot.domain.card_details import Reveals, origins
 from bot.domain.errors import LookupFailed
 from bot.domain.ids import Ids
-from bot.domain.money.amounts import exact_sum
-from bot.domain.people.actors import Actor
-from bot.domain.people.policy import KindPolicy, Limits, People, Policy, Tier
-from bot.domain.requests.approvals import Verdict
-from bot.domain.requests.lifecycle import Request
+from bot.domain.money import exact_sum
+from bot.domain.people import Actor, KindPolicy, Limits, Policy
+from bot.domain.people.policy import People, Tier
+from bot.domain.requests import Request, Verdict
 from bot.partner.client import PartnerClient
 from bot.partner.loopback import is_loopback
 from bot.partner.ratelimit import RateLimiter
 from bot.partner.secret import Secret
-from bot.services import people
+from bot.services import execution, people, requests
 from bot.services.cards import card_sync
 from bot.services.core import Channels, Core
-from bot.services.execution import executor as execution
 from bot.services.requests import approvals, drafts
-from bot.services.requests import lifecycle as requests
 from sandbox.partner.server import Running as Simulator
 from sandbox.partner.server import serve
 from storage.migrate import migrate

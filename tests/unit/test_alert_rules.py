@@ -9,8 +9,8 @@ import pytest
 
 from bot.config import Config, ConfigError
 from bot.domain.alerts import FloatAlert, alert_rules, decline_causes
-from bot.domain.time.business_hours import Hours
-from bot.partner.models.purchases import DECLINE_CODES
+from bot.domain.time import Hours
+from bot.partner.models import DECLINE_CODES
 
 NOW = datetime(2026, 3, 2, 9, tzinfo=UTC)
 RULE = FloatAlert(Decimal(1000), Decimal(1200))

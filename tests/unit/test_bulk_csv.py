@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bot.domain.requests.batch_csv import MAX_ROWS, Column, Row, Unreadable, columns_named, decode, read
+from bot.domain.requests import MAX_ROWS, Column, Unreadable
+from bot.domain.requests.batch_csv import Row, columns_named, decode, read
 
 CARD = Column.of("card", "Card", "last4")
 AMOUNT = Column.of("amount_usd", "Amount (USD)", "amount")

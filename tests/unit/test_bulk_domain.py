@@ -8,10 +8,18 @@ from decimal import Decimal
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.domain.people.policy import APPROVAL_VALID_FOR
-from bot.domain.requests.batch_csv import MAX_ROWS
-from bot.domain.requests.batches import batch_event, digest_of_rows, due_after, ending_text, progress_text
-from bot.domain.requests.lifecycle import TERMINAL, State, advance
+from bot.domain.people import APPROVAL_VALID_FOR
+from bot.domain.requests import (
+    MAX_ROWS,
+    TERMINAL,
+    State,
+    advance,
+    batch_event,
+    digest_of_rows,
+    due_after,
+    ending_text,
+    progress_text,
+)
 
 ROW_STATES = [
     State.APPROVED, State.EXECUTING, State.SUCCEEDED, State.FAILED, State.UNRESOLVED, State.CANCELLED, State.EXPIRED,

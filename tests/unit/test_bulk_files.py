@@ -6,7 +6,8 @@ import pytest
 from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.domain.errors import InvalidInput
-from handlers.slack_api.files import NotFetched, fetch
+from handlers.slack_api import fetch
+from handlers.slack_api.files import NotFetched
 
 SLACK = "https://slack.com/api/"
 STAND_IN = "http://127.0.0.1:8400/api/"

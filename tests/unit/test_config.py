@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from bot.config import Config, ConfigError
-from bot.domain.events.retention import Retention
-from bot.domain.people.policy import KindPolicy, Tier
+from bot.domain.events import Retention
+from bot.domain.people import KindPolicy
+from bot.domain.people.policy import Tier
 
 ROOT = Path(__file__).parents[2]
 SMALLEST = """

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.config import Config
-from bot.domain.people.delegation import Standing
-from bot.domain.requests.approvals import second_people, who_may_be_second
+from bot.domain.people import Standing
+from bot.domain.requests import second_people, who_may_be_second
 from tests.unit.test_config import SMALLEST, problems_of
 
 PEOPLE = ["A", "B", "C", "D", "E"]

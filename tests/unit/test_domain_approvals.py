@@ -10,11 +10,13 @@ from typing import Any
 
 import pytest
 
-from bot.domain.people.delegation import Standing
-from bot.domain.requests.approvals import (
+from bot.domain.people import Standing
+from bot.domain.requests import (
     Decision,
     DecisionKind,
     Reason,
+    Request,
+    State,
     Verdict,
     decide,
     decision_bytes,
@@ -22,7 +24,6 @@ from bot.domain.requests.approvals import (
     who_may_be_second,
     why_not_second,
 )
-from bot.domain.requests.lifecycle import Request, State
 
 NOW = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
 REQUEST = Request(

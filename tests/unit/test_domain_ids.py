@@ -5,7 +5,8 @@ import re
 from datetime import UTC, datetime
 
 from bot.domain.ids import Ids, short_code
-from bot.domain.requests.terms import mask_email, mask_phone, terms_digest
+from bot.domain.requests import mask_email, mask_phone
+from bot.domain.requests.terms import terms_digest
 
 NOW = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
 

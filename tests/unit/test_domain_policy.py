@@ -5,7 +5,8 @@ from decimal import Decimal
 import pytest
 
 from bot import operations
-from bot.domain.people.policy import KindPolicy, People, Policy, Tier, never_met
+from bot.domain.people import KindPolicy, Policy, never_met
+from bot.domain.people.policy import People, Tier
 
 KINDS = operations.listed(operations.kinds())
 TIERED = KindPolicy(approvals=1, tiers=(Tier(Decimal(5000), 3), Tier(Decimal(500), 2)))

@@ -3,7 +3,7 @@
 import pytest
 
 from bot.domain.errors import IllegalTransition
-from bot.domain.requests.lifecycle import COMMITTED, OPEN, SENT, TERMINAL, TRANSITIONS, Event, State, advance
+from bot.domain.requests import COMMITTED, OPEN, SENT, TERMINAL, TRANSITIONS, Event, State, advance
 
 # Written out here once more, from the design and not from the code.
 _ARROWS = """

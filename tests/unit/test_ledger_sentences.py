@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.domain.money import ledger_text
-from bot.domain.money.ledger_text import Known
+from bot.domain.money import Known, ledger_text
 
 CARD = "a1" * 16
 HASH = "0x" + "cd" * 32

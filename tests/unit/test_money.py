@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.domain.money.amounts import InvalidAmount, exact_sum, format_usd, parse_usd, plain
+from bot.domain.money import InvalidAmount, exact_sum, format_usd, parse_usd, plain
 
 ACCEPTED = {
     "25": "25", "25.5": "25.5", "25.00": "25.00", "0.01": "0.01", "$25.00": "25.00", " 7 ": "7",

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from bot import operations
-from bot.operations._base import Operation
+from bot.operations import Operation
 from bot.operations._handling import Handling
 
 PAYS = ("card_topup", "card_unload", "card_close")

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from bot import operations
 from bot.domain.cards import CardEntry
 from bot.domain.errors import InvalidFields, Stale
+from bot.operations import QuoteDeposit
 from bot.operations.card_close import Close
 from bot.operations.card_limits import SetLimits
-from bot.operations.deposit_quote import QuoteDeposit
 from bot.operations.event_redeliver import event_id
 from bot.operations.fees_markup import SetMarkup, percent
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from bot import operations
-from bot.operations._base import Operation
+from bot.operations import Operation
 from bot.outcomes import Finding
 from bot.partner.calls import cards as card_calls
 from bot.partner.certainty import Certainty, documented

@@ -11,8 +11,8 @@ from typing import get_args
 import pytest
 
 from bot import operations
-from bot.domain.requests.lifecycle import Attempt, Event, Request, State, advance
-from bot.operations._base import Operation
+from bot.domain.requests import Attempt, Event, Request, State, advance
+from bot.operations import Operation
 from bot.outcomes import Finding, Outcome, planning
 from bot.outcomes import effects as e
 from bot.partner.secret import Secret

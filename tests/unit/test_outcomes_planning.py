@@ -8,7 +8,7 @@ from decimal import Decimal
 
 import pytest
 
-from bot.domain.requests.lifecycle import Attempt, Event, Request, State
+from bot.domain.requests import Attempt, Event, Request, State
 from bot.outcomes import Evidence, Finding, Outcome
 from bot.outcomes.planning import History, Step, after, never_executed, next_step, settle
 from bot.outcomes.timing import QUIESCENCE

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from bot.domain.requests.lifecycle import Request, State
-from bot.domain.requests.terms import COVERED, request_digest
+from bot.domain.requests import Request, State, request_digest
+from bot.domain.requests.terms import COVERED
 
 NOW = datetime(2026, 3, 2, 9, 0, 0, 123456, tzinfo=UTC)
 ONE = Request(

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.domain.events import statements
-from bot.domain.money.amounts import exact_sum
+from bot.domain.money import exact_sum
 from bot.domain.time import periods
 
 NOW = datetime(2026, 3, 29, 12, 30, tzinfo=UTC)  # the day on which Berlin's clocks go forward

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 from freezegun import freeze_time
 
-from bot.domain.time.clock import SystemClock
+from bot.domain.time import SystemClock
 
 MORNING = datetime(2026, 3, 29, 1, 30, tzinfo=UTC)
 

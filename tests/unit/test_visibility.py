@@ -10,10 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.domain.cards import CardEntry, label, masked
-from bot.domain.people.actors import Actor
-from bot.domain.people.delegation import Standing
-from bot.domain.requests.approvals import Decision, DecisionKind, decide
-from bot.domain.requests.lifecycle import Request, State
+from bot.domain.people import Actor, Standing
+from bot.domain.requests import Decision, DecisionKind, Request, State, decide
 from bot.domain.visibility import (
     may_see_card_details,
     may_see_private_values,

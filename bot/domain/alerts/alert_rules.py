@@ -14,8 +14,8 @@ from itertools import pairwise
 from math import ceil
 
 from bot.domain.alerts.alert_kind import Severity
-from bot.domain.money.amounts import exact_sum
-from bot.domain.time.business_hours import Hours
+from bot.domain.money import exact_sum
+from bot.domain.time import Hours
 
 CLEAN_READS = 2
 """So many readings at or above the clear level in a row end the alert of a low float."""

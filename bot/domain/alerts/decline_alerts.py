@@ -13,7 +13,7 @@ from typing import Final
 
 from bot.domain.alerts.alert_kind import HEARD_LATE, AlertKind, Calls, Facts, Remedy, Said, Severity, Wording
 from bot.domain.alerts.decline_causes import cause_in_words, retry_in_words
-from bot.domain.money.amounts import format_usd
+from bot.domain.money import format_usd
 
 NAMES_KEPT: Final = 100
 """Of a storm so many names of cards and of merchants are kept; the counts are true whatever it holds."""

@@ -8,7 +8,7 @@ from decimal import Decimal
 
 from bot.domain.alerts.alert_kind import AlertKind, Calls, Remedy, Said, Severity, Wording, one
 from bot.domain.alerts.alert_rules import FloatAlert
-from bot.domain.money.amounts import format_usd
+from bot.domain.money import format_usd
 
 FLOAT_LOW = AlertKind(
     name="float_low",

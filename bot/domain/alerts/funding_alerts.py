@@ -7,7 +7,7 @@ from decimal import Decimal
 from typing import Final
 
 from bot.domain.alerts.alert_kind import AlertKind, Calls, Facts, Remedy, Severity, Wording, one
-from bot.domain.money.amounts import format_usd
+from bot.domain.money import format_usd
 
 UNVERIFIED_LIMIT: Final = 5
 """So many unverified submissions block all funding of an account [POST /funding]."""

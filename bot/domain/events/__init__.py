@@ -1,1 +1,48 @@
-"""ROOM"""
+"""What events mean: purchases and declines, figures worth an alert, what is passed on, how long it is kept. Pure."""
+
+from bot.domain.events.purchases import DeclineFacts, Kind, Leg, Purchase, State, picture
+from bot.domain.events.relay import NEVER, Destination, headers, secret_text
+from bot.domain.events.retention import Retention
+from bot.domain.events.statements import (
+    DECLINED,
+    OPEN_IN_WORDS,
+    WAITING_IN_WORDS,
+    CardStatement,
+    DeclineGroup,
+    DeclineLine,
+    DeclineReport,
+    LedgerLine,
+    LedgerReport,
+    PurchaseLine,
+    RequestPage,
+    by_cause,
+    by_day,
+)
+
+__all__ = [
+    "DECLINED",
+    "NEVER",
+    "OPEN_IN_WORDS",
+    "WAITING_IN_WORDS",
+    "CardStatement",
+    "DeclineFacts",
+    "DeclineGroup",
+    "DeclineLine",
+    "DeclineReport",
+    "Destination",
+    "Kind",
+    "LedgerLine",
+    "LedgerReport",
+    "Leg",
+    "Purchase",
+    "PurchaseLine",
+    "RequestPage",
+    "Retention",
+    "State",
+    "by_cause",
+    "by_day",
+    "headers",
+    "picture",
+    "relay",
+    "secret_text",
+]

@@ -16,7 +16,7 @@ from enum import StrEnum
 
 from pydantic import BaseModel, ConfigDict
 
-from bot.domain.money.amounts import exact_sum
+from bot.domain.money import exact_sum
 
 
 class Kind(StrEnum):

@@ -13,9 +13,9 @@ from decimal import Decimal
 from zoneinfo import ZoneInfo
 
 from bot.domain.events.purchases import Open
-from bot.domain.money.amounts import exact_sum
-from bot.domain.requests.lifecycle import Request
-from bot.domain.time.periods import Period
+from bot.domain.money import exact_sum
+from bot.domain.requests import Request
+from bot.domain.time import Period
 
 DECLINED = "declined"
 # So many bars can be told apart.

@@ -1,1 +1,28 @@
-"""ROOM"""
+"""Who acts, what the policy allows, and who decides in whose place. Pure."""
+
+from bot.domain.people.actors import Actor, is_full_member, require_full_member
+from bot.domain.people.delegation import LONGEST, Delegation, Standing
+from bot.domain.people.policy import (
+    APPROVAL_VALID_FOR,
+    KindPolicy,
+    Limits,
+    Policy,
+    approved_while_paused,
+    never_met,
+)
+
+__all__ = [
+    "APPROVAL_VALID_FOR",
+    "LONGEST",
+    "Actor",
+    "Delegation",
+    "KindPolicy",
+    "Limits",
+    "Policy",
+    "Standing",
+    "approved_while_paused",
+    "is_full_member",
+    "never_met",
+    "policy",
+    "require_full_member",
+]

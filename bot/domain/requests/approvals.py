@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
-from bot.domain.people.delegation import Standing
+from bot.domain.people import Standing
 from bot.domain.requests.lifecycle import Request, State
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from datetime import timedelta
 from decimal import Decimal
 
-from bot.domain.money.amounts import format_usd
+from bot.domain.money import format_usd
 from bot.domain.requests.lifecycle import OPEN, SENT, Event, State
 
 # The first rows go a second apart. The others leave half of 120 calls a minute to people: a row takes

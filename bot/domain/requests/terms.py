@@ -11,7 +11,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from bot.domain.money.amounts import plain
+from bot.domain.money import plain
 from bot.domain.requests.lifecycle import Request
 
 # Everything else of a request may change after it was made: its state, its times, its outcome.

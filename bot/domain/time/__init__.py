@@ -1,1 +1,7 @@
-"""ROOM"""
+"""Time as an argument: the clock, the team's hours, periods as people name them."""
+
+from bot.domain.time.business_hours import Hours
+from bot.domain.time.clock import Clock, SystemClock
+from bot.domain.time.periods import USAGE, Period
+
+__all__ = ["USAGE", "Clock", "Hours", "Period", "SystemClock", "periods"]

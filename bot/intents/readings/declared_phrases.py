@@ -19,7 +19,7 @@ from bot.intents.readings.slot_checks import first_doubt
 from bot.intents.readings.slot_values import plain
 
 if TYPE_CHECKING:
-    from bot.operations._base import Field, Operation
+    from bot.operations import Field, Operation
 
 _FIELD: Final = re.compile(r"\{(\w+)\}")
 _ENDING: Final = r"(?:[\s,]+(?:please|pls|plz|now|asap|thanks|thx))*[\s,]*"

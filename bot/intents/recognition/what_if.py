@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass
 from decimal import Decimal
 
-from bot.domain.money.amounts import InvalidAmount, parse_usd
+from bot.domain.money import InvalidAmount, parse_usd
 
 MOST_CARDS = 10_000
 _TO_TWELVE = (

@@ -12,13 +12,7 @@ from bot.partner.models.account import (
     Partner,
     TransactionFees,
 )
-from bot.partner.models.base import (
-    Answer,
-    Known,
-    PageCounts,
-    Unreadable,
-    Utc,
-)
+from bot.partner.models.base import Answer, Known, PageCounts, Unreadable, Utc
 from bot.partner.models.cards import (
     BALANCE_ERRORS,
     CARD_STATUSES,
@@ -36,18 +30,18 @@ from bot.partner.models.cards import (
     TopUp,
     Unload,
 )
-from bot.partner.models.deposits import (
-    DEPOSIT_STATUSES,
-    Deposit,
-    DepositQuote,
-)
+from bot.partner.models.deposits import DEPOSIT_STATUSES, Deposit, DepositQuote
 from bot.partner.models.events import (
+    Authorization,
     CardAuthorized,
     CardDeclined,
     CardStatusChanged,
     CardTransaction,
     CardUnloaded,
+    Decline,
+    FloatCredit,
     FloatCredited,
+    LaterLeg,
     ThreeDsChallenge,
     TypedEvent,
     UnknownEvent,
@@ -73,14 +67,7 @@ from bot.partner.models.purchases import (
     FeeBreakdown,
     Transaction,
 )
-from bot.partner.models.webhooks import (
-    EVENT_TYPES,
-    Event,
-    Redelivery,
-    Webhook,
-    WebhookAddress,
-    WebhookChange,
-)
+from bot.partner.models.webhooks import EVENT_TYPES, Event, Redelivery, Webhook, WebhookAddress, WebhookChange
 
 __all__ = [
     "BALANCE_ERRORS",
@@ -99,6 +86,7 @@ __all__ = [
     "TOKENS",
     "TRANSACTION_STATUSES",
     "Answer",
+    "Authorization",
     "BalanceRow",
     "Card",
     "CardAllowance",
@@ -110,6 +98,7 @@ __all__ = [
     "CardUnloaded",
     "CardWithBalance",
     "Close",
+    "Decline",
     "DeclineReason",
     "Deposit",
     "DepositQuote",
@@ -120,12 +109,14 @@ __all__ = [
     "FeeSummary",
     "Fees",
     "Float",
+    "FloatCredit",
     "FloatCredited",
     "Freeze",
     "Funding",
     "FundingAddress",
     "KeyInfo",
     "Known",
+    "LaterLeg",
     "LedgerEntry",
     "Limits",
     "Me",
@@ -148,4 +139,5 @@ __all__ = [
     "Webhook",
     "WebhookAddress",
     "WebhookChange",
+    "events",
 ]

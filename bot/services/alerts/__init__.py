@@ -1,1 +1,27 @@
-"""ROOM"""
+"""Conditions that somebody should look at: raised, kept, answered by people, resolved.
+
+One open alert for each condition, however often it is seen; the message is edited in place and its thread is the
+history. The `*_rules` modules turn readings of the API into conditions; `alert_actions` holds what people do with an
+alert; `remedies` the request that would solve it.
+"""
+
+from bot.services.alerts.lifecycle import called, facts_of, keep, raise_, resolve, tell, thread_line
+
+__all__ = [
+    "alert_actions",
+    "called",
+    "card_rules",
+    "decline_rules",
+    "facts_of",
+    "float_rules",
+    "funding_rules",
+    "keep",
+    "ledger_rules",
+    "raise_",
+    "remedies",
+    "resolve",
+    "tell",
+    "thread_line",
+    "view_models",
+    "webhook_rules",
+]

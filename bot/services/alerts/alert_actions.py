@@ -17,8 +17,7 @@ from bot.services.alerts import view_models
 from bot.services.core import Core
 from bot.services.people import Role
 from bot.view_models import AlertsView, MuteView
-from storage.messages import alerts, mutes
-from storage.messages.alerts import Alert
+from storage.messages import Alert, alerts, mutes
 from storage.transaction import Tx
 
 ACKNOWLEDGED_FOR = timedelta(hours=4)

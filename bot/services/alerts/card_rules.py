@@ -8,7 +8,7 @@ from datetime import datetime
 from bot import operations
 from bot.domain.alerts import card_alerts
 from bot.domain.cards import DELETED, CardEntry
-from bot.domain.requests.lifecycle import State
+from bot.domain.requests import State
 from bot.services.alerts import lifecycle as alerts
 from bot.services.core import Core
 from storage.cards import api_snapshots, cards

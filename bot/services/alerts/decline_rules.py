@@ -13,14 +13,14 @@ from decimal import Decimal
 from typing import Any
 
 from bot.domain.alerts import Severity, decline_alerts, decline_causes
-from bot.partner.models.events import CardDeclined, Decline
+from bot.partner.models import CardDeclined, Decline
 from bot.services.alerts import card_rules
 from bot.services.alerts import lifecycle as alerts
 from bot.services.core import Core
 from bot.services.received_event import Heard
 from storage.cards import api_snapshots, cards
+from storage.messages import Alert
 from storage.messages import alerts as alert_rows
-from storage.messages.alerts import Alert
 from storage.transaction import Tx
 
 # A severe decline has no end that we could see; after a day without another it is closed.

@@ -9,8 +9,7 @@ from bot.domain.alerts import account_alerts, alert_rules, float_alerts
 from bot.services.alerts import funding_rules
 from bot.services.alerts import lifecycle as alerts
 from bot.services.core import Core
-from storage.cards import api_snapshots, history
-from storage.cards.api_snapshots import Reading
+from storage.cards import Reading, api_snapshots, history
 from storage.messages import alerts as alert_rows
 from storage.requests import requests
 from storage.transaction import Tx

@@ -14,20 +14,18 @@ from typing import Any
 
 from bot import operations
 from bot.domain.alerts import HEARD_LATE, alert_rules, funding_alerts
-from bot.domain.money.amounts import exact_sum, format_usd
-from bot.domain.requests.lifecycle import State
-from bot.operations.funding_words import reason_in_words
+from bot.domain.money import exact_sum, format_usd
+from bot.domain.requests import State
+from bot.operations import reason_in_words
 from bot.partner.calls import account as account_calls
 from bot.partner.errors import NotFound
-from bot.partner.models import Funding
-from bot.partner.models.events import FloatCredit
+from bot.partner.models import FloatCredit, Funding
 from bot.partner.ratelimit import Lane
 from bot.services.alerts import lifecycle as alerts
 from bot.services.core import Core
 from bot.services.received_event import LATE_AFTER
 from bot.view_models import OpenFunding
-from storage.cards import api_snapshots
-from storage.cards.api_snapshots import Reading
+from storage.cards import Reading, api_snapshots
 from storage.requests import requests
 from storage.transaction import Tx
 

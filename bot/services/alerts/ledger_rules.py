@@ -5,7 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 
 from bot.domain.alerts import float_alerts
-from bot.domain.money.amounts import exact_sum, format_usd
+from bot.domain.money import exact_sum, format_usd
 from bot.partner.ratelimit import Lane
 from bot.services.alerts import lifecycle as alerts
 from bot.services.core import Core

@@ -14,8 +14,7 @@ from bot.domain.alerts import AlertKind, Calls, Said, Severity, catalogue
 from bot.services import audit, outbox_messages
 from bot.services.core import Core
 from storage.cards import api_snapshots
-from storage.messages import alerts, mutes
-from storage.messages.alerts import Alert
+from storage.messages import Alert, alerts, mutes
 from storage.transaction import Tx
 
 Facts = Mapping[str, str]

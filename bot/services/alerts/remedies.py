@@ -13,8 +13,8 @@ from bot.domain.errors import NotFound
 from bot.services.alerts import lifecycle as alerts
 from bot.services.core import Core
 from storage.cards import cards
+from storage.messages import Alert
 from storage.messages import alerts as alert_rows
-from storage.messages.alerts import Alert
 from storage.transaction import Tx
 
 

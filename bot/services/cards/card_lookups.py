@@ -11,14 +11,14 @@ from zoneinfo import ZoneInfo
 
 from bot import operations
 from bot.domain.cards import CardEntry
-from bot.domain.events.statements import CardStatement
-from bot.domain.requests.lifecycle import OPEN, Request, State
+from bot.domain.events import CardStatement
+from bot.domain.requests import OPEN, Request, State
 from bot.domain.time import periods
 from bot.partner.errors import PartnerError
 from bot.services.cards import purchases
 from bot.services.cards.card_sync import refresh_card
 from bot.services.core import Core
-from bot.services.requests.drafts import resolve_card
+from bot.services.requests import resolve_card
 from bot.view_models import CardListView, CardView
 from storage.cards import cards
 from storage.requests import request_search, requests

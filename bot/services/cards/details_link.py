@@ -12,13 +12,13 @@ from datetime import datetime, timedelta
 
 from bot.domain.card_details import LINK_GOOD_FOR, digest_of
 from bot.domain.errors import Expired, NotAllowed, NotFound
-from bot.domain.requests.lifecycle import Request
+from bot.domain.requests import Request
 from bot.domain.visibility import may_see_card_details
 from bot.partner.secret import Secret
 from bot.services import outbox_messages, people
 from bot.services.audit import audited_refusal
 from bot.services.core import Core
-from bot.services.requests.lifecycle import note
+from bot.services.requests import note
 from bot.view_models import LinkView
 from storage.requests import card_details_links, requests
 from storage.transaction import Tx

@@ -11,23 +11,25 @@ from collections.abc import Mapping
 from decimal import Decimal
 
 from bot.domain.cards import CardEntry
-from bot.domain.events.purchases import Leg, Purchase, State
-from bot.domain.events.statements import (
+from bot.domain.events import (
     DECLINED,
     OPEN_IN_WORDS,
     WAITING_IN_WORDS,
     CardStatement,
     DeclineLine,
     DeclineReport,
+    Leg,
+    Purchase,
     PurchaseLine,
+    State,
     by_cause,
 )
-from bot.domain.money.amounts import plain
-from bot.domain.time.periods import Period
+from bot.domain.money import plain
+from bot.domain.time import Period
 from bot.partner.models import Transaction
 from bot.partner.ratelimit import Lane
 from bot.services.core import Core
-from bot.services.requests.drafts import resolve_card
+from bot.services.requests import resolve_card
 from storage.cards import cards
 from storage.events import purchases
 

@@ -1,1 +1,16 @@
-"""ROOM"""
+"""Plain English in a thread: a look-up, a question, a suggestion or a filled form to review.
+
+Nothing said in a conversation makes, approves, rejects or cancels a request.
+"""
+
+from bot.services.conversation.dialog import Reader, hear
+from bot.services.conversation.facts import Heard, Place, holds_card_number
+
+__all__ = [
+    "Heard",
+    "Place",
+    "Reader",
+    "buttons",
+    "hear",
+    "holds_card_number",
+]

@@ -11,7 +11,7 @@ from bot.services.conversation import forms, memory
 from bot.services.conversation.facts import Heard
 from bot.services.core import Core
 from bot.view_models import Form, Question, Step
-from storage.messages.dialogs import Dialog
+from storage.messages import Dialog
 
 
 async def picked(core: Core, stamp: str, number: int, slack_id: str) -> tuple[Dialog, str]:

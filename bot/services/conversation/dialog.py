@@ -15,9 +15,9 @@ from typing import Any
 
 from bot import intents
 from bot.domain.errors import NotFound
-from bot.domain.money.amounts import format_usd
+from bot.domain.money import format_usd
 from bot.intents import Ask, Facts, Reading
-from bot.operations._base import Operation
+from bot.operations import Operation
 from bot.services import people
 from bot.services.conversation import forms, memory
 from bot.services.conversation.examples import nearest
@@ -44,7 +44,7 @@ from bot.view_models import (
     Step,
     Words,
 )
-from storage.messages.dialogs import Dialog
+from storage.messages import Dialog
 
 Kinds = Mapping[str, type[Operation]]
 # A reading proposed where the grammar found none: text and facts in, a read or a "did you mean" out.

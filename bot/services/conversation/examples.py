@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from rapidfuzz import fuzz, process
 
 from bot.intents import ACTIONS, EXAMPLES
-from bot.operations._base import Operation
+from bot.operations import Operation
 
 SHOWN = 3
 

@@ -7,14 +7,13 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from bot.domain.cards import CardEntry
-from bot.domain.people.actors import Actor
+from bot.domain.people import Actor
 from bot.intents import Directory, Facts, KnownCard, Thread
-from bot.operations.readers import refuse_card_number
+from bot.operations import refuse_card_number
 from bot.services.cards import card_sync
 from bot.services.core import Core
 from storage.cards import cards, otp_recipients
-from storage.messages import dialogs
-from storage.messages.dialogs import Dialog, Place
+from storage.messages import Dialog, Place, dialogs
 from storage.transaction import Tx
 
 __all__ = [

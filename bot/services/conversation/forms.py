@@ -11,7 +11,7 @@ from typing import Any
 
 from bot.domain import cards
 from bot.intents import ACTIONS, KnownCard, Reading
-from bot.operations._base import Field, Operation
+from bot.operations import Field, Operation
 
 Kinds = Mapping[str, type[Operation]]
 

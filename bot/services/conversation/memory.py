@@ -13,8 +13,7 @@ from typing import Any
 from bot.domain.errors import Stale
 from bot.intents import Ask, KnownCard, Option, Reading
 from bot.services.core import Core
-from storage.messages import dialogs
-from storage.messages.dialogs import Dialog, Place
+from storage.messages import Dialog, Place, dialogs
 
 MOVED_ON = "This question has moved on. Say what you need once more; nothing was recorded."
 

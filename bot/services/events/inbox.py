@@ -12,15 +12,25 @@ from contextlib import suppress
 from datetime import timedelta
 
 from bot.domain.alerts import delivery_alerts
-from bot.partner.models.events import ThreeDsChallenge, TypedEvent
+from bot.domain.events import DeclineFacts, Kind, Leg, Purchase
+from bot.partner.models import (
+    Authorization,
+    CardAuthorized,
+    CardDeclined,
+    CardTransaction,
+    Decline,
+    FloatCredited,
+    LaterLeg,
+    ThreeDsChallenge,
+    TypedEvent,
+)
 from bot.partner.webhooks import CHALLENGE, unwrap
-from bot.services.alerts import lifecycle as alerts
+from bot.services import alerts
+from bot.services.alerts import decline_rules, funding_rules
 from bot.services.core import Core
-from bot.services.events import event_rules, relay
-from bot.services.events.purchase_legs import leg_of
+from bot.services.events import otp_delivery, relay
 from bot.services.received_event import Heard
-from storage.events import inbox, purchases
-from storage.events.inbox import InboxEvent, Share
+from storage.events import InboxEvent, Share, inbox, purchases
 from storage.transaction import Tx
 
 log = logging.getLogger("countersign.inbox")
@@ -76,7 +86,7 @@ async def _handle(tx: Tx, core: Core, event: InboxEvent) -> None:
     leg = leg_of(typed)
     purchase = None if leg is None else await purchases.add(tx, event.program, leg)
     heard = Heard(event.program, typed, event.source, event.received_at)
-    await event_rules.on_event(tx, core, heard, purchase)
+    await on_event(tx, core, heard, purchase)
     await relay.owe(tx, core, heard)
     await inbox.processed(tx, event.event_id)
     if event.attempts >= len(_RETRIES):
@@ -98,3 +108,58 @@ async def _put_off(tx: Tx, core: Core, event: InboxEvent) -> None:
         )
         condition = delivery_alerts.EVENT_STUCK.condition(event.event_id)
         await alerts.raise_(tx, core, said, condition=condition, subject=event.event_id)
+
+
+async def on_event(tx: Tx, core: Core, heard: Heard, purchase: Purchase | None) -> None:
+    """Raise what the event calls for. `purchase` is as it stands after this event, where it is of one.
+
+    An event of no rule raises nothing; it stays in the inbox for look-ups.
+    """
+    match heard.event:
+        case CardDeclined() as declined:
+            await decline_rules.on_decline(tx, core, heard, declined)
+        case FloatCredited(data=data, created_at=created_at):
+            await funding_rules.credited(tx, core, heard.program, data, created_at)
+        case ThreeDsChallenge() as challenge:
+            await otp_delivery.on_challenge(tx, core, heard, challenge)
+
+
+def leg_of(event: TypedEvent) -> Leg | None:
+    """The event as a leg of its purchase; None when it is of no purchase."""
+    match event:
+        case CardAuthorized(data=data) | CardTransaction(data=data):
+            return _leg(event, data, data.transaction_id, data.event)
+        # By its type: its status says settled, as that of a refund does [Event types].
+        case CardDeclined(data=data) if data.transaction_id is not None:
+            return _leg(event, data, data.transaction_id, Kind.DECLINED)
+    return None
+
+
+def _leg(event: TypedEvent, data: Authorization | LaterLeg | Decline, transaction_id: str, kind: str) -> Leg:
+    return Leg(
+        event_id=event.id,
+        transaction_id=transaction_id,
+        kind=kind,
+        occurred_at=data.occurred_at or event.created_at,
+        card_id=data.card_id,
+        amount_usd=data.amount_usd,
+        fee_usd=data.fee_usd,
+        original_amount=data.original_amount,
+        original_currency=data.original_currency,
+        merchant=data.merchant,
+        merchant_country=data.merchant_country,
+        mcc_code=data.mcc_code,
+        decline=_decline(data) if isinstance(data, Decline) else None,
+    )
+
+
+def _decline(data: Decline) -> DeclineFacts | None:
+    why = data.decline_reason
+    if why is None:
+        return None
+    return DeclineFacts(
+        code=why.code or "unknown",
+        message=why.message or "",
+        retryable=why.retryable,
+        card_blocked=why.card_blocked,
+    )

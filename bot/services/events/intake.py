@@ -6,13 +6,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 
-from bot.domain.time.clock import Clock
+from bot.domain.time import Clock
 from bot.partner import codec
-from bot.partner.models import Event
-from bot.partner.models.events import ThreeDsChallenge
+from bot.partner.models import Event, ThreeDsChallenge
 from bot.partner.webhooks import CHALLENGE, Delivery, storable, unwrap
 from bot.services.otp_store import Codes
-from storage.events.ingest import Arrival, Ingest
+from storage.events import Arrival, Ingest
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,13 +11,12 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from bot.domain.alerts import Said, otp_alerts
-from bot.domain.money.amounts import format_usd
-from bot.partner.models.events import ThreeDsChallenge
+from bot.domain.money import format_usd
+from bot.partner.models import ThreeDsChallenge
 from bot.partner.secret import Secret
-from bot.services import audit
-from bot.services.alerts import lifecycle as alerts
+from bot.services import alerts, audit
 from bot.services.core import Core
-from bot.services.messages.delivery import MessageGone, Publisher, SlackRefused, SlackTrouble
+from bot.services.messages import MessageGone, Publisher, SlackRefused, SlackTrouble
 from bot.services.otp_store import GOOD_FOR, Outgoing
 from bot.services.received_event import Heard
 from bot.view_models import CodeView

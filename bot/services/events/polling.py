@@ -15,8 +15,8 @@ from datetime import timedelta
 from bot.domain.alerts import account_alerts
 from bot.partner.errors import Forbidden, PartnerError, Unauthorized
 from bot.partner.ratelimit import Lane
+from bot.services import alerts
 from bot.services.alerts import card_rules, float_rules, funding_rules, ledger_rules, webhook_rules
-from bot.services.alerts import lifecycle as alerts
 from bot.services.cards import card_sync
 from bot.services.core import Core
 from bot.services.money import float_lookups

@@ -16,18 +16,16 @@ from datetime import datetime, timedelta
 
 from bot.domain.alerts import delivery_alerts
 from bot.domain.errors import NotAllowed, NotFound
-from bot.domain.events import relay
-from bot.domain.events.relay import Destination
+from bot.domain.events import Destination, relay
 from bot.partner.codec import encode
-from bot.services import audit, people
-from bot.services.alerts import lifecycle as alerts
+from bot.services import alerts, audit, people
 from bot.services.core import Core
 from bot.services.events.ssrf import AT_ONCE, NotDelivered, Sender
 from bot.services.people import Role
 from bot.services.received_event import Heard
 from storage.cards import api_snapshots
+from storage.events import Failed, Owed
 from storage.events import relay as rows
-from storage.events.relay import Failed, Owed
 from storage.messages import alerts as alert_rows
 from storage.transaction import Tx
 

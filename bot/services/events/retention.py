@@ -8,7 +8,7 @@ from __future__ import annotations
 import logging
 from datetime import timedelta
 
-from bot.domain.events.retention import Retention
+from bot.domain.events import Retention
 from bot.services.core import Core
 from bot.services.events import relay
 from storage.events import inbox

@@ -14,7 +14,7 @@ from datetime import timedelta
 from bot.domain.alerts import delivery_alerts
 from bot.partner.secret import Secret
 from bot.partner.webhooks import Delivery, DeliveryRefused, Malformed, NotGenuine, Stale, TooLarge, verify
-from bot.services.alerts import lifecycle as alerts
+from bot.services import alerts
 from bot.services.core import Core
 from bot.services.events.intake import Intake
 from bot.services.requests import local_facts

@@ -17,8 +17,8 @@ from dataclasses import dataclass, field
 
 from bot.domain.card_details import PAGE_GOOD_FOR_S, Manner, digest_of, origin_of
 from bot.domain.errors import CountersignError, LookupFailed, NotAllowed
-from bot.domain.requests.lifecycle import Request
-from bot.operations.card_reveal import odd_status
+from bot.domain.requests import Request
+from bot.operations import odd_status
 from bot.outcomes import effects
 from bot.partner.errors import PartnerError, Unauthorized
 from bot.partner.loopback import is_loopback
@@ -29,12 +29,9 @@ from bot.services.cards import details_link
 from bot.services.core import Core
 from bot.services.execution import effect_writer, presend_checks
 from bot.services.operators import programs
-from bot.services.requests.lifecycle import note
-from bot.services.requests.signatures import has_its_digest
-from bot.services.requests.signed_decisions import approved_by
+from bot.services.requests import approved_by, has_its_digest, note
 from storage.cards import cards
-from storage.requests import card_details_links, decisions, requests
-from storage.requests.card_details_links import Reveal
+from storage.requests import Reveal, card_details_links, decisions, requests
 
 log = logging.getLogger("countersign.reveal")
 

@@ -9,15 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import assert_never
 
-from bot.domain.requests.lifecycle import Request
+from bot.domain.requests import Request
 from bot.outcomes import effects as e
-from bot.services import outbox_messages
-from bot.services.alerts import lifecycle as alerts
+from bot.services import alerts, outbox_messages
 from bot.services.cards import details_link
 from bot.services.core import Core
 from bot.services.execution import webhook_secret
-from bot.services.requests import batch_rows
-from bot.services.requests.lifecycle import note
+from bot.services.requests import batch_rows, note
 from storage.requests import requests
 from storage.transaction import Tx
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import timedelta
 
-from bot.domain.requests.lifecycle import Attempt, Event, Request, State
+from bot.domain.requests import Attempt, Event, Request, State
 from bot.outcomes import effects, planning, timing
 from bot.services.core import Core
 from bot.services.execution import effect_writer

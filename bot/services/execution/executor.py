@@ -17,15 +17,15 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 
-from bot.domain.requests.lifecycle import Attempt, Event, Request, State, moves_of
-from bot.operations._base import Operation
+from bot.domain.requests import Attempt, Event, Request, State, moves_of
+from bot.operations import Operation
 from bot.outcomes import Finding, Outcome, effects, planning
 from bot.partner.errors import PartnerError
 from bot.services.cards import card_sync
 from bot.services.core import Core
 from bot.services.execution import effect_writer, ending_without_a_call, presend_checks
 from bot.services.operators import programs
-from bot.services.requests.lifecycle import close
+from bot.services.requests import close
 from storage.errors import CannotOpen, Purged
 from storage.operators import pauses
 from storage.requests import attempts, requests

@@ -7,11 +7,10 @@ from datetime import timedelta
 
 from bot.domain.alerts import people_alerts
 from bot.domain.errors import CountersignError
-from bot.domain.requests.lifecycle import Event, Request, State
+from bot.domain.requests import Event, Request, State
 from bot.outcomes import Evidence, effects, timing
 from bot.partner.errors import PartnerError
-from bot.services import outbox_messages, people
-from bot.services.alerts import lifecycle as alerts
+from bot.services import alerts, outbox_messages, people
 from bot.services.core import Core
 from bot.services.execution import effect_writer, presend_checks
 from bot.services.operators import delegations

@@ -9,20 +9,24 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from bot.domain.errors import CountersignError, LookupFailed
-from bot.domain.people.actors import is_full_member
-from bot.domain.people.policy import APPROVAL_VALID_FOR
-from bot.domain.requests.approvals import Decision, DecisionKind, Reason, second_people, why_not_second
-from bot.domain.requests.lifecycle import Event, Request, State
-from bot.operations._base import Operation
+from bot.domain.people import APPROVAL_VALID_FOR, is_full_member
+from bot.domain.requests import (
+    Decision,
+    DecisionKind,
+    Event,
+    Reason,
+    Request,
+    State,
+    second_people,
+    why_not_second,
+)
+from bot.operations import Operation
 from bot.outcomes import planning
 from bot.partner.errors import Forbidden, PartnerError, Unauthorized
 from bot.services import people
 from bot.services.core import Core
 from bot.services.operators import programs
-from bot.services.requests import batch_approval, local_facts
-from bot.services.requests.drafts import on_target
-from bot.services.requests.signatures import has_its_body, has_its_digest
-from bot.services.requests.signed_decisions import given
+from bot.services.requests import batch_approval, given, has_its_body, has_its_digest, local_facts, on_target
 from storage.errors import CannotOpen, Purged
 from storage.requests import decisions, requests
 

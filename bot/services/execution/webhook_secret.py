@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from bot.domain.alerts import delivery_alerts
-from bot.domain.requests.lifecycle import Request
-from bot.outcomes.effects import KeepSecret, LoseSecret, SealSecret, SecretEffect
-from bot.services import audit
-from bot.services.alerts import lifecycle as alerts
+from bot.domain.requests import Request
+from bot.outcomes import KeepSecret, LoseSecret, SealSecret, SecretEffect
+from bot.services import alerts, audit
 from bot.services.core import Core
-from bot.services.events.webhooks import PREVIOUS_TAKEN_FOR
+from bot.services.events import PREVIOUS_TAKEN_FOR
 from storage.events import webhook_secrets
 from storage.transaction import Tx
 

@@ -1,1 +1,19 @@
-"""ROOM"""
+"""Slack messages: filled with what is true at delivery, sent in order, reminded of.
+
+The database holds what to draw, never the drawing, so a lost, doubled or late message shows the present state.
+"""
+
+from bot.services.messages.delivery import MessageGone, Outbox, Posted, Publisher, SlackRefused, SlackTrouble
+
+__all__ = [
+    "MessageGone",
+    "Outbox",
+    "Posted",
+    "Publisher",
+    "SlackRefused",
+    "SlackTrouble",
+    "audit_anchors",
+    "digest",
+    "reminders",
+    "view_model_loader",
+]

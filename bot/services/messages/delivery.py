@@ -21,8 +21,7 @@ from bot.services.core import Core
 from bot.services.message_kinds import EDITED_IN_PLACE, Form, MessageKind, Subject
 from bot.services.messages import view_model_loader
 from bot.view_models import DirectView, MessageView, RequestView
-from storage.messages import outbox
-from storage.messages.outbox import MessagePlace, OutboxRow
+from storage.messages import MessagePlace, OutboxRow, outbox
 
 log = logging.getLogger("countersign.outbox")
 

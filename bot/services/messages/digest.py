@@ -7,13 +7,12 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 
 from bot.domain.alerts import catalogue, decline_alerts
-from bot.domain.money.amounts import format_usd
-from bot.domain.requests.lifecycle import State
+from bot.domain.money import format_usd
+from bot.domain.requests import State
 from bot.services import outbox_messages
 from bot.services.core import Core
 from storage.cards import api_snapshots, history
-from storage.messages import alerts
-from storage.messages.alerts import Alert
+from storage.messages import Alert, alerts
 from storage.requests import requests
 from storage.transaction import Tx
 

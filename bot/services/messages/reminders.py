@@ -8,11 +8,10 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 
-from bot.domain.requests.approvals import DecisionKind
-from bot.domain.requests.lifecycle import Request, State
+from bot.domain.requests import DecisionKind, Request, State
 from bot.services import outbox_messages
 from bot.services.core import Core
-from bot.services.requests.lifecycle import FIRST_REMINDER, remind_due
+from bot.services.requests import FIRST_REMINDER, remind_due
 from storage.requests import decisions, requests
 from storage.transaction import Tx
 

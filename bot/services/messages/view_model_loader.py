@@ -32,8 +32,7 @@ from bot.view_models import (
     ResultsView,
 )
 from storage.cards import api_snapshots
-from storage.messages import alerts, outbox
-from storage.messages.outbox import OutboxRow
+from storage.messages import OutboxRow, alerts, outbox
 from storage.requests import decisions, requests
 from storage.transaction import Tx
 

@@ -9,11 +9,10 @@ from itertools import pairwise
 from statistics import median
 from zoneinfo import ZoneInfo
 
-from bot.domain.time.periods import Period
+from bot.domain.time import Period
 from bot.services.core import Core
 from bot.view_models import FloatHistory, FloatPoint
-from storage.cards import history
-from storage.cards.api_snapshots import Reading
+from storage.cards import Reading, history
 from storage.transaction import Tx
 
 LOOKED_BACK = timedelta(days=7)

@@ -8,8 +8,8 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from bot.domain.alerts import alert_rules
-from bot.domain.requests.lifecycle import PendingHold
-from bot.domain.time.periods import Period
+from bot.domain.requests import PendingHold
+from bot.domain.time import Period
 from bot.partner.ratelimit import Lane
 from bot.services.core import Core
 from bot.services.money import float_history

@@ -8,7 +8,7 @@ from decimal import Decimal
 from bot import operations
 from bot.domain.alerts import alert_rules
 from bot.domain.errors import NotFound
-from bot.operations.funding_words import reason_in_words
+from bot.operations import reason_in_words
 from bot.partner.calls import account as account_calls
 from bot.partner.models import Funding
 from bot.services.alerts import funding_rules

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
 
-from bot.domain.events.statements import LedgerLine, LedgerReport
-from bot.domain.money import ledger_text
-from bot.domain.money.ledger_text import Known
-from bot.domain.time.periods import Period
+from bot.domain.events import LedgerLine, LedgerReport
+from bot.domain.money import Known, ledger_text
+from bot.domain.time import Period
 from bot.partner import models
 from bot.partner.calls import account as account_calls
 from bot.partner.calls.pages import PAGE

@@ -13,15 +13,13 @@ from typing import Any
 
 from bot.domain.alerts import people_alerts
 from bot.domain.errors import Expired, NotAllowed, NotFound, Stale
-from bot.domain.people.actors import Actor
-from bot.services import audit, people
-from bot.services.alerts import lifecycle as alerts
+from bot.domain.people import Actor
+from bot.services import alerts, audit, people
 from bot.services.audit import audited_refusal
 from bot.services.core import Core
 from bot.services.people import Role
 from storage.messages import alerts as alert_rows
-from storage.requests import confirmations
-from storage.requests.confirmations import Consent
+from storage.requests import Consent, confirmations
 from storage.transaction import Tx
 
 GONE = "This was answered already, or its time is over. Nothing was changed."

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from bot.domain.alerts import people_alerts
 from bot.domain.errors import LookupFailed
-from bot.domain.people.delegation import Delegation
-from bot.services import audit
-from bot.services.alerts import lifecycle as alerts
+from bot.domain.people import Delegation
+from bot.services import alerts, audit
 from bot.services.core import Core
 from storage.cards import api_snapshots
 from storage.transaction import Tx

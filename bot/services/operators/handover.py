@@ -7,18 +7,16 @@ from datetime import datetime
 
 from bot.domain.alerts import people_alerts
 from bot.domain.errors import InvalidInput, NotAllowed, NotFound
-from bot.domain.requests.lifecycle import State
-from bot.operations.readers import read_reason
-from bot.services import audit, people
+from bot.domain.requests import State
+from bot.operations import read_reason
+from bot.services import alerts, audit, people
 from bot.services.alerts import funding_rules
-from bot.services.alerts import lifecycle as alerts
 from bot.services.audit import audited_refusal
 from bot.services.core import Core
 from bot.services.operators import programs
 from storage.cards import cards
+from storage.messages import Alert, mutes
 from storage.messages import alerts as alert_rows
-from storage.messages import mutes
-from storage.messages.alerts import Alert
 from storage.requests import requests
 from storage.transaction import Tx
 

@@ -13,7 +13,7 @@ import logging
 from collections.abc import Awaitable, Callable
 from datetime import timedelta
 
-from bot.domain.time.clock import Clock
+from bot.domain.time import Clock
 from storage.operators import leases
 from storage.store import Store
 

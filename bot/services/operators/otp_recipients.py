@@ -10,17 +10,16 @@ from datetime import timedelta
 
 from bot.domain.alerts import otp_alerts
 from bot.domain.errors import NotAllowed, NotFound
-from bot.domain.people.actors import Actor
+from bot.domain.people import Actor
 from bot.operations import readers
-from bot.services import audit, people
-from bot.services.alerts import lifecycle as alerts
+from bot.services import alerts, audit, people
 from bot.services.core import Core
 from bot.services.operators import confirmations
 from bot.services.people import Role
 from bot.view_models import CodePerson
 from storage.cards import cards, otp_recipients
 from storage.operators import people as people_rows
-from storage.requests.confirmations import Consent
+from storage.requests import Consent
 from storage.transaction import Tx
 
 NAME = "code_person"

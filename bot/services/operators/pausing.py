@@ -12,20 +12,17 @@ from datetime import timedelta
 
 from bot.domain.alerts import people_alerts
 from bot.domain.errors import InvalidInput, NotAllowed, NotFound
-from bot.domain.people.actors import Actor
-from bot.domain.requests.lifecycle import State
+from bot.domain.people import Actor
+from bot.domain.requests import State
 from bot.operations import readers
-from bot.services import audit, outbox_messages, people
-from bot.services.alerts import lifecycle as alerts
+from bot.services import alerts, audit, outbox_messages, people
 from bot.services.core import Core
 from bot.services.operators import confirmations
 from bot.services.operators import programs as program_pauses
 from bot.services.people import Role, Roles
-from storage.operators import pauses, programs
-from storage.operators.pauses import Pause
+from storage.operators import Pause, pauses, programs
+from storage.requests import Consent, requests
 from storage.requests import confirmations as consent_rows
-from storage.requests import requests
-from storage.requests.confirmations import Consent
 from storage.transaction import Tx
 
 RESUME = "resume"

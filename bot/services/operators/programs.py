@@ -7,11 +7,9 @@ from __future__ import annotations
 
 from bot.domain.alerts import account_alerts
 from bot.partner.errors import Forbidden, PartnerError
-from bot.services import audit
-from bot.services.alerts import lifecycle as alerts
+from bot.services import alerts, audit
 from bot.services.core import Core
-from storage.operators import pauses, programs
-from storage.operators.pauses import Pause
+from storage.operators import Pause, pauses, programs
 from storage.transaction import Tx
 
 # After a 403 a key must have both before it is trusted again, or each request would pause the program anew.

@@ -1,1 +1,16 @@
-"""ROOM"""
+"""The bot as a whole: Home, status, policy, what-if, exports.
+
+Reads the other rooms; nothing else imports this one.
+"""
+
+from bot.services.overview.export_rows import KINDS, Wish
+
+__all__ = [
+    "KINDS",
+    "Wish",
+    "exports",
+    "home",
+    "policy_lookups",
+    "status",
+    "what_if",
+]

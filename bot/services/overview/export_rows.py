@@ -9,11 +9,10 @@ from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from bot.domain.cards import CardEntry
-from bot.domain.events.statements import PurchaseLine
-from bot.domain.money.csv_export import Cell
-from bot.domain.requests.approvals import DecisionKind
-from bot.domain.requests.lifecycle import Request
-from bot.domain.time.periods import Period
+from bot.domain.events import PurchaseLine
+from bot.domain.money import Cell
+from bot.domain.requests import DecisionKind, Request
+from bot.domain.time import Period
 from bot.partner.models import LedgerEntry, Transaction
 from bot.partner.ratelimit import Lane
 from bot.services.cards import purchases as purchase_lookups

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from bot.domain.errors import NotAllowed
-from bot.domain.money.csv_export import line
+from bot.domain.money import line
 from bot.services import audit, people
 from bot.services.core import Core
 from bot.services.overview.export_rows import KINDS, Wish

@@ -13,17 +13,14 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from bot.domain.errors import NotAllowed
-from bot.domain.people.actors import require_full_member
-from bot.domain.people.delegation import Standing
-from bot.domain.requests.lifecycle import OPEN
+from bot.domain.people import Standing, require_full_member
+from bot.domain.requests import OPEN
 from bot.services import people
 from bot.services.core import Core
 from bot.services.overview import status
-from bot.services.requests import request_lookups
-from bot.services.requests.request_lookups import Pending
+from bot.services.requests import Pending, request_lookups
 from bot.view_models import AlertView, HomeTabView, InboxView, ProgramState
-from storage.messages import home_views
-from storage.messages.home_views import HomeView
+from storage.messages import HomeView, home_views
 from storage.operators import people as people_rows
 from storage.requests import requests
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from datetime import timedelta
 
 from bot import operations
-from bot.domain.money.amounts import format_usd
-from bot.domain.requests.approvals import who_may_be_second
+from bot.domain.money import format_usd
+from bot.domain.requests import who_may_be_second
 from bot.services import people
 from bot.services.core import Core
 from bot.view_models import DelegationView, PolicyRow, PolicyView, WhoView

@@ -6,13 +6,12 @@ from collections import Counter
 from collections.abc import Sequence
 
 from bot.domain.alerts import Severity
-from bot.domain.requests.lifecycle import OPEN, State
+from bot.domain.requests import OPEN, State
 from bot.partner.errors import PartnerError
 from bot.services.alerts import funding_rules
 from bot.services.alerts import view_models as alert_view_models
 from bot.services.core import Core
-from bot.services.events.backfill import CURSOR
-from bot.services.events.polling import POLLED
+from bot.services.events import CURSOR, POLLED
 from bot.services.money import float_lookups
 from bot.services.operators import programs
 from bot.view_models import AlertView, Freshness, ProgramState, StatusView

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 
 from bot import operations
-from bot.domain.money.amounts import format_usd
-from bot.domain.people.policy import KindPolicy
+from bot.domain.money import format_usd
+from bot.domain.people import KindPolicy
 from bot.intents import WhatIf
-from bot.operations._base import Line
+from bot.operations import Line
 from bot.partner.calls import cards as card_calls
 from bot.partner.endpoints import Endpoint
 from bot.partner.models import Fees

@@ -1,1 +1,48 @@
-"""ROOM"""
+"""A request from its form to its decision: draft, preview, submit, approve, reject, cancel, verify; batches of them.
+
+Everything that changes a request is one transaction with its audit entry and its Slack messages. Nothing in this
+room calls the API to change something: `bot.services.execution` does.
+"""
+
+from bot.services.requests.drafts import Preview, on_target, resolve_card
+from bot.services.requests.lifecycle import (
+    FIRST_REMINDER,
+    cancel,
+    close,
+    expire_due,
+    note,
+    remind_due,
+    submit,
+)
+from bot.services.requests.request_lookups import Pending
+from bot.services.requests.signatures import has_its_body, has_its_digest
+from bot.services.requests.signed_decisions import approved_by, given
+
+__all__ = [
+    "FIRST_REMINDER",
+    "Pending",
+    "Preview",
+    "approvals",
+    "approved_by",
+    "batch_approval",
+    "batch_reading",
+    "batch_results",
+    "batch_rows",
+    "batch_submission",
+    "cancel",
+    "close",
+    "drafts",
+    "expire_due",
+    "given",
+    "has_its_body",
+    "has_its_digest",
+    "local_facts",
+    "note",
+    "on_target",
+    "remind_due",
+    "request_lookups",
+    "resolve_card",
+    "submit",
+    "verification",
+    "view_models",
+]

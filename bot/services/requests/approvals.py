@@ -13,23 +13,31 @@ from bot.domain.errors import (
     Expired,
     InvalidInput,
     NotAllowed,
+    NotFound,
     Stale,
 )
 from bot.domain.limits import require_room
-from bot.domain.people.actors import Actor
-from bot.domain.people.delegation import Standing
-from bot.domain.people.policy import APPROVAL_VALID_FOR
-from bot.domain.requests.approvals import Decision, DecisionKind, Reason, Verdict, decide, two_agree
-from bot.domain.requests.lifecycle import Event, Request, State
-from bot.operations.readers import read_reason
-from bot.services import outbox_messages, people
-from bot.services.alerts import lifecycle as alerts
+from bot.domain.people import APPROVAL_VALID_FOR, Actor, Standing
+from bot.domain.requests import (
+    Decision,
+    DecisionKind,
+    Event,
+    Reason,
+    Request,
+    State,
+    Verdict,
+    decide,
+    two_agree,
+)
+from bot.domain.visibility import may_see_form
+from bot.operations import read_reason
+from bot.services import alerts, outbox_messages, people
 from bot.services.audit import audited_refusal
 from bot.services.core import Core
 from bot.services.requests import batch_approval, batch_rows
 from bot.services.requests.lifecycle import close, existing, note
 from bot.services.requests.signed_decisions import given, signed
-from storage.requests import decisions, requests
+from storage.requests import Draft, decisions, drafts, requests
 from storage.transaction import Tx
 
 
@@ -251,3 +259,41 @@ async def _settle_by_hand(
     await outbox_messages.line(tx, core, moved, str(moved.state), actor=decision.actor)
     await outbox_messages.tell_requester(tx, core, moved, decision.actor)
     return moved
+
+
+async def redraw(core: Core, request_id: str) -> None:
+    """The card in Slack is not as the request is: owe it again. Raises NotFound."""
+    async with core.store.begin() as tx:
+        await outbox_messages.redraw(tx, core, await existing(tx, request_id))
+
+
+async def draft(core: Core, draft_id: str, owner: str) -> Draft:
+    """A form that was filled and not submitted, for its owner alone. Raises NotFound."""
+    async with core.store.read() as tx:
+        found = await drafts.get(tx, draft_id)
+    if found is None or not may_see_form(owner, found.owner):
+        raise NotFound("This form is gone: it was submitted, or it is too old. Look at /requests.")
+    return found
+
+
+async def require_may_approve(core: Core, request_id: str, slack_id: str) -> Standing:
+    """Tell at the click what `approvals.approve` would refuse later; raises that refusal (audited).
+
+    Returns who may approve, as just read: Slack allows few such readings.
+    """
+    async with audited_refusal(core, slack_id, "request.approve", f"request:{request_id}"):
+        actor = await people.member(core, slack_id)
+        standing = await people.standing_lately(core)
+        async with core.store.read() as tx:
+            request = await existing(tx, request_id)
+            verdict = decide(
+                request,
+                await decisions.of(tx, request.id),
+                actor=actor.id,
+                standing=standing,
+                shown_digest=request.digest,
+                now=tx.now,
+            )
+        if not verdict.counts:
+            raise refusal_of(core, request, verdict)
+        return standing

@@ -8,10 +8,8 @@ before the first byte judges a row as it judges any request.
 from __future__ import annotations
 
 from bot.domain.errors import NotAllowed, Stale
-from bot.domain.people.policy import APPROVAL_VALID_FOR
-from bot.domain.requests.approvals import Decision, DecisionKind
-from bot.domain.requests.batches import digest_of_rows, due_after
-from bot.domain.requests.lifecycle import Event, Request
+from bot.domain.people import APPROVAL_VALID_FOR
+from bot.domain.requests import Decision, DecisionKind, Event, Request, digest_of_rows, due_after
 from bot.services.core import Core
 from bot.services.requests import batch_rows
 from bot.services.requests.lifecycle import note

@@ -12,18 +12,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from bot.domain.errors import InvalidFields, NotFound
-from bot.domain.requests import batch_csv
-from bot.domain.requests.batch_csv import Column, Problem, Unreadable
-from bot.domain.requests.lifecycle import State
+from bot.domain.requests import Column, Problem, State, Unreadable, batch_csv
 from bot.domain.visibility import may_see_form
-from bot.operations._base import Operation
-from bot.operations.readers import refuse_card_number
+from bot.operations import Operation, refuse_card_number
 from bot.services.audit import audited_refusal
 from bot.services.core import Core
 from bot.services.requests import batch_rows
 from bot.services.requests.drafts import resolve_card
-from storage.requests import drafts, requests
-from storage.requests.drafts import Draft
+from storage.requests import Draft, drafts, requests
 from storage.transaction import Tx
 
 _DRAFT = "bulk:"

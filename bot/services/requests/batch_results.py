@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import replace
 
-from bot.domain.money.csv_export import line
-from bot.domain.requests.batches import ending_text, results_name
-from bot.domain.requests.lifecycle import Request
-from bot.operations._base import Concern, Facts, Line
+from bot.domain.money import line
+from bot.domain.requests import Request, ending_text, results_name
+from bot.operations import Concern, Facts, Line
 from bot.services.core import Core
 from bot.services.requests import batch_summary
 from bot.services.requests.batch_reading import can_be_asked_again

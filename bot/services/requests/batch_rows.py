@@ -10,9 +10,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
 
-from bot.domain.money.amounts import exact_sum
-from bot.domain.requests.batches import batch_event, ending_text
-from bot.domain.requests.lifecycle import TERMINAL, Event, Request, State
+from bot.domain.money import exact_sum
+from bot.domain.requests import TERMINAL, Event, Request, State, batch_event, ending_text
 from bot.services import audit, outbox_messages
 from bot.services.core import Core
 from storage.requests import requests

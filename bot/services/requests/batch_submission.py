@@ -11,12 +11,10 @@ from dataclasses import replace
 from typing import Any
 
 from bot.domain.errors import NotAllowed, NotFound, Stale
-from bot.domain.money.amounts import exact_sum
-from bot.domain.people.policy import approved_while_paused
-from bot.domain.requests.approvals import who_may_be_second
-from bot.domain.requests.batches import counted, digest_of_rows
-from bot.domain.requests.lifecycle import Event, Request, State
-from bot.operations._base import Concern, Operation
+from bot.domain.money import exact_sum
+from bot.domain.people import approved_while_paused
+from bot.domain.requests import Event, Request, State, counted, digest_of_rows, who_may_be_second
+from bot.operations import Concern, Operation
 from bot.partner.codec import encode
 from bot.services import outbox_messages, people
 from bot.services.audit import audited_refusal
@@ -29,9 +27,8 @@ from bot.services.requests.lifecycle import FIRST_REMINDER, existing, free_id, n
 from bot.services.requests.signatures import body_mac, digest_of
 from bot.view_models import BulkPreviewView, BulkRowView
 from storage.cards import cards
-from storage.requests import decisions, requests
+from storage.requests import Draft, decisions, requests
 from storage.requests import drafts as draft_rows
-from storage.requests.drafts import Draft
 from storage.transaction import Tx
 
 _LEFT_OUT = "Left out by the requester before the approval. Nothing was sent."

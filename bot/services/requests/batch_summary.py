@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from decimal import Decimal
 
-from bot.operations._base import Concern, Facts, Line, Operation
+from bot.operations import Concern, Facts, Line, Operation
 
 
 def summary(cls: type[Operation], rows: int, total_usd: Decimal) -> str:

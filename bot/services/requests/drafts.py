@@ -15,20 +15,17 @@ from typing import Any
 from bot.domain.card_details import NOT_SET_UP
 from bot.domain.cards import CardEntry
 from bot.domain.errors import InvalidFields, NotFound
-from bot.domain.money.amounts import format_usd
-from bot.domain.people.policy import approved_while_paused
-from bot.domain.requests.approvals import who_may_be_second
-from bot.domain.requests.lifecycle import OPEN, Request, State
-from bot.operations._base import Concern, Facts, Line, Operation
-from bot.operations.readers import read_reason, refuse_card_number
+from bot.domain.money import format_usd
+from bot.domain.people import approved_while_paused
+from bot.domain.requests import OPEN, Request, State, who_may_be_second
+from bot.operations import Concern, Facts, Line, Operation, read_reason, refuse_card_number
 from bot.services import people
 from bot.services.audit import audited_refusal
 from bot.services.core import Core
 from bot.services.operators import otp_recipients, programs
 from bot.services.requests import local_facts
 from storage.cards import cards
-from storage.requests import drafts, requests
-from storage.requests.drafts import Draft
+from storage.requests import Draft, drafts, requests
 from storage.transaction import Tx
 
 SIMILAR_WITHIN = timedelta(hours=24)

@@ -7,10 +7,8 @@ from dataclasses import replace
 from datetime import timedelta
 
 from bot.domain.errors import NotAllowed, NotFound, Stale
-from bot.domain.people.actors import Actor
-from bot.domain.people.policy import APPROVAL_VALID_FOR
-from bot.domain.requests.approvals import DecisionKind
-from bot.domain.requests.lifecycle import Event, Request, State
+from bot.domain.people import APPROVAL_VALID_FOR, Actor
+from bot.domain.requests import DecisionKind, Event, Request, State
 from bot.partner.codec import encode
 from bot.services import audit, outbox_messages, people
 from bot.services.audit import audited_refusal
@@ -20,8 +18,7 @@ from bot.services.requests.drafts import operation_of
 from bot.services.requests.signatures import body_mac, digest_of
 from bot.services.requests.signed_decisions import signed
 from storage.operators import pauses
-from storage.requests import decisions, drafts, requests
-from storage.requests.drafts import Draft
+from storage.requests import Draft, decisions, drafts, requests
 from storage.transaction import Tx
 
 FIRST_REMINDER = timedelta(minutes=15)

@@ -9,8 +9,8 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from typing import Any
 
-from bot.domain.requests.lifecycle import State
-from bot.operations._base import Facts, Operation
+from bot.domain.requests import State
+from bot.operations import Facts, Operation
 from bot.services.core import Core
 from storage.cards import api_snapshots, cards, otp_recipients
 from storage.events import inbox

@@ -7,11 +7,10 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 from bot.domain.errors import NotAllowed
-from bot.domain.events.statements import RequestPage
-from bot.domain.people.delegation import Standing
-from bot.domain.requests.approvals import DecisionKind
-from bot.domain.requests.lifecycle import OPEN, Request, State
-from bot.domain.time.periods import Period
+from bot.domain.events import RequestPage
+from bot.domain.people import Standing
+from bot.domain.requests import OPEN, DecisionKind, Request, State
+from bot.domain.time import Period
 from bot.domain.visibility import may_see_private_values, waits_for
 from bot.partner.errors import PartnerError
 from bot.services import people

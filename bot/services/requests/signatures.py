@@ -6,9 +6,7 @@ taken for another. The labels are named here and nowhere else.
 
 from __future__ import annotations
 
-from bot.domain.requests.approvals import Decision, decision_bytes
-from bot.domain.requests.lifecycle import Request
-from bot.domain.requests.terms import request_digest
+from bot.domain.requests import Decision, Request, decision_bytes, request_digest
 from storage.vault import Vault
 
 _DECISION = "approval_mac"

@@ -8,9 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from bot.domain.people.actors import Actor
-from bot.domain.requests.approvals import Decision, DecisionKind, second_people
-from bot.domain.requests.lifecycle import Request
+from bot.domain.people import Actor
+from bot.domain.requests import Decision, DecisionKind, Request, second_people
 from bot.services.core import Core
 from bot.services.requests.signatures import decision_mac, is_genuine
 from storage.transaction import Tx

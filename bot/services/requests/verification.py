@@ -9,9 +9,7 @@ import json
 from collections.abc import Awaitable, Sequence
 
 from bot.domain.ids import short_code
-from bot.domain.requests.approvals import Decision, DecisionKind
-from bot.domain.requests.lifecycle import Request, State
-from bot.domain.requests.verification import Checked, Verification
+from bot.domain.requests import Checked, Decision, DecisionKind, Request, State, Verification
 from bot.services.core import Core
 from bot.services.requests.lifecycle import existing
 from bot.services.requests.signatures import has_its_body, has_its_digest, is_genuine

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from bot.domain.ids import short_code
-from bot.domain.requests.lifecycle import UNSENT, Request, State
-from bot.operations._base import Concern, Line
+from bot.domain.requests import UNSENT, Request, State
+from bot.operations import Concern, Line
 from bot.services.core import Core
 from bot.services.operators import programs
 from bot.services.requests import batch_results

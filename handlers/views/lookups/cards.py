@@ -8,8 +8,8 @@ from zoneinfo import ZoneInfo
 
 from bot.domain.alerts import decline_causes
 from bot.domain.cards import label, masked
-from bot.domain.events.statements import CardStatement, DeclineGroup, DeclineReport, PurchaseLine, by_day
-from bot.domain.money.amounts import format_usd
+from bot.domain.events import CardStatement, DeclineGroup, DeclineReport, PurchaseLine, by_day
+from bot.domain.money import format_usd
 from bot.view_models import CardListView, CardView
 from handlers.views import blocks as b
 from handlers.views import charts, ids

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from bot.domain.time.periods import Period
+from bot.domain.time import Period
 from handlers.views import blocks as b
 
 

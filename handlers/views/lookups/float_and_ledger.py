@@ -7,8 +7,8 @@ from datetime import timedelta
 from decimal import Decimal
 from zoneinfo import ZoneInfo
 
-from bot.domain.events.statements import LedgerLine, LedgerReport, by_day
-from bot.domain.money.amounts import format_usd, plain
+from bot.domain.events import LedgerLine, LedgerReport, by_day
+from bot.domain.money import format_usd, plain
 from bot.partner.models import Earnings, Fees
 from bot.view_models import FloatView, RunwayView
 from handlers.views import blocks as b

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from bot.domain.events.statements import RequestPage
-from bot.domain.money.amounts import format_usd
-from bot.domain.requests.lifecycle import Request
-from bot.domain.requests.verification import Verification
+from bot.domain.events import RequestPage
+from bot.domain.money import format_usd
+from bot.domain.requests import Request, Verification
 from bot.view_models import InboxView
 from handlers.views import blocks as b
 from handlers.views.replies import listed, pages, with_buttons

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from decimal import Decimal
 
-from bot.domain.money.amounts import exact_sum, format_usd
+from bot.domain.money import exact_sum, format_usd
 from bot.view_models import AlertView, Freshness, ProgramState, StatusView, WhatIfView
 from handlers.views import blocks as b
 from handlers.views import ids

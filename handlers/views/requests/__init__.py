@@ -1,1 +1,13 @@
-"""ROOM"""
+"""A request in Slack: its card in each state, its form and preview, the modals of a decision, batches."""
+
+from handlers.views.requests.forms import Filled, trouble
+
+__all__ = [
+    "Filled",
+    "approval_modals",
+    "batch",
+    "forms",
+    "request_card",
+    "states",
+    "trouble",
+]

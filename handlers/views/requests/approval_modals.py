@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from bot.domain.money.amounts import format_usd
-from bot.domain.requests.lifecycle import Request
-from bot.operations.readers import REASON_LIMIT
+from bot.domain.money import format_usd
+from bot.domain.requests import Request
+from bot.operations import REASON_LIMIT
 from bot.view_models import Confirmation
 from handlers.views import blocks as b
 from handlers.views import ids

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from bot.domain.money.amounts import format_usd
-from bot.domain.requests.batch_csv import MAX_ROWS, Problem
-from bot.domain.requests.batches import progress_text
-from bot.domain.requests.lifecycle import Request, State
-from bot.operations._base import Operation
+from bot.domain.money import format_usd
+from bot.domain.requests import MAX_ROWS, Problem, Request, State, progress_text
+from bot.operations import Operation
 from bot.view_models import BulkPreviewView, BulkRowView, Confirmation, RequestView
 from handlers.views import blocks as b
 from handlers.views import ids

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from bot.domain.requests.batches import progress_text
-from bot.domain.requests.lifecycle import State
+from bot.domain.requests import State, progress_text
 from bot.view_models import BulkRowView, RequestView
 from handlers.views import blocks as b
 from handlers.views import ids

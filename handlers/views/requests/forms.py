@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from bot.operations._base import Concern, Field, Line, Operation
-from bot.operations.readers import REASON_LIMIT
+from bot.operations import REASON_LIMIT, Concern, Field, Line, Operation
 from handlers.views import blocks as b
 from handlers.views import ids
 

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from bot.domain.ids import short_code
-from bot.domain.money.amounts import format_usd
-from bot.domain.requests.approvals import Decision, DecisionKind
-from bot.domain.requests.lifecycle import OPEN, SENT, Request, State
+from bot.domain.money import format_usd
+from bot.domain.requests import OPEN, SENT, Decision, DecisionKind, Request, State
 from bot.view_models import DirectView, LineView, RequestView, ResultsView
 from handlers.views import blocks as b
 from handlers.views import ids

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from bot.domain.requests.lifecycle import Request, State
+from bot.domain.requests import Request, State
 
 ICONS: Final[Mapping[State, str]] = {
     State.PENDING: "◷",

@@ -40,7 +40,7 @@ class _Malformed(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
+class _LinkUse:
     token: Secret
     manner: Manner
 
@@ -74,7 +74,7 @@ def add_to(
     app.router.add_post(_PATH, spend)
 
 
-async def _read(request: web.Request) -> _Asked:
+async def _read(request: web.Request) -> _LinkUse:
     """Strictly a small JSON object; a page elsewhere cannot send that type without being asked first."""
     if request.content_type != "application/json" or (request.content_length or 0) > _MOST_BYTES:
         raise _Malformed("This takes a small JSON object.")
@@ -91,7 +91,7 @@ async def _read(request: web.Request) -> _Asked:
     token, manner = body.get("token"), body.get("as", Manner.FRAME.value)
     if not isinstance(token, str) or manner not in (Manner.FRAME, Manner.TEXT):
         raise _Malformed('This takes {"token": …}, and "as" is "frame" or "text".')
-    return _Asked(Secret(token), Manner(manner))
+    return _LinkUse(Secret(token), Manner(manner))
 
 
 def _answer(shown: Shown) -> Mapping[str, str | int]:

@@ -12,7 +12,7 @@ LATE_AFTER = timedelta(minutes=15)
 
 
 @dataclass(frozen=True, slots=True)
-class Heard:
+class ReceivedEvent:
     """`source`: webhook or poll. The event of a challenge has its code only while memory still holds it."""
 
     program: str

@@ -14,7 +14,7 @@ from bot.domain.errors import NotFound
 from bot.domain.people import Actor
 from bot.intents import clean, read_what_if
 from bot.services import conversation, people
-from bot.services.conversation import Heard, Place
+from bot.services.conversation import Place, ReceivedMessage
 from bot.services.conversation import buttons as pressed
 from bot.view_models import Choice, Guarded, Help, Look, Lost, Offers, Question, Step, Words
 from handlers.commands import Command, dispatch, intent_commands, open_forms
@@ -49,12 +49,12 @@ def _what_if(turn: Turn, text: str) -> Command | None:
     return None if found is None else Command("countersign", "what-if", found.text)
 
 
-async def heard(turn: Turn, text: str) -> Heard:
+async def heard(turn: Turn, text: str) -> ReceivedMessage:
     """Raises NotAllowed for those who may use nothing."""
     actor = await people.require_member(turn.core, turn.user, action="lookup")
     event = turn.event
     root = str(event.get("thread_ts") or event.get("ts") or "")
-    return Heard(
+    return ReceivedMessage(
         place=Place(team_of(turn), turn.channel, root, turn.user),
         actor=actor,
         text=text,
@@ -156,7 +156,7 @@ async def _pick(turn: Turn, value: str) -> None:
     stamp, number = _numbered(value)
     dialog, text = await pressed.picked(turn.core, stamp, number, turn.user)
     actor = await people.require_member(turn.core, turn.user, action="lookup")
-    said = Heard(dialog.place, actor, text, is_pick=True)
+    said = ReceivedMessage(dialog.place, actor, text, is_pick=True)
     steps, _ = await conversation.hear(turn.core, said, turn.deps.reader)
     await _tell_all(turn, steps, actor)
 
@@ -169,7 +169,7 @@ async def _review(turn: Turn, value: str) -> None:
 
 async def _switch(turn: Turn, value: str) -> None:
     actor = await people.require_member(turn.core, turn.user, action="lookup")
-    said = Heard(Place(team_of(turn), turn.channel, "", turn.user), actor, "")
+    said = ReceivedMessage(Place(team_of(turn), turn.channel, "", turn.user), actor, "")
     await _tell_all(turn, await pressed.switch(turn.core, value, said), actor)
 
 
@@ -203,7 +203,7 @@ async def _about(turn: Turn) -> None:
     actor = await people.require_member(turn.core, turn.user, action="lookup")
     is_own = message.get("user") == turn.user and not message.get("bot_id")
     root = str(message.get("thread_ts") or message.get("ts") or "")
-    said = Heard(
+    said = ReceivedMessage(
         place=Place(team_of(turn), turn.channel, root, turn.user),
         actor=actor,
         text=str(message.get("text") or ""),

@@ -2,7 +2,7 @@
 
 from storage.events.inbox import InboxEvent, Share
 from storage.events.ingest import MOST_IN_A_BATCH, Arrival, Ingest, Row
-from storage.events.relay import Failed, Owed
+from storage.events.relay import Failed, RelayDelivery
 
 __all__ = [
     "MOST_IN_A_BATCH",
@@ -10,7 +10,7 @@ __all__ = [
     "Failed",
     "InboxEvent",
     "Ingest",
-    "Owed",
+    "RelayDelivery",
     "Row",
     "Share",
     "cursors",

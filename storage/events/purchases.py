@@ -9,7 +9,7 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Row, exists, func, or_, select, update
 
-from bot.domain.events import Kind, Leg, Purchase, picture
+from bot.domain.events import Kind, Purchase, PurchaseLeg, picture
 from storage import tables as t
 from storage.transaction import Tx
 from storage.upsert import insert_new
@@ -28,7 +28,7 @@ class PagePosition:
     event_id: str
 
 
-async def add(tx: Tx, program: str, leg: Leg) -> Purchase:
+async def add(tx: Tx, program: str, leg: PurchaseLeg) -> Purchase:
     """Put a leg to its purchase and draw that anew from all of them. A leg known already changes nothing."""
     await insert_new(
         tx,
@@ -47,7 +47,7 @@ async def add(tx: Tx, program: str, leg: Leg) -> Purchase:
     return found
 
 
-async def _lock(tx: Tx, program: str, leg: Leg) -> None:
+async def _lock(tx: Tx, program: str, leg: PurchaseLeg) -> None:
     """On PostgreSQL two processes may add to one purchase: the second waits here, and sees the first's leg."""
     await insert_new(
         tx,
@@ -74,7 +74,7 @@ def _columns(found: Purchase) -> dict[str, object]:
     }
 
 
-async def legs(tx: Tx, program: str, transaction_id: str) -> list[Leg]:
+async def legs(tx: Tx, program: str, transaction_id: str) -> list[PurchaseLeg]:
     """All events of a purchase, in no order that means anything."""
     e = t.purchase_event.c
     asked = select(t.purchase_event).where(e.program == program, e.transaction_id == transaction_id)
@@ -115,7 +115,7 @@ async def of_card_since(tx: Tx, program: str, card_id: str, since: datetime) -> 
 
 async def declines(
     tx: Tx, program: str, *, since: datetime, until: datetime, limit: int
-) -> tuple[list[Leg], int]:
+) -> tuple[list[PurchaseLeg], int]:
     """Declines of a period, the newest first and at most `limit`, and how many there are in all."""
     e = t.purchase_event.c
     wanted = (e.program == program, e.occurred_at >= since, e.occurred_at < until, e.kind == Kind.DECLINED)
@@ -159,5 +159,5 @@ def _is_before(one: Any, other: Any) -> ColumnElement[bool]:
     return or_(earlier, (one.occurred_at == other.occurred_at) & (one.event_id < other.event_id))
 
 
-def _leg(row: Row[Any]) -> Leg:
-    return Leg(**row.facts, **{name: getattr(row, name) for name in _OWN})
+def _leg(row: Row[Any]) -> PurchaseLeg:
+    return PurchaseLeg(**row.facts, **{name: getattr(row, name) for name in _OWN})

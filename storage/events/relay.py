@@ -18,7 +18,7 @@ SENT_KEPT_FOR = timedelta(days=30)
 
 
 @dataclass(frozen=True, slots=True)
-class Owed:
+class RelayDelivery:
     """A message to be sent now. `body` is the same at every attempt; `attempts` counts this one."""
 
     id: str
@@ -54,7 +54,7 @@ async def put(tx: Tx, *, row_id: str, destination: str, event_id: str, body: byt
     return await insert_new(tx, t.relay_delivery, row)
 
 
-async def take(tx: Tx, destination: str, *, limit: int, lease: timedelta) -> list[Owed]:
+async def take(tx: Tx, destination: str, *, limit: int, lease: timedelta) -> list[RelayDelivery]:
     """What is due, the oldest first, each counted as tried and left alone by others for `lease`.
 
     Commit before sending: what a dead process has taken is due again after the lease.
@@ -69,7 +69,7 @@ async def take(tx: Tx, destination: str, *, limit: int, lease: timedelta) -> lis
         mine = update(t.relay_delivery).where(r.id.in_([row.id for row in rows]))
         await tx.run(mine.values(attempts=r.attempts + 1, due_at=tx.now + lease))
     return [
-        Owed(
+        RelayDelivery(
             row.id,
             destination,
             row.event_id,

@@ -27,7 +27,7 @@ from bot.services.core import Core
 from bot.services.events import Relay, Sender, inbox
 from bot.services.execution import maintenance
 from bot.services.operators import delegations
-from bot.services.received_event import Heard
+from bot.services.received_event import ReceivedEvent
 from storage.cards import api_snapshots
 from storage.messages import alerts as alert_rows
 from storage.transaction import Tx
@@ -562,7 +562,7 @@ async def test_an_event_that_cannot_be_handled_is_one_alert_and_holds_up_none(
     await desk.register()
     honest = inbox.on_event
 
-    async def on_event(tx: Tx, core: Core, heard: Heard, purchase: Any) -> None:
+    async def on_event(tx: Tx, core: Core, heard: ReceivedEvent, purchase: Any) -> None:
         if getattr(heard.event.data, "merchant", "") == "CURSED":
             raise RuntimeError("a rule that has a fault")
         await honest(tx, core, heard, purchase)

@@ -9,7 +9,7 @@ import pytest
 from bot.domain.events import Purchase, Retention
 from bot.services.core import Core
 from bot.services.events import inbox, retention
-from bot.services.received_event import Heard
+from bot.services.received_event import ReceivedEvent
 from storage.messages import alerts
 from storage.transaction import Tx
 from tests.events.receiving import Bot, authorized
@@ -24,7 +24,7 @@ class Rules:
         self.failing: set[str] = set()
         self.after_commit: list[str] = []
 
-    async def on_event(self, tx: Tx, core: Core, heard: Heard, purchase: Purchase | None) -> None:
+    async def on_event(self, tx: Tx, core: Core, heard: ReceivedEvent, purchase: Purchase | None) -> None:
         self.told[heard.event.id] += 1
         event_id = heard.event.id
         tx.after_commit(lambda: self.after_commit.append(event_id))
@@ -107,9 +107,9 @@ async def test_a_rule_is_told_of_each_event_once_whichever_way_it_came(bot: Bot,
 async def test_what_is_read_of_an_event_says_when_it_happened_and_that_it_is_late(
     bot: Bot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    heard: list[Heard] = []
+    heard: list[ReceivedEvent] = []
 
-    async def on_event(tx: Tx, core: Core, one: Heard, purchase: Purchase | None) -> None:
+    async def on_event(tx: Tx, core: Core, one: ReceivedEvent, purchase: Purchase | None) -> None:
         heard.append(one)
 
     monkeypatch.setattr(inbox, "on_event", on_event)

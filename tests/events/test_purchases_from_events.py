@@ -11,15 +11,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.domain.events import DeclineFacts, Leg, Purchase, State, picture
+from bot.domain.events import DeclineFacts, Purchase, PurchaseLeg, State, picture
 from bot.domain.events.purchases import Open
 from tests.events.receiving import Bot, Json, authorized
 
 AT = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
 
 
-def leg(kind: str, minute: int, amount_usd: str = "10.00", original: str | None = "9.00", **more: Any) -> Leg:
-    return Leg(
+def leg(
+    kind: str, minute: int, amount_usd: str = "10.00", original: str | None = "9.00", **more: Any
+) -> PurchaseLeg:
+    return PurchaseLeg(
         event_id=more.pop("event_id", f"{kind}-{minute}"),
         transaction_id="tx-1",
         kind=kind,
@@ -44,7 +46,7 @@ PART_REFUND = leg("refund", 5, "-3.00", "-2.70")
 STRANGE = leg("chargeback", 6, "10.00")
 
 #: Legs, then what the purchase is and why it is open.
-PICTURES: Sequence[tuple[str, Sequence[Leg], State, Sequence[Open]]] = [
+PICTURES: Sequence[tuple[str, Sequence[PurchaseLeg], State, Sequence[Open]]] = [
     ("authorized alone", [CHARGE], State.AUTHORIZED, []),
     ("settled as authorized", [CHARGE, CLEARED], State.SETTLED, []),
     ("settled first", [CLEARED], State.WAITING, []),
@@ -99,7 +101,7 @@ PICTURES: Sequence[tuple[str, Sequence[Leg], State, Sequence[Open]]] = [
 
 @pytest.mark.parametrize(("name", "legs", "state", "why"), PICTURES, ids=[row[0] for row in PICTURES])
 def test_a_purchase_is_what_the_document_makes_of_its_events(
-    name: str, legs: Sequence[Leg], state: State, why: Sequence[Open]
+    name: str, legs: Sequence[PurchaseLeg], state: State, why: Sequence[Open]
 ) -> None:
     found = picture(legs)
 
@@ -148,7 +150,7 @@ SETS = [
 
 
 @pytest.mark.parametrize("legs", SETS, ids=["typical", "contradictory", "same moment", "no authorization"])
-def test_every_order_of_up_to_six_events_makes_the_same_picture(legs: Sequence[Leg]) -> None:
+def test_every_order_of_up_to_six_events_makes_the_same_picture(legs: Sequence[PurchaseLeg]) -> None:
     for size in range(1, len(legs) + 1):
         for chosen in itertools.combinations(legs, size):
             expected = picture(chosen)

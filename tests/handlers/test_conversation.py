@@ -9,7 +9,7 @@ import pytest
 from bot.domain.errors import Stale
 from bot.intents import Ask, Facts, Option, Reading
 from bot.services import conversation
-from bot.services.conversation import Heard, Place
+from bot.services.conversation import Place, ReceivedMessage
 from bot.services.conversation import buttons as pressed
 from bot.view_models import Look, Offers, Question
 from handlers.conversation import messages
@@ -510,7 +510,7 @@ async def test_a_language_model_is_asked_only_where_nothing_was_understood(
     actor = await office.core.directory.actor(ALICE)
 
     async def hear(text: str) -> Any:
-        heard = Heard(Place("T0SANDBOX", DIRECT, "1.1", ALICE), actor, text)
+        heard = ReceivedMessage(Place("T0SANDBOX", DIRECT, "1.1", ALICE), actor, text)
         (step,), _ = await conversation.hear(office.core, heard, conversation.Reader(guess))
         return step
 
@@ -521,7 +521,7 @@ async def test_a_language_model_is_asked_only_where_nothing_was_understood(
     assert len(asked) == 1
     dialog, text = await pressed.picked(office.core, f"{question.mark}", 0, ALICE)
     (offers,), _ = await conversation.hear(
-        office.core, Heard(dialog.place, actor, text, is_pick=True), conversation.Reader(guess)
+        office.core, ReceivedMessage(dialog.place, actor, text, is_pick=True), conversation.Reader(guess)
     )
     assert isinstance(offers, Offers)
     assert offers.offers[0].verb == "Freeze"

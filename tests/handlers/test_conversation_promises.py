@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from sqlalchemy import text as sql
 
 from bot.services import conversation
-from bot.services.conversation import Heard, Place, holds_card_number
+from bot.services.conversation import Place, ReceivedMessage, holds_card_number
 from tests.handlers.office import ALICE, APPROVALS, BOB, Office
 from tests.support.world import ScriptedDirectory
 
@@ -78,7 +78,7 @@ async def test_no_text_makes_or_decides_a_request(office: Office) -> None:
     for number in range(400):
         who = rng.choice((ALICE, BOB))
         place = Place("T0SANDBOX", f"D{who}", str(rng.randrange(3)), who)
-        heard = Heard(place, people[who], a_text(rng, request.id, last4), is_own=rng.random() < 0.9)
+        heard = ReceivedMessage(place, people[who], a_text(rng, request.id, last4), is_own=rng.random() < 0.9)
         await conversation.hear(core, heard, reader)
         assert number < 399 or await _all(office) == before, "some text changed something"
 

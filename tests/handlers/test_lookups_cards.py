@@ -7,7 +7,7 @@ from bot.domain.cards import CardEntry
 from bot.domain.money import format_usd
 from bot.domain.requests import State
 from bot.partner.webhooks import unwrap
-from bot.services.events.inbox import leg_of
+from bot.services.events.inbox import purchase_leg_of
 from storage.cards import cards
 from storage.events import purchases
 from tests.handlers.office import ALICE, BOB, OPS, Office
@@ -32,7 +32,7 @@ async def hear(office: Office) -> None:
     """Every purchase event there is, as the inbox keeps them."""
     events = [event async for event in office.core.partners["main"].events()]
     async with office.world.store.begin() as tx:
-        for leg in (leg_of(unwrap(event)) for event in events):
+        for leg in (purchase_leg_of(unwrap(event)) for event in events):
             if leg is not None:
                 await purchases.add(tx, "main", leg)
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from bot.domain.events import DeclineFacts, Leg
+from bot.domain.events import DeclineFacts, PurchaseLeg
 from bot.domain.requests import Request, State
 from storage import audit
 from storage.events import purchases
@@ -20,7 +20,7 @@ AT = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
 DAY = timedelta(days=1)
 
 
-def legs(seed: int) -> list[Leg]:
+def legs(seed: int) -> list[PurchaseLeg]:
     """Purchases of one to three legs, many at the same minute, in any order."""
     dice = random.Random(seed)
     made = []
@@ -29,7 +29,7 @@ def legs(seed: int) -> list[Leg]:
         kinds = dice.choice([["declined"], ["authorized"], ["authorized", "cleared"], ["cleared", "refund"]])
         for place, kind in enumerate(kinds):
             made.append(
-                Leg(
+                PurchaseLeg(
                     event_id=f"e{dice.randrange(10**9):09}",
                     transaction_id=f"tx-{n}",
                     kind=kind,
@@ -46,7 +46,7 @@ def legs(seed: int) -> list[Leg]:
 @pytest.mark.parametrize("limit", [1, 7, 100])
 async def test_purchases_come_once_in_the_order_they_began(store: Store, limit: int) -> None:
     made = legs(limit)
-    first: dict[str, Leg] = {}
+    first: dict[str, PurchaseLeg] = {}
     for leg in sorted(made, key=lambda leg: (leg.occurred_at, leg.event_id)):
         first.setdefault(leg.transaction_id, leg)
     since, until = AT + timedelta(minutes=1), AT + timedelta(minutes=4)

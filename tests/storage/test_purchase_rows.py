@@ -4,7 +4,7 @@ import asyncio
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 
-from bot.domain.events import DeclineFacts, Leg, State, picture
+from bot.domain.events import DeclineFacts, PurchaseLeg, State, picture
 from storage.events import purchases
 from storage.store import Store
 from tests.storage.conftest import Opener
@@ -12,7 +12,7 @@ from tests.storage.conftest import Opener
 AT = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
 
 
-def a_leg(kind: str, minute: int = 0, **more: object) -> Leg:
+def a_leg(kind: str, minute: int = 0, **more: object) -> PurchaseLeg:
     told = {
         "event_id": f"{kind}-{minute}",
         "transaction_id": "tx-1",
@@ -24,10 +24,10 @@ def a_leg(kind: str, minute: int = 0, **more: object) -> Leg:
         "card_id": "card-1",
         "merchant": "ACME",
     }
-    return Leg.model_validate({**told, **more})
+    return PurchaseLeg.model_validate({**told, **more})
 
 
-async def _add(store: Store, *legs: Leg, program: str = "main") -> None:
+async def _add(store: Store, *legs: PurchaseLeg, program: str = "main") -> None:
     for leg in legs:
         async with store.begin() as tx:
             await purchases.add(tx, program, leg)

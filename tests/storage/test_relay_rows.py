@@ -22,7 +22,7 @@ async def put(store: Store, number: int, destination: str = "ledger") -> bool:
         )
 
 
-async def taken(store: Store, destination: str = "ledger", limit: int = 10) -> list[relay.Owed]:
+async def taken(store: Store, destination: str = "ledger", limit: int = 10) -> list[relay.RelayDelivery]:
     async with store.begin() as tx:
         return await relay.take(tx, destination, limit=limit, lease=LEASE)
 

@@ -1,6 +1,6 @@
 """What events mean: purchases and declines, figures worth an alert, what is passed on, how long it is kept. Pure."""
 
-from bot.domain.events.purchases import DeclineFacts, Kind, Leg, Purchase, State, picture
+from bot.domain.events.purchases import DeclineFacts, Kind, Purchase, PurchaseLeg, State, picture
 from bot.domain.events.relay import NEVER, Destination, headers, secret_text
 from bot.domain.events.retention import Retention
 from bot.domain.events.statements import (
@@ -33,8 +33,8 @@ __all__ = [
     "Kind",
     "LedgerLine",
     "LedgerReport",
-    "Leg",
     "Purchase",
+    "PurchaseLeg",
     "PurchaseLine",
     "RequestPage",
     "Retention",

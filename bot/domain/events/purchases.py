@@ -66,7 +66,7 @@ class DeclineFacts(_Value):
     card_blocked: bool | None = None
 
 
-class Leg(_Value):
+class PurchaseLeg(_Value):
     """One event of a purchase: figures and codes, nothing personal.
 
     `amount_usd` includes `fee_usd`; `original_amount` is in `original_currency`. None: not told.
@@ -120,7 +120,7 @@ class Purchase(_Value):
         return bool(self.open) or self.state is State.WAITING
 
 
-def picture(legs: Iterable[Leg]) -> Purchase:
+def picture(legs: Iterable[PurchaseLeg]) -> Purchase:
     """The purchase that these legs, all of one transaction, make; at least one. Copies count once."""
     known = {leg.event_id: leg for leg in legs}
     ordered = sorted(known.values(), key=lambda leg: (leg.occurred_at, leg.event_id))
@@ -150,7 +150,7 @@ def picture(legs: Iterable[Leg]) -> Purchase:
     )
 
 
-def _state(legs: Sequence[Leg], charge: Leg | None) -> State:
+def _state(legs: Sequence[PurchaseLeg], charge: PurchaseLeg | None) -> State:
     """Refunds say most, then the settlement, then reversals: a part may be reversed before the rest settles."""
     if charge is None:
         only_declined = all(leg.kind == Kind.DECLINED for leg in legs)
@@ -164,7 +164,7 @@ def _state(legs: Sequence[Leg], charge: Leg | None) -> State:
     return State.AUTHORIZED
 
 
-def _open(legs: Sequence[Leg], charge: Leg | None) -> Iterable[Open]:
+def _open(legs: Sequence[PurchaseLeg], charge: PurchaseLeg | None) -> Iterable[Open]:
     settlements, reversals = _of(legs, Kind.CLEARED), _of(legs, Kind.REVERSAL)
     if charge is not None and any(not _same_original(leg, charge) for leg in settlements):
         yield Open.SETTLED_DIFFERENTLY
@@ -180,16 +180,16 @@ def _open(legs: Sequence[Leg], charge: Leg | None) -> Iterable[Open]:
         yield Open.UNKNOWN_LEG
 
 
-def _of(legs: Sequence[Leg], kind: Kind) -> list[Leg]:
+def _of(legs: Sequence[PurchaseLeg], kind: Kind) -> list[PurchaseLeg]:
     return [leg for leg in legs if leg.kind == kind]
 
 
-def _told(legs: Sequence[Leg], name: str) -> str | None:
+def _told(legs: Sequence[PurchaseLeg], name: str) -> str | None:
     """What the earliest leg that tells it says."""
     return next((value for leg in legs if (value := getattr(leg, name))), None)
 
 
-def _same_original(leg: Leg, charge: Leg) -> bool:
+def _same_original(leg: PurchaseLeg, charge: PurchaseLeg) -> bool:
     """Does the settlement name the amount the authorization named? Not told is not the same."""
     if leg.original_amount is None or charge.original_amount is None:
         return False
@@ -197,7 +197,7 @@ def _same_original(leg: Leg, charge: Leg) -> bool:
     return same_currency and leg.original_amount.copy_abs() == charge.original_amount.copy_abs()
 
 
-def _covers(back: Sequence[Leg], charge: Leg) -> bool:
+def _covers(back: Sequence[PurchaseLeg], charge: PurchaseLeg) -> bool:
     """Do these legs give back all of it? By the merchant's amounts where they can be compared: what comes
     back need not repeat the fee."""
     originals = [leg.original_amount for leg in back if leg.original_currency == charge.original_currency]
@@ -208,5 +208,5 @@ def _covers(back: Sequence[Leg], charge: Leg) -> bool:
 
 
 # `copy_abs` throughout: abs() would round to the digits of the surrounding context.
-def _sum_usd(legs: Sequence[Leg]) -> Decimal:
+def _sum_usd(legs: Sequence[PurchaseLeg]) -> Decimal:
     return exact_sum(leg.amount_usd.copy_abs() for leg in legs if leg.amount_usd is not None)

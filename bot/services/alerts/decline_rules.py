@@ -17,7 +17,7 @@ from bot.partner.models import CardDeclined, Decline
 from bot.services.alerts import card_rules
 from bot.services.alerts import lifecycle as alerts
 from bot.services.core import Core
-from bot.services.received_event import Heard
+from bot.services.received_event import ReceivedEvent
 from storage.cards import api_snapshots, cards
 from storage.messages import Alert
 from storage.messages import alerts as alert_rows
@@ -29,7 +29,7 @@ _SEVERE_OPEN_FOR = timedelta(hours=24)
 Seen = dict[str, Any]
 
 
-async def on_decline(tx: Tx, core: Core, heard: Heard, event: CardDeclined) -> None:
+async def on_decline(tx: Tx, core: Core, heard: ReceivedEvent, event: CardDeclined) -> None:
     """Raise it alone, count it with its like, or say that the card is blocked."""
     data = event.data
     why = data.decline_reason
@@ -90,7 +90,9 @@ def _is_over(core: Core, now: datetime, seen: Mapping[str, Any], *, severe: bool
     return now - since > (_SEVERE_OPEN_FOR if severe else rule.window)
 
 
-def _count(before: Seen | None, now: datetime, heard: Heard, data: Decline, label: str, code: str) -> Seen:
+def _count(
+    before: Seen | None, now: datetime, heard: ReceivedEvent, data: Decline, label: str, code: str
+) -> Seen:
     why = data.decline_reason
     seen: Seen = before or {
         "count": 0,

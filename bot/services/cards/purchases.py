@@ -18,8 +18,8 @@ from bot.domain.events import (
     CardStatement,
     DeclineLine,
     DeclineReport,
-    Leg,
     Purchase,
+    PurchaseLeg,
     PurchaseLine,
     State,
     by_cause,
@@ -145,7 +145,7 @@ async def declined(core: Core, period: Period, *, program: str) -> DeclineReport
     return DeclineReport(program, period, by_cause(lines), tuple(lines[:LATEST]), total, len(lines), heard_at)
 
 
-def _decline(leg: Leg, labels: Mapping[str, str]) -> DeclineLine:
+def _decline(leg: PurchaseLeg, labels: Mapping[str, str]) -> DeclineLine:
     why = leg.decline
     return DeclineLine(
         at=leg.occurred_at,

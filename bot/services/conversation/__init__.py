@@ -4,12 +4,12 @@ Nothing said in a conversation makes, approves, rejects or cancels a request.
 """
 
 from bot.services.conversation.dialog import Reader, hear
-from bot.services.conversation.facts import Heard, Place, holds_card_number
+from bot.services.conversation.facts import Place, ReceivedMessage, holds_card_number
 
 __all__ = [
-    "Heard",
     "Place",
     "Reader",
+    "ReceivedMessage",
     "buttons",
     "hear",
     "holds_card_number",

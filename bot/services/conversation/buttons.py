@@ -8,7 +8,7 @@ from bot.domain.errors import Stale
 from bot.services import people
 from bot.services.conversation import dialog as conversation
 from bot.services.conversation import forms, memory
-from bot.services.conversation.facts import Heard
+from bot.services.conversation.facts import ReceivedMessage
 from bot.services.core import Core
 from bot.view_models import Form, Question, Step
 from storage.messages import Dialog
@@ -35,7 +35,7 @@ async def form(core: Core, stamp: str, number: int, slack_id: str) -> Form:
     return Form(cls, forms.texts(cls, reading.slots, reading.card), note)
 
 
-async def switch(core: Core, stamp: str, heard: Heard) -> Sequence[Step]:
+async def switch(core: Core, stamp: str, heard: ReceivedMessage) -> Sequence[Step]:
     """Drop the old question and go on with what was said after it. Raises Stale, NotAllowed."""
     dialog = await memory.marked(core, stamp, heard.actor.id)
     waiting = memory.readings(dialog, "next")

@@ -22,8 +22,8 @@ from bot.services import people
 from bot.services.conversation import forms, memory
 from bot.services.conversation.examples import nearest
 from bot.services.conversation.facts import (
-    Heard,
     Names,
+    ReceivedMessage,
     all_on,
     dialog_of,
     facts,
@@ -80,7 +80,7 @@ class _Turn:
     """One text being worked on. `open`: the dialog whose question waits for an answer."""
 
     core: Core
-    heard: Heard
+    heard: ReceivedMessage
     dialog: Dialog | None
 
     @property
@@ -88,7 +88,7 @@ class _Turn:
         return self.dialog if self.dialog and self.dialog.asked_slot else None
 
 
-async def hear(core: Core, heard: Heard, reader: Reader) -> tuple[Sequence[Step], str]:
+async def hear(core: Core, heard: ReceivedMessage, reader: Reader) -> tuple[Sequence[Step], str]:
     """What follows from a text, in order, and the thread it belongs to. Raises NotAllowed, NotFound."""
     dialog = await dialog_of(core, heard)
     if dialog is None and heard.alone:
@@ -98,7 +98,7 @@ async def hear(core: Core, heard: Heard, reader: Reader) -> tuple[Sequence[Step]
     return await _steps(_Turn(core, heard, dialog), reader), heard.place.thread_ts
 
 
-async def _answered(core: Core, heard: Heard, reader: Reader) -> Dialog | None:
+async def _answered(core: Core, heard: ReceivedMessage, reader: Reader) -> Dialog | None:
     """The open question that a text outside any thread answers. What is a wish by itself begins anew."""
     dialog = await open_question(core, heard)
     if dialog is None or _DROPS.fullmatch(heard.text.strip()):
@@ -289,6 +289,6 @@ def _one_offer(turn: _Turn, number: int, reading: Reading) -> Offer:
     return Offer(cls.verb, forms.lines(cls, filled, reading.card), number, reading.notes, full)
 
 
-async def go_on(core: Core, heard: Heard, dialog: Dialog, wishes: Sequence[Reading]) -> Step:
+async def go_on(core: Core, heard: ReceivedMessage, dialog: Dialog, wishes: Sequence[Reading]) -> Step:
     """The wishes that waited, now that the question before them is dropped. Raises NotAllowed."""
     return await _wishes(_Turn(core, replace(heard, place=dialog.place), dialog), wishes)

@@ -17,9 +17,9 @@ from storage.messages import Dialog, Place, dialogs
 from storage.transaction import Tx
 
 __all__ = [
-    "Heard",
     "Names",
     "Place",
+    "ReceivedMessage",
     "all_on",
     "dialog_of",
     "facts",
@@ -36,7 +36,7 @@ _HEX = re.compile(r"0[xX][0-9a-fA-F]{6,}")
 
 
 @dataclass(frozen=True, slots=True)
-class Heard:
+class ReceivedMessage:
     """One thing said. `alone`: it stands in no thread. `is_own`: the asking person wrote it themselves.
     `is_pick`: it is an answer that was offered to them, pressed.
     """
@@ -66,7 +66,7 @@ class Names:
         return self._directory
 
 
-async def facts(core: Core, heard: Heard, names: Names) -> Facts:
+async def facts(core: Core, heard: ReceivedMessage, names: Names) -> Facts:
     """Everything the readers may know. No network."""
     async with core.store.read() as tx:
         directory = await names.read(tx)
@@ -90,13 +90,13 @@ def known_card(entry: CardEntry) -> KnownCard:
     )
 
 
-async def dialog_of(core: Core, heard: Heard) -> Dialog | None:
+async def dialog_of(core: Core, heard: ReceivedMessage) -> Dialog | None:
     """What this person is at in this thread."""
     async with core.store.begin() as tx:
         return await dialogs.at(tx, heard.place)
 
 
-async def open_question(core: Core, heard: Heard) -> Dialog | None:
+async def open_question(core: Core, heard: ReceivedMessage) -> Dialog | None:
     """The newest question that waits for this person in this channel."""
     async with core.store.begin() as tx:
         return await dialogs.asking(tx, heard.place)

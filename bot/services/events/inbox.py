@@ -12,7 +12,7 @@ from contextlib import suppress
 from datetime import timedelta
 
 from bot.domain.alerts import delivery_alerts
-from bot.domain.events import DeclineFacts, Kind, Leg, Purchase
+from bot.domain.events import DeclineFacts, Kind, Purchase, PurchaseLeg
 from bot.partner.models import (
     Authorization,
     CardAuthorized,
@@ -29,7 +29,7 @@ from bot.services import alerts
 from bot.services.alerts import decline_rules, funding_rules
 from bot.services.core import Core
 from bot.services.events import otp_delivery, relay
-from bot.services.received_event import Heard
+from bot.services.received_event import ReceivedEvent
 from storage.events import InboxEvent, Share, inbox, purchases
 from storage.transaction import Tx
 
@@ -83,9 +83,9 @@ async def _one(tx: Tx, core: Core, event: InboxEvent) -> None:
 
 async def _handle(tx: Tx, core: Core, event: InboxEvent) -> None:
     typed = _with_code(core, unwrap(await inbox.payload(tx, event.event_id)))
-    leg = leg_of(typed)
+    leg = purchase_leg_of(typed)
     purchase = None if leg is None else await purchases.add(tx, event.program, leg)
-    heard = Heard(event.program, typed, event.source, event.received_at)
+    heard = ReceivedEvent(event.program, typed, event.source, event.received_at)
     await on_event(tx, core, heard, purchase)
     await relay.owe(tx, core, heard)
     await inbox.processed(tx, event.event_id)
@@ -110,7 +110,7 @@ async def _put_off(tx: Tx, core: Core, event: InboxEvent) -> None:
         await alerts.raise_(tx, core, said, condition=condition, subject=event.event_id)
 
 
-async def on_event(tx: Tx, core: Core, heard: Heard, purchase: Purchase | None) -> None:
+async def on_event(tx: Tx, core: Core, heard: ReceivedEvent, purchase: Purchase | None) -> None:
     """Raise what the event calls for. `purchase` is as it stands after this event, where it is of one.
 
     An event of no rule raises nothing; it stays in the inbox for look-ups.
@@ -124,7 +124,7 @@ async def on_event(tx: Tx, core: Core, heard: Heard, purchase: Purchase | None) 
             await otp_delivery.on_challenge(tx, core, heard, challenge)
 
 
-def leg_of(event: TypedEvent) -> Leg | None:
+def purchase_leg_of(event: TypedEvent) -> PurchaseLeg | None:
     """The event as a leg of its purchase; None when it is of no purchase."""
     match event:
         case CardAuthorized(data=data) | CardTransaction(data=data):
@@ -135,8 +135,10 @@ def leg_of(event: TypedEvent) -> Leg | None:
     return None
 
 
-def _leg(event: TypedEvent, data: Authorization | LaterLeg | Decline, transaction_id: str, kind: str) -> Leg:
-    return Leg(
+def _leg(
+    event: TypedEvent, data: Authorization | LaterLeg | Decline, transaction_id: str, kind: str
+) -> PurchaseLeg:
+    return PurchaseLeg(
         event_id=event.id,
         transaction_id=transaction_id,
         kind=kind,

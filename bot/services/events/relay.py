@@ -22,9 +22,9 @@ from bot.services import alerts, audit, people
 from bot.services.core import Core
 from bot.services.events.ssrf import AT_ONCE, NotDelivered, Sender
 from bot.services.people import Role
-from bot.services.received_event import Heard
+from bot.services.received_event import ReceivedEvent
 from storage.cards import api_snapshots
-from storage.events import Failed, Owed
+from storage.events import Failed, RelayDelivery
 from storage.events import relay as rows
 from storage.messages import alerts as alert_rows
 from storage.transaction import Tx
@@ -37,10 +37,10 @@ BATCH = 256
 # Longer than two batches of timeouts take: one is taken while the one before it is sent.
 LEASE = timedelta(minutes=3)
 _DESTINATIONS = "relay_destinations"
-_Answered = tuple[Owed, NotDelivered | None]
+_Answered = tuple[RelayDelivery, NotDelivered | None]
 
 
-async def owe(tx: Tx, core: Core, heard: Heard) -> None:
+async def owe(tx: Tx, core: Core, heard: ReceivedEvent) -> None:
     """In the transaction that handles the event: each destination that named its type is owed a copy."""
     event = heard.event
     wanted = [d for d in core.destinations if event.type in d.events and event.type not in relay.NEVER]
@@ -183,7 +183,7 @@ class Relay:
         return True
 
     async def _send_all(
-        self, destination: Destination, sender: Sender, owed: Sequence[Owed], keys: Sequence[bytes]
+        self, destination: Destination, sender: Sender, owed: Sequence[RelayDelivery], keys: Sequence[bytes]
     ) -> list[_Answered]:
         answered: list[_Answered] = []
         left = iter(owed)
@@ -197,7 +197,7 @@ class Relay:
         return answered
 
     async def _send(
-        self, destination: Destination, sender: Sender, message: Owed, keys: Sequence[bytes]
+        self, destination: Destination, sender: Sender, message: RelayDelivery, keys: Sequence[bytes]
     ) -> NotDelivered | None:
         signed = relay.headers(message.event_id, message.body, self.core.clock.now(), keys)
         try:
@@ -206,7 +206,7 @@ class Relay:
             return failure
         return None
 
-    async def _turn(self, destination: Destination, answered: Sequence[_Answered]) -> list[Owed]:
+    async def _turn(self, destination: Destination, answered: Sequence[_Answered]) -> list[RelayDelivery]:
         """Write down what became of one batch, and take the next."""
         async with self.core.store.begin() as tx:
             await rows.sent(tx, [message.id for message, failure in answered if failure is None])
@@ -224,7 +224,7 @@ class Relay:
             self.core.crash_point("relay.taken")
         return owed
 
-    def _again(self, message: Owed, failure: NotDelivered, tx: Tx) -> datetime | None:
+    def _again(self, message: RelayDelivery, failure: NotDelivered, tx: Tx) -> datetime | None:
         if failure.status == 410:  # the receiver says that it wants no more of this
             return None
         return relay.next_attempt(message.event_id, message.attempts, message.created_at, tx.now)

@@ -76,7 +76,7 @@ MESSAGES: Final[Mapping[str, ErrorMessage]] = {
     "FORBIDDEN": ErrorMessage("The API key lacks the scope for this call.", "Tell an admin.", Fault.YOURS),
     "NOT_FOUND": ErrorMessage(
         "The API does not know this card or submission.",
-        "Check the name or id.",
+        "Check the card, or the id of the submission.",
         Fault.YOURS,
         by_new_request=True,
     ),

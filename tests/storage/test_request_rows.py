@@ -370,7 +370,7 @@ async def test_requests_are_found_by_what_is_asked(store: Store, clock: FrozenCl
     assert await ids(oldest_first=True, limit=2) == ["R-1", "R-4"]
     assert await ids(requester="UBOB") == ["R-2"]
     assert await ids(subject="card:other") == ["R-3"]
-    assert await ids(kind="card_freeze") == ["R-4"]
+    assert await ids(kinds=["card_freeze"]) == ["R-4"]
     assert await ids(since=later, states=[State.PENDING]) == ["R-3", "R-2"]
     assert await ids(states=[]) == []
 

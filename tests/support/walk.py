@@ -32,7 +32,10 @@ from bot.services import execution
 from tests.support.world import a_world
 
 ROOMS = ("bot.services.", "bot.outcomes.", "bot.operations.", "storage.")
-GROUND = ("storage.store", "storage.columns", "storage.vault", "storage.upsert", "storage.key_rotation")
+GROUND = (
+    *("storage.transaction", "storage.store", "storage.columns", "storage.vault", "storage.upsert"),
+    *("storage.key_rotation", "storage.sealed_columns", "storage.master_keys"),
+)
 _WAITS = dis.opmap["YIELD_VALUE"]
 
 

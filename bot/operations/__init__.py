@@ -42,7 +42,10 @@ def _subclasses(cls: type[Operation]) -> Iterator[type[Operation]]:
 
 
 def kinds() -> Mapping[str, type[Operation]]:
-    """Kind name -> its class, in the order of their names. Imports the modules of this package once."""
+    """Every operation kind: kind name to its class, in the order of the names.
+
+    Imports each module of this package once; a class counts when it sets `kind` in a file of its own here.
+    """
     modules = {f"{__name__}.{module.name}" for module in pkgutil.iter_modules(__path__)}
     for name in sorted(modules):
         importlib.import_module(name)
@@ -53,15 +56,15 @@ def kinds() -> Mapping[str, type[Operation]]:
 
 
 def listed(kinds: Mapping[str, type[Operation]]) -> tuple[str, ...]:
-    """Their names in the order in which people are shown them."""
+    """The names of these kinds in the order in which people are shown them: by `place`, then by name."""
     return tuple(sorted(kinds, key=lambda kind: (kinds[kind].place, kind)))
 
 
 def asking(kinds: Mapping[str, type[Operation]], endpoint: Endpoint) -> tuple[str, ...]:
-    """The names of the kinds that ask this of the API."""
+    """The names of the kinds that make this call of the API, in the order of `kinds`."""
     return tuple(kind for kind, cls in kinds.items() if cls.endpoint is endpoint)
 
 
 def leaving(kinds: Mapping[str, type[Operation]], *statuses: str) -> tuple[str, ...]:
-    """The names of the kinds that leave their card in one of these statuses."""
+    """The names of the kinds that leave their card in one of these card statuses, such as "FROZEN"."""
     return tuple(kind for kind, cls in kinds.items() if cls.leaves_card in statuses)

@@ -37,7 +37,11 @@ def _as_is(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """One field of the form. `parse` turns typed text into canonical text or raises ValueError(sentence)."""
+    """One field of the form. `parse` turns typed text into canonical text or raises ValueError(sentence).
+
+    Canonical text is what the request stores: a USD amount as "50.00", a card as its card id, other values as
+    the API takes them. The sentence is shown beside the field.
+    """
 
     name: str
     label: str
@@ -56,7 +60,10 @@ class Field:
 
 @dataclass(frozen=True, slots=True)
 class Concern:
-    """Something the requester and the approver should read. `stops` = nothing is sent while it holds."""
+    """Something that the requester and the approver should read. `stops` = nothing is sent while it holds.
+
+    `text` is one or two whole sentences for people.
+    """
 
     text: str
     stops: bool = False
@@ -64,6 +71,12 @@ class Concern:
 
 @dataclass(frozen=True, slots=True)
 class Look:
+    """What reading the API shows of a request that was sent: the evidence, a sentence for people, the facts.
+
+    `facts` are kept with the attempt: plain JSON values, amounts in USD as exact text, None for what cannot
+    be read.
+    """
+
     evidence: Evidence
     text: str
     facts: Facts
@@ -83,7 +96,11 @@ class Buttons:
 
 
 class Batch(ABC):
-    """A kind asked for by a list: how the list is read, and how the whole of it is told."""
+    """How a list of one kind is read, and how the whole list is described.
+
+    `rows` is the number of rows, `total_usd` the sum of what they move in USD. Facts hold amounts as exact
+    text in USD.
+    """
 
     # By field, the headers people write besides the field's own name and label.
     headers: ClassVar[Mapping[str, tuple[str, ...]]]
@@ -94,10 +111,17 @@ class Batch(ABC):
 
     @abstractmethod
     def summary(self, cards: str, total_usd: Decimal) -> str:
-        """Its sentence; `cards` is their number in words: "3 cards"."""
+        """One sentence for the whole list.
+
+        `cards` is their number in words ("3 cards"), `total_usd` the sum of the rows in USD.
+        """
 
     async def account(self, partner: PartnerClient) -> dict[str, Any]:
-        """What the account says now that bears on the whole. Raises PartnerError."""
+        """What the account says now that bears on the whole list, read live.
+
+        `float_available_usd` is exact text in USD; `allowance_left` is a whole number of cards, None without
+        a cap. Raises PartnerError. Source: GET /me.
+        """
         me = await partner.me()
         return {
             "float_available_usd": str(me.float.available_usd),
@@ -105,25 +129,28 @@ class Batch(ABC):
         }
 
     async def row_facts(self, operation: Operation, partner: PartnerClient) -> Facts:
-        """A row's facts just before it is sent. Raises PartnerError."""
+        """The facts of one row just before it is sent, read live. Raises PartnerError."""
         return await operation.read(partner)
 
     @abstractmethod
     def lines(self, rows: int, total_usd: Decimal, facts: Facts) -> list[Line]:
-        """What the whole does, from the facts of `account` and `pending_usd`, without the number of rows."""
+        """What the whole list does, as (label, value) pairs, without the number of rows.
+
+        `facts` are those of `account`, with `pending_usd`: what pending requests hold, exact text in USD.
+        """
 
     def concerns(
         self, rows: int, total_usd: Decimal, facts: Facts, of_rows: Sequence[Concern]
     ) -> list[Concern]:
-        """What speaks against the whole, with what was found `of_rows` at submit."""
+        """What speaks against the whole list, together with what was found `of_rows` at submit."""
         return [*of_rows]
 
 
 class Operation(ABC):
-    """One asked-for operation with its values in canonical text.
+    """One requested operation with its values in canonical text.
 
-    `values` holds the public and private field values by field name; a card field holds the card id.
-    `target_label` names the card for people ("ALICE MOREAU ••4242").
+    `values` holds the public and private field values by field name; a card field holds the card id, an
+    amount is text in USD. `target_label` names the card for people ("ALICE MOREAU ••4242").
     """
 
     kind: ClassVar[str]
@@ -149,7 +176,7 @@ class Operation(ABC):
 
     @classmethod
     def of_many(cls) -> Batch:
-        """How a list of them is read and told. Raises NotFound where there is no such list."""
+        """How a list of this kind is read and described. Raises NotFound where the kind takes no list."""
         if cls.batch is None:
             raise NotFound(f"{cls.title} is not asked for by a list.")
         return cls.batch
@@ -194,7 +221,7 @@ class Operation(ABC):
 
     @classmethod
     def misfits(cls, values: Mapping[str, str], card: CardEntry) -> dict[str, str]:
-        """Errors by field of what was typed beside the card it names."""
+        """What was typed wrongly beside the card it names: field name to sentence, empty when all fits."""
         return {}
 
     @property
@@ -204,14 +231,15 @@ class Operation(ABC):
 
     @property
     def has_card(self) -> bool:
+        """Whether the form of this kind names a card."""
         return any(f.card for f in self.fields)
 
     def learned(self, facts: Facts) -> dict[str, str]:
-        """Values that nobody types: taken from what the preview read, then shown, approved and frozen."""
+        """Values that nobody types: read by the preview, then shown, approved and frozen. Field name to text."""
         return {}
 
     def exposure_usd(self) -> Decimal:
-        """What policy tiers and rolling limits count, in USD."""
+        """What policy tiers and rolling limits count for this request, in USD; 0 where no money moves."""
         return Decimal(0)
 
     def terms(self) -> dict[str, str]:
@@ -220,6 +248,7 @@ class Operation(ABC):
         return {n: private[n](v) if n in private else v for n, v in self.values.items()}
 
     def private(self) -> dict[str, str]:
+        """The values that are sealed in storage, by field name, in canonical text and not masked."""
         names = {f.name for f in self.fields if f.private}
         return {n: v for n, v in self.values.items() if n in names}
 
@@ -233,11 +262,15 @@ class Operation(ABC):
 
     @abstractmethod
     async def read(self, partner: PartnerClient) -> Facts:
-        """What preview and re-check need to know, read live. Raises PartnerError."""
+        """The facts that preview and re-check need, read live from the API. Raises PartnerError.
+
+        Plain JSON values: amounts as exact text in USD, fractions as exact text, times as text in UTC, None =
+        unreadable.
+        """
 
     @abstractmethod
     def lines(self, facts: Facts) -> list[Line]:
-        """The effect in label and value: "Float" -> "1,200.00 -> 1,150.00 USD"."""
+        """The effect as (label, value) pairs for people: "Float" and "1,200.00 → 1,150.00 USD"."""
 
     def concerns(self, facts: Facts) -> list[Concern]:
         """What speaks against it now; those that stop are read again before the first send."""
@@ -250,11 +283,17 @@ class Operation(ABC):
 
     @abstractmethod
     async def send(self, partner: PartnerClient, key: str, body: bytes) -> Outcome:
-        """The one call that changes something. Raises PartnerError for every error answer."""
+        """Make the one call that changes something and judge its answer. Raises PartnerError for every error answer.
+
+        `key` is the Idempotency-Key of the request, `body` the JSON that was frozen at submit.
+        """
 
     @abstractmethod
     async def look(self, partner: PartnerClient, key: str, since: Any) -> Look:
-        """Find the truth by reading only. `since` = first sent at. Raises PartnerError."""
+        """Find out by reading alone what became of the request. Raises PartnerError.
+
+        `key` is the Idempotency-Key that was sent; `since` is when it was first sent, an aware UTC time.
+        """
 
     def effects(self, outcome: Outcome) -> Sequence[Effect]:
         """What this kind has written with an outcome beside what every kind has, in its transaction."""
@@ -342,7 +381,10 @@ _MONEY_IN_DOUBT: Mapping[Finding, str] = {
 
 
 def one_of(choices: Sequence[str], sentence: str) -> Callable[[str], str]:
-    """A parser that takes one of `choices`, whatever the case."""
+    """A parser for a field that takes one of `choices`, in any case, and returns it in capitals.
+
+    The parser raises ValueError with `sentence` for anything else.
+    """
 
     def parse(text: str) -> str:
         value = text.strip().upper()

@@ -23,6 +23,11 @@ CARD_HEADERS = ("last4", "last four", "card id", "name", "cardholder", "holder",
 
 
 class CardSwitch(Operation):
+    """Freezing or unfreezing one card: one call with a switch, proved by reading the card.
+
+    Source: Cards, POST freeze.
+    """
+
     frozen: ClassVar[bool]
     done: ClassVar[str]  # "frozen"
     endpoint = card_calls.FREEZE
@@ -30,19 +35,24 @@ class CardSwitch(Operation):
     handling = Handling(superseded_by=("card_freeze", "card_unfreeze"))
 
     def summary(self) -> str:
+        """Names the card only: the switch has no other value."""
         return f"{self.verb} {self.target_label}"
 
     def body(self) -> dict[str, Any]:
+        """`frozen`, true or false (Cards, POST freeze)."""
         return {"frozen": self.frozen}
 
     async def read(self, partner: PartnerClient) -> Facts:
+        """The card's status and balance."""
         return await card_facts(partner, self.subject)
 
     @property
     def wanted_status(self) -> str:
+        """The card status that proves the switch: "FROZEN" or "ACTIVE" (Card status)."""
         return "FROZEN" if self.frozen else "ACTIVE"
 
     async def send(self, partner: PartnerClient, key: str, body: bytes) -> Outcome:
+        """Sets the switch, then reads the card, as the answer only echoes the request; unproved is UNKNOWN."""
         await partner.freeze(self.subject, body)
         try:
             status = (await partner.card(self.subject, lane=Lane.MONEY)).card.status
@@ -67,6 +77,7 @@ class CardSwitch(Operation):
         )
 
     async def look(self, partner: PartnerClient, key: str, since: Any) -> Look:
+        """Done when the card has the wanted status, whoever set it."""
         found = await partner.card(self.subject)
         facts = {"card_status": found.card.status}
         if found.card.status == self.wanted_status:

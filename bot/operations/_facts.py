@@ -7,7 +7,11 @@ from bot.partner.client import PartnerClient
 
 
 async def float_facts(partner: PartnerClient) -> Facts:
-    """Float and allowance from GET /me; amounts as exact text in USD."""
+    """The float and the card allowance now, amounts as exact text in USD. Raises PartnerError.
+
+    `float_available_usd`, `float_balance_usd`, and `allowance_left`: cards that may still be ordered, None
+    without a cap. Source: Account info and Float, GET /me.
+    """
     me = await partner.me()
     remaining = None if me.cards.limit is None else me.cards.limit - me.cards.total
     return {
@@ -18,7 +22,10 @@ async def float_facts(partner: PartnerClient) -> Facts:
 
 
 async def card_facts(partner: PartnerClient, card_id: str) -> Facts:
-    """Status and balance from GET /cards/{cardId}; balance None = unreadable, never zero."""
+    """A card's status and its balance in USD as exact text. Raises PartnerError.
+
+    A balance of None could not be read; it is never zero. Source: Cards, GET /cards/{cardId}.
+    """
     found = await partner.card(card_id)
     balance = found.balance_usd
     return {
@@ -28,7 +35,7 @@ async def card_facts(partner: PartnerClient, card_id: str) -> Facts:
 
 
 def closed(facts: Facts) -> list[Concern]:
-    """A closed card takes no change of any kind."""
+    """The concern that stops every change of a closed card; empty for a card in another status."""
     return (
         [Concern("The card is closed: nothing of it can be changed.", stops=True)]
         if facts.get("card_status") == "DELETED"
@@ -37,7 +44,10 @@ def closed(facts: Facts) -> list[Concern]:
 
 
 def not_spendable(facts: Facts) -> list[Concern]:
-    """A frozen card can be topped up but not spent; a closed or blocked one should get no money."""
+    """What the card's status says against putting money on it; empty for an active card.
+
+    A frozen card can be topped up but not spent; a closed, blocked or expired one must get no money.
+    """
     status = facts.get("card_status")
     if status == "FROZEN":
         return [Concern("The card is frozen: the money will sit on it until it is unfrozen.")]

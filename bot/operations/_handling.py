@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Handling:
-    """Checked when it is made: TypeError for what no kind may be."""
+    """How requests of one kind are handled. TypeError when it is made, for what no kind may be."""
 
     # Who may ask, and what must be there.
     asked_by_admins: bool = False

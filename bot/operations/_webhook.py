@@ -30,28 +30,37 @@ ROTATE_AGAIN = (
 
 
 class WebhookOperation(Operation):
+    """Registering the address for events, or replacing its secret: one call that is never repeated.
+
+    Source: Webhooks and events, PUT /webhook.
+    """
+
     endpoint = event_calls.SET_WEBHOOK
     handling = Handling(asked_by_admins=True, alone=True, repeats=False)
 
     @property
     def subject(self) -> str:
+        """Always `webhook`: an account has one, so such requests run one at a time."""
         return "webhook"
 
     async def read(self, partner: PartnerClient) -> Facts:
+        """The registered address and its last change (ISO 8601, UTC), both None before the first registration."""
         found = await partner.webhook()
         return {"url": found and found.url, "updated_at": found and found.updated_at.isoformat()}
 
     def lines(self, facts: Facts) -> list[Line]:
+        """The address that is registered now, and that a new secret takes effect immediately."""
         return [
             ("Registered now", facts["url"] or "nothing"),
             ("Secret", "replaced at once, for events not yet delivered too, and sealed here"),
         ]
 
     async def send(self, partner: PartnerClient, key: str, body: bytes) -> Outcome:
+        """Makes the call without a key: PUT /webhook takes none."""
         return self.of(await partner.set_webhook(body))
 
     def of(self, change: WebhookChange) -> Outcome:
-        """What an answer means. The secret goes with the outcome and is sealed in its transaction."""
+        """What an answer to PUT /webhook means. A new secret goes with the outcome and is sealed in its transaction."""
         url = change.webhook.url
         if change.secret is None:
             text = f"{url} was registered already, and its secret goes on as it is."
@@ -71,6 +80,7 @@ class WebhookOperation(Operation):
         return ()
 
     def judge(self, error: PartnerError, *, outcome_unknown: bool) -> Outcome:
+        """After an unknown outcome it says that the registration is read and the call is not made again."""
         outcome = super().judge(error, outcome_unknown=outcome_unknown)
         if outcome.finding is not Finding.UNKNOWN:
             return outcome
@@ -81,6 +91,7 @@ class WebhookOperation(Operation):
         return Outcome(Finding.UNKNOWN, text, outcome.facts, cause=outcome.cause)
 
     async def look(self, partner: PartnerClient, key: str, since: datetime) -> Look:
+        """A change since then means that the secret is lost, as only the answer held it; never done."""
         found = await partner.webhook()
         facts: dict[str, Any] = {"url": found and found.url}
         if found is not None and found.updated_at >= since - _CLOCKS_DIFFER:

@@ -22,7 +22,10 @@ MODE = "webhook"
 
 
 class CodesByWebhook(Operation):
-    """`lines` and `concerns` read what `bot.services.requests.local_facts` adds: deliveries, and who gets codes."""
+    """Sending a card's 3-D Secure codes to the webhook, permanently. Source: Cards, PUT 3ds.
+
+    `lines` and `concerns` read what `bot.services.requests.local_facts` adds: deliveries, and who gets codes.
+    """
 
     kind = "card_3ds"
     title = "3-D Secure by webhook"
@@ -53,19 +56,23 @@ class CodesByWebhook(Operation):
     intent = "set_3ds"
 
     def summary(self) -> str:
+        """Names the card and whether an admin ticked that the program has webhook mode."""
         said = self.values["program_enabled"]
         return (
             f"Send the 3-D Secure codes of {self.target_label} by webhook for good (program enabled: {said})"
         )
 
     def body(self) -> dict[str, Any]:
+        """`method`, always "webhook"; the API refuses "sms" (Cards, PUT 3ds)."""
         return {"method": MODE}
 
     async def read(self, partner: PartnerClient) -> Facts:
+        """The card's status and balance, and the registered address for events, None without one."""
         hook = await partner.webhook()
         return {**await card_facts(partner, self.subject), "webhook_url": hook.url if hook else None}
 
     def lines(self, facts: Facts) -> list[Line]:
+        """Where codes go from then on, the last verified delivery in UTC, and what was set here before."""
         return [
             ("Codes go to", "the webhook, from then on and for good"),
             ("Then to", facts.get("code_person") or "nobody"),
@@ -77,6 +84,7 @@ class CodesByWebhook(Operation):
         ]
 
     def concerns(self, facts: Facts) -> list[Concern]:
+        """Stops without an address, a verified delivery in the last 15 minutes, or a person who gets the codes."""
         found = closed(facts)
         if facts["webhook_url"] is None:
             found.append(Concern("No address is registered for events: register one first.", stops=True))
@@ -103,6 +111,7 @@ class CodesByWebhook(Operation):
         return [] if again else super().stops(facts, again=again)
 
     async def send(self, partner: PartnerClient, key: str, body: bytes) -> Outcome:
+        """Done when the answer says "webhook" for this card, otherwise UNKNOWN; no later call proves it."""
         done = await partner.set_3ds(self.subject, body)
         facts = {"card_id": done.card_id, "three_ds_method": done.three_ds_method}
         if done.three_ds_method == MODE and done.card_id == self.subject:
@@ -119,5 +128,6 @@ class CodesByWebhook(Operation):
         )
 
     async def look(self, partner: PartnerClient, key: str, since: datetime) -> Look:
+        """Never a proof: no call of the API shows the mode."""
         text = "No call of the API shows a card's 3-D Secure mode, so it may be set already."
         return Look(Evidence.UNPROVEN, text, {})

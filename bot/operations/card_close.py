@@ -36,6 +36,8 @@ def _last_four(text: str) -> str:
 
 
 class Close(Operation):
+    """Closing a card permanently; its balance goes back to the float, in USD. Source: Cards, POST close."""
+
     kind = "card_close"
     title = "Close a card"
     verb = "Close for good"
@@ -65,6 +67,7 @@ class Close(Operation):
 
     @classmethod
     def misfits(cls, values: Mapping[str, str], card: CardEntry) -> dict[str, str]:
+        """The card's last four digits, typed again, must be those of the card."""
         if card.last4 is None:
             text = "The service has not told the last four digits of this card yet. Try in a moment."
             return {"last4": text}
@@ -73,12 +76,18 @@ class Close(Operation):
         return {}
 
     def summary(self) -> str:
+        """Names the card; the digits typed again are only a safeguard."""
         return f"Close {self.target_label} for good"
 
     def body(self) -> dict[str, Any]:
+        """Empty: the call has no body."""
         return {}
 
     async def read(self, partner: PartnerClient) -> Facts:
+        """Float, card and monthly fee in USD as exact text, with the number and sum of unsettled purchases.
+
+        `open_purchases` counts among the newest 50 purchases and `open_usd` is their sum.
+        """
         found = await partner.card(self.subject)
         held = found.balance_usd
         open_usd = await _open_purchases(partner, self.subject)
@@ -93,6 +102,7 @@ class Close(Operation):
         }
 
     def lines(self, facts: Facts) -> list[Line]:
+        """What goes back to the float in USD, the last monthly fee, and that no card allowance comes back."""
         held, left = facts.get("card_balance_usd"), facts["allowance_left"]
         returned = None if held is None else Decimal(held)
         lines = [
@@ -113,6 +123,7 @@ class Close(Operation):
         return lines
 
     def concerns(self, facts: Facts) -> list[Concern]:
+        """Stops for a closed card, other last digits and a negative balance; warns of unsettled purchases."""
         if facts.get("card_status") == DELETED:
             return [Concern("The card is closed already.", stops=True)]
         found = [
@@ -132,7 +143,7 @@ class Close(Operation):
         return found
 
     async def send(self, partner: PartnerClient, key: str, body: bytes) -> Outcome:
-        """The call has no body; the one that is frozen holds nothing."""
+        """Closes the card without a body; an answer for another card is UNRESOLVED."""
         done = await partner.close(self.subject, key=key)
         facts = {"returned_usd": str(done.returned_usd), "card_id": done.card_id}
         if done.card_id != self.subject:
@@ -150,6 +161,7 @@ class Close(Operation):
         )
 
     async def look(self, partner: PartnerClient, key: str, since: Any) -> Look:
+        """Done when the card reads DELETED, whoever closed it."""
         status = (await partner.card(self.subject)).card.status
         facts = {"card_status": status}
         if status == DELETED:

@@ -14,23 +14,28 @@ from bot.partner.client import PartnerClient
 
 
 class Many(Batch):
-    """Many freezes in one list."""
+    """A list of cards to freeze."""
 
     headers: ClassVar[Mapping[str, tuple[str, ...]]] = {"card": CARD_HEADERS}
     examples = ("4242", "TEAM-7")
     on_frozen = "the card is frozen already"
 
     def summary(self, cards: str, total_usd: Decimal) -> str:
+        """Without the amount: a freeze moves no money."""
         return f"Freeze {cards}"
 
     async def account(self, partner: PartnerClient) -> dict[str, Any]:
+        """Nothing: a freeze does not depend on the float."""
         return {}
 
     def lines(self, rows: int, total_usd: Decimal, facts: Facts) -> list[Line]:
+        """That the monthly fees continue."""
         return [("Goes on", "the monthly fees")]
 
 
 class Freeze(CardSwitch):
+    """Stopping all purchases of a card until it is unfrozen; no money moves. Source: Cards, POST freeze."""
+
     kind = "card_freeze"
     title = "Freeze a card"
     verb = "Freeze"
@@ -50,6 +55,7 @@ class Freeze(CardSwitch):
     batch = Many()
 
     def lines(self, facts: Facts) -> list[Line]:
+        """The status before and after, and what stays on the card in USD."""
         balance = facts.get("card_balance_usd")
         return [
             ("Card status", f"{facts.get('card_status') or 'not reported yet'} → FROZEN"),
@@ -58,6 +64,7 @@ class Freeze(CardSwitch):
         ]
 
     def concerns(self, facts: Facts) -> list[Concern]:
+        """Stops for a closed, blocked or expired card."""
         status = facts.get("card_status")
         if status == "FROZEN":
             return [Concern("The card is frozen already.")]

@@ -30,10 +30,10 @@ PERIODS = (
     ("monthly_limit", "Monthly limit"),
 )
 
-# Declines that say a limit is used up.
-
 
 class SetLimits(Operation):
+    """Setting a card's daily, weekly and monthly limit, each in USD. Source: Cards, PUT limits."""
+
     kind = "card_limits"
     title = "Set a card's limits"
     verb = "Set the limits"
@@ -61,6 +61,7 @@ class SetLimits(Operation):
 
     @classmethod
     def parse(cls, texts: Mapping[str, str]) -> dict[str, str]:
+        """At least one limit has to be given; an empty field keeps what is set. Raises InvalidFields."""
         errors: dict[str, str] = {}
         values: dict[str, str] = {}
         try:
@@ -75,10 +76,11 @@ class SetLimits(Operation):
 
     @property
     def wanted(self) -> dict[str, Decimal]:
-        """Field of the API -> the limit in USD."""
+        """The limits to set: field of the API to the limit in USD. Limits that were left empty are not in it."""
         return {name: Decimal(self.values[name]) for name, _ in PERIODS if name in self.values}
 
     def summary(self) -> str:
+        """Names the card and every limit that is set, in USD."""
         return f"Set the limits of {self.target_label}: {self._in_words()}"
 
     def _in_words(self) -> str:
@@ -89,14 +91,17 @@ class SetLimits(Operation):
         )
 
     def body(self) -> dict[str, Any]:
+        """The limits that were given, as numbers in USD; one that is left out keeps its value."""
         return dict(self.wanted)
 
     async def read(self, partner: PartnerClient) -> Facts:
+        """The three limits and the single-purchase limit in USD as exact text, None = not set; and the card."""
         found = await partner.limits(self.subject)
         single = found.per_transaction_limit_usd
         return {**await card_facts(partner, self.subject), **_texts(found), "single_usd": str(single)}
 
     def lines(self, facts: Facts) -> list[Line]:
+        """Each limit before and after in USD, and the single-purchase limit that always holds."""
         lines = []
         for name, label in PERIODS:
             before = "not set" if facts[name] is None else format_usd(Decimal(facts[name]))
@@ -108,6 +113,7 @@ class SetLimits(Operation):
         return [*lines, ("One purchase", f"at most {single}, whatever the limits are")]
 
     def concerns(self, facts: Facts) -> list[Concern]:
+        """Stops for a closed card; warns that limits can't be removed, and of a longer one below a shorter."""
         found = closed(facts)
         if all(facts[name] is not None and Decimal(facts[name]) == usd for name, usd in self.wanted.items()):
             found.append(Concern("These limits are set already."))
@@ -122,6 +128,7 @@ class SetLimits(Operation):
         return found
 
     async def send(self, partner: PartnerClient, key: str, body: bytes) -> Outcome:
+        """Done when the answer shows the limits as read back; otherwise UNKNOWN, and they are read again."""
         found = await partner.set_limits(self.subject, body)
         if self._as_wanted(found):
             return Outcome(Finding.SUCCEEDED, self._said(), _texts(found))
@@ -140,6 +147,7 @@ class SetLimits(Operation):
         return f"{self.target_label} now has the {self._in_words()}, as read back from the processor."
 
     async def look(self, partner: PartnerClient, key: str, since: Any) -> Look:
+        """Done when GET limits shows every limit that was requested."""
         found = await partner.limits(self.subject)
         if self._as_wanted(found):
             return Look(Evidence.DONE, self._said(), _texts(found))

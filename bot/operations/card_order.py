@@ -26,7 +26,7 @@ _CLOCK_SLACK = timedelta(minutes=2)
 
 
 class Many(Batch):
-    """Many orders in one list."""
+    """A list of cards to order."""
 
     headers: ClassVar[Mapping[str, tuple[str, ...]]] = {
         "card_holder_name": ("name", "cardholder", "holder"),
@@ -39,18 +39,24 @@ class Many(Batch):
     twins = ("card_holder_name", "partner_ref")
 
     def summary(self, cards: str, total_usd: Decimal) -> str:
+        """Without the amount: an order moves no money to a card."""
         return f"Order {cards}"
 
     async def account(self, partner: PartnerClient) -> dict[str, Any]:
+        """Adds the monthly fee of one card, in USD as exact text (Fee schedule, GET /fees)."""
         fees = (await partner.fees()).transaction
         return {**await super().account(partner), "monthly_fee_usd": str(fees.monthly_per_card_usd)}
 
     async def row_facts(self, operation: Operation, partner: PartnerClient) -> Facts:
-        """Without the search for its twins among all cards: that was told of the whole batch when it was asked
-        for, and a list of every card for each row would use up the rate limit."""
+        """The account's facts, without the search for cards of the same name or reference.
+
+        That search was made for the whole list when it was requested. To list every card for each row would
+        use up the rate limit.
+        """
         return {**await self.account(partner), "twins": []}
 
     def lines(self, rows: int, total_usd: Decimal, facts: Facts) -> list[Line]:
+        """The first month's fees of all rows and the float, in USD, and the allowance before and after."""
         left = facts["allowance_left"]
         return [
             ("First month's fees", format_usd(Decimal(facts["monthly_fee_usd"]) * rows)),
@@ -61,6 +67,7 @@ class Many(Batch):
     def concerns(
         self, rows: int, total_usd: Decimal, facts: Facts, of_rows: Sequence[Concern]
     ) -> list[Concern]:
+        """Warns when the allowance or the float does not suffice for all rows."""
         found = [*of_rows]
         left = facts["allowance_left"]
         if left is not None and rows > left:
@@ -78,6 +85,8 @@ class Many(Batch):
 
 
 class Order(Operation):
+    """Ordering a new virtual card with a balance of zero. Source: Cards, POST /cards."""
+
     kind = "card_order"
     title = "Order a card"
     verb = "Order"
@@ -103,6 +112,7 @@ class Order(Operation):
     batch = Many()
 
     def summary(self) -> str:
+        """Shows the name and the reference; phone and e-mail are masked."""
         terms = self.terms()
         ref = f", reference {terms['partner_ref']}" if terms.get("partner_ref") else ""
         return (
@@ -111,11 +121,16 @@ class Order(Operation):
         )
 
     def body(self) -> dict[str, Any]:
+        """All fields as text, except the country code, which the API takes as a whole number."""
         body: dict[str, Any] = dict(self.values)
         body["phone_country_code"] = int(self.values["phone_country_code"])
         return body
 
     async def read(self, partner: PartnerClient) -> Facts:
+        """The float and the monthly fee in USD as exact text, and open cards of the same name or reference.
+
+        `twins` names those cards for people ("NAME ••1234").
+        """
         fees = await partner.fees()
         facts = {**await float_facts(partner), "monthly_fee_usd": str(fees.transaction.monthly_per_card_usd)}
         return {**facts, "twins": await self._twins(partner)}
@@ -130,6 +145,7 @@ class Order(Operation):
         ]
 
     def lines(self, facts: Facts) -> list[Line]:
+        """The printed name, the first month's fee in USD, and the card allowance before and after."""
         fee = Decimal(facts["monthly_fee_usd"])
         left = facts["allowance_left"]
         return [
@@ -140,6 +156,7 @@ class Order(Operation):
         ]
 
     def concerns(self, facts: Facts) -> list[Concern]:
+        """Stops when the card allowance is used up; warns of a low float and of the same name or reference."""
         found = []
         if facts["allowance_left"] is not None and facts["allowance_left"] < 1:
             found.append(
@@ -161,6 +178,7 @@ class Order(Operation):
         return found
 
     async def send(self, partner: PartnerClient, key: str, body: bytes) -> Outcome:
+        """Orders the card; the outcome's facts hold its `card_id` and `last4`."""
         card = await partner.order_card(body, key=key)
         name = card.card_holder_name
         ending = f" ending {card.last4}" if card.last4 else ""
@@ -171,9 +189,11 @@ class Order(Operation):
         )
 
     def changed_card(self, outcome: Outcome) -> str | None:
+        """The id of the new card: the form names none."""
         return outcome.facts.get("card_id")
 
     async def look(self, partner: PartnerClient, key: str, since: datetime) -> Look:
+        """Done when a card of this name and reference was created since; no such card proves nothing."""
         ref, name = self.values.get("partner_ref"), self.values["card_holder_name"]
         async for card in partner.cards():
             same = card.card_holder_name == name and card.partner_ref == (ref or None)

@@ -21,6 +21,8 @@ from bot.partner.client import PartnerClient
 
 
 class ChangePhone(Operation):
+    """Changing the phone number that gets a card's one-time codes by SMS. Source: Cards, PUT phone."""
+
     kind = "card_phone"
     title = "Change a card's phone"
     verb = "Change the phone"
@@ -44,6 +46,7 @@ class ChangePhone(Operation):
     buttons = Buttons(more=4)
 
     def summary(self) -> str:
+        """Shows the number masked."""
         return f"Change the phone of {self.target_label} to {self._number}"
 
     @property
@@ -53,15 +56,18 @@ class ChangePhone(Operation):
         return f"+{terms['phone_country_code']} {terms['phone']}"
 
     def body(self) -> dict[str, Any]:
+        """The country code as a whole number, the phone as digits."""
         return {
             "phone_country_code": int(self.values["phone_country_code"]),
             "phone": self.values["phone"],
         }
 
     async def read(self, partner: PartnerClient) -> Facts:
+        """The card's status and balance; no call shows the number."""
         return await card_facts(partner, self.subject)
 
     def lines(self, facts: Facts) -> list[Line]:
+        """The new number, masked, and what was set by Countersign before."""
         return [
             ("Codes go to", f"{self._number} from then on"),
             ("Until now", "a number that no call of the API shows"),
@@ -70,6 +76,7 @@ class ChangePhone(Operation):
         ]
 
     def concerns(self, facts: Facts) -> list[Concern]:
+        """Warns that whoever has the phone can confirm purchases; stops for a closed card."""
         return [
             *closed(facts),
             Concern(
@@ -80,6 +87,7 @@ class ChangePhone(Operation):
         ]
 
     async def send(self, partner: PartnerClient, key: str, body: bytes) -> Outcome:
+        """Done when the answer says `updated` for this card; the API does not echo the number."""
         done = await partner.set_phone(self.subject, body)
         if done.updated and done.card_id == self.subject:
             text = f"The one-time codes of {self.target_label} go to {self._number} now. No money moved."
@@ -91,6 +99,7 @@ class ChangePhone(Operation):
         )
 
     async def look(self, partner: PartnerClient, key: str, since: datetime) -> Look:
+        """Never a proof: no call of the API shows the number."""
         text = (
             "No call of the API shows the number of a card, so only the cardholder can tell where codes go."
         )

@@ -27,12 +27,19 @@ _ODD = {
 
 
 def odd_status(status: str | None) -> str:
-    """What whoever looks at the details of a card in this status should know; empty for an active one."""
+    """One sentence about what a card in this status can't do, for whoever looks at its details.
+
+    Empty for an active card and for a status without a sentence, null included.
+    """
     return _ODD.get(status or "", "")
 
 
 class Reveal(Operation):
-    """What may go on is a link made after approval; see `bot.services.cards.details_link`."""
+    """Showing a card's number and security code to the requester, once, in a browser.
+
+    Approval grants a link, which `bot.services.cards.details_link` makes. Source: Card details, GET pan, POST
+    pan-token.
+    """
 
     kind = "card_reveal"
     title = "Show card details"
@@ -48,17 +55,21 @@ class Reveal(Operation):
     buttons = Buttons(more=3)
 
     def summary(self) -> str:
+        """Names the card, and the requester as the only reader."""
         return f"Show the card details of {self.target_label} to the requester, once"
 
     def body(self) -> dict[str, Any]:
+        """Empty: approval makes no call."""
         return {}
 
     async def read(self, partner: PartnerClient) -> Facts:
+        """The card's status, and whether the API key has the scope cards:pan."""
         me = await partner.me()
         found = await partner.card(self.subject)
         return {"card_status": found.card.status, "may_reveal": SCOPE in me.key.scopes}
 
     def lines(self, facts: Facts) -> list[Line]:
+        """Who sees the details, how, and for how long."""
         return [
             ("Card status", facts.get("card_status") or "not reported yet"),
             ("Seen by", "the requester alone, in a browser, once"),
@@ -66,6 +77,7 @@ class Reveal(Operation):
         ]
 
     def concerns(self, facts: Facts) -> list[Concern]:
+        """Stops when the API key lacks the scope cards:pan."""
         found = [Concern(text) for text in [odd_status(facts.get("card_status"))] if text]
         if not facts.get("may_reveal"):
             text = (
@@ -76,13 +88,14 @@ class Reveal(Operation):
         return found
 
     async def send(self, partner: PartnerClient, key: str, body: bytes) -> Outcome:
+        """Calls nothing: the API is asked for details when the link is used."""
         text = "Approved: a link that works once goes to the requester alone, in a direct message. Nothing moves by it."
         return Outcome(Finding.SUCCEEDED, text, {"link": "granted"})
 
     def effects(self, outcome: Outcome) -> Sequence[Effect]:
-        """The right to a link is written with the success, so that there is none without the other."""
+        """The right to a link, written with the success, so that there is none without the other."""
         return (GrantLink(),) if outcome.finding is Finding.SUCCEEDED else ()
 
     async def look(self, partner: PartnerClient, key: str, since: datetime) -> Look:
-        """The right to a link is written with the outcome: while there is none, no link was made."""
+        """Always undone: the right to a link is written with the outcome, so without one no link was made."""
         return Look(Evidence.UNDONE, "No link was made, so nobody saw the details.", {})

@@ -19,7 +19,7 @@ from bot.partner.client import PartnerClient
 
 
 class Many(Batch):
-    """Many top-ups in one list."""
+    """A list of cards to top up."""
 
     headers: ClassVar[Mapping[str, tuple[str, ...]]] = {
         "card": CARD_HEADERS,
@@ -28,9 +28,11 @@ class Many(Batch):
     examples = ("4242,50.00", "ALICE MOREAU,1250")
 
     def summary(self, cards: str, total_usd: Decimal) -> str:
+        """With the sum of all rows, in USD."""
         return f"Top up {cards} by {format_usd(total_usd)} in all"
 
     def lines(self, rows: int, total_usd: Decimal, facts: Facts) -> list[Line]:
+        """The float before and after, and after all pending requests, in USD."""
         available = Decimal(facts["float_available_usd"])
         after = available - total_usd
         after_all = after - Decimal(facts["pending_usd"])
@@ -42,6 +44,7 @@ class Many(Batch):
     def concerns(
         self, rows: int, total_usd: Decimal, facts: Facts, of_rows: Sequence[Concern]
     ) -> list[Concern]:
+        """Warns when the sum is more than the float has; rows are then sent while it lasts."""
         available = Decimal(facts["float_available_usd"])
         if total_usd <= available:
             return [*of_rows]
@@ -53,6 +56,8 @@ class Many(Batch):
 
 
 class TopUp(Operation):
+    """Moving float onto a card, 1:1 and without a fee, in USD. Source: Cards, POST topup."""
+
     kind = "card_topup"
     title = "Top up a card"
     verb = "Top up"
@@ -74,21 +79,27 @@ class TopUp(Operation):
 
     @property
     def amount_usd(self) -> Decimal:
+        """The amount to move onto the card, in USD."""
         return Decimal(self.values["amount_usd"])
 
     def exposure_usd(self) -> Decimal:
+        """The whole amount: it leaves the float."""
         return self.amount_usd
 
     def summary(self) -> str:
+        """Names the card and the amount in USD."""
         return f"Top up {self.target_label} by {format_usd(self.amount_usd)}"
 
     def body(self) -> dict[str, Any]:
+        """`amount_usd`, a JSON number with at most two decimals (Cards, POST topup)."""
         return {"amount_usd": self.amount_usd}
 
     async def read(self, partner: PartnerClient) -> Facts:
+        """The float and the card's balance in USD as exact text, and the card's status."""
         return {**await float_facts(partner), **await card_facts(partner, self.subject)}
 
     def lines(self, facts: Facts) -> list[Line]:
+        """The float and the card's balance before and after, in USD."""
         available = Decimal(facts["float_available_usd"])
         lines = [("Float available", f"{format_usd(available)} → {format_usd(available - self.amount_usd)}")]
         if facts.get("card_balance_usd") is None:
@@ -100,6 +111,7 @@ class TopUp(Operation):
         return lines
 
     def concerns(self, facts: Facts) -> list[Concern]:
+        """Stops when the amount is more than the available float, or the card is closed, blocked or expired."""
         found = not_spendable(facts)
         available = Decimal(facts["float_available_usd"])
         if self.amount_usd > available:
@@ -113,6 +125,7 @@ class TopUp(Operation):
         return found
 
     async def send(self, partner: PartnerClient, key: str, body: bytes) -> Outcome:
+        """Tops up; an answer with another card or amount is UNRESOLVED."""
         done = await partner.top_up(self.subject, body, key=key)
         facts = {"credited_usd": str(done.credited_usd), "card_id": done.card_id}
         if done.credited_usd != self.amount_usd or done.card_id != self.subject:
@@ -130,7 +143,10 @@ class TopUp(Operation):
         )
 
     async def look(self, partner: PartnerClient, key: str, since: Any) -> Look:
-        """The ledger row `topup:<key>` proves the debit, not the credit: only the same key tells of that."""
+        """The ledger row `topup:<key>` proves the debit, not the credit; only the same key shows that.
+
+        A refund row beside it proves that the money came back. Source: Ledger entry, GET /ledger.
+        """
         rows = await partner.find_top_up(key)
         facts = {
             "debit_usd": None if rows.debit is None else str(rows.debit.amount_usd),

@@ -11,6 +11,8 @@ from bot.operations._card_switch import CardSwitch
 
 
 class Unfreeze(CardSwitch):
+    """Letting a frozen card be used again; no money moves. Source: Cards, POST freeze."""
+
     kind = "card_unfreeze"
     remedy = Remedy.UNFREEZE_CARD
     title = "Unfreeze a card"
@@ -27,6 +29,7 @@ class Unfreeze(CardSwitch):
     buttons = Buttons(first_on={"FROZEN": 1}, home=4)
 
     def lines(self, facts: Facts) -> list[Line]:
+        """The status before and after, and what can be spent again in USD."""
         balance = facts.get("card_balance_usd")
         return [
             ("Card status", f"{facts.get('card_status') or 'not reported yet'} → ACTIVE"),
@@ -34,6 +37,7 @@ class Unfreeze(CardSwitch):
         ]
 
     def concerns(self, facts: Facts) -> list[Concern]:
+        """Stops for a blocked card, which only the provider can unblock, and for a closed or expired one."""
         status = facts.get("card_status")
         if status == "BLOCKED":
             return [

@@ -27,6 +27,8 @@ _CARD_SHORT = "The card holds less than the amount."
 
 
 class Unload(Operation):
+    """Moving money from a card back to the float, 1:1 and without a fee, in USD. Source: Cards, POST unload."""
+
     kind = "card_unload"
     title = "Unload a card"
     verb = "Unload"
@@ -49,22 +51,27 @@ class Unload(Operation):
 
     @property
     def amount_usd(self) -> Decimal:
+        """The amount to take off the card, in USD."""
         return Decimal(self.values["amount_usd"])
 
     def exposure_usd(self) -> Decimal:
-        """It counts as money moved, though none leaves the float."""
+        """The whole amount: it counts as money moved, though none leaves the float."""
         return self.amount_usd
 
     def summary(self) -> str:
+        """Names the card and the amount in USD."""
         return f"Unload {format_usd(self.amount_usd)} from {self.target_label} back to the float"
 
     def body(self) -> dict[str, Any]:
+        """`amount_usd`, a JSON number with at most two decimals (Cards, POST unload)."""
         return {"amount_usd": self.amount_usd}
 
     async def read(self, partner: PartnerClient) -> Facts:
+        """The float and the card's balance in USD as exact text, and the card's status."""
         return {**await float_facts(partner), **await card_facts(partner, self.subject)}
 
     def lines(self, facts: Facts) -> list[Line]:
+        """The card's balance and the float before and after, in USD."""
         held = facts.get("card_balance_usd")
         left = "unknown" if held is None else _change(Decimal(held), -self.amount_usd)
         return [
@@ -75,6 +82,7 @@ class Unload(Operation):
         ]
 
     def concerns(self, facts: Facts) -> list[Concern]:
+        """Stops when the card holds less than the amount or is closed."""
         found = closed(facts)
         held = facts.get("card_balance_usd")
         if held is None:
@@ -90,11 +98,14 @@ class Unload(Operation):
         return found
 
     def stops(self, facts: Facts, *, again: bool) -> list[str]:
-        """An unload that went through leaves the card short: only the same key tells, and it moves no more
-        than a card holds."""
+        """Nothing stops a repeat: an unload that went through leaves the card short.
+
+        Only the same key shows what happened, and it moves no more than the card holds.
+        """
         return [] if again else super().stops(facts, again=again)
 
     async def send(self, partner: PartnerClient, key: str, body: bytes) -> Outcome:
+        """Unloads; an answer with another card or amount is UNRESOLVED."""
         done = await partner.unload(self.subject, body, key=key)
         facts = {"unloaded_usd": str(done.unloaded_usd), "card_id": done.card_id}
         if done.unloaded_usd != self.amount_usd or done.card_id != self.subject:
@@ -112,7 +123,7 @@ class Unload(Operation):
         )
 
     async def look(self, partner: PartnerClient, key: str, since: datetime) -> Look:
-        """What a person needs to judge by; never a verdict."""
+        """What a person needs to decide by, amounts in USD as exact text; never a proof."""
         held = (await partner.card(self.subject)).balance_usd
         me = await partner.me()
         event = await _event_of(partner, self.subject, since - _CLOCK_SLACK)

@@ -44,7 +44,10 @@ def _word(text: str) -> str:
 
 
 class QuoteDeposit(Operation):
-    """`body_names` maps our fields to those of the call; empty = off. `bot.app` sets it by `configured`."""
+    """Asking for an address at which an end user pays a card in crypto. Source: Deposits, POST /deposits.
+
+    `body_names` maps our fields to those of the call; empty = off. `bot.app` sets it by `configured`.
+    """
 
     body_names: ClassVar[Mapping[str, str]] = {}
 
@@ -70,26 +73,30 @@ class QuoteDeposit(Operation):
 
     @classmethod
     def configured(cls, body_names: Mapping[str, str]) -> type[QuoteDeposit]:
-        """The kind with the fields that the agreement's body has."""
+        """The kind with the fields that the agreement's body has. `body_names` is our field name to theirs."""
         fields = tuple(field for field in cls.fields if field.name in body_names)
         return type(cls.__name__, (cls,), {"body_names": dict(body_names), "fields": fields})
 
     @property
     def amount_usd(self) -> Decimal:
+        """What the end user pays, in USD."""
         return Decimal(self.values["amount_usd"])
 
     def summary(self) -> str:
+        """Names the amount in USD, the card, and the token and network where the agreement has them."""
         named = [self.values[name] for name in ("asset", "chain") if name in self.values]
         how = f" in {' on '.join(named)}" if named else ""
         return f"Quote a deposit of {format_usd(self.amount_usd)}{how} for {self.target_label}"
 
     def body(self) -> dict[str, Any]:
+        """The values under the agreement's names. Raises Stale when deposits are not set up."""
         if not self.body_names:
             raise Stale(f"{_OFF} Nothing was recorded.")
         values: dict[str, Any] = {**self.values, "amount_usd": self.amount_usd}
         return {theirs: values[ours] for ours, theirs in self.body_names.items()}
 
     async def read(self, partner: PartnerClient) -> Facts:
+        """The card, the deposit fee and the markup as fractions (0.02 = 2 percent), and whether the key may quote."""
         fees, me = await partner.fees(), await partner.me()
         return {
             **await card_facts(partner, self.subject),
@@ -99,6 +106,7 @@ class QuoteDeposit(Operation):
         }
 
     def lines(self, facts: Facts) -> list[Line]:
+        """What the user pays, the fees by today's rates and about what the card gets, in USD."""
         service = self.amount_usd * Decimal(facts["deposit_fraction"])
         yours = self.amount_usd * Decimal(facts["markup_fraction"])
         return [
@@ -112,6 +120,7 @@ class QuoteDeposit(Operation):
         ]
 
     def concerns(self, facts: Facts) -> list[Concern]:
+        """Stops when deposits are not set up, the key lacks deposits:write, or the card is closed."""
         found = closed(facts)
         if not self.body_names:
             found.append(Concern(_OFF, stops=True))
@@ -124,6 +133,7 @@ class QuoteDeposit(Operation):
         ]
 
     async def send(self, partner: PartnerClient, key: str, body: bytes) -> Outcome:
+        """Gets the quote; one for another card is UNRESOLVED."""
         quote = await partner.quote_deposit(body)
         if quote.card_id != self.subject:
             return Outcome(
@@ -137,6 +147,7 @@ class QuoteDeposit(Operation):
         return Outcome(Finding.SUCCEEDED, f"{text}{gets}", {"deposit_id": quote.deposit_id})
 
     async def look(self, partner: PartnerClient, key: str, since: datetime) -> Look:
+        """Done when the list of deposits has one of this card from that time (GET /deposits)."""
         first, last = since - _CLOCK_SLACK, since + _ARRIVES_WITHIN
         for deposit in await partner.deposits():
             if deposit.card_id == self.subject and first <= deposit.created_at <= last:

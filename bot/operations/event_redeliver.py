@@ -26,12 +26,18 @@ CHALLENGE = "card.3ds_challenge"
 
 
 def event_id(text: str) -> str:
+    """An event id as the API gives it, 1 to 128 characters. Raises ValueError with the sentence for the field."""
     if not _ID.fullmatch(text):
         raise ValueError("This is no event id. Copy it from the alert, the log or the export.")
     return text
 
 
 class Redeliver(Operation):
+    """Having one event delivered to the webhook again, under its own id; no money moves.
+
+    Source: Webhooks and events, POST /events/{eventId}/redeliver.
+    """
+
     kind = "event_redeliver"
     title = "Deliver an event again"
     verb = "Deliver again"
@@ -53,16 +59,19 @@ class Redeliver(Operation):
 
     @property
     def subject(self) -> str:
+        """The id of the event."""
         return self.values["event_id"]
 
     def summary(self) -> str:
+        """Names the event by its id."""
         return f"Have the event {self.subject} delivered again"
 
     def body(self) -> dict[str, Any]:
-        """The call has no body; the one that is frozen holds nothing."""
+        """Empty: the call has no body."""
         return {}
 
     async def read(self, partner: PartnerClient) -> Facts:
+        """The registered address and, if it is among the newest 300, the event's type, times (UTC) and attempts."""
         hook = await partner.webhook()
         event = await _find(partner, self.subject)
         facts: dict[str, Any] = {"webhook_url": hook.url if hook else None, "type": event and event.type}
@@ -72,6 +81,7 @@ class Redeliver(Operation):
         return facts
 
     def lines(self, facts: Facts) -> list[Line]:
+        """The event, when it happened, and how often its delivery was tried."""
         lines = [("Registered address", facts["webhook_url"] or "none"), ("Moves", "nothing")]
         if facts["type"] is None:
             return [("Event", f"not among the newest {_NEWEST} of the log"), *lines]
@@ -85,6 +95,7 @@ class Redeliver(Operation):
         ]
 
     def concerns(self, facts: Facts) -> list[Concern]:
+        """Nothing here stops it; a one-time code in the event has expired by then."""
         found = []
         if facts["webhook_url"] is None:
             found.append(Concern("No address is registered, so the event waits until there is one."))
@@ -95,11 +106,13 @@ class Redeliver(Operation):
         return found
 
     async def send(self, partner: PartnerClient, key: str, body: bytes) -> Outcome:
+        """Queues the event; the API sends it later, with a new schedule of attempts."""
         done = await partner.redeliver(self.subject)
         text = f"The {done.type} event is queued again, with a fresh schedule of attempts. Nothing moved."
         return Outcome(Finding.SUCCEEDED, text, {"event_type": done.type})
 
     async def look(self, partner: PartnerClient, key: str, since: datetime) -> Look:
+        """Done when the event log shows a delivery since the request was sent."""
         event = await _find(partner, self.subject)
         if event is not None and event.delivered_at is not None and event.delivered_at >= since:
             text = f"The {event.type} event was delivered since."

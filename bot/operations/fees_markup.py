@@ -23,7 +23,11 @@ _HUNDRED = Decimal(100)
 
 
 def percent(text: str) -> str:
-    """`12.5`, `12.5%` or `12.5 %` as "12.5": 0 to 50, at most three decimals."""
+    """A percentage as plain text: `12.5`, `12.5%` or `12.5 %` as "12.5"; 0 to 50, at most three decimals.
+
+    Raises ValueError with the sentence for the field. The API takes a fraction of at most 0.5 with five
+    decimals (Account, PUT /fees).
+    """
     typed = text.strip().removesuffix("%").rstrip()
     match = _PERCENT.fullmatch(typed)
     if match is None:
@@ -42,6 +46,8 @@ def _short(number: Decimal) -> str:
 
 
 class SetMarkup(Operation):
+    """Setting the partner's markup on deposits, typed in percent. Source: Account, PUT /fees."""
+
     kind = "fees_markup"
     title = "Set the markup"
     verb = "Set the markup"
@@ -65,19 +71,24 @@ class SetMarkup(Operation):
 
     @property
     def subject(self) -> str:
+        """Always `markup`: an account has one."""
         return "markup"
 
     @property
     def fraction(self) -> Decimal:
+        """The markup as the API takes it, a fraction: 0.125 is 12.5 percent."""
         return Decimal(self.values["markup_percent"]) / _HUNDRED
 
     def summary(self) -> str:
+        """Names the markup in percent."""
         return f"Set the markup on deposits to {_in_percent(self.fraction)}"
 
     def body(self) -> dict[str, Any]:
+        """`markup_pct`, a JSON number that is a fraction from 0 to 0.5 (Account, PUT /fees)."""
         return {"markup_pct": self.fraction}
 
     async def read(self, partner: PartnerClient) -> Facts:
+        """The markup and the deposit fee now, as fractions in exact text (GET /fees)."""
         fees = await partner.fees()
         return {
             "markup_fraction": str(fees.your_markup_pct),
@@ -85,6 +96,7 @@ class SetMarkup(Operation):
         }
 
     def lines(self, facts: Facts) -> list[Line]:
+        """The markup before and after, in percent and basis points, and the split of a deposit of 100 USD."""
         before, service = Decimal(facts["markup_fraction"]), Decimal(facts["deposit_fraction"])
         yours, theirs = self.fraction * _HUNDRED, service * _HUNDRED
         split = f"{format_usd(yours)} yours, {format_usd(theirs)} the service's"
@@ -100,6 +112,7 @@ class SetMarkup(Operation):
         ]
 
     def concerns(self, facts: Facts) -> list[Concern]:
+        """Warns below one percent, where a fraction may have been typed for a percentage."""
         found = [
             Concern(
                 "This is what your users pay on deposits alone; float funding and top-ups keep their fees."
@@ -113,6 +126,7 @@ class SetMarkup(Operation):
         return found
 
     async def send(self, partner: PartnerClient, key: str, body: bytes) -> Outcome:
+        """Done when the answer shows this markup; otherwise UNKNOWN, and it is read again."""
         found = (await partner.set_fees(body)).your_markup_pct
         if found == self.fraction:
             return Outcome(Finding.SUCCEEDED, self._said(), {"markup_fraction": str(found)})
@@ -130,6 +144,7 @@ class SetMarkup(Operation):
         )
 
     async def look(self, partner: PartnerClient, key: str, since: Any) -> Look:
+        """Done when GET /fees shows this markup."""
         found = (await partner.fees()).your_markup_pct
         facts = {"markup_fraction": str(found)}
         if found == self.fraction:

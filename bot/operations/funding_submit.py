@@ -19,6 +19,8 @@ NETWORKS = (("POLYGON", "Polygon"), ("BNB", "BNB Chain"), ("BASE", "Base"))
 
 
 class SubmitFunding(Operation):
+    """Having a transfer to the funding address credited to the float. Source: Account, POST /funding."""
+
     kind = "funding_submit"
     title = "Submit funding"
     verb = "Submit funding"
@@ -38,15 +40,23 @@ class SubmitFunding(Operation):
 
     @property
     def subject(self) -> str:
+        """The transaction hash, in small letters."""
         return self.values["tx_hash"]
 
     def summary(self) -> str:
+        """Names the transaction hash and the network."""
         return f"Submit funding {self.values['tx_hash']} on {self.values['network']}"
 
     def body(self) -> dict[str, Any]:
+        """`tx_hash` and `network` (Account, POST /funding)."""
         return {"tx_hash": self.values["tx_hash"], "network": self.values["network"]}
 
     async def read(self, partner: PartnerClient) -> Facts:
+        """The listed networks, the float in USD, the load fee as a fraction, and earlier submissions.
+
+        `unverified` counts own submissions that are not yet read on-chain; the API takes at most five at
+        once.
+        """
         addresses = await partner.funding_addresses()
         me = await partner.me()
         mine = await partner.funding_list()
@@ -63,6 +73,7 @@ class SubmitFunding(Operation):
         }
 
     def lines(self, facts: Facts) -> list[Line]:
+        """The float in USD, what will change it, and how many submissions are unverified."""
         return [
             ("Float available", format_usd(Decimal(facts["float_available_usd"]))),
             ("Effect", "grows when the transfer is verified and credited, less the load fee"),
@@ -70,6 +81,7 @@ class SubmitFunding(Operation):
         ]
 
     def concerns(self, facts: Facts) -> list[Concern]:
+        """Stops when the network is not listed or, for a new hash, five are still unverified."""
         found = []
         if self.values["network"] not in facts["listed"]:
             found.append(
@@ -88,6 +100,7 @@ class SubmitFunding(Operation):
         return found
 
     async def send(self, partner: PartnerClient, key: str, body: bytes) -> Outcome:
+        """Submits the hash without a key: the call is idempotent on the hash. A rejected one is REFUSED."""
         return self._of(await partner.submit_funding(body))
 
     def _of(self, funding: Funding) -> Outcome:
@@ -118,6 +131,7 @@ class SubmitFunding(Operation):
         return Outcome(Finding.SUCCEEDED, text, facts)
 
     async def look(self, partner: PartnerClient, key: str, since: Any) -> Look:
+        """Done, or undone when rejected, as the list of submissions shows this hash."""
         for funding in await partner.funding_list():
             if funding.tx_hash == self.subject:
                 outcome = self._of(funding)

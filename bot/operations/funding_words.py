@@ -80,7 +80,10 @@ _WORDS: Mapping[tuple[str, str], str] = {
 
 
 def reason_in_words(status: str, reason: str | None) -> str:
-    """What the reason means and what to do; an unknown reason is shown as it is."""
+    """What the reason of a funding submission means, and what to do; empty without a reason.
+
+    A reason that is not known here is shown as it is. Source: Funding submission, `status` and `reason`.
+    """
     if not reason:
         return ""
     return _WORDS.get((status, reason), f"Reason given: {reason}. Ask the service what it means.")

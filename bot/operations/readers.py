@@ -28,9 +28,10 @@ REASON_LIMIT = 1000
 
 
 def refuse_card_number(text: str) -> None:
-    """Raise ValueError where neighbouring groups of digits make a Luhn-valid number of 13 to 19 digits.
+    """Refuse a text that holds a card number: 13 to 19 digits that pass the Luhn check.
 
-    Card data has no place here. A date or a code written after the number does not hide it.
+    Raises ValueError with the sentence for the field. Neighbouring groups of digits are read as one number; a
+    date or a code written after the number does not hide it.
     """
     for run in _DIGIT_GROUPS.finditer(unicodedata.normalize("NFKC", text)):
         groups = _DIGITS.findall(run.group())
@@ -55,7 +56,10 @@ def _refuse_invisible(text: str, what: str) -> None:
 
 
 def amount(text: str) -> str:
-    """Plain dollars with at most two decimals, as canonical text ("50.00")."""
+    """An amount of US dollars as canonical text ("50.00"): more than 0, at most two decimals.
+
+    Raises ValueError with the sentence for the field. Source: Cards, POST topup, POST unload and PUT limits.
+    """
     try:
         return f"{parse_usd(text):.2f}"
     except InvalidAmount as error:
@@ -63,7 +67,11 @@ def amount(text: str) -> str:
 
 
 def cardholder_name(text: str) -> str:
-    """The name as it will be printed: accents converted, uppercase, at most 26 characters."""
+    """The name as it will be printed: accents converted, uppercase, at most 26 characters.
+
+    Raises ValueError with the sentence for the field, also for a card number. Source: Cards, POST /cards,
+    `card_holder_name`.
+    """
     _refuse_invisible(text, "name")
     refuse_card_number(text)
     name = "".join(_to_ascii(c) for c in unicodedata.normalize("NFC", text.strip()))
@@ -92,6 +100,10 @@ def _to_ascii(char: str) -> str:
 
 
 def country_code(text: str) -> str:
+    """A phone country code from 1 to 9999 as text, without plus sign and leading zeros ("49").
+
+    Raises ValueError with the sentence for the field. Source: Cards, POST /cards, `phone_country_code`.
+    """
     digits = text.removeprefix("+")
     if not _DIGITS.fullmatch(digits) or not 0 < int(digits) < 10000:
         raise ValueError("Give the country code in digits, for example 49.")
@@ -99,6 +111,10 @@ def country_code(text: str) -> str:
 
 
 def phone(text: str) -> str:
+    """A phone number as 4 to 15 digits, without the country code and without spaces and signs.
+
+    Raises ValueError with the sentence for the field. Source: Cards, POST /cards and PUT phone, `phone`.
+    """
     digits = re.sub(r"[ ()\-./]", "", text)
     if digits.startswith("+"):
         raise ValueError("Leave the country code out here: it has a field of its own.")
@@ -108,6 +124,10 @@ def phone(text: str) -> str:
 
 
 def email(text: str) -> str:
+    """An e-mail address of at most 254 characters, unchanged.
+
+    Raises ValueError with the sentence for the field. Source: Cards, POST /cards, `email`.
+    """
     _refuse_invisible(text, "e-mail address")
     if not _EMAIL.fullmatch(text) or len(text) > 254:
         raise ValueError("This is not an e-mail address like name@example.com.")
@@ -115,6 +135,11 @@ def email(text: str) -> str:
 
 
 def partner_ref(text: str) -> str:
+    """The partner's own reference of a cardholder, at most 128 characters, unchanged.
+
+    Raises ValueError with the sentence for the field, also for a card number. Source: Cards, POST /cards,
+    `partner_ref`.
+    """
     if len(text) > 128:
         raise ValueError(f"The reference has {len(text)} characters; at most 128 fit.")
     _refuse_invisible(text, "reference")
@@ -123,6 +148,10 @@ def partner_ref(text: str) -> str:
 
 
 def tx_hash(text: str) -> str:
+    """A transaction hash: 0x and 64 hex digits, in small letters.
+
+    Raises ValueError with the sentence for the field. Source: Account, POST /funding, `tx_hash`.
+    """
     if not _HASH.fullmatch(text):
         raise ValueError(
             "A transaction hash is 0x and 64 characters of 0-9 and a-f. Copy it from the explorer."
@@ -131,6 +160,10 @@ def tx_hash(text: str) -> str:
 
 
 def network(text: str) -> str:
+    """The network of a transfer: "POLYGON", "BNB" (also for BSC) or "BASE", typed in any case.
+
+    Raises ValueError with the sentence for the field. Source: Account, POST /funding, `network`.
+    """
     name = {"BSC": "BNB"}.get(text.strip().upper(), text.strip().upper())
     if name not in ("POLYGON", "BNB", "BASE"):
         raise ValueError("Choose POLYGON, BNB or BASE: the network the transfer was really sent on.")
@@ -142,7 +175,10 @@ _NOT_PUBLIC = (".localhost", ".local", ".internal")
 
 
 def public_url(text: str) -> str:
-    """An https address with a public name, its host in small letters [PUT /webhook]."""
+    """An https address with a public name, its host in small letters, at most 2000 characters.
+
+    Raises ValueError with the sentence for the field. Source: Webhooks and events, PUT /webhook, `url`.
+    """
     text = text.strip()
     if len(text) > _URL_LIMIT:
         raise ValueError(f"The address has {len(text)} characters; at most {_URL_LIMIT} are taken.")
@@ -163,7 +199,11 @@ def public_url(text: str) -> str:
 
 
 def read_reason(text: str) -> str:
-    """A reason is required everywhere; raises ValueError with the sentence for the field."""
+    """The reason of a request or a decision: required everywhere, at most `REASON_LIMIT` characters.
+
+    Control and invisible characters are removed, line breaks kept. Raises ValueError with the sentence for
+    the field, also for a card number.
+    """
     reason = "".join(c for c in text if c == "\n" or unicodedata.category(c) not in ("Cc", "Cf")).strip()
     if not reason:
         raise ValueError("Say why: the people who approve read it.")

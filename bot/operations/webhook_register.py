@@ -10,6 +10,8 @@ from bot.operations._webhook import WebhookOperation
 
 
 class RegisterWebhook(WebhookOperation):
+    """Registering the address at which Countersign receives events. Source: PUT /webhook."""
+
     kind = "webhook_register"
     title = "Register the webhook"
     verb = "Register the webhook"
@@ -29,12 +31,15 @@ class RegisterWebhook(WebhookOperation):
     place = 13
 
     def summary(self) -> str:
+        """Names the address."""
         return f"Register {self.values['url']} for the service's events"
 
     def body(self) -> dict[str, Any]:
+        """`url` alone; another address gives another secret (PUT /webhook)."""
         return {"url": self.values["url"]}
 
     def concerns(self, facts: Facts) -> list[Concern]:
+        """Nothing here stops it; warns that another address changes the secret."""
         if not facts["url"]:
             return [Concern("Events queued until now are delivered in one go: expect old ones.")]
         if facts["url"] == self.values["url"]:

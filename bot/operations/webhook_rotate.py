@@ -11,7 +11,10 @@ from bot.operations._webhook import WebhookOperation
 
 
 class RotateWebhook(WebhookOperation):
-    """The address is no field: it is the registered one, fixed when the preview reads it."""
+    """Replacing the secret that signs deliveries. Source: PUT /webhook with `rotate`.
+
+    The address is no field: it is the registered one, fixed when the preview reads it.
+    """
 
     kind = "webhook_rotate"
     remedy = Remedy.ROTATE_WEBHOOK_SECRET
@@ -25,17 +28,21 @@ class RotateWebhook(WebhookOperation):
     place = 14
 
     def learned(self, facts: Facts) -> dict[str, str]:
+        """`url`, the registered address; nothing where none is registered."""
         return {"url": facts["url"]} if facts["url"] else {}
 
     def summary(self) -> str:
+        """Names the address whose secret is replaced."""
         return f"Rotate the webhook secret of {self.values.get('url', 'an address that is not registered')}"
 
     def body(self) -> dict[str, Any]:
+        """The same `url` with `rotate` true. Raises Stale when no address is registered."""
         if "url" not in self.values:
             raise Stale("No address is registered, so there is no secret to rotate. Nothing was recorded.")
         return {"url": self.values["url"], "rotate": True}
 
     def concerns(self, facts: Facts) -> list[Concern]:
+        """Stops when no address is registered, or another one than was approved."""
         if not facts["url"]:
             text = "No address is registered, so there is no secret to rotate: register one first."
             return [Concern(text, stops=True)]

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.domain.alerts import AlertKind, Calls, Remedy, Severity, catalogue
+from bot.domain.alerts import AlertKind, Calls, Remedy, Severity, catalogue, float_alerts
 from bot.domain.alerts.alert_kind import Wording
 from bot.domain.alerts.catalogue import CATALOGUE
 from bot.operations import kinds as operation_kinds
@@ -269,3 +269,10 @@ async def test_a_new_row_can_be_muted_and_is_in_the_digest_and_in_the_docs(desk:
     await desk.posted()
     assert "1 coffee low" in await desk.only()
     assert "| [`coffee_low`](runbook.md#coffee_low) | there is little coffee |" in generator().alerts_table()
+
+
+def test_two_kinds_of_one_name_are_refused() -> None:
+    low = float_alerts.FLOAT_LOW
+
+    with pytest.raises(ValueError, match="Two kinds of alert are called float_low"):
+        catalogue.collect([low, replace(low, told_when="another row, copied")])

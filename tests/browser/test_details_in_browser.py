@@ -34,7 +34,7 @@ LINK = re.compile(r"http://127\.0\.0\.1:\d+/details#[A-Za-z0-9_-]{43}")
 Json = dict[str, Any]
 
 # What somebody would plant who got a foot into the page; each is reported by the browser as it is stopped.
-PLANTED = """async (elsewhere) => {
+PLANTED = """async ([elsewhere, expected]) => {
   const stopped = new Set();
   addEventListener("securitypolicyviolation", (event) => stopped.add(event.effectiveDirective));
   const script = document.createElement("script");
@@ -49,7 +49,9 @@ PLANTED = """async (elsewhere) => {
   document.querySelector("form").submit();
   await fetch(`${elsewhere}/_control/state`).catch(() => 0);
   document.body.insertAdjacentHTML("beforeend", `<base href="${elsewhere}/"><object data="${elsewhere}/"></object>`);
-  await new Promise((done) => setTimeout(done, 300));
+  const pause = (milliseconds) => new Promise((done) => setTimeout(done, milliseconds));
+  for (let tries = 0; tries < 200 && stopped.size < expected; tries += 1) await pause(50);
+  await pause(300);
   return { stopped: [...stopped].sort(), planted: window.planted ?? "nothing" };
 }"""
 
@@ -214,7 +216,7 @@ async def test_only_the_frame_is_heard_and_what_is_planted_neither_runs_nor_load
     word = {"type": "svc-card-copy-result", "ok": False}
     assert await page.evaluate("told") == [[word, page.url.rpartition("/")[0]]]
 
-    found = await page.evaluate(PLANTED, desk.demo.url)
+    found = await page.evaluate(PLANTED, [desk.demo.url, len(STOPPED)])
 
     assert found["planted"] == "nothing"
     assert set(STOPPED) <= set(found["stopped"]), found

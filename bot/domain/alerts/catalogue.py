@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Final
 
 from bot.domain.alerts import (
@@ -28,9 +29,20 @@ _SUBJECTS = (
     people_alerts,
     request_alerts,
 )
-CATALOGUE: Final[dict[str, AlertKind]] = {
-    row.name: row for subject in _SUBJECTS for row in vars(subject).values() if isinstance(row, AlertKind)
-}
+
+
+def collect(rows: Iterable[AlertKind]) -> dict[str, AlertKind]:
+    """The rows by name, in their order. Raises ValueError where two rows have one name."""
+    found: dict[str, AlertKind] = {}
+    for row in rows:
+        if found.setdefault(row.name, row) is not row:
+            raise ValueError(f"Two kinds of alert are called {row.name}.")
+    return found
+
+
+CATALOGUE: Final = collect(
+    row for subject in _SUBJECTS for row in vars(subject).values() if isinstance(row, AlertKind)
+)
 """In the order of the files and of the rows in them, which is that of docs/alerts.md."""
 
 

@@ -28,7 +28,7 @@ ARGS = [
     *("--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"),
     *("--disable-sync", "--no-first-run"),
 ]
-PATIENCE_MS = 30_000
+PATIENCE_MS = 10_000
 ALICE, BOB = "U0ALICE", "U0BOB"
 LINK = re.compile(r"http://127\.0\.0\.1:\d+/details#[A-Za-z0-9_-]{43}")
 Json = dict[str, Any]

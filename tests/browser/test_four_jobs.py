@@ -26,7 +26,7 @@ ARGS = [
     *("--disable-sync", "--no-first-run"),
 ]
 # The outcome has 5 s from the last approval to the card; reads before and after take their share.
-PATIENCE_MS = 30_000
+PATIENCE_MS = 20_000
 ALICE, BOB, CAROL = "Alice Moreau", "Bob Tanaka", "Carol Reyes"
 MARTA, SOFIA = "MARTA KOWALSKA", "SOFIA MARCHETTI"
 

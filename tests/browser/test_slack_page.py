@@ -31,7 +31,7 @@ CHROMIUM_ARGS = [
     "--disable-sync",
     "--no-first-run",
 ]
-PATIENCE_MS = 30_000
+PATIENCE_MS = 5000
 NOT_ABOVE_ZERO = "Write an amount above zero, such as 50.00."
 
 MANIFEST = """

@@ -13,7 +13,7 @@ CHROMIUM = Path("/usr/bin/chromium")
 ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update",
              "--disable-sync", "--no-first-run"]  # fmt: skip
 
-PATIENCE_MS = 30_000
+PATIENCE_MS = 15_000  # a busy machine draws late
 expect.set_options(timeout=PATIENCE_MS)
 
 pytestmark = pytest.mark.skipif(

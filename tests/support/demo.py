@@ -21,7 +21,7 @@ from tests.support.ports import free_ports
 
 ROOT = Path(__file__).parents[2]
 # Twice what is promised, so that a slow start fails with its figure and not with a timeout.
-PATIENCE_S = 25
+PATIENCE_S = 10
 _ADDRESS = re.compile(r"http://127\.0\.0\.1:\d+")
 
 Json = dict[str, Any]

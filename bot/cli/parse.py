@@ -46,8 +46,7 @@ def parse_command(text: str | None, directory: Path | None, *, jsonl: bool) -> N
 def as_json(reading: Reading) -> dict[str, Any]:
     """The output form of `countersign parse`."""
     ask = reading.ask
-    kind_slots = reading.kind if reading.kind in (reading.intent, reading.wanted) else ""
-    slots = {name: value for name, value in reading.slots.items() if name in _SLOTS or kind_slots}
+    slots = {name: value for name, value in reading.slots.items() if name in _SLOTS or reading.kind}
     return {
         "intent": reading.intent,
         "slots": slots,

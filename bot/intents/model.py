@@ -7,8 +7,6 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Final
 
-from bot import operations
-
 READS: Final = frozenset(
     {
         "float_status",
@@ -26,10 +24,23 @@ READS: Final = frozenset(
         "alerts_show",
     }
 )
-#: Action -> the operation kind whose form it opens, as the kinds say it themselves.
-ACTIONS: Final[Mapping[str, str]] = {
-    cls.intent: kind for kind, cls in operations.kinds().items() if cls.intent
-}
+#: What opens a form. Each names one operation kind, the one whose file says `intent` so: the kinds know their
+#: intents and no intent its kind, since a process that only parses loads nothing of the API.
+ACTIONS: Final = frozenset(
+    {
+        "topup_card",
+        "unload_card",
+        "order_card",
+        "freeze_card",
+        "unfreeze_card",
+        "close_card",
+        "set_limits",
+        "set_markup",
+        "set_3ds",
+        "change_phone",
+        "submit_funding",
+    }
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,8 +106,8 @@ class Reading:
 
     Where only a slot is missing, `intent` is the wish and `ask` the slot. Where something is in doubt (two
     cards of one name, `2,75`, a digit nobody can place) `intent` is `ambiguous`, `wanted` the wish, if there is
-    one, and `ask` what would settle it. `kind` is the operation kind of an action, also behind `ambiguous`; an
-    action that the table does not name has its kind as its intent and its field names as slots.
+    one, and `ask` what would settle it. An action that `ACTIONS` does not name, read by the phrases its operation
+    kind declares, has its kind as its intent and its field names as slots; `kind` is that kind, else "".
     """
 
     intent: str
@@ -111,7 +122,15 @@ class Reading:
     @property
     def is_action(self) -> bool:
         """Whether this is a wish to change something, understood as such; `opened` tells if a form may follow."""
-        return self.intent in ACTIONS or (bool(self.kind) and self.intent == self.kind)
+        return self._names_an_action(self.intent)
+
+    @property
+    def wants_action(self) -> bool:
+        """Whether a wish to change something waits behind a question."""
+        return self._names_an_action(self.wanted)
+
+    def _names_an_action(self, intent: str) -> bool:
+        return intent in ACTIONS or (bool(self.kind) and intent == self.kind)
 
 
 @dataclass(frozen=True, slots=True)

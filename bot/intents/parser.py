@@ -137,7 +137,7 @@ def _settled(readings: Sequence[Reading], cleaned: Clean) -> tuple[Reading, ...]
         return (Reading("ambiguous", ask=Ask("card", cleaned.doubts[0])),)
     if not readings:
         return (Reading("none"),)
-    wishes = [r for r in readings if r.is_action or (r.wanted and r.kind)]
+    wishes = [r for r in readings if r.is_action or r.wants_action]
     if len(wishes) > MOST_ACTIONS:
         ask = questions.choose_first([(r.wanted or r.intent, r.slots) for r in wishes])
         return (Reading("ambiguous", ask=ask),)

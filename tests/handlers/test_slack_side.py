@@ -164,7 +164,7 @@ async def test_an_error_of_ours_keeps_the_ack_and_names_a_reference_that_is_in_t
     async def broken(*_: Any, **__: Any) -> None:
         raise RuntimeError("planted")
 
-    monkeypatch.setattr("bot.services.lookups.float_now", broken)
+    monkeypatch.setattr("bot.services.money.float_lookups.float_now", broken)
     monkeypatch.setattr("bot.services.requests.drafts.begin", broken)
     with caplog.at_level(logging.ERROR, "countersign.handlers"):
         outcome = await office.command(ALICE, "/float")

@@ -44,7 +44,10 @@ async def test_terms_and_decisions_are_signed_under_labels_of_their_own(world: W
 
 def test_each_label_of_what_is_signed_about_a_request_is_named_in_one_place() -> None:
     for label in ("approval_mac", "request_digest", "token_hash"):
-        found = [p for p in ROOT.glob("bot/**/*.py") if re.search(rf"['\"]{label}['\"]", p.read_text())]
+        rooms = (
+            p for p in ROOT.glob("bot/**/*.py") if p.name != "__init__.py"
+        )  # a door names what it lets out
+        found = [p for p in rooms if re.search(rf"['\"]{label}['\"]", p.read_text())]
         assert found == [Path(signatures.__file__)], label
 
 

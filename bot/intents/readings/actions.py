@@ -23,7 +23,7 @@ def read_action(frame: Frame, clause: Clause, context: Context) -> Reading | Non
     if clause.negated:
         return None
     values = values_of(frame, clause.text, context.found)
-    wish = Reading(frame.intent, dict(values.slots), kind=questions.kind_of(frame.intent), notes=values.notes)
+    wish = Reading(frame.intent, dict(values.slots), notes=values.notes)
     needs_card = "card" in REQUIRED[frame.intent]
     if needs_card and not has_object(frame, clause.text, context):
         return None

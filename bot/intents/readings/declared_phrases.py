@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
-from bot.intents.model import ACTIONS, Ask, Reading
+from bot.intents.model import Ask, Reading
 from bot.intents.plain_text import Clause
 from bot.intents.readings import questions
 from bot.intents.readings.card_choice import one_of
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
 _FIELD: Final = re.compile(r"\{(\w+)\}")
 _ENDING: Final = r"(?:[\s,]+(?:please|pls|plz|now|asap|thanks|thx))*[\s,]*"
-_TABLED: Final = frozenset(ACTIONS.values())
 
 
 def read_declared_phrase(
@@ -33,7 +32,7 @@ def read_declared_phrase(
     if clause.negated:
         return None
     for kind, operation in kinds.items():
-        if kind in _TABLED:
+        if operation.intent:
             continue
         for pattern in _patterns(operation):
             found = pattern.fullmatch(bare)

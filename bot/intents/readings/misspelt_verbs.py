@@ -67,10 +67,8 @@ def _offer(mended: str, clause: Clause, context: Context) -> Reading | None:
     written, fits = one_of(context.found.inside(clause.text, "card"))
     slots = {"card": written, **values.slots} if "card" in REQUIRED[frame.intent] else dict(values.slots)
     ask = questions.really(frame.intent, slots, "I am not sure of the verb.")
-    kind = questions.kind_of(frame.intent)
-    return Reading(
-        "ambiguous", slots, wanted=frame.intent, ask=ask, kind=kind, card=fits[0] if len(fits) == 1 else None
-    )
+    card = fits[0] if len(fits) == 1 else None
+    return Reading("ambiguous", slots, wanted=frame.intent, ask=ask, card=card)
 
 
 def _guess(intent: str, clause: Clause, context: Context) -> Reading:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from bot.domain import cards
-from bot.intents.model import ACTIONS, Ask, KnownCard, Option
+from bot.intents.model import Ask, KnownCard, Option
 
 MOST_OPTIONS: Final = 5
 
@@ -115,7 +115,3 @@ def said_of(intent: str, slots: Mapping[str, Any]) -> str:
 def choose_first(wishes: Sequence[tuple[str, Mapping[str, Any]]]) -> Ask:
     options = tuple(Option(said_of(i, s), said_of(i, s)) for i, s in wishes[:MOST_OPTIONS])
     return Ask("intent", "That is several things to change. Which one first?", options)
-
-
-def kind_of(intent: str) -> str:
-    return ACTIONS.get(intent, intent)

@@ -45,7 +45,7 @@ def read_answer(clauses: Sequence[Clause], context: Context) -> list[Reading]:
     value = _value(thread.asked_slot, clauses[0].text, context)
     if value is None:
         return []
-    reading = Reading(thread.intent, dict(thread.slots), kind=ACTIONS.get(thread.intent, ""))
+    reading = Reading(thread.intent, dict(thread.slots))
     if isinstance(value, Ask):
         return [replace(reading, intent="ambiguous", wanted=thread.intent, ask=value)]
     return [_completed(replace(reading, slots={**reading.slots, **value}), context)]

@@ -28,7 +28,7 @@ async def form(core: Core, stamp: str, number: int, slack_id: str) -> Form:
     if not 0 <= number < len(offers):
         raise Stale(memory.MOVED_ON)
     reading = offers[number]
-    cls = core.kinds[forms.kind_name(forms.aim(reading))]
+    cls = forms.kind_wished(reading, core.kinds)
     await people.require_may_ask(core, slack_id, cls, action="request.say")
     about = f"The card is {forms.label(reading.card)}." if reading.card else ""
     note = " ".join(filter(None, (about, *reading.notes)))

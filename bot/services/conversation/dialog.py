@@ -283,7 +283,7 @@ async def _offer(turn: _Turn, wishes: Sequence[Reading]) -> Offers:
 
 
 def _one_offer(turn: _Turn, number: int, reading: Reading) -> Offer:
-    cls = turn.core.kinds[forms.kind_name(forms.aim(reading))]
+    cls = forms.kind_wished(reading, turn.core.kinds)
     filled = forms.texts(cls, reading.slots, reading.card)
     full = reading.opened and turn.heard.is_own
     return Offer(cls.verb, forms.lines(cls, filled, reading.card), number, reading.notes, full)

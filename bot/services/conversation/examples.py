@@ -8,6 +8,7 @@ from rapidfuzz import fuzz, process
 
 from bot.intents import ACTIONS, EXAMPLES
 from bot.operations import Operation
+from bot.services.conversation import forms
 
 SHOWN = 3
 
@@ -17,7 +18,7 @@ def nearest(text: str, kinds: Mapping[str, type[Operation]]) -> tuple[str, ...]:
     sayable = [
         example.suggested
         for intent, example in EXAMPLES.items()
-        if example.suggested and (intent not in ACTIONS or ACTIONS[intent] in kinds)
+        if example.suggested and (intent not in ACTIONS or forms.kind_of(intent, kinds) is not None)
     ]
     found = process.extract(text[:500], sayable, scorer=fuzz.token_set_ratio, limit=SHOWN)
     return tuple(sentence for sentence, _, _ in found)

@@ -34,14 +34,20 @@ def aim(reading: Reading) -> str:
     return reading.wanted or reading.intent
 
 
-def kind_name(intent: str) -> str:
-    """The operation kind whose form an intent opens; an unlisted intent is the kind's own name."""
-    return ACTIONS.get(intent, intent)
-
-
 def kind_of(intent: str, kinds: Kinds) -> type[Operation] | None:
-    """The kind, where this Countersign has it."""
-    return kinds.get(kind_name(intent))
+    """The operation kind whose form an intent opens, where this Countersign has it.
+
+    A kind says what its intent is called; one that says nothing is called by its own name.
+    """
+    return next((cls for kind, cls in kinds.items() if intent == (cls.intent or kind)), None)
+
+
+def kind_wished(reading: Reading, kinds: Kinds) -> type[Operation]:
+    """The operation kind of a wish. KeyError where this Countersign does not have it."""
+    cls = kind_of(aim(reading), kinds)
+    if cls is None:
+        raise KeyError(aim(reading))
+    return cls
 
 
 def verb(intent: str, kinds: Kinds) -> str:

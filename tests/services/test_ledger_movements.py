@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from bot.domain.time import periods
+from bot.partner.calls.account import AccountCalls
 from bot.partner.calls.pages import Page
 from bot.partner.errors import LedgerMoving
 from bot.partner.models import LedgerEntry
@@ -24,7 +25,7 @@ def row(minutes_ago: int) -> LedgerEntry:
     )
 
 
-class Ledger:
+class Ledger(AccountCalls):
     """A ledger that grows while it is read: `arrivals` rows come in before each page but the first."""
 
     def __init__(self, rows: Sequence[LedgerEntry], arrivals: int, newer: LedgerEntry) -> None:
@@ -32,7 +33,7 @@ class Ledger:
         self._arrivals = arrivals
         self._newer = newer
 
-    async def ledger(self, number: int, limit: int, **_: Any) -> Page[LedgerEntry]:
+    async def ledger(self, number: int = 1, limit: int = 50, **_: Any) -> Page[LedgerEntry]:
         if number > 1:
             self.rows[:0] = [self._newer] * self._arrivals
         some = self.rows[(number - 1) * limit : number * limit]
@@ -45,14 +46,14 @@ async def test_every_movement_is_read_once_however_many_come_in_meanwhile(arriva
     period = periods.Period(NOW - timedelta(minutes=850), NOW, "UTC")
 
     ledger = Ledger(rows, arrivals, row(0))
-    found = [e.amount_usd async for e in ledger_lookups.movements(ledger, period)]  # type: ignore[arg-type]  # the one call it makes
+    found = [e.amount_usd async for e in ledger_lookups.movements(ledger, period)]  # type: ignore[arg-type]  # it asks for the ledger alone
 
     assert found == [Decimal(n) for n in range(1, 851)]
 
 
 async def test_a_ledger_that_loses_rows_or_outruns_the_reader_is_not_summed_up() -> None:
     class Shrinking(Ledger):
-        async def ledger(self, number: int, limit: int, **more: Any) -> Page[LedgerEntry]:
+        async def ledger(self, number: int = 1, limit: int = 50, **more: Any) -> Page[LedgerEntry]:
             page = await super().ledger(number, limit, **more)
             return replace(page, total=page.total - number + 1)
 

@@ -1,6 +1,8 @@
 """Account, funding and the ledger: GET /me to GET /ledger."""
 
 from collections.abc import AsyncIterator
+from contextlib import suppress
+from datetime import datetime
 
 from bot.partner import answers, endpoints, models, shapes
 from bot.partner.answers import NO_ANSWER, Answer, Finding
@@ -118,24 +120,49 @@ class AccountCalls(Calls):
         out = Outgoing(LEDGER, query={"page": str(page), "limit": str(limit)})
         return await self._read_page(models.LedgerEntry, out, "entries", lane)
 
-    async def ledger_entries(self, *, lane: Lane = Lane.BACKGROUND) -> AsyncIterator[models.LedgerEntry]:
-        """Every movement of the float as of one moment, newest first.
+    async def ledger_entries(
+        self, *, since: datetime | None = None, lane: Lane = Lane.BACKGROUND
+    ) -> AsyncIterator[models.LedgerEntry]:
+        """The movements of the float as of the first call, the newest first, each once, back to `since`.
 
-        All pages are read before the first row is given, and read again when a row came in between.
-        Raises LedgerMoving when no reading fits together.
+        None = back to the first ever. `since` is by the service's clock. One page at a time, and none that is older
+        than `since`: what it costs depends on what moved since, not on how long the ledger is. Raises LedgerMoving,
+        perhaps only after the last row, when the rows given may not be all.
         """
-        for entry in await self._whole_ledger(lane):
-            yield entry
+        rows = pages.newest_first(
+            lambda number: self.ledger(number, pages.PAGE, lane=lane),
+            lambda row: since is not None and row.created_at < since,
+        )
+        try:
+            async for row in rows:
+                yield row
+        except pages.Moving:
+            raise LedgerMoving(
+                "the ledger changed in a way that leaves open which rows were seen",
+                operation=LEDGER,
+                certainty=unanswered(LEDGER),
+            ) from None
 
-    async def find_top_up(self, key: str, *, lane: Lane = Lane.MONEY) -> models.TopUpEvidence:
-        """What the whole ledger shows for a top-up under this key.
+    async def ledger_since(
+        self, since: datetime | None, *, lane: Lane = Lane.MONEY
+    ) -> list[models.LedgerEntry]:
+        """As `ledger_entries`, in one piece: read again, a few times, when it moved. Raises LedgerMoving."""
+        for _ in range(pages.READINGS - 1):
+            with suppress(LedgerMoving):
+                return [entry async for entry in self.ledger_entries(since=since, lane=lane)]
+        return [entry async for entry in self.ledger_entries(since=since, lane=lane)]
 
-        Read it only when no request with this key can still be on its way. The reference is matched
-        exactly, or up to a colon, which no key contains: `topup:k1` must not find `topup:k10`.
+    async def find_top_up(
+        self, key: str, *, since: datetime | None = None, lane: Lane = Lane.MONEY
+    ) -> models.TopUpEvidence:
+        """What the ledger since `since`, by the service's clock, shows for a top-up under this key.
+
+        None = the whole ledger. Read it only when no request with this key can still be on its way. The reference is
+        matched exactly, or up to a colon, which no key contains: `topup:k1` must not find `topup:k10`.
         """
         reference = f"topup:{key}"
         debits, refunds = [], []
-        for entry in await self._whole_ledger(lane):
+        for entry in await self.ledger_since(since, lane=lane):
             found = entry.reference or ""
             if entry.kind == "card_topup" and found == reference:
                 debits.append(entry)
@@ -146,13 +173,3 @@ class AccountCalls(Calls):
             refund=refunds[0] if refunds else None,
             rows=(*debits, *refunds),
         )
-
-    async def _whole_ledger(self, lane: Lane) -> list[models.LedgerEntry]:
-        try:
-            return await pages.snapshot(lambda number: self.ledger(number, pages.PAGE, lane=lane))
-        except pages.Moving:
-            raise LedgerMoving(
-                "the ledger changed during every reading",
-                operation=LEDGER,
-                certainty=unanswered(LEDGER),
-            ) from None

@@ -7,7 +7,7 @@ import pkgutil
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from bot.operations._base import Buttons, Concern, Facts, Field, Line, Operation
+from bot.operations._base import Buttons, Concern, Facts, Field, Line, Look, Operation, Others, Sought
 from bot.operations.card_reveal import odd_status
 from bot.operations.deposit_quote import QuoteDeposit
 from bot.operations.funding_words import reason_in_words
@@ -21,8 +21,11 @@ __all__ = [
     "Facts",
     "Field",
     "Line",
+    "Look",
     "Operation",
+    "Others",
     "QuoteDeposit",
+    "Sought",
     "asking",
     "kinds",
     "leaving",

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from bot.operations._base import Facts, Field, Look, Operation
+from bot.operations._base import Facts, Field, Look, Operation, Sought
 from bot.operations._facts import card_facts
 from bot.operations._handling import Handling
 from bot.outcomes import Evidence, Finding, Outcome, timing
@@ -76,7 +76,7 @@ class CardSwitch(Operation):
             {"card_status": self.wanted_status},
         )
 
-    async def look(self, partner: PartnerClient, key: str, since: Any) -> Look:
+    async def look(self, partner: PartnerClient, sought: Sought) -> Look:
         """Done when the card has the wanted status, whoever set it."""
         found = await partner.card(self.subject)
         facts = {"card_status": found.card.status}

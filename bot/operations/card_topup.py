@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from bot.domain.alerts import Remedy
 from bot.domain.money import format_usd
 from bot.operations import readers
-from bot.operations._base import Batch, Buttons, Concern, Facts, Field, Line, Look, Operation
+from bot.operations._base import Batch, Buttons, Concern, Facts, Field, Line, Look, Operation, Sought
 from bot.operations._card_switch import CARD_HEADERS
 from bot.operations._facts import card_facts, float_facts, not_spendable
 from bot.operations._handling import Handling
@@ -72,6 +72,7 @@ class TopUp(Operation):
         Field("card", "Card", card=True, placeholder="Last four, name, reference or id"),
         Field("amount_usd", "Amount (USD)", readers.amount, placeholder="50.00"),
     )
+    may_have = "Money may have left the float"
     place = 2
     intent = "topup_card"
     buttons = Buttons(first_on={"ACTIVE": 1, "FROZEN": 2}, home=1)
@@ -142,12 +143,12 @@ class TopUp(Operation):
             facts,
         )
 
-    async def look(self, partner: PartnerClient, key: str, since: Any) -> Look:
+    async def look(self, partner: PartnerClient, sought: Sought) -> Look:
         """The ledger row `topup:<key>` proves the debit, not the credit; only the same key shows that.
 
         A refund row beside it proves that the money came back. Source: Ledger entry, GET /ledger.
         """
-        rows = await partner.find_top_up(key)
+        rows = await partner.find_top_up(sought.key, since=sought.ledger_since)
         facts = {
             "debit_usd": None if rows.debit is None else str(rows.debit.amount_usd),
             "refund_usd": None if rows.refund is None else str(rows.refund.amount_usd),

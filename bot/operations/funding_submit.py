@@ -8,7 +8,7 @@ from typing import Any
 from bot.domain.alerts import Remedy
 from bot.domain.money import format_usd
 from bot.operations import readers
-from bot.operations._base import Buttons, Concern, Facts, Field, Line, Look, Operation
+from bot.operations._base import Buttons, Concern, Facts, Field, Line, Look, Operation, Sought
 from bot.operations.funding_words import reason_in_words
 from bot.outcomes import Evidence, Finding, Outcome
 from bot.partner.calls import account as account_calls
@@ -117,10 +117,11 @@ class SubmitFunding(Operation):
             )
         if funding.network != self.values["network"]:
             text = (
-                f"The API keeps this hash on {funding.network}, not on {self.values['network']}, and its status is"
-                f" {funding.status}."
+                f"The API keeps this hash on {funding.network}, where it is {funding.status}, and did not take it on"
+                f" {self.values['network']}: the network of a verified transfer cannot be corrected."
             )
-        elif funding.status == "credited":
+            return Outcome(Finding.REFUSED, text, facts)
+        if funding.status == "credited":
             text = f"Credited: {format_usd(funding.credited_usd)} reached the float after the load fee."
         elif funding.status == "review":
             text = f"Submitted; in review. {reason_in_words(funding.status, funding.reason)}"
@@ -130,11 +131,38 @@ class SubmitFunding(Operation):
             )
         return Outcome(Finding.SUCCEEDED, text, facts)
 
-    async def look(self, partner: PartnerClient, key: str, since: Any) -> Look:
-        """Done, or undone when rejected, as the list of submissions shows this hash."""
-        for funding in await partner.funding_list():
-            if funding.tx_hash == self.subject:
-                outcome = self._of(funding)
-                done = outcome.finding is Finding.SUCCEEDED
-                return Look(Evidence.DONE if done else Evidence.UNDONE, outcome.text, outcome.facts)
-        return Look(Evidence.ABSENT, "The API lists no submission of this hash.", {})
+    @classmethod
+    def effect(cls, facts: Facts) -> str:
+        """The submission and its network: a corrected one keeps its id [POST /funding, States]."""
+        return f"{facts['funding_id']} {facts['network']}" if facts.get("funding_id") else ""
+
+    async def look(self, partner: PartnerClient, sought: Sought) -> Look:
+        """Done or undone as the list of submissions shows this hash on this network.
+
+        A record on another network is of an earlier submission, and how the list is paged is not shown: neither that
+        nor a missing record proves that ours did not arrive. Source: GET /funding.
+        """
+        wanted = self.values["network"]
+        funding = next((f for f in await partner.funding_list() if f.tx_hash == self.subject), None)
+        others = await sought.others()
+        if funding is None:
+            text = "The API lists no submission of this hash, which does not prove that none was recorded."
+            return Look(Evidence.UNPROVEN, text, {})
+        outcome = self._of(funding)
+        if funding.network != wanted:
+            text = (
+                f"The API has this hash on {funding.network}, where it is {funding.status}. Whether the submission on"
+                f" {wanted} arrived is not known."
+            )
+            return Look(Evidence.UNPROVEN, text, {"listed_on": funding.network, "status": funding.status})
+        if (owner := others.taken.get(self.effect(outcome.facts))) is not None:
+            text = (
+                f"This hash is on the list by {owner}. Whether this submission arrived as well is not known."
+            )
+            return Look(Evidence.UNPROVEN, text, {"status": funding.status})
+        if outcome.finding is Finding.SUCCEEDED:
+            return Look(Evidence.DONE, outcome.text, outcome.facts)
+        if not sought.may_have_made(funding.created_at):
+            text = f"{outcome.text} That was an earlier submission; whether this one arrived is not known."
+            return Look(Evidence.UNPROVEN, text, {"status": funding.status})
+        return Look(Evidence.UNDONE, outcome.text, outcome.facts)

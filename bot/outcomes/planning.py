@@ -33,6 +33,7 @@ class Evidence(StrEnum):
     DONE = "done"
     UNDONE = "undone"  # proved: it did not happen, or it was given back
     DEBITED = "debited"  # off the float, the credit is not proved
+    HALF_DONE = "half_done"  # money moved, and the rest did not happen
     ABSENT = "absent"  # no trace
     UNPROVEN = "unproven"  # no trace, and absence proves nothing here
 
@@ -40,13 +41,21 @@ class Evidence(StrEnum):
 _NOBODY_KNOWS = frozenset({Finding.UNKNOWN, Finding.UNRESOLVED, Finding.EVIDENCE})
 # What is sure not to have been executed. Every other attempt that did not end the request left a doubt.
 _NOT_EXECUTED = frozenset({Finding.WAIT, Finding.HELD, Finding.NOTHING_YET})
-# Findings that show the API has the key: repeating it cannot be the first to arrive.
-_KEY_SEEN = frozenset({Finding.UNRESOLVED.value, Evidence.DEBITED.value})
 
 
-def _is_known_unsettled(attempt: Attempt) -> bool:
-    """The API has the key, and no reading tells what became of it: only the key itself may yet."""
-    return attempt.code == "ALREADY_PROCESSED" and attempt.finding == Evidence.UNPROVEN
+def _shows_the_key(attempt: Attempt) -> bool:
+    """It proves that the API has the key: repeating it cannot be the first to arrive.
+
+    A debit in the ledger does, and so does an answer about the key itself. A bare 502 does not: it may be of a
+    gateway that passed nothing on.
+    """
+    if attempt.finding == Evidence.DEBITED:
+        return True
+    if (
+        attempt.code == "ALREADY_PROCESSED"
+    ):  # and no reading tells what became of it: only the key itself may yet
+        return attempt.finding in (Finding.UNRESOLVED, Evidence.UNPROVEN)
+    return attempt.finding == Finding.UNRESOLVED and attempt.status == 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,14 +75,14 @@ class History:
         """What the attempts at this endpoint under one key say, in the order they were made."""
         sends = [a for a in attempts if a.purpose != Step.LOOK]
         unanswered = [a for a in sends if a.answered_at is None]
-        doubtful = [a for a in sends if a.finding in _NOBODY_KNOWS or a.finding in _KEY_SEEN]
+        doubtful = [a for a in sends if a.finding in _NOBODY_KNOWS or a.finding == Evidence.DEBITED]
         last = [a.sent_at for a in (*unanswered, *doubtful)]
         return cls(
             sent=bool(sends),
             unanswered=bool(unanswered),
             not_executed=len([a for a in sends if a.finding in _NOT_EXECUTED]),
             unknown=len([a for a in attempts if a.answered_at is None or a.finding not in _NOT_EXECUTED]),
-            key_seen=any(a.finding in _KEY_SEEN or _is_known_unsettled(a) for a in attempts),
+            key_seen=any(map(_shows_the_key, attempts)),
             key_spent=any(meaning(endpoint, a.status, a.code).spends_key for a in sends),
             last_doubt_at=max(last) if last else None,
         )
@@ -105,7 +114,13 @@ def next_step(request: Request, history: History, now: datetime, *, approval_hol
 
 
 def is_outdated(request: Request, now: datetime) -> bool:
-    """So long after the first send that the API may have forgotten the key: look only."""
+    """The key must not be sent any more: look only.
+
+    So long after the first send the API may have forgotten it; or the request was given up once, and
+    `key_expires_at` says since when.
+    """
+    if request.key_expires_at is not None and now >= request.key_expires_at:
+        return True
     return request.first_sent_at is not None and now >= request.first_sent_at + KEY_TRUSTED_FOR
 
 
@@ -134,12 +149,12 @@ def settle(
         case Evidence.DONE:
             return Outcome(Finding.SUCCEEDED, text)
         case Evidence.UNDONE:
-            return Outcome(Finding.REFUSED, f"{text} Nothing is missing; it can be asked for again.")
+            return Outcome(Finding.REFUSED, f"{text} Nothing is missing. Ask again if it is still wanted.")
         case Evidence.DEBITED if refused is not None or history.key_spent or outdated:
             return Outcome(Finding.UNRESOLVED, f"{text} Do not repeat this; it is being reconciled.")
         case Evidence.DEBITED:
             return Outcome(Finding.UNKNOWN, f"{text} Do not repeat this; the same key is sent again.")
-        case Evidence.UNPROVEN:
+        case Evidence.UNPROVEN | Evidence.HALF_DONE:
             return Outcome(Finding.UNRESOLVED, f"{text} A person has to find out; do not repeat this.")
     if not history.is_quiet(now):
         return Outcome(Finding.UNKNOWN, f"{text} An earlier attempt may still arrive; do not repeat this.")

@@ -222,6 +222,16 @@ async def failed_in_doubt(tx: Tx, *, since: datetime) -> list[Request]:
     return await _all(tx, *doubtful, order=(row.finished_at, row.id), limit=500)
 
 
+async def sent_of_kind(
+    tx: Tx, kind: str, *, program: str, subject: str, since: datetime | None = None
+) -> list[Request]:
+    """Every request of one kind on one subject that was ever sent, or first sent since then; rows, not batches."""
+    row = t.request.c
+    wanted = [row.kind == kind, row.program == program, row.subject == subject, row.rows.is_(None)]
+    wanted.append(row.first_sent_at.is_not(None) if since is None else row.first_sent_at >= since)
+    return await request_search.rows(tx, select(*COLUMNS).where(*wanted).order_by(row.created_at, row.id))
+
+
 async def reminding(tx: Tx) -> list[Request]:
     """Pending requests whose reminder is due."""
     row = t.request.c

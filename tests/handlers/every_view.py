@@ -34,6 +34,7 @@ _LINES = (
     "unopened",
     "resolution",
     "landed_late",
+    "contradicted",
 )
 _WORDS = (*_LINES, "succeeded", "failed", "unresolved", "something_new")
 

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
-from typing import Any
 
 import pytest
 
@@ -13,6 +12,7 @@ from bot.partner.calls.account import AccountCalls
 from bot.partner.calls.pages import Page
 from bot.partner.errors import LedgerMoving
 from bot.partner.models import LedgerEntry
+from bot.partner.ratelimit import Lane
 from bot.services.money import ledger_lookups
 
 NOW = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
@@ -33,10 +33,10 @@ class Ledger(AccountCalls):
         self._arrivals = arrivals
         self._newer = newer
 
-    async def ledger(self, number: int = 1, limit: int = 50, **_: Any) -> Page[LedgerEntry]:
-        if number > 1:
+    async def ledger(self, page: int = 1, limit: int = 50, *, lane: Lane = Lane.PEOPLE) -> Page[LedgerEntry]:
+        if page > 1:
             self.rows[:0] = [self._newer] * self._arrivals
-        some = self.rows[(number - 1) * limit : number * limit]
+        some = self.rows[(page - 1) * limit : page * limit]
         return Page(some, len(self.rows) if some else 0, max(1, -(-len(self.rows) // limit)))
 
 
@@ -53,9 +53,11 @@ async def test_every_movement_is_read_once_however_many_come_in_meanwhile(arriva
 
 async def test_a_ledger_that_loses_rows_or_outruns_the_reader_is_not_summed_up() -> None:
     class Shrinking(Ledger):
-        async def ledger(self, number: int = 1, limit: int = 50, **more: Any) -> Page[LedgerEntry]:
-            page = await super().ledger(number, limit, **more)
-            return replace(page, total=page.total - number + 1)
+        async def ledger(
+            self, page: int = 1, limit: int = 50, *, lane: Lane = Lane.PEOPLE
+        ) -> Page[LedgerEntry]:
+            found = await super().ledger(page, limit, lane=lane)
+            return replace(found, total=found.total - page + 1)
 
     period = periods.Period(NOW - timedelta(days=90), NOW, "UTC")
     rows = [row(n) for n in range(1, 301)]

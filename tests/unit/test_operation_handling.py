@@ -20,7 +20,7 @@ OF_KINDS: dict[str, dict[str, Any]] = {
         "superseded_by": ("card_3ds",),
         "reads_back": False,
     },
-    "card_close": {"doubts": PAYS, "superseded_by": ("card_close",)},
+    "card_close": {"doubts": PAYS},
     "card_freeze": {
         "can_run_now": True,
         "must_recheck": False,

@@ -56,6 +56,14 @@ def answers(endpoint: Endpoint) -> Iterator[PartnerError]:
     yield NotConnected("refused", operation=endpoint, certainty=Certainty.TRANSIENT)
 
 
+def came_back(error: PartnerError) -> bool:
+    """Refused with the key spent: a top-up was debited before the processor refused, and refunded [POST topup]."""
+    return error.operation is card_calls.TOP_UP and (error.status, error.code) in (
+        (400, "BAD_REQUEST"),
+        (409, "QUOTA"),
+    )
+
+
 CASES = [
     pytest.param(
         kind, error, unknown, id=f"{kind} {error.status or type(error).__name__} {error.code or ''} {when}"
@@ -82,8 +90,9 @@ def test_every_code_says_what_happened_whether_money_moved_and_what_comes_next(
         assert not unknown or isinstance(error, NotConnected), (
             f"a refusal decided after an unknown attempt: {said}"
         )
-        assert "Nothing moved." in said
-        assert said != f"{outcome.cause} Nothing moved.", f"no next step: {said}"
+        money = "No money left the float, or it came back." if came_back(error) else "Nothing moved."
+        assert money in said
+        assert said != f"{outcome.cause} {money}", f"no next step: {said}"
     elif unknown or outcome.finding in (Finding.UNKNOWN, Finding.UNRESOLVED, Finding.EVIDENCE):
         assert "do not repeat this" in said, said
         assert "Nothing moved" not in said, said
@@ -93,6 +102,32 @@ def test_every_code_says_what_happened_whether_money_moved_and_what_comes_next(
         assert "Nothing" in said
         assert "again" in said
     assert "svc_live" not in said
+
+
+# What may have happened while nobody knows: which money may have moved, by the kinds that move any.
+_MAY_HAVE = {
+    "card_topup": ("left the float",),
+    "card_unload": ("left the card",),
+    "card_close": ("closed", "on the float"),
+    "card_order": ("card may have been made",),
+}
+
+
+@pytest.mark.parametrize("kind", built())
+def test_what_may_have_happened_is_said_as_it_is_of_that_kind(kind: str) -> None:
+    """A freeze takes nothing off the float, and an unload takes it off the card."""
+    said = [
+        made(built()[kind]).judge(error, outcome_unknown=unknown).text
+        for error in answers(built()[kind].endpoint)
+        for unknown in (False, True)
+    ]
+    said.append(built()[kind].may_have)
+
+    for words in _MAY_HAVE.get(kind, ("no money moves",)):
+        assert words in said[-1]
+    if kind != "card_topup":
+        assert not any("left the float" in text for text in said)
+    assert all(built()[kind].may_have in text for text in said if "It is being reconciled" in text)
 
 
 def test_no_kind_that_calls_is_left_out() -> None:

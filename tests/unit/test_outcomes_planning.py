@@ -78,7 +78,11 @@ REFUNDED = attempt("evidence", status=503, code="UPSTREAM_AUTH")
         ((UNKNOWN, DEBITED), timedelta(0), False, Step.REPLAY),
         ((REFUNDED,), timedelta(0), True, Step.LOOK),
         ((REFUNDED, DEBITED), timedelta(0), False, Step.REPLAY),
-        ((attempt("unresolved"),), timedelta(0), False, Step.REPLAY),
+        # A 502 may be of a gateway that passed nothing on: without an approval the ledger is looked at first.
+        ((attempt("unresolved", status=502, code="UNAVAILABLE"),), timedelta(0), False, Step.LOOK),
+        ((attempt("unresolved", status=502, code="UNAVAILABLE"),), timedelta(0), True, Step.REPLAY),
+        ((attempt("unresolved", status=409, code="ALREADY_PROCESSED"),), timedelta(0), False, Step.REPLAY),
+        ((attempt("unresolved", status=200),), timedelta(0), False, Step.REPLAY),
         ((UNKNOWN, DEBITED), timedelta(hours=24), True, Step.LOOK),
     ],
 )

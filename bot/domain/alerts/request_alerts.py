@@ -6,7 +6,7 @@ from bot.domain.alerts.alert_kind import AlertKind, Severity, one
 
 UNRESOLVED = AlertKind(
     name="unresolved",
-    told_when="the outcome of a request is not known; money may have left the float",
+    told_when="the outcome of a request is not known; what may have happened is said by its kind",
     found_by="execution",
     ends="the outcome is found, or two people resolve it",
     wordings=one(Severity.CRITICAL, "{request}: outcome not known", "{support_card}"),

@@ -39,6 +39,7 @@ from bot.domain.requests.lifecycle import (
     Request,
     State,
     advance,
+    money_of_a_failure,
     moves_of,
 )
 from bot.domain.requests.terms import mask_email, mask_phone, request_digest
@@ -78,6 +79,7 @@ __all__ = [
     "ending_text",
     "mask_email",
     "mask_phone",
+    "money_of_a_failure",
     "moves_of",
     "progress_text",
     "request_digest",

@@ -152,6 +152,20 @@ class AccountCalls(Calls):
                 return [entry async for entry in self.ledger_entries(since=since, lane=lane)]
         return [entry async for entry in self.ledger_entries(since=since, lane=lane)]
 
+    async def order_claims(
+        self, *, since: datetime | None = None, lane: Lane = Lane.MONEY
+    ) -> dict[str, models.LedgerEntry]:
+        """The ledger's claim rows of card orders since `since`, by the id of the card that was produced.
+
+        A claim is a marker of zero whose description is the card's id [Ledger entry]; whether there is one for each
+        order is not shown, so a missing one proves nothing.
+        """
+        return {
+            entry.description: entry
+            for entry in await self.ledger_since(since, lane=lane)
+            if entry.kind == "adjustment" and entry.card_id is None and entry.description
+        }
+
     async def find_top_up(
         self, key: str, *, since: datetime | None = None, lane: Lane = Lane.MONEY
     ) -> models.TopUpEvidence:

@@ -1,9 +1,13 @@
 """Funding submissions, where funds may be sent, and the float's ledger."""
 
+import re
 from dataclasses import dataclass
 from typing import Annotated
 
 from bot.partner.models.base import Answer, Exact, Known, Texts, Utc
+
+# What no idempotency key contains.
+_NO_KEY = re.compile(r"[^A-Za-z0-9_-]+")
 
 NETWORKS = ("POLYGON", "BNB", "BASE")
 TOKENS = ("USDC", "USDT")
@@ -63,6 +67,10 @@ class LedgerEntry(Answer):
     card_id: str | None = None
     description: str | None = None
     created_at: Utc
+
+    def names_key(self, key: str) -> bool:
+        """Does the reference hold this idempotency key, whole? Its form is not shown for every kind of row."""
+        return key in _NO_KEY.split(self.reference or "")
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,8 +18,8 @@ from storage.requests import attempts, requests
 from storage.transaction import Tx
 
 _KEY_LOST = (
-    "The outcome is not known, and the API does not take the key, so it cannot be looked up. Money may have left"
-    " the float; do not repeat this. It is looked up as soon as the key works again."
+    "The outcome is not known, and the API does not take the key, so it cannot be looked up. {may_have}; do not"
+    " repeat this. It is looked up as soon as the key works again."
 )
 _UNTRUSTED = (
     "What is stored is not what was approved, so nothing is sent or looked up any more. What was sent before is not"
@@ -45,7 +45,8 @@ async def nothing_to_call(core: Core, request: Request) -> bool:
             await _end(tx, core, current, Event.FAIL, planning.LAPSED, made)
             return True
         if paused and current.first_sent_at and tx.now >= current.first_sent_at + sum_of_pauses():
-            await _end(tx, core, current, Event.LOSE_SIGHT, _KEY_LOST, made)
+            text = _KEY_LOST.format(may_have=core.kinds[current.kind].may_have)
+            await _end(tx, core, current, Event.LOSE_SIGHT, text, made)
     # What was never executed waits with the rest; what may have been is looked at, and not sent again.
     return paused or (held and not history.leaves_a_doubt)
 

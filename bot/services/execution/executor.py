@@ -19,11 +19,11 @@ from dataclasses import dataclass, replace
 
 from bot.domain.requests import Attempt, Event, Request, State, moves_of
 from bot.operations import Operation
-from bot.outcomes import Finding, Outcome, effects, planning
+from bot.outcomes import Evidence, Finding, Outcome, effects, planning
 from bot.partner.errors import PartnerError
 from bot.services.cards import card_sync
 from bot.services.core import Core
-from bot.services.execution import effect_writer, ending_without_a_call, presend_checks
+from bot.services.execution import effect_writer, ending_without_a_call, evidence, presend_checks
 from bot.services.operators import programs
 from bot.services.requests import close
 from storage.errors import CannotOpen, Purged
@@ -212,9 +212,7 @@ async def _look(core: Core, work: _Work, answered: _Answered | None) -> _Answere
     refused = answered.outcome if answered else None
     base = answered or _Answered(Outcome(Finding.UNKNOWN, ""))
     try:
-        look = await work.operation.look(
-            core.partners[request.program], request.key, request.first_sent_at or now
-        )
+        look = await evidence.look(core, request, work.operation)
     except PartnerError as error:
         text = "The outcome is not known yet, and the API could not be read to find out. Do not repeat this."
         return replace(
@@ -243,7 +241,8 @@ async def _finish(core: Core, work: _Work, answered: _Answered) -> None:
     async with core.store.begin() as tx:
         made = _with_answer(await attempts.of(tx, work.request.id), work, answered)
         history = planning.History.of(made, work.operation.endpoint)
-        readable = not (outcome.finding is Finding.UNRESOLVED and answered.finding == "unproven")
+        unreadable = answered.finding in (Evidence.UNPROVEN, Evidence.HALF_DONE)
+        readable = not (outcome.finding is Finding.UNRESOLVED and unreadable)
         change = planning.after(outcome, work.request, history, tx.now, readable=readable)
         request = await requests.finish(
             tx,

@@ -16,7 +16,7 @@ from bot.services.requests.lifecycle import (
 )
 from bot.services.requests.request_lookups import Pending
 from bot.services.requests.signatures import has_its_body, has_its_digest
-from bot.services.requests.signed_decisions import approved_by, given
+from bot.services.requests.signed_decisions import approved_by, given, resolved_as
 
 __all__ = [
     "FIRST_REMINDER",
@@ -42,6 +42,7 @@ __all__ = [
     "remind_due",
     "request_lookups",
     "resolve_card",
+    "resolved_as",
     "submit",
     "verification",
     "view_models",

@@ -44,7 +44,7 @@ async def _follow(tx: Tx, core: Core, batch: Request) -> None:
             event,
             outcome_text=ending_text(states, moved_usd(rows), batch.exposure_usd) if ends else "",
             first_sent_at=tx.now if event is Event.CLAIM else batch.first_sent_at,
-            finished_at=tx.now if event not in (Event.CLAIM, Event.LOSE_SIGHT) else None,
+            finished_at=tx.now if event not in (Event.CLAIM, Event.LOSE_SIGHT, Event.REOPEN) else None,
         )
         await note(tx, core, batch, f"request.{batch.state}", states)
         moved = True

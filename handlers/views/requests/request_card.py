@@ -145,7 +145,8 @@ def outcome(request: Request, decisions: tuple[Decision, ...]) -> str:
 
 def _outcome(state: State, text: str, request: Request, decisions: tuple[Decision, ...]) -> str:
     allowed = {d.actor for d in decisions} | {request.requester}
-    head = states.heading_of(request) if request.is_batch else states.heading(state)
+    is_now = request.is_batch or request.state is state
+    head = states.heading_of(request) if is_now else states.heading(state)
     return f"*{head}.* {b.with_mentions(b.cut(text, 2000), allowed)}"
 
 
@@ -157,6 +158,7 @@ _LINES = {
     "stopped": "○ {actor} stopped it; what was sent already goes on.",
     "executing": "➤ Sent; waiting for the answer.",
     "landed_late": "▲ It landed after all, after it had been given up.",
+    "contradicted": "▲ The API shows otherwise than two people said. Their word stands.",
     "confirmed": "✓ {actor} confirmed the freeze.",
     "opened": "✓ {actor} opened the card details.",
     "unopened": "◌ The link was not opened: nobody saw the card details.",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from bot.domain.requests import Request, State
+from bot.domain.requests import Request, State, money_of_a_failure
 
 ICONS: Final[Mapping[State, str]] = {
     State.PENDING: "◷",
@@ -24,7 +24,7 @@ WORDS: Final[Mapping[State, str]] = {
     State.APPROVED: "approved",
     State.EXECUTING: "executing",
     State.SUCCEEDED: "succeeded",
-    State.FAILED: "failed (nothing moved)",
+    State.FAILED: "failed",
     State.UNRESOLVED: "unresolved (being reconciled)",
     State.REJECTED: "rejected",
     State.CANCELLED: "cancelled",
@@ -33,8 +33,13 @@ WORDS: Final[Mapping[State, str]] = {
 
 
 def word_of(request: Request) -> str:
-    """The state in a word. A batch that failed may have rows that were done: it is not called a failure."""
-    return "not all done" if request.is_batch and request.state is State.FAILED else WORDS[request.state]
+    """The state in a word, with what is known of the money beside it where that word alone would leave it open.
+
+    A batch that failed may have rows that were done: it is not called a failure.
+    """
+    if request.state is not State.FAILED:
+        return WORDS[request.state]
+    return "not all done" if request.is_batch else f"{WORDS[request.state]} ({money_of_a_failure(request)})"
 
 
 def badge_of(request: Request) -> str:

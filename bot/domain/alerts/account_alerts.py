@@ -69,6 +69,22 @@ KEY_TROUBLE = AlertKind(
     condition_name="key",
 )
 
+ACCOUNT_CHANGED = AlertKind(
+    name="account_changed",
+    told_when="the program's key belongs to another account than before; nothing is sent meanwhile",
+    found_by="poller",
+    ends="the key is of the known account again",
+    wordings=one(
+        Severity.CRITICAL,
+        "Sending to {program} is paused: its key belongs to another account",
+        "Ids and requests of two accounts must not mix, so nothing is sent or looked up until the key is of the account"
+        " that it was of before. Set that key with `countersign keys set {program}` and restart; give another account a"
+        " program name of its own.",
+    ),
+    is_mutable=False,
+    condition_name="account",
+)
+
 
 def poller_silent(program: str, *, last_read_at: datetime | None, error: str | None) -> Said:
     """`last_read_at`: None where it was never read. `error`: what the last try said; None where it only took long."""

@@ -121,17 +121,23 @@ class AccountCalls(Calls):
         return await self._read_page(models.LedgerEntry, out, "entries", lane)
 
     async def ledger_entries(
-        self, *, since: datetime | None = None, lane: Lane = Lane.BACKGROUND
+        self,
+        *,
+        since: datetime | None = None,
+        first: pages.Page[models.LedgerEntry] | None = None,
+        lane: Lane = Lane.BACKGROUND,
     ) -> AsyncIterator[models.LedgerEntry]:
         """The movements of the float as of the first call, the newest first, each once, back to `since`.
 
-        None = back to the first ever. `since` is by the service's clock. One page at a time, and none that is older
-        than `since`: what it costs depends on what moved since, not on how long the ledger is. Raises LedgerMoving,
-        perhaps only after the last row, when the rows given may not be all.
+        None = back to the first ever. `first` is a first page of `pages.PAGE` rows, where it was read already.
+        `since` is by the service's clock. One page at a time, and none that is older than `since`: what it costs
+        depends on what moved since, not on how long the ledger is. Raises LedgerMoving, perhaps only after the last
+        row, when the rows given may not be all.
         """
         rows = pages.newest_first(
             lambda number: self.ledger(number, pages.PAGE, lane=lane),
             lambda row: since is not None and row.created_at < since,
+            first,
         )
         try:
             async for row in rows:

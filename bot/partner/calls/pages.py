@@ -73,16 +73,18 @@ async def by_page(
 
 
 async def newest_first(
-    fetch: Callable[[int], Awaitable[Page[Row]]], is_over: Callable[[Row], bool] = lambda _: False
+    fetch: Callable[[int], Awaitable[Page[Row]]],
+    is_over: Callable[[Row], bool] = lambda _: False,
+    first: Page[Row] | None = None,
 ) -> AsyncIterator[Row]:
     """The rows of a list whose rows have no id, as of the first call, the newest first, each once [GET /ledger].
 
-    Ends before the first row that `is_over`, so what is older costs no call. A new row pushes all others down a
-    place; counted from the old end they keep their places, so what a page shows again is passed over by its place.
-    That holds while rows come in at the front alone, which is looked at before the end: Raises Moving where they
-    came in elsewhere, went away, or came faster than they were read.
+    `first` is the first page, where it was read already. Ends before the first row that `is_over`, so what is older
+    costs no call. A new row pushes all others down a place; counted from the old end they keep their places, so what
+    a page shows again is passed over by its place. That holds while rows come in at the front alone, which is looked
+    at before the end: Raises Moving where they came in elsewhere, went away, or came faster than they were read.
     """
-    first = page = await fetch(1)
+    first = page = first or await fetch(1)
     number, given, idle, arrived = 1, 0, 0, 0
     while given < first.total:
         before, arrived = given, page.total - first.total

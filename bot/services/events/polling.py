@@ -73,7 +73,10 @@ class Poller:
         await self._each("webhook", lambda program: webhook_rules.look(self._core, program))
 
     async def _read_account(self, program: str) -> None:
-        reading = await float_lookups.read_account(self._core, program, lane=Lane.BACKGROUND)
+        try:
+            reading = await float_lookups.read_account(self._core, program, lane=Lane.BACKGROUND)
+        except programs.OtherAccount:
+            return  # sending has stopped, and people are told
         await float_rules.look(self._core, program, reading)
 
     async def _sweep_cards(self, program: str) -> None:
@@ -131,7 +134,8 @@ class Poller:
     async def watch(self) -> None:
         """Is anybody watching? Told for each program whose account could not be read for a while."""
         async with self._core.store.begin() as tx:
-            paused = {p.name for p in await program_rows.all(tx) if p.paused_reason}
+            known = await program_rows.all(tx)
+            paused = {p.name for p in known if p.paused_reason not in (None, programs.NOT_READ)}
             for program in self._core.partners:
                 last = await api_snapshots.get(tx, program, "me")
                 # What a process before this one read says nothing of this one.

@@ -1,4 +1,5 @@
-"""Programs and their keys: paused when the API does not take the key, running again when it does.
+"""Programs and their keys: paused when the API does not take the key or it is of another account, running again when
+it is taken and of the known one.
 
 That somebody stopped sending (`bot.services.operators.pausing`) is another pause, which only people end.
 """
@@ -6,6 +7,7 @@ That somebody stopped sending (`bot.services.operators.pausing`) is another paus
 from __future__ import annotations
 
 from bot.domain.alerts import account_alerts
+from bot.domain.errors import CountersignError
 from bot.partner.errors import Forbidden, PartnerError
 from bot.services import alerts, audit
 from bot.services.core import Core
@@ -14,6 +16,47 @@ from storage.transaction import Tx
 
 # After a 403 a key must have both before it is trusted again, or each request would pause the program anew.
 _WRITE_SCOPES = frozenset({"cards:write", "users:write"})
+
+OTHER_ACCOUNT, NOT_READ = "OTHER_ACCOUNT", "ACCOUNT_NOT_READ"
+"""Why a program is paused, besides the codes of the API: whose account its key is of is wrong, or not known yet."""
+_CAUSES = {
+    OTHER_ACCOUNT: "its key belongs to another account than before",
+    NOT_READ: "its account could not be read at the start, so nobody knows yet whose the key is",
+}
+_NO_KEY = "the API does not take the key"
+
+
+class OtherAccount(CountersignError):
+    """The key of a program is of another account than the program is tied to."""
+
+    reason = "other_account"
+
+
+async def require_same_account(core: Core, program: str, partner_id: str) -> None:
+    """`partner_id` is what GET /me said just now. Another account than before stops sending, with one alert.
+
+    Raises OtherAccount.
+    """
+    async with core.store.read() as tx:
+        known = await programs.get(tx, program)
+    if known is not None and known.partner_id == partner_id:
+        return
+    async with core.store.begin() as tx:
+        if await programs.learn_partner_id(tx, program, partner_id):
+            return
+        if known is None or known.paused_reason != OTHER_ACCOUNT:
+            await programs.unpause(tx, program)
+            await programs.pause(tx, program, OTHER_ACCOUNT)
+            about = f"program:{program}"
+            await audit.record(tx, core, "system:poller", "program.paused", about, reason_code=OTHER_ACCOUNT)
+            await alerts.resolve(tx, core, account_alerts.KEY_TROUBLE.condition(program))
+            said = account_alerts.ACCOUNT_CHANGED.says(program=program)
+            condition = account_alerts.ACCOUNT_CHANGED.condition(program)
+            await alerts.raise_(tx, core, said, condition=condition, subject=program)
+    raise OtherAccount(
+        f"The key of {program} belongs to another account than before, so nothing of it is shown or sent. Set the key"
+        " of the known account, or use another program name for another account."
+    )
 
 
 async def pause(core: Core, program: str, error: PartnerError) -> None:
@@ -37,7 +80,8 @@ async def probe_paused(core: Core) -> None:
     for program in paused:
         try:
             me = await core.partners[program.name].me()
-        except PartnerError:
+            await require_same_account(core, program.name, me.partner.id)
+        except (PartnerError, OtherAccount):
             continue
         if program.paused_reason == "FORBIDDEN" and not set(me.key.scopes) >= _WRITE_SCOPES:
             continue
@@ -48,7 +92,8 @@ async def resume(core: Core, program: str) -> None:
     async with core.store.begin() as tx:
         if await programs.unpause(tx, program):
             await audit.record(tx, core, "system:execution", "program.resumed", f"program:{program}")
-            await alerts.resolve(tx, core, account_alerts.KEY_TROUBLE.condition(program))
+            for kind in (account_alerts.KEY_TROUBLE, account_alerts.ACCOUNT_CHANGED):
+                await alerts.resolve(tx, core, kind.condition(program))
 
 
 async def is_paused(core: Core, program: str) -> bool:
@@ -65,7 +110,8 @@ async def why_paused(tx: Tx, program: str) -> str:
     known = await programs.get(tx, program)
     if known is not None and known.paused_at is not None:
         since = f"{known.paused_at:%Y-%m-%d %H:%M} UTC"
-        return f"Sending to {program} is paused since {since}: the API does not take the key."
+        cause = _CAUSES.get(known.paused_reason or "", _NO_KEY)
+        return f"Sending to {program} is paused since {since}: {cause}."
     return ""
 
 

@@ -147,22 +147,22 @@ class SubmitFunding(Operation):
         others = await sought.others()
         if funding is None:
             text = "The API lists no submission of this hash, which does not prove that none was recorded."
-            return Look(Evidence.UNPROVEN, text, {})
+            return Look(Evidence.UNSEEN, text, {})
         outcome = self._of(funding)
         if funding.network != wanted:
             text = (
                 f"The API has this hash on {funding.network}, where it is {funding.status}. Whether the submission on"
                 f" {wanted} arrived is not known."
             )
-            return Look(Evidence.UNPROVEN, text, {"listed_on": funding.network, "status": funding.status})
+            return Look(Evidence.UNSEEN, text, {"listed_on": funding.network, "status": funding.status})
         if (owner := others.taken.get(self.effect(outcome.facts))) is not None:
             text = (
                 f"This hash is on the list by {owner}. Whether this submission arrived as well is not known."
             )
-            return Look(Evidence.UNPROVEN, text, {"status": funding.status})
+            return Look(Evidence.UNSEEN, text, {"status": funding.status})
         if outcome.finding is Finding.SUCCEEDED:
             return Look(Evidence.DONE, outcome.text, outcome.facts)
         if not sought.may_have_made(funding.created_at):
             text = f"{outcome.text} That was an earlier submission; whether this one arrived is not known."
-            return Look(Evidence.UNPROVEN, text, {"status": funding.status})
+            return Look(Evidence.UNSEEN, text, {"status": funding.status})
         return Look(Evidence.UNDONE, outcome.text, outcome.facts)

@@ -35,6 +35,7 @@ class Evidence(StrEnum):
     DEBITED = "debited"  # off the float, the credit is not proved
     HALF_DONE = "half_done"  # money moved, and the rest did not happen
     ABSENT = "absent"  # no trace
+    UNSEEN = "unseen"  # not where it may or may not show: the same call again tells, a person if it may not be made
     UNPROVEN = "unproven"  # no trace, and absence proves nothing here
 
 
@@ -128,6 +129,9 @@ def approval_is_valid(request: Request, now: datetime) -> bool:
     return request.valid_until is not None and now < request.valid_until
 
 
+_ASK_A_PERSON = "A person has to find out; do not repeat this."
+
+
 def settle(
     evidence: Evidence,
     text: str,
@@ -155,11 +159,13 @@ def settle(
         case Evidence.DEBITED:
             return Outcome(Finding.UNKNOWN, f"{text} Do not repeat this; the same key is sent again.")
         case Evidence.UNPROVEN | Evidence.HALF_DONE:
-            return Outcome(Finding.UNRESOLVED, f"{text} A person has to find out; do not repeat this.")
+            return Outcome(Finding.UNRESOLVED, f"{text} {_ASK_A_PERSON}")
     if not history.is_quiet(now):
         return Outcome(Finding.UNKNOWN, f"{text} An earlier attempt may still arrive; do not repeat this.")
     if refused is None and approval_holds and not history.key_spent and not outdated:
         return Outcome(Finding.UNKNOWN, f"{text} Do not repeat this; the same key is sent again.")
+    if evidence is Evidence.UNSEEN:
+        return Outcome(Finding.UNRESOLVED, f"{text} {_ASK_A_PERSON}")
     return Outcome(Finding.REFUSED, f"{text} Nothing moved. Make a new request if it is still wanted.")
 
 

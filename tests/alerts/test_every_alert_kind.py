@@ -662,7 +662,7 @@ ELSEWHERE = {
     "deliveries_refused": ("tests/events/test_events_receiver.py", "deliveries_refused"),
     "handover": ("tests/handlers/test_people_commands.py", 'open_of(tx, "handover")'),
     "key_reused": ("tests/services/test_topup_outcome_table.py", "key_reused"),
-    "landed_late": ("tests/services/test_topup_outcome_table.py", "landed_late"),
+    "landed_late": ("tests/services/test_whose_evidence.py", "landed_late"),
     "paused": ("tests/handlers/test_people_commands.py", "Sending to main is paused by"),
     "relay_destinations": ("tests/relay/test_relay.py", "relay_destinations"),
     "tampered": ("tests/services/test_tampering.py", "tampered"),

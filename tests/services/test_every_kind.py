@@ -251,7 +251,9 @@ async def test_after_a_lost_answer_looking_tells_the_truth_and_the_request_ends_
     operation = kind_class(kind)(request.terms, request.subject_label)
     partner = world.core.partners["main"]
     nothing = await operation.look(partner, sought(world, request))
-    assert nothing.evidence in (Evidence.ABSENT, Evidence.UNPROVEN), "seen before it was sent"
+    assert nothing.evidence in (Evidence.ABSENT, Evidence.UNSEEN, Evidence.UNPROVEN), (
+        "seen before it was sent"
+    )
 
     # The client repeats a freeze and a submission by itself; both answers are lost.
     lost = 4 if kind in REPEATED_BY_THE_CLIENT else 2

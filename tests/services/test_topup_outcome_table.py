@@ -406,8 +406,8 @@ async def test_given_up_only_when_nothing_of_ours_can_arrive_any_more_and_watche
     await world.core.partners["main"].top_up(request.subject, b'{"amount_usd":50.00}', key=request.key)
     await world.advance(47 * 3600)
     await maintenance.sweep_late_landings(world.core)
-    assert (await world.request(request.id)).state is State.SUCCEEDED
-    assert await alert_kinds(world) == {"landed_late"}
+    assert (await world.request(request.id)).state is State.UNRESOLVED, "a debit proves no credit"
+    assert await alert_kinds(world) == {"unresolved"}
 
 
 async def test_a_landing_later_than_48_hours_after_it_was_given_up_is_not_looked_for(world: World) -> None:

@@ -151,6 +151,11 @@ def test_what_a_look_proves() -> None:
     assert settled(Evidence.DEBITED, refused=True) is Finding.UNRESOLVED
     assert settled(Evidence.DEBITED, outdated=True) is Finding.UNRESOLVED
     assert settled(Evidence.UNPROVEN) is Finding.UNRESOLVED
+    assert settled(Evidence.HALF_DONE) is Finding.UNRESOLVED
+    assert settled(Evidence.UNSEEN) is Finding.UNRESOLVED
+    assert settled(Evidence.UNSEEN, refused=True) is Finding.UNRESOLVED
+    assert settled(Evidence.UNSEEN, holds=True) is Finding.UNKNOWN, "the same call again tells"
+    assert settled(Evidence.UNSEEN, after_s=0) is Finding.UNKNOWN, "it may still arrive"
 
 
 def test_absence_is_believed_only_when_nothing_of_ours_can_still_arrive() -> None:

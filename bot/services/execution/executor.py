@@ -241,7 +241,7 @@ async def _finish(core: Core, work: _Work, answered: _Answered) -> None:
     async with core.store.begin() as tx:
         made = _with_answer(await attempts.of(tx, work.request.id), work, answered)
         history = planning.History.of(made, work.operation.endpoint)
-        unreadable = answered.finding in (Evidence.UNPROVEN, Evidence.HALF_DONE)
+        unreadable = answered.finding in (Evidence.UNPROVEN, Evidence.UNSEEN, Evidence.HALF_DONE)
         readable = not (outcome.finding is Finding.UNRESOLVED and unreadable)
         change = planning.after(outcome, work.request, history, tx.now, readable=readable)
         request = await requests.finish(

@@ -7,7 +7,7 @@ That somebody stopped sending (`bot.services.operators.pausing`) is another paus
 from __future__ import annotations
 
 from bot.domain.alerts import account_alerts
-from bot.domain.errors import CountersignError
+from bot.domain.errors import Paused
 from bot.partner.errors import Forbidden, PartnerError
 from bot.services import alerts, audit
 from bot.services.core import Core
@@ -26,7 +26,7 @@ _CAUSES = {
 _NO_KEY = "the API does not take the key"
 
 
-class OtherAccount(CountersignError):
+class OtherAccount(Paused):
     """The key of a program is of another account than the program is tied to."""
 
     reason = "other_account"

@@ -106,14 +106,15 @@ class Sought:
     """A request whose traces a look is after.
 
     `key` is the Idempotency-Key that was sent; `since` and `last_sent_at` are when it was first and last sent, aware
-    UTC times by our clock; `facts` are those of the preview. `others` tells what other requests have made: asked
-    after the API was read, so that whoever made what was seen is known by then.
+    UTC times by our clock; `facts` are those of the preview and `seen` those of the last look. `others` tells what
+    other requests have made: asked after the API was read, so that whoever made what was seen is known by then.
     """
 
     key: str
     since: datetime
     last_sent_at: datetime
     facts: Facts = dataclasses.field(default_factory=dict)
+    seen: Facts = dataclasses.field(default_factory=dict)
     others: Callable[[], Awaitable[Others]] = nobody_else
 
     @property

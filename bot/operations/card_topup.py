@@ -16,6 +16,7 @@ from bot.operations._handling import Handling
 from bot.outcomes import Evidence, Finding, Outcome
 from bot.partner.calls import cards as card_calls
 from bot.partner.client import PartnerClient
+from bot.partner.models import LedgerMark
 
 
 class Many(Batch):
@@ -148,14 +149,19 @@ class TopUp(Operation):
 
         A refund row beside it proves that the money came back. Source: Ledger entry, GET /ledger.
         """
-        rows = await partner.find_top_up(sought.key, since=sought.ledger_since)
-        facts = {
-            "debit_usd": None if rows.debit is None else str(rows.debit.amount_usd),
-            "refund_usd": None if rows.refund is None else str(rows.refund.amount_usd),
-        }
-        if rows.debit is None:
+        seen = sought.seen
+        mark = (
+            LedgerMark(seen["ledger_rows"], tuple(seen["ledger_newest"])) if "ledger_rows" in seen else None
+        )
+        rows = await partner.find_top_up(sought.key, since=sought.ledger_since, mark=mark)
+        debit = seen.get("debit_usd") if rows.debit is None else str(rows.debit.amount_usd)
+        refund = seen.get("refund_usd") if rows.refund is None else str(rows.refund.amount_usd)
+        facts: dict[str, Any] = {"debit_usd": debit, "refund_usd": refund}
+        if rows.mark is not None:  # where the next look goes on
+            facts |= {"ledger_rows": rows.mark.rows, "ledger_newest": list(rows.mark.newest)}
+        if debit is None:
             return Look(Evidence.ABSENT, "The ledger shows no debit under this key.", facts)
-        if rows.refund is not None:
+        if refund is not None:
             return Look(
                 Evidence.UNDONE, "The ledger shows the debit and its return: the float is whole.", facts
             )

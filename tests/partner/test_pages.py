@@ -144,6 +144,31 @@ async def test_what_a_top_up_came_to_is_read_without_the_rows_from_before_it_was
         assert len(ledger.pages) <= 9
 
 
+async def test_a_ledger_that_was_read_to_a_mark_is_read_on_from_there(clock: FrozenClock) -> None:
+    """However long a request stays unresolved, a look costs what came in since the last one."""
+    ledger = Ledger([entry(n, created_at=moment(min(n, 1000))) for n in range(1000)])
+    client = client_of(CannedApi(ledger), clock)
+    first = await client.find_top_up("late")
+    for n in range(150):
+        ledger.rows.insert(0, entry(0, reference="topup:late") if n == 20 else entry(2000 + n))
+    ledger.pages.clear()
+
+    second = await client.find_top_up("late", mark=first.mark)
+
+    assert (first.debit, len(second.rows)) == (None, 1)
+    assert ledger.pages == [1, 2]
+
+
+async def test_a_mark_that_the_ledger_no_longer_fits_is_not_trusted(clock: FrozenClock) -> None:
+    """A row that came in below it, dated before others, would never be seen."""
+    ledger = Ledger([entry(number) for number in range(300)])
+    client = client_of(CannedApi(ledger), clock)
+    first = await client.find_top_up("late")
+    ledger.rows.insert(200, entry(0, reference="topup:late"))
+
+    assert (await client.find_top_up("late", mark=first.mark)).debit is not None
+
+
 @pytest.mark.rule("R113", "R114")
 async def test_evidence_is_matched_exactly_or_up_to_a_colon(clock: FrozenClock) -> None:
     """R113, R114; U26."""

@@ -1,8 +1,9 @@
 """Account, funding and the ledger: GET /me to GET /ledger."""
 
 from collections.abc import AsyncIterator
-from contextlib import suppress
+from contextlib import aclosing, suppress
 from datetime import datetime
+from typing import Any, cast
 
 from bot.partner import answers, endpoints, models, shapes
 from bot.partner.answers import NO_ANSWER, Answer, Finding
@@ -65,6 +66,8 @@ LEDGER = Endpoint(
     shapes.holding(entries=shapes.rows_of(models.LedgerEntry), **shapes.PAGED),
     Sent(query=("limit", "page")),
 )
+
+_QUICK_PAGES = 5
 
 
 class AccountCalls(Calls):
@@ -135,7 +138,10 @@ class AccountCalls(Calls):
         row, when the rows given may not be all.
         """
         rows = pages.newest_first(
-            lambda number: self.ledger(number, pages.PAGE, lane=lane),
+            # A long reading leaves to others what is kept for them.
+            lambda number: self.ledger(
+                number, pages.PAGE, lane=lane if number <= _QUICK_PAGES else Lane.BACKGROUND
+            ),
             lambda row: since is not None and row.created_at < since,
             first,
         )
@@ -150,16 +156,42 @@ class AccountCalls(Calls):
             ) from None
 
     async def ledger_since(
-        self, since: datetime | None, *, lane: Lane = Lane.MONEY
+        self, since: datetime | None, *, lane: Lane = Lane.PEOPLE
     ) -> list[models.LedgerEntry]:
         """As `ledger_entries`, in one piece: read again, a few times, when it moved. Raises LedgerMoving."""
+        return (await self.ledger_beyond(None, since, lane=lane))[0]
+
+    async def ledger_beyond(
+        self, mark: models.LedgerMark | None, since: datetime | None, *, lane: Lane = Lane.PEOPLE
+    ) -> tuple[list[models.LedgerEntry], models.LedgerMark]:
+        """The rows that came in since the mark, or back to `since` where it is None or the ledger does not fit it.
+
+        The newest first, with how far was read now. Read again, a few times, when it moved. Raises LedgerMoving.
+        """
         for _ in range(pages.READINGS - 1):
             with suppress(LedgerMoving):
-                return [entry async for entry in self.ledger_entries(since=since, lane=lane)]
-        return [entry async for entry in self.ledger_entries(since=since, lane=lane)]
+                return await self._ledger_beyond(mark, since, lane)
+        return await self._ledger_beyond(mark, since, lane)
+
+    async def _ledger_beyond(
+        self, mark: models.LedgerMark | None, since: datetime | None, lane: Lane
+    ) -> tuple[list[models.LedgerEntry], models.LedgerMark]:
+        first = await self.ledger(1, pages.PAGE, lane=lane)
+        now = models.LedgerMark(first.total, first.rows[0].marks if first.rows else ())
+        new = first.total - mark.rows if mark else -1
+        rows: list[models.LedgerEntry] = []
+        found = self.ledger_entries(since=None if new >= 0 else since, first=first, lane=lane)
+        async with aclosing(cast(Any, found)) as entries:  # left early, so it is closed
+            async for row in entries:
+                if len(rows) == new and mark is not None:
+                    if row.marks == mark.newest:
+                        return rows, now
+                    return await self._ledger_beyond(None, since, lane)
+                rows.append(row)
+        return rows, now
 
     async def order_claims(
-        self, *, since: datetime | None = None, lane: Lane = Lane.MONEY
+        self, *, since: datetime | None = None, lane: Lane = Lane.PEOPLE
     ) -> dict[str, models.LedgerEntry]:
         """The ledger's claim rows of card orders since `since`, by the id of the card that was produced.
 
@@ -173,16 +205,23 @@ class AccountCalls(Calls):
         }
 
     async def find_top_up(
-        self, key: str, *, since: datetime | None = None, lane: Lane = Lane.MONEY
+        self,
+        key: str,
+        *,
+        since: datetime | None = None,
+        mark: models.LedgerMark | None = None,
+        lane: Lane = Lane.PEOPLE,
     ) -> models.TopUpEvidence:
         """What the ledger since `since`, by the service's clock, shows for a top-up under this key.
 
-        None = the whole ledger. Read it only when no request with this key can still be on its way. The reference is
-        matched exactly, or up to a colon, which no key contains: `topup:k1` must not find `topup:k10`.
+        None = the whole ledger; with `mark`, what came in since it was read so far. Read it only when no request with
+        this key can still be on its way. The reference is matched exactly, or up to a colon, which no key contains:
+        `topup:k1` must not find `topup:k10`.
         """
         reference = f"topup:{key}"
         debits, refunds = [], []
-        for entry in await self.ledger_since(since, lane=lane):
+        entries, read_to = await self.ledger_beyond(mark, since, lane=lane)
+        for entry in entries:
             found = entry.reference or ""
             if entry.kind == "card_topup" and found == reference:
                 debits.append(entry)
@@ -192,4 +231,5 @@ class AccountCalls(Calls):
             debit=debits[0] if debits else None,
             refund=refunds[0] if refunds else None,
             rows=(*debits, *refunds),
+            mark=read_to,
         )

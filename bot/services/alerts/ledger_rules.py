@@ -82,13 +82,13 @@ async def _summed(core: Core, partner: PartnerClient, first: Page[LedgerEntry], 
     total_usd, fresh, place = known.total_usd, list[LedgerEntry](), 0
     async for entry in partner.ledger_entries(first=first, lane=Lane.BACKGROUND):
         if place == new:
-            if _marks(entry) != known.newest:
+            if list(entry.marks) != known.newest:
                 return await _read_whole(core, partner, first, 0)
             break
         total_usd = exact_sum((total_usd, entry.amount_usd))
         fresh.append(entry)
         place += 1
-    newest = _marks(first.rows[0]) if first.rows else []
+    newest = list(first.rows[0].marks) if first.rows else []
     return _Sum(first.total, total_usd, newest, known.whole_at, [e for e in fresh if _may_need_a_cause(e)])
 
 
@@ -111,14 +111,8 @@ async def _read_whole(core: Core, partner: PartnerClient, first: Page[LedgerEntr
         if place < first.total - known_rows and _may_need_a_cause(entry):
             fresh.append(entry)
         place += 1
-    newest = _marks(first.rows[0]) if first.rows else []
+    newest = list(first.rows[0].marks) if first.rows else []
     return _Sum(first.total, total_usd, newest, core.clock.now(), fresh)
-
-
-def _marks(entry: LedgerEntry) -> list[str]:
-    """What tells a row from others: rows have no id."""
-    texts = (entry.kind, entry.reference, entry.card_id, entry.description, entry.created_at.isoformat())
-    return [str(entry.amount_usd), *(text or "" for text in texts)]
 
 
 def _stored(found: _Sum, differs_usd: Decimal | None) -> dict[str, Any]:

@@ -22,7 +22,8 @@ async def look(core: Core, request: Request, operation: Operation) -> Look:
     async def others() -> Others:
         return await _others(core, request, operation)
 
-    sought = Sought(request.key, since, max(sent, default=since), request.facts, others)
+    last = max(sent, default=since)
+    sought = Sought(request.key, since, last, request.facts, request.outcome or {}, others)
     return await operation.look(core.partners[request.program], sought)
 
 

@@ -21,6 +21,8 @@ from storage.requests import attempts, drafts, requests
 from storage.transaction import Tx
 
 log = logging.getLogger("countersign.upkeep")
+# So many rows of the ledger are ten calls of the API.
+_WORTH_KEEPING = 1_000
 DRAFTS_KEPT_FOR = timedelta(hours=1)
 
 
@@ -58,11 +60,16 @@ async def _look_again(core: Core, request: Request) -> None:
     except PartnerError as error:
         log.warning("upkeep.not_looked_up", extra={"request": request.id, "error": str(error)})
         return
-    if look.evidence not in (Evidence.DONE, Evidence.DEBITED, Evidence.HALF_DONE):
-        return
     try:
         async with core.store.begin() as tx:
-            await _landed(tx, core, request, look)
+            if look.evidence in (Evidence.DONE, Evidence.DEBITED, Evidence.HALF_DONE):
+                await _landed(tx, core, request, look)
+            elif (
+                look.facts.get("ledger_rows", 0)
+                > (request.outcome or {}).get("ledger_rows", 0) + _WORTH_KEEPING
+            ):
+                # Nothing is new but how far was read, so that the next look need not read it again.
+                await requests.touch(tx, request, outcome={**(request.outcome or {}), **look.facts})
     except Stale:
         log.info("upkeep.moved_meanwhile", extra={"request": request.id})  # looked up again the next time
 

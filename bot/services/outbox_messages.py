@@ -39,6 +39,12 @@ async def redraw(tx: Tx, core: Core, request: Request) -> None:
     await _put(tx, core, kinds.REQUEST_CARD, request.id, (request.id, request.version, core.ids.ulid()))
 
 
+async def post_anew(tx: Tx, core: Core, subject: Subject) -> None:
+    """The message in whose thread lines of this subject go: it is not in Slack any more."""
+    kind = kinds.REQUEST_CARD if subject.about is kinds.About.REQUEST else kinds.ALERT
+    await _put(tx, core, kind, subject.id, (subject.id, "anew", core.ids.ulid()))
+
+
 async def progress(tx: Tx, core: Core, batch: Request) -> None:
     """Draw a batch while its rows go on: at most once in `PROGRESS_EVERY`, with all that has happened by then."""
     await _progress(tx, core, batch.id)

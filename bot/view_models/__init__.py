@@ -27,7 +27,7 @@ from bot.view_models.conversation import (
     Step,
     Words,
 )
-from bot.view_models.messages import MessageView
+from bot.view_models.messages import MessageView, PlainView
 from bot.view_models.money import AddressView, FloatHistory, FloatPoint, FloatView, FundingView, RunwayView
 from bot.view_models.operators import CodeView, DelegationView, PolicyRow, PolicyView, WebhookView, WhoView
 from bot.view_models.requests import (
@@ -90,6 +90,7 @@ __all__ = [
     "Offer",
     "Offers",
     "OpenFunding",
+    "PlainView",
     "PolicyRow",
     "PolicyView",
     "ProgramState",

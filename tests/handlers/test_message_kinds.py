@@ -18,7 +18,7 @@ from bot.services.core import Core
 from bot.services.message_kinds import MESSAGES, About, MessageKind, Subject
 from bot.services.messages import view_model_loader
 from bot.services.money import float_lookups
-from bot.view_models import CodeView, MessageView
+from bot.view_models import CodeView, MessageView, PlainView
 from handlers.slack_api import publish
 from storage import audit
 from storage.audit import Anchor
@@ -203,8 +203,8 @@ def test_every_view_model_of_the_outbox_has_one_kind_and_one_view() -> None:
 
     assert len(shown) == len(set(shown))
     assert set(view_model_loader.LOADERS) == set(MESSAGES)
-    # The one that never comes from the outbox: a code is in memory alone.
-    assert {*shown, CodeView} == set(get_args(MessageView)) == set(publish.VIEWS)
+    # Two are of no kind: a code is in memory alone, and plain text stands for a message of any kind.
+    assert {*shown, CodeView, PlainView} == set(get_args(MessageView)) == set(publish.VIEWS)
 
 
 def test_no_two_kinds_are_stored_alike() -> None:

@@ -17,7 +17,7 @@ from bot.services.messages import audit_anchors, digest, reminders
 from bot.services.operators import confirmations, delegations, programs
 
 Run = Callable[[], Awaitable[None]]
-# One that may be done twice, and one about what this process alone has seen.
+# One that may be done twice, and one that writes down what this process alone has seen.
 _EVERYWHERE = frozenset({"expire", "deliveries"})
 
 
@@ -60,6 +60,8 @@ def table(core: Core, watchers: Watchers, poll: Poll, keeps: Retention) -> list[
         Job("funding", poll.funding.total_seconds(), poller.funding, calls=1),
         Job("events", poll.events.total_seconds(), watchers.backfill.run_once, calls=1),
         Job("cards", poll.cards.total_seconds(), poller.cards, calls=5),
+        Job("first-cards", 5, poller.first_cards),
+        Job("moved", 3, poller.moved),
         Job("ledger", poll.ledger.total_seconds(), poller.ledger, calls=10),
         Job("webhook", 300, poller.webhook, calls=2),
         Job("runway", 600, poller.runway),

@@ -146,10 +146,15 @@ async def set_status(tx: Tx, card_id: str, status: str) -> None:
 
 
 async def set_balances(tx: Tx, read: Sequence[tuple[str, Decimal, datetime]]) -> None:
-    """Many balances with the time each was read at; cards the directory does not know are left out."""
+    """Many balances with the time each was read at; cards the directory does not know are left out.
+
+    A balance that was read later stays: what is given here may be some minutes old.
+    """
     if not read:
         return
-    changed = update(t.card).where(t.card.c.id == bindparam("card"))
+    c = t.card.c
+    is_newer = or_(c.balance_at.is_(None), c.balance_at <= bindparam("balance_at"))
+    changed = update(t.card).where(c.id == bindparam("card"), is_newer)
     rows = [
         {"card": card_id, "balance_usd": balance_usd, "balance_at": at} for card_id, balance_usd, at in read
     ]

@@ -116,12 +116,16 @@ async def reword(
     return await _change(tx, alert_id, severity=severity, title=title, text=text, **raised)
 
 
-async def resolve(tx: Tx, dedupe: str) -> Alert | None:
-    """The condition is over; None when no alert of it is open."""
+async def resolve(tx: Tx, dedupe: str, *, title: str = "", text: str = "") -> Alert | None:
+    """The condition is over; None when no alert of it is open.
+
+    `title` and `text`: how it ended; those of the alarm stay where they are not given.
+    """
+    told = {name: words for name, words in (("title", title), ("text", text)) if words}
     row = await tx.run(
         update(t.alert)
         .where(t.alert.c.dedupe == dedupe, _open())
-        .values(state="resolved", resolved_at=tx.now, updated_at=tx.now)
+        .values(state="resolved", **told, resolved_at=tx.now, updated_at=tx.now)
         .returning(t.alert)
     )
     found = row.one_or_none()

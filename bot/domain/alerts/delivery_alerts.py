@@ -73,8 +73,8 @@ DELIVERIES_REFUSED = AlertKind(
     ),
     endings=over(
         "No delivery to {program} is refused any more",
-        "Some were refused for {lasted}. Nothing of them was stored. Genuine events are delivered again or were read"
-        " from the event log.",
+        "Some were refused for {lasted}, and nothing of those was stored. Genuine events come again, or were read from"
+        " the event log.",
     ),
     condition_name="deliveries",
 )
@@ -154,7 +154,7 @@ RELAY_UNREADABLE = AlertKind(
     name="relay_unreadable",
     told_when="a copy of an event for another system cannot be opened in the database",
     found_by="relay",
-    ends="it was opened, or dropped",
+    ends="a person has it sent again, or it was dropped",
     wordings=one(
         Severity.WARNING,
         "{count} events for {destination} cannot be opened",
@@ -162,7 +162,16 @@ RELAY_UNREADABLE = AlertKind(
         " They were set aside, and the other events for {destination} go on. {destination} can read these events from"
         " the event log: {events}.",
     ),
-    endings=over("Events for {subject} can be opened again", "Some could not for {lasted}."),
+    endings={
+        "": Ending(
+            "{subject}: no event is set aside any more",
+            "Those that did not open were dropped, {lasted} after the alert.",
+        ),
+        "sent again": Ending("{subject}: what was set aside is tried again", "{who} started it."),
+        "not a destination": Ending(
+            "{subject} is not a destination any more", "What was waiting for it was dropped."
+        ),
+    },
     buttons=(Button.ACK, Button.SNOOZE, Button.REDELIVER, Button.MORE),
 )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bot.domain.alerts.alert_kind import AlertKind, Said, Severity, Wording, one
+from bot.domain.alerts.alert_kind import AlertKind, Said, Severity, Wording, one, over
 
 _WAITS = "{purchase} waits for a 3-D Secure code."
 
@@ -43,6 +43,7 @@ THREE_DS = AlertKind(
             " card got none, buy again.",
         ),
     },
+    endings=over("The code was sent", "It went to the person named for the card."),
     digest_word="3-D Secure code",
     runbook="3ds-code_person",
 )

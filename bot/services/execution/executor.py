@@ -92,7 +92,7 @@ async def execute(core: Core, request_id: str) -> None:
 
 
 async def _refresh_card(core: Core, work: _Work, answered: _Answered) -> None:
-    """Show the card as it now is. A failed read costs nothing: the directory is read whole every few minutes."""
+    """Show the card as it now is. A failed read is made up for: the reading is owed."""
     card_id = work.operation.changed_card(answered.outcome)
     if card_id is None:
         return
@@ -272,6 +272,9 @@ async def _finish(core: Core, work: _Work, answered: _Answered) -> None:
         of_kind = work.operation.effects(outcome)
         found = effects.of_outcome(request, change.event, outcome, sent=sent, of_kind=of_kind)
         await effect_writer.write(tx, core, request, found)
+        card_id = work.operation.changed_card(outcome)
+        if outcome.finding is Finding.SUCCEEDED and card_id is not None:
+            await card_sync.owe_reading(tx, request.program, card_id, request.id)
         core.crash_point("execution.finishing")
 
 

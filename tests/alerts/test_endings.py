@@ -1,0 +1,141 @@
+"""A resolved alert says how it came out, and never repeats what the alarm told people to do."""
+
+from __future__ import annotations
+
+import re
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from bot.domain.alerts import AlertKind, Said, catalogue, people_alerts
+from bot.domain.alerts.alert_kind import Wording
+from bot.domain.time import in_words
+from bot.services.alerts import alert_actions, lifecycle
+from storage.messages import Alert
+from storage.messages import alerts as rows
+from tests.alerts.conftest import Desk
+from tests.handlers.office import CAROL
+
+PEOPLES_WORDS = (people_alerts.HANDOVER, people_alerts.CONSENT)
+"""What people wrote, or what came of it, stays to be read when it is over."""
+NEVER_OPEN_FOR_LONG = ("told once", "never")
+
+
+def filled(template: str) -> str:
+    return re.sub(r"\{[^}]*\}", "x", template)
+
+
+def sentences(text: str) -> set[str]:
+    return {part.strip() for part in re.split(r"[.;:]\s", text) if len(part.split()) > 2}
+
+
+def cases() -> list[Any]:
+    found = [
+        (kind, case, words) for kind in catalogue.CATALOGUE.values() for case, words in kind.wordings.items()
+    ]
+    return [pytest.param(*one, id=f"{one[0].name}-{one[1] or 'one'}") for one in found]
+
+
+async def raised_and_resolved(
+    desk: Desk, kind: AlertKind, words: Wording, subject: str
+) -> tuple[Said, Alert]:
+    core = desk.office.core
+    said = Said(kind, words.severities[0], filled(words.title), filled(words.text))
+    condition = kind.condition("main", subject)
+    async with core.store.begin() as tx:
+        alert = await lifecycle.keep(tx, core, said, condition=condition, subject=subject)
+    await desk.office.world.advance(720)
+    async with core.store.begin() as tx:
+        await lifecycle.resolve(tx, core, condition)
+        over = await rows.get(tx, alert.id)
+    assert over is not None
+    return said, over
+
+
+async def test_a_resolved_alert_of_any_kind_never_repeats_the_alarm(desk: Desk) -> None:
+    for n, param in enumerate(cases()):
+        kind, case, words = param.values
+        said, over = await raised_and_resolved(desk, kind, words, f"subject-{n}")
+
+        assert over.state == "resolved"
+        assert "{" not in over.title + over.text, (kind.name, case)
+        if kind not in PEOPLES_WORDS:
+            assert over.title != said.title, (kind.name, case)
+            assert not sentences(said.text) & sentences(over.text), (kind.name, case)
+
+
+def test_every_kind_that_can_end_has_an_ending_of_its_own() -> None:
+    plain = AlertKind(name="x", told_when="", found_by="", ends="", wordings={}).endings[""]
+    without = {kind.name for kind in catalogue.CATALOGUE.values() if kind.endings[""] == plain}
+    never = {k.name for k in catalogue.CATALOGUE.values() if k.ends.startswith(NEVER_OPEN_FOR_LONG)}
+
+    assert without == never
+
+
+async def test_an_unknown_outcome_that_was_found_says_how_it_came_out(desk: Desk) -> None:
+    world = desk.office.world
+    await world.fault("processor", processor="5xx")
+    request = await world.top_up("25")
+    await world.run_due()
+    await desk.posted()
+    assert "do not repeat this" in (await desk.only())
+
+    await world.tell(f"topups/{request.key}/resolve", {"as": "credited"})
+    await world.run(60)
+    await desk.posted()
+
+    found = await world.request(request.id)
+    told = await desk.only()
+    assert told.startswith(f"✓ Resolved: {request.id} {found.state}: ")
+    assert found.outcome_text.rstrip(".") in told
+    assert "The outcome was not known for " in told
+    assert "do not repeat this" not in told
+    assert "may have left the float" not in told
+
+
+async def test_an_alert_closed_by_hand_says_by_whom_and_that_it_may_come_back(desk: Desk) -> None:
+    await desk.buy("ACME", decline_code="processing_error")
+    await desk.log()
+    await desk.handled()
+    (alert,) = await desk.bot.open_alerts()
+
+    await alert_actions.end(desk.office.core, alert.id, CAROL)
+    await desk.posted()
+
+    told = await desk.only()
+    assert "Closed by carol" in told
+    assert "a new alert is raised" in told
+
+
+async def test_what_silenced_the_alarm_silences_its_end(desk: Desk) -> None:
+    core = desk.office.core
+    kind = catalogue.of("float_low")
+    await alert_actions.mute(core, CAROL, name="quiet", kind=kind.name, about="main is low")
+
+    said = Said(kind, kind.severities[-1], "Float of main is low: 1", "It is so.")
+    async with core.store.begin() as tx:
+        await lifecycle.keep(tx, core, said, condition=kind.condition("main"), subject="main")
+    await desk.office.world.advance(60)
+    async with core.store.begin() as tx:
+        await lifecycle.resolve(tx, core, kind.condition("main"))
+    await desk.posted()
+
+    assert await desk.seen() == []
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"),
+    [
+        (0, "0 seconds"),
+        (1, "1 second"),
+        (89, "89 seconds"),
+        (90, "2 minutes"),
+        (720, "12 minutes"),
+        (5_400, "2 hours"),
+        (170_000, "47 hours"),
+        (172_800, "2 days"),
+    ],
+)
+def test_a_span_is_said_in_the_one_unit_that_fits(seconds: int, words: str) -> None:
+    assert in_words(timedelta(seconds=seconds)) == words

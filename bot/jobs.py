@@ -13,7 +13,7 @@ from bot.services.cards import details_link
 from bot.services.core import Core
 from bot.services.events import Backfill, Poller, Webhooks, otp_delivery, retention
 from bot.services.execution import maintenance
-from bot.services.messages import audit_anchors, digest, reminders
+from bot.services.messages import audit_anchors, digest, reminders, waiting
 from bot.services.operators import confirmations, delegations, programs
 
 Run = Callable[[], Awaitable[None]]
@@ -74,6 +74,7 @@ def table(core: Core, watchers: Watchers, poll: Poll, keeps: Retention) -> list[
         Job("declines", 30, lambda: decline_rules.settle(core)),
         Job("deliveries", 30, watchers.webhooks.report),
         Job("late-landings", 900, lambda: maintenance.sweep_late_landings(core)),
+        Job("messages", 30, lambda: waiting.watch(core)),
         Job("anchor", 900, lambda: audit_anchors.drop(core)),
         Job("policy", 600, lambda: maintenance.check_policy(core)),
         Job("codes", 60, lambda: otp_delivery.settle(core)),

@@ -32,7 +32,7 @@ from bot.view_models import (
     ResultsView,
 )
 from handlers.slack_api import chart_upload
-from handlers.slack_api.errors import body_of, code_of, retry_after_s, status_of
+from handlers.slack_api.errors import TROUBLES, body_of, code_of, retry_after_s, status_of
 from handlers.views import Block, alerts, card_details, charts, plain
 from handlers.views.requests import request_card
 
@@ -85,8 +85,6 @@ _CLOSED = frozenset(
         *("team_access_not_granted", "access_denied", "ekm_access_denied", "enterprise_is_restricted"),
     }
 )
-# Slack's own troubles that come as a 200.
-_TROUBLES = frozenset({"internal_error", "fatal_error", "service_unavailable", "request_timeout"})
 # Slack's clock and ours may differ by this much when we look for a message posted "since" a moment.
 _CLOCK_SLACK = timedelta(minutes=2)
 _PAGE = 200
@@ -274,6 +272,6 @@ def _trouble(error: SlackApiError, code: str, *, maybe_sent: bool, is_file: bool
     wait_s = retry_after_s(error)
     if wait_s is not None:
         return SlackTrouble("ratelimited", retry_after_s=wait_s)
-    if status_of(error) >= 500 or code in _TROUBLES:
+    if status_of(error) >= 500 or code in TROUBLES:
         return SlackTrouble(f"{status_of(error)} {code}", maybe_sent=maybe_sent)
     return SlackTrouble(code, only_this=is_file or code not in _CLOSED)

@@ -153,6 +153,12 @@ async def waiting(tx: Tx) -> Waiting | None:
     return Waiting(int(count), row.created_at, row.last_error)
 
 
+async def last_sent_at(tx: Tx) -> datetime | None:
+    """When Slack took a message last."""
+    found: datetime | None = (await tx.run(select(func.max(t.outbox.c.sent_at)))).scalar_one()
+    return found
+
+
 async def sending(tx: Tx, row_id: int) -> bool:
     """Take a row for sending; False when another sender has it. Commit before posting."""
     mine = update(t.outbox).where(t.outbox.c.id == row_id, t.outbox.c.state == "owed")
@@ -172,6 +178,13 @@ async def retry(tx: Tx, row_id: int, *, due_at: datetime, error: str) -> None:
 async def note_error(tx: Tx, row_id: int, error: str) -> None:
     """Why it is not known whether it was sent."""
     await _settle(tx, row_id, last_error=error)
+
+
+async def move(tx: Tx, old: str, new: str) -> None:
+    """What waits for one channel goes to another: the same one, by its id."""
+    o = t.outbox.c
+    waits = update(t.outbox).where(o.channel == old, o.state.in_(("owed", "sending")))
+    await tx.run(waits.values(channel=new))
 
 
 async def drop(tx: Tx, row_id: int, error: str) -> None:

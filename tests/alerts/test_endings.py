@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import re
 from datetime import timedelta
-from typing import Any
 
 import pytest
 
 from bot.domain.alerts import AlertKind, Said, catalogue, people_alerts
-from bot.domain.alerts.alert_kind import Wording
 from bot.domain.time import in_words
 from bot.services.alerts import alert_actions, lifecycle
-from storage.messages import Alert
+from bot.services.requests import approvals
 from storage.messages import alerts as rows
 from tests.alerts.conftest import Desk
-from tests.handlers.office import CAROL
+from tests.handlers.office import BOB, CAROL
 
 PEOPLES_WORDS = (people_alerts.HANDOVER, people_alerts.CONSENT)
 """What people wrote, or what came of it, stays to be read when it is over."""
@@ -30,39 +28,30 @@ def sentences(text: str) -> set[str]:
     return {part.strip() for part in re.split(r"[.;:]\s", text) if len(part.split()) > 2}
 
 
-def cases() -> list[Any]:
-    found = [
-        (kind, case, words) for kind in catalogue.CATALOGUE.values() for case, words in kind.wordings.items()
-    ]
-    return [pytest.param(*one, id=f"{one[0].name}-{one[1] or 'one'}") for one in found]
-
-
-async def raised_and_resolved(
-    desk: Desk, kind: AlertKind, words: Wording, subject: str
-) -> tuple[Said, Alert]:
-    core = desk.office.core
-    said = Said(kind, words.severities[0], filled(words.title), filled(words.text))
-    condition = kind.condition("main", subject)
-    async with core.store.begin() as tx:
-        alert = await lifecycle.keep(tx, core, said, condition=condition, subject=subject)
-    await desk.office.world.advance(720)
-    async with core.store.begin() as tx:
-        await lifecycle.resolve(tx, core, condition)
-        over = await rows.get(tx, alert.id)
-    assert over is not None
-    return said, over
-
-
 async def test_a_resolved_alert_of_any_kind_never_repeats_the_alarm(desk: Desk) -> None:
-    for n, param in enumerate(cases()):
-        kind, case, words = param.values
-        said, over = await raised_and_resolved(desk, kind, words, f"subject-{n}")
+    core = desk.office.core
+    told: list[tuple[Said, str, str]] = []
+    async with core.store.begin() as tx:
+        for kind in catalogue.CATALOGUE.values():
+            for case, words in kind.wordings.items():
+                said = Said(kind, words.severities[0], filled(words.title), filled(words.text))
+                condition = kind.condition("main", f"about {case}")
+                alert = await lifecycle.keep(tx, core, said, condition=condition, subject=f"about {case}")
+                told.append((said, condition, alert.id))
+    desk.office.world.clock.advance(720)
+    async with core.store.begin() as tx:
+        for _, condition, _ in told:
+            await lifecycle.resolve(tx, core, condition)
 
-        assert over.state == "resolved"
-        assert "{" not in over.title + over.text, (kind.name, case)
-        if kind not in PEOPLES_WORDS:
-            assert over.title != said.title, (kind.name, case)
-            assert not sentences(said.text) & sentences(over.text), (kind.name, case)
+    async with core.store.read() as tx:
+        for said, condition, alert_id in told:
+            over = await rows.get(tx, alert_id)
+            assert over is not None
+            assert over.state == "resolved"
+            assert "{" not in over.title + over.text, condition
+            if said.kind not in PEOPLES_WORDS:
+                assert over.title != said.title, condition
+                assert not sentences(said.text) & sentences(over.text), condition
 
 
 def test_every_kind_that_can_end_has_an_ending_of_its_own() -> None:
@@ -92,6 +81,24 @@ async def test_an_unknown_outcome_that_was_found_says_how_it_came_out(desk: Desk
     assert "The outcome was not known for " in told
     assert "do not repeat this" not in told
     assert "may have left the float" not in told
+
+
+async def test_an_outcome_that_two_people_settled_names_them_and_mentions_nobody(desk: Desk) -> None:
+    world = desk.office.world
+    await world.fault("processor", processor="5xx")
+    request = await world.top_up("25")
+    await world.run_due()
+    await world.advance(60)
+    for person in (BOB, CAROL):
+        await approvals.resolve(world.core, request.id, person, verdict="failed", evidence="Support wrote so")
+    await desk.posted()
+
+    told = await desk.only()
+    assert told.startswith(f"✓ Resolved: {request.id} failed: ")
+    assert "bob" in told
+    assert "carol" in told
+    assert "<@" not in told.split("since")[0]
+    assert "&lt;@" not in told
 
 
 async def test_an_alert_closed_by_hand_says_by_whom_and_that_it_may_come_back(desk: Desk) -> None:

@@ -11,6 +11,7 @@ import pytest
 from bot.services.cards import card_lookups, card_sync
 from bot.services.events import Poller
 from bot.services.messages import view_model_loader
+from bot.view_models import RequestView
 from storage.cards import api_snapshots, cards
 from storage.messages import outbox
 from tests.support.world import World
@@ -112,6 +113,7 @@ async def test_a_new_card_has_its_number_as_soon_as_the_service_has_and_its_mess
         owed = [row for row in await outbox.next_due(tx, limit=100) if row.kind == "card"]
         assert await card_sync.owed_readings(tx, "main") == {}
     shown = await view_model_loader.row(world.core, owed[-1])
+    assert isinstance(shown, RequestView)
     assert f"Card ••{last4} is ready." in shown.request.outcome_text
 
 

@@ -17,4 +17,5 @@ __all__ = [
     "digest",
     "reminders",
     "view_model_loader",
+    "waiting",
 ]

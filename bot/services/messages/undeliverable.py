@@ -12,7 +12,7 @@ from enum import StrEnum
 from bot.domain.alerts import delivery_alerts
 from bot.services import alerts
 from bot.services.core import Core
-from bot.services.message_kinds import About, Form, Subject
+from bot.services.message_kinds import About, Subject
 from bot.view_models import PlainView
 from storage.messages import OutboxRow
 from storage.messages import alerts as alert_rows
@@ -95,8 +95,7 @@ async def report(tx: Tx, core: Core, row: OutboxRow, fault: Fault) -> None:
 
 async def mended(tx: Tx, core: Core, row: OutboxRow) -> None:
     """A message about it was sent as it should be."""
-    if row.kind in (Form.CARD, Form.ALERT):
-        await alerts.resolve(tx, core, _condition(row))
+    await alerts.resolve(tx, core, _condition(row))
 
 
 async def _is_about_us(tx: Tx, row: OutboxRow) -> bool:

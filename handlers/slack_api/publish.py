@@ -42,21 +42,18 @@ _REFUSED = "chart_refused"
 _GONE = frozenset({"message_not_found", "cant_update_message", "edit_window_closed"})
 _THREAD_GONE = frozenset({"thread_not_found", "message_not_found", "cannot_reply_to_message"})
 # What Slack says of a content that it will never take [chat.postMessage, chat.update, files.completeUploadExternal].
-_CONTENT = frozenset(
-    {
-        *("invalid_blocks", "invalid_blocks_format", "msg_blocks_too_long", "msg_too_long", "no_text"),
-        *("invalid_arguments", "invalid_array_arg", "invalid_charset", "invalid_form_data"),
-        *(
-            "invalid_metadata_format",
-            "invalid_metadata_schema",
-            "metadata_too_large",
-            "metadata_must_be_sent_from_app",
-        ),
-        *("attachment_payload_limit_exceeded", "too_many_attachments", "cannot_parse_attachment"),
-        *("markdown_text_conflict", "block_mismatch", "slack_file_not_found"),
-        *("invalid_file", "file_too_large", "empty_file", "file_type_not_allowed"),
-    }
-)
+_CONTENT = chart_upload.REFUSALS | {
+    *("invalid_blocks_format", "msg_blocks_too_long", "msg_too_long", "no_text"),
+    *("invalid_array_arg", "invalid_charset", "invalid_form_data", "markdown_text_conflict"),
+    *("invalid_metadata_format", "invalid_metadata_schema", "metadata_too_large", "slack_file_not_found"),
+    *(
+        "attachment_payload_limit_exceeded",
+        "too_many_attachments",
+        "cannot_parse_attachment",
+        "block_mismatch",
+    ),
+    *("invalid_file", "file_too_large", "empty_file", "file_type_not_allowed"),
+}
 # There is nobody who could get it: what is said in plain text would not arrive either.
 _NOBODY = frozenset(
     {

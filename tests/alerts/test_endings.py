@@ -62,6 +62,23 @@ def test_every_kind_that_can_end_has_an_ending_of_its_own() -> None:
     assert without == never
 
 
+async def test_words_given_in_the_transaction_that_ends_it_are_how_it_ended(desk: Desk) -> None:
+    core, kind = desk.office.core, catalogue.of("paused")
+    condition, severity = kind.condition("main"), kind.severities[0]
+    async with core.store.begin() as tx:
+        said = Said(kind, severity, "Paused", "Nothing is sent.")
+        await lifecycle.keep(tx, core, said, condition=condition, subject="main")
+    desk.office.world.clock.advance(60)
+    async with core.store.begin() as tx:
+        said = Said(kind, severity, "It goes on", "Both confirmed it.")
+        alert = await lifecycle.keep(tx, core, said, condition=condition, subject="main")
+        await lifecycle.resolve(tx, core, condition)
+        over = await rows.get(tx, alert.id)
+
+    assert over is not None
+    assert (over.state, over.title, over.text) == ("resolved", "It goes on", "Both confirmed it.")
+
+
 async def test_an_unknown_outcome_that_was_found_says_how_it_came_out(desk: Desk) -> None:
     world = desk.office.world
     await world.fault("processor", processor="5xx")

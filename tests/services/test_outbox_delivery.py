@@ -21,6 +21,7 @@ from bot.view_models import MessageView
 from storage.messages import outbox as rows
 from tests.services.outcome_steps import Fault, execute
 from tests.services.scripted_slack import ScriptedSlack
+from tests.support.waiting import eventually
 from tests.support.world import BOB, World, a_world
 
 APPROVALS = "C0APPROVALS"
@@ -339,15 +340,13 @@ async def test_a_channel_that_hangs_holds_up_no_other_and_is_not_taken_for_a_lef
 
     post.slack.post = hangs  # type: ignore[method-assign]
     running = asyncio.create_task(post.outbox.run())
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(10):
         await reached.wait()
         await post.world.top_up(approved=False)
-        while post.in_channel() != ["card pending"]:
-            await asyncio.sleep(0.01)
+        assert await eventually("the card is posted", post.in_channel) == ["card pending"]
         assert "find" not in post.slack.calls
         answers.set()
-        while not post.alerts():
-            await asyncio.sleep(0.01)
+        await eventually("the alert is posted", post.alerts)
     running.cancel()
     await asyncio.wait({running})
     assert post.alerts() == ["alert raised"]

@@ -181,7 +181,7 @@ MESSAGE_FAILED = AlertKind(
     found_by="outbox",
     ends="the next message about the same thing is shown as it should be",
     wordings={
-        "refused": Wording(
+        "no layout": Wording(
             (Severity.WARNING,),
             "The message about {subject} has no layout",
             "Slack refused its layout: {error}. What it says was sent as plain text, without buttons. {where} Report"

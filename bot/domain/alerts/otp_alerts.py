@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bot.domain.alerts.alert_kind import AlertKind, Said, Severity, Wording, one, over
+from bot.domain.alerts.alert_kind import AlertKind, Ending, Said, Severity, Wording, one
 
 _WAITS = "{purchase} waits for a 3-D Secure code."
 
@@ -43,7 +43,12 @@ THREE_DS = AlertKind(
             " card got none, buy again.",
         ),
     },
-    endings=over("The code was sent", "It went to the person named for the card."),
+    endings={
+        "": Ending("The code is not waited for any more", "The alert was open for {lasted}."),
+        "sent": Ending(
+            "The code for {card} was sent", "It went to the person named for this card, and nowhere else."
+        ),
+    },
     digest_word="3-D Secure code",
     runbook="3ds-code_person",
 )

@@ -47,7 +47,7 @@ CONSENT = AlertKind(
     },
     calls=Calls.APPROVERS,
     calls_when="it is asked",
-    endings=over("{title}", "{text}"),  # the text says by now what came of it
+    endings=over("{title}", "{text}"),  # the text says what came of it
     is_mutable=False,
     buttons=(Button.CONFIRM, Button.DECLINE),
     open_head="◷ To confirm",

@@ -13,7 +13,7 @@ from datetime import timedelta
 
 from bot.domain.alerts import AlertKind, Calls, Ended, Said, Severity, catalogue
 from bot.services import audit, outbox_messages
-from bot.services.alerts import endings
+from bot.services.alerts import resolved_text
 from bot.services.core import Core
 from storage.cards import api_snapshots
 from storage.messages import Alert, alerts, mutes
@@ -104,12 +104,15 @@ async def resolve(
     """The condition is over: its message and its thread say how it ended. Nothing happens where none is open.
 
     `case`: which ending of its kind, where the caller knows better than the facts; `ended`: the words themselves.
+    Without them, words that were given in this same transaction are how it ended.
     """
     before = await alerts.open_one(tx, condition)
     if before is None:
         return
+    if ended is None and before.updated_at == tx.now:
+        ended = Ended(before.title, before.text)
     if ended is None:
-        ended = await endings.of(tx, core, before, actor, await facts_of(tx, before), case)
+        ended = await resolved_text.of(tx, core, before, actor, await facts_of(tx, before), case)
     alert = await alerts.resolve(tx, condition, title=ended.title, text=ended.text)
     if alert is None:  # another process was first
         return

@@ -12,7 +12,6 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Collection
-from contextlib import suppress
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
@@ -56,7 +55,7 @@ class Outbox:
         self._look_at: dict[int, tuple[float, int]] = {}
 
     async def run(self) -> None:
-        """Deliver until cancelled. What was left in mid-send, by whatever end, is read back first."""
+        """Deliver until cancelled. What was left in mid-send, by whatever end, is read back meanwhile."""
         healing: asyncio.Task[None] | None = None
         try:
             while True:
@@ -65,39 +64,33 @@ class Outbox:
                     if healing is not None:
                         healing.result()
                     healing = asyncio.create_task(self.heal(), name="outbox heal")
-                await self._start_due()
-                if not self._sending:
-                    # Not `wait_for`: in Python 3.11 it loses a cancellation that comes together with the bell.
-                    with suppress(TimeoutError):
-                        async with asyncio.timeout(IDLE_S):
-                            await self._core.outbox_bell.wait()
-                    continue
-                await self._first_to_end()
+                await self.deliver_due(to_the_end=False)
         finally:
             await self._stop_sending()
             if healing is not None:
                 await _ended([healing])
 
-    async def _first_to_end(self) -> None:
-        """Until a lane is through, or something new is owed: a channel that hangs holds up no other."""
-        bell = asyncio.create_task(self._core.outbox_bell.wait())
+    async def deliver_due(self, *, to_the_end: bool = True) -> int:
+        """Deliver what is due in every lane that is free; returns how many rows were handled.
+
+        Not `to_the_end`: until one lane is through, something new is owed, or a moment has passed. A lane that hangs
+        then goes on, and holds up no other.
+        """
+        await self._start_due()
+        if to_the_end:
+            try:
+                if self._sending:
+                    await asyncio.wait(self._sending.values())
+                return self._collect()
+            finally:
+                await self._stop_sending()
+        bell = asyncio.create_task(self._core.outbox_bell.wait(), name="outbox bell")
         try:
-            await asyncio.wait(
-                {*self._sending.values(), bell}, timeout=IDLE_S, return_when=asyncio.FIRST_COMPLETED
-            )
+            waited = {*self._sending.values(), bell}
+            await asyncio.wait(waited, timeout=IDLE_S, return_when=asyncio.FIRST_COMPLETED)
         finally:
             bell.cancel()
-        self._collect()
-
-    async def deliver_due(self) -> int:
-        """Deliver what is due in every lane that is free, and wait for it; returns how many rows were handled."""
-        await self._start_due()
-        try:
-            if self._sending:
-                await asyncio.wait(self._sending.values())
-            return self._collect()
-        finally:
-            await self._stop_sending()
+        return self._collect()
 
     async def _stop_sending(self) -> None:
         """Nothing is sent that nobody marks."""
@@ -173,7 +166,7 @@ class Outbox:
         except SlackRefused as refusal:
             if not refusal.plain:
                 raise
-            fault = Fault(Fate.REFUSED, str(refusal))
+            fault = Fault(Fate.NO_LAYOUT, str(refusal))
             view = undeliverable.plain(row, refusal.plain, fault)
             posted = await self._send(row, view, place, lane)
         except Exception as error:  # a fault of ours, or of what is stored: nothing was sent

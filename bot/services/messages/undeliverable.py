@@ -22,7 +22,7 @@ from storage.transaction import Tx
 class Fate(StrEnum):
     """What became of it; the words are the cases of the alert."""
 
-    REFUSED = "refused"
+    NO_LAYOUT = "no layout"
     NOT_DRAWN = "not drawn"
     GIVEN_UP = "given up"
 
@@ -46,7 +46,7 @@ def plain(row: OutboxRow, text: str, fault: Fault) -> PlainView:
 
 
 def _note(row: OutboxRow, fault: Fault) -> str:
-    what = "Slack refused the layout" if fault.fate is Fate.REFUSED else "This message could not be drawn"
+    what = "Slack refused the layout" if fault.fate is Fate.NO_LAYOUT else "This message could not be drawn"
     return f"{what} ({fault.error}), so there are no buttons here. {_where(row)}"
 
 

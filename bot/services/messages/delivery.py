@@ -211,19 +211,18 @@ class Outbox:
     async def _send(
         self, row: OutboxRow, picture: MessageView, place: MessagePlace | None, key: str
     ) -> Posted:
+        if isinstance(picture, DirectView):
+            picture = replace(picture, link=await self._card_link(picture.request.id))
         if place is not None and row.kind in EDITED_IN_PLACE:
             return await self._publisher.update(picture, channel=place.channel, ts=place.ts)
         self._free_at[key] = self._core.clock.monotonic() + self._spacing_s
-        if isinstance(picture, DirectView):
-            picture = replace(picture, link=await self._card_link(row))
         channel = row.channel or await self._publisher.open_direct(row.user or "")
         thread = place.ts if place and row.kind == Form.LINE else None
         return await self._publisher.post(picture, channel=channel, dedupe=row.dedupe, thread_ts=thread)
 
-    async def _card_link(self, row: OutboxRow) -> str | None:
-        """Where the request's card is, for the person who is told of it elsewhere."""
-        async with self._core.store.read() as tx:
-            place = await outbox.place(tx, row.subject, kinds.REQUEST_CARD.form.value)
+    async def _card_link(self, request_id: str) -> str | None:
+        """Where the request's card is, for whoever is told of it elsewhere."""
+        place = await view_model_loader.place(self._core, request_id)
         return None if place is None else await self._publisher.permalink(channel=place.channel, ts=place.ts)
 
     async def _after_trouble(self, row: OutboxRow, key: str, trouble: SlackTrouble) -> None:

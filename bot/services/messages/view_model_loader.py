@@ -129,6 +129,8 @@ LOADERS: Mapping[MessageKind, Load] = {
     kinds.REQUEST_LINE: _request_line,
     kinds.BATCH_RESULTS: _batch_results,
     kinds.REQUESTER_NOTICE: _requester_notice,
+    kinds.REQUESTER_LINE: _request_line,
+    kinds.NOTICE_OF_ONE_CHANGE: _requester_notice,
     kinds.DETAILS_LINK: _details_link,
     kinds.ALERT: _alert,
     kinds.ALERT_LINE: _alert_line,

@@ -115,14 +115,14 @@ class SubmitFunding(Operation):
 
     def progress(self, facts: Facts) -> Progress | None:
         """Submitted, in review, credited, funding rejected or taken back [Funding submission, States]."""
-        if "status" not in facts:
+        if not facts.get("funding_id"):
             return None
         return funding_words.progress_of(facts, requested_on=self.values["network"])
 
     def effects(self, outcome: Outcome) -> Sequence[Effect]:
         """A submission that the API took is followed until it is final, and after."""
-        is_taken = outcome.finding is Finding.SUCCEEDED and "status" in outcome.facts
-        return (FollowFunding(outcome.facts),) if is_taken else ()
+        is_known = outcome.finding is Finding.SUCCEEDED and outcome.facts.get("funding_id")
+        return (FollowFunding(outcome.facts),) if is_known else ()
 
     async def look(self, partner: PartnerClient, key: str, since: Any) -> Look:
         """Done, or undone when rejected, as the list of submissions shows this hash."""

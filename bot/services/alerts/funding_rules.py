@@ -193,7 +193,7 @@ async def _take_in(tx: Tx, core: Core, program: str, new: Known, *, is_quiet: bo
     before: Known = kept.value if kept else {}
     if not is_newer(_reading(new, tx.now), _reading(before, kept.read_at) if kept else None):
         new = {}
-    known: Known = {**_UNKNOWN, **before, **new}
+    known: Known = {**_UNKNOWN, **before, **new, "funding_id": funding_id}
     if kept is not None and new:
         known["read_at"] = max(new["read_at"], before.get("read_at", kept.read_at.isoformat()))
     if kept is None or _is_worth_keeping(known, kept, tx.now):
@@ -317,6 +317,20 @@ async def _count_unverified(tx: Tx, core: Core, program: str, found: Sequence[Fu
         hashes=", ".join(funding_alerts.short_hash(f.tx_hash) for f in waiting),
     )
     await alerts.keep(tx, core, said, condition=condition, subject=program)
+
+
+async def requests_of(tx: Tx, core: Core, funding_id: str) -> list[Request]:
+    """Our requests that submitted this transfer and that the API took, the newest first."""
+    kinds = operations.asking(core.kinds, account_calls.SUBMIT_FUNDING)
+    found: list[Request] = []
+    for program in core.partners:
+        kept = await api_snapshots.get(tx, program, f"{_KEPT}{funding_id}")
+        if kept is not None and kept.value["tx_hash"]:
+            done = await requests.find(
+                tx, states=(State.SUCCEEDED,), kinds=kinds, subject=kept.value["tx_hash"]
+            )
+            found += [request for request in done if request.program == program]
+    return found
 
 
 async def on_its_way(tx: Tx, program: str) -> Decimal:

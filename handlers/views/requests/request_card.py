@@ -88,7 +88,8 @@ def _policy(picture: RequestView) -> list[str]:
         parts = [_confirmed(picture, names)]
     if request.state in (State.EXECUTING, State.UNRESOLVED) and picture.next_look_at:
         parts.append(f"next look {b.when(picture.next_look_at, '{time_secs}')}")
-    return [*parts, f"code {b.esc(picture.code)}", f"asked {b.when(request.created_at)}"]
+    parts += [f"code {b.esc(picture.code)}", f"asked {b.when(request.created_at)}"]
+    return [*parts, f"<{picture.alert_link}|open the alert>"] if picture.alert_link else parts
 
 
 def _confirmed(picture: RequestView, names: str) -> str:

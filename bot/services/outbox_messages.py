@@ -75,10 +75,12 @@ async def line(
     await _put(tx, core, kinds.REQUEST_LINE, request.parent_id or request.id, key, body=body)
 
 
-async def tell_requester(tx: Tx, core: Core, request: Request, actor: str, *, is_news: bool = True) -> None:
+async def tell_requester(
+    tx: Tx, core: Core, request: Request, actor: str, *, is_news: bool = True, is_loud: bool = False
+) -> None:
     """The requester's one direct message about it, unless it was their own doing.
 
-    An edit makes no sound in Slack, so what is bad, or comes late, is a line in its thread as well. Without
+    An edit makes no sound in Slack, so what is bad, comes late or `is_loud` is a line in its thread as well. Without
     `is_news` the message is only drawn again.
     """
     if actor == request.requester or request.parent_id is not None:
@@ -91,7 +93,7 @@ async def tell_requester(tx: Tx, core: Core, request: Request, actor: str, *, is
     if not is_news or told_at is None:
         return
     is_bad = request.state in _UNWELCOME_STATES or request.stage in UNWELCOME
-    if is_bad or tx.now - told_at > NEWS_SEEN_FOR:
+    if is_bad or is_loud or tx.now - told_at > NEWS_SEEN_FOR:
         told = {"line": request.word, "text": request.outcome_text}
         body = {**told, "actor": actor, "version": request.version}
         await _put(tx, core, kinds.REQUESTER_LINE, request.id, key, body=body, person=to)

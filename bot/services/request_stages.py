@@ -38,8 +38,9 @@ async def _move(tx: Tx, core: Core, request_id: str, progress: Progress) -> None
         return
     after = await requests.touch(tx, before, stage=progress.stage, outcome_text=progress.text)
     await outbox_messages.card(tx, core, after)
+    # A request from before it had a stage is told of nothing: its alerts have said all there was.
     if before.stage is not None:
-        await _tell(tx, core, after, is_news=before.stage is not progress.stage)
+        await _tell(tx, core, before, after)
     if before.stage is not progress.stage:
         body = {"kind": after.kind, "stage": after.word, "before": before.word, "digest": after.digest}
         await audit.record(
@@ -47,12 +48,11 @@ async def _move(tx: Tx, core: Core, request_id: str, progress: Progress) -> None
         )
 
 
-async def _tell(tx: Tx, core: Core, request: Request, *, is_news: bool) -> None:
-    """The requester's message shows it; what is bad, or comes late, is a line in the thread as well.
-
-    A request from before it had a stage is told of nothing: its alerts have said all there was.
-    """
-    is_late = request.finished_at is None or tx.now - request.finished_at > outbox_messages.NEWS_SEEN_FOR
-    if is_news and (is_late or request.stage in UNWELCOME):
-        await outbox_messages.line(tx, core, request, request.word, text=request.outcome_text)
-    await outbox_messages.tell_requester(tx, core, request, "", is_news=is_news)
+async def _tell(tx: Tx, core: Core, before: Request, now: Request) -> None:
+    """The requester's message shows it; what is bad or late, or ends what was bad, is a line in the threads as well."""
+    is_news = before.stage is not now.stage
+    is_late = now.finished_at is None or tx.now - now.finished_at > outbox_messages.NEWS_SEEN_FOR
+    is_loud = is_news and (is_late or bool({before.stage, now.stage} & UNWELCOME))
+    if is_loud:
+        await outbox_messages.line(tx, core, now, now.word, text=now.outcome_text)
+    await outbox_messages.tell_requester(tx, core, now, "", is_news=is_news, is_loud=is_loud)

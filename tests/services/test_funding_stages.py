@@ -136,6 +136,14 @@ async def test_each_end_of_a_review_is_the_word_of_the_request(watched: World, d
     assert found.state in COMMITTED, "limits count it as succeeded"
 
 
+async def test_who_read_of_a_review_reads_of_its_end_however_soon_it_comes(watched: World) -> None:
+    await submitted(watched, owner="")
+    await decide(watched, "credit")
+    await polled(watched, 10)
+
+    assert (await told(watched))[-2:] == ["request: credited", "notice: credited"]
+
+
 async def test_less_than_was_sent_is_said(watched: World) -> None:
     request = await submitted(watched, owner="")
     await decide(watched, "credit", amount_usd="300")

@@ -41,6 +41,7 @@ from bot.domain.requests.lifecycle import (
     advance,
     moves_of,
 )
+from bot.domain.requests.stages import UNWELCOME, Progress, Stage
 from bot.domain.requests.terms import mask_email, mask_phone, request_digest
 from bot.domain.requests.verification import Checked, Verification
 
@@ -53,6 +54,7 @@ __all__ = [
     "TERMINAL",
     "TRANSITIONS",
     "UNSENT",
+    "UNWELCOME",
     "Attempt",
     "Checked",
     "Column",
@@ -61,8 +63,10 @@ __all__ = [
     "Event",
     "PendingHold",
     "Problem",
+    "Progress",
     "Reason",
     "Request",
+    "Stage",
     "State",
     "Unreadable",
     "Verdict",

@@ -54,7 +54,7 @@ def _where(row: OutboxRow) -> str:
     subject = _subject(row)
     if subject is None:
         return "An alert has been raised."
-    if subject.about in (About.REQUEST, About.DETAILS_LINK):
+    if subject.about in (About.REQUEST, About.NOTICE, About.DETAILS_LINK):
         return f"Use `/requests show {subject.id}` or the Home tab."
     return "Use `/countersign alerts`." if subject.about is About.ALERT else "An alert has been raised."
 
@@ -67,6 +67,8 @@ def named(row: OutboxRow) -> str:
     match subject.about:
         case About.REQUEST | About.DETAILS_LINK:
             return f"request {subject.id}"
+        case About.NOTICE:
+            return f"request {subject.id}, to its requester,"
         case About.ALERT:
             return f"alert {subject.id}"
         case About.DIGEST:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bot.domain.alerts import funding_alerts
 from bot.domain.ids import short_code
 from bot.domain.requests import UNSENT, Request, State
 from bot.operations import Concern, Line
@@ -10,6 +11,7 @@ from bot.services.operators import programs
 from bot.services.requests import batch_results
 from bot.services.requests.drafts import house_concerns
 from bot.view_models import RequestView
+from storage.messages import alerts
 from storage.requests import decisions
 from storage.transaction import Tx
 
@@ -28,7 +30,16 @@ async def request(tx: Tx, core: Core, found: Request) -> RequestView:
         next_look_at=found.due_at if found.state in (State.EXECUTING, State.UNRESOLVED) else None,
         batch=await batch_results.batch(tx, core, found) if found.is_batch else None,
         paused=await programs.why_paused(tx, found.program) if found.state in UNSENT else "",
+        alert_id=await _alert_about(tx, found),
     )
+
+
+async def _alert_about(tx: Tx, found: Request) -> str:
+    """The id of the newest alert about what goes on after the request; empty where there is none."""
+    if found.stage is None or not found.outcome:
+        return ""
+    alert = await alerts.newest(tx, funding_alerts.FUNDING.name, str(found.outcome.get("funding_id", "")))
+    return alert.id if alert else ""
 
 
 def shown_facts(core: Core, found: Request) -> tuple[tuple[Line, ...], tuple[Concern, ...]]:

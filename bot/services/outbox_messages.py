@@ -20,7 +20,7 @@ from storage.messages import outbox
 from storage.transaction import Tx
 
 PROGRESS_EVERY = timedelta(seconds=3)
-_TOLD_OF_ROWS = frozenset({"unresolved", "landed_late", "resolution"})
+_TOLD_OF_ROWS = frozenset({"unresolved", "landed_late", "resolution", "resolution_corrected"})
 
 
 async def card(tx: Tx, core: Core, request: Request) -> None:

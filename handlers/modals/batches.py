@@ -135,7 +135,7 @@ async def _turn_confirmation(turn: Turn, view_id: str, request_id: str, page: in
 
 async def confirm(turn: Turn, view_id: str, request_id: str, standing: Standing, page: int = 1) -> None:
     """The approver's window of a batch: its rows in full, drawn from the database."""
-    found = await request_lookups.confirmation(turn.core, request_id)
+    found = await request_lookups.confirmation(turn.core, request_id, turn.user)
     rows = await request_lookups.rows_to_approve(turn.core, request_id, turn.user, standing)
     await turn.client.views_update(view_id=view_id, view=views.confirmation(found, rows, page))
 

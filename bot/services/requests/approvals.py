@@ -14,9 +14,10 @@ from bot.domain.errors import (
     InvalidInput,
     NotAllowed,
     NotFound,
+    OverLimit,
     Stale,
 )
-from bot.domain.limits import require_room
+from bot.domain.limits import never_approvable, require_room
 from bot.domain.people import APPROVAL_VALID_FOR, Actor, Standing
 from bot.domain.requests import (
     Decision,
@@ -79,6 +80,7 @@ async def _approve(
         )
         if not verdict.counts:
             raise refusal_of(core, request, verdict)
+        _require_possible(core, request)
         decision = signed(tx, core, request, DecisionKind.APPROVE, actor)
         if verdict.reason is Reason.SETTLES:
             await _within_limits(tx, core, request, [*earlier, decision])
@@ -130,6 +132,12 @@ def refusal_of(core: Core, request: Request, verdict: Verdict) -> CountersignErr
             return Stale(f"{request.id} is {request.state} already.")
         case reason:
             return people.not_second(core, reason)
+
+
+def _require_possible(core: Core, request: Request) -> None:
+    """A request of before its limit: no first approval is taken that no last one can follow. Raises `OverLimit`."""
+    if why := never_approvable(core.policy.limits, request.exposure_usd):
+        raise OverLimit(why)
 
 
 async def _within_limits(tx: Tx, core: Core, request: Request, approvals: list[Decision]) -> None:
@@ -315,4 +323,5 @@ async def require_may_approve(core: Core, request_id: str, slack_id: str) -> Sta
             )
         if not verdict.counts:
             raise refusal_of(core, request, verdict)
+        _require_possible(core, request)
         return standing

@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 from bot.domain.errors import NotAllowed, NotFound, Stale
+from bot.domain.limits import require_possible
 from bot.domain.money import exact_sum
 from bot.domain.people import approved_while_paused
 from bot.domain.requests import Event, Request, State, counted, digest_of_rows, who_may_be_second
@@ -49,13 +50,15 @@ async def preview(core: Core, draft_id: str, slack_id: str) -> BulkPreviewView:
     standing = await people.standing_lately(core)
     operations = read.operations
     total_usd = exact_sum(operation.exposure_usd() for operation in operations)
+    require_possible(core.policy.limits, total_usd)
     async with core.store.begin() as tx:
         facts = {**live_facts, **await _house_facts(tx, core, read, operations, draft.program)}
         await draft_rows.put(tx, replace(draft, facts=facts))
         limits = await drafts.limit_lines(tx, core, total_usd, slack_id)
+        over = await drafts.limit_warnings(tx, core, total_usd, slack_id)
         paused = await programs.why_paused(tx, draft.program)
     kind, rows = read.cls.kind, len(operations)
-    concerns = batch_summary.concerns(read.cls, rows, total_usd, facts)
+    concerns = [*over, *batch_summary.concerns(read.cls, rows, total_usd, facts)]
     if paused:
         concerns.insert(0, Concern(approved_while_paused(paused)))
     return BulkPreviewView(
@@ -101,7 +104,9 @@ async def _house_facts(
         (frozen, read.cls.of_many().on_frozen),
     )
     return {
-        "pending_usd": str((await requests.pending_hold(tx, program, core.float_kinds)).usd),
+        "pending_usd": str(
+            (await requests.pending_hold(tx, program, core.float_kinds, core.policy.limits)).usd
+        ),
         "by_row": by_row,
         "warnings": [f"{_lines(found)}: {text}." for found, text in told if found],
     }
@@ -138,6 +143,7 @@ async def submit(core: Core, draft_id: str, slack_id: str, *, reason: str) -> Re
             for index in range(len(read.rows))
         ]
         batch = _batch(core, tx, parent_id, draft, made)
+        require_possible(core.policy.limits, batch.exposure_usd)
         await requests.insert(tx, batch, private={}, body=_no_body())
         body = {"exposure_usd": str(batch.exposure_usd), "rows": [row.id for row in made]}
         await note(tx, core, batch, actor.id, "request.submitted", body)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from bot.domain.errors import NotAllowed
 from bot.domain.events import RequestPage
@@ -12,11 +12,12 @@ from bot.domain.people import Standing
 from bot.domain.requests import OPEN, DecisionKind, Request, State
 from bot.domain.time import Period
 from bot.domain.visibility import may_see_private_values, waits_for
+from bot.operations import Concern
 from bot.partner.errors import PartnerError
 from bot.services import people
 from bot.services.core import Core
 from bot.services.requests import batch_results, local_facts, view_models
-from bot.services.requests.drafts import house_concerns
+from bot.services.requests.drafts import house_concerns, limit_cautions
 from bot.services.requests.lifecycle import existing
 from bot.view_models import BulkRowView, Confirmation, InboxView, RequestView
 from storage.errors import Purged
@@ -93,12 +94,16 @@ async def _require_may_see_private_values(
         )
 
 
-async def confirmation(core: Core, request_id: str) -> Confirmation:
-    """The confirmation modal: frozen terms, the facts read again now, and what changed since submit."""
-    picture = await request_picture(core, request_id)
+async def confirmation(core: Core, request_id: str, slack_id: str) -> Confirmation:
+    """The modal of this approver: frozen terms, the facts read again now, and what changed since submit."""
+    async with core.store.read() as tx:
+        picture = await view_models.request(tx, core, await existing(tx, request_id))
+        approvers = {d.actor for d in picture.decisions if d.kind is DecisionKind.APPROVE} | {slack_id}
+        cautions = await limit_cautions(tx, core, picture.request, approvers)
+    picture = replace(picture, concerns=(*cautions, *picture.concerns))
     request = picture.request
     if request.is_batch:
-        return await _confirmation_of_batch(core, picture)
+        return await _confirmation_of_batch(core, picture, cautions)
     async with core.store.read() as tx:
         private = await _private(tx, request_id)
     operation = core.kinds[request.kind]({**request.terms, **private}, request.subject_label)
@@ -111,7 +116,7 @@ async def confirmation(core: Core, request_id: str) -> Confirmation:
     lines = tuple(operation.lines(facts))
     before = dict(picture.lines)
     changed = tuple(f"{label}: now {value}" for label, value in lines if before.get(label, value) != value)
-    concerns = (*operation.concerns(facts), *house_concerns(operation, facts))
+    concerns = (*cautions, *operation.concerns(facts), *house_concerns(operation, facts))
     return Confirmation(picture, lines, concerns, changed, facts_read=True)
 
 
@@ -135,7 +140,9 @@ async def search(
     return RequestPage(tuple(rows), total, page, pages)
 
 
-async def _confirmation_of_batch(core: Core, picture: RequestView) -> Confirmation:
+async def _confirmation_of_batch(
+    core: Core, picture: RequestView, cautions: tuple[Concern, ...]
+) -> Confirmation:
     """The same for a batch: the account is read once, and every row is shown with its private values."""
     request = picture.request
     try:
@@ -145,7 +152,7 @@ async def _confirmation_of_batch(core: Core, picture: RequestView) -> Confirmati
     lines, concerns = batch_results.effect(core, request, {**request.facts, **live})
     before = dict(picture.lines)
     changed = tuple(f"{label}: now {value}" for label, value in lines if before.get(label, value) != value)
-    return Confirmation(picture, lines, concerns, changed, facts_read=True)
+    return Confirmation(picture, lines, (*cautions, *concerns), changed, facts_read=True)
 
 
 async def rows_to_approve(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bot.domain.ids import short_code
+from bot.domain.limits import never_approvable
 from bot.domain.requests import UNSENT, Request, State
 from bot.operations import Concern, Line
 from bot.services.core import Core
@@ -16,6 +17,8 @@ from storage.transaction import Tx
 
 async def request(tx: Tx, core: Core, found: Request) -> RequestView:
     lines, concerns = shown_facts(core, found)
+    if found.state is State.PENDING and (why := never_approvable(core.policy.limits, found.exposure_usd)):
+        concerns = (Concern(why, stops=True), *concerns)
     return RequestView(
         request=found,
         title=core.kinds[found.kind].title if found.kind in core.kinds else found.kind,

@@ -14,7 +14,7 @@ branch_labels = None
 depends_on = None
 
 WHEN = sa.Text().with_variant(sa.DateTime(timezone=True), "postgresql")
-_COLUMNS = "id, request_id, kind, actor, actor_name, requester, reason, verdict, digest, policy_version, mac, decided_at"
+_COLUMNS = "id,request_id,kind,actor,actor_name,requester,reason,verdict,digest,policy_version,mac,decided_at"
 
 
 def upgrade() -> None:

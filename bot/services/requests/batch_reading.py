@@ -15,10 +15,10 @@ from typing import Any
 from bot.domain.cards import HEADERS
 from bot.domain.errors import InvalidFields, NotFound
 from bot.domain.limits import never_fits
-from bot.domain.money import exact_sum
+from bot.domain.money import InvalidAmount, exact_sum, with_point
 from bot.domain.requests import Column, Problem, State, Unreadable, batch_csv
 from bot.domain.visibility import may_see_form
-from bot.operations import Operation, refuse_card_number
+from bot.operations import Operation, readers, refuse_card_number
 from bot.services.audit import audited_refusal
 from bot.services.core import Core
 from bot.services.requests import batch_rows
@@ -28,6 +28,8 @@ from storage.transaction import Tx
 
 _DRAFT = "bulk:"
 _BY_HEADER = {batch_csv.header_key(header): by for header, by in HEADERS.items()}
+# Spreadsheets put semicolons between cells where a comma stands before the cents.
+_COMMA_BEFORE_CENTS = ";"
 _NOTHING_CAME = frozenset({State.FAILED, State.CANCELLED, State.EXPIRED, State.REJECTED})
 
 
@@ -176,10 +178,17 @@ async def _row(tx: Tx, core: Core, cls: type[Operation], row: batch_csv.Row) -> 
     errors: dict[str, str] = {}
     values: dict[str, str] = {}
     label, program = "", core.default_program
+    texts = dict(row.texts)
+    for field in cls.fields:
+        if field.parse is readers.amount and row.delimiter == _COMMA_BEFORE_CENTS:
+            try:
+                texts[field.name] = with_point(texts.get(field.name, ""))
+            except InvalidAmount as error:
+                errors[field.name] = str(error)
     try:
-        values = cls.parse(row.texts)
+        values = cls.parse(texts)
     except InvalidFields as found:
-        errors.update(found.errors)
+        errors = {**found.errors, **errors}
     for field in cls.fields:
         if field.card and field.name not in errors:
             try:

@@ -199,12 +199,14 @@ async def house_facts(tx: Tx, core: Core, operation: Operation, program: str) ->
     return facts
 
 
-async def on_target(tx: Tx, operation: Operation) -> dict[str, Any]:
-    """Ids of requests in doubt on the same target, and ids and states of similar ones."""
+async def on_target(tx: Tx, operation: Operation, *, but: Collection[str] = ()) -> dict[str, Any]:
+    """Ids of requests in doubt on the same target, and ids and states of similar ones; none of `but` among them."""
     facts: dict[str, Any] = {"unresolved": [], "similar": []}
     in_doubt = {operation.kind, *operation.handling.doubts}
     if operation.subject:
         for other in await requests.find(tx, subject=operation.subject, limit=50):
+            if other.id in but:
+                continue
             if other.state in (State.EXECUTING, State.UNRESOLVED) and other.kind in in_doubt:
                 facts["unresolved"].append(other.id)
             elif _similar(other, operation, tx):

@@ -112,7 +112,7 @@ async def test_an_approver_turns_the_pages_and_then_approves(office: Office) -> 
 
     first = await office.modal(BOB)
     assert not first.get("submit")
-    assert "*Approve* comes with the last of the rows. Rows 21 to 25 were not shown yet" in words(first)
+    assert "*Approve* comes with the last of the rows: 5 of 25 were not shown yet" in words(first)
     await office.press_in_modal(BOB, "bulk:on")
     assert (await office.modal(BOB))["submit"]["text"] == "Approve"
     await office.press_in_modal(BOB, "bulk:back")

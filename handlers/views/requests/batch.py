@@ -150,8 +150,8 @@ def confirmation(shown: BatchConfirmation, read: Read | None = None) -> b.Block:
     *upper, how_many, money = view["blocks"]
     lower = [*page_of(shown.rows, shown.page, f"approve:{asked.id}", in_full=True)]
     if so_far < len(pages):
-        rest = f"Rows {pages[so_far].start + 1} to {len(shown.rows)} were not shown yet"
-        lower.append(b.context(f"*Approve* comes with the last of the rows. {rest}: press *Next rows*."))
+        rest = f"{len(shown.rows) - pages[so_far].start} of {len(shown.rows)} were not shown yet"
+        lower.append(b.context(f"*Approve* comes with the last of the rows: {rest}. Press *Next rows*."))
     lower += [how_many, money]
     room = b.ALL_TEXT - sum(map(b.weight, lower))
     meta = ids.pack(request=asked.id, version=asked.version, digest=asked.digest, read=so_far)

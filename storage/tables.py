@@ -175,6 +175,7 @@ class RequestRow(SQLModel, table=True):
     purged_at: datetime | None = _maybe_when()
     rows: int | None = Field(nullable=True)
     parent_id: str | None = _maybe_text()
+    stage: str | None = _maybe_text()
 
 
 class DraftRow(SQLModel, table=True):

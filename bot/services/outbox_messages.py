@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
-from bot.domain.requests import Request
+from bot.domain.requests import UNWELCOME, Request, State
 from bot.services import message_kinds as kinds
 from bot.services.core import Core
 from bot.services.message_kinds import MessageKind, Subject, To
@@ -20,6 +20,11 @@ from storage.messages import outbox
 from storage.transaction import Tx
 
 PROGRESS_EVERY = timedelta(seconds=3)
+# What comes sooner after the last news is seen on the message itself: nobody has looked away from it yet.
+NEWS_SEEN_FOR = timedelta(minutes=1)
+_UNWELCOME_STATES = frozenset(
+    {State.FAILED, State.UNRESOLVED, State.REJECTED, State.CANCELLED, State.EXPIRED}
+)
 _TOLD_OF_ROWS = frozenset({"unresolved", "landed_late", "resolution", "resolution_corrected"})
 
 
@@ -70,12 +75,28 @@ async def line(
     await _put(tx, core, kinds.REQUEST_LINE, request.parent_id or request.id, key, body=body)
 
 
-async def tell_requester(tx: Tx, core: Core, request: Request, actor: str) -> None:
-    """A direct message to the requester, unless it was their own doing."""
+async def tell_requester(
+    tx: Tx, core: Core, request: Request, actor: str, *, is_news: bool = True, is_loud: bool = False
+) -> None:
+    """The requester's one direct message about it, unless it was their own doing.
+
+    An edit makes no sound in Slack, so what is bad, comes late or `is_loud` is a line in its thread as well. Without
+    `is_news` the message is only drawn again.
+    """
     if actor == request.requester or request.parent_id is not None:
         return
-    key, body = (request.id, request.version), {"actor": actor}
-    await _put(tx, core, kinds.REQUESTER_NOTICE, request.id, key, body=body, person=request.requester)
+    subject = Subject(kinds.REQUESTER_NOTICE.about, request.id).stored()
+    told_at = await outbox.last_put(tx, subject, kinds.REQUESTER_NOTICE.form.value)
+    key = (request.id, request.version)
+    to = request.requester
+    await _put(tx, core, kinds.REQUESTER_NOTICE, request.id, key, body={"actor": actor}, person=to)
+    if not is_news or told_at is None:
+        return
+    is_bad = request.state in _UNWELCOME_STATES or request.stage in UNWELCOME
+    if is_bad or is_loud or tx.now - told_at > NEWS_SEEN_FOR:
+        told = {"line": request.word, "text": request.outcome_text}
+        body = {**told, "actor": actor, "version": request.version}
+        await _put(tx, core, kinds.REQUESTER_LINE, request.id, key, body=body, person=to)
 
 
 async def reveal_link(tx: Tx, core: Core, request: Request, nth: int) -> None:

@@ -86,6 +86,8 @@ class RequestView:
     next_look_at: datetime | None = None
     batch: BatchView | None = None
     paused: str = ""  # why nothing is sent to its program now, in a sentence
+    alert_id: str = ""  # the newest alert about what goes on after it
+    alert_link: str = ""  # the address of that alert's message
 
 
 @dataclass(frozen=True, slots=True)

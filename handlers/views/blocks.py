@@ -44,6 +44,8 @@ _WORD_JOINER = "\N{WORD JOINER}"
 
 def clean(text: str) -> str:
     """Without control, zero-width and direction-changing characters; line breaks and spaces stay plain."""
+    if text.isprintable():  # nearly always, and far quicker than looking at each character
+        return text
     text = text.replace("\r\n", "\n").replace("\u2028", "\n").replace("\u2029", "\n").replace("\t", " ")
     return "".join(
         c for c in text if c == "\n" or unicodedata.category(c) not in ("Cc", "Cf", "Cs", "Co", "Cn")

@@ -82,6 +82,14 @@ async def _new_id(tx: Tx, dedupe: str) -> str:
     return "A-" + hashlib.sha256(f"{before}:{dedupe}".encode()).hexdigest()[:12].upper()
 
 
+async def newest(tx: Tx, kind: str, subject: str) -> Alert | None:
+    """The alert of this kind about this subject that was raised last, open or over."""
+    a = t.alert.c
+    asked = select(t.alert).where(a.kind == kind, a.subject == subject)
+    row = (await tx.run(asked.order_by(a.raised_at.desc(), a.id).limit(1))).first()
+    return None if row is None else Alert(**row._mapping)
+
+
 async def acknowledge(tx: Tx, alert_id: str, *, by: str, until: datetime | None = None) -> Alert | None:
     """Somebody looks after it, `until` then unless they say so again; None when it is not open."""
     return await _change(tx, alert_id, state="acknowledged", acknowledged_by=by, snoozed_until=until)

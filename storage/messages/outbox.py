@@ -93,6 +93,13 @@ async def _is_owed(tx: Tx, channel: str, subject: str, kind: str, due_at: dateti
     return (await tx.run(asked.with_for_update())).first() is not None
 
 
+async def last_put(tx: Tx, subject: str, kind: str) -> datetime | None:
+    """When a message of this kind about this subject was owed last; None when none ever was."""
+    o = t.outbox.c
+    asked = select(o.created_at).where(o.subject == subject, o.kind == kind).order_by(o.id.desc()).limit(1)
+    return (await tx.run(asked)).scalar_one_or_none()
+
+
 async def next_due(tx: Tx, *, limit: int = 20) -> list[OutboxRow]:
     """What is owed and due, in the order it was put."""
     o = t.outbox.c

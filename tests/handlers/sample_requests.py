@@ -145,7 +145,19 @@ def a_plastic(text: str = WORDS, number: int = 0) -> p.CardView:
 
 def a_funding(text: str = WORDS) -> p.FundingView:
     return p.FundingView(
-        "fund_1", "POLYGON", "0x" + "ab" * 32, "review", text, text, "100", None, None, NOW, None, "R-7K3M"
+        "fund_1",
+        "POLYGON",
+        "0x" + "ab" * 32,
+        "review",
+        "in review",
+        text,
+        text,
+        "100",
+        None,
+        None,
+        NOW,
+        None,
+        "R-7K3M",
     )
 
 

@@ -11,7 +11,7 @@ import pytest
 from sqlalchemy import text
 
 from bot.domain.alerts import Said, Severity, float_alerts
-from bot.domain.requests import Request
+from bot.domain.requests import Request, State
 from bot.services import alerts, execution, outbox_messages
 from bot.services import message_kinds as kinds
 from bot.services.core import Core
@@ -88,6 +88,22 @@ def _note(tx: Tx, t: Told) -> Awaitable[None]:
     return outbox_messages.alert_line(tx, t.core, t.alert_id, 7, actor=BOB, text="Looks", mentions=["@ops"])
 
 
+async def _notice_of_an_older_version(tx: Tx, t: Told) -> None:
+    await outbox.put(
+        tx,
+        channel="",
+        user=ALICE,
+        kind="direct",
+        subject=f"request:{t.request.id}",
+        body={"actor": BOB},
+        dedupe=f"direct:{t.request.id}:8",
+    )
+
+
+def _failed(request: Request) -> Request:
+    return replace(request, version=10, state=State.FAILED, outcome_text="Nothing moved.")
+
+
 #: For each kind: how it is put, and the row that databases have always held, as text apart from the ids.
 CASES: dict[MessageKind, tuple[Put, Callable[[Told], Golden]]] = {
     kinds.REQUEST_CARD: (
@@ -119,7 +135,24 @@ CASES: dict[MessageKind, tuple[Put, Callable[[Told], Golden]]] = {
     kinds.REQUESTER_NOTICE: (
         lambda tx, t: outbox_messages.tell_requester(tx, t.core, replace(t.request, version=9), BOB),
         lambda t: _row(
-            "direct", f"request:{t.request.id}", {"actor": BOB}, f"direct:{t.request.id}:9", "", ALICE
+            "card", f"notice:{t.request.id}", {"actor": BOB}, f"notice:{t.request.id}:9", "", ALICE
+        ),
+    ),
+    kinds.REQUESTER_LINE: (
+        lambda tx, t: outbox_messages.tell_requester(tx, t.core, _failed(t.request), BOB),
+        lambda t: _row(
+            "line",
+            f"notice:{t.request.id}",
+            {"line": "failed", "actor": BOB, "text": "Nothing moved.", "version": 10},
+            f"notice_line:{t.request.id}:10",
+            "",
+            ALICE,
+        ),
+    ),
+    kinds.NOTICE_OF_ONE_CHANGE: (
+        _notice_of_an_older_version,
+        lambda t: _row(
+            "direct", f"request:{t.request.id}", {"actor": BOB}, f"direct:{t.request.id}:8", "", ALICE
         ),
     ),
     kinds.DETAILS_LINK: (
@@ -199,7 +232,10 @@ async def test_every_kind_is_stored_as_ever_read_back_drawn_and_published(office
 
 
 def test_every_view_model_of_the_outbox_has_one_kind_and_one_view() -> None:
-    shown = [kind.shows for kind in MESSAGES]
+    # What the requester alone is shown has the views of the channel's messages.
+    shown = [
+        kind.shows for kind in MESSAGES if kind not in (kinds.REQUESTER_LINE, kinds.NOTICE_OF_ONE_CHANGE)
+    ]
 
     assert len(shown) == len(set(shown))
     assert set(view_model_loader.LOADERS) == set(MESSAGES)

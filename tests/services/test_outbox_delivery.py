@@ -77,8 +77,8 @@ async def test_a_request_is_one_card_redrawn_with_its_lines_in_the_thread_and_a_
     assert card.shows == "card succeeded"
     assert post.in_channel() == ["card succeeded", "line approval", "line succeeded"]
     assert {m.thread_ts for m in post.slack.messages if m.shows.startswith("line")} == {card.ts}
-    # A direct message, like any picture, shows what is true when it is delivered.
-    assert post.in_channel("D-U0ALICE") == ["direct succeeded", "direct succeeded"]
+    # One direct message, which, like any picture, shows what is true when it is delivered.
+    assert post.in_channel("D-U0ALICE") == ["direct succeeded"]
     assert await post.owing() == 0
 
 

@@ -10,6 +10,7 @@ __all__ = [
     "Known",
     "exact_sum",
     "format_usd",
+    "funding_readings",
     "guarded",
     "ledger_text",
     "line",

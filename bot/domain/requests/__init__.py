@@ -42,6 +42,7 @@ from bot.domain.requests.lifecycle import (
     advance,
     moves_of,
 )
+from bot.domain.requests.stages import UNWELCOME, Progress, Stage
 from bot.domain.requests.terms import mask_email, mask_phone, request_digest
 from bot.domain.requests.verification import Checked, Verification
 
@@ -54,6 +55,7 @@ __all__ = [
     "TERMINAL",
     "TRANSITIONS",
     "UNSENT",
+    "UNWELCOME",
     "Attempt",
     "Checked",
     "Column",
@@ -62,8 +64,10 @@ __all__ = [
     "Event",
     "PendingHold",
     "Problem",
+    "Progress",
     "Reason",
     "Request",
+    "Stage",
     "State",
     "Unreadable",
     "Verdict",

@@ -245,6 +245,9 @@ async def _finish(core: Core, work: _Work, answered: _Answered) -> None:
         history = planning.History.of(made, work.operation.endpoint)
         readable = not (outcome.finding is Finding.UNRESOLVED and answered.finding == "unproven")
         change = planning.after(outcome, work.request, history, tx.now, readable=readable)
+        # Read from the facts as they are stored, so that a later reading of the same says the same.
+        facts = dict(outcome.facts) or work.request.outcome
+        progress = work.operation.progress(facts or {}) if change.event is Event.SUCCEED else None
         request = await requests.finish(
             tx,
             work.request,
@@ -252,7 +255,8 @@ async def _finish(core: Core, work: _Work, answered: _Answered) -> None:
             due_at=None if change.due_in is None else tx.now + change.due_in,
             outcome_unknown=change.outcome_unknown,
             needs_person=change.needs_person,
-            outcome=dict(outcome.facts) or work.request.outcome,
+            outcome=facts,
+            stage=progress.stage if progress else None,
             outcome_text=change.text,
             finished_at=tx.now if change.due_in is None else None,
         )

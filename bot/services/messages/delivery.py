@@ -20,8 +20,9 @@ from bot.services.cards import details_link
 from bot.services.core import Core
 from bot.services.message_kinds import EDITED_IN_PLACE, Form, MessageKind, Subject
 from bot.services.messages import view_model_loader
-from bot.view_models import DirectView, MessageView, RequestView
-from storage.messages import MessagePlace, OutboxRow, outbox
+from bot.view_models import AlertView, DirectView, MessageView, RequestView
+from storage.messages import MessagePlace, OutboxRow, alerts, outbox
+from storage.transaction import Tx
 
 log = logging.getLogger("countersign.outbox")
 
@@ -211,20 +212,35 @@ class Outbox:
     async def _send(
         self, row: OutboxRow, picture: MessageView, place: MessagePlace | None, key: str
     ) -> Posted:
+        picture = await self._linked(picture)
         if place is not None and row.kind in EDITED_IN_PLACE:
             return await self._publisher.update(picture, channel=place.channel, ts=place.ts)
         self._free_at[key] = self._core.clock.monotonic() + self._spacing_s
-        if isinstance(picture, DirectView):
-            picture = replace(picture, link=await self._card_link(row))
         channel = row.channel or await self._publisher.open_direct(row.user or "")
         thread = place.ts if place and row.kind == Form.LINE else None
         return await self._publisher.post(picture, channel=channel, dedupe=row.dedupe, thread_ts=thread)
 
-    async def _card_link(self, row: OutboxRow) -> str | None:
-        """Where the request's card is, for the person who is told of it elsewhere."""
+    async def _linked(self, view: MessageView) -> MessageView:
+        """With the addresses of the messages that it leads to, as far as they are in Slack."""
+        match view:
+            case DirectView():
+                return replace(view, link=await self._link(kinds.REQUEST_CARD, view.request.id) or None)
+            case RequestView(alert_id=alert_id) if alert_id:
+                return replace(view, alert_link=await self._link(kinds.ALERT, alert_id))
+            case AlertView(requests=about) if about:
+                links = [
+                    (request_id, await self._link(kinds.REQUEST_CARD, request_id)) for request_id in about
+                ]
+                return replace(view, links=tuple((request_id, link) for request_id, link in links if link))
+        return view
+
+    async def _link(self, kind: MessageKind, subject_id: str) -> str:
+        """The address of the one message of this kind about a subject; empty where there is none."""
         async with self._core.store.read() as tx:
-            place = await outbox.place(tx, row.subject, kinds.REQUEST_CARD.form.value)
-        return None if place is None else await self._publisher.permalink(channel=place.channel, ts=place.ts)
+            place = await outbox.place(tx, Subject(kind.about, subject_id).stored(), kind.form.value)
+        if place is None:
+            return ""
+        return await self._publisher.permalink(channel=place.channel, ts=place.ts) or ""
 
     async def _after_trouble(self, row: OutboxRow, key: str, trouble: SlackTrouble) -> None:
         if trouble.retry_after_s is not None:
@@ -264,9 +280,18 @@ class Outbox:
             if kind is kinds.DETAILS_LINK:
                 await details_link.note_sent(tx, self._core, Subject.read(row.subject).id)
             if row.kind in EDITED_IN_PLACE:
+                is_first = await outbox.place(tx, row.subject, row.kind) is None
                 await outbox.put_place(tx, row.subject, row.kind, posted.channel, posted.ts, version)
+                if kind is kinds.ALERT and is_first:
+                    await self._link_requests(tx, Subject.read(row.subject).id)
             if kind is kinds.ALERT and posted.chart_refused:
                 await outbox_messages.alert_chart(tx, self._core, Subject.read(row.subject).id)
+
+    async def _link_requests(self, tx: Tx, alert_id: str) -> None:
+        """The alert has an address now: the messages of the requests it is about are drawn with it."""
+        alert = await alerts.get(tx, alert_id)
+        for request in await view_model_loader.requests_about(tx, self._core, alert) if alert else ():
+            await outbox_messages.redraw(tx, self._core, request)
 
     async def _later(self, row: OutboxRow, pause: timedelta, error: str) -> None:
         async with self._core.store.begin() as tx:

@@ -6,10 +6,12 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from bot.domain.alerts import catalogue
+from bot.domain.alerts import catalogue, funding_alerts
 from bot.domain.errors import LookupFailed
 from bot.domain.ids import short_code
+from bot.domain.requests import Request
 from bot.services import message_kinds as kinds
+from bot.services.alerts import funding_rules
 from bot.services.alerts import view_models as alert_view_models
 from bot.services.cards import details_link
 from bot.services.core import Core
@@ -129,6 +131,8 @@ LOADERS: Mapping[MessageKind, Load] = {
     kinds.REQUEST_LINE: _request_line,
     kinds.BATCH_RESULTS: _batch_results,
     kinds.REQUESTER_NOTICE: _requester_notice,
+    kinds.REQUESTER_LINE: _request_line,
+    kinds.NOTICE_OF_ONE_CHANGE: _requester_notice,
     kinds.DETAILS_LINK: _details_link,
     kinds.ALERT: _alert,
     kinds.ALERT_LINE: _alert_line,
@@ -150,10 +154,18 @@ async def alert(tx: Tx, core: Core, alert_id: str) -> AlertView | None:
     found = await alerts.get(tx, alert_id)
     if found is None:
         return None
-    picture = alert_view_models.alert_picture(core, found)
+    about = tuple(request.id for request in await requests_about(tx, core, found))
+    picture = replace(alert_view_models.alert_picture(core, found), requests=about)
     if not catalogue.of(found.kind).has_float_chart:
         return picture
     return replace(picture, history=await float_history.of(tx, core, found.subject))
+
+
+async def requests_about(tx: Tx, core: Core, alert: alerts.Alert) -> list[Request]:
+    """The requests that what the alert is about came from; their messages and the alert's link each other."""
+    if alert.kind != funding_alerts.FUNDING.name:
+        return []
+    return await funding_rules.requests_of(tx, core, alert.subject)
 
 
 async def place(core: Core, request_id: str) -> outbox.MessagePlace | None:

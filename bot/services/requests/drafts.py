@@ -210,7 +210,7 @@ async def on_target(tx: Tx, operation: Operation, *, but: Collection[str] = ()) 
             if other.state in (State.EXECUTING, State.UNRESOLVED) and other.kind in in_doubt:
                 facts["unresolved"].append(other.id)
             elif _similar(other, operation, tx):
-                facts["similar"].append(f"{other.id} ({other.state})")
+                facts["similar"].append(f"{other.id} ({other.word})")
     return facts
 
 

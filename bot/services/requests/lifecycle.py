@@ -132,7 +132,7 @@ async def cancel(core: Core, request_id: str, slack_id: str) -> Request:
         if request.is_batch and request.state in (State.APPROVED, State.EXECUTING):
             return await batch_rows.stop(tx, core, request, slack_id)
         if request.state not in (State.PENDING, State.APPROVED):
-            raise Stale(f"{request.id} is {request.state} already: it can no longer be cancelled.")
+            raise Stale(f"{request.id} is {request.word} already: it can no longer be cancelled.")
         return await close(
             tx, core, request, Event.CANCEL, slack_id, "Cancelled by the requester. Nothing was sent."
         )

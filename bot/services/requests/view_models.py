@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
+from bot.domain.alerts import funding_alerts
 from bot.domain.ids import short_code
 from bot.domain.limits import never_approvable
 from bot.domain.requests import UNSENT, Request, State
@@ -13,6 +14,7 @@ from bot.services.operators import programs
 from bot.services.requests import batch_results
 from bot.services.requests.drafts import house_concerns
 from bot.view_models import RequestView
+from storage.messages import alerts
 from storage.requests import decisions
 from storage.transaction import Tx
 
@@ -35,7 +37,16 @@ async def request(tx: Tx, core: Core, found: Request) -> RequestView:
         next_look_at=found.due_at if found.state in (State.EXECUTING, State.UNRESOLVED) else None,
         batch=batch,
         paused=await programs.why_paused(tx, found.program) if found.state in UNSENT else "",
+        alert_id=await _alert_about(tx, found),
     )
+
+
+async def _alert_about(tx: Tx, found: Request) -> str:
+    """The id of the newest alert about what goes on after the request; empty where there is none."""
+    if found.stage is None or not found.outcome:
+        return ""
+    alert = await alerts.newest(tx, funding_alerts.FUNDING.name, str(found.outcome.get("funding_id", "")))
+    return alert.id if alert else ""
 
 
 def shown_facts(

@@ -9,7 +9,7 @@ import sqlalchemy as sa
 from alembic import op
 
 revision = "0004d"
-down_revision = "0003"
+down_revision = "0004f"
 branch_labels = None
 depends_on = None
 

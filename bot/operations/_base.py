@@ -106,7 +106,8 @@ class Batch(ABC):
     # By field, the headers people write besides the field's own name and label.
     headers: ClassVar[Mapping[str, tuple[str, ...]]]
     examples: ClassVar[tuple[str, ...]]  # rows for the template
-    on_frozen: ClassVar[str] = "the card is frozen: money would sit on it"
+    # What is said of a row whose card is frozen, after the card's name.
+    on_frozen: ClassVar[str] = "is frozen: money would sit on it"
     # Fields in which two rows alike may be one person or thing asked for twice.
     twins: ClassVar[tuple[str, ...]] = ()
 

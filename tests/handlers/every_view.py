@@ -34,6 +34,7 @@ _LINES = (
     "opened",
     "unopened",
     "resolution",
+    "resolution_corrected",
     "landed_late",
 )
 _WORDS = (*_LINES, "succeeded", "failed", "unresolved", "something_new")

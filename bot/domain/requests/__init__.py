@@ -23,6 +23,7 @@ from bot.domain.requests.batches import (
     digest_of_rows,
     due_after,
     ending_text,
+    pages_of,
     progress_text,
     results_name,
 )
@@ -83,6 +84,7 @@ __all__ = [
     "mask_email",
     "mask_phone",
     "moves_of",
+    "pages_of",
     "progress_text",
     "request_digest",
     "results_name",

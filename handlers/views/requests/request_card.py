@@ -167,6 +167,8 @@ _LINES = {
     " ledger, ask the service with the text in the alert, then press *Resolve*.",
     "resolution": "▲ {actor} says how it ended. A second person has to say the same, one of them an approver"
     " who did not ask.",
+    "resolution_corrected": "▲ {actor} corrects what they said of how it ended; the newest word of each person"
+    " counts.",
 }
 
 
@@ -218,16 +220,6 @@ def _said(picture: LineView) -> str:
     """The words of a person that belong to the line: a rejection's reason, a resolution's evidence."""
     if picture.line == "rejected":
         return next((d.reason for d in picture.decisions if d.kind is DecisionKind.REJECT), picture.text)
-    if picture.line == "resolution":
-        says = next(
-            (
-                d.verdict
-                for d in picture.decisions
-                if d.kind is DecisionKind.RESOLVE and d.actor == picture.actor
-            ),
-            "",
-        )
-        return f"{says}: {picture.text}" if says else picture.text
     if picture.line in _OUTCOMES:
         return ""
     return picture.text

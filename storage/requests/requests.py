@@ -114,18 +114,24 @@ async def _write(tx: Tx, request: Request, values: dict[str, Any]) -> Request:
     return of_row(found)
 
 
-async def claim(tx: Tx, request_id: str, *, owner: str, lease_s: float) -> Request | None:
+async def claim(
+    tx: Tx, request_id: str, *, owner: str, lease_s: float, version: int | None = None
+) -> Request | None:
     """Take a due request for execution: a lease, and a fence one higher than any before.
 
-    None when it is not due, held by another, or not to be executed. Must be committed before the
-    first byte is sent.
+    None when it is not due, held by another, or not to be executed; or when it is no longer at the `version` that
+    was judged. Must be committed before the first byte is sent.
     """
     row = t.request.c
+    judged = () if version is None else (row.version == version,)
     changed = (
         update(t.request)
         # An approval does not last: the first byte leaves before `valid_until`, or never.
         .where(
-            row.id == request_id, *_claimable(tx), (row.state != State.APPROVED) | (row.valid_until > tx.now)
+            row.id == request_id,
+            *judged,
+            *_claimable(tx),
+            (row.state != State.APPROVED) | (row.valid_until > tx.now),
         )
         .values(
             state=case(
@@ -180,10 +186,49 @@ async def finish(tx: Tx, request: Request, event: Event | None, **changes: Any) 
     return None if found is None else of_row(found)
 
 
-async def due(tx: Tx, *, limit: int = 200) -> list[str]:
-    """Ids to be executed or reconciled now that nobody holds, the longest due first."""
-    asked = select(t.request.c.id).where(*_claimable(tx)).order_by(t.request.c.due_at).limit(limit)
+async def put_off(tx: Tx, request: Request, until: datetime) -> None:
+    """Look at it again at `until`. It stays as it is, its version too; nothing where it was changed meanwhile."""
+    row = t.request.c
+    same = (row.id == request.id, row.version == request.version)
+    await tx.run(update(t.request).where(*same).values(due_at=until))
+
+
+async def due(
+    tx: Tx,
+    *,
+    program: str | None = None,
+    states: Collection[State] | None = None,
+    kinds: Collection[str] | None = None,
+    unsent_wait: Collection[str] = (),
+    but_not: Collection[str] = (),
+    limit: int = 100,
+) -> list[str]:
+    """Ids to be executed or reconciled now that nobody holds, the longest due first.
+
+    Of this program, in these states, of these kinds, where they are given; without those in `but_not`. Of the kinds
+    in `unsent_wait` nothing may be sent for the first time.
+    """
+    row = t.request.c
+    where = [*_claimable(tx)]
+    if program is not None:
+        where.append(row.program == program)
+    if states is not None:
+        where.append(row.state.in_(list(states)))
+    if kinds is not None:
+        where.append(row.kind.in_(list(kinds)))
+    if unsent_wait:
+        where.append(or_(row.state != State.APPROVED, row.kind.not_in(list(unsent_wait))))
+    if but_not:
+        where.append(row.id.not_in(list(but_not)))
+    asked = select(row.id).where(*where).order_by(row.due_at).limit(limit)
     return list((await tx.run(asked)).scalars())
+
+
+async def due_at_once(tx: Tx, program: str) -> None:
+    """What is under way and was put off is due now, unless its outcome is in doubt: that has its own times."""
+    row = t.request.c
+    waits = (row.program == program, row.state == State.EXECUTING, row.due_at > tx.now)
+    await tx.run(update(t.request).where(*waits, row.outcome_unknown.is_(False)).values(due_at=tx.now))
 
 
 async def find(

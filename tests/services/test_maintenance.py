@@ -59,7 +59,7 @@ async def test_a_top_up_given_up_long_after_it_was_asked_is_still_watched(world:
     assert [r.id for r in watched] == [request.id]
 
 
-async def test_a_key_that_lacks_a_scope_is_not_trusted_again_until_it_may_write(world: World) -> None:
+async def test_an_endpoint_that_the_key_may_not_call_is_held_until_the_key_may_write(world: World) -> None:
     await status(403, "FORBIDDEN").set(world, TOPUP)
     request = await world.top_up("50")
     await execute(world, request)
@@ -67,7 +67,7 @@ async def test_a_key_that_lacks_a_scope_is_not_trusted_again_until_it_may_write(
     whole = store.all("SELECT scopes FROM api_keys")[0]["scopes"]
     store.run("UPDATE api_keys SET scopes = ?", whole.replace("cards:write", "cards:pan"))
     await programs.probe_paused(world.core)
-    assert await alert_kinds(world) == {"key_trouble"}
+    assert await alert_kinds(world) == {"scope"}
 
     store.run("UPDATE api_keys SET scopes = ?", whole)
     await programs.probe_paused(world.core)

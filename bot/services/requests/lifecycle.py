@@ -141,7 +141,7 @@ async def close(tx: Tx, core: Core, request: Request, event: Event, actor: str, 
     await requests.purge(tx, request.id)
     await note(tx, core, moved, actor, f"request.{moved.state}", {})
     if moved.is_batch:
-        await batch_rows.close_rows(tx, moved, event, text)
+        await batch_rows.close_rows(tx, core, moved, event, text, actor=actor)
     await batch_rows.row_changed(tx, core, moved)
     await outbox_messages.card(tx, core, moved)
     await outbox_messages.line(tx, core, moved, str(moved.state), actor=actor)

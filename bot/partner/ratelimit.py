@@ -91,10 +91,10 @@ class RollingBudget:
         insort(self._sent, at)
 
     def _share(self, lane: Lane) -> int:
-        if lane is Lane.URGENT:
-            return self._per_minute
-        kept = KEPT_SHARE_PERCENT if lane is Lane.BACKGROUND else URGENT_SHARE_PERCENT
-        return max(1, -(-self._per_minute * (100 - kept) // 100))
+        if lane is Lane.BACKGROUND:
+            return max(1, self._per_minute * (100 - KEPT_SHARE_PERCENT) // 100)
+        kept = 0 if lane is Lane.URGENT else self._per_minute * URGENT_SHARE_PERCENT // 100
+        return self._per_minute - kept
 
     def _forget(self, at: float) -> None:
         while self._sent and self._sent[0] + WINDOW_SECONDS <= at:

@@ -2,6 +2,11 @@
 
 `move`, `touch` and `finish` write only over what they were shown; a row that moved on meanwhile is
 left as it is. Sealed columns are written once, at `insert`, and dropped by `purge`.
+
+On PostgreSQL locks are taken in one order, so that no two transactions wait for each other: the program, the rows of
+a batch by id, the batch or other request, the rolling limits, the end of the audit chain. So whoever changes a row
+holds its batch as well before anything goes on record, and several requests that are no rows of one batch are changed
+in a transaction each.
 """
 
 from __future__ import annotations
@@ -111,7 +116,14 @@ async def _write(tx: Tx, request: Request, values: dict[str, Any]) -> Request:
     found = (await tx.run(changed)).one_or_none()
     if found is None:
         raise Stale(f"{request.id} changed in the meantime. Look at it again.")
-    return of_row(found)
+    return await _with_its_batch(tx, of_row(found))
+
+
+async def _with_its_batch(tx: Tx, row: Request) -> Request:
+    """A row that was just written, its batch held too: what follows from it changes the batch, and comes later."""
+    if row.parent_id is not None:
+        await lock(tx, row.parent_id)
+    return row
 
 
 async def claim(
@@ -148,7 +160,7 @@ async def claim(
         .returning(*COLUMNS)
     )
     found = (await tx.run(changed)).one_or_none()
-    return None if found is None else of_row(found)
+    return None if found is None else await _with_its_batch(tx, of_row(found))
 
 
 async def renew(tx: Tx, request_id: str, *, owner: str, fence: int, lease_s: float) -> bool:
@@ -183,7 +195,7 @@ async def finish(tx: Tx, request: Request, event: Event | None, **changes: Any) 
         update(t.request).where(*mine).values({**values, "version": row.version + 1}).returning(*COLUMNS)
     )
     found = (await tx.run(changed)).one_or_none()
-    return None if found is None else of_row(found)
+    return None if found is None else await _with_its_batch(tx, of_row(found))
 
 
 async def put_off(tx: Tx, request: Request, until: datetime) -> None:
@@ -225,10 +237,14 @@ async def due(
 
 
 async def due_at_once(tx: Tx, program: str) -> None:
-    """What is under way and was put off is due now, unless its outcome is in doubt: that has its own times."""
+    """What is under way and was put off is due now, unless its outcome is in doubt: that has its own times.
+
+    It waits for no lock: what somebody else is changing at this moment is left out.
+    """
     row = t.request.c
     waits = (row.program == program, row.state == State.EXECUTING, row.due_at > tx.now)
-    await tx.run(update(t.request).where(*waits, row.outcome_unknown.is_(False)).values(due_at=tx.now))
+    found = select(row.id).where(*waits, row.outcome_unknown.is_(False)).with_for_update(skip_locked=True)
+    await tx.run(update(t.request).where(row.id.in_(found)).values(due_at=tx.now))
 
 
 async def find(
@@ -365,14 +381,18 @@ async def lock_rows(tx: Tx, parent_id: str) -> None:
     """Hold a batch's rows, then the batch, until the transaction ends. SQLite's write lock does so already."""
     if tx.is_postgres:
         row = t.request.c
-        await tx.run(select(row.id).where(row.parent_id == parent_id).order_by(row.id).with_for_update())
+        await tx.run(
+            select(row.id).where(row.parent_id == parent_id).order_by(row.id).with_for_update(key_share=True)
+        )
         await lock(tx, parent_id)
 
 
 async def lock(tx: Tx, request_id: str) -> None:
     """Hold one request until the transaction ends."""
     if tx.is_postgres:
-        await tx.run(select(t.request.c.id).where(t.request.c.id == request_id).with_for_update())
+        await tx.run(
+            select(t.request.c.id).where(t.request.c.id == request_id).with_for_update(key_share=True)
+        )
 
 
 async def change_terms(tx: Tx, request: Request, **terms: Any) -> Request:

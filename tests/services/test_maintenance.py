@@ -35,6 +35,7 @@ async def test_a_freeze_given_up_and_set_later_by_somebody_else_is_no_late_landi
     ended = await jump_to_the_end(world, lost, within=timedelta(hours=1))
     assert (ended.state, ended.outcome_unknown) == (State.FAILED, True)
     world.people.change(BOB, deleted=False)
+    await world.advance(10)  # seen by then
     again = await world.ask("card_freeze", card)
     await world.approve(again)
     assert (await execute(world, again)).state is State.SUCCEEDED

@@ -84,7 +84,7 @@ async def a_thousand_approved(world: World) -> None:
     """One approved request, a thousand times."""
     request = await world.top_up("50")
     async with world.store.begin() as tx:
-        columns = [row[1] for row in (await tx.run(text("PRAGMA table_info(request)"))).all()]
+        columns = [str(row.name) for row in (await tx.run(text("PRAGMA table_info(request)"))).all()]
         copied = ", ".join(f"'R-N' || n || '-' || {c}" if c in ("id", "key") else c for c in columns)
         numbers = "WITH RECURSIVE counted(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM counted WHERE n < 999)"
         await tx.run(

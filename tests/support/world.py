@@ -241,13 +241,18 @@ async def _migrated() -> bytes:
 
 
 @asynccontextmanager
-async def a_world(folder: Path, *, policy: Policy | None = None, **core_options: Any) -> AsyncIterator[World]:
-    """Everything started, the simulator's clock frozen, its happy day played."""
+async def a_world(
+    folder: Path, *, policy: Policy | None = None, url: str = "", **core_options: Any
+) -> AsyncIterator[World]:
+    """Everything started, the simulator's clock frozen, its happy day played; `url` is of another migrated database."""
     clock = SteppedClock()
     database = folder / "bot.db"
-    database.write_bytes(await _migrated())
+    if not url:
+        database.write_bytes(await _migrated())
     async with AsyncExitStack() as stack:
-        store = await Store.open(f"sqlite:///{database}", vault=Vault(Keyring.parse(MASTER)), clock=clock)
+        store = await Store.open(
+            url or f"sqlite:///{database}", vault=Vault(Keyring.parse(MASTER)), clock=clock
+        )
         stack.push_async_callback(store.close)
         simulator = await serve(port=0)
         stack.push_async_callback(simulator.close)

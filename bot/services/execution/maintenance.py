@@ -25,10 +25,12 @@ DRAFTS_KEPT_FOR = timedelta(hours=1)
 
 async def purge(core: Core) -> None:
     """Private details that are no longer needed go, in the file's log as well."""
-    async with core.store.begin() as tx:
+    async with core.store.read() as tx:
         ids = await requests.purge_due(tx, unresolved_after=timing.PRIVATE_KEPT_FOR)
-        for request_id in ids:
+    for request_id in ids:
+        async with core.store.begin() as tx:
             await _purge_one(tx, core, request_id)
+    async with core.store.begin() as tx:
         dropped = await drafts.drop_old(tx, older_than=DRAFTS_KEPT_FOR)
         secrets = await webhook_secrets.drop_old(tx)
         for program, version in secrets:

@@ -66,9 +66,9 @@ async def _hold(core: Core, program: str, error: Forbidden) -> None:
 async def release(tx: Tx, core: Core, program: str, endpoint: str, *, by: str = _BY) -> None:
     """Go on sending through this endpoint: its key may call it, or somebody wants to find out."""
     if await held_endpoints.drop(tx, program, endpoint):
+        await requests.due_at_once(tx, program)
         await audit.record(tx, core, by, "endpoint.released", f"program:{program}", {"endpoint": endpoint})
         await alerts.resolve(tx, core, account_alerts.SCOPE.condition(program, endpoint), actor=by)
-        await requests.due_at_once(tx, program)
         tx.after_commit(lambda: core.carrier.wake(""))
 
 
@@ -138,9 +138,9 @@ async def resume(core: Core, program: str) -> None:
     """The API takes the key again."""
     async with core.store.begin() as tx:
         if await programs.unpause(tx, program):
+            await requests.due_at_once(tx, program)
             await audit.record(tx, core, _BY, "program.resumed", f"program:{program}")
             await alerts.resolve(tx, core, account_alerts.KEY_TROUBLE.condition(program))
-            await requests.due_at_once(tx, program)
             tx.after_commit(lambda: core.carrier.wake(""))
 
 

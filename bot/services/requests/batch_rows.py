@@ -24,7 +24,6 @@ async def row_changed(tx: Tx, core: Core, row: Request) -> None:
     """Called in the transaction of each change of a row; nothing for a request that is no row."""
     if row.parent_id is None:
         return
-    await requests.lock(tx, row.parent_id)
     batch = await requests.get(tx, row.parent_id)
     if batch is None or batch.state is State.PENDING:
         return

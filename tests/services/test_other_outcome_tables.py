@@ -272,7 +272,7 @@ async def test_a_switch_is_not_repeated_over_a_newer_decision(world: World, newe
 
 
 FUNDINGS = [
-    Row("200, pending", None, State.SUCCEEDED, "pending"),
+    Row("200, pending", None, State.SUCCEEDED, "not verified yet"),
     *refusals(
         (400, "BAD_REQUEST", "Nothing moved"),
         (409, "ALREADY_SUBMITTED", "Another account holds"),

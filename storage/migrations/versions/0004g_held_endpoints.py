@@ -8,8 +8,8 @@ from __future__ import annotations
 import sqlalchemy as sa
 from alembic import op
 
-revision = "0004_held_endpoints"
-down_revision = "0003"
+revision = "0004g"
+down_revision = "0004d"
 branch_labels = None
 depends_on = None
 

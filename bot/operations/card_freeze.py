@@ -46,7 +46,7 @@ class Freeze(CardSwitch):
     frozen = True
     done = "frozen"
     # A thief does not wait for a balance to become readable.
-    handling = replace(CardSwitch.handling, can_run_now=True, must_recheck=False)
+    handling = replace(CardSwitch.handling, can_run_now=True, must_recheck=False, urgent=True)
     place = 4
     intent = "freeze_card"
     leaves_card = "FROZEN"

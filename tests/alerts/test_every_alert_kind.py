@@ -402,7 +402,7 @@ BY_READING = {
         ("account", "watch"), 120, over=no_fault,
     ),
     "a missing scope": Kind(
-        "scope", fault("GET /funding", 403, "FORBIDDEN"), ("The key of main may not read: funding",),
+        "scope", fault("GET /funding", 403, "FORBIDDEN"), ("The key of main may not call GET /funding",),
         ("funding",), 700, over=no_fault,
     ),
     "a revoked key": Kind(

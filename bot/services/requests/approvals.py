@@ -72,6 +72,7 @@ async def _approve(
     core: Core, request_id: str, actor: Actor, standing: Standing, shown_digest: str
 ) -> tuple[Request, Verdict]:
     async with core.store.begin() as tx:
+        await requests.lock_rows(tx, request_id)
         request = await existing(tx, request_id)
         batch_approval.refuse_row(request)
         earlier = await decisions.of(tx, request.id)

@@ -188,7 +188,8 @@ async def _leave_out(tx: Tx, core: Core, request_id: str, slack_id: str, row_ids
     if not out or not kept:
         raise Stale("Choose at least one row and leave at least one; to withdraw all of it, cancel it.")
     for row in out:
-        await batch_rows.close_row(tx, row, Event.CANCEL, _LEFT_OUT, outcome={"left_out": True})
+        left_out = {"left_out": True}
+        await batch_rows.close_row(tx, core, row, Event.CANCEL, _LEFT_OUT, actor=slack_id, outcome=left_out)
     terms = _terms(core, batch, kept)
     digest = digest_of(tx.vault, replace(batch, **terms))
     fallen = await decisions.drop_approvals(tx, batch.id)

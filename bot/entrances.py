@@ -23,8 +23,11 @@ from handlers.background_tasks import AfterAck
 DRAIN_S = 3.0
 
 
-async def open_all(start: Start, core: Core, slack: AsyncWebClient, webhooks: Webhooks) -> web.Server:
-    """Web server and Slack connection. Raises `CannotStart`, and OSError when the address is taken."""
+async def open_all(start: Start, core: Core, slack: AsyncWebClient, webhooks: Webhooks) -> str:
+    """Web server and Slack connection; returns the server's address.
+
+    Raises `CannotStart`, and OSError when the address is taken.
+    """
     app = slack_connection.bolt_app(start.settings, slack)
     after = AfterAck()
     start.stack.push_async_callback(after.drain, DRAIN_S)
@@ -42,7 +45,7 @@ async def open_all(start: Start, core: Core, slack: AsyncWebClient, webhooks: We
     )
     start.stack.push_async_callback(server.stop)
     await slack_connection.open_socket(start.settings, app, start.stack)
-    return server
+    return server.url
 
 
 def _checks(start: Start, core: Core, slack: AsyncWebClient) -> dict[str, web.Check]:

@@ -18,6 +18,7 @@ from slack_sdk.web.async_slack_response import AsyncSlackResponse
 
 from bot.domain.errors import LookupFailed, UnknownName
 from bot.domain.people import Actor
+from bot.domain.time import Clock, SystemClock
 from handlers.slack_api.errors import code_of, retry_after_s
 
 _PERSON_ID = re.compile(r"[UW][A-Z0-9]{2,}")
@@ -52,9 +53,10 @@ class SlackDirectory:
         self._group_ids: dict[str, str] = {}
 
     @classmethod
-    async def connect(cls, client: AsyncWebClient) -> SlackDirectory:
+    async def connect(cls, client: AsyncWebClient, clock: Clock | None = None) -> SlackDirectory:
         """Asks who we are; raises LookupFailed when the token is not good."""
-        directory = cls(client, home_team="")
+        timing = clock or SystemClock()
+        directory = cls(client, home_team="", sleep=timing.sleep, clock=timing.monotonic)
         found = await directory._asked(client.auth_test, "whose token this is")
         directory.home_team = str(found["team_id"])
         return directory

@@ -62,7 +62,8 @@ def _many(asked: argparse.Namespace, folder) -> int:
             if not asked.keep_on:
                 break
     spent = time.process_time() - cpu
-    print(f"{done / max(0.001, time.monotonic() - began) * 60:.0f} schedules a minute, {spent:.1f} s of CPU", file=sys.stderr)
+    pace = done / max(0.001, time.monotonic() - began) * 60
+    print(f"{pace:.0f} schedules a minute, {spent / max(1, done):.2f} s of CPU each", file=sys.stderr)
     for rule, count in rules.most_common():
         print(f"  {count} x {rule}")
     print(f"schedules {done}, steps {steps}, violations {broken}")

@@ -58,6 +58,8 @@ class Sent:
     at: float
     ids: tuple[str, ...]
     what: str
+    call: Call
+    attempt: str = ""
     status: int | None = None
 
 
@@ -84,6 +86,8 @@ class Watch:
     seeded_cards: frozenset[str] = frozenset()
     orphans: set[str] = field(default_factory=set)
     gone_since: dict[str, float] = field(default_factory=dict)
+    ending: dict[str, float] = field(default_factory=dict)  # processes that were asked to end, and when
+    disk_full_until: float = -1e9
 
     def __post_init__(self) -> None:
         world = self.world
@@ -132,6 +136,8 @@ class Watch:
             self.broken("I-17 entries", f"{row['id']} became {row['state']} without an entry in the audit")
         if row["state"] == "approved":
             self._approved(row["id"])
+        if row["state"] == "cancelled":
+            self._cancelled(row["id"])
 
     def _approved(self, request_id: str) -> None:
         """I-3: enough people, none of them the requester, each of them able to."""
@@ -154,6 +160,19 @@ class Watch:
             if self.world.loop.time() - self.gone_since.get(person, self.world.loop.time()) > 30:
                 self.broken("I-3 able", f"{request_id}: {person} could not approve any more")
 
+    def _cancelled(self, request_id: str) -> None:
+        """Nothing is called doubtful of which nobody doubts."""
+        row = self._row(request_id)
+        if "no known outcome" not in row["outcome_text"]:
+            return
+        others = self.world.rows(
+            "SELECT id FROM request WHERE subject = ? AND id <> ? AND (state = 'unresolved' OR outcome_unknown)",
+            row["subject"],
+            request_id,
+        )
+        if not others:
+            self.broken("a doubt is a doubt", f"{request_id} was cancelled: {row['outcome_text'][:120]}")
+
     def _row(self, request_id: str) -> Any:
         return self.world.rows("SELECT * FROM request WHERE id = ?", request_id)[0]
 
@@ -165,7 +184,9 @@ class Watch:
         if request.method == "GET" or path in _READS_BY_POST:
             return
         rows = self._requests_of(request, path)
-        sent = Sent(self.world.loop.time(), tuple(row["id"] for row in rows), f"{request.method} {path}")
+        sent = Sent(
+            self.world.loop.time(), tuple(row["id"] for row in rows), f"{request.method} {path}", call
+        )
         self.sent.append(sent)
         self._by_request[id(request)] = sent
         call.about = ", ".join(sent.ids)
@@ -174,7 +195,7 @@ class Watch:
                 self.broken("I-2 approved", f"{sent.what} left, and no request is under way for it")
             return
         for row in rows if len(rows) == 1 else ():
-            self._may_leave(row, request, path)
+            self._may_leave(row, request, path, sent)
 
     def _requests_of(self, request: Request, path: str) -> list[Any]:
         key = request.header("Idempotency-Key")
@@ -193,17 +214,22 @@ class Watch:
         segments = path.split("/")
         return [row for row in found if not path.startswith("/cards/") or row["subject"] in segments]
 
-    def _may_leave(self, row: Any, request: Request, path: str) -> None:
+    def _may_leave(self, row: Any, request: Request, path: str, sent: Sent) -> None:
         world, now = self.world, self.world.loop.time()
         if row["state"] not in ("executing", "unresolved"):
             self.broken("I-2 approved", f"{row['id']} is {row['state']}, and {request.method} {path} left")
         open_attempts = world.rows(
-            "SELECT * FROM attempt WHERE request_id = ? AND answered_at IS NULL ORDER BY number DESC", row["id"]
+            "SELECT * FROM attempt WHERE request_id = ? AND answered_at IS NULL ORDER BY number DESC",
+            row["id"],
         )
         if not open_attempts:
-            self.broken("I-2 attempt", f"{row['id']}: {request.method} {path} left before its attempt was written")
+            self.broken(
+                "I-2 attempt", f"{row['id']}: {request.method} {path} left before its attempt was written"
+            )
             return
+        sent.attempt = open_attempts[0]["id"]
         claimed_s = self._seconds(open_attempts[0]["sent_at"])
+        self._not_while_ending(row, sent.call.by, claimed_s)
         is_first = row["id"] not in self.first_sent
         self.first_sent.add(row["id"])
         self._terms(row, request, path)
@@ -212,11 +238,18 @@ class Watch:
         if is_first and clocks_agree and valid_s is not None and now > valid_s + AT_ONCE_S:
             self.broken("I-4 validity", f"{row['id']} left {now - valid_s:.0f} s after its approval ran out")
         if self.paused_at is not None and now > self.paused_at + AT_ONCE_S:
-            self.broken("I-4 pause", f"{row['id']} left {now - self.paused_at:.0f} s after sending was paused")
+            self.broken(
+                "I-4 pause", f"{row['id']} left {now - self.paused_at:.0f} s after sending was paused"
+            )
         if is_first and not row["break_glass"]:
             self._approvers_still_there(row, claimed_s)
         if is_first:
             self._is_the_newest(row, now)
+
+    def _not_while_ending(self, row: Any, process: str, claimed_s: float) -> None:
+        asked = self.ending.get(process)
+        if asked is not None and claimed_s > asked + AT_ONCE_S and self.world.clocks_never_wrong:
+            self.broken("ending claims nothing", f"{row['id']} was claimed after {process} was asked to end")
 
     def _approvers_still_there(self, row: Any, claimed_s: float) -> None:
         of = row["parent_id"] or row["id"]
@@ -283,7 +316,7 @@ class Watch:
             self.broken("I-1 once", f"{row['n']} debits under {row['reference']}")
         for row in store.all("SELECT reference, amount_usd FROM ledger WHERE kind = 'card_topup'"):
             key = (row["reference"] or "").removeprefix("topup:")
-            if key in self.orphans:
+            if key in self.orphans or key.startswith("seed-"):
                 continue
             found = self.world.rows("SELECT state, exposure_usd FROM request WHERE key = ?", key)
             if not found or found[0]["state"] not in _SENT:
@@ -298,32 +331,44 @@ class Watch:
             if row["rows"] is None:
                 self._ended(row)
                 self._true(row)
+        self._answers_kept()
         self._told(rows)
         self._messages()
         self._events()
-        self._pauses()
         self._alerts(rows)
         self._orphans_told()
 
     def _ended(self, row: Any) -> None:
         if row["state"] in ("approved", "executing"):
-            self.broken("I-6 ends", f"{row['id']} ({row['kind']}) is still {row['state']}: {row['outcome_text']}")
+            self.broken(
+                "I-6 ends", f"{row['id']} ({row['kind']}) is still {row['state']}: {row['outcome_text']}"
+            )
 
     def _true(self, row: Any) -> None:
         """I-7: what D says happened is what S did, for this request and under its own key."""
-        kind, state, key = row["kind"], row["state"], row["key"]
+        kind, state = row["kind"], row["state"]
         name = f"{row['id']} ({kind})"
         if kind in _KEYED:
             self._true_by_key(row, name)
-        elif kind in ("card_reveal",):
+        elif kind == "card_reveal":
             return
+        elif kind == "funding_submit" and state == "succeeded":
+            self._network_of(row, name)
         elif state == "succeeded" and not self._done(row):
             self.broken("I-7 true", f"{name} is called succeeded, and no call of its own had an effect")
         elif state in ("failed", "cancelled", "expired", "rejected") and self._did_alone(row):
             if self._by_hand(row, "failed"):
                 return
             self.broken("I-7 true", f"{name} is called {state}, and its call had its effect")
-        del key
+
+    def _network_of(self, row: Any, name: str) -> None:
+        terms = json.loads(row["terms"])
+        kept = self.world.partner.store.one("SELECT network FROM funding WHERE tx_hash = ?", terms["tx_hash"])
+        if self._by_hand(row, "succeeded"):
+            return
+        if kept is None or kept["network"] != terms["network"]:
+            has = "nothing" if kept is None else kept["network"]
+            self.broken("I-7 true", f"{name} on {terms['network']} is called succeeded; the API has {has}")
 
     def _done(self, row: Any) -> bool:
         """Its call had its effect, or people said so."""
@@ -331,7 +376,7 @@ class Watch:
 
     def _was_so(self, row: Any) -> bool:
         """An older call of the same content may have brought it about: then nothing false is said of the target."""
-        return row["kind"] in ("funding_submit",) and self.applied(row["id"])
+        return row["kind"] == "funding_submit" and self.applied(row["id"])
 
     def _did_alone(self, row: Any) -> bool:
         return any(sent.ids == (row["id"],) and sent.status in (200, 201) for sent in self.sent)
@@ -360,7 +405,9 @@ class Watch:
                 Decimal(0),
             )
             if state == "succeeded" and held != "done" and not self._by_hand(row, "succeeded"):
-                self.broken("I-7 true", f"{name} is called succeeded; at the API it is {held}, {net} USD moved")
+                self.broken(
+                    "I-7 true", f"{name} is called succeeded; at the API it is {held}, {net} USD moved"
+                )
             if state == "failed" and net and not self._by_hand(row, "failed"):
                 self.broken("I-7 true", f"{name} is called failed; at the API it is {held}, {net} USD moved")
             if state == "unresolved" and held in ("done", "refunded", "never seen") and not by_hand:
@@ -376,6 +423,35 @@ class Watch:
 
     def _overturned(self, row: Any) -> bool:
         return self._by_hand(row, "failed" if row["state"] == "succeeded" else "succeeded")
+
+    def did(self, row: Any) -> bool:
+        """Whether S did what this request asked for."""
+        if row["kind"] not in _KEYED:
+            return self.applied(row["id"])
+        kept = self.world.partner.store.one(
+            "SELECT state FROM keyed WHERE kind = ? AND key = ?", _KEYED[row["kind"]], row["key"]
+        )
+        return kept is not None and kept["state"] == "done"
+
+    def _answers_kept(self) -> None:
+        """An answer that reached a living process is written down."""
+        died = {process.owner.name: process.died_at for process in self.world.processes}
+        for sent in self.sent:
+            came = sent.call.returned
+            if came is None or not sent.attempt or came > self.world.loop.time() - 30:
+                continue
+            ended = min(died.get(sent.call.by, 1e9), self.ending.get(sent.call.by, 1e9))
+            if (
+                ended < came + 20
+                or came - 1 <= self.disk_full_until <= came + 20
+                or self.disk_full_until > came
+            ):
+                continue
+            row = self.world.rows("SELECT answered_at FROM attempt WHERE id = ?", sent.attempt)
+            if row and row[0]["answered_at"] is None:
+                self.broken(
+                    "an answer is kept", f"{sent.what} for {', '.join(sent.ids)} was answered {sent.status}"
+                )
 
     def _told(self, rows: list[Any]) -> None:
         """I-8: every outcome is on the request's card, every doubt in the alerts channel."""
@@ -407,27 +483,29 @@ class Watch:
             if count > 1:
                 self.broken("I-9 doubled", f"{dedupe} was posted {count} times")
         for row in self.world.rows("SELECT * FROM outbox WHERE state <> 'sent'"):
-            if row["state"] == "dropped" and row["last_error"] in ("its subject is gone",):
+            if row["state"] == "dropped" and row["last_error"] == "its subject is gone":
                 continue
-            if row["state"] == "dropped" and row["last_error"] in ("invalid_blocks",):
+            if row["state"] == "dropped" and row["last_error"] == "invalid_blocks":
                 continue
             self.broken("no message is lost", f"{row['dedupe']} is {row['state']}: {row['last_error'][:80]}")
 
     def _events(self) -> None:
         """I-12 and I-13: every event of S is in the inbox, and handled."""
-        known = {row["event_id"]: row["state"] for row in self.world.rows("SELECT event_id, state FROM inbox")}
+        known = {
+            row["event_id"]: row["state"] for row in self.world.rows("SELECT event_id, state FROM inbox")
+        }
         for row in self.world.partner.store.all("SELECT id, type, created_at FROM events"):
             if row["id"] not in known:
                 self.broken("I-13 events", f"{row['type']} {row['id']} of {row['created_at']} never arrived")
             elif known[row["id"]] != "processed":
                 self.broken("I-12 events", f"{row['type']} {row['id']} is not handled")
 
-    def _pauses(self) -> None:
-        for row in self.world.rows("SELECT name, paused_reason FROM program WHERE paused_reason IS NOT NULL"):
-            self.broken("a pause ends", f"{row['name']} is still stopped although the key works: {row['paused_reason']}")
-
     def _alerts(self, rows: list[Any]) -> None:
         """Every alert was posted, and ends when what it says is over."""
+        for row in self.world.rows("SELECT * FROM alert WHERE kind IN ('tampered', 'key_reused')"):
+            self.broken("nobody is accused", f"{row['kind']}: {row['title'][:100]}")
+        for row in self.world.rows("SELECT name FROM program WHERE paused_reason IS NOT NULL"):
+            self.broken("a pause ends", f"{row['name']} is still stopped")
         ids = {row["id"]: row for row in rows}
         for row in self.world.rows("SELECT * FROM alert WHERE state <> 'resolved'"):
             if row["kind"] in self.world.lasting_alerts:
@@ -439,8 +517,11 @@ class Watch:
 
     def _orphans_told(self) -> None:
         """I-10: what the ledger has of this installation and D does not know is an alert."""
-        if self.orphans and not self.world.rows("SELECT 1 FROM alert WHERE kind LIKE '%orphan%' OR kind LIKE '%unknown%'"):
-            self.broken("I-10 orphans", f"debits {sorted(self.orphans)} are known to nobody, and no alert says so")
+        told = self.world.rows("SELECT 1 FROM alert WHERE kind LIKE '%orphan%' OR kind LIKE '%unknown%'")
+        if self.orphans and not told:
+            self.broken(
+                "I-10 orphans", f"debits {sorted(self.orphans)} are known to nobody, and no alert says so"
+            )
 
     def final_sums(self) -> Iterator[str]:
         """What the sandbox itself says of its sums."""
@@ -448,13 +529,11 @@ class Watch:
 
 
 def _reachable(state: str) -> frozenset[str]:
-    return frozenset(
-        {
-            *(to.value for to in TRANSITIONS[State(state)].values()),
-            # A sum of two moves in one commit: a batch's rows, and a switch that is taken as done at once.
-            *(t.value for to in TRANSITIONS[State(state)].values() for t in TRANSITIONS[to].values() if state == "pending"),
-        }
-    )
+    """Where one commit may lead: one move; from pending two, as a decision and what follows are one commit."""
+    moves = set(TRANSITIONS[State(state)].values())
+    if state == State.PENDING:
+        moves |= {there for to in moves for there in TRANSITIONS[to].values()}
+    return frozenset(to.value for to in moves)
 
 
 def _matches(endpoint: str, method: str, path: str) -> bool:

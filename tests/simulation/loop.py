@@ -15,7 +15,7 @@ from contextvars import Context, ContextVar, copy_context
 from typing import Any
 
 # A run that handles so many callbacks without the clock moving turns in circles.
-MOST_AT_ONE_TIME = 200_000
+MOST_AT_ONE_TIME = 4_000
 
 
 class Owner:
@@ -56,7 +56,9 @@ class SimulatedLoop(asyncio.BaseEventLoop):
         """Seconds since this loop was made."""
         return self.seconds
 
-    def spawn(self, owner: Owner, work: Coroutine[Any, Any, Any], name: str | None = None) -> asyncio.Task[Any]:
+    def spawn(
+        self, owner: Owner, work: Coroutine[Any, Any, Any], name: str | None = None
+    ) -> asyncio.Task[Any]:
         """Start a task that belongs to `owner`, from outside the loop or from anybody's task."""
         task = self.create_task(work, name=name, context=owner.context.copy())
         task._log_destroy_pending = False  # type: ignore[attr-defined]  # those of the killed are never awaited

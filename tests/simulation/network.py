@@ -25,6 +25,10 @@ API, SLACK = "the API", "Slack"
 EFFECTS = ("refused", "lost", "answer lost", "no answer", "late", "doubled", "slow")
 
 
+# An answer that has not come by then is one of those that take long, or never come.
+ANSWERED_WITHIN_S = 3.0
+
+
 class Unreachable(Exception):
     """No connection: nothing was sent."""
 
@@ -56,19 +60,20 @@ class Call:
     effect: str = ""
     result: str = ""
     arrived: float | None = None
+    returned: float | None = None  # when whoever sent it had the answer
     about: str = ""  # the requests it can be of
 
 
 @dataclass
 class Network:
-    """Carries calls. `in_flight` counts those somebody waits for."""
+    """Carries calls. `in_flight` holds when each of those left that somebody waits for."""
 
     loop: SimulatedLoop
     world: Owner
     rng: random.Random
     troubles: list[Trouble] = field(default_factory=list)
     calls: list[Call] = field(default_factory=list)
-    in_flight: int = 0
+    in_flight: dict[int, float] = field(default_factory=dict)
     told: Callable[[Call], None] = lambda _call: None
 
     async def carry(
@@ -92,11 +97,19 @@ class Network:
             raise Unreachable
         answered: asyncio.Future[Any] = self.loop.create_future()
         self.loop.spawn(self.world, self._travel(call, trouble, arrive, shown, answered))
-        self.in_flight += 1
+        self.in_flight[id(call)] = call.at
         try:
-            return await answered
+            result = await answered
+            call.returned = self.loop.time()
+            return result
         finally:
-            self.in_flight -= 1
+            self.in_flight.pop(id(call), None)
+
+    def rests_for(self) -> float:
+        """By how many seconds the clock may jump without an answer that comes soon being late by it."""
+        if not self.in_flight:
+            return 1e9
+        return 5.0 if max(self.in_flight.values()) < self.loop.time() - ANSWERED_WITHIN_S else 0.0
 
     async def _travel(
         self,
@@ -318,4 +331,10 @@ def _form(values: Json) -> Json:
 def _text(value: Any) -> str:
     if isinstance(value, bool):
         return "1" if value else "0"
-    return value if isinstance(value, str) else json.dumps(value) if isinstance(value, dict | list) else str(value)
+    return (
+        value
+        if isinstance(value, str)
+        else json.dumps(value)
+        if isinstance(value, dict | list)
+        else str(value)
+    )

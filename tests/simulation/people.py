@@ -13,6 +13,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 from bot.domain.errors import CountersignError
+from bot.domain.requests.batch_csv import Unreadable
 from bot.partner.errors import PartnerError
 from bot.services import people as known_people
 from bot.services import requests as request_services
@@ -28,7 +29,7 @@ from tests.simulation.world import ALICE, APPROVALS, BOB, CAROL, OPS, World
 
 Json = dict[str, Any]
 # What a person who uses a program must be ready for; anything else is our fault and noted as such.
-REFUSED = (CountersignError, PartnerError)
+REFUSED = (CountersignError, PartnerError, Unreadable)
 # A window that has not come by then does not come.
 PATIENCE_S = 4.0
 COMMANDS = {
@@ -56,26 +57,61 @@ class People:
     def __init__(self, world: World) -> None:
         self._world = world
         self._slack = world.slack
+        self.broken: Callable[[str, str], None] = lambda _rule, _text: None
 
     # Acts
 
     def ask(
-        self, who: str, kind: str, texts: Mapping[str, str], *, now: bool = False, in_slack: bool = False
+        self,
+        who: str,
+        kind: str,
+        texts: Mapping[str, str],
+        *,
+        now: bool = False,
+        in_slack: bool = False,
+        named: str = "",
     ) -> None:
-        """Fill a form, read the preview, submit."""
+        """Fill a form, read the preview, submit. `named`: how the card is called there."""
         shown = ", ".join(f"{name} {value}" for name, value in texts.items())
         self._world.say(f"{_name(who)} requests {kind}{' now' if now else ''} ({shown})")
         if in_slack and kind in COMMANDS and not now:
             self._in_slack(self._ask_in_slack(who, kind, texts))
         else:
-            self._directly(lambda core: _ask(core, who, kind, texts, now=now))
+            self._directly(lambda core: self._checked(_ask(core, who, kind, texts, now=now), named, "card"))
 
-    def ask_for_many(self, who: str, text: str) -> None:
-        """A list of top-ups."""
+    def ask_for_many(self, who: str, text: str, *, named: str = "") -> None:
+        """A list of top-ups. `named`: the reference of its one card."""
         self._world.say(f"{_name(who)} requests a batch: {text.splitlines()[1:]}")
-        self._directly(lambda core: _ask_for_many(core, who, text))
+        self._directly(lambda core: self._checked(_ask_for_many(core, who, text), named, "partner_ref"))
 
-    def decide(self, who: str, action: str, request_id: str, *, verdict: str = "", in_slack: bool = False) -> None:
+    async def _checked(self, asked: Awaitable[Any], named: str, field: str) -> None:
+        """What was named is what is asked for; a name of two cards is asked back, not guessed."""
+        request = await asked
+        if not named or request is None:
+            return
+        columns = (
+            ("partner_ref",) if field == "partner_ref" else ("id", "partner_ref", "last4", "card_holder_name")
+        )
+        meant = {
+            row["id"]
+            for column in columns
+            for row in self._world.partner.store.all(f"SELECT id FROM cards WHERE {column} = ?", named)
+        }
+        about = [
+            row["subject"]
+            for row in self._world.rows(
+                "SELECT subject FROM request WHERE (id = ? OR parent_id = ?) AND rows IS NULL",
+                request.id,
+                request.id,
+            )
+        ]
+        if len(meant) > 1 or not set(about) <= meant:
+            text = f"{request.id}: {field} {named} means {len(meant)} cards, and another one was taken"
+            self.broken("the card that was named", text)
+
+    def decide(
+        self, who: str, action: str, request_id: str, *, verdict: str = "", in_slack: bool = False
+    ) -> None:
         """Approve, reject, cancel, confirm or resolve a request."""
         self._world.say(f"{_name(who)} clicks {action} {verdict} on {request_id}")
         if in_slack and action in ("approve", "reject", "cancel"):
@@ -184,19 +220,20 @@ class People:
         raise GaveUp(f"no window {callback_id}")
 
 
-async def _ask(core: Core, who: str, kind: str, texts: Mapping[str, str], *, now: bool) -> None:
+async def _ask(core: Core, who: str, kind: str, texts: Mapping[str, str], *, now: bool) -> Any:
     await known_people.require_member(core, who, action="ask")
     draft = await drafts.begin(core, owner=who, kind=kind, texts=dict(texts), reason="because", run_now=now)
     await drafts.preview(core, draft.id)
-    await request_services.submit(core, draft.id, who)
+    return await request_services.submit(core, draft.id, who)
 
 
-async def _ask_for_many(core: Core, who: str, text: str) -> None:
+async def _ask_for_many(core: Core, who: str, text: str) -> Any:
     await known_people.require_member(core, who, action="ask")
     read = await batch_reading.begin(core, owner=who, text=text, kind="card_topup")
     if read.draft_id:
         await batch_submission.preview(core, read.draft_id, who)
-        await batch_submission.submit(core, read.draft_id, who, reason="because")
+        return await batch_submission.submit(core, read.draft_id, who, reason="because")
+    return None
 
 
 async def _decide(core: Core, who: str, action: str, request_id: str, verdict: str) -> None:

@@ -50,7 +50,15 @@ ENDPOINTS = {
     "webhook_register": "PUT /webhook",
     "webhook_rotate": "PUT /webhook",
 }
-READS = ("GET /me", "GET /float", "GET /cards", "GET /cards/{cardId}", "GET /ledger", "GET /events", "GET /funding")
+READS = (
+    "GET /me",
+    "GET /float",
+    "GET /cards",
+    "GET /cards/{cardId}",
+    "GET /ledger",
+    "GET /events",
+    "GET /funding",
+)
 # Of network troubles: the names of calls that they may be about.
 PATHS = ("topup", "freeze", "close", "unload", "POST /cards", "PUT", "POST", "GET /ledger", "GET", "")
 SLACK_METHODS = (
@@ -62,7 +70,14 @@ SLACK_METHODS = (
     "views.open",
     "",
 )
-REFUSALS = ("invalid_auth", "not_in_channel", "is_archived", "token_revoked", "internal_error", "invalid_blocks")
+REFUSALS = (
+    "invalid_auth",
+    "not_in_channel",
+    "is_archived",
+    "token_revoked",
+    "internal_error",
+    "invalid_blocks",
+)
 CRASH_POINTS = (
     "execution.before_claim",
     "execution.claimed",
@@ -120,6 +135,33 @@ TROUBLES = (
     "keys",
     "limits",
 )
+
+
+@dataclass(frozen=True)
+class Theme:
+    """What is rare together by chance, and known to be dangerous together."""
+
+    kinds: tuple[str, ...]
+    troubles: tuple[str, ...]
+
+
+THEMES = (
+    Theme(("card_topup",), ("late", "processor", "support")),
+    Theme(("card_order",), ("processor", "network", "by hand")),
+    Theme(("funding_submit",), ("network", "by hand")),
+    Theme(("card_freeze", "card_unfreeze"), ("slack look-ups", "pauses")),
+    Theme(("card_freeze", "card_unfreeze", "card_limits"), ("limits", "network")),
+    Theme(("card_topup", "card_unload"), ("limits", "pauses")),
+    Theme(("card_topup", "card_close"), ("processor", "network", "by hand")),
+    Theme(("webhook_register", "webhook_rotate"), ("network", "kills", "disk")),
+    Theme((), ("slow", "disk")),
+    Theme((), ("keys",)),
+    Theme((), ("clocks", "people")),
+    Theme((), ("slack outage", "slack refusals")),
+    Theme((), ("restarts", "kills")),
+    Theme(("card_topup",), ("references",)),
+    Theme((), ("forgeries", "kills")),
+)
 # Seconds before a step; 0 is in the middle of what goes on.
 WAITS = (0.0, 0.0, 0.02, 0.3, 2.0, 6.0, 20.0, 70.0, 200.0, 1000.0)
 _FREQUENT = (6, 4, 3, 3, 3, 3, 3, 2, 1, 1)
@@ -169,10 +211,17 @@ def draw(seed: int) -> Plan:
         pause = rng.choices(WAITS, _FREQUENT)[0] if wait is None else wait
         steps.append(Step(len(steps), pause, doing, given))
 
+    if THEMES and rng.random() < 0.5:
+        theme = rng.choice(THEMES)
+        kinds = [*theme.kinds] or kinds
+        troubles = [*theme.troubles, *theme.troubles, *troubles[:1]]
+    if "webhook_rotate" in kinds or rng.random() < 0.25:
+        add(ASK, 0.3, kind="webhook_register", by=CAROL, card=0, amount=1, now=False, pick=0, in_slack=False)
+        add(DECIDE, 0.6, by=BOB, pick=0, action="approve", in_slack=False)
     for _ in range(rng.choice((6, 10, 14, 18))):
-        if rng.random() < 0.55:
+        if rng.random() < 0.5:
             _ask(rng, add, kinds, in_slack)
-        elif rng.random() < 0.25:
+        elif rng.random() < 0.3:
             by = rng.choice((ALICE, BOB, CAROL, DAVE))
             add(DECIDE, by=by, pick=rng.randrange(100), in_slack=rng.random() < in_slack)
         elif rng.random() < 0.1:
@@ -199,13 +248,18 @@ def _ask(rng: random.Random, add: Any, kinds: list[str], in_slack: float) -> Non
     kind = rng.choice(kinds)
     who = rng.choice((ALICE, ALICE, DAVE))
     if kind in ("webhook_register", "webhook_rotate", "fees_markup", "card_3ds", "event_redeliver"):
-        who = rng.choice((CAROL, CAROL, ALICE))
+        who = rng.choice((CAROL, CAROL, CAROL, CAROL, ALICE))
     many = kind == "card_topup" and rng.random() < 0.12
     now = kind == "card_freeze" and rng.random() < 0.5
     pick = rng.randrange(100)
     slack = rng.random() < in_slack
     if many:
-        add("ask many", by=who, cards=rng.sample(range(4), rng.choice((2, 3))), amount=rng.choice((10, 50, 300)))
+        add(
+            "ask many",
+            by=who,
+            cards=rng.sample(range(4), rng.choice((2, 3))),
+            amount=rng.choice((10, 50, 300)),
+        )
     else:
         card = rng.choice((0, 0, 0, 1, 2, 3))
         amount = rng.choice((10, 25, 50, 50, 300, 501, 900))
@@ -271,7 +325,9 @@ def _clock(rng: random.Random, add: Any, kinds: list[str]) -> None:
 
 def _people(rng: random.Random, add: Any, kinds: list[str]) -> None:
     who = rng.choice((ALICE, BOB, CAROL))
-    change = rng.choice(({"deleted": True}, {"is_restricted": True}, {"deleted": False, "is_restricted": False}))
+    change = rng.choice(
+        ({"deleted": True}, {"is_restricted": True}, {"deleted": False, "is_restricted": False})
+    )
     if rng.random() < 0.3:
         add("group", users=rng.choice(([BOB], [CAROL], [BOB, CAROL, DAVE], [BOB, CAROL])))
     else:
@@ -300,7 +356,57 @@ def _limits(rng: random.Random, add: Any, kinds: list[str]) -> None:
     add("api fault", fault={"operation": rng.choice(READS), **fault})
 
 
+def _late(rng: random.Random, add: Any, kinds: list[str]) -> None:
+    what = rng.choice(
+        [ENDPOINTS[kind].rpartition("/")[2] for kind in kinds if kind in ENDPOINTS] or ["topup"]
+    )
+    seconds = rng.choice((130.0, 400.0, 900.0))
+    add("network", side=API, effect="late", what=what, times=rng.choice((1, 2, 8)), seconds=seconds)
+    if rng.random() < 0.5:
+        add("network", 0.3, side=API, effect="lost", what="topup", times=8, seconds=1.0)
+
+
+def _processor(rng: random.Random, add: Any, kinds: list[str]) -> None:
+    operation = rng.choice([ENDPOINTS[kind] for kind in kinds if kind in ENDPOINTS] or ["POST /cards"])
+    code = rng.choice(("5xx", "5xx", "timeout", "400"))
+    times = rng.choice((1, 2, 9, 30))
+    add("api fault", fault={"operation": operation, "effect": "processor", "processor": code, "times": times})
+
+
+def _by_hand(rng: random.Random, add: Any, kinds: list[str]) -> None:
+    """Two people end what is in doubt, and ask again."""
+    add("by hand", pick=rng.randrange(100), verdict=rng.choice(("failed", "failed", "succeeded")))
+    if rng.random() < 0.7:
+        _ask(rng, add, kinds, 0.0)
+
+
+def _slack_look_ups(rng: random.Random, add: Any, kinds: list[str]) -> None:
+    fault = {"method": "usergroups.list", "effect": "429", "seconds": rng.choice((1.0, 5.0)), "times": 2}
+    add("slack fault", fault=fault)
+
+
+def _slow(rng: random.Random, add: Any, kinds: list[str]) -> None:
+    what = rng.choice(PATHS[:6])
+    add("network", side=API, effect="slow", what=what, times=3, seconds=rng.choice((15.0, 25.0, 40.0)))
+
+
+def _references(rng: random.Random, add: Any, kinds: list[str]) -> None:
+    """Cards named by what stands on a list, instead of by their id."""
+    add("ask by name", by=ALICE, text=rng.choice(("3205", "p-2", "MARTA KOWALSKA")), many=rng.random() < 0.5)
+
+
+def _forgeries(rng: random.Random, add: Any, kinds: list[str]) -> None:
+    add("forgeries", count=rng.choice((3, 6, 9)))
+
+
 _TROUBLE = {
+    "late": _late,
+    "processor": _processor,
+    "by hand": _by_hand,
+    "slack look-ups": _slack_look_ups,
+    "slow": _slow,
+    "references": _references,
+    "forgeries": _forgeries,
     "api faults": _api_fault,
     "network": _network,
     "api outage": _outage(API),

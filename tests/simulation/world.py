@@ -16,6 +16,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from copy import deepcopy
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from decimal import Decimal
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -34,12 +35,15 @@ from bot.partner.webhooks import DeliveryRefused
 from bot.services.conversation import Reader
 from bot.services.core import Core
 from bot.services.events import Webhooks
+from bot.services.messages import delivery
 from bot.startup import Overrides, Start
+from handlers import home
 from handlers.background_tasks import AfterAck
 from sandbox.partner.accounts import accounts
 from sandbox.partner.background import deliveries
 from sandbox.partner.calls import idempotency
 from sandbox.partner.cards import cards as card_records
+from sandbox.partner.cards import topups
 from sandbox.partner.control import dispatch
 from sandbox.partner.http import Answer, Request
 from sandbox.partner.server import answering, build_world, standing_key
@@ -52,6 +56,7 @@ from sandbox.slack.control import workspace_admin
 from sandbox.slack.state import manifest
 from sandbox.slack.web_api import METHODS, WebApi, files, response_url
 from sandbox.slack.workspace import Options, Workspace
+from storage import store as stores
 from storage.database import Database
 from storage.migrate import _migrate
 from storage.store import Store
@@ -76,12 +81,42 @@ APPROVALS, ALERTS, OPS = "C0APPROVALS", "C0ALERTS", "C0OPS"
 ALICE, BOB, CAROL, DAVE = "U0ALICE", "U0BOB", "U0CAROL", "U0DAVE"
 SLACK_URL = "http://slack.invalid"
 API_URL = "http://127.0.0.1:8401"
-CARDS = (("MARTA KOWALSKA", "p-1"), ("JONAS BERG", "p-2"), ("MARTA KOWALSKA", "3205"), ("SOFIA MARCHETTI", "p-4"))
+CARDS = (
+    ("MARTA KOWALSKA", "p-1"),
+    ("JONAS BERG", "p-2"),
+    ("MARTA KOWALSKA", "3205"),
+    ("SOFIA MARCHETTI", "p-4"),
+)
 FLOAT_USD = "4000"
+SELDOM = (
+    "digest",
+    "policy",
+    "retention",
+    "delegations",
+    "anchor",
+    "codes",
+    "reveals",
+    "runway",
+    "webhook",
+    "declines",
+)
 # Alerts about something that goes on at the end of a run.
-LASTING_ALERTS = frozenset[str]()
+LASTING_ALERTS = frozenset(
+    (
+        *("float_low", "runway", "decline", "funding", "funding_unverified", "3ds", "card_status"),
+        *("card_blocked", "landed_late", "allowance", "consent", "handover", "scope", "delegation"),
+    )
+)
 # What errors say that were brought about on purpose.
-FORESEEN = ("disk is full", "LookupFailed", "PartnerError", "Killed", "SlackApiError", "SlackTrouble")
+FORESEEN = (
+    "disk is full",
+    "LookupFailed",
+    "PartnerError",
+    "Killed",
+    "SlackApiError",
+    "SlackTrouble",
+    "simulated:",
+)
 # Clocks begin at this many seconds, so that a caller's own early times are never below zero.
 CONFIG = b"""
 [slack]
@@ -137,6 +172,8 @@ class Timers:
         self._tasks = [asyncio.create_task(self._run(*job), name=job[0]) for job in self._jobs]
 
     async def _run(self, name: str, seconds: float, job: Callable[[], Awaitable[None]]) -> None:
+        if name in self._world.jobs_off:
+            return
         while True:
             await asyncio.sleep(seconds * self._world.timing.uniform(0.9, 1.1))
             try:
@@ -163,6 +200,7 @@ class Process:
         self.webhooks: Webhooks | None = None
         self.running: app.Running | None = None
         self.failed: BaseException | None = None
+        self.died_at = 1e9
         self.task = world.loop.spawn(self.owner, self._start(), "start")
 
     @property
@@ -184,7 +222,7 @@ class Process:
             clock=self.clock,
             random=random.Random(world.timing.getrandbits(64)),
             open_store=self._open_store,
-            http=ApiTransport(world.network, world.api_answer, lambda *left: world.on_departure(*left)),
+            http=ApiTransport(world.network, world.api_answer, world.on_departure),
             slack=slack,
             timers=lambda: Timers(world),
             doors=self._open_doors,
@@ -212,6 +250,7 @@ class Process:
     def kill(self) -> None:
         """As `kill -9`: nothing of it runs any more, nothing is given back but what the system gives back."""
         self.owner.alive = False
+        self.died_at = self.world.loop.time()
         self.storage.kill()
         for store in self.stores:
             if store._lock is not None:
@@ -238,6 +277,7 @@ class World:
         order = random.Random(f"order {seed}")
         manner = order.randrange(4)
         self.loop = SimulatedLoop(None if manner == 0 else random.Random(f"loop {seed}"))
+        self.jobs_off = {job for job in SELDOM if order.random() < 0.75}  # they cost time, and matter seldom
         self.interrupts = (0.0, 0.05, 0.2, 0.5)[manner]
         self.world = Owner("world")
         self.folder = folder
@@ -382,7 +422,7 @@ class World:
         clock = PartnerClock(store, real_now=lambda: START + timedelta(seconds=self.loop.time()))
         partner = PartnerWorld(store, clock, PartnerIds(store, name), name, random.Random(name))
         partner.origin = API_URL
-        partner.post = self._deliver
+        partner.post = self.deliver
         return partner, key
 
     async def _tick(self) -> None:
@@ -395,7 +435,7 @@ class World:
             self.partner.stirred.clear()
             await deliveries.catch_up(self.partner)
 
-    async def _deliver(self, method: str, address: str, headers: dict[str, str], body: bytes) -> Any:
+    async def deliver(self, method: str, address: str, headers: dict[str, str], body: bytes) -> Any:
         """A webhook delivery of the API to the bot's receiver."""
         program = address.rpartition("/")[2]
 
@@ -451,7 +491,8 @@ class World:
 
     async def respond(self, url: str, body: Json) -> WebhookResponse:
         """An answer of the bot to a response URL of Slack's."""
-        request: Any = SlackRequest("POST", {"secret": url.rpartition("/")[2]}, {}, ("application/json", json.dumps(body)))
+        content = ("application/json", json.dumps(body))
+        request: Any = SlackRequest("POST", {"secret": url.rpartition("/")[2]}, {}, content)
 
         async def arrive() -> Any:
             return await response_url.handle(self.slack, request)
@@ -508,6 +549,12 @@ class _SimulatedTime:
         return _current.loop.time() if _current is not None else 0.0
 
 
+async def _is_current(_url: str) -> None: ...
+
+
+delivery.IDLE_S = 2.0  # the bell wakes it; each idle round costs the simulation two readings
+home.ROUND_S = 10.0
+stores.require_current = _is_current  # the file is a copy of one that was just migrated
 deliveries.time = _SimulatedTime  # type: ignore[attr-defined]
 
 
@@ -565,7 +612,7 @@ class SlackDoor:
 
 @cache
 def _migrated() -> bytes:
-    path = Path(os.environ.get("TMPDIR", "/tmp")) / f"countersign-simulation-{os.getpid()}.db"  # noqa: S108
+    path = Path(os.environ.get("TMPDIR", "/tmp")) / f"countersign-simulation-{os.getpid()}.db"
     path.unlink(missing_ok=True)
     try:
         _migrate(Database.parse(f"sqlite:///{path}"), lambda letters: letters[0])
@@ -615,8 +662,12 @@ def _furnished_partner() -> tuple[sqlite3.Connection, str]:
         card = card_records.issue(world, owner, name, reference, claimed)
         idempotency.settle(world, claimed, "done", {"card": card_records.shown(world, card)})
         world.store.update("cards", "id", card.id, synced_at=card.created_at)
+        if number == 0:  # the last four digits of one card are the reference of another
+            world.store.update("cards", "id", card.id, last4="3205")
     status, answer = dispatch.handle(world, "POST", "float", json.dumps({"amount_usd": FLOAT_USD}).encode())
     assert status == 200, answer
+    for place, card in enumerate(card_records.all_cards(world)[:3]):
+        topups.credit_top_up(world, topups.debit_for_top_up(world, card, Decimal(100), f"seed-topup-{place}"))
     status, answer = dispatch.handle(
         world, "POST", "account", json.dumps({"accept_any_wallet": True}).encode()
     )
@@ -626,10 +677,8 @@ def _furnished_partner() -> tuple[sqlite3.Connection, str]:
 
 def folder_in_memory(name: str = "") -> Path:
     """A folder for one run's database; in memory where the system has such a place."""
-    root = Path("/dev/shm") if Path("/dev/shm").is_dir() else Path(os.environ.get("TMPDIR", "/tmp"))  # noqa: S108
+    root = Path("/dev/shm") if Path("/dev/shm").is_dir() else Path(os.environ.get("TMPDIR", "/tmp"))
     folder = root / f"countersign-simulation-{os.getpid()}{name}"
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()
     return folder
-
-

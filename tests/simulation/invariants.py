@@ -155,10 +155,30 @@ class Watch:
         amount = Decimal(row["exposure_usd"])
         if row["kind"] == "card_topup" and amount > 500 and not row["parent_id"] and len(approvers) < 2:
             self.broken("I-3 approvals", f"{request_id} of {amount} USD approved by {len(approvers)}")
+        self._limits(row)
         able = self.world.able_to_approve()
         for person in approvers - able:
             if self.world.loop.time() - self.gone_since.get(person, self.world.loop.time()) > 30:
                 self.broken("I-3 able", f"{request_id}: {person} could not approve any more")
+
+    def _limits(self, row: Any) -> None:
+        """I-11: what was approved within 24 hours is within the limits."""
+        if not self.world.clocks_never_wrong:
+            return
+        for what, most_usd, value in (
+            ("requester", 2500, row["requester"]),
+            ("program", 3500, row["program"]),
+        ):
+            counted = self.world.rows(
+                f"SELECT exposure_usd FROM request WHERE {what} = ? AND rows IS NULL"
+                " AND state IN ('approved', 'executing', 'succeeded', 'unresolved')",
+                value,
+            )
+            total_usd = sum((Decimal(one["exposure_usd"]) for one in counted), Decimal(0))
+            if total_usd > most_usd:
+                self.broken(
+                    "I-11 limits", f"{row['id']}: {total_usd} USD approved by this {what}, of {most_usd}"
+                )
 
     def _cancelled(self, request_id: str) -> None:
         """Nothing is called doubtful of which nobody doubts."""
@@ -243,8 +263,9 @@ class Watch:
             )
         if is_first and not row["break_glass"]:
             self._approvers_still_there(row, claimed_s)
-        if is_first:
-            self._is_the_newest(row, now)
+        if is_first and not row["break_glass"]:
+            self._people_were_known(row, claimed_s)
+        self._is_the_newest(row, now)
 
     def _not_while_ending(self, row: Any, process: str, claimed_s: float) -> None:
         asked = self.ending.get(process)
@@ -259,12 +280,22 @@ class Watch:
         if gone and len(able) < row["approvals_needed"]:
             self.broken("I-4 approvers", f"{row['id']} left although {gone} could not approve any more")
 
+    def _people_were_known(self, row: Any, claimed_s: float) -> None:
+        """I-22: nothing is sent for the first time while nobody can say who the approvers are."""
+        since = self.world.slack_away_since
+        if since is not None and claimed_s > since + 40:
+            self.broken(
+                "I-22 fail closed", f"{row['id']} was claimed {claimed_s - since:.0f} s into Slack's outage"
+            )
+
     def _is_the_newest(self, row: Any, now: float) -> None:
         """An older order on the same target does not leave once a newer one was given."""
         kinds = _SWITCHES.get(row["kind"], ())
         for other in self.world.rows("SELECT * FROM request WHERE subject = ?", row["subject"]):
             if other["kind"] not in kinds or other["id"] == row["id"] or other["approved_at"] is None:
                 continue
+            if (other["kind"], other["terms"]) == (row["kind"], row["terms"]):
+                continue  # the same order twice
             newer = other["approved_at"] > row["approved_at"]
             if newer and other["first_sent_at"] and now > self._seconds(other["approved_at"]) + AT_ONCE_S:
                 self.broken(
@@ -357,8 +388,8 @@ class Watch:
         elif state == "succeeded" and not self._done(row):
             self.broken("I-7 true", f"{name} is called succeeded, and no call of its own had an effect")
         elif state in ("failed", "cancelled", "expired", "rejected") and self._did_alone(row):
-            if self._by_hand(row, "failed"):
-                return
+            if self._by_hand(row, "failed") or kind.startswith("webhook_"):
+                return  # a secret that was lost on the way is of no use to anybody, and is said to be lost
             self.broken("I-7 true", f"{name} is called {state}, and its call had its effect")
 
     def _network_of(self, row: Any, name: str) -> None:

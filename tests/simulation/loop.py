@@ -15,7 +15,7 @@ from contextvars import Context, ContextVar, copy_context
 from typing import Any
 
 # A run that handles so many callbacks without the clock moving turns in circles.
-MOST_AT_ONE_TIME = 4_000
+MOST_AT_ONE_TIME = 2_500
 
 
 class Owner:

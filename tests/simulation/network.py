@@ -47,6 +47,7 @@ class Trouble:
     times: int = 1
     ends: float | None = None
     seconds: float = 0.0
+    began: float = 0.0
 
 
 @dataclass

@@ -17,6 +17,7 @@ from sandbox.partner.accounts import api_keys
 from sandbox.partner.cards import cards, topups
 from sandbox.slack.control import workspace_admin
 from storage import audit
+from tests.simulation import story
 from tests.simulation.invariants import Violation, Watch
 from tests.simulation.loop import Stuck
 from tests.simulation.network import API, SLACK, Trouble
@@ -130,7 +131,7 @@ class Schedule:
     # Steps
 
     def _take(self, step: Step) -> None:
-        self.world.say(f"· {step}")
+        self.world.say(f"· {story.sentence(step)}")
         name = "do_" + step.what.replace(" ", "_")
         act = getattr(self, name)
         self.world.inside(lambda: act(random.Random(f"{self.plan.seed}/{step.number}"), **step.given))
@@ -186,7 +187,7 @@ class Schedule:
 
     def do_outage(self, rng: random.Random, side: str, effect: str, seconds: float) -> None:
         ends = self.world.loop.time() + seconds
-        self.world.network.troubles.append(Trouble(side, effect, "", 1, ends))
+        self.world.network.troubles.append(Trouble(side, effect, "", 1, ends, began=self.world.loop.time()))
 
     def do_slack_fault(self, rng: random.Random, fault: Json) -> None:
         self.world.slack.faults.add(dict(fault))

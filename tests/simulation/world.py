@@ -64,6 +64,7 @@ from storage.vault import Vault
 from tests.simulation.inline_sqlite import Storage
 from tests.simulation.loop import OWNER, Owner, SimulatedLoop
 from tests.simulation.network import (
+    SLACK,
     ApiTransport,
     Call,
     CutOff,
@@ -104,7 +105,16 @@ SELDOM = (
 LASTING_ALERTS = frozenset(
     (
         *("float_low", "runway", "decline", "funding", "funding_unverified", "3ds", "card_status"),
-        *("card_blocked", "landed_late", "allowance", "consent", "handover", "scope", "delegation"),
+        *(
+            "card_blocked",
+            "landed_late",
+            "allowance",
+            "consent",
+            "handover",
+            "scope",
+            "delegation",
+            "webhook_secret",
+        ),
     )
 )
 # What errors say that were brought about on purpose.
@@ -379,6 +389,13 @@ class World:
         group = next(g for g in self.slack.store.groups.values() if g.handle == "card-approvers")
         people = (self.slack.store.people[user] for user in group.users)
         return {p.id for p in people if not (p.deleted or p.is_restricted or p.is_bot or p.is_stranger)}
+
+    @property
+    def slack_away_since(self) -> float | None:
+        """Since when Slack answers nothing at all; None while it may."""
+        now = self.loop.time()
+        outages = [t for t in self.network.troubles if t.side == SLACK and not t.what and t.ends is not None]
+        return min((t.began for t in outages if (t.ends or 0) > now), default=None)
 
     def unforeseen(self) -> list[str]:
         """Errors that nobody foresaw: what was logged as such or met a person, but for a disk that is full."""

@@ -46,6 +46,7 @@ def _parsed(words: list[str]) -> argparse.Namespace:
     parser.add_argument(
         "--new", action="store_true", help="count what is known already, and end at nothing but news"
     )
+    parser.add_argument("--twice", action="store_true", help="run each seed twice, and compare")
     parser.add_argument("--mend", action="append", default=[], help="put this known defect out of the way")
     parser.add_argument("--soak", type=int, metavar="SCHEDULES", help="go on where the last soak ended")
     parser.add_argument("--proved", action="store_true", help="print what was proved so far, and end")
@@ -107,6 +108,9 @@ def _many(asked: argparse.Namespace, folder: Path) -> int:
     for seed in seeds:
         result = schedule.run(plans.draw(seed), folder)
         done, steps = done + 1, steps + result.steps
+        if asked.twice and schedule.run(plans.draw(seed), folder).seen != result.seen:
+            print(f"seed {seed} does not repeat")
+            return 1
         if not result.violations:
             continue
         first = result.violations[0]

@@ -321,7 +321,7 @@ class Watch:
         if sent is None or answer is None:
             return
         # Of a broken connection the journal knows what the answer would have been.
-        status = answer.status
+        status: int | None = answer.status
         if not status:
             row = self.world.partner.store.one("SELECT status FROM journal ORDER BY seq DESC LIMIT 1")
             status = row["status"] if row is not None else None

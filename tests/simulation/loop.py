@@ -44,6 +44,7 @@ class SimulatedLoop(asyncio.BaseEventLoop):
 
     def __init__(self, choice: random.Random | None) -> None:
         super().__init__()
+        self._scheduled: Any
         self._ready: Any = []  # a list instead of a deque: any place of it is taken
         self.choice = choice
         self.seconds = 0.0
@@ -70,7 +71,9 @@ class SimulatedLoop(asyncio.BaseEventLoop):
         task._log_destroy_pending = False  # type: ignore[attr-defined]
         return task
 
-    def run_in_executor(self, executor: Any, func: Callable[..., Any], *args: Any) -> asyncio.Future[Any]:
+    def run_in_executor(  # type: ignore[override]
+        self, executor: Any, func: Callable[..., Any], *args: Any
+    ) -> asyncio.Future[Any]:
         """There are no threads: it runs in this one, a little later."""
         done = self.create_future()
 
@@ -130,7 +133,7 @@ class SimulatedLoop(asyncio.BaseEventLoop):
     def __del__(self) -> None:
         """Nothing is open, so there is nothing to complain of."""
 
-    def _take(self) -> events.Handle:
+    def _take(self) -> Any:
         ready = self._ready
         if self.choice is None or len(ready) == 1:
             return ready.pop(0)
@@ -164,6 +167,6 @@ class SimulatedLoop(asyncio.BaseEventLoop):
     def _write_to_self(self) -> None: ...
 
 
-def _alive(handle: events.Handle) -> bool:
+def _alive(handle: Any) -> bool:
     owner = handle._context.get(OWNER)
     return owner is None or owner.alive

@@ -25,6 +25,8 @@ API, SLACK = "the API", "Slack"
 EFFECTS = ("refused", "lost", "answer lost", "no answer", "late", "doubled", "slow")
 
 
+# What the SDK gives its sessions.
+SLACK_TIMEOUT_S = 30.0
 # An answer that has not come by then is one of those that take long, or never come.
 ANSWERED_WITHIN_S = 3.0
 
@@ -287,7 +289,8 @@ class SlackCall:
             return answer
 
         try:
-            answer = await self._network.carry(SLACK, name, arrive, _shown)
+            async with asyncio.timeout(SLACK_TIMEOUT_S):
+                answer = await self._network.carry(SLACK, name, arrive, _shown)
         except Unreachable:
             raise ClientConnectionError("simulated: no connection") from None
         except CutOff:

@@ -24,6 +24,7 @@ from sandbox.slack import interactions
 from sandbox.slack.errors import BadAct, SlackError
 from sandbox.slack.interactions import modals
 from sandbox.slack.state import View
+from storage.requests import requests as request_rows
 from tests.simulation.network import CutOff
 from tests.simulation.world import ALICE, APPROVALS, BOB, CAROL, OPS, World
 
@@ -239,7 +240,9 @@ async def _ask_for_many(core: Core, who: str, text: str) -> Any:
 async def _decide(core: Core, who: str, action: str, request_id: str, verdict: str) -> None:
     if action == "approve":
         async with core.store.read() as tx:
-            found = await request_services.approvals.existing(tx, request_id)
+            found = await request_rows.get(tx, request_id)
+        if found is None:
+            return
         await approvals.approve(core, request_id, who, shown_digest=found.digest)
     elif action == "reject":
         await approvals.reject(core, request_id, who, reason="not now")

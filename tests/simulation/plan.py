@@ -211,7 +211,7 @@ def draw(seed: int) -> Plan:
         pause = rng.choices(WAITS, _FREQUENT)[0] if wait is None else wait
         steps.append(Step(len(steps), pause, doing, given))
 
-    if THEMES and rng.random() < 0.5:
+    if rng.random() < 0.5:
         theme = rng.choice(THEMES)
         kinds = [*theme.kinds] or kinds
         troubles = [*theme.troubles, *theme.troubles, *troubles[:1]]
@@ -232,7 +232,7 @@ def draw(seed: int) -> Plan:
     scopes: tuple[str, ...] = ()
     if "keys" in troubles and rng.random() < 0.5:
         scopes = tuple(rng.sample(("users:write", "users:write", "deposits:write"), 1))
-    settings = {}
+    settings: dict[str, Any] = {}
     if rng.random() < 0.3:
         settings["processor_timeout"] = rng.choice(("500", "hang"))
     if rng.random() < 0.1:
@@ -297,7 +297,7 @@ def _outage(side: str) -> Any:
 def _slack_refusal(rng: random.Random, add: Any, kinds: list[str]) -> None:
     method = rng.choice(SLACK_METHODS)
     if rng.random() < 0.5:
-        fault = {"effect": "error", "error": rng.choice(REFUSALS)}
+        fault: dict[str, Any] = {"effect": "error", "error": rng.choice(REFUSALS)}
     else:
         fault = {"effect": rng.choice(("429", "503")), "seconds": rng.choice((1.0, 30.0))}
     add("slack fault", fault={"method": method, **fault, "times": rng.choice((1, 3, 8, 30))})
@@ -381,7 +381,12 @@ def _by_hand(rng: random.Random, add: Any, kinds: list[str]) -> None:
 
 
 def _slack_look_ups(rng: random.Random, add: Any, kinds: list[str]) -> None:
-    fault = {"method": "usergroups.list", "effect": "429", "seconds": rng.choice((1.0, 5.0)), "times": 2}
+    fault: dict[str, Any] = {
+        "method": "usergroups.list",
+        "effect": "429",
+        "seconds": rng.choice((1.0, 5.0)),
+        "times": 2,
+    }
     add("slack fault", fault=fault)
 
 

@@ -461,7 +461,8 @@ class World:
             if bot is None or bot.webhooks is None:
                 raise Unreachable
             done = self.loop.spawn(bot.owner, _received(bot.webhooks, program, body, CIMultiDict(headers)))
-            return await self._outlived(done, bot.owner)
+            status: int = await self._outlived(done, bot.owner)
+            return status
 
         try:
             return await self.network.carry("the receiver", headers["X-SVC-Event"], arrive, str), None
@@ -471,7 +472,12 @@ class World:
     async def _outlived(self, task: asyncio.Task[Any], owner: Owner) -> Any:
         """What a task of the bot returned. Raises CutOff once its process is gone."""
         done = self.loop.create_future()
-        task.add_done_callback(lambda _: done.done() or done.set_result(None), context=self.world.context)
+
+        def tell(_task: object) -> None:
+            if not done.done():
+                done.set_result(None)
+
+        task.add_done_callback(tell, context=self.world.context)
         while not done.done():
             if not owner.alive:
                 raise CutOff
@@ -566,13 +572,14 @@ class _SimulatedTime:
         return _current.loop.time() if _current is not None else 0.0
 
 
-async def _is_current(_url: str) -> None: ...
+async def _is_current(url: str) -> None: ...
 
 
 delivery.IDLE_S = 2.0  # the bell wakes it; each idle round costs the simulation two readings
 home.ROUND_S = 10.0
-stores.require_current = _is_current  # the file is a copy of one that was just migrated
-deliveries.time = _SimulatedTime  # type: ignore[attr-defined]
+# The file is a copy of one that was just migrated.
+stores.require_current = _is_current  # type: ignore[attr-defined]
+deliveries.time = _SimulatedTime  # type: ignore[attr-defined, assignment]
 
 
 async def _received(webhooks: Webhooks, program: str, body: bytes, headers: Mapping[str, str]) -> int:

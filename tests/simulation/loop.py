@@ -24,6 +24,7 @@ class Owner:
     def __init__(self, name: str) -> None:
         self.name = name
         self.alive = True
+        self.stands_still_until = float("-inf")  # as after SIGSTOP; nothing of it runs before
         self.tasks: list[asyncio.Task[Any]] = []
         self.context: Context = copy_context()
         self.context.run(OWNER.set, self)
@@ -48,6 +49,7 @@ class SimulatedLoop(asyncio.BaseEventLoop):
         self._ready: Any = []  # a list instead of a deque: any place of it is taken
         self.choice = choice
         self.seconds = 0.0
+        self._nobody = Context()
         self.handled = 0
         self.errors: list[dict[str, Any]] = []
         self.before_each: Callable[[], None] | None = None
@@ -111,7 +113,7 @@ class SimulatedLoop(asyncio.BaseEventLoop):
                 at_one_time += 1
                 if at_one_time > MOST_AT_ONE_TIME:
                     raise Stuck(f"{MOST_AT_ONE_TIME} callbacks at {self.seconds:.3f} s: {handle!r}")
-                if handle._cancelled or not _alive(handle):
+                if handle._cancelled or not _alive(handle) or self._held(handle):
                     continue
                 if self.before_each is not None:
                     self.before_each()
@@ -142,6 +144,14 @@ class SimulatedLoop(asyncio.BaseEventLoop):
         ready[place] = ready[-1]
         ready.pop()
         return handle
+
+    def _held(self, handle: Any) -> bool:
+        """Of a process that stands still: put off until it goes on."""
+        owner = handle._context.get(OWNER)
+        if owner is None or owner.stands_still_until <= self.seconds:
+            return False
+        self.call_at(owner.stands_still_until, handle._run, context=self._nobody)
+        return True
 
     def _move_on(self, until: float, leap: Callable[[], float] | None) -> bool:
         """To the next alarm, or further by a leap; False when `until` comes first."""

@@ -133,6 +133,9 @@ class People:
 
         self._directly(both)
 
+    def redraw(self, request_id: str) -> None:
+        self._directly(lambda core: approvals.redraw(core, request_id))
+
     def look(self, who: str, command: str) -> None:
         """A look-up command, or the Home tab."""
         self._world.say(f"{_name(who)} looks: {command}")

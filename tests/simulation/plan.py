@@ -8,7 +8,7 @@ Steps are independent of each other: leaving one out changes nothing in the othe
 from __future__ import annotations
 
 import random
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from tests.simulation.network import API, SLACK
@@ -160,6 +160,10 @@ THEMES = (
     Theme((), ("slack outage", "slack refusals")),
     Theme((), ("restarts", "kills")),
     Theme(("card_topup",), ("references",)),
+    Theme(("card_topup",), ("standstills", "slow", "network")),
+    Theme((), ("standstills", "kills")),
+    Theme(("card_freeze",), ("crowd",)),
+    Theme((), ("old rows",)),
     Theme((), ("forgeries", "kills")),
 )
 # Seconds before a step; 0 is in the middle of what goes on.
@@ -188,12 +192,12 @@ class Plan:
     steps: tuple[Step, ...]
     scopes_missing: tuple[str, ...] = ()
     settings: dict[str, Any] | None = None  # of the account at the API
-    lessened: bool = False
+    replicas: int = 1
 
     def only(self, numbers: frozenset[int]) -> Plan:
         """The same with these steps alone."""
         kept = tuple(step for step in self.steps if step.number in numbers)
-        return Plan(self.seed, kept, self.scopes_missing, self.settings, True)
+        return replace(self, steps=kept)
 
 
 def draw(seed: int) -> Plan:
@@ -241,7 +245,8 @@ def draw(seed: int) -> Plan:
         settings["threeds_webhook_enabled"] = True
     if "deposit_quote" in kinds:
         settings["deposits_enabled"] = True
-    return Plan(seed, tuple(steps), scopes, settings)
+    replicas = 2 if "standstills" in troubles or rng.random() < 0.12 else 1
+    return Plan(seed, tuple(steps), scopes, settings, replicas)
 
 
 def _ask(rng: random.Random, add: Any, kinds: list[str], in_slack: float) -> None:
@@ -400,6 +405,27 @@ def _references(rng: random.Random, add: Any, kinds: list[str]) -> None:
     add("ask by name", by=ALICE, text=rng.choice(("3205", "p-2", "MARTA KOWALSKA")), many=rng.random() < 0.5)
 
 
+def _standstill(rng: random.Random, add: Any, kinds: list[str]) -> None:
+    """A process that stands still for longer than its lease, and goes on as if nothing had happened."""
+    if rng.random() < 0.6:
+        add("network", 0.3, side=API, effect="slow", what="topup", times=2, seconds=rng.choice((2.0, 10.0)))
+    add("standstill", after=rng.randrange(300), seconds=rng.choice((5.0, 35.0, 50.0, 120.0)))
+
+
+def _crowd(rng: random.Random, add: Any, kinds: list[str]) -> None:
+    """Many calls that nobody answers, and an emergency."""
+    add("network", 0.3, side=API, effect="no answer", what="limits", times=60, seconds=1.0)
+    for number in range(12):
+        given = {"kind": "card_limits", "by": ALICE, "card": number % 3 + 1, "amount": 100 + number}
+        add(ASK, 0.02, **given, now=False, pick=0, in_slack=False)
+        add(DECIDE, 0.3, by=BOB, pick=0, action="approve", in_slack=False)
+    add(ASK, 2.0, kind="card_freeze", by=ALICE, card=0, amount=1, now=True, pick=0, in_slack=False)
+
+
+def _old_rows(rng: random.Random, add: Any, kinds: list[str]) -> None:
+    add("old row", pick=rng.randrange(100))
+
+
 def _forgeries(rng: random.Random, add: Any, kinds: list[str]) -> None:
     add("forgeries", count=rng.choice((3, 6, 9)))
 
@@ -412,6 +438,9 @@ _TROUBLE = {
     "slow": _slow,
     "references": _references,
     "forgeries": _forgeries,
+    "standstills": _standstill,
+    "crowd": _crowd,
+    "old rows": _old_rows,
     "api faults": _api_fault,
     "network": _network,
     "api outage": _outage(API),

@@ -30,7 +30,9 @@ HASHES = tuple(f"0x{number:064x}" for number in (0xA1, 0xB2, 0xC3))
 NAMES = ("Nora Quist", "Nora Quist", "Marta Kowalska")
 # At the end: time until every retry, sweep and reminder has had its turn.
 CALM_S = 3 * 3600.0
-MOST_LEAPS = 260
+MOST_LEAPS = 140
+PATIENT_LEAPS = 40
+LEADING_S = 85.0
 # What is given up is looked at every quarter of an hour.
 SWEEPS_S = 2800.0
 _RESTING = """
@@ -58,7 +60,7 @@ class Result:
 def run(plan: Plan, folder: Path, *, tell: Callable[[float, str], None] | None = None) -> Result:
     """Carry out a plan in a world of its own; the first broken promise ends it."""
     gc.disable()  # what a run leaves is thrown away after it, at once
-    world = World(plan.seed, folder, tell=tell)
+    world = World(plan.seed, folder, replicas=plan.replicas, tell=tell)
     try:
         return Schedule(plan, world).run()
     finally:
@@ -92,12 +94,13 @@ class Schedule:
     def run(self) -> Result:
         world = self.world
         try:
-            world.start_bot()
+            world.start_bots()
             self._drive(5.0)
             for step in self.plan.steps:
                 self._between(step)
                 self._take(step)
                 self.watch.after_step()
+                self.watch.emergencies_first(self._harmless)
                 if self.watch.found:
                     break
             if not self.watch.found:
@@ -113,6 +116,13 @@ class Schedule:
             self.plan, self.watch.found, world.loop.handled, world.loop.time(), world.errors, states
         )
 
+    @property
+    def _harmless(self) -> bool:
+        """Nothing in this plan may hold up a call but calls that are not answered."""
+        return {step.what for step in self.plan.steps} <= {"ask", "decide", "network", "look"} and not any(
+            step.what == "network" and step.given["what"] != "limits" for step in self.plan.steps
+        )
+
     # Time
 
     def _drive(self, seconds: float, *, leap_s: float = 0.0, most: int | None = None) -> None:
@@ -120,7 +130,9 @@ class Schedule:
         world = self.world
 
         def leap() -> float:
-            return min(leap_s, world.network.rests_for())
+            # A leader that stands still for longer loses its lease each time.
+            most = LEADING_S if world.replicas > 1 else leap_s
+            return min(leap_s, most, world.network.rests_for())
 
         world.loop.drive(world.loop.time() + seconds, leap=leap if leap_s else None, most=most)
 
@@ -199,8 +211,26 @@ class Schedule:
 
     def do_kill(self, rng: random.Random, after: int, down: float) -> None:
         self._drive(3.0, most=after)
-        self.world.kill_bot()
+        self.world.kill_bot(self.world.bot)
         self._again(down)
+
+    def do_standstill(self, rng: random.Random, after: int, seconds: float) -> None:
+        self._drive(3.0, most=after)
+        bot = self.world.bot
+        if bot is not None:
+            self.world.say(f"{bot.owner.name} stands still for {seconds:.0f} s")
+            self.watch.stood_still.add(bot.owner.name)
+            bot.owner.stands_still_until = self.world.loop.time() + seconds
+            self._drive(seconds, leap_s=seconds / 6)
+
+    def do_old_row(self, rng: random.Random, pick: int) -> None:
+        """A request as an older version of the bot kept it, whose card is to be drawn again."""
+        rows = self.world.rows("SELECT id FROM request WHERE rows IS NULL AND parent_id IS NULL ORDER BY id")
+        if rows:
+            old = rows[pick % len(rows)]["id"]
+            self.watch.old_rows.add(old)
+            self.world.write("UPDATE request SET facts = '{}' WHERE id = ?", old)
+            self.people.redraw(old)
 
     def do_restart(self, rng: random.Random, after: int, down: float) -> None:
         self._drive(3.0, most=after)
@@ -210,7 +240,7 @@ class Schedule:
             self.watch.ending[bot.owner.name] = self.world.loop.time()
             bot.ask_to_end()
             self._drive(15.0)
-        self.world.kill_bot()
+            self.world.kill_bot(bot)
         self._again(down)
 
     def do_die_at(self, rng: random.Random, point: str, nth: int, down: float) -> None:
@@ -219,7 +249,7 @@ class Schedule:
     def _again(self, down: float) -> None:
         self.people.close_windows()
         self._drive(down, leap_s=30.0)
-        self.world.start_bot()
+        self.world.start_bots()
 
     def do_disk_full(self, rng: random.Random, seconds: float) -> None:
         bot = self.world.bot
@@ -371,9 +401,10 @@ class Schedule:
         world.inside(self._everybody_is_back)
         keep = [s for s in api_keys.SCOPES if s not in self.plan.scopes_missing]
         world.partner.store.run("UPDATE api_keys SET scopes = ?", " ".join(keep))
-        if world.bot is None or not world.bot.ready:
-            world.kill_bot()
-            world.start_bot()
+        for process in world.processes:
+            if not process.ready:
+                world.kill_bot(process)
+        world.start_bots()
         self._drive(10.0)
         if world.rows("SELECT 1 FROM pause"):
             self.people.resume(BOB, CAROL)
@@ -398,7 +429,7 @@ class Schedule:
         """Time passes in leaps to whatever is due next; then far enough for sweeps and daily looks."""
         world = self.world
         began = world.loop.time()
-        for _ in range(MOST_LEAPS):
+        for leap in range(MOST_LEAPS):
             self.watch.after_step()
             if self.watch.found or world.loop.time() - began > CALM_S:
                 return
@@ -406,7 +437,7 @@ class Schedule:
                 self._drive(20.0)
                 if world.bot is None or not world.bot.ready:
                     world.kill_bot()  # it refused to start, or waits for nothing: whoever runs it starts it again
-                    world.start_bot()
+                    world.start_bots()
             owed = world.rows("SELECT count(*) AS n FROM outbox WHERE state IN ('owed', 'sending')")[0]["n"]
             due = world.rows(_RESTING)[0]["at"]
             if due is None and not owed and world.loop.time() - began >= self._sweeps_s():
@@ -414,7 +445,8 @@ class Schedule:
             pause_s = 3.0 if owed else 900.0
             if due is not None:
                 until_due = (datetime.fromisoformat(due) - START).total_seconds() - world.loop.time()
-                pause_s = min(pause_s, max(2.0, until_due + 0.5))
+                at_least_s = 2.0 if leap < PATIENT_LEAPS else 90.0
+                pause_s = min(pause_s, max(at_least_s, until_due + 0.5))
             self._drive(pause_s, leap_s=pause_s)
             self._drive(1.5)
 

@@ -13,6 +13,7 @@ import sys
 import warnings
 from asyncio import events
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import closing
 from copy import deepcopy
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -36,6 +37,7 @@ from bot.services.conversation import Reader
 from bot.services.core import Core
 from bot.services.events import Webhooks
 from bot.services.messages import delivery
+from bot.services.operators import Leader
 from bot.startup import Overrides, Start
 from handlers import home
 from handlers.background_tasks import AfterAck
@@ -58,6 +60,7 @@ from sandbox.slack.web_api import METHODS, WebApi, files, response_url
 from sandbox.slack.workspace import Options, Workspace
 from storage import store as stores
 from storage.database import Database
+from storage.events import ingest
 from storage.migrate import _migrate
 from storage.store import Store
 from storage.vault import Vault
@@ -101,6 +104,8 @@ SELDOM = (
     "webhook",
     "declines",
 )
+# Longer than in production, so that the clock may leap within it.
+LEADS_FOR = timedelta(seconds=120)
 # Alerts about something that goes on at the end of a run.
 LASTING_ALERTS = frozenset(
     (
@@ -126,6 +131,9 @@ FORESEEN = (
     "SlackApiError",
     "SlackTrouble",
     "simulated:",
+    "TimeoutError: ",
+    "simulated",
+    "database is locked",
 )
 # Clocks begin at this many seconds, so that a caller's own early times are never below zero.
 CONFIG = b"""
@@ -262,10 +270,6 @@ class Process:
         self.owner.alive = False
         self.died_at = self.world.loop.time()
         self.storage.kill()
-        for store in self.stores:
-            if store._lock is not None:
-                store._lock.release()
-                store._lock = None
 
     def ask_to_end(self) -> asyncio.Task[None]:
         """As SIGTERM: it closes by itself, and is gone then."""
@@ -281,7 +285,16 @@ class Process:
 class World:
     """Everything of one seed. `tell` gets each thing that happens, for the story."""
 
-    def __init__(self, seed: int, folder: Path, *, tell: Callable[[float, str], None] | None = None) -> None:
+    def __init__(
+        self,
+        seed: int,
+        folder: Path,
+        *,
+        replicas: int = 1,
+        tell: Callable[[float, str], None] | None = None,
+    ) -> None:
+        self.replicas = replicas
+        self._chance = random.Random(f"chance {seed}")
         # Streams of their own, so that one more draw in one place does not change all the others.
         self.timing = random.Random(f"timing {seed}")
         order = random.Random(f"order {seed}")
@@ -345,9 +358,10 @@ class World:
 
     @property
     def bot(self) -> Process | None:
-        """The process that is up, if one is."""
+        """The process that is up, if one is; of several one or the other."""
         alive = [one for one in self.processes if one.owner.alive]
-        return alive[-1] if alive else None
+        ready = [one for one in alive if one.ready] or alive
+        return self._chance.choice(ready) if len(ready) > 1 else ready[0] if ready else None
 
     def start_bot(self) -> Process:
         process = Process(self, len(self.processes) + 1)
@@ -355,9 +369,15 @@ class World:
         self.say(f"{process.owner.name} starts")
         return process
 
-    def kill_bot(self) -> None:
+    def start_bots(self) -> None:
+        """As many as there should be."""
+        while sum(process.owner.alive for process in self.processes) < self.replicas:
+            self.start_bot()
+
+    def kill_bot(self, which: Process | None = None) -> None:
+        """All that are alive, or this one."""
         for process in self.processes:
-            if process.owner.alive:
+            if process.owner.alive and which in (None, process):
                 self.say(f"{process.owner.name} is killed")
                 process.kill()
 
@@ -408,6 +428,11 @@ class World:
     def rows(self, sql: str, *values: Any) -> list[sqlite3.Row]:
         """What the bot's database holds now."""
         return self._reader.execute(sql, values).fetchall()
+
+    def write(self, sql: str, *values: Any) -> None:
+        """Change the bot's database behind its back."""
+        with closing(sqlite3.connect(self.database, isolation_level=None, timeout=0)) as connection:
+            connection.execute(sql, values)
 
     def _copy_database(self) -> None:
         for old in self.folder.iterdir():
@@ -570,6 +595,33 @@ class _SimulatedTime:
     @staticmethod
     def monotonic() -> float:
         return _current.loop.time() if _current is not None else 0.0
+
+
+class _NoLock:
+    """In place of the lock on the database file: here the seed says how many processes there are."""
+
+    def __init__(self, path: Path) -> None: ...
+
+    def release(self) -> None: ...
+
+
+_alone = app._leader
+
+
+async def _leader(begun: Start, store: Store, owner: str) -> Any:
+    """One of several leads, as on a database that several may use."""
+    if _current is None or _current.replicas == 1:
+        return await _alone(begun, store, owner)
+    leader = Leader(store, owner, begun.overrides.clock, lease=LEADS_FOR)
+    await leader.ask()
+    begun.stack.push_async_callback(leader.resign)
+    app._keep_running(begun.stack, "leader", leader.run)
+    return leader
+
+
+app._leader = _leader
+stores.FileLock = _NoLock  # type: ignore[attr-defined]
+ingest.BUSY_MS = 0  # type: ignore[attr-defined] # nobody else could go on while it waits
 
 
 async def _is_current(url: str) -> None: ...

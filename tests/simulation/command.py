@@ -52,6 +52,9 @@ def _parsed(words: list[str]) -> argparse.Namespace:
     parser.add_argument("--proved", action="store_true", help="print what was proved so far, and end")
     parser.add_argument("--plant", choices=sorted(planted_bugs.BUGS), help="with this bug in the bot")
     parser.add_argument("--curve", action="store_true", help="plant each bug, and see how soon it is found")
+    parser.add_argument(
+        "--most", type=int, default=MOST_FOR_A_BUG, help="schedules for each bug of the curve"
+    )
     return parser.parse_args(words)
 
 
@@ -141,7 +144,7 @@ def _curve(asked: argparse.Namespace, folder: Path) -> int:
     missed = 0
     found_at: list[int] = []
     for bug in planted_bugs.BUGS.values():
-        number = _found(bug, folder)
+        number = _found(bug, folder, asked.most)
         missed += number is None
         found_at += [] if number is None else [number]
         print(f"{bug.name}: " + (f"found by schedule {number}" if number else "NOT found"), flush=True)
@@ -151,8 +154,8 @@ def _curve(asked: argparse.Namespace, folder: Path) -> int:
     return 1 if missed else 0
 
 
-def _found(bug: planted_bugs.Bug, folder: Path) -> int | None:
-    for seed in range(1, MOST_FOR_A_BUG + 1):
+def _found(bug: planted_bugs.Bug, folder: Path, most: int) -> int | None:
+    for seed in range(1, most + 1):
         with ExitStack() as stack:
             bug.plant(stack)
             result = schedule.run(plans.draw(seed), folder)

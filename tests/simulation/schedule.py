@@ -200,6 +200,8 @@ class Schedule:
     def do_network(
         self, rng: random.Random, side: str, effect: str, what: str, times: int, seconds: float
     ) -> None:
+        if side == SLACK and effect in ("late", "doubled"):
+            effect = "answer lost"  # Slack has no key by which a post that arrives twice would be one
         self.world.network.troubles.append(Trouble(side, effect, what, times, None, seconds))
 
     def do_outage(self, rng: random.Random, side: str, effect: str, seconds: float) -> None:

@@ -620,7 +620,7 @@ async def _leader(begun: Start, store: Store, owner: str) -> Any:
 
 
 app._leader = _leader
-stores.FileLock = _NoLock  # type: ignore[attr-defined]
+stores.FileLock = _NoLock  # type: ignore[assignment, attr-defined]
 ingest.BUSY_MS = 0  # type: ignore[attr-defined] # nobody else could go on while it waits
 
 

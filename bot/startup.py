@@ -17,7 +17,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 from bot import operations
 from bot.config import Config, Settings
 from bot.domain.card_details import Reveals, origins
-from bot.domain.errors import CountersignError
+from bot.domain.errors import CountersignError, SlackAway
 from bot.domain.ids import Random, system_random
 from bot.domain.time import Clock, SystemClock
 from bot.engine.timers import Timers
@@ -30,7 +30,7 @@ from bot.partner.ratelimit import RateLimiter
 from bot.partner.secret import Secret
 from bot.services import people
 from bot.services.core import Core, no_crash
-from bot.services.events import Sender, Webhooks
+from bot.services.events import Sender
 from bot.services.messages import audit_anchors
 from storage import audit
 from storage.operators import programs as known_programs
@@ -66,12 +66,6 @@ class RunsJobs(Protocol):
     def stop(self) -> None: ...
 
 
-class OpenDoors(Protocol):
-    """As `bot.entrances.open_all`; returns the address of the web server."""
-
-    async def __call__(self, start: Start, core: Core, slack: AsyncWebClient, webhooks: Webhooks) -> str: ...
-
-
 @dataclass(frozen=True, slots=True)
 class Overrides:
     """What may be put in place of our own parts; left alone, it is as in production.
@@ -89,7 +83,7 @@ class Overrides:
     http: Transport | None = None
     slack: AsyncWebClient | None = None
     timers: Callable[[], RunsJobs] = Timers
-    doors: OpenDoors | None = None
+    doors: Callable[..., Awaitable[str]] | None = None  # as `bot.entrances.open_all`
     crash_point: Callable[[str], None] = no_crash
     lease_s: float = 30.0
     details_at: str = ""
@@ -230,8 +224,13 @@ def kinds(config: Config) -> Mapping[str, type[Operation]]:
 
 
 async def check_policy(core: Core) -> None:
-    """Refuse a policy that asks for more people than there are."""
-    problems = await people.policy_problems(core)
+    """Refuse a policy that asks for more people than there are. While Slack is down nobody can say: it is looked at
+    again when Slack is back (`bot.slack_names`)."""
+    try:
+        problems = await people.policy_problems(core)
+    except SlackAway:
+        log.warning("start.policy_not_checked")
+        return
     if problems:
         raise CannotStart("The policy could never be met. " + " ".join(problems))
 

@@ -38,6 +38,7 @@ from bot.services.core import Core
 from bot.services.events import Webhooks
 from bot.services.messages import delivery
 from bot.services.operators import Leader
+from bot.slack_names import SlackNames
 from bot.startup import Overrides, Start
 from handlers import home
 from handlers.background_tasks import AfterAck
@@ -257,7 +258,9 @@ class Process:
         self.stores.append(store)
         return store
 
-    async def _open_doors(self, start: Start, core: Core, slack: AsyncWebClient, webhooks: Webhooks) -> str:
+    async def _open_doors(
+        self, start: Start, core: Core, slack: AsyncWebClient, names: SlackNames, webhooks: Webhooks
+    ) -> str:
         bolt = slack_connection.bolt_app(start.settings, slack)
         after = AfterAck()
         start.stack.push_async_callback(after.drain, 3.0)

@@ -27,9 +27,8 @@ from slack_sdk.web.async_client import AsyncWebClient
 
 from bot import entrances, jobs, slack_connection, startup
 from bot.config import Config, Settings
-from bot.domain.ids import Ids, system_random
+from bot.domain.ids import Ids
 from bot.engine.embedded import Embedded
-from bot.engine.timers import Timers
 from bot.services import execution
 from bot.services.core import Core, alone
 from bot.services.events import (
@@ -107,8 +106,9 @@ async def start(settings: Settings, config: Config, overrides: Overrides | None 
         if parts.core.leads():
             await _first_readings(watchers)
         _start_timers(begun, parts.core, watchers)
-        server = await entrances.open_all(begun, parts.core, parts.slack, parts.names, watchers.webhooks)
-        return Running(parts, server.url, stack.pop_all())
+        open_doors = begun.overrides.doors or entrances.open_all
+        url = await open_doors(begun, parts.core, parts.slack, parts.names, watchers.webhooks)
+        return Running(parts, url, stack.pop_all())
 
 
 async def _build(begun: Start) -> Parts:
@@ -117,10 +117,10 @@ async def _build(begun: Start) -> Parts:
     store = await startup.open_store(begun)
     await startup.check_audit(store)
     programs = await startup.programs(begun, store)
-    slack = slack_connection.client(begun.settings)
-    directory = SlackDirectory(slack, home_team="")
+    slack = begun.overrides.slack or slack_connection.client(begun.settings)
+    directory = SlackDirectory(slack, home_team="", sleep=clock.sleep, clock=clock.monotonic)
     names = SlackNames(store, directory, begun.config)
-    ids = Ids(store.instance, system_random(), clock.now)
+    ids = Ids(store.instance, begun.overrides.random, clock.now)
     owner = f"{socket.gethostname()}:{os.getpid()}:{ids.ulid()}"
     leader = await _leader(begun, store, owner)
     carrier = Embedded()
@@ -207,7 +207,7 @@ async def _first_readings(watchers: jobs.Watchers) -> None:
 
 
 def _start_timers(begun: Start, core: Core, watchers: jobs.Watchers) -> None:
-    timers = Timers()
+    timers = begun.overrides.timers()
     for job in jobs.table(core, watchers, begun.config.poll, begun.config.retention):
         timers.every(job.name, job.seconds, job.run)
     timers.start()

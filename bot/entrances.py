@@ -26,8 +26,11 @@ DRAIN_S = 3.0
 
 async def open_all(
     start: Start, core: Core, slack: AsyncWebClient, names: SlackNames, webhooks: Webhooks
-) -> web.Server:
-    """Web server and Slack connection. Raises `CannotStart`, and OSError when the address is taken."""
+) -> str:
+    """Web server and Slack connection; returns the server's address.
+
+    Raises `CannotStart`, and OSError when the address is taken.
+    """
     app = slack_connection.bolt_app(start.settings, slack)
     after = AfterAck()
     start.stack.push_async_callback(after.drain, DRAIN_S)
@@ -46,7 +49,7 @@ async def open_all(
     )
     start.stack.push_async_callback(server.stop)
     await socket.open(start.stack)
-    return server
+    return server.url
 
 
 def _checks(

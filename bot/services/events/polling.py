@@ -171,7 +171,7 @@ class Poller:
             "poll.failed",
             extra={"job": job, "program": program, "error": str(error), "again_in_s": rest_s},
         )
-        await programs.refused(self._core, program, error)
+        await programs.key_refused(self._core, program, error)
         if isinstance(error, Forbidden):
             self._refused[key] = error.operation.value
 

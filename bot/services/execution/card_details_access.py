@@ -171,7 +171,7 @@ async def _ask(core: Core, request: Request, manner: Manner) -> tuple[Secret, in
             token = await partner.mint_pan_token(request.subject)
             url, seconds = token.url, int(token.expires_in)
     except PartnerError as error:
-        await programs.refused(core, request.program, error)
+        await programs.key_refused(core, request.program, error)
         cause = presend_checks.operation_of(core, request).judge(error, outcome_unknown=False).cause
         raise await _nothing_shown(core, request, cause, error.code or "no_answer") from error
     origin = origin_of(url.reveal(), is_loopback)

@@ -196,7 +196,7 @@ async def _call(core: Core, work: _Work) -> _Answered:
     except PartnerError as error:
         outcome = work.operation.judge(error, outcome_unknown=work.request.outcome_unknown)
         if outcome.finding is Finding.HELD:
-            await programs.refused(core, work.request.program, error)
+            await programs.key_refused(core, work.request.program, error)
         answered = _Answered(outcome, error.status, error.code, error.certainty.value, outcome.finding.value)
     if outcome.finding is Finding.EVIDENCE:
         return await _look(core, work, answered)

@@ -273,7 +273,7 @@ async def recheck(core: Core, request: Request) -> Answer:
         else:
             facts = await type(operation).of_many().row_facts(operation, partner)
     except PartnerError as error:
-        await programs.refused(core, request.program, error)
+        await programs.key_refused(core, request.program, error)
         if isinstance(error, Unauthorized):
             return Later("Sending to this program is paused: the API does not take the key.")
         return (

@@ -30,7 +30,7 @@ _WRITE_SCOPES = frozenset({"cards:write", "users:write"})
 _BY = "system:execution"
 
 
-async def refused(core: Core, program: str, error: PartnerError) -> None:
+async def key_refused(core: Core, program: str, error: PartnerError) -> None:
     """The API refused a call for its key: hold what this is about, with one alert. Nothing for another error."""
     if isinstance(error, Unauthorized):
         await pause(core, program, error)

@@ -6,6 +6,7 @@ and policy, execution and outbox loops, timers, web server, and last the connect
     startup            what must be right before anything starts, and what may be replaced: `Overrides`
     app                the parts, the loops that keep them working, the timers
     jobs               what runs on a timer
+    slack_names        the workspace and its channels, asked of Slack until it answers
     slack_connection   the client, and how Slack reaches the bot
     entrances          the web server and Slack's events
 """
@@ -26,11 +27,10 @@ from slack_sdk.web.async_client import AsyncWebClient
 
 from bot import entrances, jobs, slack_connection, startup
 from bot.config import Config, Settings
-from bot.domain.ids import Ids, system_random
+from bot.domain.ids import Ids
 from bot.engine.embedded import Embedded
-from bot.engine.timers import Timers
 from bot.services import execution
-from bot.services.core import Channels, Core, alone
+from bot.services.core import Core, alone
 from bot.services.events import (
     Backfill,
     Intake,
@@ -43,6 +43,7 @@ from bot.services.events import (
 )
 from bot.services.messages import Outbox, audit_anchors
 from bot.services.operators import Leader
+from bot.slack_names import SlackNames
 from bot.startup import Overrides, Start
 from handlers.home import Homes
 from handlers.slack_api import SlackDirectory, SlackPublisher
@@ -52,7 +53,7 @@ from storage.store import Store
 log = logging.getLogger("countersign.app")
 
 # Of the ten seconds a shutdown may take: what runs gets these to end by itself.
-DRAIN_S = 3.0
+DRAIN_S = 8.0
 # Broken loops start again after this pause, so that a lost database does not spin.
 RESTART_PAUSE_S = 1.0
 
@@ -64,6 +65,7 @@ class Parts:
     core: Core
     carrier: Embedded
     slack: AsyncWebClient
+    names: SlackNames
     leader: Leader | None
 
 
@@ -82,14 +84,17 @@ class Running:
 
     async def stop(self) -> None:
         """Let no new work in, let what runs end, give everything back. Loses nothing that was committed."""
+        self.core.closing.set()
+        self.parts.carrier.close()
         await self._stack.aclose()
 
 
 async def start(settings: Settings, config: Config, overrides: Overrides | None = None) -> Running:
     """Start everything; on any refusal what was started is stopped again.
 
-    Raises `CannotStart`, storage errors (wrong key, database in use), `LookupFailed`, and OSError when the
-    address of the web server is taken.
+    While Slack is down it starts all the same. Raises `CannotStart`, storage errors (wrong key, database in use),
+    `LookupFailed` for a token or a channel that Slack does not know, and OSError when the address of the web server
+    is taken.
     """
     async with AsyncExitStack() as stack:
         begun = Start(settings, config, overrides or Overrides(), stack)
@@ -101,8 +106,9 @@ async def start(settings: Settings, config: Config, overrides: Overrides | None 
         if parts.core.leads():
             await _first_readings(watchers)
         _start_timers(begun, parts.core, watchers)
-        server = await entrances.open_all(begun, parts.core, parts.slack, watchers.webhooks)
-        return Running(parts, server.url, stack.pop_all())
+        open_doors = begun.overrides.doors or entrances.open_all
+        url = await open_doors(begun, parts.core, parts.slack, parts.names, watchers.webhooks)
+        return Running(parts, url, stack.pop_all())
 
 
 async def _build(begun: Start) -> Parts:
@@ -111,9 +117,10 @@ async def _build(begun: Start) -> Parts:
     store = await startup.open_store(begun)
     await startup.check_audit(store)
     programs = await startup.programs(begun, store)
-    slack = slack_connection.client(begun.settings)
-    directory = await SlackDirectory.connect(slack)
-    ids = Ids(store.instance, system_random(), clock.now)
+    slack = begun.overrides.slack or slack_connection.client(begun.settings)
+    directory = SlackDirectory(slack, home_team="", sleep=clock.sleep, clock=clock.monotonic)
+    names = SlackNames(store, directory, begun.config)
+    ids = Ids(store.instance, begun.overrides.random, clock.now)
     owner = f"{socket.gethostname()}:{os.getpid()}:{ids.ulid()}"
     leader = await _leader(begun, store, owner)
     carrier = Embedded()
@@ -122,7 +129,7 @@ async def _build(begun: Start) -> Parts:
         partners=programs.clients,
         kinds=startup.kinds(begun.config),
         policy=begun.config.policy,
-        channels=await _channels(directory, begun.config),
+        channels=await names.at_start(),
         directory=directory,
         carrier=carrier,
         clock=clock,
@@ -137,10 +144,12 @@ async def _build(begun: Start) -> Parts:
         crash_point=begun.overrides.crash_point,
         leads=leader.leads if leader else alone,
     )
-    await startup.check_policy(core)
+    if names.is_known:
+        await startup.check_policy(core)
     await startup.note_start(core)
     await note_destinations(core)
-    return Parts(core, carrier, slack, leader)
+    _keep_running(begun.stack, "slack names", partial(names.learn, core))
+    return Parts(core, carrier, slack, names, leader)
 
 
 async def _leader(begun: Start, store: Store, owner: str) -> Leader | None:
@@ -153,15 +162,6 @@ async def _leader(begun: Start, store: Store, owner: str) -> Leader | None:
     begun.stack.push_async_callback(leader.resign)
     _keep_running(begun.stack, "leader", leader.run)
     return leader
-
-
-async def _channels(directory: SlackDirectory, config: Config) -> Channels:
-    named = config.channels
-    return Channels(
-        approvals=await directory.channel(named.approvals),
-        alerts=await directory.channel(named.alerts),
-        audit=await directory.channel(named.audit) if named.audit else "",
-    )
 
 
 def _write_to_slack(begun: Start, parts: Parts) -> None:
@@ -177,11 +177,12 @@ def _write_to_slack(begun: Start, parts: Parts) -> None:
 def _execute_requests(begun: Start, parts: Parts) -> None:
     """The loops that send: approved requests to the API, events to other systems."""
     core, carrier = parts.core, parts.carrier
+    # Stopped in the reverse order: the loop first, then what it began is waited for.
+    begun.stack.push_async_callback(carrier.drain, DRAIN_S)
     work = partial(carrier.run, due=partial(execution.due, core), execute=partial(execution.execute, core))
     _keep_running(begun.stack, "engine", work)
     if core.destinations:
         _keep_running(begun.stack, "relay", Relay(core, begun.overrides.sender).run)
-    begun.stack.push_async_callback(carrier.drain, DRAIN_S)
 
 
 async def _watch(begun: Start, core: Core) -> jobs.Watchers:
@@ -206,7 +207,7 @@ async def _first_readings(watchers: jobs.Watchers) -> None:
 
 
 def _start_timers(begun: Start, core: Core, watchers: jobs.Watchers) -> None:
-    timers = Timers()
+    timers = begun.overrides.timers()
     for job in jobs.table(core, watchers, begun.config.poll, begun.config.retention):
         timers.every(job.name, job.seconds, job.run)
     timers.start()

@@ -9,7 +9,7 @@ On SQLite writers of this process take turns (`write_turn`), instead of polling 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from typing import Any
 
@@ -23,6 +23,9 @@ from storage.errors import DatabaseMissing
 from storage.migrate import require_current
 from storage.transaction import Tx
 from storage.vault import Vault
+
+#: One engine to write through and one to read through.
+Engines = Callable[[Database], tuple[AsyncEngine, AsyncEngine]]
 
 _READERS = 4
 _POSTGRES_CONNECTIONS = 8
@@ -53,11 +56,20 @@ class Store:
         )
 
     @classmethod
-    async def open(cls, url: str, *, vault: Vault, clock: Clock, exclusive: bool = True) -> Store:
+    async def open(
+        cls,
+        url: str,
+        *,
+        vault: Vault,
+        clock: Clock,
+        exclusive: bool = True,
+        engines: Engines | None = None,
+    ) -> Store:
         """Open a migrated database and prove that the master key fits.
 
         `exclusive` refuses a second process on one SQLite file; commands that work beside a running
-        bot pass False and use `read()`. Raises `DatabaseMissing`, `DatabaseInUse`, `SchemaBehind`,
+        bot pass False and use `read()`. `engines` makes the connections another way, for a test that has
+        no threads. Raises `DatabaseMissing`, `DatabaseInUse`, `SchemaBehind`,
         `SchemaTooNew`, `WrongMasterKey`.
         """
         database = Database.parse(url)
@@ -67,7 +79,7 @@ class Store:
             )
         await require_current(url)
         lock = FileLock(database.path) if database.path is not None and exclusive else None
-        writer, reader = _engines(database)
+        writer, reader = (engines or _engines)(database)
         store = cls(database, writer=writer, reader=reader, vault=vault, clock=clock, lock=lock)
         try:
             await store._settle(exclusive)

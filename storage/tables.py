@@ -175,6 +175,7 @@ class RequestRow(SQLModel, table=True):
     purged_at: datetime | None = _maybe_when()
     rows: int | None = Field(nullable=True)
     parent_id: str | None = _maybe_text()
+    stage: str | None = _maybe_text()
 
 
 class DraftRow(SQLModel, table=True):
@@ -197,7 +198,16 @@ class DecisionRow(SQLModel, table=True):
         ForeignKeyConstraint(
             ["request_id", "requester"], ["request.id", "request.requester"], name="fk_decision_request"
         ),
-        UniqueConstraint("request_id", "kind", "actor", name="uq_decision_once"),
+        # Once for each person, but for the outcome of an unresolved request: that can be corrected.
+        Index(
+            "uq_decision_once",
+            "request_id",
+            "kind",
+            "actor",
+            unique=True,
+            sqlite_where=sql("kind <> 'resolve'"),
+            postgresql_where=sql("kind <> 'resolve'"),
+        ),
         CheckConstraint(
             _words("kind", "approve", "reject", "cancel", "break_glass", "confirm", "resolve"),
             name="ck_decision_kind",
@@ -419,6 +429,16 @@ class PauseRow(SQLModel, table=True):
     by: str = _text()
     by_name: str = _text()
     reason: str = _text()
+    since: datetime = _when()
+
+
+class HeldEndpointRow(SQLModel, table=True):
+    """A call of the API that the key of a program may not make."""
+
+    __tablename__ = "held_endpoint"
+    program: str = _key()
+    endpoint: str = _key()
+    message: str = _text()
     since: datetime = _when()
 
 
@@ -672,6 +692,7 @@ mute = _table(MuteRow)
 person_card = _table(PersonCardRow)
 dialog = _table(DialogRow)
 pause = _table(PauseRow)
+held_endpoint = _table(HeldEndpointRow)
 consent = _table(ConsentRow)
 home_view = _table(HomeViewRow)
 card_reveal = _table(CardRevealRow)

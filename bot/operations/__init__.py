@@ -10,7 +10,8 @@ from typing import Any
 from bot.operations._base import Buttons, Concern, Facts, Field, Line, Look, Operation, Others, Sought
 from bot.operations.card_reveal import odd_status
 from bot.operations.deposit_quote import QuoteDeposit
-from bot.operations.funding_words import reason_in_words
+from bot.operations.funding_words import facts_of as funding_facts
+from bot.operations.funding_words import reason_in_words, stage_of
 from bot.operations.readers import REASON_LIMIT, read_reason, refuse_card_number
 from bot.partner.endpoints import Endpoint
 
@@ -27,6 +28,7 @@ __all__ = [
     "QuoteDeposit",
     "Sought",
     "asking",
+    "funding_facts",
     "kinds",
     "leaving",
     "listed",
@@ -35,6 +37,7 @@ __all__ = [
     "readers",
     "reason_in_words",
     "refuse_card_number",
+    "stage_of",
 ]
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
+from bot.domain import cards
 from bot.operations._base import Facts, Field, Look, Operation, Sought
 from bot.operations._facts import card_facts
 from bot.operations._handling import Handling
@@ -19,7 +20,7 @@ from bot.partner.ratelimit import Lane
 
 CARD = Field("card", "Card", card=True, placeholder="Last four, name, reference or id")
 # How lists name the card, besides the field's own name and label.
-CARD_HEADERS = ("last4", "last four", "card id", "name", "cardholder", "holder", "reference", "partner ref")
+CARD_HEADERS = tuple(cards.HEADERS)
 
 
 class CardSwitch(Operation):

@@ -29,9 +29,14 @@ class Handling:
         True  # False where acting blind beats not acting: a freeze does not wait for a balance
     )
 
+    # While it is carried out.
+    urgent: bool = False  # goes before everything else: no queue, and a share of the rate budget of its own
+
     # After a doubt.
     repeats: bool = True  # False where the same call again would not do the same: then it is only looked at
-    superseded_by: tuple[str, ...] = ()  # a newer approved request of these kinds replaces this one's repeats
+    superseded_by: tuple[
+        str, ...
+    ] = ()  # what sets the same: a newer approved request of these kinds replaces it
     reads_back: bool = True  # False where no call shows what was set: our own records do
 
     def __post_init__(self) -> None:
@@ -40,5 +45,7 @@ class Handling:
                 raise TypeError(f"{name} is a tuple of kinds: ({getattr(self, name)!r},)")
         if self.moves_float and self.can_run_now:
             raise TypeError("what moves float waits for a second person, so it cannot run now")
+        if self.moves_float and self.urgent:
+            raise TypeError("what moves float waits its turn, so it cannot be urgent")
         if self.moves_float and not self.must_recheck:
             raise TypeError("what moves float is checked again before it is sent")

@@ -18,7 +18,7 @@ class Many(Batch):
 
     headers: ClassVar[Mapping[str, tuple[str, ...]]] = {"card": CARD_HEADERS}
     examples = ("4242", "TEAM-7")
-    on_frozen = "the card is frozen already"
+    on_frozen = "is frozen already"
 
     def summary(self, cards: str, total_usd: Decimal) -> str:
         """Without the amount: a freeze moves no money."""
@@ -46,7 +46,7 @@ class Freeze(CardSwitch):
     frozen = True
     done = "frozen"
     # A thief does not wait for a balance to become readable.
-    handling = replace(CardSwitch.handling, can_run_now=True, must_recheck=False)
+    handling = replace(CardSwitch.handling, can_run_now=True, must_recheck=False, urgent=True)
     place = 4
     intent = "freeze_card"
     leaves_card = "FROZEN"

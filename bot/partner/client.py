@@ -9,6 +9,8 @@ send them as they are. Those that move money or create a card also take the idem
 stored with the request: the client never makes one, and never repeats such a call by itself.
 """
 
+import httpx
+
 from bot.partner.calls import account, cards, deposits, events, history
 from bot.partner.calls.account import AccountCalls
 from bot.partner.calls.cards import CardCalls
@@ -16,6 +18,9 @@ from bot.partner.calls.deposits import DepositCalls
 from bot.partner.calls.events import EventCalls
 from bot.partner.calls.history import HistoryCalls
 from bot.partner.endpoints import Endpoint
+
+#: Carries HTTP requests; what takes the place of the network in a test.
+Transport = httpx.AsyncBaseTransport
 
 ENDPOINTS = tuple(
     value

@@ -220,14 +220,17 @@ def message(text: str, blocks: Sequence[Block]) -> Block:
     return {"text": _cut_markup(text, FALLBACK).strip() or "–", "blocks": fit(blocks, MESSAGE_BLOCKS)}
 
 
-def fit(blocks: Sequence[Block], most: int) -> list[Block]:
-    """As many blocks as Slack takes, the last one (the buttons, if any) always among them."""
+def fit(blocks: Sequence[Block], most: int, room: int = ALL_TEXT) -> list[Block]:
+    """As many blocks as Slack takes, the last one (the buttons, if any) always among them.
+
+    `room`: how many characters they may have in all, where others stand beside them.
+    """
     blocks = list(blocks)
-    if len(blocks) <= most and sum(map(weight, blocks)) <= ALL_TEXT:
+    if len(blocks) <= most and sum(map(weight, blocks)) <= room:
         return blocks
     told = context("Shortened: there is more than Slack shows in one message.")
     last = blocks[-1]
-    room = ALL_TEXT - weight(last) - weight(told)
+    room -= weight(last) + weight(told)
     kept: list[Block] = []
     for block in blocks[:-1]:
         room -= weight(block)

@@ -2,12 +2,17 @@
 
 `move`, `touch` and `finish` write only over what they were shown; a row that moved on meanwhile is
 left as it is. Sealed columns are written once, at `insert`, and dropped by `purge`.
+
+On PostgreSQL locks are taken in one order, so that no two transactions wait for each other: the program, the rows of
+a batch by id, the batch or other request, the rolling limits, the end of the audit chain. So whoever changes a row
+holds its batch as well before anything goes on record, and several requests that are no rows of one batch are changed
+in a transaction each.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
@@ -29,7 +34,7 @@ from sqlalchemy import (
 )
 
 from bot.domain.errors import Stale
-from bot.domain.limits import WINDOW, LimitUse, Scope
+from bot.domain.limits import WINDOW, LimitUse, Scope, most_possible_usd
 from bot.domain.money import exact_sum
 from bot.domain.people import Limits
 from bot.domain.requests import COMMITTED, OPEN, UNSENT, Event, PendingHold, Request, State, advance, moves_of
@@ -111,21 +116,34 @@ async def _write(tx: Tx, request: Request, values: dict[str, Any]) -> Request:
     found = (await tx.run(changed)).one_or_none()
     if found is None:
         raise Stale(f"{request.id} changed in the meantime. Look at it again.")
-    return of_row(found)
+    return await _with_its_batch(tx, of_row(found))
 
 
-async def claim(tx: Tx, request_id: str, *, owner: str, lease_s: float) -> Request | None:
+async def _with_its_batch(tx: Tx, row: Request) -> Request:
+    """A row that was just written, its batch held too: what follows from it changes the batch, and comes later."""
+    if row.parent_id is not None:
+        await lock(tx, row.parent_id)
+    return row
+
+
+async def claim(
+    tx: Tx, request_id: str, *, owner: str, lease_s: float, version: int | None = None
+) -> Request | None:
     """Take a due request for execution: a lease, and a fence one higher than any before.
 
-    None when it is not due, held by another, or not to be executed. Must be committed before the
-    first byte is sent.
+    None when it is not due, held by another, or not to be executed; or when it is no longer at the `version` that
+    was judged. Must be committed before the first byte is sent.
     """
     row = t.request.c
+    judged = () if version is None else (row.version == version,)
     changed = (
         update(t.request)
         # An approval does not last: the first byte leaves before `valid_until`, or never.
         .where(
-            row.id == request_id, *_claimable(tx), (row.state != State.APPROVED) | (row.valid_until > tx.now)
+            row.id == request_id,
+            *judged,
+            *_claimable(tx),
+            (row.state != State.APPROVED) | (row.valid_until > tx.now),
         )
         .values(
             state=case(
@@ -142,7 +160,7 @@ async def claim(tx: Tx, request_id: str, *, owner: str, lease_s: float) -> Reque
         .returning(*COLUMNS)
     )
     found = (await tx.run(changed)).one_or_none()
-    return None if found is None else of_row(found)
+    return None if found is None else await _with_its_batch(tx, of_row(found))
 
 
 async def renew(tx: Tx, request_id: str, *, owner: str, fence: int, lease_s: float) -> bool:
@@ -177,13 +195,56 @@ async def finish(tx: Tx, request: Request, event: Event | None, **changes: Any) 
         update(t.request).where(*mine).values({**values, "version": row.version + 1}).returning(*COLUMNS)
     )
     found = (await tx.run(changed)).one_or_none()
-    return None if found is None else of_row(found)
+    return None if found is None else await _with_its_batch(tx, of_row(found))
 
 
-async def due(tx: Tx, *, limit: int = 200) -> list[str]:
-    """Ids to be executed or reconciled now that nobody holds, the longest due first."""
-    asked = select(t.request.c.id).where(*_claimable(tx)).order_by(t.request.c.due_at).limit(limit)
+async def put_off(tx: Tx, request: Request, until: datetime) -> None:
+    """Look at it again at `until`. It stays as it is, its version too; nothing where it was changed meanwhile."""
+    row = t.request.c
+    same = (row.id == request.id, row.version == request.version)
+    await tx.run(update(t.request).where(*same).values(due_at=until))
+
+
+async def due(
+    tx: Tx,
+    *,
+    program: str | None = None,
+    states: Collection[State] | None = None,
+    kinds: Collection[str] | None = None,
+    unsent_wait: Collection[str] = (),
+    but_not: Collection[str] = (),
+    limit: int = 100,
+) -> list[str]:
+    """Ids to be executed or reconciled now that nobody holds, the longest due first.
+
+    Of this program, in these states, of these kinds, where they are given; without those in `but_not`. Of the kinds
+    in `unsent_wait` nothing may be sent for the first time.
+    """
+    row = t.request.c
+    where = [*_claimable(tx)]
+    if program is not None:
+        where.append(row.program == program)
+    if states is not None:
+        where.append(row.state.in_(list(states)))
+    if kinds is not None:
+        where.append(row.kind.in_(list(kinds)))
+    if unsent_wait:
+        where.append(or_(row.state != State.APPROVED, row.kind.not_in(list(unsent_wait))))
+    if but_not:
+        where.append(row.id.not_in(list(but_not)))
+    asked = select(row.id).where(*where).order_by(row.due_at).limit(limit)
     return list((await tx.run(asked)).scalars())
+
+
+async def due_at_once(tx: Tx, program: str) -> None:
+    """What is under way and was put off is due now, unless its outcome is in doubt: that has its own times.
+
+    It waits for no lock: what somebody else is changing at this moment is left out.
+    """
+    row = t.request.c
+    waits = (row.program == program, row.state == State.EXECUTING, row.due_at > tx.now)
+    found = select(row.id).where(*waits, row.outcome_unknown.is_(False)).with_for_update(skip_locked=True)
+    await tx.run(update(t.request).where(row.id.in_(found)).values(due_at=tx.now))
 
 
 async def find(
@@ -255,17 +316,28 @@ async def purge_due(tx: Tx, *, unresolved_after: timedelta) -> list[str]:
     return list((await tx.run(asked)).scalars())
 
 
-async def pending_hold(tx: Tx, program: str, float_kinds: Collection[str]) -> PendingHold:
-    """What this program's unsent requests of `float_kinds` will take from its float. Rows count, batches do not."""
+async def pending_hold(tx: Tx, program: str, float_kinds: Collection[str], limits: Limits) -> PendingHold:
+    """What this program's unsent requests of `float_kinds` will take from its float. Rows count, batches do not.
+
+    What `limits` never let anybody approve will take nothing: it does not count, nor do the rows of such a batch.
+    """
     row = t.request.c
-    asked = select(row.exposure_usd).where(
-        row.program == program,
-        row.state.in_(list(UNSENT)),
-        row.kind.in_(list(float_kinds)),
-        row.rows.is_(None),
+    asked = select(row.id, row.parent_id, row.state, row.rows, row.exposure_usd).where(
+        row.program == program, row.state.in_(list(UNSENT)), row.kind.in_(list(float_kinds))
     )
-    exposures = (await tx.run(asked)).scalars().all()
-    return PendingHold(exact_sum(exposures), len(exposures))
+    found = (await tx.run(asked)).all()
+    most_usd = most_possible_usd(limits)
+    never = {
+        each.id
+        for each in found
+        if each.state == State.PENDING and most_usd is not None and each.exposure_usd > most_usd
+    }
+    held = [
+        each.exposure_usd
+        for each in found
+        if each.rows is None and each.id not in never and each.parent_id not in never
+    ]
+    return PendingHold(exact_sum(held), len(held))
 
 
 async def spent_usd(
@@ -276,13 +348,27 @@ async def spent_usd(
     approver: str | None = None,
     exclude: str | None = None,
 ) -> Decimal:
-    """The exposure approved since then that was not given back; for rolling limits. Rows count, batches do not.
+    """The exposure approved since then that was not given back, in USD, as `approved_since` narrows it."""
+    found = await approved_since(tx, since, requester=requester, approver=approver, exclude=exclude)
+    # Summed here: SQLite would add texts as doubles.
+    return exact_sum(usd for _, usd in found)
+
+
+async def approved_since(
+    tx: Tx,
+    since: datetime,
+    *,
+    requester: str | None = None,
+    approver: str | None = None,
+    exclude: str | None = None,
+) -> list[tuple[datetime, Decimal]]:
+    """What was approved since then and not given back, each with its time, in USD. Rows count, batches do not.
 
     `requester` and `approver` narrow it to one person or, both given, to the pair. Call `lock_limits`
     first when a decision hangs on the figure.
     """
     row = t.request.c
-    asked = select(row.exposure_usd).where(
+    asked = select(row.approved_at, row.exposure_usd).where(
         row.state.in_(list(COMMITTED)), row.approved_at >= since, row.rows.is_(None)
     )
     if requester is not None:
@@ -293,8 +379,7 @@ async def spent_usd(
         d = t.decision.c
         approved = select(d.request_id).where(d.kind == "approve", d.actor == approver)
         asked = asked.where(row.id.in_(approved))
-    # Summed here: SQLite would add texts as doubles.
-    return exact_sum((await tx.run(asked)).scalars())
+    return [(each.approved_at, each.exposure_usd) for each in await tx.run(asked)]
 
 
 async def limit_uses(
@@ -308,15 +393,21 @@ async def limit_uses(
     since = tx.now - WINDOW
     found: list[LimitUse] = []
     if limits.per_requester_usd is not None:
-        spent = await spent_usd(tx, since=since, requester=requester)
-        found.append(LimitUse(Scope.REQUESTER, limits.per_requester_usd, spent))
+        approved = await approved_since(tx, since, requester=requester)
+        found.append(_use(Scope.REQUESTER, limits.per_requester_usd, approved))
     if limits.per_pair_usd is not None:
         for approver in sorted(set(approvers)):
-            spent = await spent_usd(tx, since=since, requester=requester, approver=approver)
-            found.append(LimitUse(Scope.PAIR, limits.per_pair_usd, spent, approver))
+            approved = await approved_since(tx, since, requester=requester, approver=approver)
+            found.append(_use(Scope.PAIR, limits.per_pair_usd, approved, approver))
     if limits.total_usd is not None:
-        found.append(LimitUse(Scope.TOTAL, limits.total_usd, await spent_usd(tx, since=since)))
+        found.append(_use(Scope.TOTAL, limits.total_usd, await approved_since(tx, since)))
     return found
+
+
+def _use(
+    scope: Scope, limit_usd: Decimal, approved: Sequence[tuple[datetime, Decimal]], approver: str = ""
+) -> LimitUse:
+    return LimitUse(scope, limit_usd, exact_sum(usd for _, usd in approved), approver, tuple(approved))
 
 
 async def rows_of(tx: Tx, parent_id: str) -> list[Request]:
@@ -330,14 +421,18 @@ async def lock_rows(tx: Tx, parent_id: str) -> None:
     """Hold a batch's rows, then the batch, until the transaction ends. SQLite's write lock does so already."""
     if tx.is_postgres:
         row = t.request.c
-        await tx.run(select(row.id).where(row.parent_id == parent_id).order_by(row.id).with_for_update())
+        await tx.run(
+            select(row.id).where(row.parent_id == parent_id).order_by(row.id).with_for_update(key_share=True)
+        )
         await lock(tx, parent_id)
 
 
 async def lock(tx: Tx, request_id: str) -> None:
     """Hold one request until the transaction ends."""
     if tx.is_postgres:
-        await tx.run(select(t.request.c.id).where(t.request.c.id == request_id).with_for_update())
+        await tx.run(
+            select(t.request.c.id).where(t.request.c.id == request_id).with_for_update(key_share=True)
+        )
 
 
 async def change_terms(tx: Tx, request: Request, **terms: Any) -> Request:

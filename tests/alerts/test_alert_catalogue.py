@@ -173,7 +173,7 @@ def test_a_severity_that_a_case_never_has_is_refused() -> None:
 
 def test_a_fact_that_is_missing_is_an_error_and_no_half_sentence() -> None:
     with pytest.raises(KeyError):
-        CATALOGUE["scope"].says(program="main", job="funding")
+        CATALOGUE["scope"].says(program="main", endpoint="GET /funding")
 
 
 def test_every_remedy_of_a_kind_is_what_one_operation_does() -> None:

@@ -444,7 +444,7 @@ BY_READING = {
         ("account", "watch"), 120, over=no_fault,
     ),
     "a missing scope": Kind(
-        "scope", fault("GET /funding", 403, "FORBIDDEN"), ("The key of main may not read: funding",),
+        "scope", fault("GET /funding", 403, "FORBIDDEN"), ("The key of main may not call GET /funding",),
         ("funding",), 700, over=no_fault,
     ),
     "a revoked key": Kind(
@@ -663,8 +663,11 @@ ELSEWHERE = {
     "handover": ("tests/handlers/test_people_commands.py", 'open_of(tx, "handover")'),
     "key_reused": ("tests/services/test_topup_outcome_table.py", "key_reused"),
     "landed_late": ("tests/services/test_whose_evidence.py", "landed_late"),
+    "message_failed": ("tests/services/test_outbox_delivery.py", "plain About request"),
+    "messages_wait": ("tests/services/test_waiting_messages.py", "messages_wait"),
     "paused": ("tests/handlers/test_people_commands.py", "Sending to main is paused by"),
     "relay_destinations": ("tests/relay/test_relay.py", "relay_destinations"),
+    "relay_unreadable": ("tests/relay/test_relay.py", "relay_unreadable"),
     "tampered": ("tests/services/test_tampering.py", "tampered"),
     "webhook_secret": ("tests/services/test_webhook_kinds.py", "webhook_secret"),
 }

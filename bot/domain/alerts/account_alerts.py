@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from bot.domain.alerts.alert_kind import AlertKind, Calls, Said, Severity, Wording, one
+from bot.domain.alerts.alert_kind import AlertKind, Calls, Ending, Said, Severity, Wording, one, over
 from bot.domain.error_messages import MESSAGES
 
 ALLOWANCE = AlertKind(
@@ -19,6 +19,12 @@ ALLOWANCE = AlertKind(
             "{total} cards were ordered of the {limit} that may ever be; closed cards count and give nothing back. Ask"
             " the service for more before the last one is ordered.",
         )
+    },
+    endings={
+        "": Ending(
+            "{program} has {left} cards left to order", "The limit is {limit} now. It was short for {lasted}."
+        ),
+        "not read": Ending("{program} has enough cards left to order", "It was short for {lasted}."),
     },
     calls=Calls.APPROVERS,
     calls_when="it becomes critical: a twentieth is left",
@@ -36,27 +42,41 @@ POLLER_SILENT = AlertKind(
         "Nothing was read {since}; the last try said: {error}. Float, funding, blocked cards and missed events go"
         " unseen until it answers. It is tried on.",
     ),
+    endings={
+        "": Ending(
+            "The account of {program} is read again",
+            "It was not for {lasted}. What was missed is read now.",
+        ),
+        "paused": Ending(
+            "The account of {program} is not read while its key is refused",
+            "The alert of the key goes on; this one was open for {lasted}.",
+        ),
+    },
     runbook="poller_silent-scope",
     condition_name="poller",
 )
 
 SCOPE = AlertKind(
     name="scope",
-    told_when="the key may not read something",
-    found_by="poller",
-    ends="that is read",
+    told_when="the key may not make one of the calls that this bot makes; everything else goes on",
+    found_by="execution, poller, card details",
+    ends="the key may make it, nothing that waits for it is left, or two people resume",
     wordings=one(
         Severity.WARNING,
-        "The key of {program} may not read: {job}",
-        "The service said: {error} What this reading would tell is not seen until the key has the scope. Ask the"
-        " service to add it.",
+        "The key of {program} may not call {endpoint}",
+        "The service said: {error} What needs this call waits or expires, and what it would tell is not seen, until"
+        " the key has the scope. Everything else goes on. Ask the service to add it.",
+    ),
+    endings=over(
+        "The key of {program} has the scope that was missing",
+        "It was missing for {lasted}. What was not seen meanwhile is read now.",
     ),
     runbook="poller_silent-scope",
 )
 
 KEY_TROUBLE = AlertKind(
     name="key_trouble",
-    told_when="the API does not take the program's key, or the key lacks a scope; nothing is sent meanwhile",
+    told_when="the API does not take the program's key; nothing is sent meanwhile",
     found_by="execution, poller",
     ends="a key works",
     wordings=one(
@@ -64,6 +84,10 @@ KEY_TROUBLE = AlertKind(
         "Sending to {program} is paused",
         "{cause} Nothing is sent until it works again; approved requests wait or expire. Set a working key with"
         " `countersign keys set {program}`, or ask the service.",
+    ),
+    endings=over(
+        "The key of {program} works again",
+        "Nothing was sent for {lasted}. Approved requests that are still valid are sent now.",
     ),
     is_mutable=False,
     condition_name="key",
@@ -93,7 +117,6 @@ def poller_silent(program: str, *, last_read_at: datetime | None, error: str | N
     return POLLER_SILENT.says(program=program, since=since, error=said)
 
 
-def key_trouble(program: str, *, refusal: str | None) -> Said:
-    """`refusal`: what the API said of a key that may not do this; None where it does not take the key at all."""
-    cause = MESSAGES["UNAUTHORIZED"].happened if refusal is None else f"The API refused the call: {refusal}"
-    return KEY_TROUBLE.says(program=program, cause=cause)
+def key_trouble(program: str) -> Said:
+    """The API does not take the program's key."""
+    return KEY_TROUBLE.says(program=program, cause=MESSAGES["UNAUTHORIZED"].happened)

@@ -23,6 +23,7 @@ from bot.domain.requests.batches import (
     digest_of_rows,
     due_after,
     ending_text,
+    pages_of,
     progress_text,
     results_name,
 )
@@ -42,6 +43,7 @@ from bot.domain.requests.lifecycle import (
     money_of_a_failure,
     moves_of,
 )
+from bot.domain.requests.stages import UNWELCOME, Progress, Stage
 from bot.domain.requests.terms import mask_email, mask_phone, request_digest
 from bot.domain.requests.verification import Checked, Verification
 
@@ -54,6 +56,7 @@ __all__ = [
     "TERMINAL",
     "TRANSITIONS",
     "UNSENT",
+    "UNWELCOME",
     "Attempt",
     "Checked",
     "Column",
@@ -62,8 +65,10 @@ __all__ = [
     "Event",
     "PendingHold",
     "Problem",
+    "Progress",
     "Reason",
     "Request",
+    "Stage",
     "State",
     "Unreadable",
     "Verdict",
@@ -81,6 +86,7 @@ __all__ = [
     "mask_phone",
     "money_of_a_failure",
     "moves_of",
+    "pages_of",
     "progress_text",
     "request_digest",
     "results_name",

@@ -8,11 +8,12 @@ from __future__ import annotations
 from bot.domain.requests import SENT, Request, State
 from bot.operations import Look, Operation, Others, Sought
 from bot.outcomes import timing
+from bot.partner.client import PartnerClient
 from bot.services.core import Core
 from storage.requests import attempts, requests
 
 
-async def look(core: Core, request: Request, operation: Operation) -> Look:
+async def look(core: Core, request: Request, operation: Operation, partner: PartnerClient) -> Look:
     """What reading the API shows of a request that was sent. Raises PartnerError."""
     async with core.store.read() as tx:
         made = await attempts.of(tx, request.id)
@@ -24,7 +25,7 @@ async def look(core: Core, request: Request, operation: Operation) -> Look:
 
     last = max(sent, default=since)
     sought = Sought(request.key, since, last, request.facts, request.outcome or {}, others)
-    return await operation.look(core.partners[request.program], sought)
+    return await operation.look(partner, sought)
 
 
 async def _others(core: Core, request: Request, operation: Operation) -> Others:

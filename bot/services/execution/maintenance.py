@@ -11,11 +11,11 @@ from bot.domain.requests import Event, Request, State
 from bot.operations import Look
 from bot.outcomes import Evidence, effects, timing
 from bot.partner.errors import PartnerError
-from bot.services import alerts, outbox_messages, people
+from bot.services import alerts, audit, outbox_messages, people
 from bot.services.core import Core
 from bot.services.execution import effect_writer, evidence, presend_checks
 from bot.services.operators import delegations
-from bot.services.requests import resolved_as
+from bot.services.requests import note, resolved_as
 from storage.events import relay, webhook_secrets
 from storage.requests import attempts, drafts, requests
 from storage.transaction import Tx
@@ -28,19 +28,33 @@ DRAFTS_KEPT_FOR = timedelta(hours=1)
 
 async def purge(core: Core) -> None:
     """Private details that are no longer needed go, in the file's log as well."""
-    async with core.store.begin() as tx:
+    async with core.store.read() as tx:
         ids = await requests.purge_due(tx, unresolved_after=timing.PRIVATE_KEPT_FOR)
-        for request_id in ids:
-            await requests.purge(tx, request_id)
-            request = await requests.get(tx, request_id)
-            if request is not None and request.state is State.UNRESOLVED:
-                await requests.touch(tx, request, needs_person=True)
-                await outbox_messages.card(tx, core, request)
+    for request_id in ids:
+        async with core.store.begin() as tx:
+            await _purge_one(tx, core, request_id)
+    async with core.store.begin() as tx:
         dropped = await drafts.drop_old(tx, older_than=DRAFTS_KEPT_FOR)
-        dropped += await webhook_secrets.drop_old(tx)
+        secrets = await webhook_secrets.drop_old(tx)
+        for program, version in secrets:
+            body = {"version": version}
+            await audit.record(tx, core, effects.UPKEEP, "webhook.secret_dropped", f"program:{program}", body)
+        dropped += len(secrets)
         dropped += await relay.drop_old(tx)
     if ids or dropped:
         await core.store.checkpoint()
+
+
+async def _purge_one(tx: Tx, core: Core, request_id: str) -> None:
+    await requests.purge(tx, request_id)
+    request = await requests.get(tx, request_id)
+    if request is None:
+        return
+    asks = request.state is State.UNRESOLVED
+    if asks:
+        request = await requests.touch(tx, request, needs_person=True)
+        await outbox_messages.card(tx, core, request)
+    await note(tx, core, request, effects.UPKEEP, "request.purged", {"needs_person": asks})
 
 
 async def sweep_late_landings(core: Core) -> None:
@@ -56,7 +70,8 @@ async def sweep_late_landings(core: Core) -> None:
 
 async def _look_again(core: Core, request: Request) -> None:
     try:
-        look = await evidence.look(core, request, presend_checks.operation_of(core, request))
+        operation = presend_checks.operation_of(core, request)
+        look = await evidence.look(core, request, operation, core.partners[request.program])
     except PartnerError as error:
         log.warning("upkeep.not_looked_up", extra={"request": request.id, "error": str(error)})
         return

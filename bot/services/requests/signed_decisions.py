@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import replace
+from datetime import datetime, timedelta
 
 from bot.domain.people import Actor
 from bot.domain.requests import Decision, DecisionKind, Request, second_people
@@ -27,8 +28,13 @@ def signed(
     *,
     reason: str = "",
     verdict: str = "",
+    after: datetime | None = None,
 ) -> Decision:
-    """A decision by `actor` about exactly these terms, now."""
+    """A decision by `actor` about exactly these terms, now.
+
+    It is dated later than `after`, also when the clock stepped back since: the order of what one person said shows.
+    """
+    soonest = tx.now if after is None else after + timedelta(microseconds=1)
     decision = Decision(
         id=core.ids.ulid(),
         request_id=request.id,
@@ -39,7 +45,7 @@ def signed(
         digest=request.digest,
         policy_version=core.policy.version,
         mac="",
-        decided_at=tx.now,
+        decided_at=max(tx.now, soonest),
         reason=reason,
         verdict=verdict,
     )
@@ -64,8 +70,16 @@ def approved_by(vault: Vault, request: Request, made: Iterable[Decision]) -> lis
 
 
 async def resolved_as(tx: Tx, request: Request) -> str | None:
-    """How two people said the request ended, "succeeded" or "failed"; None where no two agreed. Newest words count."""
-    words = given(tx.vault, request, await decisions.of(tx, request.id), DecisionKind.RESOLVE)
-    newest = {word.actor: word.verdict for word in words}
-    verdict, count = max(Counter(newest.values()).items(), key=lambda item: item[1], default=("", 0))
+    """How two people said the request ended, "succeeded" or "failed"; None where no two agree. Newest words count."""
+    words = newest_words(tx.vault, request, await decisions.of(tx, request.id)).values()
+    verdict, count = max(Counter(w.verdict for w in words).items(), key=lambda item: item[1], default=("", 0))
     return verdict if count > 1 else None
+
+
+def newest_words(vault: Vault, request: Request, made: Iterable[Decision]) -> dict[str, Decision]:
+    """What each person last said of an unknown outcome, by their Slack id.
+
+    A newest word that is not genuine counts as nothing: it never brings back what the person took back by it.
+    """
+    said = {d.actor: d for d in made if d.kind is DecisionKind.RESOLVE}
+    return {d.actor: d for d in given(vault, request, said.values(), DecisionKind.RESOLVE)}

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from bot.domain.ids import short_code
 from bot.domain.money import format_usd
-from bot.domain.requests import OPEN, SENT, Decision, DecisionKind, Request, State
+from bot.domain.requests import OPEN, SENT, Decision, DecisionKind, Request, Stage, State
 from bot.view_models import DirectView, LineView, RequestView, ResultsView
 from handlers.views import blocks as b
 from handlers.views import ids
@@ -86,7 +88,8 @@ def _policy(picture: RequestView) -> list[str]:
         parts = [_confirmed(picture, names)]
     if request.state in (State.EXECUTING, State.UNRESOLVED) and picture.next_look_at:
         parts.append(f"next look {b.when(picture.next_look_at, '{time_secs}')}")
-    return [*parts, f"code {b.esc(picture.code)}", f"asked {b.when(request.created_at)}"]
+    parts += [f"code {b.esc(picture.code)}", f"asked {b.when(request.created_at)}"]
+    return [*parts, f"<{picture.alert_link}|open the alert>"] if picture.alert_link else parts
 
 
 def _confirmed(picture: RequestView, names: str) -> str:
@@ -140,13 +143,13 @@ def _can_be_stopped(request: Request) -> bool:
 
 def outcome(request: Request, decisions: tuple[Decision, ...]) -> str:
     """What came of it; only people who decided on it are mentioned."""
-    return _outcome(request.state, request.outcome_text, request, decisions)
+    return _outcome(request.stage or request.state, request.outcome_text, request, decisions)
 
 
-def _outcome(state: State, text: str, request: Request, decisions: tuple[Decision, ...]) -> str:
+def _outcome(word: State | Stage, text: str, request: Request, decisions: tuple[Decision, ...]) -> str:
     allowed = {d.actor for d in decisions} | {request.requester}
-    is_now = request.is_batch or request.state is state
-    head = states.heading_of(request) if is_now else states.heading(state)
+    is_now = request.is_batch or word is (request.stage or request.state)
+    head = states.heading_of(request) if is_now else states.heading(word)
     return f"*{head}.* {b.with_mentions(b.cut(text, 2000), allowed)}"
 
 
@@ -166,6 +169,14 @@ _LINES = {
     " ledger, ask the service with the text in the alert, then press *Resolve*.",
     "resolution": "▲ {actor} says how it ended. A second person has to say the same, one of them an approver"
     " who did not ask.",
+    "resolution_corrected": "▲ {actor} corrects what they said of how it ended; the newest word of each person"
+    " counts.",
+}
+
+
+# Lines that say what came of it, by the word they have in storage.
+_OUTCOMES: Mapping[str, State | Stage] = {
+    word.value: word for word in (State.SUCCEEDED, State.FAILED, State.UNRESOLVED, *Stage)
 }
 
 
@@ -190,8 +201,9 @@ def _line_text(picture: LineView) -> str:
         return f"✓ Approved by {b.mention(picture.actor)}: {nth} of {request.approvals_needed}."
     if picture.line == "reminder":
         return _reminder(picture, request.approvals_needed - given)
-    if picture.line in ("succeeded", "failed", "unresolved"):
-        return _outcome(State(picture.line), picture.text or request.outcome_text, request, picture.decisions)
+    if picture.line in _OUTCOMES:
+        word = _OUTCOMES[picture.line]
+        return _outcome(word, picture.text or request.outcome_text, request, picture.decisions)
     known = _LINES.get(picture.line)
     if known:
         return known.format(actor=b.mention(picture.actor))
@@ -210,17 +222,7 @@ def _said(picture: LineView) -> str:
     """The words of a person that belong to the line: a rejection's reason, a resolution's evidence."""
     if picture.line == "rejected":
         return next((d.reason for d in picture.decisions if d.kind is DecisionKind.REJECT), picture.text)
-    if picture.line == "resolution":
-        says = next(
-            (
-                d.verdict
-                for d in picture.decisions
-                if d.kind is DecisionKind.RESOLVE and d.actor == picture.actor
-            ),
-            "",
-        )
-        return f"{says}: {picture.text}" if says else picture.text
-    if picture.line in ("succeeded", "failed", "unresolved"):
+    if picture.line in _OUTCOMES:
         return ""
     return picture.text
 

@@ -1,0 +1,172 @@
+"""Connections to SQLite without threads: what SQLAlchemy's async engine offers of what `storage` uses, in the loop.
+
+Before each statement, each BEGIN and each COMMIT the seed may let others run, or the process be killed. The engines
+underneath live as long as the run of all seeds, because each keeps what it compiled.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import sqlite3
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from contextvars import ContextVar
+from typing import Any
+
+from sqlalchemy import Connection, Engine, create_engine, event
+from sqlalchemy.exc import OperationalError
+from sqlalchemy.pool import NullPool
+
+from storage.database import Database, set_pragmas
+
+_PATH: ContextVar[str] = ContextVar("path")
+
+
+class DiskTrouble(sqlite3.OperationalError):
+    """What SQLite says when the disk is full."""
+
+
+def _engine(begin: str, *, read_only: bool) -> Engine:
+    def connect() -> sqlite3.Connection:
+        return sqlite3.connect(_PATH.get(), timeout=0)
+
+    engine = create_engine("sqlite://", creator=connect, poolclass=NullPool, query_cache_size=5000)
+
+    @event.listens_for(engine, "connect")
+    def _connect(dbapi: Any, _record: object) -> None:
+        set_pragmas(dbapi, read_only=read_only, busy_ms=0)
+
+    @event.listens_for(engine, "begin")
+    def _begin(connection: Connection) -> None:
+        connection.exec_driver_sql(begin)
+
+    return engine
+
+
+_WRITER = _engine("BEGIN IMMEDIATE", read_only=False)
+_READER = _engine("BEGIN", read_only=True)
+
+
+class Storage:
+    """The connections of one process to one database file, and what may go wrong with them."""
+
+    def __init__(self, rng: random.Random, *, interrupts: float, after_commit: Callable[[], None]) -> None:
+        self.rng = rng
+        self.interrupts = interrupts
+        self.after_commit = after_commit
+        self.full = False  # the disk: every COMMIT of a writer fails
+        self.engines: list[InlineEngine] = []
+
+    def open(self, database: Database) -> tuple[Any, Any]:
+        """As `storage.store.Engines`: one to write through and one to read through."""
+        path = str(database.path)
+        pair = InlineEngine(self, _WRITER, path, writes=True), InlineEngine(self, _READER, path, writes=False)
+        self.engines += pair
+        return pair
+
+    def kill(self) -> None:
+        """The process is gone: its connections close, and what was not committed is undone."""
+        for engine in self.engines:
+            engine.break_off()
+
+    async def maybe_others(self) -> None:
+        """A place at which the seed may let other tasks run."""
+        if self.rng.random() < self.interrupts:
+            await asyncio.sleep(0)
+
+
+class InlineEngine:
+    """What `Store` uses of an AsyncEngine."""
+
+    def __init__(self, storage: Storage, engine: Engine, path: str, *, writes: bool) -> None:
+        self._storage = storage
+        self._engine = engine
+        self._path = path
+        self._writes = writes
+        self._idle: list[Connection] = []
+        self._all: list[Connection] = []
+
+    @asynccontextmanager
+    async def connect(self) -> AsyncIterator[InlineConnection]:
+        connection = self._take()
+        try:
+            yield InlineConnection(self._storage, connection)
+        finally:
+            self._give_back(connection)
+
+    @asynccontextmanager
+    async def begin(self) -> AsyncIterator[InlineConnection]:
+        storage, connection = self._storage, self._take()
+        try:
+            await storage.maybe_others()
+            transaction = await self._begun(connection)
+            try:
+                yield InlineConnection(storage, connection)
+                await storage.maybe_others()
+                if self._writes and storage.full:
+                    raise OperationalError("COMMIT", {}, DiskTrouble("database or disk is full"))
+            except BaseException:
+                transaction.rollback()
+                raise
+            transaction.commit()
+            if self._writes:
+                storage.after_commit()
+            await storage.maybe_others()
+        finally:
+            self._give_back(connection)
+
+    async def _begun(self, connection: Connection) -> Any:
+        """Another process may hold the write lock: it is asked for again, as SQLite's busy handler does."""
+        for _ in range(1000):
+            try:
+                return connection.begin()
+            except OperationalError as error:
+                if "locked" not in str(error):
+                    raise
+                if connection.in_transaction():
+                    connection.rollback()
+            await asyncio.sleep(0.01)
+        raise OperationalError("BEGIN", {}, sqlite3.OperationalError("database is locked"))
+
+    async def dispose(self) -> None:
+        self.break_off()
+
+    def break_off(self) -> None:
+        for connection in self._all:
+            connection.close()  # undoes what is not committed
+        self._all.clear()
+        self._idle.clear()
+
+    def _take(self) -> Connection:
+        if self._idle:
+            return self._idle.pop()
+        _PATH.set(self._path)
+        connection = self._engine.connect()
+        self._all.append(connection)
+        return connection
+
+    def _give_back(self, connection: Connection) -> None:
+        if connection in self._all:
+            self._idle.append(connection)
+
+
+class InlineConnection:
+    """What `Tx` uses of an AsyncConnection."""
+
+    def __init__(self, storage: Storage, connection: Connection) -> None:
+        self._storage = storage
+        self._connection = connection
+        self.dialect = connection.dialect
+
+    async def execute(self, statement: Any, *args: Any) -> Any:
+        await self._storage.maybe_others()
+        return self._connection.execute(statement, *args)
+
+    @asynccontextmanager
+    async def begin_nested(self) -> AsyncIterator[None]:
+        with self._connection.begin_nested():
+            yield
+
+    async def run_sync(self, work: Callable[[Connection], Any]) -> Any:
+        return work(self._connection)

@@ -1,0 +1,55 @@
+"""A sample of the simulation, and that it does what it is trusted for: it repeats, it finds, it shrinks."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from tests.simulation import soak
+
+ROOT = Path(__file__).parents[2]
+# A process of its own: the simulation gives the interpreter's loggers, hooks and clocks to its world.
+_PROGRAMME = (sys.executable, "-m", "tests.simulation")
+
+
+def simulate(*words: str) -> subprocess.CompletedProcess[str]:
+    """Run the programme and return what it said."""
+    environment = {**os.environ, "PYTHONHASHSEED": "0"}
+    return subprocess.run([*_PROGRAMME, *words], cwd=ROOT, env=environment, capture_output=True, text=True)
+
+
+def test_no_seed_of_the_sample_breaks_a_promise_that_is_not_known_as_broken() -> None:
+    done = simulate("--seeds", "1001-1010", "--new", "--mend", "D14")
+
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.splitlines()[-1].startswith("schedules 10, steps ")
+
+
+def test_a_seed_is_the_same_each_time() -> None:
+    done = simulate("--seeds", "1003-1004", "--twice", "--new", "--mend", "D14")
+
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_a_planted_bug_is_found_shrunk_and_told() -> None:
+    done = simulate("--seed", PLANTED_SEED, "--plant", "sealed bodies swapped", "--shrink", "--explain")
+
+    assert done.returncode == 1
+    assert "I-24 amount" in done.stdout
+    assert "--only" in done.stdout
+
+
+def test_what_was_proved_is_cumulated_and_gone_on_with(tmp_path: Path) -> None:
+    file = tmp_path / "proved.jsonl"
+
+    soak.note(1, 40, 1000, [7], 12.0, file)
+    soak.note(41, 50, 300, [], 3.0, file)
+
+    assert soak.next_seed(file) == 51
+    assert "50 schedules so far" in soak.summary(file)
+    assert "[7]" in soak.summary(file)
+
+
+PLANTED_SEED = "10"

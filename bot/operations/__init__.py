@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from bot.operations._base import Buttons, Concern, Facts, Field, Line, Operation
+from bot.operations._handling import Urgency
 from bot.operations.card_reveal import odd_status
 from bot.operations.deposit_quote import QuoteDeposit
 from bot.operations.funding_words import reason_in_words
@@ -23,6 +24,7 @@ __all__ = [
     "Line",
     "Operation",
     "QuoteDeposit",
+    "Urgency",
     "asking",
     "kinds",
     "leaving",
@@ -32,6 +34,7 @@ __all__ = [
     "readers",
     "reason_in_words",
     "refuse_card_number",
+    "urgency",
 ]
 
 

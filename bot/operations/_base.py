@@ -268,6 +268,13 @@ class Operation(ABC):
         unreadable.
         """
 
+    def facts_of_last_reading(self, card: CardEntry | None, read: str) -> Facts:
+        """The same facts as our directory last knew them, for a kind that need not be read again before it is sent.
+
+        `read` says when, as people read it ("2026-11-22 08:57 UTC, 12 min old"); empty = it was never read.
+        """
+        raise NotImplementedError(f"{self.kind} is read live")
+
     @abstractmethod
     def lines(self, facts: Facts) -> list[Line]:
         """The effect as (label, value) pairs for people: "Float" and "1,200.00 → 1,150.00 USD"."""
@@ -294,6 +301,13 @@ class Operation(ABC):
 
         `key` is the Idempotency-Key that was sent; `since` is when it was first sent, an aware UTC time.
         """
+
+    def in_its_words(self, outcome: Outcome, *, in_doubt: bool) -> Outcome:
+        """The same outcome as people read it of this kind; its finding and facts stay as they are.
+
+        `in_doubt`: what an earlier attempt did is not known.
+        """
+        return outcome
 
     def effects(self, outcome: Outcome) -> Sequence[Effect]:
         """What this kind has written with an outcome beside what every kind has, in its transaction."""

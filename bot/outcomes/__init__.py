@@ -10,7 +10,15 @@ request, and a spent key is never sent again. What each answer of the API means 
     timing      the pauses between attempts, and how long keys and details are kept
 """
 
-from bot.outcomes.effects import Effect, GrantLink, KeepSecret, LoseSecret, SealSecret, SecretEffect
+from bot.outcomes.effects import (
+    Effect,
+    FollowUrgent,
+    GrantLink,
+    KeepSecret,
+    LoseSecret,
+    SealSecret,
+    SecretEffect,
+)
 from bot.outcomes.outcome import Outcome
 from bot.outcomes.planning import Evidence
 from bot.partner.answers import Finding
@@ -19,6 +27,7 @@ __all__ = [
     "Effect",
     "Evidence",
     "Finding",
+    "FollowUrgent",
     "GrantLink",
     "KeepSecret",
     "LoseSecret",

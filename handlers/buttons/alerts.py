@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
-from bot.domain.alerts import people_alerts
+from bot.domain.alerts import people_alerts, request_alerts
 from bot.domain.errors import NotFound
 from bot.services import people
 from bot.services.alerts import alert_actions, remedies
 from bot.services.events import relay
 from bot.services.operators import confirmation_answers, handover, pausing
+from bot.services.requests import try_now
 from handlers.commands import open_forms
 from handlers.guard import Turn
 from handlers.views import alerts, ids, replies
@@ -63,6 +64,12 @@ async def _remedy(turn: Turn, alert_id: str) -> None:
     await turn.client.views_open(trigger_id=turn.trigger, view=alerts.support(found.title, found.text))
 
 
+async def _try_now(turn: Turn, alert_id: str) -> None:
+    alert = await alert_actions.of_kind(turn.core, alert_id, request_alerts.NOT_DONE_YET)
+    tried = await try_now.try_now(turn.core, alert.subject, turn.user)
+    await turn.tell(replies.said(f"➤ {tried.id} is tried now. Its card shows what comes of it."))
+
+
 async def _redeliver(turn: Turn, alert_id: str) -> None:
     count = await relay.redeliver(turn.core, alert_id, turn.user)
     await turn.tell(replies.said(f"✓ {count} events are sent again, with the ids and bytes they had."))
@@ -101,6 +108,7 @@ _WORK = {
     "resolve": _resolve,
     "remedy": _remedy,
     "redeliver": _redeliver,
+    "try_now": _try_now,
 }
 
 

@@ -38,9 +38,11 @@ async def nothing_to_call(core: Core, request: Request) -> bool:
         current = await requests.get(tx, request.id)
         if current is None or current.version != request.version or _is_held(tx, current):
             return True
-        endpoint = core.kinds[current.kind].endpoint
+        cls = core.kinds[current.kind]
         made = await attempts.of(tx, current.id)
-        history = planning.History.of(made, endpoint)
+        history = planning.History.of(made, cls.endpoint)
+        if cls.handling.is_urgent:
+            return paused or (held and not history.leaves_a_doubt)  # no time ends what cannot wait
         if planning.never_executed(current, history, tx.now):
             await _end(tx, core, current, Event.FAIL, planning.LAPSED, made)
             return True

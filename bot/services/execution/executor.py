@@ -84,6 +84,9 @@ async def execute(core: Core, request_id: str) -> None:
     core.crash_point("execution.claimed")
     async with _lease_kept(core, work.request):
         answered = await _call(core, work)
+    in_doubt = work.request.outcome_unknown
+    outcome = work.operation.in_its_words(answered.outcome, in_doubt=in_doubt)
+    answered = replace(answered, outcome=outcome)
     core.crash_point("execution.answered")
     await _finish(core, work, answered)
     core.crash_point("execution.finished")
@@ -129,9 +132,11 @@ async def _hold_back(
         if current is None or current.version != request.version:
             return
         if isinstance(answer, presend_checks.Later):
-            await requests.touch(
+            held = await requests.touch(
                 tx, current, due_at=tx.now + presend_checks.RETRY_AFTER, outcome_text=answer.text
             )
+            if core.kinds[held.kind].handling.is_urgent:
+                await effect_writer.write(tx, core, held, effects.of_holding_back(held))
             return
         await close(tx, core, current, answer.event, "system:execution", answer.text)
         if answer.alarm:
@@ -155,7 +160,13 @@ async def _claim(core: Core, request_id: str, *, approval_holds: bool) -> _Work 
             request = await requests.touch(tx, request, outcome_unknown=True)
         # What may not be repeated is only looked at as soon as anybody could doubt what the call did.
         approval_holds = approval_holds and (operation.handling.repeats or history.last_doubt_at is None)
-        step = planning.next_step(request, history, tx.now, approval_holds=approval_holds)
+        step = planning.next_step(
+            request,
+            history,
+            tx.now,
+            approval_holds=approval_holds,
+            is_urgent=operation.handling.is_urgent,
+        )
         if held:
             step = planning.Step.LOOK  # a pause stops sending, and nothing else
         attempt = await attempts.start(tx, request, step.value)
@@ -230,7 +241,7 @@ async def _look(core: Core, work: _Work, answered: _Answered | None) -> _Answere
         history=history,
         refused=refused,
         approval_holds=work.approval_holds,
-        outdated=planning.is_outdated(request, now),
+        outdated=planning.is_outdated(request, now, is_urgent=work.operation.handling.is_urgent),
         now=now,
     )
     facts = {**(refused.facts if refused else {}), **look.facts}
@@ -244,7 +255,14 @@ async def _finish(core: Core, work: _Work, answered: _Answered) -> None:
         made = _with_answer(await attempts.of(tx, work.request.id), work, answered)
         history = planning.History.of(made, work.operation.endpoint)
         readable = not (outcome.finding is Finding.UNRESOLVED and answered.finding == "unproven")
-        change = planning.after(outcome, work.request, history, tx.now, readable=readable)
+        change = planning.after(
+            outcome,
+            work.request,
+            history,
+            tx.now,
+            readable=readable,
+            is_urgent=work.operation.handling.is_urgent,
+        )
         request = await requests.finish(
             tx,
             work.request,

@@ -5,6 +5,7 @@ Everything here is read again at this moment. If any of it cannot be read, nothi
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import dataclass
 from datetime import timedelta
 
@@ -26,7 +27,15 @@ from bot.partner.errors import Forbidden, PartnerError, Unauthorized
 from bot.services import people
 from bot.services.core import Core
 from bot.services.operators import programs
-from bot.services.requests import batch_approval, given, has_its_body, has_its_digest, local_facts, on_target
+from bot.services.requests import (
+    batch_approval,
+    given,
+    has_its_body,
+    has_its_digest,
+    last_reading,
+    local_facts,
+    on_target,
+)
 from storage.errors import CannotOpen, Purged
 from storage.requests import decisions, requests
 
@@ -76,12 +85,14 @@ async def first_send(core: Core, request: Request) -> Answer:
 async def repeat(core: Core, request: Request) -> Answer:
     """None = a repeat that may be the first to arrive is still allowed. The same checks as at first.
 
+    What is urgent and was tried once in time does not lapse.
     A `Stop` with `alarm` forbids every call: what is stored cannot be trusted, the key included.
     """
     answer = await _as_approved(core, request)
     if answer is not None:
         return answer
-    if not planning.approval_is_valid(request, core.clock.now()):
+    is_urgent = core.kinds[request.kind].handling.is_urgent
+    if not is_urgent and not planning.approval_is_valid(request, core.clock.now()):
         return Later("The approval has lapsed.")
     try:
         stop = await _approvers_stand(core, request)
@@ -177,20 +188,25 @@ def _needed_now(core: Core, whole: Request) -> int:
 
 
 async def recheck(core: Core, request: Request) -> Answer:
-    """Do the facts still allow it? Reads the API live; a kind may choose to act when it cannot be read."""
+    """Do the facts still allow it? Reads the API live; a kind may choose to act when it cannot be read.
+
+    Such a kind waits for the reading a moment only.
+    """
     operation = operation_of(core, request)
+    must = operation.handling.must_recheck
     try:
-        if request.parent_id is None:
-            facts = await operation.read(core.partners[request.program])
-        else:
-            facts = await type(operation).of_many().row_facts(operation, core.partners[request.program])
+        async with asyncio.timeout(None if must else last_reading.READ_WITHIN_S):
+            if request.parent_id is None:
+                facts = await operation.read(core.partners[request.program])
+            else:
+                facts = await type(operation).of_many().row_facts(operation, core.partners[request.program])
     except (Unauthorized, Forbidden) as error:
         await programs.pause(core, request.program, error)
         return Later("Sending to this program is paused: the API does not take the key.")
     except PartnerError as error:
-        return (
-            Later(f"The API could not be read: {error.message}") if operation.handling.must_recheck else None
-        )
+        return Later(f"The API could not be read: {error.message}") if must else None
+    except TimeoutError:
+        return None
     except CountersignError as error:
         return Later(str(error))
     async with core.store.read() as tx:

@@ -10,6 +10,7 @@ from bot.domain.alerts import catalogue
 from bot.domain.errors import LookupFailed
 from bot.domain.ids import short_code
 from bot.services import message_kinds as kinds
+from bot.services.alerts import urgent_rules
 from bot.services.alerts import view_models as alert_view_models
 from bot.services.cards import details_link
 from bot.services.core import Core
@@ -85,7 +86,8 @@ async def _requester_notice(core: Core, request_id: str, body: Body) -> DirectVi
         actor = str(body.get("actor", ""))
         deciders = tuple(d.actor for d in await decisions.of(tx, found.id))
         paused = await programs.why_paused(tx, found.program)
-        return DirectView(found, short_code(found.digest), actor, None, deciders, paused)
+        waiting = tuple(await urgent_rules.waiting_of(tx, found))
+        return DirectView(found, short_code(found.digest), actor, None, deciders, paused, waiting)
 
 
 async def _details_link(core: Core, request_id: str, _body: Body) -> LinkView | None:

@@ -36,6 +36,7 @@ __all__ = [
     "given",
     "has_its_body",
     "has_its_digest",
+    "last_reading",
     "local_facts",
     "note",
     "on_target",
@@ -43,6 +44,7 @@ __all__ = [
     "request_lookups",
     "resolve_card",
     "submit",
+    "try_now",
     "verification",
     "view_models",
 ]

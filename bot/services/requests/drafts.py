@@ -24,6 +24,7 @@ from bot.services.audit import audited_refusal
 from bot.services.core import Core
 from bot.services.operators import otp_recipients, programs
 from bot.services.requests import local_facts
+from bot.services.requests.last_reading import facts_for_preview
 from storage.cards import cards
 from storage.requests import Draft, drafts, requests
 from storage.transaction import Tx
@@ -134,14 +135,17 @@ async def resolve_card(tx: Tx, text: str) -> CardEntry:
 
 
 async def preview(core: Core, draft_id: str) -> Preview:
-    """Read the facts live, keep them with the draft, and say what the request would do. Raises PartnerError."""
+    """Read the facts live, keep them with the draft, and say what the request would do.
+
+    Raises PartnerError; what acts blind rather than not at all goes by the last reading.
+    """
     async with core.store.read() as tx:
         draft = await drafts.get(tx, draft_id)
     if draft is None:
         raise NotFound("This draft is gone. Start again; nothing was recorded.")
     await people.require_may_ask(core, draft.owner, core.kinds[draft.kind], action=f"{draft.kind}.preview")
     operation = operation_of(core, draft)
-    facts = dict(await operation.read(core.partners[draft.program]))
+    facts = dict(await facts_for_preview(core, operation, draft.program))
     standing = await people.standing_lately(core)
     draft = replace(draft, values={**draft.values, **operation.learned(facts)})
     operation = operation_of(core, draft)

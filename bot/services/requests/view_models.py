@@ -5,6 +5,7 @@ from __future__ import annotations
 from bot.domain.ids import short_code
 from bot.domain.requests import UNSENT, Request, State
 from bot.operations import Concern, Line
+from bot.services.alerts import urgent_rules
 from bot.services.core import Core
 from bot.services.operators import programs
 from bot.services.requests import batch_results
@@ -16,6 +17,7 @@ from storage.transaction import Tx
 
 async def request(tx: Tx, core: Core, found: Request) -> RequestView:
     lines, concerns = shown_facts(core, found)
+    waiting = tuple(await urgent_rules.waiting_of(tx, found))
     return RequestView(
         request=found,
         title=core.kinds[found.kind].title if found.kind in core.kinds else found.kind,
@@ -27,7 +29,8 @@ async def request(tx: Tx, core: Core, found: Request) -> RequestView:
         live=core.live.get(found.program, True),
         next_look_at=found.due_at if found.state in (State.EXECUTING, State.UNRESOLVED) else None,
         batch=await batch_results.batch(tx, core, found) if found.is_batch else None,
-        paused=await programs.why_paused(tx, found.program) if found.state in UNSENT else "",
+        paused=await programs.why_paused(tx, found.program) if found.state in UNSENT or waiting else "",
+        waiting=waiting,
     )
 
 

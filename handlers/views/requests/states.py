@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from bot.domain.requests import Request, State
+from bot.operations import urgency
 
 ICONS: Final[Mapping[State, str]] = {
     State.PENDING: "◷",
@@ -18,6 +19,8 @@ ICONS: Final[Mapping[State, str]] = {
     State.CANCELLED: "○",
     State.EXPIRED: "◌",
 }
+
+NOT_YET_ICON: Final = "▲"
 
 WORDS: Final[Mapping[State, str]] = {
     State.PENDING: "pending",
@@ -33,20 +36,39 @@ WORDS: Final[Mapping[State, str]] = {
 
 
 def word_of(request: Request) -> str:
-    """The state in a word. A batch that failed may have rows that were done: it is not called a failure."""
-    return "not all done" if request.is_batch and request.state is State.FAILED else WORDS[request.state]
+    """The state in a word, with what is known beside it.
+
+    A batch that failed may have rows that were done: it is not called a failure. What cannot wait says so until it
+    happened, and nothing of money.
+    """
+    if request.is_batch and request.state is State.FAILED:
+        return "not all done"
+    not_yet = urgency.not_yet(request)
+    return f"{request.state.value} · {not_yet}" if not_yet else _word(request.state, request.kind)
+
+
+def _word(state: State, kind: str) -> str:
+    urgent = urgency.urgency_of(kind)
+    return f"failed ({urgent.not_done})" if urgent and state is State.FAILED else WORDS[state]
 
 
 def badge_of(request: Request) -> str:
-    return f"{ICONS[request.state]} {word_of(request)}"
+    """Icon and word, beside the id in a list."""
+    return f"{_icon_of(request)} {word_of(request)}"
 
 
 def heading_of(request: Request) -> str:
-    """The badge at the start of a line."""
-    word = word_of(request)
-    return f"{ICONS[request.state]} {word[0].upper()}{word[1:]}"
+    """The badge at the start of a line; what has not happened comes first."""
+    not_yet = urgency.not_yet(request)
+    word = f"{not_yet} · {request.state.value}" if not_yet else word_of(request)
+    return f"{_icon_of(request)} {word[0].upper()}{word[1:]}"
 
 
-def heading(state: State) -> str:
-    """The badge at the start of a line."""
-    return f"{ICONS[state]} {WORDS[state][0].upper()}{WORDS[state][1:]}"
+def heading(state: State, kind: str) -> str:
+    """The badge of a state that a request of this kind was in, at the start of a line."""
+    word = _word(state, kind)
+    return f"{ICONS[state]} {word[0].upper()}{word[1:]}"
+
+
+def _icon_of(request: Request) -> str:
+    return NOT_YET_ICON if urgency.is_waiting(request) else ICONS[request.state]

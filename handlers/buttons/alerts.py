@@ -11,7 +11,7 @@ from bot.services.alerts import alert_actions, remedies
 from bot.services.events import relay
 from bot.services.operators import confirmation_answers, handover, pausing
 from bot.services.requests import try_now
-from handlers.commands import open_forms
+from handlers.commands import dispatch, grammar, open_forms
 from handlers.guard import Turn
 from handlers.views import alerts, ids, replies
 from handlers.views.requests import Filled
@@ -52,8 +52,11 @@ async def _resolve(turn: Turn, alert_id: str) -> None:
 
 
 async def _remedy(turn: Turn, alert_id: str) -> None:
-    """The form that mends it, filled; or a text for the service."""
+    """The form that mends it, filled; the card, where it was frozen for a reason; or a text for the service."""
     found = await remedies.of(turn.core, alert_id)
+    if found.card_id:
+        await _tell_card(turn, found.card_id)
+        return
     cls = turn.core.kinds.get(found.kind)
     if cls is not None:
         filled = Filled(dict(found.texts), reason=found.reason, program=found.program)
@@ -62,6 +65,14 @@ async def _remedy(turn: Turn, alert_id: str) -> None:
         return
     await people.require_member(turn.core, turn.user, action="alert.remedy")
     await turn.client.views_open(trigger_id=turn.trigger, view=alerts.support(found.title, found.text))
+
+
+async def _show_card(turn: Turn, alert_id: str) -> None:
+    await _tell_card(turn, await remedies.card_of(turn.core, alert_id))
+
+
+async def _tell_card(turn: Turn, card_id: str) -> None:
+    await turn.tell(await dispatch.answer(turn, grammar.from_text(f"card show {card_id}")))
 
 
 async def _try_now(turn: Turn, alert_id: str) -> None:
@@ -109,6 +120,7 @@ _WORK = {
     "remedy": _remedy,
     "redeliver": _redeliver,
     "try_now": _try_now,
+    "show_card": _show_card,
 }
 
 

@@ -119,7 +119,8 @@ def submitted(found: Request, channel: str, paused: str = "") -> b.Block:
     if found.break_glass and paused:
         text = f"*✗ {b.esc(found.id)} is not sent.* {b.esc(paused)} It is in {where} and waits 15 minutes at most."
     elif found.break_glass:
-        text = f"*{b.esc(found.id)}* is being sent now: {b.esc(found.summary)}. Its card in {where} says when it is done."
+        what = b.esc(found.summary)
+        text = f"*{b.esc(found.id)}* is being sent now: {what}. Its card in {where} shows when it is done."
     else:
         text = f"*{b.esc(found.id)}* is pending in {where}: {b.esc(found.summary)}"
         if paused:

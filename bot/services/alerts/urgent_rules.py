@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from bot.domain.alerts import AlertKind, Said, request_alerts
+from bot.domain.alerts import request_alerts
 from bot.domain.requests import Request, State
 from bot.operations import Urgency, urgency
 from bot.services import outbox_messages
@@ -92,8 +92,8 @@ async def _end(tx: Tx, core: Core, whole: Request, last: Request, condition: str
 
 async def _leave_behind(tx: Tx, core: Core, request: Request, words: Urgency) -> None:
     """It ended without having happened, and nobody here wanted that."""
-    kind: AlertKind = request_alerts.NOT_DONE
-    said: Said = kind.says(
+    kind = request_alerts.NOT_DONE
+    said = request_alerts.NOT_DONE.says(
         what=request.subject_label or request.id,
         not_done=words.not_done,
         how=f"{request.id}: {request.outcome_text}",

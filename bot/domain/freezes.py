@@ -13,7 +13,7 @@ from typing import Final
 
 from bot.domain.requests import Request
 
-RIGHT: Final = "The stop was right: do not unfreeze it for this."
+RIGHT: Final = "The stop was right. Don't unfreeze the card for it."
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,7 @@ class Urgency:
     """
 
     not_yet: str  # beside the state word, from the first failed try until it happened: "Not frozen yet"
+    done: str  # what it is then: "Frozen"
     not_done: str  # the same where it has ended without having happened: "not frozen"
     meanwhile: str  # what is still possible: "Purchases still go through."
     perhaps: str  # the same where nobody knows whether it happened

@@ -40,6 +40,7 @@ class Many(Batch):
 
 _URGENCY = Urgency(
     not_yet="Not frozen yet",
+    done="Frozen",
     not_done="not frozen",
     meanwhile="Purchases still go through.",
     perhaps="Purchases may still go through.",

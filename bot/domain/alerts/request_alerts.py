@@ -63,7 +63,7 @@ NOT_DONE_YET = AlertKind(
             "{not_yet}: {what}",
             "{why} {next} Until then, press Try now here or on {request}. {advice}",
         ),
-        "done": Wording((Severity.INFO,), "Done after all: {what}", "{how} ({request})"),
+        "done": Wording((Severity.INFO,), "{done}: {what}", "{how} ({request})"),
         "over": Wording((Severity.INFO,), "{request} has ended: {what}", "{how}"),
     },
     calls=Calls.APPROVERS,

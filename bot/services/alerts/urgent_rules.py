@@ -38,7 +38,7 @@ async def follow(tx: Tx, core: Core, request: Request, *, is_refused: bool = Fal
     if waiting:
         await _raise(tx, core, whole, waiting, words, condition)
     elif await alert_rows.open_one(tx, condition) is not None:
-        await _end(tx, core, whole, request, condition)
+        await _end(tx, core, whole, request, words, condition)
     if is_refused or request.state is State.EXPIRED:
         await _leave_behind(tx, core, request, words)
 
@@ -56,11 +56,12 @@ async def _raise(
 ) -> None:
     """The alert, kept in step; where it is new, the thread, the approvers and the requester hear it, too."""
     is_new = await alert_rows.open_one(tx, condition) is None
+    why, then = waiting[0].outcome_text or words.perhaps, await _next(tx, waiting[0])
     said = request_alerts.NOT_DONE_YET.says(
         not_yet=words.not_yet,
         what=_named(whole, waiting),
-        why=waiting[0].outcome_text or words.perhaps,
-        next=await _next(tx, waiting[0]),
+        why=why,
+        next=then,
         request=whole.id,
         advice=words.advice,
     )
@@ -71,18 +72,19 @@ async def _raise(
     await alerts.thread_line(
         tx, core, alert, "system:alerts", f"{said.title}. {words.meanwhile}", mentions=called
     )
-    await outbox_messages.line(tx, core, whole, "not_yet", text=said.text)
+    text = f"{why} {then} Press Try now above to try at once. {words.advice}"
+    await outbox_messages.line(tx, core, whole, "not_yet", text=text)
     await outbox_messages.tell_requester(tx, core, whole, "")
 
 
-async def _end(tx: Tx, core: Core, whole: Request, last: Request, condition: str) -> None:
+async def _end(tx: Tx, core: Core, whole: Request, last: Request, words: Urgency, condition: str) -> None:
     """Nothing of it waits any more: the alert says how it ended, and is over."""
     rows = await requests.rows_of(tx, whole.id) if whole.is_batch else [whole]
     what = _named(whole, rows)
     done = all(row.state is State.SUCCEEDED for row in rows if row.approved_at)
     how = last.outcome_text if not whole.is_batch else f"All {len(rows)} cards are done."
     if done:
-        said = request_alerts.NOT_DONE_YET.says("done", what=what, how=how, request=whole.id)
+        said = request_alerts.NOT_DONE_YET.says("done", done=words.done, what=what, how=how, request=whole.id)
     else:
         said = request_alerts.NOT_DONE_YET.says("over", what=what, how=last.outcome_text, request=whole.id)
     alert = await alerts.keep(tx, core, said, condition=condition, subject=whole.id)

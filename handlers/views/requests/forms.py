@@ -208,7 +208,7 @@ def _who(shown: Shown) -> str:
     names = ", ".join(b.mention(person) for person in sorted(shown.approvers)[:10])
     if shown.run_now:
         return (
-            "*Freeze now:* it is sent as soon as you submit, without an approval. Once it happened, a second person is"
+            "*Freeze now:* it is sent as soon as you submit, without an approval. Once it is done, a second person is"
             f" asked to confirm or undo it: {names or 'nobody can at this moment'}."
         )
     if len(shown.approvers) < shown.approvals_needed:

@@ -68,11 +68,12 @@ def not_yet(waiting: Sequence[Request], paused: str = "") -> list[b.Block]:
         if paused
         else urgency.next_try(first, lambda at: b.when(at, "{time_secs}"))
     )
-    try_now = "" if paused else " Press *Try now* not to wait."
+    try_now = "" if paused else " Press *Try now* to try at once."
     names = [row.subject_label for row in waiting if row.parent_id is not None]
-    blocks = [b.section(f"*{_not_yet_word(waiting)}.* {b.esc(b.cut(first.outcome_text, 1500))}")]
-    if names:
-        blocks.append(b.plain_section(b.cut(", ".join(names), 1000)))
+    blocks = (
+        [b.section(f"*{_not_yet_word(waiting)}:* {b.esc(b.cut(', '.join(names), 1000))}")] if names else []
+    )
+    blocks.append(b.section(b.esc(b.cut(first.outcome_text or (words.perhaps if words else ""), 1500))))
     return [*blocks, b.section(f"{next_step}{try_now} {b.esc(advice)}")]
 
 
@@ -141,7 +142,7 @@ def _confirmed(picture: RequestView, names: str) -> str:
     if picture.request.state is State.SUCCEEDED:
         return f"done immediately by {requester} · a second person of {names} has to confirm or undo it"
     if picture.request.is_open:
-        return f"sent by {requester} without an approval · once it happened, a second person of {names} confirms it"
+        return f"sent by {requester} without an approval · once it is done, a second person of {names} has to confirm it"
     return f"sent by {requester} without an approval"
 
 
@@ -315,6 +316,9 @@ def direct(picture: DirectView) -> b.Block:
         blocks.append(b.section(f"{by} gave the last approval. {then}"))
     link = f" · <{picture.link}|open the request>" if picture.link else ""
     blocks.append(b.context(f"code {b.esc(picture.code)}{link}"))
+    if picture.waiting and not picture.paused:
+        try_now = b.button("Try now", ids.TRY_NOW, ids.stamp(request.id, request.version), "primary")
+        blocks.append(b.actions([try_now], f"direct:{request.id}"))
     return b.message(f"{_fallback(request)}", blocks)
 
 

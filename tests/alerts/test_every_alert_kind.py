@@ -245,7 +245,7 @@ BY_EVENT = {
         "decline", declined("security_check_failed"), ("✗ Critical", "a security check failed")
     ),
     "a decline of a frozen card": Kind(
-        "decline", bought_with_a_frozen_card, ("✗ Critical", "the card is not usable", "unfreeze it")
+        "decline", bought_with_a_frozen_card, ("✗ Critical", "the card is not usable", "find out who froze it")
     ),
     "a cluster": Kind(
         "decline", declined("processing_error", times=6), ("declined 6 times", "A retry can help", "ACME (6)")
@@ -620,6 +620,9 @@ ELSEWHERE = {
     "deliveries_refused": ("tests/events/test_events_receiver.py", "deliveries_refused"),
     "handover": ("tests/handlers/test_people_commands.py", 'open_of(tx, "handover")'),
     "key_reused": ("tests/services/test_topup_outcome_table.py", "key_reused"),
+    "not_done": ("tests/services/test_not_done_yet.py", "not_done"),
+    "not_done_yet": ("tests/services/test_not_done_yet.py", "not_done_yet"),
+    "stopped": ("tests/alerts/test_stopped_purchases.py", "Stopped"),
     "landed_late": ("tests/services/test_topup_outcome_table.py", "landed_late"),
     "paused": ("tests/handlers/test_people_commands.py", "Sending to main is paused by"),
     "relay_destinations": ("tests/relay/test_relay.py", "relay_destinations"),

@@ -343,7 +343,7 @@ def _hold_to_the_truth(request: Request, said: list[str], *, tried: bool) -> Non
 def _without_honest_words(text: str) -> str:
     """Without the words that deny it, that tell what comes once it happened, or which program it is."""
     for honest in (
-        "not confirmed", "not read frozen", "once it is done, a second person of @card-approvers has to confirm it",
+        "not confirmed", "not read frozen", "once done, a second person of @card-approvers has to confirm it",
         "sandbox", "live", "is frozen already",
     ):  # fmt: skip
         text = text.replace(honest, "")

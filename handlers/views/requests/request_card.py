@@ -142,7 +142,7 @@ def _confirmed(picture: RequestView, names: str) -> str:
     if picture.request.state is State.SUCCEEDED:
         return f"done immediately by {requester} · a second person of {names} has to confirm or undo it"
     if picture.request.is_open:
-        return f"sent by {requester} without an approval · once it is done, a second person of {names} has to confirm it"
+        return f"sent by {requester} without an approval · once done, a second person of {names} has to confirm it"
     return f"sent by {requester} without an approval"
 
 

@@ -18,12 +18,13 @@ from bot.domain.requests import Request, State
 from bot.partner.errors import PartnerError
 from bot.services import message_kinds
 from bot.services.message_kinds import MessageKind
-from bot.services.messages import view_model_loader
-from bot.services.requests import approvals, drafts, request_lookups
+from bot.services.messages import reminders, view_model_loader
+from bot.services.requests import approvals, drafts, request_lookups, try_now
 from handlers.slack_api.publish import draw
 from handlers.views import replies
 from handlers.views.requests import request_card
 from storage.messages import outbox
+from tests.services.bulk_requests import ask_bulk
 from tests.services.outcome_steps import Fault, alert_kinds, due_in, execute, jump, open_alerts, status
 from tests.support.view_text import view_text
 from tests.support.world import ALICE, BOB, CAROL, HOME, World
@@ -235,8 +236,6 @@ async def test_until_a_second_person_confirmed_the_header_says_that_one_is_neede
 
 
 async def test_try_now_is_for_the_requester_and_every_approver_and_wakes_the_execution(world: World) -> None:
-    from bot.services.requests import try_now
-
     await REFUSING.set(world, FREEZE, times=ALWAYS)
     request = await a_freeze(world)
     await execute(world, request)
@@ -257,8 +256,6 @@ async def test_try_now_is_for_the_requester_and_every_approver_and_wakes_the_exe
 
 
 async def test_try_now_is_refused_to_everybody_else_and_audited(world: World) -> None:
-    from bot.services.requests import try_now
-
     await REFUSING.set(world, FREEZE, times=ALWAYS)
     request = await a_freeze(world)
     await execute(world, request)
@@ -273,6 +270,33 @@ async def test_try_now_is_refused_to_everybody_else_and_audited(world: World) ->
     other = await world.top_up("50", approved=False)
     with pytest.raises(Stale):
         await try_now.try_now(world.core, other.id, CAROL)
+
+
+async def test_a_list_of_freezes_says_which_cards_are_not_frozen_yet_and_is_tried_at_once_as_a_whole(
+    world: World,
+) -> None:
+    await REFUSING.set(world, FREEZE, times=ALWAYS)
+    names = [card["card_holder_name"] for card in world.cards[:2]]
+    batch = await ask_bulk(world, "card\n" + "\n".join(c["id"] for c in world.cards[:2]), kind="card_freeze")
+    await world.approve(batch)
+    await world.run(2, step=1)
+
+    card = await card_of(world, batch)
+    assert "Not frozen yet: 2 cards" in card
+    assert all(name in card for name in names)
+    (told,) = [text for text in await to_send(world, kind=message_kinds.ALERT) if "Not frozen yet" in text]
+    assert "2 of 2 cards" in told
+    assert all(name in told for name in names)
+    notices = await to_send(world, kind=message_kinds.REQUESTER_NOTICE)
+    assert any("Not frozen yet" in text and "Purchases still go through" in text for text in notices)
+    for text in (card, told, *notices):
+        assert not [words for words in OF_MONEY if words in _without_honest_words(text.lower())], text
+
+    await clear(world)
+    await try_now.try_now(world.core, batch.id, BOB)
+    await world.run_due()
+    assert (await world.request(batch.id)).state is State.SUCCEEDED
+    assert await open_alerts(world) == []
 
 
 # What such a request can meet between its first try and its card's new status.
@@ -311,11 +335,12 @@ async def test_no_message_says_that_it_happened_before_it_did(world: World, kind
         return
 
     states = set()
-    for _ in range(2):
+    for _ in range(3):
         current = await jump(world, request)
         states.add(current.state)
         _hold_to_the_truth(current, await everything_said(world, current), tried=True)
-        await world.advance(1300)
+        await world.advance(5 * 3600)
+        await reminders.remind(world.core)
     assert states <= {State.EXECUTING, State.UNRESOLVED}
 
 

@@ -252,6 +252,9 @@ def _line_text(picture: LineView) -> str:
         return _outcome(head, picture.text or request.outcome_text, request, picture.decisions)
     if picture.line == "not_yet":
         return _not_yet_line(picture)
+    urgent = urgency.urgency_of(request.kind)
+    if picture.line == "reminder_unresolved" and urgent:
+        return f"{states.NOT_YET_ICON} *{urgent.not_yet}.* {b.esc(urgent.perhaps)} {b.esc(urgent.advice)}"
     known = _LINES.get(picture.line)
     if known:
         return known.format(actor=b.mention(picture.actor))

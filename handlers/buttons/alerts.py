@@ -9,8 +9,8 @@ from bot.domain.errors import NotFound
 from bot.services import people
 from bot.services.alerts import alert_actions, remedies
 from bot.services.events import relay
+from bot.services.execution import try_now
 from bot.services.operators import confirmation_answers, handover, pausing
-from bot.services.requests import try_now
 from handlers.commands import dispatch, grammar, open_forms
 from handlers.guard import Turn
 from handlers.views import alerts, ids, replies

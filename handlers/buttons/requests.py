@@ -7,7 +7,8 @@ from slack_sdk.web.async_slack_response import AsyncSlackResponse
 from bot.domain.errors import NotFound
 from bot.domain.requests import State
 from bot.services import people
-from bot.services.requests import approvals, request_lookups, try_now
+from bot.services.execution import try_now
+from bot.services.requests import approvals, request_lookups
 from handlers.commands import dispatch, grammar, open_forms
 from handlers.guard import Turn
 from handlers.modals import batches

@@ -17,9 +17,10 @@ from bot.domain.people import Actor
 from bot.domain.requests import Request, State
 from bot.partner.errors import PartnerError
 from bot.services import message_kinds
+from bot.services.execution import try_now
 from bot.services.message_kinds import MessageKind
 from bot.services.messages import reminders, view_model_loader
-from bot.services.requests import approvals, drafts, request_lookups, try_now
+from bot.services.requests import approvals, drafts, request_lookups
 from handlers.slack_api.publish import draw
 from handlers.views import replies
 from handlers.views.requests import request_card

@@ -14,4 +14,5 @@ __all__ = [
     "due",
     "execute",
     "maintenance",
+    "try_now",
 ]

@@ -32,7 +32,6 @@ from bot.services.requests import (
     given,
     has_its_body,
     has_its_digest,
-    last_reading,
     local_facts,
     on_target,
 )
@@ -195,7 +194,7 @@ async def recheck(core: Core, request: Request) -> Answer:
     operation = operation_of(core, request)
     must = operation.handling.must_recheck
     try:
-        async with asyncio.timeout(None if must else last_reading.READ_WITHIN_S):
+        async with asyncio.timeout(None if must else local_facts.READ_WITHIN_S):
             if request.parent_id is None:
                 facts = await operation.read(core.partners[request.program])
             else:

@@ -24,7 +24,6 @@ from bot.services.audit import audited_refusal
 from bot.services.core import Core
 from bot.services.operators import otp_recipients, programs
 from bot.services.requests import local_facts
-from bot.services.requests.last_reading import facts_for_preview
 from storage.cards import cards
 from storage.requests import Draft, drafts, requests
 from storage.transaction import Tx
@@ -145,7 +144,7 @@ async def preview(core: Core, draft_id: str) -> Preview:
         raise NotFound("This draft is gone. Start again; nothing was recorded.")
     await people.require_may_ask(core, draft.owner, core.kinds[draft.kind], action=f"{draft.kind}.preview")
     operation = operation_of(core, draft)
-    facts = dict(await facts_for_preview(core, operation, draft.program))
+    facts = dict(await local_facts.facts_for_preview(core, operation, draft.program))
     standing = await people.standing_lately(core)
     draft = replace(draft, values={**draft.values, **operation.learned(facts)})
     operation = operation_of(core, draft)

@@ -9,7 +9,7 @@ from bot.services.alerts import urgent_rules
 from bot.services.audit import audited_refusal
 from bot.services.core import Core
 from bot.services.operators import programs
-from bot.services.requests.lifecycle import existing, note
+from bot.services.requests import existing, note
 from storage.requests import requests
 from storage.transaction import Tx
 

@@ -6,6 +6,7 @@ and policy, execution and outbox loops, timers, web server, and last the connect
     startup            what must be right before anything starts, and what may be replaced: `Overrides`
     app                the parts, the loops that keep them working, the timers
     jobs               what runs on a timer
+    slack_names        the workspace and its channels, asked of Slack until it answers
     slack_connection   the client, and how Slack reaches the bot
     entrances          the web server and Slack's events
 """
@@ -30,7 +31,7 @@ from bot.domain.ids import Ids, system_random
 from bot.engine.embedded import Embedded
 from bot.engine.timers import Timers
 from bot.services import execution
-from bot.services.core import Channels, Core, alone
+from bot.services.core import Core, alone
 from bot.services.events import (
     Backfill,
     Intake,
@@ -43,6 +44,7 @@ from bot.services.events import (
 )
 from bot.services.messages import Outbox, audit_anchors
 from bot.services.operators import Leader
+from bot.slack_names import SlackNames
 from bot.startup import Overrides, Start
 from handlers.home import Homes
 from handlers.slack_api import SlackDirectory, SlackPublisher
@@ -64,6 +66,7 @@ class Parts:
     core: Core
     carrier: Embedded
     slack: AsyncWebClient
+    names: SlackNames
     leader: Leader | None
 
 
@@ -88,8 +91,9 @@ class Running:
 async def start(settings: Settings, config: Config, overrides: Overrides | None = None) -> Running:
     """Start everything; on any refusal what was started is stopped again.
 
-    Raises `CannotStart`, storage errors (wrong key, database in use), `LookupFailed`, and OSError when the
-    address of the web server is taken.
+    While Slack is down it starts all the same. Raises `CannotStart`, storage errors (wrong key, database in use),
+    `LookupFailed` for a token or a channel that Slack does not know, and OSError when the address of the web server
+    is taken.
     """
     async with AsyncExitStack() as stack:
         begun = Start(settings, config, overrides or Overrides(), stack)
@@ -101,7 +105,7 @@ async def start(settings: Settings, config: Config, overrides: Overrides | None 
         if parts.core.leads():
             await _first_readings(watchers)
         _start_timers(begun, parts.core, watchers)
-        server = await entrances.open_all(begun, parts.core, parts.slack, watchers.webhooks)
+        server = await entrances.open_all(begun, parts.core, parts.slack, parts.names, watchers.webhooks)
         return Running(parts, server.url, stack.pop_all())
 
 
@@ -112,7 +116,8 @@ async def _build(begun: Start) -> Parts:
     await startup.check_audit(store)
     programs = await startup.programs(begun, store)
     slack = slack_connection.client(begun.settings)
-    directory = await SlackDirectory.connect(slack)
+    directory = SlackDirectory(slack, home_team="")
+    names = SlackNames(store, directory, begun.config)
     ids = Ids(store.instance, system_random(), clock.now)
     owner = f"{socket.gethostname()}:{os.getpid()}:{ids.ulid()}"
     leader = await _leader(begun, store, owner)
@@ -122,7 +127,7 @@ async def _build(begun: Start) -> Parts:
         partners=programs.clients,
         kinds=startup.kinds(begun.config),
         policy=begun.config.policy,
-        channels=await _channels(directory, begun.config),
+        channels=await names.at_start(),
         directory=directory,
         carrier=carrier,
         clock=clock,
@@ -137,10 +142,12 @@ async def _build(begun: Start) -> Parts:
         crash_point=begun.overrides.crash_point,
         leads=leader.leads if leader else alone,
     )
-    await startup.check_policy(core)
+    if names.is_known:
+        await startup.check_policy(core)
     await startup.note_start(core)
     await note_destinations(core)
-    return Parts(core, carrier, slack, leader)
+    _keep_running(begun.stack, "slack names", partial(names.learn, core))
+    return Parts(core, carrier, slack, names, leader)
 
 
 async def _leader(begun: Start, store: Store, owner: str) -> Leader | None:
@@ -153,15 +160,6 @@ async def _leader(begun: Start, store: Store, owner: str) -> Leader | None:
     begun.stack.push_async_callback(leader.resign)
     _keep_running(begun.stack, "leader", leader.run)
     return leader
-
-
-async def _channels(directory: SlackDirectory, config: Config) -> Channels:
-    named = config.channels
-    return Channels(
-        approvals=await directory.channel(named.approvals),
-        alerts=await directory.channel(named.alerts),
-        audit=await directory.channel(named.audit) if named.audit else "",
-    )
 
 
 def _write_to_slack(begun: Start, parts: Parts) -> None:

@@ -16,6 +16,7 @@ from bot.services.core import Core
 from bot.services.events import Webhooks
 from bot.services.execution import card_details_access
 from bot.services.operators import health
+from bot.slack_names import SlackNames
 from bot.startup import Start
 from handlers.background_tasks import AfterAck
 
@@ -23,16 +24,19 @@ from handlers.background_tasks import AfterAck
 DRAIN_S = 3.0
 
 
-async def open_all(start: Start, core: Core, slack: AsyncWebClient, webhooks: Webhooks) -> web.Server:
+async def open_all(
+    start: Start, core: Core, slack: AsyncWebClient, names: SlackNames, webhooks: Webhooks
+) -> web.Server:
     """Web server and Slack connection. Raises `CannotStart`, and OSError when the address is taken."""
     app = slack_connection.bolt_app(start.settings, slack)
     after = AfterAck()
     start.stack.push_async_callback(after.drain, DRAIN_S)
     reader = Reader(await _language_model(start))
     handlers.register(app, handlers.Deps(core=core, after=after, reader=reader))
+    socket = slack_connection.Socket(start.settings, app)
     server = await web.serve(
         web.build(
-            _checks(start, core, slack),
+            _checks(start, core, slack, names, socket),
             slack_events=slack_connection.http_events(start.settings, app),
             receive=webhooks.receive,
             more=[_details(core)],
@@ -41,17 +45,24 @@ async def open_all(start: Start, core: Core, slack: AsyncWebClient, webhooks: We
         port=start.settings.http_bind.port,
     )
     start.stack.push_async_callback(server.stop)
-    await slack_connection.open_socket(start.settings, app, start.stack)
+    await socket.open(start.stack)
     return server
 
 
-def _checks(start: Start, core: Core, slack: AsyncWebClient) -> dict[str, web.Check]:
+def _checks(
+    start: Start, core: Core, slack: AsyncWebClient, names: SlackNames, socket: slack_connection.Socket
+) -> dict[str, web.Check]:
     """What `/readyz` looks at."""
+
+    async def slack_fault() -> str | None:
+        return await names.fault() or await slack_connection.fault(slack) or await socket.fault()
+
     return {
         "database": partial(_database_answers, core),
         "key": partial(health.keys_work, core),
         "poller": partial(health.poller_runs, core, start.config.poll.account),
-        "slack": partial(slack_connection.fault, slack),
+        "slack": slack_fault,
+        "outbox": partial(health.messages_go_out, core),
     }
 
 

@@ -13,11 +13,11 @@ from bot.services.cards import details_link
 from bot.services.core import Core
 from bot.services.events import Backfill, Poller, Webhooks, otp_delivery, retention
 from bot.services.execution import maintenance
-from bot.services.messages import audit_anchors, digest, reminders
+from bot.services.messages import audit_anchors, digest, reminders, waiting
 from bot.services.operators import confirmations, delegations, programs
 
 Run = Callable[[], Awaitable[None]]
-# One that may be done twice, and one about what this process alone has seen.
+# One that may be done twice, and one that writes down what this process alone has seen.
 _EVERYWHERE = frozenset({"expire", "deliveries"})
 
 
@@ -60,6 +60,8 @@ def table(core: Core, watchers: Watchers, poll: Poll, keeps: Retention) -> list[
         Job("funding", poll.funding.total_seconds(), poller.funding, calls=1),
         Job("events", poll.events.total_seconds(), watchers.backfill.run_once, calls=1),
         Job("cards", poll.cards.total_seconds(), poller.cards, calls=5),
+        Job("first-cards", 5, poller.first_cards),
+        Job("moved", 3, poller.moved),
         Job("ledger", poll.ledger.total_seconds(), poller.ledger, calls=10),
         Job("webhook", 300, poller.webhook, calls=2),
         Job("runway", 600, poller.runway),
@@ -72,6 +74,7 @@ def table(core: Core, watchers: Watchers, poll: Poll, keeps: Retention) -> list[
         Job("declines", 30, lambda: decline_rules.settle(core)),
         Job("deliveries", 30, watchers.webhooks.report),
         Job("late-landings", 900, lambda: maintenance.sweep_late_landings(core)),
+        Job("messages", 30, lambda: waiting.watch(core)),
         Job("anchor", 900, lambda: audit_anchors.drop(core)),
         Job("policy", 600, lambda: maintenance.check_policy(core)),
         Job("codes", 60, lambda: otp_delivery.settle(core)),

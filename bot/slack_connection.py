@@ -6,6 +6,7 @@ bot's own web server. What is done with them is the business of `handlers`.
 
 from __future__ import annotations
 
+import asyncio
 import os
 from contextlib import AsyncExitStack
 from typing import Any
@@ -21,6 +22,10 @@ from bot.config import Settings
 from bot.partner.loopback import is_loopback
 from bot.startup import CannotStart
 from bot.web import SlackEvents
+from handlers.slack_api import code_of
+
+# A start does not wait longer for a socket to Slack.
+CONNECTS_WITHIN_S = 5.0
 
 
 def client(settings: Settings) -> AsyncWebClient:
@@ -47,7 +52,9 @@ def bolt_app(settings: Settings, slack: AsyncWebClient) -> AsyncApp:
     if settings.slack_app_token is None and secret is None:
         raise CannotStart("Set SLACK_APP_TOKEN (Socket Mode) or SLACK_SIGNING_SECRET (HTTP mode).")
     # `process_before_response`: the default looks for the ack every 10 ms; here it goes out at once.
+    # Without a name Bolt reads the source of every caller on the stack to find one.
     return AsyncApp(
+        name="countersign",
         client=slack,
         signing_secret=secret.reveal() if secret else None,
         request_verification_enabled=secret is not None,
@@ -67,15 +74,35 @@ def http_events(settings: Settings, app: AsyncApp) -> SlackEvents | None:
     return answer
 
 
-async def open_socket(settings: Settings, app: AsyncApp, stack: AsyncExitStack) -> None:
-    """Connect in Socket Mode until the stack closes; nothing to do in HTTP mode."""
-    if settings.slack_app_token is None:
-        return
-    connection: Any = AsyncSocketModeHandler(
-        app, settings.slack_app_token.reveal()
-    )  # its methods are untyped
-    await connection.connect_async()
-    stack.push_async_callback(connection.close_async)
+class Socket:
+    """The connection of Socket Mode; nothing in HTTP mode, where Slack comes to us."""
+
+    def __init__(self, settings: Settings, app: AsyncApp) -> None:
+        token = settings.slack_app_token
+        # Its methods are untyped.
+        self._handler: Any = None if token is None else AsyncSocketModeHandler(app, token.reveal())
+
+    async def open(self, stack: AsyncExitStack) -> None:
+        """Connect until the stack closes. While Slack is down the client goes on trying, and the start goes on."""
+        if self._handler is None:
+            return
+        connecting = asyncio.create_task(self._handler.connect_async(), name="slack socket")
+
+        async def close() -> None:
+            connecting.cancel()
+            await asyncio.wait({connecting})
+            await self._handler.close_async()
+
+        stack.push_async_callback(close)
+        done, _ = await asyncio.wait({connecting}, timeout=CONNECTS_WITHIN_S)
+        for task in done:
+            task.result()
+
+    async def fault(self) -> str | None:
+        """What is wrong with the connection, in a sentence; None when it stands."""
+        if self._handler is None or await self._handler.client.is_connected():
+            return None
+        return "The socket to Slack is not connected: nothing that people do there arrives."
 
 
 async def fault(slack: AsyncWebClient) -> str | None:
@@ -83,5 +110,7 @@ async def fault(slack: AsyncWebClient) -> str | None:
     try:
         await slack.auth_test()
     except SlackApiError as error:
-        return f"Slack answers {error.response['error']}"
+        return f"Slack answers {code_of(error)}"
+    except Exception as error:  # noqa: BLE001 - the SDK lets the errors of its HTTP library through as they are
+        return f"Slack does not answer ({type(error).__name__}). Messages and approvals wait."
     return None

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from bot import operations
 from bot.config import Config, Settings
 from bot.domain.card_details import Reveals, origins
-from bot.domain.errors import CountersignError
+from bot.domain.errors import CountersignError, SlackAway
 from bot.domain.time import Clock, SystemClock
 from bot.operations import Operation, QuoteDeposit
 from bot.partner.client import PartnerClient
@@ -193,8 +193,13 @@ def kinds(config: Config) -> Mapping[str, type[Operation]]:
 
 
 async def check_policy(core: Core) -> None:
-    """Refuse a policy that asks for more people than there are."""
-    problems = await people.policy_problems(core)
+    """Refuse a policy that asks for more people than there are. While Slack is down nobody can say: it is looked at
+    again when Slack is back (`bot.slack_names`)."""
+    try:
+        problems = await people.policy_problems(core)
+    except SlackAway:
+        log.warning("start.policy_not_checked")
+        return
     if problems:
         raise CannotStart("The policy could never be met. " + " ".join(problems))
 

@@ -15,7 +15,12 @@ StorageError
 
 from __future__ import annotations
 
+from sqlalchemy.exc import SQLAlchemyError
+
 from bot.domain.errors import CountersignError
+
+DatabaseFault = SQLAlchemyError
+"""What a statement raises when the database does not do it: gone, locked, full."""
 
 
 class StorageError(CountersignError):

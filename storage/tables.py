@@ -175,6 +175,7 @@ class RequestRow(SQLModel, table=True):
     purged_at: datetime | None = _maybe_when()
     rows: int | None = Field(nullable=True)
     parent_id: str | None = _maybe_text()
+    stage: str | None = _maybe_text()
 
 
 class DraftRow(SQLModel, table=True):
@@ -197,7 +198,16 @@ class DecisionRow(SQLModel, table=True):
         ForeignKeyConstraint(
             ["request_id", "requester"], ["request.id", "request.requester"], name="fk_decision_request"
         ),
-        UniqueConstraint("request_id", "kind", "actor", name="uq_decision_once"),
+        # Once for each person, but for the outcome of an unresolved request: that can be corrected.
+        Index(
+            "uq_decision_once",
+            "request_id",
+            "kind",
+            "actor",
+            unique=True,
+            sqlite_where=sql("kind <> 'resolve'"),
+            postgresql_where=sql("kind <> 'resolve'"),
+        ),
         CheckConstraint(
             _words("kind", "approve", "reject", "cancel", "break_glass", "confirm", "resolve"),
             name="ck_decision_kind",

@@ -214,8 +214,23 @@ async def _database(settings: Settings, stack: AsyncExitStack) -> AsyncIterator[
             Level.WRONG,
             f"The audit chain is broken at entry {report.first_bad} ({report.kind}). Keep the file.",
         )
+    yield await messages(store)
     async for finding in _partners(store, settings):
         yield finding
+
+
+async def messages(store: Store) -> Finding:
+    """Do messages wait for Slack?"""
+    from bot.services.messages import waiting as waiting_messages
+    from bot.services.operators import health
+    from storage.messages import outbox
+
+    async with store.read() as tx:
+        waiting = await outbox.waiting(tx)
+        is_late = waiting is not None and waiting.since < tx.now - waiting_messages.LATE_AFTER
+    if waiting is None or not is_late:
+        return Finding(Level.WELL, "No message waits for Slack.")
+    return Finding(Level.WRONG, health.messages_wait(waiting))
 
 
 async def _partners(store: Store, settings: Settings) -> AsyncIterator[Finding]:

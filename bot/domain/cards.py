@@ -2,11 +2,36 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
+from enum import StrEnum
 
 DELETED = "DELETED"
+
+
+class NamedBy(StrEnum):
+    """What of a card a text names it by; each value is read as "no card has the … “x”"."""
+
+    LAST4 = "last four digits"
+    REFERENCE = "reference"
+    ID = "id"
+    HOLDER = "name"
+
+
+# How the column of a list that names cards may be called, and what its cells then are. Under any other header
+# of that column, as under "card", they may be any of them.
+HEADERS: Mapping[str, NamedBy] = {
+    "last4": NamedBy.LAST4,
+    "last four": NamedBy.LAST4,
+    "card id": NamedBy.ID,
+    "name": NamedBy.HOLDER,
+    "cardholder": NamedBy.HOLDER,
+    "holder": NamedBy.HOLDER,
+    "reference": NamedBy.REFERENCE,
+    "partner ref": NamedBy.REFERENCE,
+}
 
 
 def masked(last4: str | None) -> str:

@@ -87,6 +87,12 @@ class LookupFailed(CountersignError):
     reason = "lookup_failed"
 
 
+class SlackAway(LookupFailed):
+    """Slack gave no answer at all: an outage, or the way to it."""
+
+    reason = "slack_away"
+
+
 class UnknownName(LookupFailed):
     reason = "unknown_name"
 

@@ -6,14 +6,15 @@ was approved counts (`bot.domain.requests.COMMITTED`); `storage.requests.limit_u
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from decimal import ROUND_FLOOR, Decimal
 from enum import StrEnum
 
 from bot.domain.errors import OverLimit
 from bot.domain.money import format_usd
+from bot.domain.people import Limits
 
 WINDOW = timedelta(hours=24)
 
@@ -33,14 +34,71 @@ _LABELS: Mapping[Scope, str] = {
 }
 
 
+# Of which limit it is, to those who approve.
+_BY: Mapping[Scope, str] = {
+    Scope.REQUESTER: "by this requester",
+    Scope.PAIR: "by this requester with <@{approver}>",
+    Scope.TOTAL: "in all",
+}
+_UNLESS = "unless more is approved meanwhile"
+
+
+def most_possible_usd(limits: Limits) -> Decimal | None:
+    """The most that one request may ask for, in USD: more of it nobody could ever approve. None = no limit."""
+    return min((limit for limit, _ in _each(limits)), default=None)
+
+
+def never_fits(limits: Limits, usd: Decimal) -> str:
+    """Why nobody could ever approve this much in one request, to who asks for it; "" where it may fit."""
+    over = [(limit, scope) for limit, scope in _each(limits) if usd > limit]
+    if not over:
+        return ""
+    limit, scope = min(over)
+    return (
+        f"{_LABELS[scope]} is {format_usd(limit)}: {format_usd(usd)} in one request can never be approved. Ask for"
+        f" {format_usd(limit)} at most."
+    )
+
+
+def never_approvable(limits: Limits, usd: Decimal) -> str:
+    """The same to those who would approve it: of a request that was made before there was this limit."""
+    most_usd = most_possible_usd(limits)
+    if most_usd is None or usd <= most_usd:
+        return ""
+    return (
+        f"{format_usd(usd)} is more than a 24-hour limit of {format_usd(most_usd)} by itself: nobody can approve"
+        " this. Reject it; its requester can ask for less."
+    )
+
+
+def require_possible(limits: Limits, usd: Decimal) -> None:
+    """Raise `OverLimit` for what nobody could ever approve. Nothing of it is recorded then."""
+    never = never_fits(limits, usd)
+    if never:
+        raise OverLimit(never)
+
+
+def _each(limits: Limits) -> list[tuple[Decimal, Scope]]:
+    found = (
+        (limits.per_requester_usd, Scope.REQUESTER),
+        (limits.per_pair_usd, Scope.PAIR),
+        (limits.total_usd, Scope.TOTAL),
+    )
+    return [(limit, scope) for limit, scope in found if limit is not None]
+
+
 @dataclass(frozen=True, slots=True)
 class LimitUse:
-    """One limit and what was approved under it within the window, both in USD. `approver`: of a pair."""
+    """One limit and what was approved under it within the window, both in USD. `approver`: of a pair.
+
+    `approved`: when each amount was approved, in USD, so that it can be said when it counts no longer.
+    """
 
     scope: Scope
     limit_usd: Decimal
     spent_usd: Decimal
     approver: str = ""
+    approved: Sequence[tuple[datetime, Decimal]] = ()
 
     @property
     def left_usd(self) -> Decimal:
@@ -70,18 +128,48 @@ class LimitUse:
         """Why no more fits, in a sentence."""
         return f"{self.label} of {format_usd(self.limit_usd)} leaves {format_usd(self.left_usd)}."
 
+    def fits_from(self, usd: Decimal) -> datetime | None:
+        """From when on this much more fits, should nothing else be approved; None where that cannot be told."""
+        left = self.spent_usd
+        for at, amount_usd in sorted(self.approved):
+            left -= amount_usd
+            if left + usd <= self.limit_usd:
+                # Shown to the minute, so never a minute too soon.
+                return at + WINDOW + timedelta(minutes=1)
+        return None
+
+    def warning(self, usd: Decimal) -> str:
+        """To the requester, before it is asked for: this would pass the limit as things are."""
+        when = self._when(usd)
+        until = (
+            f"It can be approved {when}, {_UNLESS}." if when else "It fits once some of the 24 hours passed."
+        )
+        return (
+            f"{self.label} of {format_usd(self.limit_usd)} leaves {format_usd(self.left_usd)}, which is less than"
+            f" {format_usd(usd)}. {until}"
+        )
+
+    def caution(self, usd: Decimal) -> str:
+        """To an approver, before the approval: the last one would be refused as things are."""
+        when = self._when(usd)
+        until = f"until it fits, {when}, {_UNLESS}" if when else "until some of the 24 hours have passed"
+        return f"{self._passes(usd)} The last approval is refused {until}."
+
     def refusal(self, usd: Decimal) -> str:
         """To the approver whose approval would pass the limit."""
-        by = {
-            Scope.REQUESTER: "by this requester",
-            Scope.PAIR: f"by this requester with <@{self.approver}>",
-            Scope.TOTAL: "in all",
-        }[self.scope]
+        when = self._when(usd)
+        again = f"it fits {when}, {_UNLESS}" if when else "approve it once some of the 24 hours have passed"
+        return f"{self._passes(usd)} The request stays pending; {again}."
+
+    def _passes(self, usd: Decimal) -> str:
         return (
-            f"This would pass the 24-hour limit {by}: {format_usd(self.spent_usd)} and {format_usd(usd)}"
-            f" are more than {format_usd(self.limit_usd)}. The request stays pending; approve it once some of the"
-            " 24 hours have passed."
+            f"This would pass the 24-hour limit {_BY[self.scope].format(approver=self.approver)}:"
+            f" {format_usd(self.spent_usd)} and {format_usd(usd)} are more than {format_usd(self.limit_usd)}."
         )
+
+    def _when(self, usd: Decimal) -> str:
+        at = self.fits_from(usd)
+        return f"from {at:%Y-%m-%d %H:%M} UTC on" if at else ""
 
 
 def require_room(uses: Iterable[LimitUse], usd: Decimal) -> None:

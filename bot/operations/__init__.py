@@ -11,7 +11,8 @@ from bot.operations._base import Buttons, Concern, Facts, Field, Line, Operation
 from bot.operations._handling import Urgency
 from bot.operations.card_reveal import odd_status
 from bot.operations.deposit_quote import QuoteDeposit
-from bot.operations.funding_words import reason_in_words
+from bot.operations.funding_words import facts_of as funding_facts
+from bot.operations.funding_words import reason_in_words, stage_of
 from bot.operations.readers import REASON_LIMIT, read_reason, refuse_card_number
 from bot.partner.endpoints import Endpoint
 
@@ -26,6 +27,7 @@ __all__ = [
     "QuoteDeposit",
     "Urgency",
     "asking",
+    "funding_facts",
     "kinds",
     "leaving",
     "listed",
@@ -34,6 +36,7 @@ __all__ = [
     "readers",
     "reason_in_words",
     "refuse_card_number",
+    "stage_of",
     "urgency",
 ]
 

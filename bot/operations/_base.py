@@ -18,6 +18,7 @@ from bot.domain.alerts import Remedy
 from bot.domain.cards import CardEntry
 from bot.domain.error_messages import MESSAGES, NO_ANSWER
 from bot.domain.errors import InvalidFields, InvalidInput, NotFound
+from bot.domain.requests import Progress
 from bot.operations._handling import Handling
 from bot.outcomes import Effect, Evidence, Finding, Outcome
 from bot.partner.answers import NOT_CONNECTED, NOT_SENT, Answer
@@ -105,7 +106,8 @@ class Batch(ABC):
     # By field, the headers people write besides the field's own name and label.
     headers: ClassVar[Mapping[str, tuple[str, ...]]]
     examples: ClassVar[tuple[str, ...]]  # rows for the template
-    on_frozen: ClassVar[str] = "the card is frozen: money would sit on it"
+    # What is said of a row whose card is frozen, after the card's name.
+    on_frozen: ClassVar[str] = "is frozen: money would sit on it"
     # Fields in which two rows alike may be one person or thing asked for twice.
     twins: ClassVar[tuple[str, ...]] = ()
 
@@ -312,6 +314,13 @@ class Operation(ABC):
     def effects(self, outcome: Outcome) -> Sequence[Effect]:
         """What this kind has written with an outcome beside what every kind has, in its transaction."""
         return ()
+
+    def progress(self, facts: Facts) -> Progress | None:
+        """How far the effect is that goes on after the call, by the facts of a success or of a later reading.
+
+        None = it ends with the call, or the facts do not tell.
+        """
+        return None
 
     def changed_card(self, outcome: Outcome) -> str | None:
         """The id of the card that a success has changed or made, to be read again; None = no card."""

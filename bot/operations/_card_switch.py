@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 from typing import Any, ClassVar
 
+from bot.domain import cards
 from bot.operations._base import Facts, Field, Look, Operation
 from bot.operations._facts import card_facts
 from bot.operations._handling import Handling
@@ -23,7 +24,7 @@ _PROVED_WITHIN_S = 8.0
 
 CARD = Field("card", "Card", card=True, placeholder="Last four, name, reference or id")
 # How lists name the card, besides the field's own name and label.
-CARD_HEADERS = ("last4", "last four", "card id", "name", "cardholder", "holder", "reference", "partner ref")
+CARD_HEADERS = tuple(cards.HEADERS)
 
 
 class CardSwitch(Operation):

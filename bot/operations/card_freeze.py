@@ -23,7 +23,7 @@ class Many(Batch):
 
     headers: ClassVar[Mapping[str, tuple[str, ...]]] = {"card": CARD_HEADERS}
     examples = ("4242", "TEAM-7")
-    on_frozen = "the card is frozen already"
+    on_frozen = "is frozen already"
 
     def summary(self, cards: str, total_usd: Decimal) -> str:
         """Without the amount: a freeze moves no money."""

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from decimal import Decimal
 from typing import Any
 
 from bot.domain.alerts import Remedy
 from bot.domain.money import format_usd
-from bot.operations import readers
+from bot.domain.requests import Progress
+from bot.operations import funding_words, readers
 from bot.operations._base import Buttons, Concern, Facts, Field, Line, Look, Operation
-from bot.operations.funding_words import reason_in_words
-from bot.outcomes import Evidence, Finding, Outcome
+from bot.operations.funding_words import NETWORKS, reason_in_words
+from bot.outcomes import Effect, Evidence, Finding, FollowFunding, Outcome
 from bot.partner.calls import account as account_calls
 from bot.partner.client import PartnerClient
 from bot.partner.models import Funding
-
-NETWORKS = (("POLYGON", "Polygon"), ("BNB", "BNB Chain"), ("BASE", "Base"))
 
 
 class SubmitFunding(Operation):
@@ -104,31 +104,25 @@ class SubmitFunding(Operation):
         return self._of(await partner.submit_funding(body))
 
     def _of(self, funding: Funding) -> Outcome:
-        facts = {
-            "funding_id": funding.id,
-            "status": funding.status,
-            "reason": funding.reason,
-            "network": funding.network,
-        }
+        facts = funding_words.facts_of(funding)
         if funding.status == "rejected":
             words = reason_in_words(funding.status, funding.reason)
             return Outcome(
                 Finding.REFUSED, f"The submission was rejected. {words} The float did not change.", facts
             )
-        if funding.network != self.values["network"]:
-            text = (
-                f"The API keeps this hash on {funding.network}, not on {self.values['network']}, and its status is"
-                f" {funding.status}."
-            )
-        elif funding.status == "credited":
-            text = f"Credited: {format_usd(funding.credited_usd)} reached the float after the load fee."
-        elif funding.status == "review":
-            text = f"Submitted; in review. {reason_in_words(funding.status, funding.reason)}"
-        else:
-            text = (
-                f"Submitted; {funding.status}. The float grows once the transfer is verified and has arrived."
-            )
-        return Outcome(Finding.SUCCEEDED, text, facts)
+        come = funding_words.progress_of(facts, requested_on=self.values["network"])
+        return Outcome(Finding.SUCCEEDED, come.text, facts)
+
+    def progress(self, facts: Facts) -> Progress | None:
+        """Submitted, in review, credited, funding rejected or taken back [Funding submission, States]."""
+        if not facts.get("funding_id"):
+            return None
+        return funding_words.progress_of(facts, requested_on=self.values["network"])
+
+    def effects(self, outcome: Outcome) -> Sequence[Effect]:
+        """A submission that the API took is followed until it is final, and after."""
+        is_known = outcome.finding is Finding.SUCCEEDED and outcome.facts.get("funding_id")
+        return (FollowFunding(outcome.facts),) if is_known else ()
 
     async def look(self, partner: PartnerClient, key: str, since: Any) -> Look:
         """Done, or undone when rejected, as the list of submissions shows this hash."""

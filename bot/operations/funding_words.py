@@ -1,9 +1,17 @@
-"""Funding statuses and reasons in plain words with the next step. Status and reason are read together:
-`unregistered_sender` is a reason of both review and rejected."""
+"""Funding submissions in plain words: their statuses and reasons with the next step, and how far each has come.
+
+Status and reason are read together: `unregistered_sender` is a reason of both review and rejected.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from decimal import Decimal
+
+from bot.domain.money import format_usd, funding_readings
+from bot.domain.requests import Progress, Stage
+from bot.operations._base import Facts
+from bot.partner.models import Funding
 
 _WORDS: Mapping[tuple[str, str], str] = {
     (
@@ -87,3 +95,113 @@ def reason_in_words(status: str, reason: str | None) -> str:
     if not reason:
         return ""
     return _WORDS.get((status, reason), f"Reason given: {reason}. Ask the service what it means.")
+
+
+NETWORKS = (("POLYGON", "Polygon"), ("BNB", "BNB Chain"), ("BASE", "Base"))
+
+
+def facts_of(funding: Funding) -> Facts:
+    """What is kept of a submission: plain JSON values, amounts in USD as exact text, times as text in UTC."""
+    return {
+        "funding_id": funding.id,
+        "status": funding.status,
+        "reason": funding.reason,
+        "network": funding.network,
+        "tx_hash": funding.tx_hash,
+        "token": funding.token,
+        "amount_usd": _text(funding.amount_usd),
+        "fee_usd": _text(funding.fee_usd),
+        "credited_usd": _text(funding.credited_usd),
+        "created_at": funding.created_at.isoformat(),
+        "credited_at": funding.credited_at.isoformat() if funding.credited_at else None,
+    }
+
+
+def _text(amount: Decimal | None) -> str | None:
+    return None if amount is None else str(amount)
+
+
+def stage_of(status: str, reason: str | None) -> Stage:
+    """The word that people read for a submission. A status that is not known here is one that was submitted."""
+    if status == "rejected":
+        return Stage.TAKEN_BACK if reason == "reversed_by_operator" else Stage.FUNDING_REJECTED
+    known = {
+        "review": Stage.IN_REVIEW,
+        "credited": Stage.CREDITED,
+        funding_readings.GONE: Stage.FUNDING_REJECTED,
+    }
+    return known.get(status, Stage.SUBMITTED)
+
+
+def progress_of(facts: Facts, *, requested_on: str) -> Progress:
+    """How far a submission has come, by facts as of `facts_of`. `requested_on` is the network that was requested."""
+    stage = stage_of(facts["status"], facts["reason"])
+    said = {
+        Stage.SUBMITTED: _submitted,
+        Stage.IN_REVIEW: _in_review,
+        Stage.CREDITED: _credited,
+        Stage.FUNDING_REJECTED: _rejected,
+        Stage.TAKEN_BACK: _taken_back,
+    }[stage](facts)
+    if facts["network"] and facts["network"] != requested_on:
+        said = f"It is looked for on {_network(facts['network'])}, not on {_network(requested_on)}. {said}"
+    return Progress(stage, said)
+
+
+def _network(name: str) -> str:
+    return dict(NETWORKS).get(name, name)
+
+
+def _usd(facts: Facts, name: str) -> str:
+    """An amount for people; empty where it is not known."""
+    return format_usd(Decimal(facts[name])) if facts.get(name) is not None else ""
+
+
+def _sent(facts: Facts) -> str:
+    """`500.00 USD in USDC on Polygon`; empty until the transfer is verified."""
+    token = f" in {facts['token']}" if facts.get("token") else ""
+    on = f" on {_network(facts['network'])}" if facts["network"] else ""
+    return f"{_usd(facts, 'amount_usd')}{token}{on}" if _usd(facts, "amount_usd") else ""
+
+
+def _submitted(facts: Facts) -> str:
+    if facts["status"] != "pending":
+        return f"Its status reads {facts['status']}, which Countersign does not know. Ask the service what it means."
+    if _sent(facts):
+        return f"{_sent(facts)} is verified and has not arrived yet. The float grows when it arrives."
+    return "The transfer is not verified yet. The float grows when it is verified and has arrived."
+
+
+def _in_review(facts: Facts) -> str:
+    sent = f"{_sent(facts)}." if _sent(facts) else ""
+    words = reason_in_words(facts["status"], facts["reason"])
+    return " ".join(filter(None, (sent, words, "Nothing has been credited for it so far.")))
+
+
+def _credited(facts: Facts) -> str:
+    credited = _usd(facts, "credited_usd")
+    if facts["reason"] or not credited:
+        return reason_in_words(facts["status"], facts["reason"]) or "It was credited. Find it in the ledger."
+    fee = f" of {_usd(facts, 'fee_usd')}" if _usd(facts, "fee_usd") else ""
+    text = f"{credited} reached the float after the load fee{fee}."
+    if not _usd(facts, "amount_usd") or not fee:
+        return text
+    short = Decimal(facts["credited_usd"]) + Decimal(facts["fee_usd"]) < Decimal(facts["amount_usd"])
+    return f"{text} That is less than the {_usd(facts, 'amount_usd')} that was sent." if short else text
+
+
+def _rejected(facts: Facts) -> str:
+    if facts["status"] == funding_readings.GONE:
+        why = "The service does not know this submission any more. Another account may have claimed the transfer."
+        return f"{why} Contact the service. The float did not change."
+    return f"{reason_in_words(facts['status'], facts['reason'])} The float did not change.".strip()
+
+
+def _taken_back(facts: Facts) -> str:
+    credited = _usd(facts, "credited_usd")
+    if not credited:
+        return reason_in_words(facts["status"], facts["reason"])
+    return (
+        f"The credit was taken back: the float fell by {credited} and may be below zero. Stop top-ups and contact the"
+        " service."
+    )

@@ -12,6 +12,7 @@ request, and a spent key is never sent again. What each answer of the API means 
 
 from bot.outcomes.effects import (
     Effect,
+    FollowFunding,
     FollowUrgent,
     GrantLink,
     KeepSecret,
@@ -27,6 +28,7 @@ __all__ = [
     "Effect",
     "Evidence",
     "Finding",
+    "FollowFunding",
     "FollowUrgent",
     "GrantLink",
     "KeepSecret",

@@ -45,6 +45,13 @@ class GrantLink:
 
 
 @dataclass(frozen=True, slots=True)
+class FollowFunding:
+    """Take the answer to a funding submission as a reading of it: alerts and requests go by it from now on."""
+
+    facts: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
 class AuditEntry:
     """Put `action` of `actor` on record, with the request's kind, state and digest beside `body`."""
 
@@ -110,6 +117,7 @@ SecretEffect = SealSecret | KeepSecret | LoseSecret
 Effect = (
     SecretEffect
     | GrantLink
+    | FollowFunding
     | AuditEntry
     | RedrawCard
     | UpdateBatch
@@ -121,7 +129,7 @@ Effect = (
     | ResolveAlert
 )
 
-# What only this answer holds first, then the record of it, then what people see.
+# What only this answer holds first, then the record of it, then what people see, then what goes on by itself.
 ORDER: tuple[type[Effect], ...] = (
     SealSecret,
     KeepSecret,
@@ -136,6 +144,7 @@ ORDER: tuple[type[Effect], ...] = (
     FollowUrgent,
     DirectMessage,
     ResolveAlert,
+    FollowFunding,
 )
 
 
@@ -208,7 +217,7 @@ def _settled(after: Request, event: Event | None, body: Mapping[str, Any], sent:
     unresolved = request_alerts.UNRESOLVED.condition(after.id)
     found: list[Effect] = [AuditEntry("request.outcome", body), *_shown(after)]
     if event is not None:
-        found.append(ThreadLine(after.state.value, after.outcome_text))
+        found.append(ThreadLine(after.word, after.outcome_text))
     if after.state in TERMINAL:
         found += [PurgePrivate(), DirectMessage(), ResolveAlert(unresolved)]
     if event is Event.LOSE_SIGHT:

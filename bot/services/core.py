@@ -52,9 +52,9 @@ class Carrier(Protocol):
     def wake(self, request_id: str) -> None: ...
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Channels:
-    """Slack channel ids."""
+    """Slack channel ids. Where Slack was down at the start, those it gave last; changed when it is back."""
 
     approvals: str
     alerts: str

@@ -36,6 +36,7 @@ class About(StrEnum):
     """What a message is about, as the stored text of a subject begins."""
 
     REQUEST = "request"
+    NOTICE = "notice"  # of a request, to its requester alone
     DETAILS_LINK = "reveal"
     ALERT = "alert"
     DIGEST = "digest"
@@ -83,7 +84,7 @@ class Form(StrEnum):
 
 #: One message for each subject, redrawn; everything else is posted once.
 EDITED_IN_PLACE = frozenset({Form.CARD, Form.ALERT})
-_THREAD_OF = {About.REQUEST: Form.CARD, About.ALERT: Form.ALERT}
+_THREAD_OF = {About.REQUEST: Form.CARD, About.NOTICE: Form.CARD, About.ALERT: Form.ALERT}
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +127,11 @@ REQUEST_LINE = MessageKind(
 BATCH_RESULTS = MessageKind(
     About.REQUEST, Form.LINE, To.APPROVALS, "results", ResultsView, ("line",), "results", results_name)
 REQUESTER_NOTICE = MessageKind(
+    About.NOTICE, Form.CARD, To.PERSON, "notice", DirectView, ("actor",))
+REQUESTER_LINE = MessageKind(
+    About.NOTICE, Form.LINE, To.PERSON, "notice_line", LineView, ("line", "actor", "text", "version"))
+# Written until there was one direct message for each request; read for the rows that are still on their way.
+NOTICE_OF_ONE_CHANGE = MessageKind(
     About.REQUEST, Form.DIRECT, To.PERSON, "direct", DirectView, ("actor",))
 DETAILS_LINK = MessageKind(
     About.DETAILS_LINK, Form.DIRECT, To.PERSON, "reveal", LinkView)
@@ -146,6 +152,8 @@ MESSAGES = (
     REQUEST_LINE,
     BATCH_RESULTS,
     REQUESTER_NOTICE,
+    REQUESTER_LINE,
+    NOTICE_OF_ONE_CHANGE,
     DETAILS_LINK,
     ALERT,
     ALERT_LINE,

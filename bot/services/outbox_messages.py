@@ -11,16 +11,21 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
-from bot.domain.requests import Request
+from bot.domain.requests import UNWELCOME, Request, State
 from bot.services import message_kinds as kinds
 from bot.services.core import Core
-from bot.services.message_kinds import MessageKind, Subject, To
+from bot.services.message_kinds import About, MessageKind, Subject, To
 from storage.audit import Anchor
 from storage.messages import outbox
 from storage.transaction import Tx
 
 PROGRESS_EVERY = timedelta(seconds=3)
-_TOLD_OF_ROWS = frozenset({"unresolved", "landed_late", "resolution"})
+# What comes sooner after the last news is seen on the message itself: nobody has looked away from it yet.
+NEWS_SEEN_FOR = timedelta(minutes=1)
+_UNWELCOME_STATES = frozenset(
+    {State.FAILED, State.UNRESOLVED, State.REJECTED, State.CANCELLED, State.EXPIRED}
+)
+_TOLD_OF_ROWS = frozenset({"unresolved", "landed_late", "resolution", "resolution_corrected"})
 
 
 async def card(tx: Tx, core: Core, request: Request) -> None:
@@ -37,6 +42,15 @@ async def card(tx: Tx, core: Core, request: Request) -> None:
 async def redraw(tx: Tx, core: Core, request: Request) -> None:
     """Draw again though nothing changed: the message was lost or edited by somebody."""
     await _put(tx, core, kinds.REQUEST_CARD, request.id, (request.id, request.version, core.ids.ulid()))
+
+
+async def post_anew(tx: Tx, core: Core, subject: Subject, person: str | None) -> None:
+    """The message in whose thread lines of this subject go: it is not in Slack any more. `person`: who gets it,
+    where it is a direct message."""
+    by_subject = {About.REQUEST: kinds.REQUEST_CARD, About.NOTICE: kinds.REQUESTER_NOTICE}
+    kind = by_subject.get(subject.about, kinds.ALERT)
+    body = {"actor": ""} if kind is kinds.REQUESTER_NOTICE else None
+    await _put(tx, core, kind, subject.id, (subject.id, "anew", core.ids.ulid()), body=body, person=person)
 
 
 async def progress(tx: Tx, core: Core, batch: Request) -> None:
@@ -70,12 +84,28 @@ async def line(
     await _put(tx, core, kinds.REQUEST_LINE, request.parent_id or request.id, key, body=body)
 
 
-async def tell_requester(tx: Tx, core: Core, request: Request, actor: str) -> None:
-    """A direct message to the requester, unless it was their own doing."""
+async def tell_requester(
+    tx: Tx, core: Core, request: Request, actor: str, *, is_news: bool = True, is_loud: bool = False
+) -> None:
+    """The requester's one direct message about it, unless it was their own doing.
+
+    An edit makes no sound in Slack, so what is bad, comes late or `is_loud` is a line in its thread as well. Without
+    `is_news` the message is only drawn again.
+    """
     if actor == request.requester or request.parent_id is not None:
         return
-    key, body = (request.id, request.version), {"actor": actor}
-    await _put(tx, core, kinds.REQUESTER_NOTICE, request.id, key, body=body, person=request.requester)
+    subject = Subject(kinds.REQUESTER_NOTICE.about, request.id).stored()
+    told_at = await outbox.last_put(tx, subject, kinds.REQUESTER_NOTICE.form.value)
+    key = (request.id, request.version)
+    to = request.requester
+    await _put(tx, core, kinds.REQUESTER_NOTICE, request.id, key, body={"actor": actor}, person=to)
+    if not is_news or told_at is None:
+        return
+    is_bad = request.state in _UNWELCOME_STATES or request.stage in UNWELCOME
+    if is_bad or is_loud or tx.now - told_at > NEWS_SEEN_FOR:
+        told = {"line": request.word, "text": request.outcome_text}
+        body = {**told, "actor": actor, "version": request.version}
+        await _put(tx, core, kinds.REQUESTER_LINE, request.id, key, body=body, person=to)
 
 
 async def reveal_link(tx: Tx, core: Core, request: Request, nth: int) -> None:

@@ -27,10 +27,11 @@ from bot.view_models.conversation import (
     Step,
     Words,
 )
-from bot.view_models.messages import MessageView
+from bot.view_models.messages import MessageView, PlainView
 from bot.view_models.money import AddressView, FloatHistory, FloatPoint, FloatView, FundingView, RunwayView
 from bot.view_models.operators import CodeView, DelegationView, PolicyRow, PolicyView, WebhookView, WhoView
 from bot.view_models.requests import (
+    BatchConfirmation,
     BatchView,
     BulkPreviewView,
     BulkRowView,
@@ -59,6 +60,7 @@ __all__ = [
     "AlertView",
     "AlertsView",
     "AnchorView",
+    "BatchConfirmation",
     "BatchView",
     "BulkPreviewView",
     "BulkRowView",
@@ -90,6 +92,7 @@ __all__ = [
     "Offer",
     "Offers",
     "OpenFunding",
+    "PlainView",
     "PolicyRow",
     "PolicyView",
     "ProgramState",

@@ -30,6 +30,8 @@ class AlertView:
     assigned_to: str = ""
     is_mutable: bool = True
     history: FloatHistory | None = None  # of the float, where it is what the alert is about
+    requests: tuple[str, ...] = ()  # ids of the requests that the same thing came from
+    links: tuple[tuple[str, str], ...] = ()  # their ids, with the addresses of their messages
 
 
 @dataclass(frozen=True, slots=True)

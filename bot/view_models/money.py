@@ -73,12 +73,13 @@ class FloatView:
 
 @dataclass(frozen=True, slots=True)
 class FundingView:
-    """One submission; `words` is its reason in plain words with the next step."""
+    """One submission; `word` is what its request's message calls it, `words` its reason with the next step."""
 
     id: str
     network: str
     tx_hash: str
     status: str
+    word: str
     words: str
     token: str | None
     amount_usd: str | None

@@ -25,6 +25,12 @@ class BulkRowView:
     text: str = ""  # what came of it
     is_left_out: bool = False
     private: tuple[Line, ...] = ()  # as typed, for the approver's modal alone
+    warnings: tuple[str, ...] = ()  # what speaks against it, each to be read after its card's name
+
+    @property
+    def size(self) -> int:
+        """How many characters it takes as it was asked for: what pages are made by."""
+        return len(self.summary) + sum(len(label) + len(value) + 8 for label, value in self.private) + 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +87,8 @@ class RequestView:
     batch: BatchView | None = None
     paused: str = ""  # why nothing is sent to its program now, in a sentence
     waiting: tuple[Request, ...] = ()  # what cannot wait and has not happened: itself, or rows of the batch
+    alert_id: str = ""  # the newest alert about what goes on after it
+    alert_link: str = ""  # the address of that alert's message
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +138,15 @@ class Confirmation:
     concerns: tuple[Concern, ...]
     changed: tuple[str, ...]
     facts_read: bool  # False: the API could not be read just now
+
+
+@dataclass(frozen=True, slots=True)
+class BatchConfirmation:
+    """One page of the confirmation of a batch. `rows` are all that are asked for, private values as typed."""
+
+    found: Confirmation
+    rows: tuple[BulkRowView, ...]
+    page: int  # from 1
 
 
 @dataclass(frozen=True, slots=True)

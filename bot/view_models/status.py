@@ -8,7 +8,7 @@ from datetime import datetime
 from decimal import Decimal
 
 from bot.domain.money import format_usd
-from bot.operations import Line
+from bot.operations import Line, stage_of
 from bot.view_models.alerts import AlertView
 from bot.view_models.money import FloatView
 from bot.view_models.requests import InboxView
@@ -26,9 +26,14 @@ class OpenFunding:
     since: datetime
 
     @property
+    def word(self) -> str:
+        """What its request's message calls it."""
+        return stage_of(self.status, None).value
+
+    @property
     def text(self) -> str:
         amount = f", {format_usd(self.amount_usd)}" if self.amount_usd is not None else ""
-        return f"{self.name} on {self.network}: {self.status}{amount}, since {self.since:%Y-%m-%d %H:%M} UTC"
+        return f"{self.name} on {self.network}: {self.word}{amount}, since {self.since:%Y-%m-%d %H:%M} UTC"
 
 
 @dataclass(frozen=True, slots=True)

@@ -62,10 +62,10 @@ async def _approve(turn: Turn, request_id: str, version: int) -> None:
 
 async def _confirm_terms(turn: Turn, view_id: str, request_id: str) -> None:
     standing = await approvals.require_may_approve(turn.core, request_id, turn.user)
-    found = await request_lookups.confirmation(turn.core, request_id)
-    if found.picture.batch is not None:
+    if (await request_lookups.request_picture(turn.core, request_id)).batch is not None:
         await batches.confirm(turn, view_id, request_id, standing)
         return
+    found = await request_lookups.confirmation(turn.core, request_id, turn.user)
     private = await request_lookups.private_of(turn.core, request_id, turn.user, standing)
     values = {**found.picture.request.terms, **private} if private else {}
     fields = turn.core.kinds[found.picture.request.kind].fields

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from bot.domain.errors import NotAllowed, NotFound
 from bot.domain.people import Standing
 from bot.domain.requests import Unreadable, batch_csv
@@ -130,14 +132,33 @@ async def turn_page(turn: Turn) -> None:
 async def _turn_confirmation(turn: Turn, view_id: str, request_id: str, page: int) -> None:
     """Another page holds other private values: who may not decide any more sees none of them."""
     standing = await approvals.require_may_approve(turn.core, request_id, turn.user)
-    await confirm(turn, view_id, request_id, standing, page)
+    read = views.Read.of(ids.unpack(turn.view["private_metadata"]))
+    await confirm(turn, view_id, request_id, standing, page, read)
 
 
-async def confirm(turn: Turn, view_id: str, request_id: str, standing: Standing, page: int = 1) -> None:
-    """The approver's window of a batch: its rows in full, drawn from the database."""
-    found = await request_lookups.confirmation(turn.core, request_id)
-    rows = await request_lookups.rows_to_approve(turn.core, request_id, turn.user, standing)
-    await turn.client.views_update(view_id=view_id, view=views.confirmation(found, rows, page))
+async def confirm(
+    turn: Turn,
+    view_id: str,
+    request_id: str,
+    standing: Standing,
+    page: int = 1,
+    read: views.Read | None = None,
+    *,
+    again: bool = False,
+) -> None:
+    """The approver's window of a batch: its rows in full, drawn from the database.
+
+    `read` is what they read so far; `again`: they have to begin anew.
+    """
+    shown = await request_lookups.confirmation_of_batch(turn.core, request_id, turn.user, standing, page)
+    if read is not None and read.digest != shown.found.picture.request.digest:
+        # Others stand on the pages now, so it begins anew.
+        await confirm(turn, view_id, request_id, standing, again=True)
+        return
+    if again:
+        told = ("Rows were left out while you were reading: read the list again from its first row.",)
+        shown = replace(shown, found=replace(shown.found, changed=(*told, *shown.found.changed)))
+    await turn.client.views_update(view_id=view_id, view=views.confirmation(shown, read))
 
 
 async def rows(turn: Turn, request_id: str, version: int) -> None:

@@ -17,7 +17,7 @@ from handlers.views import Block, charts
 log = logging.getLogger("countersign.handlers")
 
 # What the Web API says of a block that it does not know. A response URL gives no code: any refusal may be that.
-_REFUSALS = frozenset({"invalid_blocks", "invalid_arguments"})
+REFUSALS = frozenset({"invalid_blocks", "invalid_arguments"})
 _T = TypeVar("_T")
 
 
@@ -38,7 +38,7 @@ async def send(
     try:
         answer = await call(message)
     except SlackApiError as error:
-        if code_of(error) not in _REFUSALS:
+        if code_of(error) not in REFUSALS:
             raise
     else:
         if not (isinstance(answer, WebhookResponse) and answer.status_code >= 400):

@@ -16,9 +16,9 @@ from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 from slack_sdk.web.async_slack_response import AsyncSlackResponse
 
-from bot.domain.errors import LookupFailed, UnknownName
+from bot.domain.errors import LookupFailed, SlackAway, UnknownName
 from bot.domain.people import Actor
-from handlers.slack_api.errors import code_of, retry_after_s
+from handlers.slack_api.errors import code_of, is_away, retry_after_s
 
 _PERSON_ID = re.compile(r"[UW][A-Z0-9]{2,}")
 _GROUP_ID = re.compile(r"S[A-Z0-9]{2,}")
@@ -43,7 +43,7 @@ class SlackDirectory:
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self.home_team = home_team
+        self._home_team = home_team
         self._client = client
         self._sleep = sleep
         self._clock = clock
@@ -55,12 +55,29 @@ class SlackDirectory:
     async def connect(cls, client: AsyncWebClient) -> SlackDirectory:
         """Asks who we are; raises LookupFailed when the token is not good."""
         directory = cls(client, home_team="")
-        found = await directory._asked(client.auth_test, "whose token this is")
-        directory.home_team = str(found["team_id"])
+        await directory.introduce()
         return directory
+
+    async def introduce(self) -> None:
+        """Ask who we are. Raises LookupFailed when the token is not good."""
+        found = await self._asked(self._client.auth_test, "whose token this is")
+        self._home_team = str(found["team_id"])
+
+    @property
+    def home_team(self) -> str:
+        """The workspace of this bot. Raises SlackAway before Slack has said which that is: nobody is let in unseen."""
+        if not self._home_team:
+            raise SlackAway("Slack has not answered yet, so nothing was done. Do it again in a minute.")
+        return self._home_team
+
+    @home_team.setter
+    def home_team(self, team: str) -> None:
+        self._home_team = team
 
     async def actor(self, slack_id: str) -> Actor:
         """The account as it is now. Raises LookupFailed."""
+        if not self._home_team:
+            await self.introduce()
         if not slack_id:
             raise LookupFailed("Slack did not say who this is, so nothing was done.")
         found = await self._asked(lambda: self._client.users_info(user=slack_id), "who this is")
@@ -195,13 +212,12 @@ class SlackDirectory:
         try:
             return await self._patiently(call)
         except SlackApiError as error:
-            raise LookupFailed(
+            kind = SlackAway if is_away(error) else LookupFailed
+            raise kind(
                 f"Slack could not say {what} ({code_of(error)}), so nothing was done. Do it again."
             ) from error
         except Exception as error:  # the SDK lets the errors of its HTTP library through as they are
-            raise LookupFailed(
-                f"Slack could not be asked {what}, so nothing was done. Do it again."
-            ) from error
+            raise SlackAway(f"Slack could not be asked {what}, so nothing was done. Do it again.") from error
 
     async def _patiently(self, call: Callable[[], Awaitable[AsyncSlackResponse]]) -> AsyncSlackResponse:
         try:

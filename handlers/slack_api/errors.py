@@ -7,6 +7,9 @@ from typing import Any
 
 from slack_sdk.errors import SlackApiError
 
+# Slack's own troubles that come as a 200.
+TROUBLES = frozenset({"internal_error", "fatal_error", "service_unavailable", "request_timeout"})
+
 
 def body_of(error: SlackApiError) -> Mapping[str, Any]:
     """The JSON of the answer; empty when it was none, as from a proxy or at a 5xx."""
@@ -21,6 +24,11 @@ def code_of(error: SlackApiError) -> str:
 
 def status_of(error: SlackApiError) -> int:
     return int(getattr(error.response, "status_code", 200))
+
+
+def is_away(error: SlackApiError) -> bool:
+    """Is this no answer of Slack's to what was asked: a fault of its own, or that it takes no more just now?"""
+    return status_of(error) >= 500 or code_of(error) in TROUBLES or retry_after_s(error) is not None
 
 
 def retry_after_s(error: SlackApiError) -> float | None:

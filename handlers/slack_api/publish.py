@@ -27,20 +27,61 @@ from bot.view_models import (
     LineView,
     LinkView,
     MessageView,
+    PlainView,
     RequestView,
     ResultsView,
 )
 from handlers.slack_api import chart_upload
-from handlers.slack_api.errors import body_of, code_of, retry_after_s, status_of
-from handlers.views import Block, alerts, card_details, charts
+from handlers.slack_api.errors import TROUBLES, body_of, code_of, retry_after_s, status_of
+from handlers.views import Block, alerts, card_details, charts, plain
 from handlers.views.requests import request_card
 
 EVENT_TYPE = "countersign_picture"
 _T = TypeVar("_T")
 _REFUSED = "chart_refused"
 _GONE = frozenset({"message_not_found", "cant_update_message", "edit_window_closed"})
-# Slack's own troubles that come as a 200.
-_TROUBLES = frozenset({"internal_error", "fatal_error", "service_unavailable", "request_timeout"})
+_THREAD_GONE = frozenset({"thread_not_found", "message_not_found", "cannot_reply_to_message"})
+# What Slack says of a content that it will never take [chat.postMessage, chat.update, files.completeUploadExternal].
+_CONTENT = chart_upload.REFUSALS | {
+    *("invalid_blocks_format", "msg_blocks_too_long", "msg_too_long", "no_text"),
+    *("invalid_array_arg", "invalid_charset", "invalid_form_data", "markdown_text_conflict"),
+    *("invalid_metadata_format", "invalid_metadata_schema", "metadata_too_large", "slack_file_not_found"),
+    *(
+        "attachment_payload_limit_exceeded",
+        "too_many_attachments",
+        "cannot_parse_attachment",
+        "block_mismatch",
+    ),
+    *("invalid_file", "file_too_large", "empty_file", "file_type_not_allowed"),
+}
+# There is nobody who could get it: what is said in plain text would not arrive either.
+_NOBODY = frozenset(
+    {
+        "user_not_found",
+        "users_not_found",
+        "user_disabled",
+        "user_not_visible",
+        "cannot_dm_bot",
+        "messages_tab_disabled",
+    }
+)
+# What was posted cannot be looked up, today or tomorrow.
+_UNREADABLE = frozenset({"missing_scope", "no_permission", "not_allowed_token_type", "thread_not_found"})
+# The whole channel, or the whole of Slack, is closed to us until somebody lets us in again.
+_CLOSED = frozenset(
+    {
+        *(
+            "invalid_auth",
+            "not_authed",
+            "token_revoked",
+            "token_expired",
+            "account_inactive",
+            "missing_scope",
+        ),
+        *("not_in_channel", "channel_not_found", "is_archived", "restricted_action", "org_login_required"),
+        *("team_access_not_granted", "access_denied", "ekm_access_denied", "enterprise_is_restricted"),
+    }
+)
 # Slack's clock and ours may differ by this much when we look for a message posted "since" a moment.
 _CLOCK_SLACK = timedelta(minutes=2)
 _PAGE = 200
@@ -60,6 +101,7 @@ VIEWS: Mapping[type[Any], Callable[[Any], Block]] = {
     DigestView: alerts.digest,
     AnchorView: alerts.anchor,
     CodeView: alerts.code,
+    PlainView: plain.message,
 }
 
 
@@ -95,29 +137,33 @@ class SlackPublisher:
                 metadata={"event_type": EVENT_TYPE, "event_payload": known},
                 unfurl_links=False,
                 unfurl_media=False,
-                **drawn,
+                **_posted(drawn),
             )
 
-        found, refused = await _asked(chart_upload.send(post, message), posts=True)
-        return Posted(str(found["channel"]), str(found["ts"]), refused)
+        sent = chart_upload.send(post, message)
+        found, refused = await _asked(
+            sent, posts=True, in_thread=thread_ts is not None, plain=message["text"]
+        )
+        return Posted(str(found.get("channel") or channel), str(found.get("ts") or ""), refused)
 
     async def _upload(self, picture: ResultsView, channel: str, thread_ts: str | None) -> Posted:
         """Files carry no metadata: `find` knows them by their name. Where the message is, Slack does not say."""
+        text = str(draw(picture)["text"])
         sent = self._client.files_upload_v2(
             channel=channel,
             thread_ts=thread_ts,
             filename=picture.name,
             title=picture.name,
             content=picture.content,
-            initial_comment=str(draw(picture)["text"]),
+            initial_comment=text,
         )
-        await _asked(sent, posts=True)
+        await _asked(sent, posts=True, in_thread=thread_ts is not None, is_file=True, plain=text)
         return Posted(channel, "")
 
     async def _upload_chart(self, picture: AlertChartView, channel: str, thread_ts: str | None) -> Posted:
-        drawn = charts.picture_of(picture.history)
+        text, drawn = str(draw(picture)["text"]), charts.picture_of(picture.history)
         sent = chart_upload.upload(self._client, drawn, name=picture.name, channel=channel, thread=thread_ts)
-        await _asked(sent, posts=True)
+        await _asked(sent, posts=True, in_thread=thread_ts is not None, is_file=True, plain=text)
         return Posted(channel, "")
 
     async def update(self, picture: MessageView, *, channel: str, ts: str) -> Posted:
@@ -126,7 +172,8 @@ class SlackPublisher:
         async def redraw(drawn: Block) -> None:
             await self._client.chat_update(channel=channel, ts=ts, **drawn)
 
-        _, refused = await _asked(chart_upload.send(redraw, draw(picture)), edits=True)
+        message = draw(picture)
+        _, refused = await _asked(chart_upload.send(redraw, message), edits=True, plain=message["text"])
         return Posted(channel, ts, refused)
 
     async def open_direct(self, user: str) -> str:
@@ -143,7 +190,7 @@ class SlackPublisher:
         oldest = f"{(since - _CLOCK_SLACK).timestamp():.6f}"
         cursor: str | None = None
         for _ in range(_PAGES):
-            found = await _asked(self._read(channel, thread_ts, oldest, cursor))
+            found = await _asked(self._read(channel, thread_ts, oldest, cursor), reads=True)
             for message in found["messages"]:
                 payload = (message.get("metadata") or {}).get("event_payload") or {}
                 if payload.get("dedupe") == dedupe or _holds_file(message, dedupe):
@@ -184,24 +231,44 @@ def _holds_file(message: Mapping[str, Any], dedupe: str) -> bool:
     return any(file.get("name") == name for file in message.get("files") or ())
 
 
-async def _asked(call: Awaitable[_T], *, posts: bool = False, edits: bool = False) -> _T:
+def _posted(drawn: Block) -> Block:
+    """As it is posted: an edit without blocks says so, or the old ones would stay."""
+    return drawn if drawn["blocks"] else {"text": drawn["text"]}
+
+
+async def _asked(
+    call: Awaitable[_T],
+    *,
+    posts: bool = False,
+    edits: bool = False,
+    reads: bool = False,
+    in_thread: bool = False,
+    is_file: bool = False,
+    plain: str = "",
+) -> _T:
+    """The answer, or what an error means. `plain`: what the message says without its layout."""
     try:
         return await call
     except SlackApiError as error:
-        raise _meaning(error, posts=posts, edits=edits) from error
+        code = code_of(error)
+        if (edits and code in _GONE) or (in_thread and code in _THREAD_GONE):
+            raise MessageGone(code) from error
+        if code in _CONTENT and (posts or edits):
+            details = (body_of(error).get("response_metadata") or {}).get("messages") or []
+            raise SlackRefused(" ".join([code, *map(str, details[:3])]), plain=plain) from error
+        if code in _NOBODY or (reads and code in _UNREADABLE):
+            raise SlackRefused(code) from error
+        raise _trouble(error, code, maybe_sent=posts, is_file=is_file) from error
     except Exception as error:  # the SDK lets the errors of its HTTP library through as they are
         raise SlackTrouble(f"no answer: {type(error).__name__}", maybe_sent=posts) from error
 
 
-def _meaning(error: SlackApiError, *, posts: bool, edits: bool) -> Exception:
-    """What an error answer means for the outbox."""
-    code, status = code_of(error), status_of(error)
+def _trouble(error: SlackApiError, code: str, *, maybe_sent: bool, is_file: bool) -> SlackTrouble:
+    """What is tried again. A word that is not known here, and a file, speak for themselves alone: another message to
+    the channel may be taken."""
     wait_s = retry_after_s(error)
     if wait_s is not None:
         return SlackTrouble("ratelimited", retry_after_s=wait_s)
-    if status >= 500 or code in _TROUBLES:
-        return SlackTrouble(f"{status} {code}", maybe_sent=posts)
-    if edits and code in _GONE:
-        return MessageGone(code)
-    details = (body_of(error).get("response_metadata") or {}).get("messages") or []
-    return SlackRefused(" ".join([code, *map(str, details[:3])]))
+    if status_of(error) >= 500 or code in TROUBLES:
+        return SlackTrouble(f"{status_of(error)} {code}", maybe_sent=maybe_sent)
+    return SlackTrouble(code, only_this=is_file or code not in _CLOSED)

@@ -13,6 +13,7 @@ __all__ = [
     "home",
     "ids",
     "lookups",
+    "plain",
     "replies",
     "requests",
 ]

@@ -61,6 +61,7 @@ def _facts(picture: AlertView) -> list[str]:
         parts.append(f"acknowledged by {b.mention(picture.acknowledged_by)}{until}")
     if picture.state == "snoozed" and picture.held_until:
         parts.append(f"snoozed until {b.when(picture.held_until)}")
+    parts += [f"<{link}|{b.esc(request)}>" for request, link in picture.links]
     if picture.assigned_to:
         parts.append(f"with {b.mention(picture.assigned_to)}")
     if picture.state == "resolved" and picture.resolved_at and not is_note:

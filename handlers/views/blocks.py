@@ -44,6 +44,8 @@ _WORD_JOINER = "\N{WORD JOINER}"
 
 def clean(text: str) -> str:
     """Without control, zero-width and direction-changing characters; line breaks and spaces stay plain."""
+    if text.isprintable():  # nearly always, and far quicker than looking at each character
+        return text
     text = text.replace("\r\n", "\n").replace("\u2028", "\n").replace("\u2029", "\n").replace("\t", " ")
     return "".join(
         c for c in text if c == "\n" or unicodedata.category(c) not in ("Cc", "Cf", "Cs", "Co", "Cn")
@@ -218,14 +220,17 @@ def message(text: str, blocks: Sequence[Block]) -> Block:
     return {"text": _cut_markup(text, FALLBACK).strip() or "–", "blocks": fit(blocks, MESSAGE_BLOCKS)}
 
 
-def fit(blocks: Sequence[Block], most: int) -> list[Block]:
-    """As many blocks as Slack takes, the last one (the buttons, if any) always among them."""
+def fit(blocks: Sequence[Block], most: int, room: int = ALL_TEXT) -> list[Block]:
+    """As many blocks as Slack takes, the last one (the buttons, if any) always among them.
+
+    `room`: how many characters they may have in all, where others stand beside them.
+    """
     blocks = list(blocks)
-    if len(blocks) <= most and sum(map(weight, blocks)) <= ALL_TEXT:
+    if len(blocks) <= most and sum(map(weight, blocks)) <= room:
         return blocks
     told = context("Shortened: there is more than Slack shows in one message.")
     last = blocks[-1]
-    room = ALL_TEXT - weight(last) - weight(told)
+    room -= weight(last) + weight(told)
     kept: list[Block] = []
     for block in blocks[:-1]:
         room -= weight(block)

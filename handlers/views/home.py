@@ -106,7 +106,7 @@ def _funding(found: Sequence[ProgramState]) -> list[b.Block]:
     if not under_way:
         return []
     lines = [
-        f"• {b.esc(one.name)} on {b.esc(one.network)}: *{b.esc(one.status)}* ·"
+        f"• {b.esc(one.name)} on {b.esc(one.network)}: *{b.esc(one.word)}* ·"
         f" {replies.usd(None if one.amount_usd is None else str(one.amount_usd))} · since {b.when(one.since)}"
         for one in under_way[:_FUNDING]
     ]

@@ -140,5 +140,8 @@ def approved(found: Request, approvals: int, paused: str = "") -> str:
 
 def resolved(found: Request) -> str:
     if found.state is State.UNRESOLVED:
-        return f"Recorded. {found.id} stays unresolved until a second person says the same."
+        return (
+            f"Recorded. {found.id} stays unresolved until a second person says the same. You can correct what you"
+            " said with *Resolve*."
+        )
     return f"{found.id} is {states.word_of(found)} now, by the word of two people."

@@ -10,7 +10,7 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Row, bindparam, func, or_, select, update
 
-from bot.domain.cards import DELETED, CardEntry, label
+from bot.domain.cards import DELETED, CardEntry, NamedBy, label
 from storage import tables as t
 from storage.transaction import Tx
 from storage.upsert import upsert
@@ -45,32 +45,44 @@ async def get(tx: Tx, card_id: str) -> CardEntry | None:
     return None if row is None else _entry(row)
 
 
-async def match(tx: Tx, text: str) -> list[CardEntry]:
-    """The cards a person may mean by `text`, by the first of these that fits any:
+async def match(tx: Tx, text: str, by: NamedBy | None = None) -> list[CardEntry]:
+    """All the cards that a person may mean by `text`, by holder name. More than one is for them to settle.
 
-    id (case-sensitive), last four digits, partner_ref, whole holder name, beginnings of the holder's
-    words in any order. Closed cards are named by their id, or when no open card fits.
+    Each card whose id (case-sensitive), last four digits or partner_ref it is, and each whose holder has this
+    whole name or, where nobody has, words that begin so, in any order. `by` = by this alone, such as the
+    reference. Closed cards are named by their id, or when no open card fits.
     """
     text = text.strip()
     if not text:
         return []
-    by_id = await get(tx, text)
-    if by_id is not None:
-        return [by_id]
-    return await _match(tx, text, _is_open()) or await _match(tx, text, ~_is_open())
+    found = await _match(tx, text, by, _is_open())
+    closed = await get(tx, text) if by in (None, NamedBy.ID) else None
+    if closed is not None and closed not in found:
+        found.append(closed)
+    return found or await _match(tx, text, by, ~_is_open())
 
 
-async def _match(tx: Tx, text: str, among: ColumnElement[bool]) -> list[CardEntry]:
+async def _match(tx: Tx, text: str, by: NamedBy | None, among: ColumnElement[bool]) -> list[CardEntry]:
     c, key = t.card.c, holder_key(text)
-    for fits in (c.last4 == text.lstrip("•*"), c.partner_ref == text, c.holder_key == key):
-        found = await _all(tx, fits, among)
-        if found:
-            return found
-    words = key.split()
+    exact = {
+        NamedBy.LAST4: c.last4 == text.lstrip("•*"),
+        NamedBy.REFERENCE: c.partner_ref == text,
+        NamedBy.ID: c.id == text,
+        NamedBy.HOLDER: c.holder_key == key,
+    }
+    found = await _all(tx, or_(*exact.values()) if by is None else exact[by], among)
+    whole_name = any(holder_key(entry.holder) == key for entry in found)
+    if by in (None, NamedBy.HOLDER) and not whole_name:
+        found += [entry for entry in await _beginning(tx, key.split(), among) if entry not in found]
+    return found
+
+
+async def _beginning(tx: Tx, words: list[str], among: ColumnElement[bool]) -> list[CardEntry]:
+    """Cards of whose holder's words each of these begins another one."""
     if not words:
         return []
     # The first word narrows it in the database; the rest is decided word by word here.
-    some = await _all(tx, c.holder_key.contains(words[0], autoescape=True), among)
+    some = await _all(tx, t.card.c.holder_key.contains(words[0], autoescape=True), among)
     return [entry for entry in some if _begins_words(words, holder_key(entry.holder).split())]
 
 
@@ -151,10 +163,15 @@ async def set_status(tx: Tx, card_id: str, status: str) -> None:
 
 
 async def set_balances(tx: Tx, read: Sequence[tuple[str, Decimal, datetime]]) -> None:
-    """Many balances with the time each was read at; cards the directory does not know are left out."""
+    """Many balances with the time each was read at; cards the directory does not know are left out.
+
+    A balance that was read later stays: what is given here may be some minutes old.
+    """
     if not read:
         return
-    changed = update(t.card).where(t.card.c.id == bindparam("card"))
+    c = t.card.c
+    is_newer = or_(c.balance_at.is_(None), c.balance_at <= bindparam("balance_at"))
+    changed = update(t.card).where(c.id == bindparam("card"), is_newer)
     rows = [
         {"card": card_id, "balance_usd": balance_usd, "balance_at": at} for card_id, balance_usd, at in read
     ]

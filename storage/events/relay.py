@@ -10,11 +10,13 @@ from datetime import datetime, timedelta
 from sqlalchemy import bindparam, delete, func, select, update
 
 from storage import tables as t
+from storage.errors import CannotOpen, Purged
 from storage.sealed_columns import RELAY_BODY
 from storage.transaction import Tx
 from storage.upsert import insert_new
 
 SENT_KEPT_FOR = timedelta(days=30)
+UNREADABLE = "what is stored does not open"
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,10 +56,19 @@ async def put(tx: Tx, *, row_id: str, destination: str, event_id: str, body: byt
     return await insert_new(tx, t.relay_delivery, row)
 
 
-async def take(tx: Tx, destination: str, *, limit: int, lease: timedelta) -> list[RelayDelivery]:
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """What to send now; and the ids of events whose bytes did not open, set aside with what was given up."""
+
+    deliveries: list[RelayDelivery]
+    unreadable: list[str]
+
+
+async def take(tx: Tx, destination: str, *, limit: int, lease: timedelta) -> Taken:
     """What is due, the oldest first, each counted as tried and left alone by others for `lease`.
 
-    Commit before sending: what a dead process has taken is due again after the lease.
+    Commit before sending: what a dead process has taken is due again after the lease. One row whose bytes do not
+    open holds up no other: it is set aside.
     """
     r = t.relay_delivery.c
     asked = select(r.id, r.event_id, r.sealed_body, r.attempts, r.created_at).where(
@@ -68,17 +79,18 @@ async def take(tx: Tx, destination: str, *, limit: int, lease: timedelta) -> lis
     if rows:
         mine = update(t.relay_delivery).where(r.id.in_([row.id for row in rows]))
         await tx.run(mine.values(attempts=r.attempts + 1, due_at=tx.now + lease))
-    return [
-        RelayDelivery(
-            row.id,
-            destination,
-            row.event_id,
-            tx.vault.open(row.sealed_body, RELAY_BODY.ref(row.id)),
-            row.attempts + 1,
-            row.created_at,
+    deliveries, closed = [], {}
+    for row in rows:
+        try:
+            body = tx.vault.open(row.sealed_body, RELAY_BODY.ref(row.id))
+        except (CannotOpen, Purged):
+            closed[row.id] = row.event_id
+            continue
+        deliveries.append(
+            RelayDelivery(row.id, destination, row.event_id, body, row.attempts + 1, row.created_at)
         )
-        for row in rows
-    ]
+    await failed(tx, [Failed(row_id, UNREADABLE, None) for row_id in closed])
+    return Taken(deliveries, list(closed.values()))
 
 
 async def is_due(tx: Tx, destination: str) -> bool:
@@ -116,10 +128,17 @@ async def failed(tx: Tx, failures: Iterable[Failed]) -> None:
 
 
 async def dead(tx: Tx, destination: str) -> int:
-    """How many were given up and not sent again since."""
+    """How many were given up and not sent again since; those that do not open are not among them."""
     r = t.relay_delivery.c
-    asked = select(func.count()).where(r.destination == destination, r.state == "dead")
-    return int((await tx.run(asked)).scalar_one())
+    mine = (r.destination == destination, r.state == "dead", r.last_error != UNREADABLE)
+    return int((await tx.run(select(func.count()).where(*mine))).scalar_one())
+
+
+async def unreadable(tx: Tx, destination: str) -> list[str]:
+    """Ids of the events that were set aside because their bytes do not open, the oldest first."""
+    r = t.relay_delivery.c
+    mine = (r.destination == destination, r.state == "dead", r.last_error == UNREADABLE)
+    return list((await tx.run(select(r.event_id).where(*mine).order_by(r.created_at, r.id))).scalars())
 
 
 async def revive(tx: Tx, destination: str) -> int:

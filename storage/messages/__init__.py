@@ -3,15 +3,17 @@
 from storage.messages.alerts import Alert
 from storage.messages.dialogs import Dialog, Place
 from storage.messages.home_views import HomeView
-from storage.messages.outbox import MessagePlace, OutboxRow
+from storage.messages.outbox import Due, MessagePlace, OutboxRow, Waiting
 
 __all__ = [
     "Alert",
     "Dialog",
+    "Due",
     "HomeView",
     "MessagePlace",
     "OutboxRow",
     "Place",
+    "Waiting",
     "alerts",
     "dialogs",
     "home_views",

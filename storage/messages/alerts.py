@@ -82,6 +82,14 @@ async def _new_id(tx: Tx, dedupe: str) -> str:
     return "A-" + hashlib.sha256(f"{before}:{dedupe}".encode()).hexdigest()[:12].upper()
 
 
+async def newest(tx: Tx, kind: str, subject: str) -> Alert | None:
+    """The alert of this kind about this subject that was raised last, open or over."""
+    a = t.alert.c
+    asked = select(t.alert).where(a.kind == kind, a.subject == subject)
+    row = (await tx.run(asked.order_by(a.raised_at.desc(), a.id).limit(1))).first()
+    return None if row is None else Alert(**row._mapping)
+
+
 async def acknowledge(tx: Tx, alert_id: str, *, by: str, until: datetime | None = None) -> Alert | None:
     """Somebody looks after it, `until` then unless they say so again; None when it is not open."""
     return await _change(tx, alert_id, state="acknowledged", acknowledged_by=by, snoozed_until=until)
@@ -116,12 +124,16 @@ async def reword(
     return await _change(tx, alert_id, severity=severity, title=title, text=text, **raised)
 
 
-async def resolve(tx: Tx, dedupe: str) -> Alert | None:
-    """The condition is over; None when no alert of it is open."""
+async def resolve(tx: Tx, dedupe: str, *, title: str = "", text: str = "") -> Alert | None:
+    """The condition is over; None when no alert of it is open.
+
+    `title` and `text`: how it ended; those of the alarm stay where they are not given.
+    """
+    told = {name: words for name, words in (("title", title), ("text", text)) if words}
     row = await tx.run(
         update(t.alert)
         .where(t.alert.c.dedupe == dedupe, _open())
-        .values(state="resolved", resolved_at=tx.now, updated_at=tx.now)
+        .values(state="resolved", **told, resolved_at=tx.now, updated_at=tx.now)
         .returning(t.alert)
     )
     found = row.one_or_none()

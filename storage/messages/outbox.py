@@ -7,13 +7,15 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import select, update
+from sqlalchemy import and_, case, exists, func, not_, or_, select, update
 
 from storage import tables as t
 from storage.transaction import Tx
 from storage.upsert import insert_new, upsert
 
 _DRAWN = frozenset({"card", "alert"})
+# What people decide on first, then what they should know, then the history of both.
+_FIRST = {"card": 0, "alert": 1}
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +35,23 @@ class OutboxRow:
     last_error: str
     created_at: datetime
     sent_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class Due:
+    """A row that can be sent now. `edits`: its message is in Slack already and is drawn again."""
+
+    row: OutboxRow
+    edits: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """Messages that Slack did not take so far: how many, since when, and what it said of the oldest."""
+
+    count: int
+    since: datetime
+    error: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,11 +112,58 @@ async def _is_owed(tx: Tx, channel: str, subject: str, kind: str, due_at: dateti
     return (await tx.run(asked.with_for_update())).first() is not None
 
 
+async def last_put(tx: Tx, subject: str, kind: str) -> datetime | None:
+    """When a message of this kind about this subject was owed last; None when none ever was."""
+    o = t.outbox.c
+    asked = select(o.created_at).where(o.subject == subject, o.kind == kind).order_by(o.id.desc()).limit(1)
+    return (await tx.run(asked)).scalar_one_or_none()
+
+
 async def next_due(tx: Tx, *, limit: int = 20) -> list[OutboxRow]:
     """What is owed and due, in the order it was put."""
     o = t.outbox.c
     asked = select(t.outbox).where(o.state == "owed", o.due_at <= tx.now).order_by(o.id).limit(limit)
-    return await _rows(tx, asked.with_for_update(skip_locked=True) if tx.writes else asked)
+    return await _rows(tx, asked)
+
+
+async def sendable(tx: Tx, *, each: int) -> list[Due]:
+    """What can be sent now: of each channel's posts the first `each`, and of its edits.
+
+    Requests come before alerts, alerts before the rest, each in the order it was put. A line waits for the
+    message in whose thread it goes, and a card or an alert for an earlier row of its own that is being sent.
+    """
+    o, m, other = t.outbox.c, t.message.c, t.outbox.alias("other")
+    drawn = o.kind.in_(_DRAWN)
+    posted = exists().where(m.subject == o.subject, or_(m.kind == o.kind, o.kind == "line"))
+    under_way = exists().where(
+        other.c.subject == o.subject, other.c.kind == o.kind, other.c.state == "sending"
+    )
+    edits = and_(drawn, posted)
+    rank = case(_FIRST, value=o.kind, else_=len(_FIRST))
+    ready = (or_(o.kind != "line", posted), not_(and_(drawn, under_way)))
+    nth = func.row_number().over(partition_by=(o.channel, o.user, edits), order_by=(rank, o.id))
+    asked = select(t.outbox, edits.label("edits"), rank.label("rank"), nth.label("nth"))
+    found = asked.where(o.state == "owed", o.due_at <= tx.now, *ready).subquery()
+    first = select(found).where(found.c.nth <= each).order_by(found.c.rank, found.c.id)
+    return [Due(_row(row), bool(row.edits)) for row in (await tx.run(first)).all()]
+
+
+async def waiting(tx: Tx) -> Waiting | None:
+    """What was tried and could not be sent so far; None when nothing waits for Slack."""
+    o = t.outbox.c
+    tried = (o.state.in_(("owed", "sending")), o.last_error != "")
+    count = (await tx.run(select(func.count()).where(*tried))).scalar_one()
+    if not count:
+        return None
+    oldest = select(o.created_at, o.last_error).where(*tried).order_by(o.id).limit(1)
+    row = (await tx.run(oldest)).one()
+    return Waiting(int(count), row.created_at, row.last_error)
+
+
+async def last_sent_at(tx: Tx) -> datetime | None:
+    """When Slack took a message last."""
+    found: datetime | None = (await tx.run(select(func.max(t.outbox.c.sent_at)))).scalar_one()
+    return found
 
 
 async def sending(tx: Tx, row_id: int) -> bool:
@@ -114,6 +180,18 @@ async def sent(tx: Tx, row_id: int) -> None:
 async def retry(tx: Tx, row_id: int, *, due_at: datetime, error: str) -> None:
     """Owe it again, later."""
     await _settle(tx, row_id, state="owed", due_at=due_at, last_error=error)
+
+
+async def note_error(tx: Tx, row_id: int, error: str) -> None:
+    """Why it is not known whether it was sent."""
+    await _settle(tx, row_id, last_error=error)
+
+
+async def move(tx: Tx, old: str, new: str) -> None:
+    """What waits for one channel goes to another: the same one, by its id."""
+    o = t.outbox.c
+    waits = update(t.outbox).where(o.channel == old, o.state.in_(("owed", "sending")))
+    await tx.run(waits.values(channel=new))
 
 
 async def drop(tx: Tx, row_id: int, error: str) -> None:
@@ -161,4 +239,8 @@ async def _settle(tx: Tx, row_id: int, **values: Any) -> None:
 
 
 async def _rows(tx: Tx, asked: Any) -> list[OutboxRow]:
-    return [OutboxRow(**row._mapping) for row in (await tx.run(asked)).all()]
+    return [_row(row) for row in (await tx.run(asked)).all()]
+
+
+def _row(row: Any) -> OutboxRow:
+    return OutboxRow(**{column.name: row._mapping[column.name] for column in t.outbox.c})

@@ -1,4 +1,7 @@
-"""Decisions: one per person and kind on a request; unique in the database, too."""
+"""Decisions: one per person and kind on a request, and unique in the database, too.
+
+Only what people say of an unknown outcome may be said again, differently: all of it is kept, the newest counts.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,7 @@ from storage.upsert import insert_new
 
 
 async def insert(tx: Tx, decision: Decision) -> None:
-    """Raises `AlreadyDecided` for a second decision of this kind, `OwnRequest` for one's own request."""
+    """Raises `AlreadyDecided` for a second decision of a kind that is made once, `OwnRequest` for one's own request."""
     if decision.kind in BY_ANOTHER and decision.actor == decision.requester:
         raise OwnRequest
     if not await insert_new(tx, t.decision, asdict(decision)):

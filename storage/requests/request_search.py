@@ -9,7 +9,7 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Row, Select, func, or_, select
 
-from bot.domain.requests import Request, State
+from bot.domain.requests import Request, Stage, State
 from storage import tables as t
 from storage.transaction import Tx
 
@@ -90,4 +90,5 @@ async def rows(tx: Tx, asked: Select[Any]) -> list[Request]:
 
 def of_row(row: Row[Any]) -> Request:
     values = dict(row._mapping)
-    return Request(**{**values, "state": State(values["state"])})
+    stage = Stage(values["stage"]) if values["stage"] else None
+    return Request(**{**values, "state": State(values["state"]), "stage": stage})

@@ -7,7 +7,7 @@ left as it is. Sealed columns are written once, at `insert`, and dropped by `pur
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
@@ -29,7 +29,7 @@ from sqlalchemy import (
 )
 
 from bot.domain.errors import Stale
-from bot.domain.limits import WINDOW, LimitUse, Scope
+from bot.domain.limits import WINDOW, LimitUse, Scope, most_possible_usd
 from bot.domain.money import exact_sum
 from bot.domain.people import Limits
 from bot.domain.requests import COMMITTED, OPEN, UNSENT, Event, PendingHold, Request, State, advance, moves_of
@@ -245,17 +245,28 @@ async def purge_due(tx: Tx, *, unresolved_after: timedelta) -> list[str]:
     return list((await tx.run(asked)).scalars())
 
 
-async def pending_hold(tx: Tx, program: str, float_kinds: Collection[str]) -> PendingHold:
-    """What this program's unsent requests of `float_kinds` will take from its float. Rows count, batches do not."""
+async def pending_hold(tx: Tx, program: str, float_kinds: Collection[str], limits: Limits) -> PendingHold:
+    """What this program's unsent requests of `float_kinds` will take from its float. Rows count, batches do not.
+
+    What `limits` never let anybody approve will take nothing: it does not count, nor do the rows of such a batch.
+    """
     row = t.request.c
-    asked = select(row.exposure_usd).where(
-        row.program == program,
-        row.state.in_(list(UNSENT)),
-        row.kind.in_(list(float_kinds)),
-        row.rows.is_(None),
+    asked = select(row.id, row.parent_id, row.state, row.rows, row.exposure_usd).where(
+        row.program == program, row.state.in_(list(UNSENT)), row.kind.in_(list(float_kinds))
     )
-    exposures = (await tx.run(asked)).scalars().all()
-    return PendingHold(exact_sum(exposures), len(exposures))
+    found = (await tx.run(asked)).all()
+    most_usd = most_possible_usd(limits)
+    never = {
+        each.id
+        for each in found
+        if each.state == State.PENDING and most_usd is not None and each.exposure_usd > most_usd
+    }
+    held = [
+        each.exposure_usd
+        for each in found
+        if each.rows is None and each.id not in never and each.parent_id not in never
+    ]
+    return PendingHold(exact_sum(held), len(held))
 
 
 async def spent_usd(
@@ -266,13 +277,27 @@ async def spent_usd(
     approver: str | None = None,
     exclude: str | None = None,
 ) -> Decimal:
-    """The exposure approved since then that was not given back; for rolling limits. Rows count, batches do not.
+    """The exposure approved since then that was not given back, in USD, as `approved_since` narrows it."""
+    found = await approved_since(tx, since, requester=requester, approver=approver, exclude=exclude)
+    # Summed here: SQLite would add texts as doubles.
+    return exact_sum(usd for _, usd in found)
+
+
+async def approved_since(
+    tx: Tx,
+    since: datetime,
+    *,
+    requester: str | None = None,
+    approver: str | None = None,
+    exclude: str | None = None,
+) -> list[tuple[datetime, Decimal]]:
+    """What was approved since then and not given back, each with its time, in USD. Rows count, batches do not.
 
     `requester` and `approver` narrow it to one person or, both given, to the pair. Call `lock_limits`
     first when a decision hangs on the figure.
     """
     row = t.request.c
-    asked = select(row.exposure_usd).where(
+    asked = select(row.approved_at, row.exposure_usd).where(
         row.state.in_(list(COMMITTED)), row.approved_at >= since, row.rows.is_(None)
     )
     if requester is not None:
@@ -283,8 +308,7 @@ async def spent_usd(
         d = t.decision.c
         approved = select(d.request_id).where(d.kind == "approve", d.actor == approver)
         asked = asked.where(row.id.in_(approved))
-    # Summed here: SQLite would add texts as doubles.
-    return exact_sum((await tx.run(asked)).scalars())
+    return [(each.approved_at, each.exposure_usd) for each in await tx.run(asked)]
 
 
 async def limit_uses(
@@ -298,15 +322,21 @@ async def limit_uses(
     since = tx.now - WINDOW
     found: list[LimitUse] = []
     if limits.per_requester_usd is not None:
-        spent = await spent_usd(tx, since=since, requester=requester)
-        found.append(LimitUse(Scope.REQUESTER, limits.per_requester_usd, spent))
+        approved = await approved_since(tx, since, requester=requester)
+        found.append(_use(Scope.REQUESTER, limits.per_requester_usd, approved))
     if limits.per_pair_usd is not None:
         for approver in sorted(set(approvers)):
-            spent = await spent_usd(tx, since=since, requester=requester, approver=approver)
-            found.append(LimitUse(Scope.PAIR, limits.per_pair_usd, spent, approver))
+            approved = await approved_since(tx, since, requester=requester, approver=approver)
+            found.append(_use(Scope.PAIR, limits.per_pair_usd, approved, approver))
     if limits.total_usd is not None:
-        found.append(LimitUse(Scope.TOTAL, limits.total_usd, await spent_usd(tx, since=since)))
+        found.append(_use(Scope.TOTAL, limits.total_usd, await approved_since(tx, since)))
     return found
+
+
+def _use(
+    scope: Scope, limit_usd: Decimal, approved: Sequence[tuple[datetime, Decimal]], approver: str = ""
+) -> LimitUse:
+    return LimitUse(scope, limit_usd, exact_sum(usd for _, usd in approved), approver, tuple(approved))
 
 
 async def rows_of(tx: Tx, parent_id: str) -> list[Request]:

@@ -624,8 +624,11 @@ ELSEWHERE = {
     "not_done_yet": ("tests/services/test_not_done_yet.py", "not_done_yet"),
     "stopped": ("tests/alerts/test_stopped_purchases.py", "Stopped"),
     "landed_late": ("tests/services/test_topup_outcome_table.py", "landed_late"),
+    "message_failed": ("tests/services/test_outbox_delivery.py", "plain About request"),
+    "messages_wait": ("tests/services/test_waiting_messages.py", "messages_wait"),
     "paused": ("tests/handlers/test_people_commands.py", "Sending to main is paused by"),
     "relay_destinations": ("tests/relay/test_relay.py", "relay_destinations"),
+    "relay_unreadable": ("tests/relay/test_relay.py", "relay_unreadable"),
     "tampered": ("tests/services/test_tampering.py", "tampered"),
     "webhook_secret": ("tests/services/test_webhook_kinds.py", "webhook_secret"),
 }

@@ -33,13 +33,15 @@ async def test_a_low_float_ends_with_the_second_clean_reading_in_a_row(desk: Des
     await desk.poll("account")
     await balance_at(desk, "1200")
     await desk.poll("account")
-    assert "▲ Warning" in await desk.only()
+    assert "▲ Warning: Float of main is rising: 1,200.00 USD" in await desk.only()
     await desk.poll("account")
 
     told = await desk.only()
-    assert "✓ Resolved: Float of main is low" in told
+    assert "✓ Resolved: Float of main is back to 1,200.00 USD" in told
+    assert "It was below 1,000.00 USD for 2 minutes. The lowest was 900.00 USD." in told
+    assert "Submit funding" not in told
     assert "after 2 min" in told
-    assert await desk.thread() == ["Resolved."]
+    assert await desk.thread() == ["Resolved: Float of main is back to 1,200.00 USD."]
 
 
 async def test_the_alert_of_a_low_float_carries_its_chart_and_the_figures_in_words(desk: Desk) -> None:
@@ -93,7 +95,8 @@ async def test_a_card_closed_or_frozen_past_the_bot_is_told(desk: Desk) -> None:
 
     await desk.api("POST", f"/cards/{frozen['id']}/freeze", {"frozen": False})
     await desk.poll("cards")
-    assert any("✓ Resolved" in words and "FROZEN" in words for words in await desk.seen())
+    told = await desk.seen()
+    assert any("✓ Resolved" in words and f"••{frozen['last4']} reads ACTIVE now" in words for words in told)
 
 
 async def test_a_nearly_used_allowance_grows_more_severe_in_one_message(desk: Desk) -> None:

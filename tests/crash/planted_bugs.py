@@ -119,9 +119,9 @@ def marks_copies_first() -> None:
     """Copies are marked as sent in the commit that takes them, before any of them is."""
     honest = relay_rows.take
 
-    async def take(tx: Any, destination: str, **more: Any) -> list[Any]:
+    async def take(tx: Any, destination: str, **more: Any) -> relay_rows.Taken:
         owed = await honest(tx, destination, **more)
-        await relay_rows.sent(tx, [message.id for message in owed])
+        await relay_rows.sent(tx, [message.id for message in owed.deliveries])
         return owed
 
     _put(relay_rows, "take", take)

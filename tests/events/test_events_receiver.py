@@ -4,14 +4,17 @@ import asyncio
 import gzip
 import json
 from collections.abc import AsyncIterator
+from dataclasses import replace
 
 import pytest
 
 from bot import web
 from bot.partner.secret import Secret
 from bot.partner.webhooks import MOST_BYTES
-from storage.events import Ingest
+from bot.services.events import Webhooks
+from storage.events import Ingest, webhook_secrets
 from tests.events.receiving import SECRET, Bot, authorized, signature
+from tests.support.world import CAROL
 
 
 def raw(bot: Bot, event_id: str = "e1", **data: str) -> bytes:
@@ -251,6 +254,88 @@ async def test_refusals_become_one_alert_that_says_why_and_end_with_them(bot: Bo
     bot.world.clock.advance(301)
     await bot.webhooks.report()
     assert await bot.open_alerts() == []
+
+
+async def refused(bot: Bot, times: int) -> None:
+    body = raw(bot)
+    for _ in range(times):
+        await bot.post(body, bot.signed(body, secret="whsec_wrong"))
+
+
+async def raised(bot: Bot) -> str:
+    """How often an alert of refused deliveries was raised, ever, and how often seen."""
+    return await bot.rows("SELECT count(*), sum(count) FROM alert WHERE kind = 'deliveries_refused'")
+
+
+async def test_two_processes_raise_one_alert_for_what_either_of_them_refuses(bot: Bot) -> None:
+    other = Webhooks(replace(bot.world.core, owner="another process"), bot.intake)
+    await refused(bot, 6)
+
+    for _ in range(8):
+        await bot.webhooks.report()
+        await other.report()
+        bot.world.clock.advance(30)
+
+    assert await raised(bot) == "(1, 1)"
+    assert len(await bot.open_alerts()) == 1
+
+
+async def test_an_alert_of_refusals_ends_after_a_restart_as_well(bot: Bot) -> None:
+    await refused(bot, 6)
+    await bot.webhooks.report()
+    restarted = Webhooks(replace(bot.world.core, owner="after the restart"), bot.intake)
+
+    await restarted.report()
+    assert len(await bot.open_alerts()) == 1, "it is still so"
+    bot.world.clock.advance(301)
+    await restarted.report()
+
+    assert await bot.open_alerts() == []
+    assert await raised(bot) == "(1, 1)"
+
+
+async def registered(bot: Bot) -> str:
+    """Our own registration, carried out; returns the new secret."""
+    url = "https://countersign.example.com/webhooks/main"
+    await bot.world.approve(await bot.world.ask("webhook_register", {"url": url}, by=CAROL))
+    await bot.world.run_due()
+    async with bot.world.store.read() as tx:
+        return (await webhook_secrets.accepted(tx, "main"))[0].reveal()
+
+
+async def test_our_own_registration_raises_no_alarm_and_after_the_first_good_delivery_all_counts(
+    bot: Bot,
+) -> None:
+    secret = await registered(bot)
+    await refused(bot, 18)
+    await bot.webhooks.report()
+    assert await bot.open_alerts() == []
+
+    bot.world.clock.advance(60)
+    body = raw(bot, "genuine")
+    assert await bot.post(body, bot.signed(body, secret=secret)) == 200
+    await bot.webhooks.report()
+    assert await bot.open_alerts() == []
+
+    bot.world.clock.advance(2)
+    await refused(bot, 6)
+    await bot.webhooks.report()
+    (alert,) = await bot.open_alerts()
+    assert "6 not signed with our secret" in alert.text
+
+
+async def test_where_no_good_delivery_follows_our_registration_the_alarm_comes_after_all(bot: Bot) -> None:
+    await registered(bot)
+    for _ in range(10):
+        await refused(bot, 6)
+        await bot.webhooks.report()
+        assert await bot.open_alerts() == []
+        bot.world.clock.advance(60)
+    bot.world.clock.advance(1)
+
+    await bot.webhooks.report()
+
+    assert len(await bot.open_alerts()) == 1
 
 
 async def test_forgeries_read_the_database_twice_a_second_at_most(

@@ -73,7 +73,9 @@ def _preview(text: str, page: int) -> View:
 def _confirmation(text: str) -> View:
     found = p.Confirmation(a_batch(State.PENDING, text), (("Rows", "90"),), (Concern(text),), (text,), True)
     in_full = tuple(replace(row, private=(("Phone", text),)) for row in rows(text) if not row.is_left_out)
-    return batch.confirmation(found, in_full, 2)
+    return batch.confirmation(
+        p.BatchConfirmation(found, in_full, 2), batch.Read(found.picture.request.digest, 1)
+    )
 
 
 def _state(state: State) -> Draw:

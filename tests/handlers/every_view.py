@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import bot.view_models as p
 from bot import operations
 from bot.domain.errors import NotAllowed
-from bot.domain.requests import State
+from bot.domain.requests import Stage, State
 from bot.operations import Concern
 from bot.partner.secret import Secret
 from handlers.commands import dispatch
@@ -33,6 +34,7 @@ _LINES = (
     "opened",
     "unopened",
     "resolution",
+    "resolution_corrected",
     "landed_late",
 )
 _WORDS = (*_LINES, "succeeded", "failed", "unresolved", "something_new")
@@ -76,6 +78,14 @@ def _state(state: State) -> Draw:
     return lambda text: request_card.card(given.a_card(state, text))
 
 
+def _stage(stage: Stage) -> Draw:
+    def draw(text: str) -> View:
+        card = given.a_card(State.SUCCEEDED, text, stage=stage)
+        return request_card.card(replace(card, alert_link="https://a.slack.com/archives/C/p2"))
+
+    return draw
+
+
 def _line(word: str) -> Draw:
     state = State(word) if word in set(State) else State.PENDING
     return lambda text: request_card.line(given.a_line(word, state, text))
@@ -85,6 +95,11 @@ MESSAGES: Mapping[str, Draw] = {
     **{f"card-{state}": _state(state) for state in State},
     "card-freeze-now": lambda text: request_card.card(given.a_card(State.SUCCEEDED, text, break_glass=True)),
     **{f"line-{word}": _line(word) for word in _WORDS},
+    **{"card-" + stage.replace(" ", "-"): _stage(stage) for stage in Stage},
+    "line-in-review": lambda text: request_card.line(given.a_line(Stage.IN_REVIEW, State.SUCCEEDED, text)),
+    "direct-taken-back": lambda text: request_card.direct(
+        p.DirectView(given.a_request(State.SUCCEEDED, text, stage=Stage.TAKEN_BACK), "K7F-2QX", "", None)
+    ),
     **look_up_views.MESSAGES,
     "direct-approved": lambda text: request_card.direct(
         p.DirectView(given.a_request(State.APPROVED, text), "K7F-2QX", "U0BOB", None)

@@ -165,7 +165,7 @@ def _funding(text: str, **more: Any) -> p.FundingView:
 
 
 def _fundings(text: str) -> dict[str, Any]:
-    stuck = _funding(text, status="pending", overdue="more than 24 h", id=text)
+    stuck = _funding(text, status="pending", word="submitted", overdue="more than 24 h", id=text)
     found = [stuck, *[_funding(text)] * _many(text)]
     return funding.funding_list(found, text, f"funding list {text}", page=1)
 
@@ -200,7 +200,8 @@ MESSAGES: Mapping[str, Draw] = {
     ),
     "look-funding": _fundings,
     "look-funding-late": lambda text: funding.funding_answer(
-        _funding(text, status="pending", overdue="more than 24 h"), "https://a.slack.com/archives/C/p1"
+        _funding(text, status="pending", word="submitted", overdue="more than 24 h"),
+        "https://a.slack.com/archives/C/p1",
     ),
     "look-requests": _search,
     "look-verified": lambda text: _verification(text, holds=True),

@@ -79,11 +79,15 @@ def a_card(state: State = State.PENDING, text: str = WORDS, **changes: Any) -> p
 
 
 def a_line(line: str, state: State, text: str = WORDS) -> p.LineView:
-    decided = {"rejected": DecisionKind.REJECT, "resolution": DecisionKind.RESOLVE}.get(
-        line, DecisionKind.APPROVE
-    )
-    found = (a_decision(decided, text=text, verdict="failed" if line == "resolution" else ""),)
-    return p.LineView(a_request(state, text), line, "U0BOB", text, found, ("@card-approvers",))
+    decided = {
+        "rejected": DecisionKind.REJECT,
+        "resolution": DecisionKind.RESOLVE,
+        "resolution_corrected": DecisionKind.RESOLVE,
+    }.get(line, DecisionKind.APPROVE)
+    says = line.startswith("resolution")
+    found = (a_decision(decided, text=text, verdict="failed" if says else ""),)
+    said = f"failed: {text}" if says else text
+    return p.LineView(a_request(state, text), line, "U0BOB", said, found, ("@card-approvers",))
 
 
 def an_alert(state: str = "raised", text: str = WORDS) -> p.AlertView:
@@ -141,7 +145,19 @@ def a_plastic(text: str = WORDS, number: int = 0) -> p.CardView:
 
 def a_funding(text: str = WORDS) -> p.FundingView:
     return p.FundingView(
-        "fund_1", "POLYGON", "0x" + "ab" * 32, "review", text, text, "100", None, None, NOW, None, "R-7K3M"
+        "fund_1",
+        "POLYGON",
+        "0x" + "ab" * 32,
+        "review",
+        "in review",
+        text,
+        text,
+        "100",
+        None,
+        None,
+        NOW,
+        None,
+        "R-7K3M",
     )
 
 

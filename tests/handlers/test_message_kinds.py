@@ -11,14 +11,14 @@ import pytest
 from sqlalchemy import text
 
 from bot.domain.alerts import Said, Severity, float_alerts
-from bot.domain.requests import Request
+from bot.domain.requests import Request, State
 from bot.services import alerts, execution, outbox_messages
 from bot.services import message_kinds as kinds
 from bot.services.core import Core
 from bot.services.message_kinds import MESSAGES, About, MessageKind, Subject
 from bot.services.messages import view_model_loader
 from bot.services.money import float_lookups
-from bot.view_models import CodeView, MessageView
+from bot.view_models import CodeView, MessageView, PlainView
 from handlers.slack_api import publish
 from storage import audit
 from storage.audit import Anchor
@@ -88,6 +88,22 @@ def _note(tx: Tx, t: Told) -> Awaitable[None]:
     return outbox_messages.alert_line(tx, t.core, t.alert_id, 7, actor=BOB, text="Looks", mentions=["@ops"])
 
 
+async def _notice_of_an_older_version(tx: Tx, t: Told) -> None:
+    await outbox.put(
+        tx,
+        channel="",
+        user=ALICE,
+        kind="direct",
+        subject=f"request:{t.request.id}",
+        body={"actor": BOB},
+        dedupe=f"direct:{t.request.id}:8",
+    )
+
+
+def _failed(request: Request) -> Request:
+    return replace(request, version=10, state=State.FAILED, outcome_text="Nothing moved.")
+
+
 #: For each kind: how it is put, and the row that databases have always held, as text apart from the ids.
 CASES: dict[MessageKind, tuple[Put, Callable[[Told], Golden]]] = {
     kinds.REQUEST_CARD: (
@@ -119,7 +135,24 @@ CASES: dict[MessageKind, tuple[Put, Callable[[Told], Golden]]] = {
     kinds.REQUESTER_NOTICE: (
         lambda tx, t: outbox_messages.tell_requester(tx, t.core, replace(t.request, version=9), BOB),
         lambda t: _row(
-            "direct", f"request:{t.request.id}", {"actor": BOB}, f"direct:{t.request.id}:9", "", ALICE
+            "card", f"notice:{t.request.id}", {"actor": BOB}, f"notice:{t.request.id}:9", "", ALICE
+        ),
+    ),
+    kinds.REQUESTER_LINE: (
+        lambda tx, t: outbox_messages.tell_requester(tx, t.core, _failed(t.request), BOB),
+        lambda t: _row(
+            "line",
+            f"notice:{t.request.id}",
+            {"line": "failed", "actor": BOB, "text": "Nothing moved.", "version": 10},
+            f"notice_line:{t.request.id}:10",
+            "",
+            ALICE,
+        ),
+    ),
+    kinds.NOTICE_OF_ONE_CHANGE: (
+        _notice_of_an_older_version,
+        lambda t: _row(
+            "direct", f"request:{t.request.id}", {"actor": BOB}, f"direct:{t.request.id}:8", "", ALICE
         ),
     ),
     kinds.DETAILS_LINK: (
@@ -199,12 +232,15 @@ async def test_every_kind_is_stored_as_ever_read_back_drawn_and_published(office
 
 
 def test_every_view_model_of_the_outbox_has_one_kind_and_one_view() -> None:
-    shown = [kind.shows for kind in MESSAGES]
+    # What the requester alone is shown has the views of the channel's messages.
+    shown = [
+        kind.shows for kind in MESSAGES if kind not in (kinds.REQUESTER_LINE, kinds.NOTICE_OF_ONE_CHANGE)
+    ]
 
     assert len(shown) == len(set(shown))
     assert set(view_model_loader.LOADERS) == set(MESSAGES)
-    # The one that never comes from the outbox: a code is in memory alone.
-    assert {*shown, CodeView} == set(get_args(MessageView)) == set(publish.VIEWS)
+    # Two are of no kind: a code is in memory alone, and plain text stands for a message of any kind.
+    assert {*shown, CodeView, PlainView} == set(get_args(MessageView)) == set(publish.VIEWS)
 
 
 def test_no_two_kinds_are_stored_alike() -> None:

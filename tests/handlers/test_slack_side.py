@@ -107,7 +107,10 @@ async def test_a_posted_message_is_found_by_its_id_also_in_a_thread(office: Offi
         ({"effect": "500"}, SlackTrouble, True, None),
         ({"effect": "503"}, SlackTrouble, True, None),
         ({"effect": "reset_after"}, SlackTrouble, True, None),
-        ({"effect": "error", "error": "is_archived"}, SlackRefused, None, None),
+        ({"effect": "error", "error": "is_archived"}, SlackTrouble, False, None),
+        ({"effect": "error", "error": "token_revoked"}, SlackTrouble, False, None),
+        ({"effect": "error", "error": "a_word_of_the_future"}, SlackTrouble, False, None),
+        ({"effect": "error", "error": "msg_too_long"}, SlackRefused, None, None),
     ],
 )
 async def test_what_slack_answers_to_a_post_says_whether_it_may_have_been_sent(
@@ -126,12 +129,40 @@ async def test_what_slack_answers_to_a_post_says_whether_it_may_have_been_sent(
     assert getattr(raised.value, "retry_after_s", None) == retry_after_s
 
 
-async def test_a_message_that_is_gone_is_told_from_one_that_cannot_be_drawn(office: Office) -> None:
+async def test_a_message_that_is_gone_is_told_from_a_channel_that_is_closed_to_us(office: Office) -> None:
     publisher = SlackPublisher(office.client)
     with pytest.raises(MessageGone):
         await publisher.update(sample_requests.a_card(), channel=APPROVALS, ts="1.0001")
-    with pytest.raises(SlackRefused):
+    with pytest.raises(SlackTrouble):
         await publisher.update(sample_requests.a_card(), channel="C0NOWHERE", ts="1.0001")
+
+
+@pytest.mark.parametrize(
+    "error", ["token_revoked", "not_in_channel", "is_archived", "missing_scope", "odd_word"]
+)
+async def test_no_word_of_slack_about_access_loses_a_request(office: Office, error: str) -> None:
+    """Ten refusals: twice as many as once were enough to drop a card for good."""
+    fault = {"method": "chat.postMessage", "effect": "error", "error": error, "times": 10}
+    await office.tell("faults", fault)
+    request = await office.ask_top_up()
+    for _ in range(12):
+        office.world.clock.advance(125)
+        await office.settle()
+
+    assert request.id in (await office.card(request.id))["text"]
+
+
+async def test_a_layout_that_slack_refuses_arrives_as_plain_text_that_says_where_to_decide(
+    office: Office,
+) -> None:
+    await office.tell("faults", {"method": "chat.postMessage", "effect": "error", "error": "invalid_blocks"})
+    request = await office.ask_top_up()
+
+    (message,) = await office.messages(BOB, APPROVALS)
+
+    assert request.id in message["text"]
+    assert f"/requests show {request.id}" in message["text"]
+    assert not message.get("blocks")
 
 
 async def test_a_post_whose_answer_was_lost_is_not_doubled(office: Office) -> None:

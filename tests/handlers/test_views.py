@@ -146,7 +146,17 @@ def test_hidden_fields_of_modals_hold_ids_only(name: str) -> None:
     planted = "planted value"
     meta = json.loads(VIEWS[name](planted).get("private_metadata") or "{}")
 
-    assert set(meta) <= {"kind", "channel", "draft", "request", "version", "digest", "alert", "program"}
+    assert set(meta) <= {
+        "kind",
+        "channel",
+        "draft",
+        "request",
+        "version",
+        "digest",
+        "alert",
+        "program",
+        "read",
+    }
     assert planted not in str(meta)
 
 

@@ -1,11 +1,13 @@
 """The composed bot: how it starts, what it refuses to start with, and Slack over signed HTTP."""
 
+import asyncio
 import json
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import httpx
 import pytest
@@ -13,8 +15,10 @@ from freezegun import freeze_time
 from slack_sdk.signature import SignatureVerifier
 from sqlalchemy import text
 
-from bot import app, startup
+from bot import app, slack_connection, slack_names, startup
 from bot.config import Config, Settings
+from bot.domain.alerts import float_alerts
+from bot.services import alerts
 from sandbox.partner.server import Running as Partner
 from sandbox.partner.server import serve as serve_partner
 from sandbox.slack import Options
@@ -43,6 +47,7 @@ class Surroundings:
     partner: Partner
     env: dict[str, str]
     database: Path
+    options: Options
 
     async def start(self, config: bytes = CONFIG, **env: str) -> app.Running:
         await migrate(self.env["COUNTERSIGN_DATABASE_URL"])
@@ -52,7 +57,8 @@ class Surroundings:
 @pytest.fixture
 async def around(tmp_path: Path, free_port: int) -> AsyncIterator[Surroundings]:
     url = f"http://127.0.0.1:{free_port}/slack/events"
-    slack = await serve_slack(port=0, manifest_path=ROOT / "manifest.yml", options=Options(request_url=url))
+    options = Options(request_url=url)
+    slack = await serve_slack(port=0, manifest_path=ROOT / "manifest.yml", options=options)
     partner = await serve_partner(port=0, demo=True)
     env = {
         "SLACK_API_URL": slack.api_url,
@@ -64,7 +70,7 @@ async def around(tmp_path: Path, free_port: int) -> AsyncIterator[Surroundings]:
         "COUNTERSIGN_PARTNER_KEY": partner.key,
         "COUNTERSIGN_HTTP_BIND": f"127.0.0.1:{free_port}",
     }
-    yield Surroundings(slack, partner, env, tmp_path / "bot.db")
+    yield Surroundings(slack, partner, env, tmp_path / "bot.db", options)
     await partner.close()
     await slack.close()
 
@@ -119,6 +125,66 @@ async def test_a_signed_request_of_slack_is_good_for_five_minutes(
 
     assert answer.status_code == status
     assert ("echo" in answer.text) is (status == 200)
+
+
+async def ready(running: app.Running) -> dict[str, str]:
+    async with httpx.AsyncClient(base_url=running.url, trust_env=False) as web:
+        found: dict[str, str] = (await web.get("/readyz")).json()["checks"]
+        return found
+
+
+@pytest.mark.parametrize("started_before", [False, True])
+async def test_the_bot_starts_and_takes_events_while_slack_is_down_and_writes_when_it_is_back(
+    around: Surroundings, monkeypatch: pytest.MonkeyPatch, started_before: bool
+) -> None:
+    monkeypatch.setattr(slack_names, "_AGAIN_S", 0.1)
+    if started_before:
+        await (await around.start()).stop()
+    port = urlsplit(around.slack.url).port
+    assert port is not None
+    await around.slack.close()
+
+    running = await around.start()
+    try:
+        told = await ready(running)
+        assert "Messages and approvals wait" in told["slack"]
+        assert {told["database"], told["key"], told["poller"]} == {"ok"}, "it reads the account meanwhile"
+        async with running.core.store.begin() as tx:
+            said = float_alerts.LEDGER_DIFFERS.says(program="main", difference="1", total="2", balance="3")
+            await alerts.raise_(tx, running.core, said, condition="ledger:main", subject="main")
+
+        again = await serve_slack(port=port, manifest_path=ROOT / "manifest.yml", options=around.options)
+        try:
+            async with httpx.AsyncClient(base_url=again.url, trust_env=False) as page:
+
+                async def arrived() -> bool:
+                    seen = (await page.get("/_control/state")).text
+                    return "Ledger and float of main differ by 1" in seen
+
+                assert await eventually("what waited arrives", arrived)
+            assert (await ready(running))["slack"] == "ok"
+            assert running.core.channels.alerts == "C0ALERTS"
+        finally:
+            await again.close()
+    finally:
+        await running.stop()
+
+
+async def test_in_socket_mode_it_starts_and_stops_while_slack_is_down_as_well(
+    around: Surroundings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(slack_connection, "CONNECTS_WITHIN_S", 0.1)
+    token = around.slack.app_token
+    await around.slack.close()
+
+    running = await around.start(SLACK_APP_TOKEN=token)
+    try:
+        told = await ready(running)
+    finally:
+        await asyncio.wait_for(running.stop(), 10)
+
+    assert "Messages and approvals wait" in told["slack"]
+    assert told["database"] == "ok"
 
 
 async def test_a_policy_nobody_could_meet_is_refused_at_start(around: Surroundings) -> None:

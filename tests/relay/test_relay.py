@@ -169,6 +169,28 @@ async def test_what_nobody_had_sent_again_is_dropped_in_time_and_said_to_be(flee
     assert "relay.dropped" in await fleet.bot.rows("SELECT action, body FROM audit")
 
 
+async def test_one_event_that_does_not_open_is_set_aside_with_an_alert_and_the_others_go_on(
+    fleet: Fleet,
+) -> None:
+    cursed = await fleet.happens("card.authorized", authorized("tx-1"))
+    good = await fleet.happens("card.authorized", authorized("tx-2"))
+    async with fleet.world.store.begin() as tx:
+        spoilt = "UPDATE relay_delivery SET sealed_body = 'no seal' WHERE event_id = :event AND destination = 'ledger'"
+        await tx.run(text(spoilt).bindparams(event=cursed))
+
+    await fleet.deliver()
+
+    assert fleet.receivers["ledger"].ids == [good]
+    (alert,) = await alert_texts(fleet, "relay_unreadable")
+    assert cursed in alert.text
+    assert good not in alert.text
+    assert not await fleet.deliver(), "it is not tried again and again"
+
+    assert await redeliver(fleet.world.core, alert.id, BOB) == 1
+    await fleet.deliver()
+    assert len(await alert_texts(fleet, "relay_unreadable")) == 1, "it still does not open"
+
+
 async def test_a_receiver_that_says_gone_is_not_asked_again(fleet: Fleet) -> None:
     fleet.receivers["ledger"].status = 410
     await fleet.happens("card.authorized", authorized())

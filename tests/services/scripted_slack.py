@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from bot.services.messages import MessageGone, Posted, SlackRefused, SlackTrouble
-from bot.view_models import AlertView, DirectView, LineView, MessageView, RequestView
+from bot.view_models import AlertView, DirectView, LineView, MessageView, PlainView, RequestView
 
 Trouble = SlackTrouble | SlackRefused | MessageGone
 
@@ -85,5 +85,7 @@ def shown(picture: MessageView) -> str:
             return f"direct {picture.request.state}"
         case RequestView():
             return f"card {picture.request.state}"
+        case PlainView():
+            return f"plain {picture.text}"
         case _:
             return type(picture).__name__

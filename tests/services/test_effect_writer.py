@@ -64,7 +64,7 @@ async def test_every_effect_is_written_whatever_its_place_in_the_list(world: Wor
         ("card", "request", ""),
         ("line", "request", ""),
         ("alert", "alert", ""),
-        ("direct", "request", ALICE),
+        ("card", "notice", ALICE),
     }
 
 

@@ -291,7 +291,7 @@ async def test_a_switch_is_not_repeated_over_a_newer_decision(world: World, newe
 
 
 FUNDINGS = [
-    Row("200, pending", None, State.SUCCEEDED, "pending"),
+    Row("200, pending", None, State.SUCCEEDED, "not verified yet"),
     *refusals(
         (400, "BAD_REQUEST", "Nothing moved"),
         (409, "ALREADY_SUBMITTED", "Another account holds"),
@@ -300,7 +300,7 @@ FUNDINGS = [
     ),
     Row("429", status(429, "RATE_LIMITED"), State.EXECUTING, "Nothing has moved yet", 60, State.SUCCEEDED),
     # The client repeats three times by itself: idempotent on the hash.
-    Row("500 once", status(500, "UNAVAILABLE"), State.SUCCEEDED, "pending"),
+    Row("500 once", status(500, "UNAVAILABLE"), State.SUCCEEDED, "not verified yet"),
     Row(
         "500 four times",
         Fault("status", {"status": 500, "code": "UNAVAILABLE", "times": 4}),
@@ -309,7 +309,7 @@ FUNDINGS = [
         5,
         State.SUCCEEDED,
     ),
-    Row("no answer, but recorded", Fault("drop_after_commit"), State.SUCCEEDED, "pending"),
+    Row("no answer, but recorded", Fault("drop_after_commit"), State.SUCCEEDED, "not verified yet"),
     Row(
         "no answer four times",
         Fault("drop_before_commit", {"times": 4}),

@@ -3,19 +3,25 @@ that Slack itself cannot tell us about."""
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from bot.services import outbox_messages
-from bot.services.messages import MessageGone, Outbox, SlackRefused, SlackTrouble
+from bot.domain.alerts import Said, Severity, float_alerts
+from bot.services import alerts, outbox_messages
+from bot.services.messages import MessageGone, Outbox, Posted, SlackRefused, SlackTrouble
 from bot.services.requests import approvals
+from bot.services.requests import view_models as request_view_models
+from bot.view_models import MessageView
 from storage.messages import outbox as rows
 from tests.services.outcome_steps import Fault, execute
 from tests.services.scripted_slack import ScriptedSlack
+from tests.support.waiting import eventually
 from tests.support.world import BOB, World, a_world
 
 APPROVALS = "C0APPROVALS"
@@ -77,8 +83,8 @@ async def test_a_request_is_one_card_redrawn_with_its_lines_in_the_thread_and_a_
     assert card.shows == "card succeeded"
     assert post.in_channel() == ["card succeeded", "line approval", "line succeeded"]
     assert {m.thread_ts for m in post.slack.messages if m.shows.startswith("line")} == {card.ts}
-    # A direct message, like any picture, shows what is true when it is delivered.
-    assert post.in_channel("D-U0ALICE") == ["direct succeeded", "direct succeeded"]
+    # One direct message, which, like any picture, shows what is true when it is delivered.
+    assert post.in_channel("D-U0ALICE") == ["direct succeeded"]
     assert await post.owing() == 0
 
 
@@ -180,25 +186,170 @@ async def test_a_redraw_mends_a_card_that_somebody_edited(post: Post) -> None:
     assert post.in_channel() == ["card pending"]
 
 
-async def test_what_slack_refuses_for_good_is_given_up_and_holds_up_nobody(post: Post) -> None:
-    post.slack.next_post = [SlackRefused("invalid_blocks") for _ in range(5)]
+async def test_what_slack_refuses_for_its_content_is_sent_as_plain_text_and_an_alert_says_so(
+    post: Post,
+) -> None:
+    post.slack.next_post = [SlackRefused("invalid_blocks", plain="Alice asks for 10.00 USD")]
     await post.world.top_up("10", approved=False)
-    await post.deliver(600, step=5)
+    await post.deliver(5)
     await post.world.top_up("11", card=1, approved=False)
     await post.deliver(5)
-    assert post.in_channel() == ["card pending"]
-    assert post.slack.calls.count("post card pending") == 6
+
+    assert post.in_channel() == ["plain Alice asks for 10.00 USD", "card pending"]
+    assert post.slack.calls.count("post card pending") == 2
+    assert post.alerts() == ["alert raised"]
     assert await post.owing() == 0
 
 
-async def test_an_edit_that_slack_refuses_for_good_is_given_up_as_well(post: Post) -> None:
+async def test_an_edit_that_slack_refuses_for_its_content_leaves_plain_text_until_the_next_change(
+    post: Post,
+) -> None:
     request = await post.world.top_up(approved=False)
     await post.deliver()
-    post.slack.next_update = [SlackRefused("cant_update_message") for _ in range(50)]
-    await approvals.reject(post.world.core, request.id, BOB, reason="no")
-    await post.deliver(3600, step=30)
-    assert post.slack.calls.count("update card rejected") == 5
+    post.slack.next_update = [SlackRefused("msg_too_long", plain="approved")]
+    await post.world.approve(request)
+    await post.deliver(5)
+    assert post.in_channel()[0] == "plain approved"
+    assert post.alerts() == ["alert raised"]
+
+    await execute(post.world, request)
+    await post.deliver(5)
+    assert post.in_channel()[0] == "card succeeded"
+    assert post.alerts() == ["alert resolved"]
+
+
+async def test_what_slack_refuses_even_as_plain_text_is_given_up_and_told_and_holds_up_nobody(
+    post: Post,
+) -> None:
+    post.slack.next_post = [SlackRefused("invalid_blocks", plain="x"), SlackRefused("no_text", plain="x")]
+    await post.world.top_up("10", approved=False)
+    await post.world.top_up("11", card=1, approved=False)
+    await post.deliver(30)
+
+    assert post.in_channel() == ["card pending"]
+    assert post.alerts() == ["alert raised"]
     assert await post.owing() == 0
+
+
+async def test_a_message_waits_for_as_long_as_slack_does_not_let_us_and_is_tried_every_two_minutes(
+    post: Post,
+) -> None:
+    post.slack.next_post = [SlackTrouble("token_revoked") for _ in range(40)]
+    await post.world.top_up(approved=False)
+    at, second = [0], 0
+    while post.in_channel() != ["card pending"]:
+        before = len(post.slack.calls)
+        await post.deliver(10, step=10)
+        second += 10
+        assert second < 3 * 3600
+        if len(post.slack.calls) > before:
+            at.append(second)
+
+    assert second > 3600
+    assert max(later - earlier for earlier, later in pairwise(at)) <= 130, (
+        "two minutes, and a step of this test"
+    )
+
+
+async def test_what_cannot_be_drawn_is_set_aside_after_three_tries_and_blocks_nothing(
+    post: Post, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cursed = await post.world.top_up("10", approved=False)
+    honest = request_view_models.request
+
+    async def request(tx: Any, core: Any, found: Any) -> Any:
+        if found.id == cursed.id:
+            raise KeyError("balance_usd")
+        return await honest(tx, core, found)
+
+    monkeypatch.setattr(request_view_models, "request", request)
+    await post.world.top_up("11", card=1, approved=False)
+    await post.deliver(5)
+    assert "card pending" in post.in_channel(), "the good one is not held up"
+
+    await post.deliver(60)
+    assert post.in_channel() == ["card pending", f"plain About request {cursed.id}."]
+    assert post.alerts() == ["alert raised"]
+    assert await post.owing() == 0
+
+    monkeypatch.undo()
+    await post.world.approve(cursed)
+    await post.deliver(10)
+    assert "card approved" in post.in_channel(), "its next change is drawn as it should be"
+    assert post.alerts() == ["alert resolved"]
+
+
+async def test_a_line_waits_for_its_card_however_long_the_outage_lasts(post: Post) -> None:
+    request = await post.world.top_up(approved=False)
+    await post.world.approve(request)
+    post.slack.next_post = [SlackTrouble("503") for _ in range(150)]
+    await post.deliver(2 * 3600, step=60)
+    assert post.in_channel() == []
+
+    post.slack.next_post.clear()
+    await post.deliver(300, step=5)
+    assert post.in_channel() == ["card approved", "line approval"]
+
+
+async def a_storm(post: Post, of: int) -> None:
+    """So many alerts at once."""
+    async with post.world.store.begin() as tx:
+        for n in range(of):
+            said = Said(float_alerts.FLOAT_LOW, Severity.WARNING, f"Alert {n}", "It is so.")
+            await alerts.raise_(tx, post.world.core, said, condition=f"float:{n}", subject="main")
+
+
+@pytest.mark.parametrize("alerts_channel", ["C0ALERTS", APPROVALS])
+async def test_a_storm_of_alerts_delays_an_approval_by_less_than_five_seconds(
+    post: Post, alerts_channel: str
+) -> None:
+    core = post.world.rebuild(channels=replace(post.world.core.channels, alerts=alerts_channel))
+    post.outbox = Outbox(core, post.slack)
+    await a_storm(post, 120)
+    await post.deliver(2)
+
+    await post.world.top_up(approved=False)
+    await post.deliver(4)
+
+    assert "card pending" in post.in_channel()
+
+
+async def test_a_storm_in_a_channel_does_not_starve_its_edits(post: Post) -> None:
+    request = await post.world.top_up(approved=False)
+    await post.deliver(1)
+    core = post.world.rebuild(channels=replace(post.world.core.channels, alerts=APPROVALS))
+    post.outbox = Outbox(core, post.slack)
+    await a_storm(post, 120)
+
+    await approvals.reject(post.world.core, request.id, BOB, reason="no")
+    await post.deliver(1)
+
+    assert post.in_channel()[0] == "card rejected"
+
+
+async def test_a_channel_that_hangs_holds_up_no_other_and_is_not_taken_for_a_left_one(post: Post) -> None:
+    await a_storm(post, 1)
+    reached, answers = asyncio.Event(), asyncio.Event()
+    honest = post.slack.post
+
+    async def hangs(picture: MessageView, **where: Any) -> Posted:
+        if where["channel"] == "C0ALERTS":
+            reached.set()
+            await answers.wait()
+        return await honest(picture, **where)
+
+    post.slack.post = hangs  # type: ignore[method-assign]
+    running = asyncio.create_task(post.outbox.run())
+    async with asyncio.timeout(10):
+        await reached.wait()
+        await post.world.top_up(approved=False)
+        assert await eventually("the card is posted", post.in_channel) == ["card pending"]
+        assert "find" not in post.slack.calls
+        answers.set()
+        await eventually("the alert is posted", post.alerts)
+    running.cancel()
+    await asyncio.wait({running})
+    assert post.alerts() == ["alert raised"]
 
 
 async def test_an_alert_is_one_message_that_changes(post: Post) -> None:
@@ -260,6 +411,17 @@ async def test_a_line_waits_for_its_card(post: Post) -> None:
     await post.world.approve(request)
     await post.deliver(20)
     assert post.in_channel()[:2] == ["card approved", "line approval"]
+
+
+async def test_a_line_whose_card_was_deleted_has_it_posted_anew(post: Post) -> None:
+    request = await post.world.top_up(approved=False)
+    await post.deliver()
+    post.slack.messages.clear()
+    post.slack.next_post = [MessageGone("thread_not_found")]
+    async with post.world.store.begin() as tx:
+        await outbox_messages.line(tx, post.world.core, request, "reminder", tag="x")
+    await post.deliver(10)
+    assert post.in_channel() == ["card pending", "line reminder"]
 
 
 async def test_a_thread_whose_card_was_deleted_goes_on_under_the_new_card(post: Post) -> None:

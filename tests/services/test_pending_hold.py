@@ -92,7 +92,7 @@ async def test_every_place_has_the_same_figure_for_each_program(world: World) ->
 
     for program, usd, count in (("main", Decimal(17), 3), (OTHER, Decimal(70), 1)):
         async with core.store.read() as tx:
-            hold = await request_rows.pending_hold(tx, program, core.float_kinds)
+            hold = await request_rows.pending_hold(tx, program, core.float_kinds, core.policy.limits)
         shown = await float_lookups.float_now(core, program=program)
         asked = await what_if.answer(core, WhatIf(1, Decimal(1), orders=False), ALICE, program=program)
 
@@ -108,6 +108,6 @@ async def test_what_was_sent_is_no_longer_held(world: World) -> None:
     await world.run_due()
 
     async with world.store.read() as tx:
-        hold = await request_rows.pending_hold(tx, "main", world.core.float_kinds)
+        hold = await request_rows.pending_hold(tx, "main", world.core.float_kinds, world.core.policy.limits)
 
     assert hold == PendingHold(Decimal(20), 1)

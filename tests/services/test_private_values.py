@@ -50,10 +50,10 @@ async def test_the_rows_of_a_batch_are_shown_in_full_to_the_same_people(world: W
 
     standing = await people.standing(world.core)
 
-    rows = await request_lookups.rows_to_approve(world.core, batch.id, BOB, standing)
-    assert "701234567" in str(rows)
+    shown = await request_lookups.confirmation_of_batch(world.core, batch.id, BOB, standing, 1)
+    assert "701234567" in str(shown.rows)
     with pytest.raises(NotAllowed):
-        await request_lookups.rows_to_approve(world.core, batch.id, ALICE, standing)
+        await request_lookups.confirmation_of_batch(world.core, batch.id, ALICE, standing, 1)
 
 
 async def test_the_inbox_has_what_waits_for_a_person(world: World) -> None:

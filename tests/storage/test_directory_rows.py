@@ -53,7 +53,7 @@ async def team(store: Store) -> Store:
         ("c4rdA", ["c4rdA"]),
         ("c4rda", ["c4rda"]),
         ("C4RDA", []),
-        ("4242", ["c4rdA", "cB"]),
+        ("4242", ["c4rdA", "cB", "cC"]),
         ("••4242", ["c4rdA", "cB"]),
         ("emp-1", ["c4rdA"]),
         ("Emp-1", ["cB"]),

@@ -5,6 +5,8 @@ import os
 import random
 import shutil
 import sqlite3
+from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -13,15 +15,19 @@ from alembic import command
 from alembic.autogenerate import compare_metadata
 from alembic.config import Config
 from alembic.runtime.migration import MigrationContext
-from sqlalchemy import Connection, create_engine, inspect, text
+from sqlalchemy import Connection, MetaData, Table, create_engine, inspect, text
 
+from bot.domain.requests import DecisionKind
 from storage import migrate as migrating
 from storage.database import Database
 from storage.errors import DatabaseInUse, SchemaBehind, SchemaTooNew
 from storage.events import inbox
 from storage.migrate import migrate, newest
+from storage.requests import decisions
+from storage.store import Store
 from storage.tables import metadata
 from tests.storage.conftest import Databases, Opener
+from tests.storage.factories import decision, insert, request
 
 THIS = newest()
 
@@ -231,3 +237,49 @@ def _make_first_schema(url: str) -> None:
             {"at": "2026-03-02T09:00:00.000000Z"},
         )
     engine.dispose()
+
+
+async def test_what_people_decided_before_is_there_after_the_upgrade_and_can_be_corrected(
+    store: Store, url: str, empty_url: str, open_store: Opener
+) -> None:
+    """Decisions as revision 0003 kept them: once for each person, the outcome of an unresolved one included."""
+    first = decision(request(), "UBOB", DecisionKind.RESOLVE, verdict="failed", reason="nothing there")
+    async with store.begin() as tx:
+        await insert(tx, request())
+        await decisions.insert(tx, first)
+    _copy_rows(url, empty_url, "0003", "request", "decision")
+
+    assert await migrate(empty_url) == THIS
+
+    corrected = replace(
+        first, id="later", verdict="succeeded", decided_at=first.decided_at + timedelta(minutes=1)
+    )
+    upgraded = await open_store(empty_url)
+    async with upgraded.begin() as tx:
+        await decisions.insert(tx, corrected)
+        assert await decisions.of(tx, first.request_id) == [first, corrected]
+
+
+def _copy_rows(source_url: str, target_url: str, revision: str, *names: str) -> None:
+    """Make a database of that revision, with what these tables held in `source_url`."""
+    Database.parse(target_url).create_file()
+    source, target = (
+        create_engine(Database.parse(source_url).url),
+        create_engine(Database.parse(target_url).url),
+    )
+    config = Config()
+    config.set_main_option("script_location", str(migrating._FOLDER))
+    with target.begin() as connection:
+        config.attributes["connection"] = connection
+        command.upgrade(config, revision)
+        connection.execute(text("INSERT INTO meta (name, value) VALUES ('instance', 'abc123')"))
+    with source.connect() as old, target.begin() as new:
+        for name in names:
+            table = Table(name, MetaData(), autoload_with=new)
+            known = [column.name for column in table.columns]
+            rows = old.execute(text(f"SELECT {', '.join(known)} FROM {name}")).mappings().all()
+            new.execute(
+                text(f"INSERT INTO {name} VALUES ({', '.join(f':{c}' for c in known)})"), [*map(dict, rows)]
+            )
+    source.dispose()
+    target.dispose()

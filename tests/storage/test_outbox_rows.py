@@ -209,3 +209,50 @@ async def test_the_payload_of_another_event_does_not_open(store: Store) -> None:
         )
         with pytest.raises(CannotOpen):
             await inbox.payload(tx, "e2")
+
+
+async def _order(store: Store, each: int = 20) -> list[str]:
+    async with store.read() as tx:
+        return [due.row.dedupe for due in await outbox.sendable(tx, each=each)]
+
+
+async def test_requests_come_before_alerts_and_alerts_before_the_rest(store: Store) -> None:
+    async with store.begin() as tx:
+        await _put(tx, "direct:1", "direct")
+        for n in range(5):
+            await _put(tx, f"alert:{n}", "alert", subject=f"alert:{n}")
+        await _put(tx, "card:1", "card")
+
+    assert await _order(store, each=3) == ["card:1", "alert:0", "alert:1"]
+
+
+async def test_each_channel_has_its_share_whatever_waits_for_another(store: Store) -> None:
+    async with store.begin() as tx:
+        for n in range(30):
+            await _put(tx, f"alert:{n}", "alert", subject=f"alert:{n}")
+        await _put(tx, "direct:1", "direct", channel="", user="U1")
+        await _put(tx, "direct:2", "direct", channel="", user="U2")
+
+    assert await _order(store, each=1) == ["alert:0", "direct:1", "direct:2"]
+
+
+async def test_a_line_is_sendable_when_its_card_is_there_and_a_card_when_none_of_its_own_is_on_its_way(
+    store: Store,
+) -> None:
+    async with store.begin() as tx:
+        await _put(tx, "line:1")
+        await _put(tx, "card:1", "card")
+    assert await _order(store) == ["card:1"]
+
+    async with store.begin() as tx:
+        (due,) = await outbox.sendable(tx, each=5)
+        await outbox.sending(tx, due.row.id)
+        await _put(tx, "card:2", "card")
+    assert await _order(store) == []
+
+    async with store.begin() as tx:
+        await outbox.sent(tx, due.row.id)
+        await outbox.put_place(tx, "request:R-7K3M", "card", "C1", "1.0", 1)
+    async with store.read() as tx:
+        found = [(due.row.dedupe, due.edits) for due in await outbox.sendable(tx, each=5)]
+    assert found == [("card:2", True), ("line:1", False)]

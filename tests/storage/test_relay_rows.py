@@ -24,7 +24,7 @@ async def put(store: Store, number: int, destination: str = "ledger") -> bool:
 
 async def taken(store: Store, destination: str = "ledger", limit: int = 10) -> list[relay.RelayDelivery]:
     async with store.begin() as tx:
-        return await relay.take(tx, destination, limit=limit, lease=LEASE)
+        return (await relay.take(tx, destination, limit=limit, lease=LEASE)).deliveries
 
 
 async def test_a_message_is_owed_once_to_each_destination(store: Store) -> None:

@@ -8,6 +8,7 @@ from decimal import Decimal
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bot.domain.money import with_point
 from bot.domain.people import APPROVAL_VALID_FOR
 from bot.domain.requests import (
     MAX_ROWS,
@@ -18,6 +19,7 @@ from bot.domain.requests import (
     digest_of_rows,
     due_after,
     ending_text,
+    pages_of,
     progress_text,
 )
 
@@ -74,3 +76,23 @@ def test_one_row_more_or_less_or_in_another_place_shows() -> None:
     assert (
         len({digest_of_rows(rows) for rows in (["a", "b"], ["b", "a"], ["a"], ["a", "b", "c"], ["ab"])}) == 5
     )
+
+
+@given(st.lists(st.integers(1, 5000), max_size=120))
+def test_every_row_stands_on_one_page_and_no_page_is_more_than_a_window_takes(sizes: list[int]) -> None:
+    pages = pages_of(sizes)
+
+    assert [place for page in pages for place in page] == list(range(len(sizes)))
+    assert len(pages) >= 1
+    for page in pages:
+        assert len(page) <= 20
+        assert len(page) <= 1 or sum(sizes[place] for place in page) <= 3500
+
+
+@given(st.integers(1, 10**9 * 100))
+def test_an_amount_written_with_a_comma_is_the_amount_written_with_a_point(cents: int) -> None:
+    whole, rest = divmod(cents, 100)
+    grouped = f"{whole:,}".replace(",", ".")
+
+    for written in (f"{whole},{rest:02}", f"{grouped},{rest:02}", f" ${whole},{rest:02} "):
+        assert with_point(written).removeprefix("$") == f"{whole}.{rest:02}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 
 import pytest
@@ -9,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.domain.errors import OverLimit
-from bot.domain.limits import LimitUse, Scope, require_room
+from bot.domain.limits import WINDOW, LimitUse, Scope, most_possible_usd, never_fits, require_room
+from bot.domain.people import Limits
 
 CENTS = st.decimals("0.01", "99999", places=2)
 
@@ -59,3 +61,48 @@ def test_every_scope_has_its_words(scope: Scope) -> None:
     assert found.with_more(Decimal(2)) == "1.50 USD + 2.00 USD of 100.00 USD"
     assert found.left() == "98.50 USD of 100.00 USD left"
     assert "24-hour limit" in found.refusal(Decimal(99))
+
+
+NOON = datetime(2026, 3, 2, 12, 0, tzinfo=UTC)
+
+
+def test_what_is_more_than_a_limit_by_itself_can_never_fit_and_the_smallest_limit_is_named() -> None:
+    limits = Limits(per_requester_usd=Decimal(5000), per_pair_usd=Decimal(3000), total_usd=Decimal(20000))
+
+    assert most_possible_usd(limits) == 3000
+    assert never_fits(limits, Decimal(3000)) == ""
+    assert never_fits(limits, Decimal("3000.01")) == (
+        "Your limit with one approver in 24 hours is 3,000.00 USD: 3,000.01 USD in one request can never be"
+        " approved. Ask for 3,000.00 USD at most."
+    )
+    assert never_fits(Limits(), Decimal(10**9)) == ""
+
+
+SPENT = st.lists(st.tuples(st.integers(0, 23 * 60), st.integers(1, 60)), max_size=6)
+
+
+@given(SPENT, st.integers(1, 120))
+def test_it_fits_again_when_it_is_said_to_and_not_a_minute_before_the_last_minute(
+    spent: list[tuple[int, int]], usd: int
+) -> None:
+    approved = [(NOON - timedelta(minutes=ago), Decimal(amount)) for ago, amount in spent]
+    use = LimitUse(Scope.TOTAL, Decimal(100), sum((a for _, a in approved), Decimal(0)), "", approved)
+    fits_from = use.fits_from(Decimal(usd))
+
+    def used_at(now: datetime) -> Decimal:
+        return sum((a for at, a in approved if at >= now - WINDOW), Decimal(0))
+
+    if fits_from is None:
+        assert usd > 100 or not approved
+        return
+    assert used_at(fits_from) + usd <= 100
+    if not use.allows(Decimal(usd)):
+        assert used_at(fits_from - timedelta(minutes=1)) + usd > 100
+
+
+def test_a_limit_that_is_passed_only_by_what_else_was_approved_says_from_when_on_it_fits() -> None:
+    approved = [(NOON - timedelta(hours=3), Decimal(60)), (NOON, Decimal(30))]
+    use = LimitUse(Scope.REQUESTER, Decimal(100), Decimal(90), "", approved)
+
+    for told in (use.warning(Decimal(20)), use.caution(Decimal(20)), use.refusal(Decimal(20))):
+        assert "from 2026-03-03 09:01 UTC on, unless more is approved meanwhile" in told

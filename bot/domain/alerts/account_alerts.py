@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from bot.domain.alerts.alert_kind import AlertKind, Calls, Said, Severity, Wording, one
+from bot.domain.alerts.alert_kind import AlertKind, Calls, Ending, Said, Severity, Wording, one, over
 from bot.domain.error_messages import MESSAGES
 
 ALLOWANCE = AlertKind(
@@ -19,6 +19,12 @@ ALLOWANCE = AlertKind(
             "{total} cards were ordered of the {limit} that may ever be; closed cards count and give nothing back. Ask"
             " the service for more before the last one is ordered.",
         )
+    },
+    endings={
+        "": Ending(
+            "{program} has {left} cards left to order", "The limit is {limit} now. It was short for {lasted}."
+        ),
+        "not read": Ending("{program} has enough cards left to order", "It was short for {lasted}."),
     },
     calls=Calls.APPROVERS,
     calls_when="it becomes critical: a twentieth is left",
@@ -36,6 +42,16 @@ POLLER_SILENT = AlertKind(
         "Nothing was read {since}; the last try said: {error}. Float, funding, blocked cards and missed events go"
         " unseen until it answers. It is tried on.",
     ),
+    endings={
+        "": Ending(
+            "The account of {program} is read again",
+            "It was not for {lasted}. What was missed is read now.",
+        ),
+        "paused": Ending(
+            "The account of {program} is not read while its key is refused",
+            "The alert of the key goes on; this one was open for {lasted}.",
+        ),
+    },
     runbook="poller_silent-scope",
     condition_name="poller",
 )
@@ -51,6 +67,10 @@ SCOPE = AlertKind(
         "The service said: {error} What this reading would tell is not seen until the key has the scope. Ask the"
         " service to add it.",
     ),
+    endings=over(
+        "The key of {program} has the scope that was missing",
+        "It was missing for {lasted}. What was not seen meanwhile is read now.",
+    ),
     runbook="poller_silent-scope",
 )
 
@@ -64,6 +84,10 @@ KEY_TROUBLE = AlertKind(
         "Sending to {program} is paused",
         "{cause} Nothing is sent until it works again; approved requests wait or expire. Set a working key with"
         " `countersign keys set {program}`, or ask the service.",
+    ),
+    endings=over(
+        "The key of {program} works again",
+        "Nothing was sent for {lasted}. Approved requests that are still valid are sent now.",
     ),
     is_mutable=False,
     condition_name="key",

@@ -89,6 +89,32 @@ class Said:
     text: str
 
 
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """What an alert says once it is over, in one case: how it came out, and no instruction of the alarm any more.
+
+    Templates of `str.format`. Every case may name `{title}` and `{text}`, what the alarm said; `{subject}`, what it was
+    about; `{program}`; `{lasted}`, such as "12 minutes"; `{who}`, who ended it, "Countersign" where nobody did.
+    """
+
+    title: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """How an alert ended, all facts filled in."""
+
+    title: str
+    text: str
+
+
+CLOSED_BY_HAND: Final = Ending(
+    "Closed by {who}: {title}",
+    "{who} closed this after {lasted}. If it is still so at the next check, a new alert is raised.",
+)
+"""Where a person ended it before its cause was gone."""
+
 Facts = Mapping[str, str]
 
 
@@ -105,6 +131,10 @@ class AlertKind:
     """What makes it over, as a phrase."""
     wordings: Mapping[str, Wording]
     """By case; one case alone is called ""."""
+    endings: Mapping[str, Ending] = field(
+        default_factory=lambda: {"": Ending("Over: {title}", "This was so for {lasted}.")}
+    )
+    """What it says once it is over, by case; one case alone is called ""."""
     calls: Calls = Calls.NOBODY
     calls_when: str = ""
     """When `calls` are mentioned, as a phrase; empty where nobody is."""
@@ -143,6 +173,11 @@ class AlertKind:
             raise ValueError(f"An alert of the kind {self.name} is never {chosen} in the case {case!r}.")
         return Said(self, chosen, wording.title.format(**facts), wording.text.format(**facts))
 
+    def ended(self, case: str = "", **facts: object) -> Ended:
+        """How it ended. Raises KeyError for a case or a fact that is missing."""
+        ending = self.endings[case]
+        return Ended(ending.title.format(**facts), ending.text.format(**facts))
+
     def condition(self, *parts: str) -> str:
         """The key of one condition of this kind: one open alert each. `parts` say whose it is, such as a program."""
         return ":".join((self.condition_name or self.name, *parts))
@@ -166,6 +201,11 @@ class AlertKind:
     def next_step(self) -> Button:
         """The one button that brings it further: what it asks of people, else its remedy."""
         return next(button for button in self.buttons if button not in _NO_STEP)
+
+
+def over(title: str, text: str) -> Mapping[str, Ending]:
+    """The endings of a kind that ends in one way."""
+    return {"": Ending(title, text)}
 
 
 def one(severity: Severity, title: str, text: str) -> Mapping[str, Wording]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from bot.domain.alerts.alert_kind import AlertKind, Severity, Wording, one
+from bot.domain.alerts.alert_kind import AlertKind, Severity, Wording, one, over
 
 CARD_BLOCKED = AlertKind(
     name="card_blocked",
@@ -17,6 +17,7 @@ CARD_BLOCKED = AlertKind(
         "{how} Every purchase with it fails until the service unblocks it; nobody here can. Contact the service. Usual"
         " causes are repeated attempts in a short time, wrong security details or failed 3-D Secure checks.",
     ),
+    endings=over("{card} reads {status} now", "It was blocked for {lasted}."),
     digest_word="card blocked by the service",
     runbook="card_blocked-card_status",
     condition_name="blocked",
@@ -53,6 +54,7 @@ CARD_STATUS = AlertKind(
             " the float, where the ledger shows it. Find out who, and exchange the key if nobody knows.",
         ),
     },
+    endings=over("{card} reads {status} now", "What the alert reported is over after {lasted}."),
     digest_word="card status changed",
     runbook="card_blocked-card_status",
     condition_name="status",

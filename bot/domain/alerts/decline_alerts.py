@@ -16,6 +16,7 @@ from bot.domain.alerts.alert_kind import (
     AlertKind,
     Button,
     Calls,
+    Ending,
     Facts,
     Remedy,
     Said,
@@ -29,6 +30,8 @@ from bot.domain.money import format_usd
 NAMES_KEPT: Final = 100
 """Of a storm so many names of cards and of merchants are kept; the counts are true whatever it holds."""
 _NAMES_SHOWN = 8
+COUNTED: Final = "seen:"
+"""Begins the name of the reading that keeps what a message counts; the key of its condition follows."""
 
 _MANY = "Together {total}. Cards: {cards}. Merchants: {merchants}. {help}{late}"
 
@@ -52,6 +55,13 @@ DECLINE = AlertKind(
         "one card": Wording(tuple(Severity), "{card} declined {count:,} times: {what}", _MANY),
         "many cards": Wording(tuple(Severity), "{count:,} purchases declined: {what}", _MANY),
         "cluster": Wording(tuple(Severity), "Cluster: {count:,} purchases declined: {what}", _MANY),
+    },
+    endings={
+        "": Ending(
+            "No more declines: {what}",
+            "{count}, {total} in all. No other of this cause has come since {last:%Y-%m-%d %H:%M} UTC.",
+        ),
+        "not counted": Ending("No more declines of this cause", "The alert was open for {lasted}."),
     },
     calls=Calls.APPROVERS,
     calls_when="there are so many that it is a cluster",

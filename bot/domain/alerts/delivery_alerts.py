@@ -1,11 +1,12 @@
-"""The alerts of events on their way: to us by webhook, through the inbox, and on to other systems by the relay."""
+"""The alerts of what is on its way: events to us by webhook, through the inbox, and on to other systems by the relay;
+messages to Slack."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime
 
-from bot.domain.alerts.alert_kind import AlertKind, Button, Remedy, Said, Severity, one
+from bot.domain.alerts.alert_kind import AlertKind, Button, Ending, Remedy, Said, Severity, Wording, one, over
 
 WEBHOOK_FAILING = AlertKind(
     name="webhook_failing",
@@ -20,6 +21,16 @@ WEBHOOK_FAILING = AlertKind(
         " Secure purchases of cards in webhook mode cannot complete meanwhile. Check that the public address reaches"
         " this bot.",
     ),
+    endings={
+        "": Ending(
+            "Deliveries to {program} arrive again",
+            "They failed for {lasted}. Every event was read from the event log meanwhile.",
+        ),
+        "not registered": Ending(
+            "Deliveries to {program} have stopped: no webhook is registered",
+            "They failed for {lasted}. Events are read from the event log.",
+        ),
+    },
     runbook="webhook_failing-webhook_silent",
 )
 
@@ -35,6 +46,16 @@ WEBHOOK_SILENT = AlertKind(
         " another system's, or something in between answers for us. They are read from the event log instead. Look"
         " at `/countersign webhook` and at the address.",
     ),
+    endings={
+        "": Ending(
+            "Deliveries to {program} reach this bot again",
+            "None came here for {lasted}. Every event was read from the event log meanwhile.",
+        ),
+        "not registered": Ending(
+            "Deliveries to {program} have stopped: no webhook is registered",
+            "None came here for {lasted}. Events are read from the event log.",
+        ),
+    },
     runbook="webhook_failing-webhook_silent",
 )
 
@@ -42,13 +63,18 @@ DELIVERIES_REFUSED = AlertKind(
     name="deliveries_refused",
     told_when="deliveries arrive that are not genuine",
     found_by="webhook",
-    ends="none was refused for five minutes",
+    ends="none was refused for five minutes, or a genuine one came after a new secret was stored",
     wordings=one(
         Severity.WARNING,
         "Deliveries to {program} are refused",
         "In the last five minutes: {causes}. Nothing of them was stored. Our clock says {now:%Y-%m-%d %H:%M:%S} UTC."
         " The service delivers what is genuine again for two hours, and the event log is read besides. After a"
         " rotation wait a minute; else compare the clock, or rotate the secret with `/countersign webhook`.",
+    ),
+    endings=over(
+        "No delivery to {program} is refused any more",
+        "Some were refused for {lasted}, and nothing of those was stored. Genuine events come again, or were read from"
+        " the event log.",
     ),
     condition_name="deliveries",
 )
@@ -65,6 +91,10 @@ WEBHOOK_SECRET = AlertKind(
         " was lost, or it was made elsewhere. Deliveries are refused, and events are read from the log instead, later"
         " than they would come. Rotate the secret with `/countersign webhook`.",
     ),
+    endings=over(
+        "The webhook secret of {program} is known again",
+        "A new secret is stored. It was missing for {lasted}; events were read from the event log meanwhile.",
+    ),
     remedies=(Remedy.ROTATE_WEBHOOK_SECRET,),
 )
 
@@ -80,6 +110,7 @@ EVENT_STUCK = AlertKind(
         " tried every hour; no money is moved by it. Look at the log for the cause, and at the card or the funding it"
         " is about in the meantime.",
     ),
+    endings=over("Event {subject} was handled", "It came through {lasted} late."),
     condition_name="event",
 )
 
@@ -94,6 +125,19 @@ RELAY_DEAD = AlertKind(
         "They were tried for a day, and the last answer was: {error}. They are kept for a while. When {destination}"
         " works again, have an approver or admin press Redeliver: each is sent with its id and its bytes as before.",
     ),
+    endings={
+        "": Ending("{subject} has no events waiting any more", "Some were not delivered for {lasted}."),
+        "sent again": Ending(
+            "{subject}: what was given up is sent again", "{who} started it, {lasted} after the alert."
+        ),
+        "dropped": Ending(
+            "{subject}: what was given up was dropped",
+            "Nobody had it sent again in time. {subject} has to read these events from the event log itself.",
+        ),
+        "not a destination": Ending(
+            "{subject} is not a destination any more", "What was waiting for it was dropped."
+        ),
+    },
     buttons=(Button.ACK, Button.SNOOZE, Button.REDELIVER, Button.MORE),
     condition_name="relay",
 )
@@ -105,6 +149,89 @@ RELAY_DESTINATIONS = AlertKind(
     ends="told once",
     wordings=one(Severity.WARNING, "The destinations of the relay have changed", "{changes}"),
 )
+
+RELAY_UNREADABLE = AlertKind(
+    name="relay_unreadable",
+    told_when="a copy of an event for another system cannot be opened in the database",
+    found_by="relay",
+    ends="a person has it sent again, or it was dropped",
+    wordings=one(
+        Severity.WARNING,
+        "{count} events for {destination} cannot be opened",
+        "What is stored of them does not open with this bot's keys: it was changed, or sealed with a key that is gone."
+        " They were set aside, and the other events for {destination} go on. {destination} can read these events from"
+        " the event log: {events}.",
+    ),
+    endings={
+        "": Ending(
+            "{subject}: no event is set aside any more",
+            "Those that did not open were dropped, {lasted} after the alert.",
+        ),
+        "sent again": Ending("{subject}: what was set aside is tried again", "{who} started it."),
+        "not a destination": Ending(
+            "{subject} is not a destination any more", "What was waiting for it was dropped."
+        ),
+    },
+    buttons=(Button.ACK, Button.SNOOZE, Button.REDELIVER, Button.MORE),
+)
+
+MESSAGE_FAILED = AlertKind(
+    name="message_failed",
+    told_when="a message cannot be shown as it should: Slack refuses its content, or it cannot be drawn",
+    found_by="outbox",
+    ends="the next message about the same thing is shown as it should be",
+    wordings={
+        "no layout": Wording(
+            (Severity.WARNING,),
+            "The message about {subject} has no layout",
+            "Slack refused its layout: {error}. What it says was sent as plain text, without buttons. {where} Report"
+            " this as a fault of Countersign.",
+        ),
+        "not drawn": Wording(
+            (Severity.WARNING,),
+            "The message about {subject} could not be drawn",
+            "It failed three times with {error}; the log has the cause. A short text stands in its place, and other"
+            " messages go on. {where} Report this as a fault of Countersign.",
+        ),
+        "given up": Wording(
+            (Severity.WARNING,),
+            "A message about {subject} was not sent",
+            "Slack will never take it: {error}. It was given up. {where}",
+        ),
+    },
+    endings=over("Messages are shown as they should be again", "The message about {about} is complete now."),
+)
+
+MESSAGES_WAIT = AlertKind(
+    name="messages_wait",
+    told_when="Slack has not taken messages for two minutes: an outage, a token, a channel or a scope",
+    found_by="outbox",
+    ends="all of them were sent",
+    wordings=one(
+        Severity.CRITICAL,
+        "{count} messages wait for Slack",
+        "The oldest has waited since {since:%Y-%m-%d %H:%M} UTC. Slack says: {error}. Nothing is lost: each is tried"
+        " again at least every two minutes. {advice}",
+    ),
+    endings=over("Slack takes messages again", "Some waited for up to {lasted}. All of them were sent."),
+    is_mutable=False,
+)
+
+
+def messages_wait(count: int, since: datetime, error: str) -> Said:
+    """`error`: Slack's word for why it did not take the oldest."""
+    return MESSAGES_WAIT.says(count=count, since=since, error=error, advice=advice_for(error))
+
+
+def advice_for(error: str) -> str:
+    """What to do about Slack's word for why a message was not taken."""
+    if error in ("not_in_channel", "channel_not_found", "is_archived"):
+        return "Invite Countersign to the channel, or unarchive it."
+    if error in ("invalid_auth", "not_authed", "token_revoked", "token_expired", "account_inactive"):
+        return "Set a working SLACK_BOT_TOKEN and restart."
+    if error == "missing_scope":
+        return "Install the app again from manifest.yml, so that it has every scope."
+    return "Run `countersign doctor` if it goes on."
 
 
 def destinations_changed(

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from decimal import Decimal
 
-from bot.domain.alerts.alert_kind import AlertKind, Calls, Remedy, Said, Severity, Wording, one
+from bot.domain.alerts.alert_kind import AlertKind, Calls, Ending, Remedy, Said, Severity, Wording, one, over
 from bot.domain.alerts.alert_rules import FloatAlert
 from bot.domain.money import format_usd
 
@@ -21,7 +21,21 @@ FLOAT_LOW = AlertKind(
             "Float of {program} is low: {usable}, floor {floor}",
             "Balance {balance}, available {available}.{why} Top-ups above what is available fail. Submit funding; this"
             " ends at {clear}.",
-        )
+        ),
+        "rising": Wording(
+            (Severity.WARNING,),
+            "Float of {program} is rising: {usable}",
+            "It was below its floor of {floor}. This ends when it has been at {clear} or above twice in a row.{why}",
+        ),
+    },
+    endings={
+        "": Ending(
+            "Float of {program} is back to {usable}",
+            "It was below {floor} for {lasted}. The lowest was {lowest}.",
+        ),
+        "not read": Ending(
+            "Float of {program} is back", "It was low for {lasted}. `/float` shows what it is now."
+        ),
     },
     calls=Calls.APPROVERS,
     calls_when="it becomes critical: nothing can be spent",
@@ -47,6 +61,18 @@ RUNWAY = AlertKind(
             " minutes on POLYGON and hours on BNB and BASE.",
         )
     },
+    endings={
+        "": Ending(
+            "Float of {program} lasts longer again: {usable}",
+            "At the pace of the last days it will not reach its floor of {floor} soon. The forecast was short for"
+            " {lasted}.",
+        ),
+        "low": Ending(
+            "Float of {program} is low now: {usable}",
+            "The forecast came true after {lasted}. The alert of the low float goes on.",
+        ),
+        "not read": Ending("Float of {program} lasts longer again", "The forecast was short for {lasted}."),
+    },
     remedies=(Remedy.SUBMIT_FUNDING,),
     digest_word="float not lasting",
     has_float_chart=True,
@@ -64,6 +90,7 @@ LEDGER_DIFFERS = AlertKind(
         "The rows of the ledger add up to {total}, the float says {balance}. Seen twice while nothing moved. Nothing"
         " is stopped; compare the newest rows with the requests here and ask the service.",
     ),
+    endings=over("Ledger and float of {program} agree again", "They differed for {lasted}."),
     condition_name="ledger",
 )
 
@@ -86,6 +113,15 @@ def float_low(
         why.append(
             "Available is less than the balance because the service caps what may be on cards; more funding does"
             " not change that."
+        )
+    if usable_usd >= rule.floor_usd:
+        return FLOAT_LOW.says(
+            "rising",
+            program=program,
+            usable=format_usd(usable_usd),
+            floor=format_usd(rule.floor_usd),
+            clear=format_usd(rule.clear_usd),
+            why=_after(*about_to_change(pending_usd, coming_usd)),
         )
     return FLOAT_LOW.says(
         severity=Severity.CRITICAL if usable_usd <= 0 else Severity.WARNING,

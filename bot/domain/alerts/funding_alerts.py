@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from decimal import Decimal
 from typing import Final
 
-from bot.domain.alerts.alert_kind import AlertKind, Calls, Facts, Remedy, Severity, Wording, one
+from bot.domain.alerts.alert_kind import AlertKind, Calls, Ending, Facts, Remedy, Severity, Wording, one, over
 from bot.domain.money import format_usd
 
 UNVERIFIED_LIMIT: Final = 5
@@ -53,6 +53,10 @@ FUNDING = AlertKind(
             " the service. {about}",
         ),
     },
+    endings={
+        "": Ending("{submission} is on its way again", "It reads {status}, {lasted} after the alert."),
+        "not known": Ending("The alert about a submission is over", "It was open for {lasted}: {subject}."),
+    },
     calls=Calls.APPROVERS,
     calls_when="it becomes critical: taken back after a review or a delay",
     remedies=(Remedy.SUBMIT_FUNDING,),
@@ -71,6 +75,10 @@ FUNDING_UNVERIFIED = AlertKind(
         "{count} of {limit} unverified submissions of {program} are used",
         "At {limit} the service takes no more funding until one is verified or rejected. Check hash and network of"
         " {hashes}.",
+    ),
+    endings=over(
+        "Fewer submissions of {program} are unverified now",
+        "Funding is taken again. The limit was reached, or close, for {lasted}.",
     ),
     runbook="funding-funding_unverified",
     condition_name="unverified",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bot.domain.alerts.alert_kind import AlertKind, Said, Severity, Wording, one
+from bot.domain.alerts.alert_kind import AlertKind, Ending, Said, Severity, Wording, one
 
 _WAITS = "{purchase} waits for a 3-D Secure code."
 
@@ -41,6 +41,12 @@ THREE_DS = AlertKind(
             "{title_before}: it may not have come",
             "The bot stopped while the code was on its way, and the code is gone with it. If the person named for this"
             " card got none, buy again.",
+        ),
+    },
+    endings={
+        "": Ending("The code is not waited for any more", "The alert was open for {lasted}."),
+        "sent": Ending(
+            "The code for {card} was sent", "It went to the person named for this card, and nowhere else."
         ),
     },
     digest_word="3-D Secure code",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bot.domain.alerts.alert_kind import AlertKind, Button, Calls, Severity, Wording, one
+from bot.domain.alerts.alert_kind import AlertKind, Button, Calls, Ending, Severity, Wording, one, over
 
 _SECOND_PERSON = (
     "Nothing changes before a second person confirms it, by {until:%H:%M} UTC on {until:%Y-%m-%d}."
@@ -18,6 +18,10 @@ PAUSED = AlertKind(
         "Sending to {program} is paused by {who}",
         "{reason}\nNothing is sent to the API. Requests and approvals go on; an approved request waits until its"
         " approval runs out. `/countersign resume` goes on, with the word of two people.",
+    ),
+    endings=over(
+        "Sending to {program} is on again",
+        "{who} confirmed it. It was paused for {lasted}. Approved requests that are still valid are sent now.",
     ),
     is_mutable=False,
     buttons=(Button.RESUME, Button.MORE),
@@ -43,6 +47,7 @@ CONSENT = AlertKind(
     },
     calls=Calls.APPROVERS,
     calls_when="it is asked",
+    endings=over("{title}", "{text}"),  # the text says what came of it
     is_mutable=False,
     buttons=(Button.CONFIRM, Button.DECLINE),
     open_head="◷ To confirm",
@@ -55,6 +60,10 @@ HANDOVER = AlertKind(
     found_by="people",
     ends="somebody else accepts it, or the next shift is handed over",
     wordings=one(Severity.WARNING, "Shift of {who}", "{note_and_what_is_open}"),
+    endings={  # what was handed over stays to be read
+        "": Ending("{title}", "{who} has it.\n{text}"),
+        "next": Ending("{title}", "Nobody took it over; {who} handed over the next one.\n{text}"),
+    },
     is_mutable=False,
     buttons=(Button.ACCEPT,),
     open_head="⇄ Hand-over",
@@ -87,5 +96,6 @@ POLICY = AlertKind(
     found_by="upkeep",
     ends="it can",
     wordings=one(Severity.WARNING, "The policy cannot be met", "{problems}"),
+    endings=over("Every policy can be met again", "One could not for {lasted}."),
     is_mutable=False,
 )

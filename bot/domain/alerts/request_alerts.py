@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bot.domain.alerts.alert_kind import AlertKind, Button, Calls, Severity, Wording, one
+from bot.domain.alerts.alert_kind import AlertKind, Button, Calls, Ending, Severity, Wording, one
 
 UNRESOLVED = AlertKind(
     name="unresolved",
@@ -10,6 +10,10 @@ UNRESOLVED = AlertKind(
     found_by="execution",
     ends="the outcome is found, or two people resolve it",
     wordings=one(Severity.CRITICAL, "{request}: outcome not known", "{support_card}"),
+    endings={
+        "": Ending("{subject} {state}: {summary}", "{outcome} The outcome was not known for {lasted}."),
+        "not found": Ending("{subject} has an outcome", "It was not known for {lasted}."),
+    },
     is_mutable=False,
     digest_word="outcome not known",
 )

@@ -20,6 +20,11 @@ _EXPONENT = re.compile(r"[+-]?[0-9.]+[eE][+-]?[0-9]+")
 _NEGATIVE = re.compile(r"(-|−|–)\$?[0-9.,]+|\$(-|−)[0-9.,]+|\([0-9.,]+\)")
 _COMMAS = re.compile(r"\$?[0-9][0-9.,]*,[0-9.,]*")
 
+# As a spreadsheet writes amounts where a comma stands before the cents: 15,50 and 1.250,00.
+_COMMA_CENTS = re.compile(
+    r"(?P<dollar>\$?)(?P<whole>0|[1-9][0-9]{0,2}(?:\.[0-9]{3})+|[1-9][0-9]*),(?P<cents>[0-9]+)"
+)
+
 # Longer than "$1,000,000,000.00" by far: nobody means it, and reading it would cost time.
 _LONGEST = 40
 
@@ -49,6 +54,24 @@ def parse_usd(text: str) -> Decimal:
     if amount_usd > MOST_USD:
         raise InvalidAmount(f"The amount may be at most {format_usd(MOST_USD)}, for example 25.00.")
     return amount_usd
+
+
+def with_point(text: str) -> str:
+    """An amount from a file in which a comma stands before the cents, written with a point: `15,50` is `15.50`.
+
+    Whatever does not read so comes back as it is. Raises InvalidAmount for three digits after the comma: `1,250`
+    would be a thousand times as much to one reader as to another.
+    """
+    match = _COMMA_CENTS.fullmatch(text.strip(" "))
+    if match is None:
+        return text
+    whole, cents = match["whole"], match["cents"]
+    if len(cents) == 3 and len(whole) <= 3:
+        raise InvalidAmount(
+            "Three digits after the comma can be read in two ways in a file with semicolons. "
+            "Write cents with two digits, as in 15,50, and thousands without a separator, as in 1250."
+        )
+    return f"{match['dollar']}{whole.replace('.', '')}.{cents}"
 
 
 def _what_was_wrong(typed: str) -> str:

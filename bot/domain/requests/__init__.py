@@ -23,6 +23,7 @@ from bot.domain.requests.batches import (
     digest_of_rows,
     due_after,
     ending_text,
+    pages_of,
     progress_text,
     results_name,
 )
@@ -41,6 +42,7 @@ from bot.domain.requests.lifecycle import (
     advance,
     moves_of,
 )
+from bot.domain.requests.stages import UNWELCOME, Progress, Stage
 from bot.domain.requests.terms import mask_email, mask_phone, request_digest
 from bot.domain.requests.verification import Checked, Verification
 
@@ -53,6 +55,7 @@ __all__ = [
     "TERMINAL",
     "TRANSITIONS",
     "UNSENT",
+    "UNWELCOME",
     "Attempt",
     "Checked",
     "Column",
@@ -61,8 +64,10 @@ __all__ = [
     "Event",
     "PendingHold",
     "Problem",
+    "Progress",
     "Reason",
     "Request",
+    "Stage",
     "State",
     "Unreadable",
     "Verdict",
@@ -79,6 +84,7 @@ __all__ = [
     "mask_email",
     "mask_phone",
     "moves_of",
+    "pages_of",
     "progress_text",
     "request_digest",
     "results_name",

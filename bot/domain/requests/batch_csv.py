@@ -11,7 +11,7 @@ import csv
 import io
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 MAX_BYTES = 200_000
 # Approvals hold for 15 minutes, and so many rows leave the API's rate limit a share for people.
@@ -38,10 +38,16 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One row as typed: texts by field. `line` is where it begins in the file, the header being line 1."""
+    """One row as typed: texts by field. `line` is where it begins in the file, the header being line 1.
+
+    `headers`: by field, what the file calls its column, as `header_key` compares names. `delimiter` is what stands
+    between its cells.
+    """
 
     line: int
     texts: Mapping[str, str]
+    headers: Mapping[str, str] = field(default_factory=dict, compare=False)
+    delimiter: str = field(default=",", compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +100,8 @@ def read(text: str, columns: Sequence[Column]) -> list[Row]:
     text = text.lstrip("\ufeff")
     if len(text.encode()) > MAX_BYTES:
         raise _whole(f"The list has more than {MAX_BYTES:,} bytes.")
-    records = _records(text, _delimiter(text, columns))
+    delimiter = _delimiter(text, columns)
+    records = _records(text, delimiter)
     if not records:
         raise _whole(f"The list is empty. Its first line names the columns: {_names(columns)}.")
     _, header = records[0]
@@ -105,7 +112,8 @@ def read(text: str, columns: Sequence[Column]) -> list[Row]:
         raise _whole(
             f"There are {len(records) - 1} rows; at most {MAX_ROWS} go into one request. Split the list."
         )
-    return _rows(records[1:], fields)
+    headers = dict(zip(fields, map(header_key, header), strict=True))
+    return [replace(row, headers=headers, delimiter=delimiter) for row in _rows(records[1:], fields)]
 
 
 def _records(text: str, delimiter: str) -> list[tuple[int, list[str]]]:

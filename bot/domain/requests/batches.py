@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import timedelta
 from decimal import Decimal
 
@@ -15,6 +15,11 @@ from bot.domain.requests.lifecycle import OPEN, SENT, Event, State
 _QUICK_ROWS = 10
 _QUICK = timedelta(seconds=1)
 _STEADY = timedelta(seconds=4)
+
+# What a window shows of the rows at once. Slack takes some 10,000 characters in all; the rest is for the total, its
+# effect, the reason, and what speaks against it.
+_PAGE_ROWS = 20
+_PAGE_CHARACTERS = 3500
 
 # How rows that are not all done are told, in this order.
 _WORDS: Mapping[State, str] = {
@@ -36,6 +41,21 @@ def due_after(number: int) -> timedelta:
     """How long after the approval row `number` (from 0) is sent."""
     quick = min(number, _QUICK_ROWS)
     return _QUICK * quick + _STEADY * (number - quick)
+
+
+def pages_of(sizes: Sequence[int]) -> list[range]:
+    """The places of the rows on each page, by how many characters each row takes. There is one page at least.
+
+    It hangs on the rows alone, so that what is said beside them moves no row to a page that was read already.
+    """
+    pages: list[range] = []
+    first, taken = 0, 0
+    for place, size in enumerate(sizes):
+        taken += size
+        if place > first and (taken > _PAGE_CHARACTERS or place - first == _PAGE_ROWS):
+            pages.append(range(first, place))
+            first, taken = place, size
+    return [*pages, range(first, len(sizes))]
 
 
 def digest_of_rows(digests: Iterable[str]) -> str:

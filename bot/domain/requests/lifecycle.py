@@ -16,6 +16,7 @@ from enum import StrEnum
 from typing import Any
 
 from bot.domain.errors import IllegalTransition
+from bot.domain.requests.stages import Stage
 
 
 class State(StrEnum):
@@ -144,10 +145,16 @@ class Request:
     needs_person: bool = False
     outcome: Mapping[str, Any] | None = None
     outcome_text: str = ""
+    stage: Stage | None = None  # of a success whose effect goes on after the call; None = it ended with it
     finished_at: datetime | None = None
     # A batch is a request that stands for its rows and sends nothing itself; a row is a request of its own.
     rows: int | None = None  # of a batch: how many rows are asked for
     parent_id: str | None = None  # of a row: its batch
+
+    @property
+    def word(self) -> str:
+        """What people read for where it stands: its stage where it has one, else its state."""
+        return (self.stage or self.state).value
 
     @property
     def is_open(self) -> bool:

@@ -61,9 +61,21 @@ class Directory(Sequence[KnownCard]):
 
     @cached_property
     def _by_ref(self) -> dict[str, list[KnownCard]]:
-        refs = _index((card.partner_ref.lower(), card) for card in self._cards if card.partner_ref)
-        ids = _index((card.id.lower(), card) for card in self._cards if card.id)
-        return {**ids, **refs}
+        return _index((card.partner_ref.lower(), card) for card in self._cards if card.partner_ref)
+
+    @cached_property
+    def _by_id(self) -> dict[str, list[KnownCard]]:
+        return _index((card.id.lower(), card) for card in self._cards if card.id)
+
+    @cached_property
+    def _long_refs(self) -> dict[str, set[str]]:
+        """The first word -> the references of several words that begin so, all folded to small letters."""
+        found: dict[str, set[str]] = {}
+        for ref in self._by_ref:
+            words = WORD.findall(ref)
+            if len(words) > 1 and any(char.isspace() for char in ref):
+                found.setdefault(words[0], set()).add(ref)
+        return found
 
     @cached_property
     def _by_word(self) -> dict[str, list[KnownCard]]:
@@ -79,8 +91,28 @@ class Directory(Sequence[KnownCard]):
         return self._by_last4.get(last4, ())
 
     def with_ref(self, ref: str) -> Sequence[KnownCard]:
-        """By partner reference or card id, whatever the case."""
+        """By partner reference, whatever the case."""
         return self._by_ref.get(ref.lower(), ())
+
+    def with_ref_or_id(self, written: str) -> Sequence[KnownCard]:
+        """By partner reference or by card id, whatever the case."""
+        return each_once(self.with_ref(written), self._by_id.get(written.lower(), ()))
+
+    def called(self, written: str) -> Sequence[KnownCard]:
+        """All cards called exactly this: by last four, reference, id, or words of the holder's name."""
+        words = [bare_word(found[0]) for found in WORD.finditer(written)]
+        return each_once(self.with_last4(written), self.with_ref_or_id(written), self.with_words(words))
+
+    def long_ref_at(self, text: str, start: int) -> str:
+        """The longest reference of several words that stands in `text` from `start` on, as written there; or ""."""
+        first = WORD.match(text, start)
+        refs = self._long_refs.get(first[0].lower(), ()) if first else ()
+        fits = [
+            ref
+            for ref in refs
+            if text[start : start + len(ref)].lower() == ref and not text[start + len(ref) :][:1].isalnum()
+        ]
+        return text[start : start + max(map(len, fits), default=0)]
 
     def with_words(self, words: Sequence[str]) -> Sequence[KnownCard]:
         """Cards whose holder's name has all of these folded words."""
@@ -96,6 +128,11 @@ class Directory(Sequence[KnownCard]):
     def with_word(self, word: str) -> Sequence[KnownCard]:
         """Cards whose holder's name has this folded word."""
         return self._by_word.get(word, ())
+
+
+def each_once(*found: Sequence[KnownCard]) -> tuple[KnownCard, ...]:
+    """The cards of all of these, in their order, none of them twice."""
+    return tuple({id(card): card for cards in found for card in cards}.values())
 
 
 def _words(holder: str) -> set[str]:

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from bot.intents.directory import ORDINARY, WORD, Directory, bare_word, fold
+from bot.intents.directory import ORDINARY, WORD, Directory, bare_word, each_once, fold
 from bot.intents.extraction.entity import Entity
 
 _LEAD: Final = (
@@ -23,6 +23,8 @@ _FOUR: Final = re.compile(
     rf"{_LEAD}(?<![\d.,$€£/:+-])(?<![A-Za-z](?=\d))(?P<ref>\d{{4}})(?![\d%€£$])(?![.,:/]\d){_TAIL}",
     re.IGNORECASE,
 )
+# What says that the digits are a card's last four and no reference.
+_LAST_FOUR: Final = re.compile(r"\bend|[*•…]|xx|\.{3}", re.IGNORECASE)
 _FOREIGN_BEFORE: Final = re.compile(
     r"(?:\b(?:flight|order|desk|room|ticket|issue|invoice|table|seat|gate|ext(?:ension)?|case|pr|version|bus|train|pin"
     r"|code|year|zip|line|page|step|phone|call|po|bug|task|locker|door|extension|badge|apartment|apt|floor|channel"
@@ -53,10 +55,10 @@ _LEADING_CARD: Final = re.compile(r"(?:\b(?:the|this|that)\s+)?\bcards?\s+(?:of\
 
 
 def find_numbers(text: str, cards: Directory) -> Iterator[Entity]:
-    """Last fours of the directory, and four digits that are called a card."""
+    """Four digits that some card is called by, or that are called a card; `ending in 4242` is the last four alone."""
     for found in _FOUR.finditer(text):
         lead, ref = found["lead"] or "", found["ref"]
-        known = cards.with_last4(ref)
+        known = cards.with_last4(ref) if _LAST_FOUR.search(lead) else cards.called(ref)
         called = bool(lead.strip()) or "card" in found["tail"].lower()
         before = text[: found.start()]
         if not lead.strip() and _FOREIGN_BEFORE.search(before):
@@ -77,15 +79,26 @@ def _trim(found: re.Match[str]) -> tuple[int, int]:
 
 
 def find_refs(text: str, cards: Directory) -> Iterator[Entity]:
-    """Partner references and card ids, as whole words."""
+    """Partner references and card ids, as whole words; with the cards whose holder is called so, too."""
     for found in re.finditer(r"(?<![\w.@+-])[\w][\w.@+:-]*[\w]|(?<!\w)\w(?!\w)", text):
         written = found[0]
-        known = cards.with_ref(written)
+        known = cards.called(written) if cards.with_ref_or_id(written) else ()
         if known and not (len(written) == 4 and written.isdigit()) and fold(written) not in ORDINARY:
             lead = _LEADING_CARD.search(text[: found.start()])
             tail = _NAME_TAIL.match(text[found.end() :])
             start = lead.start() if lead else found.start()
             yield Entity("card", start, found.end() + (tail.end() if tail else 0), tuple(known), written)
+
+
+def find_long_refs(text: str, cards: Directory) -> Iterator[Entity]:
+    """Partner references of several words: whole, before a part of one is taken for a name."""
+    for found in WORD.finditer(text):
+        written = cards.long_ref_at(text, found.start())
+        if written:
+            start, end = found.start(), found.start() + len(written)
+            lead, tail = _LEADING_CARD.search(text[:start]), _NAME_TAIL.match(text[end:])
+            span = (lead.start() if lead else start, end + (tail.end() if tail else 0))
+            yield Entity("card", *span, tuple(cards.called(written)), written)
 
 
 def find_people(
@@ -134,7 +147,9 @@ def _name_at(
     tail = _NAME_TAIL.match(text[end:])
     lead = _LEADING_CARD.search(text[:start])
     span = (lead.start() if lead else start, end + (tail.end() if tail else 0))
-    return Entity("card", *span, tuple(known), text[start:end], traits=traits), used
+    # A reference may read like a name: then both cards may be meant.
+    both = each_once(known, cards.with_ref_or_id(text[start:end]))
+    return Entity("card", *span, both, text[start:end], traits=traits), used
 
 
 def _trust(text: str, start: int, end: int, *, full: bool) -> frozenset[str] | None:

@@ -14,7 +14,13 @@ from typing import Final
 from bot.intents.directory import Directory
 from bot.intents.extraction.amounts import find_amounts
 from bot.intents.extraction.blockchain import find_hashes, find_networks
-from bot.intents.extraction.card_mentions import find_names, find_numbers, find_people, find_refs
+from bot.intents.extraction.card_mentions import (
+    find_long_refs,
+    find_names,
+    find_numbers,
+    find_people,
+    find_refs,
+)
 from bot.intents.extraction.contacts import find_contacts
 from bot.intents.extraction.entity import Claims, Entity
 from bot.intents.extraction.periods import find_later, find_periods
@@ -66,6 +72,7 @@ def read_entities(text: str, facts: Facts, cards: Directory) -> Found:
     contacts = list(find_contacts(claims.left))
     claims.claim(find_people(text, cards, dict(facts.people), [e for e in contacts if e.kind == "person"]))
     claims.claim(contacts)
+    claims.claim(find_long_refs(claims.left, cards))
     claims.claim(find_names(claims.left, cards, sure=True))
     claims.claim(find_refs(claims.left, cards))
     claims.claim(_labelled(claims.left))
@@ -89,9 +96,9 @@ def lowered(text: str) -> str:
 
 
 def _is_last4(period: Entity, cards: Directory) -> bool:
-    """`on 2008` is a year only where no card ends so."""
+    """`on 2008` is a year only where no card is called so."""
     year = re.fullmatch(r"(?:\w+ )?((?:19|20)\d\d)", period.written)
-    return year is not None and bool(cards.with_last4(year[1]))
+    return year is not None and bool(cards.called(year[1]))
 
 
 def _labelled(text: str) -> Iterator[Entity]:
@@ -107,9 +114,11 @@ def _rest(text: str) -> Iterator[Entity]:
 
 
 def resolve_card(written: str, cards: Directory) -> tuple[KnownCard, ...]:
-    """The cards that a person may have meant by exactly this: last four, reference, id, or name."""
+    """All the cards that a person may have meant by exactly this: last four, reference, id, or name."""
     bare = written.strip().lstrip("#*•… ")
-    found = cards.with_last4(bare) or cards.with_ref(bare)
+    if written.strip() != bare and "#" not in written:
+        return tuple(cards.with_last4(bare))
+    found = cards.called(bare)
     if not found:
         names = list(find_names(f"card of {bare}", cards, sure=False))
         found = names[0].value if len(names) == 1 else ()

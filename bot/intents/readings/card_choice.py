@@ -89,7 +89,7 @@ def with_card(wish: Reading, frame: Frame, text: str, context: Context) -> tuple
     """The card the clause means, or the question which one."""
     named = context.found.inside(text, "card")
     if _BULK.search(text) and not named:
-        return wish, questions.one_card_each(context.cards)
+        return wish, questions.one_card_each(context.cards, context.cards)
     if not named:
         return _without_name(wish, frame, text, context)
     written, fits = one_of(named)
@@ -98,9 +98,9 @@ def with_card(wish: Reading, frame: Frame, text: str, context: Context) -> tuple
         return wish, questions.unknown_card(written)
     if not fits:
         everybody = [card for entity in named for card in entity.value]
-        return wish, questions.one_card_each(everybody)
+        return wish, questions.one_card_each(everybody, context.cards)
     if len(fits) > 1:
-        return wish, questions.which_card(written, fits)
+        return wish, questions.which_card(written, fits, context.cards)
     wish = replace(wish, card=fits[0])
     if any("weak" in entity.traits for entity in named):
         return wish, questions.really(frame.intent, wish.slots, f"“{written}” is also a word.")
@@ -115,13 +115,14 @@ def _without_name(wish: Reading, frame: Frame, text: str, context: Context) -> t
         return wish, questions.unknown_card(unknown[-1].written)
     near = _similar(frame.tail, context)
     if near is not None and not _NOUN.search(re.sub(r"'s card\b", "", text)):
-        return wish, questions.did_you_mean(*near)
+        return wish, questions.did_you_mean(*near, context.cards)
     if _PRONOUN.search(text):
         written, fits = one_of(context.cards_before)
         if len(fits) == 1:
             return replace(wish, slots={"card": written, **wish.slots}, card=fits[0]), None
         if context.cards_before:
-            return wish, questions.which_card("it", [c for e in context.cards_before for c in e.value])
+            before = [card for entity in context.cards_before for card in entity.value]
+            return wish, questions.which_card("it", before, context.cards)
         last = context.thread.last_card if context.thread else None
         if last is not None:
             return replace(wish, slots={"card": last.last4, **wish.slots}, card=last), None

@@ -105,4 +105,6 @@ def _card(wish: Reading, field: Field, text: str, context: Context) -> tuple[Rea
     wish = replace(wish, slots={**wish.slots, field.name: written})
     if len(fits) == 1:
         return replace(wish, card=fits[0]), None
-    return wish, questions.which_card(written, fits) if fits else questions.unknown_card(written)
+    return wish, questions.which_card(written, fits, context.cards) if fits else questions.unknown_card(
+        written
+    )

@@ -94,9 +94,9 @@ def _with_card(wish: Reading, cards: list[Entity], context: Context, *, its: boo
     if any("unknown" in entity.traits for entity in cards):
         ask = questions.unknown_card(written)
     elif fits:
-        ask = questions.which_card(written, fits)
+        ask = questions.which_card(written, fits, context.cards)
     else:
-        ask = questions.one_card_each([card for entity in cards for card in entity.value])
+        ask = questions.one_card_each([card for entity in cards for card in entity.value], context.cards)
     return replace(wish, intent="ambiguous", wanted=wish.intent, ask=ask)
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from bot.domain import cards
+from bot.domain import cards as card_labels
+from bot.intents.directory import Directory
 from bot.intents.model import Ask, KnownCard, Option
 
 MOST_OPTIONS: Final = 5
@@ -47,9 +48,9 @@ def missing(slot: str, intent: str, networks: Sequence[str] = ()) -> Ask:
     return Ask(slot, question, options)
 
 
-def which_card(written: str, candidates: Sequence[KnownCard]) -> Ask:
+def which_card(written: str, candidates: Sequence[KnownCard], cards: Directory) -> Ask:
     """Several cards fit: holder, last four and status of each, at most five as options."""
-    some = tuple(Option(name_of(card, candidates), label(card)) for card in candidates[:MOST_OPTIONS])
+    some = tuple(Option(name_of(card, cards), label(card)) for card in candidates[:MOST_OPTIONS])
     more = "" if len(candidates) <= MOST_OPTIONS else f" {len(candidates)} fit; here are {MOST_OPTIONS}."
     return Ask("card", f"Which card is “{written}”?{more}", some)
 
@@ -58,27 +59,27 @@ def unknown_card(written: str) -> Ask:
     return Ask("card", f"No card here ends in or is called “{written}”. Which one do you mean?")
 
 
-def did_you_mean(written: str, candidates: Sequence[KnownCard]) -> Ask:
-    options = tuple(Option(name_of(card, candidates), label(card)) for card in candidates[:MOST_OPTIONS])
+def did_you_mean(written: str, candidates: Sequence[KnownCard], cards: Directory) -> Ask:
+    options = tuple(Option(name_of(card, cards), label(card)) for card in candidates[:MOST_OPTIONS])
     return Ask("card", f"There is no “{written}”. Did you mean this card?", options)
 
 
-def one_card_each(candidates: Sequence[KnownCard]) -> Ask:
+def one_card_each(candidates: Sequence[KnownCard], cards: Directory) -> Ask:
     """Bulk from text is not taken: one card at a time, chosen by a button."""
-    options = tuple(Option(name_of(card, candidates), label(card)) for card in candidates[:MOST_OPTIONS])
+    options = tuple(Option(name_of(card, cards), label(card)) for card in candidates[:MOST_OPTIONS])
     return Ask("card", "I do one card at a time. Which one?", options)
 
 
 def label(card: KnownCard) -> str:
     status = f", {card.status.lower()}" if card.status else ""
-    return f"{cards.label(card.holder, card.last4)}{status}"
+    return f"{card_labels.label(card.holder, card.last4)}{status}"
 
 
-def name_of(card: KnownCard, among: Sequence[KnownCard]) -> str:
-    """The shortest name that means this card alone."""
-    if sum(other.last4 == card.last4 for other in among) == 1:
-        return card.last4
-    return card.partner_ref or card.id or card.holder
+def name_of(card: KnownCard, cards: Directory) -> str:
+    """The shortest name that means this card alone: typed as an answer, it settles the question."""
+    names = (card.last4, card.partner_ref, card.id, card.holder)
+    alone = (name for name in names if name and all(other == card for other in cards.called(name)))
+    return next(alone, card.id or card.holder)
 
 
 def exactly(slot: str, doubt: str) -> Ask:

@@ -96,7 +96,11 @@ def _completed(reading: Reading, context: Context) -> Reading:
             or one_of(context.found.inside(context.found.masked, "card"))[1]
         )
         if len(fits) != 1:
-            ask = questions.which_card(written, fits) if fits else questions.unknown_card(written)
+            ask = (
+                questions.which_card(written, fits, context.cards)
+                if fits
+                else questions.unknown_card(written)
+            )
             return replace(reading, intent="ambiguous", wanted=intent, ask=ask)
         reading = replace(reading, card=fits[0])
     for slot in REQUIRED.get(intent, ()):

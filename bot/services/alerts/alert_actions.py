@@ -13,7 +13,7 @@ from bot.domain.alerts import AlertKind, catalogue
 from bot.domain.errors import NotAllowed, NotFound
 from bot.services import audit, people
 from bot.services.alerts import lifecycle as conditions
-from bot.services.alerts import view_models
+from bot.services.alerts import resolved_text, view_models
 from bot.services.core import Core
 from bot.services.people import Role
 from bot.view_models import AlertsView, MuteView
@@ -86,7 +86,8 @@ async def end(core: Core, alert_id: str, slack_id: str) -> Alert:
                 "This alert ends only with its cause. Acknowledge or snooze it, or deal with the cause.",
                 "ends_with_its_cause",
             )
-        await conditions.resolve(tx, core, alert.dedupe, actor=slack_id)
+        ended = await resolved_text.by_hand(tx, core, alert, slack_id)
+        await conditions.resolve(tx, core, alert.dedupe, actor=slack_id, ended=ended)
         return alert
 
 

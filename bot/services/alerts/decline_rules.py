@@ -51,7 +51,7 @@ async def on_decline(tx: Tx, core: Core, heard: ReceivedEvent, event: CardDeclin
     condition = decline_alerts.DECLINE.condition(heard.program, about)
     before = await _seen(tx, core, condition, severe=severe)
     seen = _count(before, tx.now, heard, data, label, code)
-    await api_snapshots.put(tx, "", f"seen:{condition}", seen)
+    await api_snapshots.put(tx, "", f"{decline_alerts.COUNTED}{condition}", seen)
     if before is None:  # the remedy of a cluster is drafted for its first card
         facts = {"program": heard.program, "card_id": data.card_id or "", "code": code}
         await alerts.remember(tx, condition, facts)
@@ -101,7 +101,7 @@ async def _stopped(
 async def _seen(tx: Tx, core: Core, condition: str, *, severe: bool) -> Seen | None:
     """What its message counts so far; None where a new one begins."""
     alert = await alert_rows.open_one(tx, condition)
-    kept = await api_snapshots.get(tx, "", f"seen:{condition}")
+    kept = await api_snapshots.get(tx, "", f"{decline_alerts.COUNTED}{condition}")
     if alert is None or kept is None:
         return None
     if _is_over(core, tx.now, kept.value, severe=severe):
@@ -158,7 +158,7 @@ async def settle(core: Core) -> None:
     """Messages whose window is over take no more declines; they are closed."""
     async with core.store.begin() as tx:
         for alert in await alert_rows.open_of(tx, decline_alerts.DECLINE.name):
-            kept = await api_snapshots.get(tx, "", f"seen:{alert.dedupe}")
+            kept = await api_snapshots.get(tx, "", f"{decline_alerts.COUNTED}{alert.dedupe}")
             if kept is None or _is_over(core, tx.now, kept.value, severe=alert.severity == Severity.CRITICAL):
                 await _close(tx, core, alert)
         for alert in await alert_rows.open_of(tx, decline_alerts.STOPPED.name):
@@ -170,4 +170,4 @@ async def settle(core: Core) -> None:
 
 async def _close(tx: Tx, core: Core, alert: Alert) -> None:
     await alerts.resolve(tx, core, alert.dedupe)
-    await api_snapshots.drop(tx, "", f"seen:{alert.dedupe}")
+    await api_snapshots.drop(tx, "", f"{decline_alerts.COUNTED}{alert.dedupe}")

@@ -49,7 +49,7 @@ async def _float(tx: Tx, core: Core, program: str, reading: Reading) -> None:
         usable_usd=_usable(reading),
         balance_usd=Decimal(reading.value["balance_usd"]),
         available_usd=Decimal(reading.value["available_usd"]),
-        pending_usd=(await requests.pending_hold(tx, program, core.float_kinds)).usd,
+        pending_usd=(await requests.pending_hold(tx, program, core.float_kinds, core.policy.limits)).usd,
         coming_usd=await funding_rules.on_its_way(tx, program),
     )
     await alerts.keep(tx, core, said, condition=condition, subject=program, facts={"program": program})
@@ -69,7 +69,7 @@ async def _runway(tx: Tx, core: Core, program: str) -> None:
         return
     past = await history.since(tx, program, "me", tx.now - _LOOKED_BACK)
     spent = [alert_rules.Spent(r.read_at, Decimal(r.value["spent_usd"])) for r in past]
-    hold = await requests.pending_hold(tx, program, core.float_kinds)
+    hold = await requests.pending_hold(tx, program, core.float_kinds, core.policy.limits)
     room_usd = _usable(last) - hold.usd
     was_open = await alert_rows.open_one(tx, condition) is not None
     # A quarter more to end it than to raise it, or it would come and go with every top-up.

@@ -7,24 +7,27 @@ the reading and the event `float.credited` go by it: whichever comes second find
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
 from bot import operations
 from bot.domain.alerts import HEARD_LATE, alert_rules, funding_alerts
-from bot.domain.money import exact_sum, format_usd
-from bot.domain.requests import State
-from bot.operations import reason_in_words
+from bot.domain.money import exact_sum, format_usd, funding_readings
+from bot.domain.requests import Request, State
+from bot.operations import funding_facts, reason_in_words
 from bot.partner.calls import account as account_calls
 from bot.partner.errors import NotFound
 from bot.partner.models import FloatCredit, Funding
 from bot.partner.ratelimit import Lane
+from bot.services import request_stages
 from bot.services.alerts import lifecycle as alerts
 from bot.services.core import Core
 from bot.services.received_event import LATE_AFTER
 from bot.view_models import OpenFunding
+from storage import locks
 from storage.cards import Reading, api_snapshots
 from storage.requests import requests
 from storage.transaction import Tx
@@ -35,30 +38,45 @@ CREDITED_WATCHED_FOR = timedelta(days=30)
 _CREDITED_READ_EVERY = timedelta(days=1)
 _READ_SINGLY = 20
 _FINAL = frozenset({"credited", "rejected"})
-_GONE = "gone"  # a word of ours: the service answers that there is no such submission
 
 Known = dict[str, Any]
+# Beside the facts of a submission: `mark` says how long it is overdue, `read_at` when its newest reading began.
+_UNKNOWN: Known = {
+    "reason": None, "network": "", "tx_hash": "", "token": None, "amount_usd": None, "fee_usd": None,
+    "credited_usd": None, "created_at": "", "credited_at": None, "mark": "",
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """A submission as the API showed it. `begun_at` is when the call that read it began."""
+
+    funding: Funding
+    begun_at: datetime
 
 
 async def read(core: Core, program: str) -> None:
-    """Read what is not final, and tell what changed. Raises PartnerError."""
+    """Read what is not final, tell what changed, and move the requests on. Raises PartnerError."""
     partner = core.partners[program]
-    found = {f.id: f for f in await partner.funding_list(lane=Lane.BACKGROUND)}
+    begun_at = core.clock.now()
+    listed = await partner.funding_list(lane=Lane.BACKGROUND)
+    found = {f.id: _Read(f, begun_at) for f in listed}
     async with core.store.read() as tx:
         known = await api_snapshots.named(tx, program, _KEPT)
         begun = await api_snapshots.get(tx, program, _BEGUN)
         ours = await _submitted_here(tx, core, program)
         now = tx.now
     for funding_id in _to_read_singly({**dict.fromkeys(ours), **known}, found, now):
+        begun_at = core.clock.now()
         try:
-            found[funding_id] = await partner.funding(funding_id, lane=Lane.BACKGROUND)
+            found[funding_id] = _Read(await partner.funding(funding_id, lane=Lane.BACKGROUND), begun_at)
         except NotFound:
-            await _gone(core, program, funding_id, known.get(funding_id))
+            await _gone(core, program, funding_id, known.get(funding_id), begun_at)
     usual = _usual(known)
     async with core.store.begin() as tx:
-        for funding in found.values():
-            await _judge(tx, core, program, funding, usual, is_first=begun is None)
-        await _count_unverified(tx, core, program, found)
+        for funding_id in sorted(found):  # in one order, as each is held until the end
+            await _judge(tx, core, program, found[funding_id], usual, is_first=begun is None)
+        await _count_unverified(tx, core, program, [one.funding for one in found.values()])
         if begun is None:
             await api_snapshots.put(tx, program, _BEGUN, {})
 
@@ -76,15 +94,13 @@ async def _submitted_here(tx: Tx, core: Core, program: str) -> list[str]:
     return [funding_id for funding_id in ids if funding_id]
 
 
-def _to_read_singly(
-    known: Mapping[str, Reading | None], found: Mapping[str, Funding], now: datetime
-) -> list[str]:
+def _to_read_singly(known: Mapping[str, Reading | None], found: Collection[str], now: datetime) -> list[str]:
     """What the list did not show and may still change, those read longest ago first."""
     due = []
     for funding_id, kept in known.items():
         if funding_id in found:
             continue
-        if kept is None or kept.value["status"] not in (*_FINAL, _GONE):
+        if kept is None or kept.value["status"] not in (*_FINAL, funding_readings.GONE):
             due.append((kept.read_at if kept else datetime.min.replace(tzinfo=now.tzinfo), funding_id))
         elif kept.value["status"] == "credited" and kept.value["credited_at"]:
             age = now - datetime.fromisoformat(kept.value["credited_at"])
@@ -115,75 +131,93 @@ async def _judge(
     tx: Tx,
     core: Core,
     program: str,
-    funding: Funding,
+    read: _Read,
     took: Mapping[str, list[timedelta]],
     *,
     is_first: bool,
 ) -> None:
-    """Compare with what was last told of it. The first reading of all tells nothing of what is final."""
-    kept = await api_snapshots.get(tx, program, f"{_KEPT}{funding.id}")
-    before: Known = kept.value if kept else {}
-    age = tx.now - funding.created_at
-    usual = alert_rules.usual_time(funding.network, took.get(funding.network, ()))
-    mark = alert_rules.overdue_mark(age, usual) if funding.status == "pending" else ""
-    if (
-        not mark
-        and funding.status == "pending"
-        and funding.amount_usd is None
-        and age > alert_rules.UNSEEN_AFTER
-    ):
-        mark = "unseen"
-    now_known = _known(funding, mark)
-    if before == now_known:
-        return
-    await api_snapshots.put(tx, program, f"{_KEPT}{funding.id}", now_known)
-    is_told = (before.get("status"), before.get("reason"), before.get("mark")) == (
-        funding.status,
-        funding.reason,
-        mark,
-    )
-    if is_told or (is_first and funding.status in _FINAL):
-        return
-    await _tell(tx, core, program, funding.id, now_known)
-
-
-def _known(funding: Funding, mark: str) -> Known:
-    return {
-        "status": funding.status,
-        "reason": funding.reason,
-        "network": funding.network,
-        "tx_hash": funding.tx_hash,
-        "amount_usd": _text(funding.amount_usd),
-        "fee_usd": _text(funding.fee_usd),
-        "credited_usd": _text(funding.credited_usd),
-        "created_at": funding.created_at.isoformat(),
-        "credited_at": funding.credited_at.isoformat() if funding.credited_at else None,
-        "mark": mark,
+    """Take a reading in. The first reading of all tells nothing of what is final."""
+    funding = read.funding
+    known = {
+        **funding_facts(funding),
+        "mark": _mark(funding, tx.now, took),
+        "read_at": read.begun_at.isoformat(),
     }
+    await _take_in(tx, core, program, known, is_quiet=is_first and funding.status in _FINAL)
 
 
-def _text(amount: Decimal | None) -> str | None:
-    return None if amount is None else str(amount)
+def _mark(funding: Funding, now: datetime, took: Mapping[str, list[timedelta]]) -> str:
+    """For how long a submission that should have moved on is pending; empty while it is in time."""
+    if funding.status != "pending":
+        return ""
+    age = now - funding.created_at
+    mark = alert_rules.overdue_mark(
+        age, alert_rules.usual_time(funding.network, took.get(funding.network, ()))
+    )
+    unseen = funding.amount_usd is None and age > alert_rules.UNSEEN_AFTER
+    return mark or ("unseen" if unseen else "")
+
+
+async def answered(tx: Tx, core: Core, request: Request, facts: Mapping[str, Any]) -> None:
+    """The API took a request's submission: what it answered is a reading like any other, of when it was sent."""
+    sent_at = request.first_sent_at or tx.now
+    known = {**facts, "mark": "", "read_at": sent_at.isoformat()}
+    await _take_in(tx, core, request.program, known)
 
 
 async def credited(tx: Tx, core: Core, program: str, data: FloatCredit, created_at: datetime) -> None:
-    """`float.credited` came; nothing is told where the poller was first."""
-    name = f"{_KEPT}{data.funding_id}"
-    kept = await api_snapshots.get(tx, program, name)
-    unknown: Known = {"network": "", "tx_hash": "", "amount_usd": None, "created_at": ""}
-    known: Known = {**unknown, **(kept.value if kept else {})}
-    if known.get("status") == "credited" or known.get("reason") == "reversed_by_operator":
-        return
-    known |= {
+    """`float.credited` came; nothing is told where a reading was first."""
+    said = {
+        "funding_id": data.funding_id,
         "status": "credited",
         "reason": None,
         "mark": "",
         "fee_usd": str(data.fee_usd),
         "credited_usd": str(data.credited_usd),
         "credited_at": created_at.isoformat(),
+        "read_at": funding_readings.BY_EVENT.isoformat(),
     }
-    await api_snapshots.put(tx, program, name, known)
-    await _tell(tx, core, program, data.funding_id, known)
+    await _take_in(tx, core, program, said)
+
+
+async def _take_in(tx: Tx, core: Core, program: str, new: Known, *, is_quiet: bool = False) -> None:
+    """Keep what was learned of a submission unless something newer is known; tell what changed, everywhere.
+
+    `new` has no more than what its source says: the rest stays as it was known.
+    """
+    funding_id = new["funding_id"]
+    name = f"{_KEPT}{funding_id}"
+    await locks.hold(tx, name)
+    kept = await api_snapshots.get(tx, program, name)
+    before: Known = kept.value if kept else {}
+    if not funding_readings.is_newer(_reading(new, tx.now), _reading(before, kept.read_at) if kept else None):
+        new = {}
+    known: Known = {**_UNKNOWN, **before, **new, "funding_id": funding_id}
+    if kept is not None and new:
+        known["read_at"] = max(new["read_at"], before.get("read_at", kept.read_at.isoformat()))
+    if kept is None or _is_worth_keeping(known, kept, tx.now):
+        await api_snapshots.put(tx, program, name, known)
+    is_told = all(before.get(key) == known[key] for key in ("status", "reason", "mark"))
+    if not is_told and not is_quiet:
+        await _tell(tx, core, program, funding_id, known)
+    if known["tx_hash"]:
+        kinds = operations.asking(core.kinds, account_calls.SUBMIT_FUNDING)
+        await request_stages.follow(
+            tx, core, program=program, kinds=kinds, subject=known["tx_hash"], facts=known
+        )
+
+
+def _is_worth_keeping(known: Known, kept: Reading, now: datetime) -> bool:
+    """What changed; and of what may still change, or was kept long ago, that it was read again."""
+    changed = {key for key in known if known[key] != kept.value.get(key)}
+    is_old = now - kept.read_at > _CREDITED_READ_EVERY
+    return bool(changed - {"read_at"}) or is_old or (bool(changed) and _reading(known, now).may_go_back)
+
+
+def _reading(known: Known, at: datetime) -> funding_readings.FundingReading:
+    """`at` is when it was kept, for what was kept before the time of its reading was."""
+    read_at = datetime.fromisoformat(known["read_at"]) if "read_at" in known else at
+    return funding_readings.FundingReading(known["status"], known["reason"], read_at)
 
 
 async def _tell(tx: Tx, core: Core, program: str, funding_id: str, known: Known) -> None:
@@ -207,15 +241,22 @@ async def _tell(tx: Tx, core: Core, program: str, funding_id: str, known: Known)
     if status == "pending" and not known["mark"]:
         await alerts.resolve(tx, core, condition)
         return
+    await _warn(tx, core, program, funding_id, known, reason=reason)
+
+
+async def _warn(tx: Tx, core: Core, program: str, funding_id: str, known: Known, *, reason: str) -> None:
+    """Somebody should look at it: the alert goes on, or is raised."""
+    status = str(known["status"])
     said = funding_alerts.FUNDING.says(
         _case(status, reason, str(known["mark"])),
         submission=_named(funding_id, known),
         status=status,
-        reason=words,
+        reason=reason_in_words(status, reason),
         mark=known["mark"],
         network=known["network"],
-        about=about,
+        about=_about(funding_id, known),
     )
+    condition = funding_alerts.FUNDING.condition(program, funding_id)
     facts = {"program": program, "funding_id": funding_id, "reason": reason}
     facts |= {key: known[key] for key in ("tx_hash", "network") if known[key]}
     await alerts.keep(tx, core, said, condition=condition, subject=funding_id, facts=facts, is_news=True)
@@ -225,6 +266,8 @@ def _case(status: str, reason: str, mark: str) -> str:
     """Which wording of the alert fits a submission that is not credited."""
     if status == "rejected":
         return "taken back" if reason == "reversed_by_operator" else "rejected"
+    if status == funding_readings.GONE:
+        return "gone"
     if status == "pending":
         return "unseen" if mark == "unseen" else "overdue"
     return "review" if status == "review" else "unknown status"
@@ -247,28 +290,28 @@ def _about(funding_id: str, known: Known) -> str:
     )
 
 
-async def _gone(core: Core, program: str, funding_id: str, kept: Reading | None) -> None:
+async def _gone(core: Core, program: str, funding_id: str, kept: Reading | None, begun_at: datetime) -> None:
     """Not there any more: another account's claim of the same transfer took its place [GET /funding/{id}]."""
-    if kept is None or kept.value["status"] == _GONE:
+    if kept is None or kept.value["status"] == funding_readings.GONE:
         return
+    said = {
+        "funding_id": funding_id,
+        "status": funding_readings.GONE,
+        "mark": "",
+        "read_at": begun_at.isoformat(),
+    }
     async with core.store.begin() as tx:
-        known: Known = {**kept.value, "status": _GONE}
-        await api_snapshots.put(tx, program, f"{_KEPT}{funding_id}", known)
-        await alerts.keep(
-            tx,
-            core,
-            funding_alerts.FUNDING.says(
-                "gone", submission=_named(funding_id, known), about=_about(funding_id, known)
-            ),
-            condition=funding_alerts.FUNDING.condition(program, funding_id),
-            subject=funding_id,
-            facts={"program": program, "funding_id": funding_id},
-        )
+        await _take_in(tx, core, program, {"reason": None, **said})
+        if kept.value["status"] == "credited":  # which no claim can displace: somebody has to ask
+            await api_snapshots.put(tx, program, f"{_KEPT}{funding_id}", kept.value)
+            await _warn(
+                tx, core, program, funding_id, {**kept.value, "status": funding_readings.GONE}, reason=""
+            )
 
 
-async def _count_unverified(tx: Tx, core: Core, program: str, found: Mapping[str, Funding]) -> None:
+async def _count_unverified(tx: Tx, core: Core, program: str, found: Sequence[Funding]) -> None:
     """Five unverified submissions block all funding [POST /funding]: said at the fourth."""
-    waiting = [f for f in found.values() if f.status == "pending" and f.amount_usd is None]
+    waiting = [f for f in found if f.status == "pending" and f.amount_usd is None]
     condition = funding_alerts.FUNDING_UNVERIFIED.condition(program)
     if len(waiting) < funding_alerts.UNVERIFIED_LIMIT - 1:
         await alerts.resolve(tx, core, condition)
@@ -280,6 +323,20 @@ async def _count_unverified(tx: Tx, core: Core, program: str, found: Mapping[str
         hashes=", ".join(funding_alerts.short_hash(f.tx_hash) for f in waiting),
     )
     await alerts.keep(tx, core, said, condition=condition, subject=program)
+
+
+async def requests_of(tx: Tx, core: Core, funding_id: str) -> list[Request]:
+    """Our requests that submitted this transfer and that the API took, the newest first."""
+    kinds = operations.asking(core.kinds, account_calls.SUBMIT_FUNDING)
+    found: list[Request] = []
+    for program in core.partners:
+        kept = await api_snapshots.get(tx, program, f"{_KEPT}{funding_id}")
+        if kept is not None and kept.value["tx_hash"]:
+            done = await requests.find(
+                tx, states=(State.SUCCEEDED,), kinds=kinds, subject=kept.value["tx_hash"]
+            )
+            found += [request for request in done if request.program == program]
+    return found
 
 
 async def on_its_way(tx: Tx, program: str) -> Decimal:

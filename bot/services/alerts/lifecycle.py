@@ -8,10 +8,12 @@ only not posted; what is no more than a note waits for the end of the quiet hour
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import timedelta
 
-from bot.domain.alerts import AlertKind, Calls, Said, Severity, catalogue
+from bot.domain.alerts import AlertKind, Calls, Ended, Said, Severity, catalogue
 from bot.services import audit, outbox_messages
+from bot.services.alerts import resolved_text
 from bot.services.core import Core
 from storage.cards import api_snapshots
 from storage.messages import Alert, alerts, mutes
@@ -87,19 +89,40 @@ async def keep(
 async def tell(tx: Tx, core: Core, said: Said, *, condition: str, subject: str) -> None:
     """A fact to know, with nothing left to do. What was open for this condition ends with it."""
     alert = await keep(tx, core, said, condition=condition, subject=subject)
-    await resolve(tx, core, alert.dedupe)
+    await resolve(tx, core, alert.dedupe, ended=Ended(said.title, said.text))
 
 
-async def resolve(tx: Tx, core: Core, condition: str, *, actor: str = "system:alerts") -> None:
-    """The condition is over. Nothing happens where no alert of it is open."""
-    alert = await alerts.resolve(tx, condition)
-    if alert is None:
+async def resolve(
+    tx: Tx,
+    core: Core,
+    condition: str,
+    *,
+    actor: str = "system:alerts",
+    case: str = "",
+    ended: Ended | None = None,
+) -> None:
+    """The condition is over: its message and its thread say how it ended. Nothing happens where none is open.
+
+    `case`: which ending of its kind, where the caller knows better than the facts; `ended`: the words themselves.
+    Without them, words that were given in this same transaction are how it ended.
+    """
+    before = await alerts.open_one(tx, condition)
+    if before is None:
+        return
+    if ended is None and before.updated_at == tx.now:
+        ended = Ended(before.title, before.text)
+    if ended is None:
+        ended = await resolved_text.of(tx, core, before, actor, await facts_of(tx, before), case)
+    alert = await alerts.resolve(tx, condition, title=ended.title, text=ended.text)
+    if alert is None:  # another process was first
         return
     await api_snapshots.drop(tx, "", _facts_of(condition))
     await audit.record(tx, core, actor, "alert.resolved", f"alert:{alert.id}", _told(alert))
-    await _show(tx, core, alert, "resolved")
+    # What silenced the alarm silences its end as well.
+    known = replace(alert, title=before.title)
+    await _show(tx, core, known, "resolved")
     if alert.raised_at != tx.now:
-        await thread_line(tx, core, alert, actor, "Resolved.")
+        await thread_line(tx, core, known, actor, f"Resolved: {ended.title}.")
 
 
 async def remember(tx: Tx, condition: str, facts: Facts) -> None:

@@ -32,8 +32,8 @@ async def look(core: Core, program: str) -> None:
     hook = await partner.webhook(lane=Lane.BACKGROUND)
     if hook is None:
         async with core.store.begin() as tx:
-            await alerts.resolve(tx, core, delivery_alerts.WEBHOOK_FAILING.condition(program))
-            await alerts.resolve(tx, core, delivery_alerts.WEBHOOK_SILENT.condition(program))
+            for kind in (delivery_alerts.WEBHOOK_FAILING, delivery_alerts.WEBHOOK_SILENT):
+                await alerts.resolve(tx, core, kind.condition(program), case="not registered")
         return
     now = core.clock.now()
     found: list[Event] = []

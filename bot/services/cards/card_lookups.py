@@ -104,8 +104,9 @@ async def _with_balances(core: Core, rows: list[CardEntry]) -> list[CardView]:
     pictures = []
     for row in rows:
         picture = _card(row)
-        if row.id in found:
-            balance, as_of = found[row.id]
+        balance, as_of = found.get(row.id, (None, None))
+        # We may have read the card since the service last did: after a request of ours, we have.
+        if row.balance_at is None or (as_of is not None and as_of >= row.balance_at):
             picture = replace(picture, balance_usd=None if balance is None else str(balance), read_at=as_of)
         pictures.append(picture)
     return pictures

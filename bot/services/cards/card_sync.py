@@ -9,10 +9,17 @@ from decimal import Decimal
 from bot.domain.cards import DELETED, CardEntry
 from bot.partner.models import Card, CardWithBalance
 from bot.partner.ratelimit import Lane
+from bot.services import outbox_messages
 from bot.services.core import Core
-from storage.cards import cards
+from storage.cards import api_snapshots, cards
+from storage.requests import requests
+from storage.transaction import Tx
 
 SWEEP_BATCH = 500
+OWED = "owed_card:"
+"""Begins the name of the reading that says which card our own request has changed."""
+ACCOUNT_OWED = "owed_account"
+"""The reading that says that our own requests changed the account."""
 
 
 async def sync_cards(core: Core, program: str) -> int:
@@ -69,9 +76,30 @@ async def _keep_balances(core: Core, batch: list[tuple[str, Decimal, datetime]])
     return len(batch)
 
 
-async def refresh_card(core: Core, program: str, card_id: str) -> CardWithBalance:
-    """Read one card live and keep it in the directory. Raises PartnerError."""
-    found = await core.partners[program].card(card_id)
+async def owe_reading(tx: Tx, program: str, card_id: str, request_id: str) -> None:
+    """In the transaction of an outcome: this card has changed, and the account with it. Read soon, whatever dies."""
+    await api_snapshots.put(tx, program, f"{OWED}{card_id}", {"request": request_id})
+    await api_snapshots.put(tx, program, ACCOUNT_OWED, {})
+
+
+async def owed_readings(tx: Tx, program: str) -> dict[str, datetime]:
+    """The cards that our requests changed and that were not read whole since, by id: since when."""
+    return {name: kept.read_at for name, kept in (await api_snapshots.named(tx, program, OWED)).items()}
+
+
+async def give_up_reading(tx: Tx, program: str, card_id: str) -> None:
+    """The next sweep reads it with all others."""
+    await api_snapshots.drop(tx, program, f"{OWED}{card_id}")
+
+
+async def refresh_card(
+    core: Core, program: str, card_id: str, *, lane: Lane = Lane.PEOPLE
+) -> CardWithBalance:
+    """Read one card live and keep it in the directory. Raises PartnerError.
+
+    A card that has just been ordered may have no number yet: then its reading stays owed.
+    """
+    found = await core.partners[program].card(card_id, lane=lane)
     async with core.store.begin() as tx:
         entry = replace(
             _entry(program, found.card),
@@ -79,7 +107,20 @@ async def refresh_card(core: Core, program: str, card_id: str) -> CardWithBalanc
             balance_at=None if found.balance_usd is None else tx.now,
         )
         await cards.put_many(tx, program, [entry])
+        if entry.last4 and entry.status and entry.balance_usd is not None:
+            await _read_whole(tx, core, program, card_id)
     return found
+
+
+async def _read_whole(tx: Tx, core: Core, program: str, card_id: str) -> None:
+    """Nothing is owed any more; the message of the request that changed it shows what was missing."""
+    kept = await api_snapshots.get(tx, program, f"{OWED}{card_id}")
+    if kept is None:
+        return
+    await api_snapshots.drop(tx, program, f"{OWED}{card_id}")
+    request = await requests.get(tx, kept.value["request"])
+    if request is not None and request.subject != card_id:
+        await outbox_messages.redraw(tx, core, request)
 
 
 def _entry(program: str, card: Card) -> CardEntry:

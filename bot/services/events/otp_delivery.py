@@ -118,7 +118,8 @@ class Sender:
         async with self._core.store.begin() as tx:
             subject, body = f"code:{going.event_id}", {"person": going.person}
             await audit.record(tx, self._core, "system:codes", "code.sent", subject, body)
-            await alerts.resolve(tx, self._core, otp_alerts.THREE_DS.condition(going.event_id))
+            ended = otp_alerts.THREE_DS.ended("sent", card=going.label)
+            await alerts.resolve(tx, self._core, otp_alerts.THREE_DS.condition(going.event_id), ended=ended)
 
     async def _not_sent(self, going: Outgoing) -> None:
         async with self._core.store.begin() as tx:

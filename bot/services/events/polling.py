@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from bot.domain.alerts import account_alerts
 from bot.partner.errors import Forbidden, PartnerError, Unauthorized
@@ -33,6 +33,13 @@ POLLED = "polled:"
 _SILENT_AFTER = timedelta(minutes=3)
 _MISSED_POLLS = 3
 
+# A list of cards that was empty is read again after this long, then twice as long, …
+_FIRST_CARDS_AGAIN_S = 5.0
+# A card that our own request changed is read at every turn for so long, then each half minute, then by the sweep.
+_OWED_AT_ONCE = timedelta(minutes=2)
+_OWED_AGAIN_S = 30.0
+_OWED_FOR = timedelta(hours=1)
+
 Work = Callable[[str], Awaitable[None]]
 
 
@@ -46,6 +53,10 @@ class Poller:
         self._failures: dict[tuple[str, str], int] = {}
         self._rests_until: dict[tuple[str, str], float] = {}
         self._last_error: dict[str, str] = {}
+        self._with_cards: set[str] = set()
+        self._first_tries: dict[str, int] = {}
+        self._first_cards_at: dict[str, float] = {}
+        self._owed_read: dict[str, float] = {}
 
     async def account(self) -> None:
         """GET /me: float and allowance."""
@@ -64,6 +75,26 @@ class Poller:
         """Every card, a hundred a call: directory and statuses; then the balances, a thousand a call."""
         await self._each("cards", self._sweep_cards)
 
+    async def first_cards(self) -> None:
+        """Where no card was read since the start, soon again: an empty list may have been read too early."""
+        now = self._core.clock.monotonic()
+        for program in self._core.partners:
+            if program in self._with_cards or now < self._first_cards_at.get(program, float("-inf")):
+                continue
+            tries = self._first_tries[program] = self._first_tries.get(program, 0) + 1
+            self._first_cards_at[program] = now + min(
+                _LONGEST_REST_S, _FIRST_CARDS_AGAIN_S * 2 ** (tries - 1)
+            )
+            await self._one("cards", program, self._sweep_cards)
+
+    async def moved(self) -> None:
+        """What our own requests changed: the cards, and the account once for all of them."""
+        for program in self._core.partners:
+            try:
+                await self._read_moved(program)
+            except PartnerError as error:  # what is owed stays so
+                log.info("poll.moved_not_read", extra={"program": program, "error": str(error)})
+
     async def ledger(self) -> None:
         """The ledger adds up to the float."""
         await self._each("ledger", lambda program: ledger_rules.compare(self._core, program))
@@ -78,9 +109,35 @@ class Poller:
 
     async def _sweep_cards(self, program: str) -> None:
         begun_at = self._core.clock.now()
-        await card_sync.sync_cards(self._core, program)
+        if await card_sync.sync_cards(self._core, program):
+            self._with_cards.add(program)
         await card_rules.compare(self._core, program, begun_at)
         await card_sync.sweep_balances(self._core, program)
+
+    async def _read_moved(self, program: str) -> None:
+        async with self._core.store.read() as tx:
+            owed = await card_sync.owed_readings(tx, program)
+            account = await api_snapshots.get(tx, program, card_sync.ACCOUNT_OWED)
+        if account is not None:
+            await self._read_account(program)
+            async with self._core.store.begin() as tx:
+                now = await api_snapshots.get(tx, program, card_sync.ACCOUNT_OWED)
+                if now is not None and now.read_at == account.read_at:  # else it changed while it was read
+                    await api_snapshots.drop(tx, program, card_sync.ACCOUNT_OWED)
+        for card_id, since in owed.items():
+            await self._read_owed(program, card_id, since)
+
+    async def _read_owed(self, program: str, card_id: str, since: datetime) -> None:
+        """At every turn at first; a card that goes on without its number is asked for less and less."""
+        age = self._core.clock.now() - since
+        last, now = self._owed_read.get(card_id, float("-inf")), self._core.clock.monotonic()
+        if age > _OWED_FOR:
+            self._owed_read.pop(card_id, None)
+            async with self._core.store.begin() as tx:
+                await card_sync.give_up_reading(tx, program, card_id)
+        elif age < _OWED_AT_ONCE or now - last >= _OWED_AGAIN_S:
+            self._owed_read[card_id] = now
+            await card_sync.refresh_card(self._core, program, card_id, lane=Lane.BACKGROUND)
 
     async def _each(self, job: str, work: Work) -> None:
         await asyncio.gather(*(self._one(job, program, work) for program in self._core.partners))

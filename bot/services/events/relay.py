@@ -36,6 +36,8 @@ IDLE_S = 0.5
 BATCH = 256
 # Longer than two batches of timeouts take: one is taken while the one before it is sent.
 LEASE = timedelta(minutes=3)
+# So many events are named in an alert.
+_NAMED = 10
 _DESTINATIONS = "relay_destinations"
 _Answered = tuple[RelayDelivery, NotDelivered | None]
 
@@ -64,7 +66,8 @@ async def note_destinations(core: Core) -> None:
         await api_snapshots.put(tx, "", _DESTINATIONS, now)
         dropped = await rows.drop_destinations(tx, list(now))
         for name in set(before) - set(now):
-            await alerts.resolve(tx, core, delivery_alerts.RELAY_DEAD.condition(name))
+            for kind in (delivery_alerts.RELAY_DEAD, delivery_alerts.RELAY_UNREADABLE):
+                await alerts.resolve(tx, core, kind.condition(name), case="not a destination")
         body = {"before": dict(before), "now": now, "dropped": dropped}
         await audit.record(tx, core, "system:app", "relay.destinations", "relay", body)
         said = delivery_alerts.destinations_changed(before, now, dropped)
@@ -86,7 +89,8 @@ async def redeliver(core: Core, alert_id: str, slack_id: str) -> int:
         subject = f"relay:{alert.subject}"
         await audit.record(tx, core, slack_id, "relay.redelivered", subject, {"count": count})
         await alerts.thread_line(tx, core, alert, slack_id, f"{count} messages are sent again.")
-        await alerts.resolve(tx, core, alert.dedupe, actor=slack_id)
+        for kind in (delivery_alerts.RELAY_DEAD, delivery_alerts.RELAY_UNREADABLE):
+            await alerts.resolve(tx, core, kind.condition(alert.subject), actor=slack_id)
     return count
 
 
@@ -110,20 +114,21 @@ async def drop_dead(core: Core, kept_for: timedelta) -> int:
         for name, count in dropped.items():
             await audit.record(tx, core, "system:relay", "relay.dropped", f"relay:{name}", {"count": count})
             alert = await alert_rows.open_one(tx, delivery_alerts.RELAY_DEAD.condition(name))
+            await _tell_unreadable(tx, core, name)
             if alert is None:
                 continue
             text = f"{count} messages were dropped: nobody had them sent again in {kept_for.days} days."
             await alerts.thread_line(tx, core, alert, "system:relay", text)
             error = (await alerts.facts_of(tx, alert)).get("error", "not known")
-            await _tell_dead(tx, core, name, error)
+            await _tell_dead(tx, core, name, error, over="dropped")
     return sum(dropped.values())
 
 
-async def _tell_dead(tx: Tx, core: Core, name: str, error: str) -> None:
+async def _tell_dead(tx: Tx, core: Core, name: str, error: str, *, over: str = "") -> None:
     """The one alert of a destination that does not take its events, with how many wait for a person."""
     count = await rows.dead(tx, name)
     if not count:
-        await alerts.resolve(tx, core, delivery_alerts.RELAY_DEAD.condition(name))
+        await alerts.resolve(tx, core, delivery_alerts.RELAY_DEAD.condition(name), case=over)
         return
     said = delivery_alerts.RELAY_DEAD.says(destination=name, count=count, error=error)
     await alerts.keep(
@@ -134,6 +139,20 @@ async def _tell_dead(tx: Tx, core: Core, name: str, error: str) -> None:
         subject=name,
         facts={"error": error},
     )
+
+
+async def _tell_unreadable(tx: Tx, core: Core, name: str) -> None:
+    """The one alert of a destination with copies that nobody can open any more."""
+    condition = delivery_alerts.RELAY_UNREADABLE.condition(name)
+    events = await rows.unreadable(tx, name)
+    if not events:
+        await alerts.resolve(tx, core, condition)
+        return
+    more = f" and {len(events) - _NAMED} more" if len(events) > _NAMED else ""
+    said = delivery_alerts.RELAY_UNREADABLE.says(
+        destination=name, count=len(events), events=", ".join(events[:_NAMED]) + more
+    )
+    await alerts.keep(tx, core, said, condition=condition, subject=name)
 
 
 @dataclass(slots=True)
@@ -219,10 +238,15 @@ class Relay:
             given_up = [failure.error for failure in failures if failure.due_at is None]
             if given_up:
                 await _tell_dead(tx, self.core, destination.name, given_up[-1])
-            owed = await rows.take(tx, destination.name, limit=BATCH, lease=LEASE)
-        if owed:
+            taken = await rows.take(tx, destination.name, limit=BATCH, lease=LEASE)
+            if taken.unreadable:
+                log.error(
+                    "relay.unreadable", extra={"destination": destination.name, "events": taken.unreadable}
+                )
+                await _tell_unreadable(tx, self.core, destination.name)
+        if taken.deliveries:
             self.core.crash_point("relay.taken")
-        return owed
+        return taken.deliveries
 
     def _again(self, message: RelayDelivery, failure: NotDelivered, tx: Tx) -> datetime | None:
         if failure.status == 410:  # the receiver says that it wants no more of this

@@ -7,16 +7,17 @@ service's own log does not show it to anybody here.
 from __future__ import annotations
 
 import asyncio
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import timedelta
 
-from bot.domain.alerts import delivery_alerts
 from bot.partner.secret import Secret
 from bot.partner.webhooks import Delivery, DeliveryRefused, Malformed, NotGenuine, Stale, TooLarge, verify
-from bot.services import alerts
 from bot.services.core import Core
+from bot.services.events import refused_deliveries
 from bot.services.events.intake import Intake
+from bot.services.events.refused_deliveries import Refusal
 from bot.services.requests import local_facts
 from storage.events import webhook_secrets
 
@@ -24,16 +25,13 @@ from storage.events import webhook_secrets
 SECRETS_KEPT_S = 5.0
 ASKED_AGAIN_AFTER_S = 0.5
 REPEATS_NOTED_S = 30.0
-# How many refusals in how long are worth a person's look: rotation, a wrong clock, somebody trying.
-TROUBLE_AT = 5
-TROUBLE_WINDOW_S = 300.0
-# More than that in the window says nothing new.
-_COUNTED = 1000
+# More seconds than that in which something was refused say nothing new.
+_COUNTED = 400
 # What was signed before a rotation and is still on its way is taken for this long.
 PREVIOUS_TAKEN_FOR = timedelta(minutes=10)
 
 _CAUSES: Mapping[type[DeliveryRefused], str] = {
-    NotGenuine: "not signed with our secret",
+    NotGenuine: refused_deliveries.NOT_OURS,
     Stale: "a timestamp too far from our clock",
     TooLarge: "too large",
     Malformed: "not of an event's form",
@@ -48,7 +46,8 @@ class Webhooks:
         self._intake = intake
         self._secrets: dict[str, tuple[tuple[Secret, ...], float]] = {}
         self._reading: dict[str, asyncio.Task[tuple[Secret, ...]]] = {}
-        self._refused: dict[str, deque[tuple[float, str]]] = {}
+        self._refused: dict[str, deque[Refusal]] = {}
+        self._not_reported: set[str] = set()
         self._repeated: dict[str, float] = {}
 
     async def receive(self, program: str, raw: bytes, headers: Mapping[str, str]) -> bool:
@@ -106,21 +105,20 @@ class Webhooks:
     def _count(self, program: str, refusal: DeliveryRefused) -> None:
         if program in self._core.partners:
             counted = self._refused.setdefault(program, deque(maxlen=_COUNTED))
-            counted.append((self._core.clock.monotonic(), _CAUSES.get(type(refusal), str(refusal))))
+            at = self._core.clock.now().replace(microsecond=0)
+            cause = _CAUSES.get(type(refusal), str(refusal))
+            last = counted[-1] if counted else None
+            if last is not None and (last.at, last.cause) == (at, cause):
+                counted[-1] = replace(last, count=last.count + 1)
+            else:
+                counted.append(Refusal(at, cause))
+            self._not_reported.add(program)
 
     async def report(self) -> None:
         """An alert for each program whose deliveries are being refused; resolved when that has stopped."""
-        since = self._core.clock.monotonic() - TROUBLE_WINDOW_S
-        for program, counted in list(self._refused.items()):
-            while counted and counted[0][0] < since:
-                counted.popleft()
-            causes = Counter(cause for _, cause in counted)
-            condition = delivery_alerts.DELIVERIES_REFUSED.condition(program)
-            async with self._core.store.begin() as tx:
-                if causes.total() >= TROUBLE_AT:
-                    said = delivery_alerts.deliveries_refused(
-                        program, dict(causes.most_common()), self._core.clock.now()
-                    )
-                    await alerts.raise_(tx, self._core, said, condition=condition, subject=program)
-                elif not causes:
-                    await alerts.resolve(tx, self._core, condition)
+        since = self._core.clock.now() - refused_deliveries.WINDOW
+        for program in self._core.partners:
+            is_new = program in self._not_reported
+            self._not_reported.discard(program)
+            mine = [refusal for refusal in self._refused.get(program, ()) if refusal.at >= since]
+            await refused_deliveries.report(self._core, program, mine, is_new=is_new)

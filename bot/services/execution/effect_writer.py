@@ -12,7 +12,7 @@ from typing import assert_never
 from bot.domain.requests import Request
 from bot.outcomes import effects as e
 from bot.services import alerts, outbox_messages
-from bot.services.alerts import urgent_rules
+from bot.services.alerts import funding_rules, urgent_rules
 from bot.services.cards import details_link
 from bot.services.core import Core
 from bot.services.execution import webhook_secret
@@ -27,8 +27,8 @@ async def write(tx: Tx, core: Core, request: Request, found: Iterable[e.Effect])
         match effect:
             case e.SealSecret() | e.KeepSecret() | e.LoseSecret():
                 await webhook_secret.record(tx, core, request, effect)
-            case e.GrantLink():
-                await details_link.grant(tx, core, request)
+            case e.GrantLink() | e.FollowFunding():
+                await _begin(tx, core, request, effect)
             case e.AuditEntry():
                 await note(tx, core, request, effect.actor, effect.action, effect.body)
             case e.RedrawCard():
@@ -57,3 +57,11 @@ async def _alert(
             await urgent_rules.follow(tx, core, request, is_refused=effect.is_refused)
         case e.ResolveAlert():
             await alerts.resolve(tx, core, effect.condition)
+
+
+async def _begin(tx: Tx, core: Core, request: Request, effect: e.GrantLink | e.FollowFunding) -> None:
+    """What begins with this outcome and goes on by itself."""
+    if isinstance(effect, e.GrantLink):
+        await details_link.grant(tx, core, request)
+    else:
+        await funding_rules.answered(tx, core, request, effect.facts)

@@ -95,7 +95,7 @@ async def execute(core: Core, request_id: str) -> None:
 
 
 async def _refresh_card(core: Core, work: _Work, answered: _Answered) -> None:
-    """Show the card as it now is. A failed read costs nothing: the directory is read whole every few minutes."""
+    """Show the card as it now is. A failed read is made up for: the reading is owed."""
     card_id = work.operation.changed_card(answered.outcome)
     if card_id is None:
         return
@@ -263,6 +263,9 @@ async def _finish(core: Core, work: _Work, answered: _Answered) -> None:
             readable=readable,
             is_urgent=work.operation.handling.is_urgent,
         )
+        # Read from the facts as they are stored, so that a later reading of the same says the same.
+        facts = dict(outcome.facts) or work.request.outcome
+        progress = work.operation.progress(facts or {}) if change.event is Event.SUCCEED else None
         request = await requests.finish(
             tx,
             work.request,
@@ -270,7 +273,8 @@ async def _finish(core: Core, work: _Work, answered: _Answered) -> None:
             due_at=None if change.due_in is None else tx.now + change.due_in,
             outcome_unknown=change.outcome_unknown,
             needs_person=change.needs_person,
-            outcome=dict(outcome.facts) or work.request.outcome,
+            outcome=facts,
+            stage=progress.stage if progress else None,
             outcome_text=change.text,
             finished_at=tx.now if change.due_in is None else None,
         )
@@ -290,6 +294,9 @@ async def _finish(core: Core, work: _Work, answered: _Answered) -> None:
         of_kind = work.operation.effects(outcome)
         found = effects.of_outcome(request, change.event, outcome, sent=sent, of_kind=of_kind)
         await effect_writer.write(tx, core, request, found)
+        card_id = work.operation.changed_card(outcome)
+        if outcome.finding is Finding.SUCCEEDED and card_id is not None:
+            await card_sync.owe_reading(tx, request.program, card_id, request.id)
         core.crash_point("execution.finishing")
 
 

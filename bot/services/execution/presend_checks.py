@@ -136,7 +136,8 @@ def _quorum(core: Core, request: Request, whole: Request, words: list[Decision])
 
     `whole` is what people decided on: the request itself, or the batch that it is a row of.
     """
-    if not words or request.approved_at != max(d.decided_at for d in words):
+    # The deciding approval need not be the latest by the clock: a clock may have stepped back before it.
+    if request.approved_at is None or request.approved_at not in {d.decided_at for d in words}:
         return _TAMPERED
     if request.valid_until != request.approved_at + APPROVAL_VALID_FOR:
         return _TAMPERED

@@ -3,7 +3,8 @@
 The database holds what to draw, never the drawing, so a lost, doubled or late message shows the present state.
 """
 
-from bot.services.messages.delivery import MessageGone, Outbox, Posted, Publisher, SlackRefused, SlackTrouble
+from bot.services.messages.delivery import Outbox
+from bot.services.messages.publisher import MessageGone, Posted, Publisher, SlackRefused, SlackTrouble
 
 __all__ = [
     "MessageGone",
@@ -16,4 +17,5 @@ __all__ = [
     "digest",
     "reminders",
     "view_model_loader",
+    "waiting",
 ]

@@ -1,27 +1,35 @@
-"""Delivering what Slack is owed: one message at a time for each channel, never lost, doubled only
-after a crash between sending and marking, and healed then by reading our own metadata back.
+"""Delivering what Slack is owed: never lost, doubled only after a crash between sending and marking, and healed
+then by reading our own metadata back.
 
-A row says what to draw; the picture is read from the database at delivery, so the newest state wins
-whatever order rows come in.
+A row says what to draw; the view model is read from the database at delivery, so the newest state wins whatever
+order rows come in. Channels go side by side: trouble in one, however long, holds up no other. In one channel requests
+come before alerts, and alerts before lines. Whatever Slack does, a message waits and is tried again, at least every
+two minutes; only one that it can never take for its content is sent as plain text instead (`undeliverable`).
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from contextlib import suppress
-from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
-from typing import Protocol
+from collections.abc import Collection
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
 
+from bot.domain.errors import LookupFailed
 from bot.services import message_kinds as kinds
 from bot.services import outbox_messages
 from bot.services.cards import details_link
 from bot.services.core import Core
 from bot.services.message_kinds import EDITED_IN_PLACE, Form, MessageKind, Subject
-from bot.services.messages import view_model_loader
-from bot.view_models import DirectView, MessageView, RequestView
-from storage.messages import MessagePlace, OutboxRow, outbox
+from bot.services.messages import undeliverable, view_model_loader
+from bot.services.messages.lanes import Lane, Lanes, pause_s
+from bot.services.messages.publisher import MessageGone, Posted, Publisher, SlackRefused, SlackTrouble
+from bot.services.messages.undeliverable import Fate, Fault
+from bot.view_models import AlertView, DirectView, MessageView, RequestView
+from storage.errors import DatabaseFault
+from storage.messages import Due, MessagePlace, OutboxRow, alerts, outbox
+from storage.transaction import Tx
 
 log = logging.getLogger("countersign.outbox")
 
@@ -29,62 +37,10 @@ log = logging.getLogger("countersign.outbox")
 POST_SPACING_S = 1.0
 # How long an idle loop rests; the bell wakes it at once after a commit in this process.
 IDLE_S = 0.5
-READ_BACK_PAUSE_S = 2.0
-CARD_AWAITED_FOR = timedelta(hours=1)
-_BACKOFF = tuple(timedelta(seconds=s) for s in (1, 2, 5, 15, 30, 60, 120, 300))
-# A row is given up when Slack has refused it as it is this often; outages do not count.
-_REFUSALS = 5
-
-
-class SlackTrouble(Exception):
-    """Slack could not take it now: 429, 5xx, no answer. `retry_after_s` where Slack gave one.
-
-    `maybe_sent` = the call may have taken effect.
-    """
-
-    def __init__(self, message: str, *, retry_after_s: float | None = None, maybe_sent: bool = False) -> None:
-        super().__init__(message)
-        self.retry_after_s = retry_after_s
-        self.maybe_sent = maybe_sent
-
-
-class SlackRefused(Exception):
-    """Slack will not take this as it is (archived channel, bad blocks). The text is Slack's error code."""
-
-
-class MessageGone(Exception):
-    """The message to edit is not there any more."""
-
-
-@dataclass(frozen=True, slots=True)
-class Posted:
-    """Where the message is, and whether Slack refused its chart, so that it stands there in words."""
-
-    channel: str
-    ts: str
-    chart_refused: bool = False
-
-
-class Publisher(Protocol):
-    """Draws a picture and sends it. Raises SlackTrouble, SlackRefused, MessageGone."""
-
-    async def post(
-        self, picture: MessageView, *, channel: str, dedupe: str, thread_ts: str | None = None
-    ) -> Posted: ...
-
-    async def update(self, picture: MessageView, *, channel: str, ts: str) -> Posted: ...
-
-    async def open_direct(self, user: str) -> str:
-        """The channel id of the direct messages with this person."""
-        ...
-
-    async def find(
-        self, *, channel: str, dedupe: str, since: datetime, thread_ts: str | None = None
-    ) -> Posted | None:
-        """Our own message with this id in its metadata, where Slack shows one."""
-        ...
-
-    async def permalink(self, *, channel: str, ts: str) -> str | None: ...
+# So many rows of a lane are read at a time. With its pace a lane sends one, and then it is asked anew what is first.
+_EACH = 20
+# What cannot be drawn in so many tries is set aside.
+DRAWN_TRIES = 3
 
 
 class Outbox:
@@ -93,43 +49,233 @@ class Outbox:
     def __init__(self, core: Core, publisher: Publisher, *, spacing_s: float = POST_SPACING_S) -> None:
         self._core = core
         self._publisher = publisher
-        self._spacing_s = spacing_s
-        self._free_at: dict[str, float] = {}
-        self._heal_at = 0.0
+        self._lanes = Lanes(core.clock, spacing_s=spacing_s)
+        self._sending: dict[Lane, asyncio.Task[int]] = {}
+        self._in_hand: set[int] = set()
+        self._undrawn: dict[int, int] = {}
+        self._look_at: dict[int, tuple[float, int]] = {}
 
     async def run(self) -> None:
-        """Deliver until cancelled. What was left in mid-send, by whatever end, is read back first."""
-        while True:
-            self._core.outbox_bell.clear()
-            await self.heal()
-            if not await self.deliver_due():
-                # Not `wait_for`: in Python 3.11 it loses a cancellation that comes together with the bell.
-                with suppress(TimeoutError):
-                    async with asyncio.timeout(IDLE_S):
-                        await self._core.outbox_bell.wait()
+        """Deliver until cancelled. What was left in mid-send, by whatever end, is read back meanwhile."""
+        healing: asyncio.Task[None] | None = None
+        try:
+            while True:
+                self._core.outbox_bell.clear()
+                if healing is None or healing.done():
+                    if healing is not None:
+                        healing.result()
+                    healing = asyncio.create_task(self.heal(), name="outbox heal")
+                await self.deliver_due(to_the_end=False)
+        finally:
+            await self._stop_sending()
+            if healing is not None:
+                await _ended([healing])
+
+    async def deliver_due(self, *, to_the_end: bool = True) -> int:
+        """Deliver what is due in every lane that is free; returns how many rows were handled.
+
+        Not `to_the_end`: until one lane is through, something new is owed, or a moment has passed. A lane that hangs
+        then goes on, and holds up no other.
+        """
+        await self._start_due()
+        if to_the_end:
+            try:
+                if self._sending:
+                    await asyncio.wait(self._sending.values())
+                return self._collect()
+            finally:
+                await self._stop_sending()
+        bell = asyncio.create_task(self._core.outbox_bell.wait(), name="outbox bell")
+        try:
+            waited = {*self._sending.values(), bell}
+            await asyncio.wait(waited, timeout=IDLE_S, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            bell.cancel()
+        return self._collect()
+
+    async def _stop_sending(self) -> None:
+        """Nothing is sent that nobody marks."""
+        await _ended(self._sending.values())
+        self._sending.clear()
+
+    async def _start_due(self) -> None:
+        """Start each lane that is free and has something to send."""
+        async with self._core.store.read() as tx:
+            found = await outbox.sendable(tx, each=_EACH)
+        by_lane: dict[Lane, list[Due]] = {}
+        for due in found:
+            by_lane.setdefault(Lane.of(due), []).append(due)
+        for lane, queue in by_lane.items():
+            if lane not in self._sending and self._lanes.is_free(lane):
+                name = f"outbox {lane.channel}"
+                self._sending[lane] = asyncio.create_task(self._deliver_lane(lane, queue), name=name)
+
+    def _collect(self) -> int:
+        """Lanes that are through; raises what ended one of them."""
+        through = [lane for lane, task in self._sending.items() if task.done()]
+        return sum([self._sending.pop(lane).result() for lane in through])
+
+    async def _deliver_lane(self, lane: Lane, queue: list[Due]) -> int:
+        """In their order, as the pacing of the lane allows; trouble stops the lane."""
+        handled = 0
+        for due in queue:
+            if not self._lanes.is_free(lane):
+                break
+            handled += 1
+            self._in_hand.add(due.row.id)
+            try:
+                await self._deliver(due.row, lane)
+            except Exception:  # the database was away, most likely; read back before it is sent again
+                again_in_s = self._lanes.failed(lane)
+                log.exception("outbox.failed", extra={"row": due.row.id, "again_in_s": again_in_s})
+                break
+            finally:
+                self._in_hand.discard(due.row.id)
+        return handled
+
+    async def _deliver(self, row: OutboxRow, lane: Lane) -> None:
+        place = await self._place_of(row)
+        # Taken before the view model is read: a change committed after this owes a row of its own.
+        async with self._core.store.begin() as tx:
+            if not await outbox.sending(tx, row.id):
+                return
+        self._core.crash_point("outbox.sending")
+        try:
+            await self._draw_and_send(row, place, lane)
+        except MessageGone as gone:
+            await self._post_anew(row, gone)
+        except SlackTrouble as trouble:
+            await self._after_trouble(row, lane, trouble)
+        except LookupFailed as error:
+            await self._after_trouble(row, lane, SlackTrouble(str(error), only_this=True))
+        except SlackRefused as refusal:
+            await self._give_up(row, Fault(Fate.GIVEN_UP, str(refusal)))
+
+    async def _draw_and_send(self, row: OutboxRow, place: MessagePlace | None, lane: Lane) -> None:
+        """As it should be; where that cannot be, in plain text."""
+        fault: Fault | None = None
+        try:
+            view = await view_model_loader.row(self._core, row)
+            if view is None:
+                await self._drop(row, "its subject is gone")
+                return
+            posted = await self._send(row, view, place, lane)
+        except (MessageGone, SlackTrouble, LookupFailed, DatabaseFault):
+            raise
+        except SlackRefused as refusal:
+            if not refusal.plain:
+                raise
+            fault = Fault(Fate.NO_LAYOUT, str(refusal))
+            view = undeliverable.plain(row, refusal.plain, fault)
+            posted = await self._send(row, view, place, lane)
+        except Exception as error:  # a fault of ours, or of what is stored: nothing was sent
+            log.exception("outbox.not_drawn", extra={"row": row.id, "subject": row.subject})
+            tries = self._undrawn[row.id] = self._undrawn.get(row.id, 0) + 1
+            if tries < DRAWN_TRIES:
+                await self._later(row, pause_s(tries), f"not drawn: {type(error).__name__}")
+                return
+            fault = Fault(Fate.NOT_DRAWN, type(error).__name__)
+            view = undeliverable.stub(row, fault)
+            posted = await self._send(row, view, place, lane)
+        self._core.crash_point("outbox.sent")
+        self._lanes.worked(lane)
+        await self._mark_sent(row, posted, _version(view), fault)
+
+    async def _send(
+        self, row: OutboxRow, view: MessageView, place: MessagePlace | None, lane: Lane
+    ) -> Posted:
+        view = await self._linked(view)
+        if place is not None and row.kind in EDITED_IN_PLACE:
+            return await self._publisher.update(view, channel=place.channel, ts=place.ts)
+        self._lanes.posts(lane)
+        channel = row.channel or await self._publisher.open_direct(row.user or "")
+        thread = place.ts if place and row.kind == Form.LINE else None
+        return await self._publisher.post(view, channel=channel, dedupe=row.dedupe, thread_ts=thread)
+
+    async def _linked(self, view: MessageView) -> MessageView:
+        """With the addresses of the messages that it leads to, as far as they are in Slack."""
+        match view:
+            case DirectView():
+                return replace(view, link=await self._link(kinds.REQUEST_CARD, view.request.id) or None)
+            case RequestView(alert_id=alert_id) if alert_id:
+                return replace(view, alert_link=await self._link(kinds.ALERT, alert_id))
+            case AlertView(requests=about) if about:
+                links = [
+                    (request_id, await self._link(kinds.REQUEST_CARD, request_id)) for request_id in about
+                ]
+                return replace(view, links=tuple((request_id, link) for request_id, link in links if link))
+        return view
+
+    async def _link(self, kind: MessageKind, subject_id: str) -> str:
+        """The address of the one message of this kind about a subject; empty where there is none."""
+        async with self._core.store.read() as tx:
+            place = await outbox.place(tx, Subject(kind.about, subject_id).stored(), kind.form.value)
+        if place is None:
+            return ""
+        return await self._publisher.permalink(channel=place.channel, ts=place.ts) or ""
+
+    async def _post_anew(self, row: OutboxRow, gone: MessageGone) -> None:
+        """Where it was is nothing: a card is posted anew, and a line waits for the card that is."""
+        async with self._core.store.begin() as tx:
+            await outbox.forget_place(tx, row.subject, _place_kind(row) or row.kind)
+            await outbox.retry(tx, row.id, due_at=tx.now, error=f"the message was gone: {gone}")
+            if row.kind == Form.LINE:
+                await outbox_messages.post_anew(tx, self._core, Subject.read(row.subject), row.user)
+
+    async def _after_trouble(self, row: OutboxRow, lane: Lane, trouble: SlackTrouble) -> None:
+        if trouble.retry_after_s is not None:
+            pause = trouble.retry_after_s
+            self._lanes.rest(lane, pause)
+        elif trouble.only_this:
+            pause = pause_s(row.attempts)
+        else:
+            pause = self._lanes.failed(lane)
+        log.warning(
+            "outbox.trouble", extra={"row": row.id, "error": str(trouble), "again_in_s": round(pause, 1)}
+        )
+        if trouble.maybe_sent:  # left in mid-send: read back
+            self._look_at[row.id] = (self._core.clock.monotonic() + pause, 0)
+            await self._note(row, str(trouble))
+        else:
+            await self._later(row, pause, str(trouble))
+
+    async def _give_up(self, row: OutboxRow, fault: Fault) -> None:
+        log.error("outbox.refused", extra={"row": row.id, "error": fault.error, "subject": row.subject})
+        async with self._core.store.begin() as tx:
+            await outbox.drop(tx, row.id, fault.error)
+            await undeliverable.report(tx, self._core, row, fault)
+
+    # What was left between send and mark
 
     async def heal(self) -> None:
         """Rows left between send and mark: sent if Slack shows our id, else owed again.
 
-        Called between deliveries, so every row in mid-send is a left one. While Slack cannot be read
-        they stay as they are: posting again without looking would be the duplicate we avoid.
+        While Slack cannot be read they stay as they are: posting again without looking would be the duplicate we
+        avoid. What this process is sending just now is none of them.
         """
-        if self._core.clock.monotonic() < self._heal_at:
-            return
         async with self._core.store.read() as tx:
             stuck = await outbox.stuck(tx)
+        closed: set[str] = set()
         for row in stuck:
+            at, failures = self._look_at.get(row.id, (float("-inf"), 0))
+            channel = row.channel or f"@{row.user}"
+            if row.id in self._in_hand or channel in closed or self._core.clock.monotonic() < at:
+                continue
             try:
                 await self._heal_one(row)
-            except SlackTrouble as trouble:
-                self._heal_at = self._core.clock.monotonic() + (trouble.retry_after_s or READ_BACK_PAUSE_S)
-                log.warning("outbox.not_read_back", extra={"row": row.id, "error": str(trouble)})
-                return
+            except Exception as error:  # noqa: BLE001 - Slack or the database: the others are looked for all the same
+                closed.add(channel)
+                asked_for = error.retry_after_s if isinstance(error, SlackTrouble) else None
+                pause = pause_s(failures) if asked_for is None else asked_for
+                self._look_at[row.id] = (self._core.clock.monotonic() + pause, failures + 1)
+                log.warning("outbox.not_read_back", extra={"row": row.id, "error": str(error)})
+            else:
+                self._look_at.pop(row.id, None)
 
     async def _heal_one(self, row: OutboxRow) -> None:
         place = await self._place_of(row)
         if place is not None and row.kind in EDITED_IN_PLACE:
-            await self._later(row, timedelta(0), "edited once more")
+            await self._later(row, 0, "edited once more")
             return
         try:
             channel = row.channel or await self._publisher.open_direct(row.user or "")
@@ -137,118 +283,13 @@ class Outbox:
             found = await self._publisher.find(
                 channel=channel, dedupe=row.dedupe, since=row.created_at, thread_ts=thread
             )
-        except SlackRefused as error:
-            await self._later(row, _BACKOFF[-1], f"not read back: {error}")
+        except (SlackRefused, MessageGone) as error:
+            await self._later(row, pause_s(row.attempts), f"not read back: {error}")
             return
         if found is None:
-            await self._later(row, timedelta(0), "not found when read back")
+            await self._later(row, 0, "not found when read back")
         else:
-            await self._mark_sent(row, found, 0)
-
-    async def deliver_due(self) -> int:
-        """Deliver every row that is due and whose channel is free; returns how many rows were handled."""
-        async with self._core.store.read() as tx:
-            rows = await outbox.next_due(tx, limit=50)
-        by_channel: dict[str, list[OutboxRow]] = {}
-        for row in rows:
-            by_channel.setdefault(row.channel or f"@{row.user}", []).append(row)
-        done = await asyncio.gather(*(self._deliver_channel(key, queue) for key, queue in by_channel.items()))
-        return sum(done)
-
-    async def _deliver_channel(self, key: str, rows: list[OutboxRow]) -> int:
-        """In order; posts as the pacing of this channel allows, edits at once; trouble stops the channel."""
-        handled = 0
-        for row in rows:
-            place = await self._place_of(row)
-            edits = place is not None and row.kind in EDITED_IN_PLACE
-            if not edits and self._core.clock.monotonic() < self._free_at.get(key, 0.0):
-                continue
-            handled += 1
-            if not await self._deliver(row, key, place):
-                break
-        return handled
-
-    async def _deliver(self, row: OutboxRow, key: str, place: MessagePlace | None) -> bool:
-        if row.kind == Form.LINE and place is None:
-            await self._wait_for_card(row)
-            return True
-        # Taken before the picture is read: a change committed after this owes a row of its own.
-        async with self._core.store.begin() as tx:
-            if not await outbox.sending(tx, row.id):
-                return True
-        self._core.crash_point("outbox.sending")
-        picture = await view_model_loader.row(self._core, row)
-        if picture is None:
-            await self._drop(row, "its subject is gone")
-            return True
-        try:
-            posted = await self._send(row, picture, place, key)
-        except MessageGone:
-            async with self._core.store.begin() as tx:
-                await outbox.forget_place(tx, row.subject, _place_kind(row) or row.kind)
-            await self._later(row, timedelta(0), "the message was gone")
-            return True
-        except SlackTrouble as trouble:
-            await self._after_trouble(row, key, trouble)
-            return False
-        except SlackRefused as refusal:
-            await self._after_refusal(row, refusal)
-            return True
-        self._core.crash_point("outbox.sent")
-        await self._mark_sent(row, posted, _version(picture))
-        return True
-
-    async def _wait_for_card(self, row: OutboxRow) -> None:
-        """A line needs its card. A card that Slack refused for good takes its lines with it."""
-        async with self._core.store.begin() as tx:
-            if tx.now - row.created_at > CARD_AWAITED_FOR:
-                await outbox.drop(tx, row.id, "its card never came")
-            else:
-                await outbox.retry(
-                    tx, row.id, due_at=tx.now + timedelta(seconds=1), error="waits for the card"
-                )
-
-    async def _send(
-        self, row: OutboxRow, picture: MessageView, place: MessagePlace | None, key: str
-    ) -> Posted:
-        if place is not None and row.kind in EDITED_IN_PLACE:
-            return await self._publisher.update(picture, channel=place.channel, ts=place.ts)
-        self._free_at[key] = self._core.clock.monotonic() + self._spacing_s
-        if isinstance(picture, DirectView):
-            picture = replace(picture, link=await self._card_link(row))
-        channel = row.channel or await self._publisher.open_direct(row.user or "")
-        thread = place.ts if place and row.kind == Form.LINE else None
-        return await self._publisher.post(picture, channel=channel, dedupe=row.dedupe, thread_ts=thread)
-
-    async def _card_link(self, row: OutboxRow) -> str | None:
-        """Where the request's card is, for the person who is told of it elsewhere."""
-        async with self._core.store.read() as tx:
-            place = await outbox.place(tx, row.subject, kinds.REQUEST_CARD.form.value)
-        return None if place is None else await self._publisher.permalink(channel=place.channel, ts=place.ts)
-
-    async def _after_trouble(self, row: OutboxRow, key: str, trouble: SlackTrouble) -> None:
-        if trouble.retry_after_s is not None:
-            pause = timedelta(seconds=trouble.retry_after_s)
-            self._free_at[key] = self._core.clock.monotonic() + trouble.retry_after_s
-        else:
-            pause = _BACKOFF[min(row.attempts, len(_BACKOFF) - 1)]
-        log.warning(
-            "outbox.trouble",
-            extra={"row": row.id, "error": str(trouble), "again_in_s": pause.total_seconds()},
-        )
-        if trouble.maybe_sent:
-            self._heal_at = (
-                self._core.clock.monotonic() + pause.total_seconds()
-            )  # left in mid-send: read back
-        else:
-            await self._later(row, pause, str(trouble))
-
-    async def _after_refusal(self, row: OutboxRow, refusal: SlackRefused) -> None:
-        log.error("outbox.refused", extra={"row": row.id, "error": str(refusal), "subject": row.subject})
-        if row.attempts + 1 >= _REFUSALS:
-            await self._drop(row, str(refusal))
-        else:
-            await self._later(row, _BACKOFF[min(row.attempts + 2, len(_BACKOFF) - 1)], str(refusal))
+            await self._mark_sent(row, found, 0, None)
 
     async def _place_of(self, row: OutboxRow) -> MessagePlace | None:
         kind = _place_kind(row)
@@ -257,24 +298,50 @@ class Outbox:
         async with self._core.store.read() as tx:
             return await outbox.place(tx, row.subject, kind)
 
-    async def _mark_sent(self, row: OutboxRow, posted: Posted, version: int) -> None:
+    async def _mark_sent(self, row: OutboxRow, posted: Posted, version: int, fault: Fault | None) -> None:
+        self._undrawn.pop(row.id, None)
         async with self._core.store.begin() as tx:
             await outbox.sent(tx, row.id)
             kind = _kind_of(row)
             if kind is kinds.DETAILS_LINK:
                 await details_link.note_sent(tx, self._core, Subject.read(row.subject).id)
             if row.kind in EDITED_IN_PLACE:
+                is_first = await outbox.place(tx, row.subject, row.kind) is None
                 await outbox.put_place(tx, row.subject, row.kind, posted.channel, posted.ts, version)
+                if kind is kinds.ALERT and is_first:
+                    await self._link_requests(tx, Subject.read(row.subject).id)
             if kind is kinds.ALERT and posted.chart_refused:
                 await outbox_messages.alert_chart(tx, self._core, Subject.read(row.subject).id)
+            if fault is not None:
+                await undeliverable.report(tx, self._core, row, fault)
+            else:
+                await undeliverable.mended(tx, self._core, row)
 
-    async def _later(self, row: OutboxRow, pause: timedelta, error: str) -> None:
+    async def _link_requests(self, tx: Tx, alert_id: str) -> None:
+        """The alert has an address now: the messages of the requests it is about are drawn with it."""
+        alert = await alerts.get(tx, alert_id)
+        for request in await view_model_loader.requests_about(tx, self._core, alert) if alert else ():
+            await outbox_messages.redraw(tx, self._core, request)
+
+    async def _later(self, row: OutboxRow, seconds: float, error: str) -> None:
         async with self._core.store.begin() as tx:
-            await outbox.retry(tx, row.id, due_at=tx.now + pause, error=error)
+            await outbox.retry(tx, row.id, due_at=tx.now + timedelta(seconds=seconds), error=error)
+
+    async def _note(self, row: OutboxRow, error: str) -> None:
+        async with self._core.store.begin() as tx:
+            await outbox.note_error(tx, row.id, error)
 
     async def _drop(self, row: OutboxRow, error: str) -> None:
         async with self._core.store.begin() as tx:
             await outbox.drop(tx, row.id, error)
+
+
+async def _ended(tasks: Collection[asyncio.Task[Any]]) -> None:
+    """Cancel what still runs, and wait until it has ended."""
+    for task in tasks:
+        task.cancel()
+    if tasks:
+        await asyncio.wait(tasks)
 
 
 def _kind_of(row: OutboxRow) -> MessageKind | None:
@@ -287,5 +354,5 @@ def _place_kind(row: OutboxRow) -> str | None:
     return None if kind is None else kind.place
 
 
-def _version(picture: MessageView) -> int:
-    return picture.request.version if isinstance(picture, RequestView) else 0
+def _version(view: MessageView) -> int:
+    return view.request.version if isinstance(view, RequestView) else 0

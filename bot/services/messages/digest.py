@@ -56,7 +56,7 @@ async def _happened(tx: Tx, core: Core, since: datetime) -> list[Line]:
     if declined:
         lines.append(("Purchases declined", f"{declined:,}"))
     if made:
-        lines.append(("Requests made", _counted(Counter(str(r.state) for r in made))))
+        lines.append(("Requests made", _counted(Counter(r.word for r in made))))
         waiting = await requests.find(tx, states=(State.PENDING,), limit=_MOST)
         lines.append(("Waiting for a decision", f"{len(waiting)}"))
     return lines

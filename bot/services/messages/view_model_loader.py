@@ -6,11 +6,12 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from bot.domain.alerts import catalogue
+from bot.domain.alerts import catalogue, funding_alerts
 from bot.domain.errors import LookupFailed
 from bot.domain.ids import short_code
+from bot.domain.requests import Request, State
 from bot.services import message_kinds as kinds
-from bot.services.alerts import urgent_rules
+from bot.services.alerts import funding_rules, urgent_rules
 from bot.services.alerts import view_models as alert_view_models
 from bot.services.cards import details_link
 from bot.services.core import Core
@@ -32,7 +33,7 @@ from bot.view_models import (
     RequestView,
     ResultsView,
 )
-from storage.cards import api_snapshots
+from storage.cards import api_snapshots, cards
 from storage.messages import OutboxRow, alerts, outbox
 from storage.requests import decisions, requests
 from storage.transaction import Tx
@@ -54,7 +55,9 @@ async def row(core: Core, owed: OutboxRow) -> MessageView | None:
 async def _request_card(core: Core, request_id: str, _body: Body) -> RequestView | None:
     async with core.store.read() as tx:
         found = await requests.get(tx, request_id)
-        return None if found is None else await request_view_models.request(tx, core, found)
+        if found is None:
+            return None
+        return await request_view_models.request(tx, core, await with_new_card(tx, found))
 
 
 async def _request_line(core: Core, request_id: str, body: Body) -> LineView | None:
@@ -72,6 +75,17 @@ async def _request_line(core: Core, request_id: str, body: Body) -> LineView | N
         )
 
 
+async def with_new_card(tx: Tx, request: Request) -> Request:
+    """The same, saying that the card it made is ready, as soon as its number is known."""
+    card_id = (request.outcome or {}).get("card_id")
+    if request.state is not State.SUCCEEDED or card_id is None or card_id == request.subject:
+        return request
+    entry = await cards.get(tx, str(card_id))
+    if entry is None or not entry.last4:
+        return request
+    return replace(request, outcome_text=f"Card ••{entry.last4} is ready. {request.outcome_text}")
+
+
 async def _batch_results(core: Core, request_id: str, _body: Body) -> ResultsView | None:
     async with core.store.read() as tx:
         found = await requests.get(tx, request_id)
@@ -87,6 +101,7 @@ async def _requester_notice(core: Core, request_id: str, body: Body) -> DirectVi
         deciders = tuple(d.actor for d in await decisions.of(tx, found.id))
         paused = await programs.why_paused(tx, found.program)
         waiting = tuple(await urgent_rules.waiting_of(tx, found))
+        found = await with_new_card(tx, found)
         return DirectView(found, short_code(found.digest), actor, None, deciders, paused, waiting)
 
 
@@ -131,6 +146,8 @@ LOADERS: Mapping[MessageKind, Load] = {
     kinds.REQUEST_LINE: _request_line,
     kinds.BATCH_RESULTS: _batch_results,
     kinds.REQUESTER_NOTICE: _requester_notice,
+    kinds.REQUESTER_LINE: _request_line,
+    kinds.NOTICE_OF_ONE_CHANGE: _requester_notice,
     kinds.DETAILS_LINK: _details_link,
     kinds.ALERT: _alert,
     kinds.ALERT_LINE: _alert_line,
@@ -152,10 +169,18 @@ async def alert(tx: Tx, core: Core, alert_id: str) -> AlertView | None:
     found = await alerts.get(tx, alert_id)
     if found is None:
         return None
-    picture = alert_view_models.alert_picture(core, found)
+    about = tuple(request.id for request in await requests_about(tx, core, found))
+    picture = replace(alert_view_models.alert_picture(core, found), requests=about)
     if not catalogue.of(found.kind).has_float_chart:
         return picture
     return replace(picture, history=await float_history.of(tx, core, found.subject))
+
+
+async def requests_about(tx: Tx, core: Core, alert: alerts.Alert) -> list[Request]:
+    """The requests that what the alert is about came from; their messages and the alert's link each other."""
+    if alert.kind != funding_alerts.FUNDING.name:
+        return []
+    return await funding_rules.requests_of(tx, core, alert.subject)
 
 
 async def place(core: Core, request_id: str) -> outbox.MessagePlace | None:

@@ -56,7 +56,7 @@ async def _picture(
     zone: ZoneInfo | None = None,
 ) -> FloatView:
     async with core.store.read() as tx:
-        hold = await requests.pending_hold(tx, program, core.float_kinds)
+        hold = await requests.pending_hold(tx, program, core.float_kinds, core.policy.limits)
         past = await float_history.of(tx, core, program, period, zone)
         runway = await _runway(tx, core, program, kept, hold)
     value = kept.value

@@ -8,7 +8,7 @@ from decimal import Decimal
 from bot import operations
 from bot.domain.alerts import alert_rules
 from bot.domain.errors import NotFound
-from bot.operations import reason_in_words
+from bot.operations import reason_in_words, stage_of
 from bot.partner.calls import account as account_calls
 from bot.partner.models import Funding
 from bot.services.alerts import funding_rules
@@ -62,6 +62,7 @@ async def _picture(tx: Tx, core: Core, funding: Funding, took: list[timedelta]) 
         network=funding.network,
         tx_hash=funding.tx_hash,
         status=funding.status,
+        word=stage_of(funding.status, funding.reason).value,
         words=reason_in_words(funding.status, funding.reason),
         token=funding.token,
         amount_usd=_text(funding.amount_usd),

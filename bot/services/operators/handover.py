@@ -31,7 +31,7 @@ async def give(core: Core, slack_id: str, note: str) -> Alert:
     note = _words(note) if note.strip() else ""
     async with core.store.begin() as tx:
         for earlier in await alert_rows.open_of(tx, people_alerts.HANDOVER.name):
-            await alerts.resolve(tx, core, earlier.dedupe, actor=actor.id)
+            await alerts.resolve(tx, core, earlier.dedupe, actor=actor.id, case="next")
         sections = await _open(tx, core)
         text = "\n".join([*([note, ""] if note else []), *sections])
         said = people_alerts.HANDOVER.says(who=actor.name, note_and_what_is_open=text)

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from datetime import timedelta
 
+from bot.domain.alerts import delivery_alerts
 from bot.services.core import Core
+from bot.services.message_kinds import Form
+from bot.services.messages import waiting as waiting_messages
 from storage.cards import api_snapshots
+from storage.messages import Waiting, outbox
 from storage.operators import programs
 
 # Two missed polls are a hiccup; the third says that nobody is watching.
 _MISSED_POLLS = 3
+_LOOKED_AT = 50
 
 
 async def keys_work(core: Core) -> str | None:
@@ -17,6 +22,28 @@ async def keys_work(core: Core) -> str | None:
     async with core.store.read() as tx:
         paused = [p.name for p in await programs.all(tx) if p.paused_reason]
     return f"The API does not take the key of {', '.join(paused)}: nothing is sent." if paused else None
+
+
+async def messages_go_out(core: Core) -> str | None:
+    """No message has waited for Slack for long, and somebody sends them."""
+    async with core.store.read() as tx:
+        waiting = await outbox.waiting(tx)
+        due = await outbox.next_due(tx, limit=_LOOKED_AT)
+        last_sent = await outbox.last_sent_at(tx)
+        late = tx.now - waiting_messages.LATE_AFTER
+    if waiting is not None and waiting.since < late:
+        return messages_wait(waiting)
+    if last_sent is not None and last_sent >= late:
+        return None  # many wait their turn: Slack takes one a second
+    untried = [row for row in due if row.kind != Form.LINE and row.due_at < late]
+    return f"{len(untried)} messages are due and nothing sends them." if untried else None
+
+
+def messages_wait(waiting: Waiting) -> str:
+    """How many messages wait, since when, what Slack says of them, and what to do."""
+    messages = "1 message waits" if waiting.count == 1 else f"{waiting.count:,} messages wait"
+    advice = delivery_alerts.advice_for(waiting.error)
+    return f"{messages} for Slack since {waiting.since:%Y-%m-%d %H:%M:%S} UTC: {waiting.error}. {advice}"
 
 
 async def poller_runs(core: Core, every: timedelta) -> str | None:

@@ -63,7 +63,7 @@ async def _requests(core: Core, wish: Wish) -> Records:
                 request.parent_id,
                 request.program,
                 request.kind,
-                str(request.state),
+                request.word,
                 request.summary,
                 request.subject_label,
                 request.exposure_usd,

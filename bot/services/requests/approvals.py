@@ -14,9 +14,10 @@ from bot.domain.errors import (
     InvalidInput,
     NotAllowed,
     NotFound,
+    OverLimit,
     Stale,
 )
-from bot.domain.limits import require_room
+from bot.domain.limits import never_approvable, require_room
 from bot.domain.people import APPROVAL_VALID_FOR, Actor, Standing
 from bot.domain.requests import (
     TERMINAL,
@@ -38,7 +39,7 @@ from bot.services.audit import audited_refusal
 from bot.services.core import Core
 from bot.services.requests import batch_approval, batch_rows
 from bot.services.requests.lifecycle import close, existing, note
-from bot.services.requests.signed_decisions import given, signed
+from bot.services.requests.signed_decisions import newest_words, signed
 from storage.requests import Draft, decisions, drafts, requests
 from storage.transaction import Tx
 
@@ -81,6 +82,7 @@ async def _approve(
         )
         if not verdict.counts:
             raise refusal_of(core, request, verdict)
+        _require_possible(core, request)
         decision = signed(tx, core, request, DecisionKind.APPROVE, actor)
         if verdict.reason is Reason.SETTLES:
             await _within_limits(tx, core, request, [*earlier, decision])
@@ -132,6 +134,12 @@ def refusal_of(core: Core, request: Request, verdict: Verdict) -> CountersignErr
             return Stale(f"{request.id} is {request.state} already.")
         case reason:
             return people.not_second(core, reason)
+
+
+def _require_possible(core: Core, request: Request) -> None:
+    """A request of before its limit: no first approval is taken that no last one can follow. Raises `OverLimit`."""
+    if why := never_approvable(core.policy.limits, request.exposure_usd):
+        raise OverLimit(why)
 
 
 async def _within_limits(tx: Tx, core: Core, request: Request, approvals: list[Decision]) -> None:
@@ -211,10 +219,11 @@ def require_happened(request: Request) -> None:
 
 
 async def resolve(core: Core, request_id: str, slack_id: str, *, verdict: str, evidence: str) -> Request:
-    """A person's verdict on an unresolved outcome; it holds once two people said the same.
+    """A person's verdict on an unresolved outcome; it holds once the newest words of two people agree.
 
     One of the two must be an approver who did not ask. `verdict` is "succeeded" or "failed"; `evidence`
-    is what they saw, in words. Raises `InvalidInput`.
+    is what they saw, in words. A person may correct what they said. Raises `InvalidInput`, and
+    `AlreadyDecided` for the same word again where it settles nothing.
     """
     if verdict not in ("succeeded", "failed"):
         raise InvalidInput("verdict", "Choose whether it happened or not.")
@@ -230,27 +239,45 @@ async def resolve(core: Core, request_id: str, slack_id: str, *, verdict: str, e
                 raise Stale(f"Resolve the rows of {request.id} whose outcome is not known; it follows them.")
             if actor.id != request.requester:
                 people.require_approver(core, actor, standing)
+            before = newest_words(tx.vault, request, await decisions.of(tx, request.id)).get(actor.id)
             decision = signed(
-                tx, core, request, DecisionKind.RESOLVE, actor, reason=evidence, verdict=verdict
+                tx,
+                core,
+                request,
+                DecisionKind.RESOLVE,
+                actor,
+                reason=evidence,
+                verdict=verdict,
+                after=before.decided_at if before else None,
             )
             await decisions.insert(tx, decision)
-            return await _settle_by_hand(tx, core, request, decision, standing)
+            return await _settle_by_hand(tx, core, request, decision, before, standing)
 
 
 async def _settle_by_hand(
-    tx: Tx, core: Core, request: Request, decision: Decision, standing: Standing
+    tx: Tx,
+    core: Core,
+    request: Request,
+    decision: Decision,
+    before: Decision | None,
+    standing: Standing,
 ) -> Request:
-    said = given(tx.vault, request, await decisions.of(tx, request.id), DecisionKind.RESOLVE)
+    """End it where two people agree now. `before` is what the same person said until now."""
+    said = newest_words(tx.vault, request, await decisions.of(tx, request.id)).values()
     people_of_it = {d.actor for d in said if d.verdict == decision.verdict}
+    word = {"verdict": decision.verdict, "mac": decision.mac}
     if not two_agree(people_of_it, asked_by=request.requester, standing=standing):
+        if before is not None and before.verdict == decision.verdict:
+            raise AlreadyDecided(
+                f"You said {decision.verdict} already. A second person has to say the same; to correct yourself,"
+                " choose the other outcome."
+            )
         request = await requests.touch(tx, request)
-        await note(
-            tx, core, request, decision.actor, "request.resolution_proposed", {"verdict": decision.verdict}
-        )
+        await note(tx, core, request, decision.actor, "request.resolution_proposed", word)
         await outbox_messages.card(tx, core, request)
-        await outbox_messages.line(
-            tx, core, request, "resolution", actor=decision.actor, tag=decision.actor, text=decision.reason
-        )
+        line = "resolution" if before is None else "resolution_corrected"
+        text = f"{decision.verdict}: {decision.reason}"
+        await outbox_messages.line(tx, core, request, line, actor=decision.actor, tag=decision.id, text=text)
         return request
     event = Event.SUCCEED if decision.verdict == "succeeded" else Event.FAIL
     happened = "it happened" if event is Event.SUCCEED else "nothing moved, or it came back"
@@ -268,7 +295,7 @@ async def _settle_by_hand(
         fence=request.fence + 1,  # an executor that is looking at it just now must not write over this
     )
     await requests.purge(tx, request.id)
-    await note(tx, core, moved, decision.actor, "request.resolved_by_hand", {"verdict": decision.verdict})
+    await note(tx, core, moved, decision.actor, "request.resolved_by_hand", word)
     await alerts.resolve(tx, core, request_alerts.UNRESOLVED.condition(request.id))
     await urgent_rules.follow(tx, core, moved)
     await outbox_messages.card(tx, core, moved)
@@ -313,4 +340,5 @@ async def require_may_approve(core: Core, request_id: str, slack_id: str) -> Sta
             )
         if not verdict.counts:
             raise refusal_of(core, request, verdict)
+        _require_possible(core, request)
         return standing

@@ -9,20 +9,27 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any
 
+from bot.domain.cards import HEADERS
 from bot.domain.errors import InvalidFields, NotFound
+from bot.domain.limits import never_fits
+from bot.domain.money import InvalidAmount, exact_sum, with_point
 from bot.domain.requests import Column, Problem, State, Unreadable, batch_csv
 from bot.domain.visibility import may_see_form
-from bot.operations import Operation, refuse_card_number
+from bot.operations import Operation, readers, refuse_card_number
 from bot.services.audit import audited_refusal
 from bot.services.core import Core
 from bot.services.requests import batch_rows
-from bot.services.requests.drafts import resolve_card
+from bot.services.requests.drafts import over_limit, resolve_card
 from storage.requests import Draft, drafts, requests
 from storage.transaction import Tx
 
 _DRAFT = "bulk:"
+_BY_HEADER = {batch_csv.header_key(header): by for header, by in HEADERS.items()}
+# Spreadsheets put semicolons between cells where a comma stands before the cents.
+_COMMA_BEFORE_CENTS = ";"
 _NOTHING_CAME = frozenset({State.FAILED, State.CANCELLED, State.EXPIRED, State.REJECTED})
 
 
@@ -149,9 +156,16 @@ async def _checked(
     if len(programs) > 1:
         where = ", ".join(f"{name} (line {line})" for name, line in programs.items())
         problems.append(Problem(0, f"The cards are of several programs: {where}. Make a list for each."))
+    never = never_fits(core.policy.limits, _total_usd(cls, found))
+    if never and not problems:
+        problems.append(Problem(0, f"All rows together: {never}"))
     if problems:
         raise Unreadable(problems)
     return tuple(found), next(iter(programs))
+
+
+def _total_usd(cls: type[Operation], rows: Iterable[DraftRow]) -> Decimal:
+    return exact_sum(cls(row.values, row.label).exposure_usd() for row in rows)
 
 
 def _again(cls: type[Operation], label: str, line: int) -> str:
@@ -164,17 +178,26 @@ async def _row(tx: Tx, core: Core, cls: type[Operation], row: batch_csv.Row) -> 
     errors: dict[str, str] = {}
     values: dict[str, str] = {}
     label, program = "", core.default_program
+    texts = dict(row.texts)
+    for field in cls.fields:
+        if field.parse is readers.amount and row.delimiter == _COMMA_BEFORE_CENTS:
+            try:
+                texts[field.name] = with_point(texts.get(field.name, ""))
+            except InvalidAmount as error:
+                errors[field.name] = str(error)
     try:
-        values = cls.parse(row.texts)
+        values = cls.parse(texts)
     except InvalidFields as found:
-        errors.update(found.errors)
+        errors = {**found.errors, **errors}
     for field in cls.fields:
         if field.card and field.name not in errors:
             try:
-                entry = await resolve_card(tx, row.texts.get(field.name) or "")
+                by = _BY_HEADER.get(row.headers.get(field.name, ""))
+                entry = await resolve_card(tx, row.texts.get(field.name) or "", by)
                 values[field.name], label, program = entry.id, entry.label, entry.program
             except (NotFound, ValueError) as error:
                 errors[field.name] = str(error)
+    errors = over_limit(core, cls, values) | errors
     if errors:
         raise InvalidFields(errors)
     return DraftRow(row.line, values, label), program

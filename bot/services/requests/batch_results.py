@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Collection
 from dataclasses import replace
 
 from bot.domain.money import line
@@ -50,12 +51,15 @@ def _row(row: Request) -> BulkRowView:
     )
 
 
-def effect(core: Core, found: Request, facts: Facts) -> tuple[tuple[Line, ...], tuple[Concern, ...]]:
+def effect(
+    core: Core, found: Request, facts: Facts, *, left_out: Collection[int] = ()
+) -> tuple[tuple[Line, ...], tuple[Concern, ...]]:
     """What a batch does and what speaks against it, by these facts."""
     rows = found.rows or 0
     cls = core.kinds[found.kind]
     lines = batch_summary.lines(cls, rows, found.exposure_usd, facts)
-    return tuple(lines), tuple(batch_summary.concerns(cls, rows, found.exposure_usd, facts))
+    told = batch_summary.concerns(cls, rows, found.exposure_usd, facts, left_out=left_out)
+    return tuple(lines), tuple(told)
 
 
 async def rows_in_full(tx: Tx, core: Core, found: Request) -> tuple[BulkRowView, ...]:

@@ -11,10 +11,11 @@ from dataclasses import replace
 from typing import Any
 
 from bot.domain.errors import NotAllowed, NotFound, Stale
+from bot.domain.limits import require_possible
 from bot.domain.money import exact_sum
 from bot.domain.people import approved_while_paused
 from bot.domain.requests import Event, Request, State, counted, digest_of_rows, who_may_be_second
-from bot.operations import Concern, Operation
+from bot.operations import Concern
 from bot.partner.codec import encode
 from bot.services import outbox_messages, people
 from bot.services.audit import audited_refusal
@@ -26,13 +27,11 @@ from bot.services.requests.batch_reading import Read, of_draft
 from bot.services.requests.lifecycle import FIRST_REMINDER, existing, free_id, note, record
 from bot.services.requests.signatures import body_mac, digest_of
 from bot.view_models import BulkPreviewView, BulkRowView
-from storage.cards import cards
 from storage.requests import Draft, decisions, requests
 from storage.requests import drafts as draft_rows
 from storage.transaction import Tx
 
 _LEFT_OUT = "Left out by the requester before the approval. Nothing was sent."
-_UNUSABLE = frozenset({"DELETED", "BLOCKED", "EXPIRED"})
 _MOST_LINES_TOLD = 10
 _GONE = "This was submitted already, or the draft is gone. Look at /requests before asking again."
 
@@ -49,13 +48,16 @@ async def preview(core: Core, draft_id: str, slack_id: str) -> BulkPreviewView:
     standing = await people.standing_lately(core)
     operations = read.operations
     total_usd = exact_sum(operation.exposure_usd() for operation in operations)
+    require_possible(core.policy.limits, total_usd)
     async with core.store.begin() as tx:
-        facts = {**live_facts, **await _house_facts(tx, core, read, operations, draft.program)}
+        facts = {**live_facts, **await _house_facts(tx, core, read, draft.program)}
         await draft_rows.put(tx, replace(draft, facts=facts))
         limits = await drafts.limit_lines(tx, core, total_usd, slack_id)
+        over = await drafts.limit_warnings(tx, core, total_usd, slack_id)
         paused = await programs.why_paused(tx, draft.program)
     kind, rows = read.cls.kind, len(operations)
-    concerns = batch_summary.concerns(read.cls, rows, total_usd, facts)
+    warnings = batch_summary.by_number(batch_summary.of_facts(facts))
+    concerns = [*over, *batch_summary.concerns(read.cls, rows, total_usd, facts)]
     if paused:
         concerns.insert(0, Concern(approved_while_paused(paused)))
     return BulkPreviewView(
@@ -68,7 +70,12 @@ async def preview(core: Core, draft_id: str, slack_id: str) -> BulkPreviewView:
         lines=(*batch_summary.lines(read.cls, rows, total_usd, facts), *limits),
         concerns=tuple(concerns),
         rows=tuple(
-            BulkRowView(number=number, line=row.line, summary=operation.summary())
+            BulkRowView(
+                number=number,
+                line=row.line,
+                summary=operation.summary(),
+                warnings=warnings.get(number, ()),
+            )
             for number, (row, operation) in enumerate(zip(read.rows, operations, strict=True), 1)
         ),
         approvals_needed=core.policy.of(kind).approvals_needed(total_usd),
@@ -78,49 +85,11 @@ async def preview(core: Core, draft_id: str, slack_id: str) -> BulkPreviewView:
     )
 
 
-async def _house_facts(
-    tx: Tx, core: Core, read: Read, operations: Sequence[Operation], program: str
-) -> dict[str, Any]:
-    """What our own records say of each row, and the warnings that follow, with the lines they are about."""
-    by_row = [await drafts.on_target(tx, operation) for operation in operations]
-    entries = [await cards.get(tx, o.subject) if o.has_card else None for o in operations]
-    statuses = [entry.status if entry else None for entry in entries]
-    numbers = [row.line for row in read.rows]
-    pay_twice = [n for n, facts in zip(numbers, by_row, strict=True) if facts["unresolved"]]
-    similar = [n for n, facts in zip(numbers, by_row, strict=True) if facts["similar"]]
-    unusable = [n for n, status in zip(numbers, statuses, strict=True) if status in _UNUSABLE]
-    frozen = [n for n, status in zip(numbers, statuses, strict=True) if status == "FROZEN"]
-    told = (
-        (unusable, "the card is closed, blocked or expired, so nothing will be sent"),
-        (
-            pay_twice,
-            "another request on the same card has no known outcome yet, so nothing will be sent meanwhile",
-        ),
-        (similar, "the same was asked for within 24 hours"),
-        (_twins(read), "the same name or reference stands on another line"),
-        (frozen, read.cls.of_many().on_frozen),
-    )
-    return {
-        "pending_usd": str((await requests.pending_hold(tx, program, core.float_kinds)).usd),
-        "by_row": by_row,
-        "warnings": [f"{_lines(found)}: {text}." for found, text in told if found],
-    }
-
-
-def _twins(read: Read) -> list[int]:
-    """Lines of rows that share what two of them should not, such as the name on two orders."""
-    seen: dict[tuple[str, str], list[int]] = {}
-    for row in read.rows:
-        for field in read.cls.of_many().twins:
-            if row.values.get(field):
-                seen.setdefault((field, row.values[field]), []).append(row.line)
-    return sorted({line for lines in seen.values() if len(lines) > 1 for line in lines})
-
-
-def _lines(numbers: Sequence[int]) -> str:
-    shown = ", ".join(map(str, numbers[:_MOST_LINES_TOLD]))
-    more = f" and {len(numbers) - _MOST_LINES_TOLD} more" if len(numbers) > _MOST_LINES_TOLD else ""
-    return f"{'Line' if len(numbers) == 1 else 'Lines'} {shown}{more}"
+async def _house_facts(tx: Tx, core: Core, read: Read, program: str) -> dict[str, Any]:
+    """What our own records say of the whole and of each row, and the warnings that follow."""
+    by_row, found = await batch_summary.look(tx, dict(enumerate(read.operations, 1)))
+    hold = await requests.pending_hold(tx, program, core.float_kinds, core.policy.limits)
+    return {"pending_usd": str(hold.usd), "by_row": by_row, "warnings": batch_summary.kept(found)}
 
 
 async def submit(core: Core, draft_id: str, slack_id: str, *, reason: str) -> Request:
@@ -131,13 +100,16 @@ async def submit(core: Core, draft_id: str, slack_id: str, *, reason: str) -> Re
         read = of_draft(core, draft, slack_id)
         if draft is None or read is None or not draft.facts:
             raise Stale(_GONE)
-        draft = replace(draft, kind=read.cls.kind, reason=reason)
+        # Read again: what changed since the preview is seen by those who approve.
+        facts = {**draft.facts, **await _house_facts(tx, core, read, draft.program)}
+        draft = replace(draft, kind=read.cls.kind, reason=reason, facts=facts)
         parent_id = await free_id(tx, core)
         made = [
             await record(tx, core, _draft_of_row(draft, read, index), actor, parent_id=parent_id)
             for index in range(len(read.rows))
         ]
         batch = _batch(core, tx, parent_id, draft, made)
+        require_possible(core.policy.limits, batch.exposure_usd)
         await requests.insert(tx, batch, private={}, body=_no_body())
         body = {"exposure_usd": str(batch.exposure_usd), "rows": [row.id for row in made]}
         await note(tx, core, batch, actor.id, "request.submitted", body)

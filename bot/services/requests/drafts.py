@@ -6,19 +6,20 @@ a restart and no personal detail travels through Slack's hidden fields.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from decimal import Decimal
 from typing import Any
 
 from bot.domain.card_details import NOT_SET_UP
-from bot.domain.cards import CardEntry
+from bot.domain.cards import CardEntry, NamedBy
 from bot.domain.errors import InvalidFields, NotFound
+from bot.domain.limits import never_fits, require_possible
 from bot.domain.money import format_usd
 from bot.domain.people import approved_while_paused
 from bot.domain.requests import OPEN, Request, State, who_may_be_second
-from bot.operations import Concern, Facts, Line, Operation, read_reason, refuse_card_number
+from bot.operations import Concern, Facts, Line, Operation, read_reason, readers, refuse_card_number
 from bot.services import people
 from bot.services.audit import audited_refusal
 from bot.services.core import Core
@@ -29,6 +30,7 @@ from storage.requests import Draft, drafts, requests
 from storage.transaction import Tx
 
 SIMILAR_WITHIN = timedelta(hours=24)
+_MOST_CANDIDATES = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +101,7 @@ async def _begin(
                     errors.update(cls.misfits(values, entry))
                 except (NotFound, ValueError) as error:
                     errors[field.name] = str(error)
+        errors = over_limit(core, cls, values) | errors
         if errors:
             raise InvalidFields(errors)
         draft = Draft(
@@ -117,20 +120,36 @@ async def _begin(
     return draft
 
 
-async def resolve_card(tx: Tx, text: str) -> CardEntry:
-    """The one card that `text` names.
+def over_limit(core: Core, cls: type[Operation], values: Mapping[str, str]) -> dict[str, str]:
+    """The error on the field of the amount where nobody could ever approve so much; empty where it may fit."""
+    field = next((f.name for f in cls.fields if f.parse is readers.amount), "")
+    never = never_fits(core.policy.limits, cls(values).exposure_usd()) if field in values else ""
+    return {field: never} if never else {}
+
+
+async def resolve_card(tx: Tx, text: str, by: NamedBy | None = None) -> CardEntry:
+    """The one card that `text` names; by its last four, reference, id or holder alone where `by` says so.
 
     Raises `NotFound`, with the candidates where there are several, and ValueError for a card number.
     """
-    found = await cards.match(tx, text.strip())
+    found = await cards.match(tx, text, by)
     if len(found) == 1:
         return found[0]
     refuse_card_number(text)
+    written = text[:60]
+    if not found and by is not None:
+        raise NotFound(f"No card has the {by} “{written}”.")
     if not found:
-        raise NotFound(f"No card matches “{text[:60]}”. Name it by last four digits, name, reference or id.")
-    shown = "; ".join(c.label + (f" ({c.partner_ref})" if c.partner_ref else "") for c in found[:5])
-    more = f" and {len(found) - 5} more" if len(found) > 5 else ""
-    raise NotFound(f"“{text[:60]}” fits {len(found)} cards: {shown}{more}. Give the reference or the id.")
+        raise NotFound(f"No card matches “{written}”. Name it by last four digits, name, reference or id.")
+    shown = "; ".join(map(_candidate, found[:_MOST_CANDIDATES]))
+    more = f"; and {len(found) - _MOST_CANDIDATES} more" if len(found) > _MOST_CANDIDATES else ""
+    raise NotFound(f"“{written}” fits {len(found)} cards: {shown}{more}. Give the id of the one you mean.")
+
+
+def _candidate(entry: CardEntry) -> str:
+    """`ALICE MOREAU ••4242 (reference TEAM-7, id …)`: enough to tell it apart, and to name it."""
+    reference = f"reference {entry.partner_ref}, " if entry.partner_ref else ""
+    return f"{entry.label} ({reference}id {entry.id})"
 
 
 async def preview(core: Core, draft_id: str) -> Preview:
@@ -148,12 +167,14 @@ async def preview(core: Core, draft_id: str) -> Preview:
     standing = await people.standing_lately(core)
     draft = replace(draft, values={**draft.values, **operation.learned(facts)})
     operation = operation_of(core, draft)
+    require_possible(core.policy.limits, operation.exposure_usd())
     async with core.store.begin() as tx:
         facts |= await house_facts(tx, core, operation, draft.program)
         facts |= await local_facts.facts(tx, operation, draft.program)
         draft = replace(draft, facts=facts)
         await drafts.put(tx, draft)
         lines = [*operation.lines(facts), *await house_lines(tx, core, operation, facts, draft.owner)]
+        over = await limit_warnings(tx, core, operation.exposure_usd(), draft.owner)
         paused = await programs.why_paused(tx, draft.program)
     return Preview(
         draft=draft,
@@ -161,6 +182,7 @@ async def preview(core: Core, draft_id: str) -> Preview:
         lines=tuple(lines),
         concerns=(
             *((Concern(approved_while_paused(paused)),) if paused else ()),
+            *over,
             *operation.concerns(facts),
             *house_concerns(operation, facts),
         ),
@@ -174,20 +196,24 @@ async def house_facts(tx: Tx, core: Core, operation: Operation, program: str) ->
     """What our own records say: open and similar requests on the same target, what is held of the float."""
     facts = await on_target(tx, operation)
     if operation.handling.moves_float:
-        facts["pending_usd"] = str((await requests.pending_hold(tx, program, core.float_kinds)).usd)
+        facts["pending_usd"] = str(
+            (await requests.pending_hold(tx, program, core.float_kinds, core.policy.limits)).usd
+        )
     return facts
 
 
-async def on_target(tx: Tx, operation: Operation) -> dict[str, Any]:
-    """Ids of requests in doubt on the same target, and ids and states of similar ones."""
+async def on_target(tx: Tx, operation: Operation, *, but: Collection[str] = ()) -> dict[str, Any]:
+    """Ids of requests in doubt on the same target, and ids and states of similar ones; none of `but` among them."""
     facts: dict[str, Any] = {"unresolved": [], "similar": []}
     in_doubt = {operation.kind, *operation.handling.doubts}
     if operation.subject:
         for other in await requests.find(tx, subject=operation.subject, limit=50):
+            if other.id in but:
+                continue
             if other.state in (State.EXECUTING, State.UNRESOLVED) and other.kind in in_doubt:
                 facts["unresolved"].append(other.id)
             elif _similar(other, operation, tx):
-                facts["similar"].append(f"{other.id} ({other.state})")
+                facts["similar"].append(f"{other.id} ({other.word})")
     return facts
 
 
@@ -232,3 +258,20 @@ async def limit_lines(tx: Tx, core: Core, exposure: Decimal, requester: str) -> 
     """How much of the rolling limits, where there are any, this and what was approved lately would use."""
     uses = await requests.limit_uses(tx, core.policy.limits, requester=requester)
     return [(use.label, use.with_more(exposure)) for use in uses] if exposure else []
+
+
+async def limit_warnings(tx: Tx, core: Core, exposure: Decimal, requester: str) -> list[Concern]:
+    """The rolling limits that this would pass because of what else was approved in the last 24 hours."""
+    uses = await requests.limit_uses(tx, core.policy.limits, requester=requester)
+    return [Concern(use.warning(exposure)) for use in uses if exposure and not use.allows(exposure)]
+
+
+async def limit_cautions(
+    tx: Tx, core: Core, request: Request, approvers: Collection[str]
+) -> tuple[Concern, ...]:
+    """The same to those who approve: what the last approval would be refused for, with each of `approvers`."""
+    usd = request.exposure_usd
+    if not usd or request.state is not State.PENDING:
+        return ()
+    uses = await requests.limit_uses(tx, core.policy.limits, requester=request.requester, approvers=approvers)
+    return tuple(Concern(use.caution(usd)) for use in uses if not use.allows(usd))

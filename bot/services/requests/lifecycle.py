@@ -7,6 +7,7 @@ from dataclasses import replace
 from datetime import timedelta
 
 from bot.domain.errors import NotAllowed, NotFound, Stale
+from bot.domain.limits import require_possible
 from bot.domain.people import APPROVAL_VALID_FOR, Actor
 from bot.domain.requests import DecisionKind, Event, Request, State
 from bot.partner.codec import encode
@@ -49,8 +50,12 @@ async def submit(core: Core, draft_id: str, slack_id: str) -> Request:
 
 
 async def record(tx: Tx, core: Core, draft: Draft, actor: Actor, *, parent_id: str | None = None) -> Request:
-    """Insert the pending request that a draft asks for; with `parent_id` as a row of that batch."""
+    """Insert the pending request that a draft asks for; with `parent_id` as a row of that batch.
+
+    Raises `OverLimit` for what nobody could ever approve.
+    """
     operation = operation_of(core, draft)
+    require_possible(core.policy.limits, operation.exposure_usd())
     body = encode(operation.body())
     kind_policy = core.policy.of(draft.kind)
     request = Request(
@@ -128,7 +133,7 @@ async def cancel(core: Core, request_id: str, slack_id: str) -> Request:
         if request.is_batch and request.state in (State.APPROVED, State.EXECUTING):
             return await batch_rows.stop(tx, core, request, slack_id)
         if request.state not in (State.PENDING, State.APPROVED):
-            raise Stale(f"{request.id} is {request.state} already: it can no longer be cancelled.")
+            raise Stale(f"{request.id} is {request.word} already: it can no longer be cancelled.")
         return await close(
             tx, core, request, Event.CANCEL, slack_id, "Cancelled by the requester. Nothing was sent."
         )

@@ -2,29 +2,35 @@
 
 from __future__ import annotations
 
+import asyncio
 import math
-from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from bot.domain.errors import NotAllowed
 from bot.domain.events import RequestPage
 from bot.domain.people import Standing
-from bot.domain.requests import OPEN, DecisionKind, Request, State
+from bot.domain.requests import OPEN, DecisionKind, Request, State, pages_of
 from bot.domain.time import Period
 from bot.domain.visibility import may_see_private_values, waits_for
+from bot.operations import Concern, Line
 from bot.partner.errors import PartnerError
 from bot.services import people
 from bot.services.core import Core
-from bot.services.requests import batch_results, local_facts, view_models
-from bot.services.requests.drafts import house_concerns
+from bot.services.requests import batch_results, batch_rows, batch_summary, local_facts, view_models
+from bot.services.requests.batch_summary import RowWarning
+from bot.services.requests.drafts import house_concerns, limit_cautions
 from bot.services.requests.lifecycle import existing
-from bot.view_models import BulkRowView, Confirmation, InboxView, RequestView
+from bot.view_models import BatchConfirmation, Confirmation, InboxView, RequestView
+from storage.cards import cards
 from storage.errors import Purged
 from storage.requests import decisions, request_search, requests
 from storage.transaction import Tx
 
 REQUESTS_PAGE = 25
 _MOST_PENDING = 100
+# So many cards are read at the same time; the API's rate limit is everybody's.
+_AT_ONCE = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,12 +99,17 @@ async def _require_may_see_private_values(
         )
 
 
-async def confirmation(core: Core, request_id: str) -> Confirmation:
-    """The confirmation modal: frozen terms, the facts read again now, and what changed since submit."""
-    picture = await request_picture(core, request_id)
+async def confirmation(core: Core, request_id: str, slack_id: str) -> Confirmation:
+    """The modal of this approver: frozen terms, the facts read again now, and what changed since submit.
+
+    Of a batch, see `confirmation_of_batch`.
+    """
+    async with core.store.read() as tx:
+        picture = await view_models.request(tx, core, await existing(tx, request_id))
+        approvers = {d.actor for d in picture.decisions if d.kind is DecisionKind.APPROVE} | {slack_id}
+        cautions = await limit_cautions(tx, core, picture.request, approvers)
+    picture = replace(picture, concerns=(*cautions, *picture.concerns))
     request = picture.request
-    if request.is_batch:
-        return await _confirmation_of_batch(core, picture)
     async with core.store.read() as tx:
         private = await _private(tx, request_id)
     operation = core.kinds[request.kind]({**request.terms, **private}, request.subject_label)
@@ -109,9 +120,8 @@ async def confirmation(core: Core, request_id: str) -> Confirmation:
     async with core.store.read() as tx:
         facts |= await local_facts.facts(tx, operation, request.program)
     lines = tuple(operation.lines(facts))
-    before = dict(picture.lines)
-    changed = tuple(f"{label}: now {value}" for label, value in lines if before.get(label, value) != value)
-    concerns = (*operation.concerns(facts), *house_concerns(operation, facts))
+    changed = _changed(picture.lines, lines)
+    concerns = (*cautions, *operation.concerns(facts), *house_concerns(operation, facts))
     return Confirmation(picture, lines, concerns, changed, facts_read=True)
 
 
@@ -135,27 +145,79 @@ async def search(
     return RequestPage(tuple(rows), total, page, pages)
 
 
-async def _confirmation_of_batch(core: Core, picture: RequestView) -> Confirmation:
-    """The same for a batch: the account is read once, and every row is shown with its private values."""
-    request = picture.request
-    try:
-        live = await core.kinds[request.kind].of_many().account(core.partners[request.program])
-    except PartnerError:
-        return Confirmation(picture, picture.lines, picture.concerns, (), facts_read=False)
-    lines, concerns = batch_results.effect(core, request, {**request.facts, **live})
-    before = dict(picture.lines)
-    changed = tuple(f"{label}: now {value}" for label, value in lines if before.get(label, value) != value)
-    return Confirmation(picture, lines, concerns, changed, facts_read=True)
+async def confirmation_of_batch(
+    core: Core, request_id: str, slack_id: str, standing: Standing, page: int
+) -> BatchConfirmation:
+    """The same for a batch, one page of its rows: the account and the cards of this page are read live.
 
-
-async def rows_to_approve(
-    core: Core, request_id: str, slack_id: str, standing: Standing
-) -> tuple[BulkRowView, ...]:
-    """The rows of a batch that waits for this person, with their private values, for their modal.
-
-    `standing` is that of `refresh.require_may_approve`. Raises NotAllowed for everybody else.
+    All rows are judged again by our own records, and each is shown with its private values. `standing` is that of
+    `approvals.require_may_approve`. Raises NotAllowed for everybody for whom it does not wait.
     """
     async with core.store.read() as tx:
         batch = await existing(tx, request_id)
         await _require_may_see_private_values(tx, batch, slack_id, standing)
-        return await batch_results.rows_in_full(tx, core, batch)
+        rows = await batch_results.rows_in_full(tx, core, batch)
+        asked = {int(row.facts["row"]): row for row in await batch_rows.included(tx, batch)}
+    pages = pages_of([row.size for row in rows])
+    page = min(max(page, 1), len(pages))
+    unread = await _read_cards(core, [asked[rows[place].number] for place in pages[page - 1]])
+    try:
+        live = await core.kinds[batch.kind].of_many().account(core.partners[batch.program])
+    except PartnerError:
+        live = None
+    async with core.store.read() as tx:
+        picture = await view_models.request(tx, core, await existing(tx, request_id))
+        operations = {n: core.kinds[row.kind](row.terms, row.subject_label) for n, row in asked.items()}
+        _, now = await batch_summary.look(tx, operations, but={row.id for row in asked.values()})
+        approvers = {d.actor for d in picture.decisions if d.kind is DecisionKind.APPROVE} | {slack_id}
+        cautions = await limit_cautions(tx, core, picture.request, approvers)
+    facts = {**batch.facts, **(live or {}), "warnings": batch_summary.kept(now)}
+    lines, concerns = batch_results.effect(core, batch, facts)
+    told = batch_summary.by_number(now)
+    found = Confirmation(
+        picture,
+        lines,
+        (*cautions, *unread, *concerns),
+        (*_changed(picture.lines, lines), *_changed_rows(batch, asked, now)),
+        facts_read=live is not None,
+    )
+    return BatchConfirmation(found, tuple(replace(r, warnings=told.get(r.number, ())) for r in rows), page)
+
+
+def _changed(before: Iterable[Line], now: Iterable[Line]) -> tuple[str, ...]:
+    """The facts that read otherwise now than they did at the submission."""
+    was = dict(before)
+    return tuple(f"{label}: now {value}" for label, value in now if was.get(label, value) != value)
+
+
+def _changed_rows(batch: Request, asked: Collection[int], now: Sequence[RowWarning]) -> tuple[str, ...]:
+    """The same of the rows asked for; nothing of a batch of an older version, whose warnings are sentences."""
+    kept = batch.facts.get("warnings", ())
+    if any(isinstance(warning, str) for warning in kept):
+        return ()
+    before = [warning for warning in batch_summary.of_facts(batch.facts) if warning.row in asked]
+    return batch_summary.changes(before, now)
+
+
+async def _read_cards(core: Core, rows: Sequence[Request]) -> tuple[Concern, ...]:
+    """Read the cards of these rows live, for our records; what is said where some could not be read."""
+    with_card = [row for row in rows if row.subject and any(f.card for f in core.kinds[row.kind].fields)]
+    gate = asyncio.Semaphore(_AT_ONCE)
+
+    async def read(row: Request) -> tuple[str, str | None]:
+        async with gate:
+            return row.subject, (await core.partners[row.program].card(row.subject)).card.status
+
+    answers = await asyncio.gather(*(read(row) for row in with_card), return_exceptions=True)
+    broken = [answer for answer in answers if isinstance(answer, BaseException)]
+    for error in broken:
+        if not isinstance(error, PartnerError):
+            raise error
+    async with core.store.begin() as tx:
+        for answer in answers:
+            if not isinstance(answer, BaseException) and answer[1] is not None:
+                await cards.set_status(tx, answer[0], answer[1])
+    if not broken:
+        return ()
+    cards_of = "the card of 1 row" if len(broken) == 1 else f"the cards of {len(broken)} rows"
+    return (Concern(f"The API could not be read for {cards_of} here: what is said of them is as last read."),)

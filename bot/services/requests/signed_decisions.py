@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
+from datetime import datetime, timedelta
 
 from bot.domain.people import Actor
 from bot.domain.requests import Decision, DecisionKind, Request, second_people
@@ -25,8 +26,13 @@ def signed(
     *,
     reason: str = "",
     verdict: str = "",
+    after: datetime | None = None,
 ) -> Decision:
-    """A decision by `actor` about exactly these terms, now."""
+    """A decision by `actor` about exactly these terms, now.
+
+    It is dated later than `after`, also when the clock stepped back since: the order of what one person said shows.
+    """
+    soonest = tx.now if after is None else after + timedelta(microseconds=1)
     decision = Decision(
         id=core.ids.ulid(),
         request_id=request.id,
@@ -37,7 +43,7 @@ def signed(
         digest=request.digest,
         policy_version=core.policy.version,
         mac="",
-        decided_at=tx.now,
+        decided_at=max(tx.now, soonest),
         reason=reason,
         verdict=verdict,
     )
@@ -59,3 +65,12 @@ def approved_by(vault: Vault, request: Request, made: Iterable[Decision]) -> lis
     """The different people who approved exactly these terms, none of them the requester, as it is stored."""
     approvals = given(vault, request, made, DecisionKind.APPROVE)
     return second_people((d.actor for d in approvals), asked_by=request.requester)
+
+
+def newest_words(vault: Vault, request: Request, made: Iterable[Decision]) -> dict[str, Decision]:
+    """What each person last said of an unknown outcome, by their Slack id.
+
+    A newest word that is not genuine counts as nothing: it never brings back what the person took back by it.
+    """
+    said = {d.actor: d for d in made if d.kind is DecisionKind.RESOLVE}
+    return {d.actor: d for d in given(vault, request, said.values(), DecisionKind.RESOLVE)}

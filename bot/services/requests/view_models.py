@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
+from bot.domain.alerts import funding_alerts
 from bot.domain.ids import short_code
+from bot.domain.limits import never_approvable
 from bot.domain.requests import UNSENT, Request, State
 from bot.operations import Concern, Line
 from bot.services.alerts import urgent_rules
@@ -11,13 +15,18 @@ from bot.services.operators import programs
 from bot.services.requests import batch_results
 from bot.services.requests.drafts import house_concerns
 from bot.view_models import RequestView
+from storage.messages import alerts
 from storage.requests import decisions
 from storage.transaction import Tx
 
 
 async def request(tx: Tx, core: Core, found: Request) -> RequestView:
-    lines, concerns = shown_facts(core, found)
+    batch = await batch_results.batch(tx, core, found) if found.is_batch else None
+    left_out = {row.number for row in batch.rows if row.is_left_out} if batch else set()
+    lines, concerns = shown_facts(core, found, left_out=left_out)
     waiting = tuple(await urgent_rules.waiting_of(tx, found))
+    if found.state is State.PENDING and (why := never_approvable(core.policy.limits, found.exposure_usd)):
+        concerns = (Concern(why, stops=True), *concerns)
     return RequestView(
         request=found,
         title=core.kinds[found.kind].title if found.kind in core.kinds else found.kind,
@@ -28,19 +37,30 @@ async def request(tx: Tx, core: Core, found: Request) -> RequestView:
         approver_names=core.policy.people.approvers,
         live=core.live.get(found.program, True),
         next_look_at=found.due_at if found.state in (State.EXECUTING, State.UNRESOLVED) else None,
-        batch=await batch_results.batch(tx, core, found) if found.is_batch else None,
+        batch=batch,
         paused=await programs.why_paused(tx, found.program) if found.state in UNSENT or waiting else "",
         waiting=waiting,
+        alert_id=await _alert_about(tx, found),
     )
 
 
-def shown_facts(core: Core, found: Request) -> tuple[tuple[Line, ...], tuple[Concern, ...]]:
-    """The lines and concerns of the facts kept with the request."""
+async def _alert_about(tx: Tx, found: Request) -> str:
+    """The id of the newest alert about what goes on after the request; empty where there is none."""
+    if found.stage is None or not found.outcome:
+        return ""
+    alert = await alerts.newest(tx, funding_alerts.FUNDING.name, str(found.outcome.get("funding_id", "")))
+    return alert.id if alert else ""
+
+
+def shown_facts(
+    core: Core, found: Request, *, left_out: Collection[int] = ()
+) -> tuple[tuple[Line, ...], tuple[Concern, ...]]:
+    """The lines and concerns of the facts kept with the request; of a batch without the rows `left_out`."""
     cls = core.kinds.get(found.kind)
     if cls is None or not found.facts or found.parent_id is not None:
         return (), ()
     if found.is_batch:
-        return batch_results.effect(core, found, found.facts)
+        return batch_results.effect(core, found, found.facts, left_out=left_out)
     operation = cls(found.terms, found.subject_label)
     concerns = [*operation.concerns(found.facts), *house_concerns(operation, found.facts)]
     return tuple(operation.lines(found.facts)), tuple(concerns)

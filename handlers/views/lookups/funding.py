@@ -42,7 +42,7 @@ def _row(found: FundingView) -> tuple[str, ...]:
         found.id,
         found.network,
         f"{found.tx_hash[:10]}…",
-        found.status,
+        found.word,
         age,
         usd(found.credited_usd or found.amount_usd),
         found.request_id or "–",
@@ -59,7 +59,7 @@ def _stuck(found: FundingView) -> str:
 def funding_answer(found: FundingView, link: str = "") -> b.Block:
     """One submission. `link` is the address of its request's message, where there is one."""
     lines = [
-        ("Status", found.status),
+        ("Status", found.word),
         ("Network", found.network),
         ("Hash", found.tx_hash),
         ("Amount", f"{usd(found.amount_usd)}{f' in {found.token}' if found.token else ''}"),
@@ -72,7 +72,10 @@ def funding_answer(found: FundingView, link: str = "") -> b.Block:
         lines.append(
             ("Age", f"{in_hours(found.age)}; usually at most {in_hours(found.usual)} on {found.network}")
         )
-    blocks = [b.header(f"Funding {found.status}: {found.network}"), *b.pairs(lines)]
+    blocks = [
+        b.header(f"{found.word[0].upper()}{found.word[1:]}: funding on {found.network}"),
+        *b.pairs(lines),
+    ]
     if found.words:
         blocks.append(b.section(b.esc(found.words)))
     if found.overdue:
@@ -86,7 +89,7 @@ def funding_answer(found: FundingView, link: str = "") -> b.Block:
         blocks.append(b.section(f"<{link}|Open the request>"))
     credited = f" · credited {b.when(found.credited_at)}" if found.credited_at else ""
     blocks.append(b.context(f"submitted {b.when(found.created_at)}{credited} · read from the API just now"))
-    return b.message(f"Funding {b.esc(found.id)}: {b.esc(found.status)}", blocks)
+    return b.message(f"Funding {b.esc(found.id)}: {b.esc(found.word)}", blocks)
 
 
 def addresses(found: Sequence[AddressView], program: str) -> b.Block:

@@ -96,8 +96,9 @@ def resolve(request_id: str, version: int) -> b.Block:
     }
     blocks = [
         b.section(
-            f"Say how *{b.esc(request_id)}* really ended, once you have seen proof. It holds when two people say the"
-            " same, one of them an approver who did not ask. Nothing is sent by this."
+            f"Say how *{b.esc(request_id)}* really ended, once you have seen proof. It ends when two people say the"
+            " same, one of them an approver who did not ask. You can correct what you said: the newest counts."
+            " Nothing is sent by this."
         ),
         b.field("verdict", "Outcome", {"type": "radio_buttons", "options": options}),
         b.field("evidence", "Evidence", evidence, hint="Ledger row, card balance, or the service's answer."),

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from bot.domain.money import format_usd
-from bot.domain.requests import MAX_ROWS, Problem, Request, State, progress_text
+from bot.domain.requests import MAX_ROWS, Problem, Request, State, pages_of, progress_text
 from bot.operations import Operation
-from bot.view_models import BulkPreviewView, BulkRowView, Confirmation, RequestView
+from bot.view_models import BatchConfirmation, BulkPreviewView, RequestView
 from handlers.views import blocks as b
 from handlers.views import ids
 from handlers.views.requests import approval_modals, forms
@@ -76,7 +77,7 @@ def preview(found: BulkPreviewView, page: int = 1, *, channel: str = "") -> b.Bl
     if found.total_usd:
         lines.insert(0, ("In all", format_usd(found.total_usd)))
     blocks += b.pairs(lines)
-    blocks += page_of(found.rows, page, f"preview:{found.draft_id}")
+    blocks += page_of(found.rows, page, f"preview:{found.draft_id}", in_full=True)
     blocks += [forms.reason_field(), b.section(_who(found))]
     blocks.append(b.context(forms.which_money(found.program, live=found.live)))
     meta = ids.pack(draft=found.draft_id, kind=found.kind, **({"channel": channel} if channel else {}))
@@ -124,12 +125,44 @@ def leave_out_form(picture: RequestView) -> b.Block:
     return b.modal(ids.BULK_LEFT_OUT, "Leave rows out", blocks, submit="Leave out", close="Back", meta=meta)
 
 
-def confirmation(found: Confirmation, in_full: Sequence[BulkRowView], page: int = 1) -> b.Block:
-    """What an approver reads: the total and its effect as for any request, and every row, in pages."""
-    view = approval_modals.confirmation(found)
+@dataclass(frozen=True, slots=True)
+class Read:
+    """What an approver has read of a batch: its rows up to this page, under this digest."""
+
+    digest: str
+    pages: int
+
+    @classmethod
+    def of(cls, meta: ids.Meta) -> Read:
+        """As the window keeps it in its private metadata."""
+        return cls(meta.get("digest", ""), int(meta.get("read", "0")))
+
+
+def confirmation(shown: BatchConfirmation, read: Read | None = None) -> b.Block:
+    """What an approver reads: the total and its effect as for any request, and every row, in pages.
+
+    **Approve** comes when each page was open. Until then the window has no such button.
+    """
+    view = approval_modals.confirmation(shown.found)
+    asked = shown.found.picture.request
+    pages = pages_of([row.size for row in shown.rows])
+    so_far = max(shown.page, read.pages if read else 0)
     *upper, how_many, money = view["blocks"]
-    paged = page_of(in_full, page, f"approve:{found.picture.request.id}")
-    return {**view, "blocks": b.fit([*upper, *paged, how_many, money], b.VIEW_BLOCKS)}
+    lower = [*page_of(shown.rows, shown.page, f"approve:{asked.id}", in_full=True)]
+    if so_far < len(pages):
+        rest = f"{len(shown.rows) - pages[so_far].start} of {len(shown.rows)} were not shown yet"
+        lower.append(b.context(f"*Approve* comes with the last of the rows: {rest}. Press *Next rows*."))
+    lower += [how_many, money]
+    room = b.ALL_TEXT - sum(map(b.weight, lower))
+    meta = ids.pack(request=asked.id, version=asked.version, digest=asked.digest, read=so_far)
+    whole = {
+        **view,
+        "private_metadata": meta,
+        "blocks": [*b.fit(upper, b.VIEW_BLOCKS - len(lower), room), *lower],
+    }
+    if so_far >= len(pages):
+        return whole
+    return {name: value for name, value in whole.items() if name != "submit"} | {"callback_id": ids.NOTICE}
 
 
 def left_out(request: Request) -> str:

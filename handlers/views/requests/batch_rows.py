@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from bot.domain.requests import State, progress_text
+from bot.domain.requests import State, pages_of, progress_text
 from bot.view_models import BulkRowView, RequestView
 from handlers.views import blocks as b
 from handlers.views import ids
 from handlers.views.requests import states
 
-PAGE = 20
 ON_CARD = 8
 ROW_LIMIT = 280
 _IN_A_SECTION = 10
@@ -38,13 +37,14 @@ def on_card(picture: RequestView) -> list[b.Block]:
 
 
 def page_of(
-    found: Sequence[BulkRowView], page: int, what: str, *, can_resolve: bool = False
+    found: Sequence[BulkRowView], page: int, what: str, *, can_resolve: bool = False, in_full: bool = False
 ) -> list[b.Block]:
-    """One page of rows, and buttons to the pages beside it."""
-    pages = max(1, -(-len(found) // PAGE))
-    page = min(max(page, 1), pages)
-    shown = found[(page - 1) * PAGE : page * PAGE]
-    blocks = texts_of([_row_text(row) for row in shown])
+    """One page of rows, and buttons to the pages beside it. `in_full`: nothing of a row is cut, for a decision."""
+    pages = pages_of([row.size for row in found])
+    page = min(max(page, 1), len(pages))
+    places = pages[page - 1]
+    shown = [found[place] for place in places]
+    blocks = texts_of([_in_full(row) if in_full else _row_text(row) for row in shown])
     if can_resolve:
         lost = [row for row in shown if row.state is State.UNRESOLVED]
         blocks += [
@@ -54,15 +54,18 @@ def page_of(
             )
             for row in lost
         ]
-    if pages == 1:
+    if len(pages) == 1:
         return blocks
     beside = []
     if page > 1:
         beside.append(b.button("Previous rows", ids.BULK_BACK, f"{what}:{page - 1}"))
-    if page < pages:
+    if page < len(pages):
         beside.append(b.button("Next rows", ids.BULK_ON, f"{what}:{page + 1}"))
-    first, last = (page - 1) * PAGE + 1, (page - 1) * PAGE + len(shown)
-    return [*blocks, b.context(f"Rows {first} to {last} of {len(found)}"), b.actions(beside, "pages")]
+    return [
+        *blocks,
+        b.context(f"Rows {places.start + 1} to {places.stop} of {len(found)}"),
+        b.actions(beside, "pages"),
+    ]
 
 
 def _row_text(row: BulkRowView) -> str:
@@ -72,16 +75,25 @@ def _row_text(row: BulkRowView) -> str:
         return f"{states.ICONS[State.CANCELLED]} {b.cut(text, ROW_LIMIT)} (left out)"
     if row.state is not None and row.state is not State.PENDING:
         text = f"{states.ICONS[row.state]} {text}"
-    if row.private:
-        text += " · " + ", ".join(f"{label}: {value}" for label, value in row.private)
     if row.state in _NEEDS_A_LOOK and row.text:
         text += f"\n    {row.text}"
     return b.cut(text, ROW_LIMIT)
 
 
+def _in_full(row: BulkRowView) -> str:
+    """Every value of a row, each private one on a line of its own, so that none can pose as another."""
+    lines = [f"{row.number}. {row.summary}", *(f"{label}: {value}" for label, value in row.private)]
+    return "\n    ".join([*lines, *(f"▲ {warning}" for warning in row.warnings)])
+
+
 def texts_of(texts: Sequence[str]) -> list[b.Block]:
-    """Lines as plain text, some to a section."""
-    return [
-        b.plain_section("\n".join(texts[start : start + _IN_A_SECTION]))
-        for start in range(0, len(texts), _IN_A_SECTION)
-    ]
+    """Lines as plain text, as many to a section as fit into it whole."""
+    sections: list[list[str]] = []
+    for text in texts:
+        together = sections[-1] if sections else []
+        size = sum(map(len, together)) + len(together) + len(text)
+        if not sections or len(together) == _IN_A_SECTION or size > b.SECTION:
+            sections.append([text])
+        else:
+            together.append(text)
+    return [b.plain_section("\n".join(section)) for section in sections]

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from bot.domain.ids import short_code
 from bot.domain.money import format_usd
-from bot.domain.requests import OPEN, SENT, Decision, DecisionKind, Request, State
+from bot.domain.requests import OPEN, SENT, Decision, DecisionKind, Request, Stage, State
 from bot.operations import urgency
 from bot.view_models import DirectView, LineView, RequestView, ResultsView
 from handlers.views import blocks as b
@@ -130,7 +130,8 @@ def _policy(picture: RequestView) -> list[str]:
         parts = [_confirmed(picture, names)]
     if request.state in (State.EXECUTING, State.UNRESOLVED) and picture.next_look_at and not picture.waiting:
         parts.append(f"next look {b.when(picture.next_look_at, '{time_secs}')}")
-    return [*parts, f"code {b.esc(picture.code)}", f"asked {b.when(request.created_at)}"]
+    parts += [f"code {b.esc(picture.code)}", f"asked {b.when(request.created_at)}"]
+    return [*parts, f"<{picture.alert_link}|open the alert>"] if picture.alert_link else parts
 
 
 def _confirmed(picture: RequestView, names: str) -> str:
@@ -197,8 +198,7 @@ def _can_be_stopped(request: Request) -> bool:
 
 def outcome(request: Request, decisions: tuple[Decision, ...]) -> str:
     """What came of it; only people who decided on it are mentioned."""
-    head = states.heading_of(request)
-    return _outcome(head, request.outcome_text, request, decisions)
+    return _outcome(states.heading_of(request), request.outcome_text, request, decisions)
 
 
 def _outcome(head: str, text: str, request: Request, decisions: tuple[Decision, ...]) -> str:
@@ -222,6 +222,14 @@ _LINES = {
     " ledger, ask the service with the text in the alert, then press *Resolve*.",
     "resolution": "▲ {actor} says how it ended. A second person has to say the same, one of them an approver"
     " who did not ask.",
+    "resolution_corrected": "▲ {actor} corrects what they said of how it ended; the newest word of each person"
+    " counts.",
+}
+
+
+# Lines that say what came of it, by the word they have in storage.
+_OUTCOMES: Mapping[str, State | Stage] = {
+    word.value: word for word in (State.SUCCEEDED, State.FAILED, State.UNRESOLVED, *Stage)
 }
 
 
@@ -246,8 +254,8 @@ def _line_text(picture: LineView) -> str:
         return f"✓ Approved by {b.mention(picture.actor)}: {nth} of {request.approvals_needed}."
     if picture.line == "reminder":
         return _reminder(picture, request.approvals_needed - given)
-    if picture.line in ("succeeded", "failed", "unresolved"):
-        at_the_time = states.heading(State(picture.line), request.kind)
+    if picture.line in _OUTCOMES:
+        at_the_time = states.heading(_OUTCOMES[picture.line], request.kind)
         head = states.heading_of(request) if request.is_batch else at_the_time
         return _outcome(head, picture.text or request.outcome_text, request, picture.decisions)
     if picture.line == "not_yet":
@@ -279,17 +287,7 @@ def _said(picture: LineView) -> str:
     """The words of a person that belong to the line: a rejection's reason, a resolution's evidence."""
     if picture.line == "rejected":
         return next((d.reason for d in picture.decisions if d.kind is DecisionKind.REJECT), picture.text)
-    if picture.line == "resolution":
-        says = next(
-            (
-                d.verdict
-                for d in picture.decisions
-                if d.kind is DecisionKind.RESOLVE and d.actor == picture.actor
-            ),
-            "",
-        )
-        return f"{says}: {picture.text}" if says else picture.text
-    if picture.line in ("succeeded", "failed", "unresolved", "not_yet"):
+    if picture.line in _OUTCOMES or picture.line == "not_yet":
         return ""
     return picture.text
 

@@ -1,11 +1,11 @@
-"""The nine states as people see them: icon and word together, never colour alone."""
+"""States and stages as people see them: icon and word together, never colour alone."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Final
 
-from bot.domain.requests import Request, State
+from bot.domain.requests import Request, Stage, State
 from bot.operations import urgency
 
 ICONS: Final[Mapping[State, str]] = {
@@ -35,12 +35,24 @@ WORDS: Final[Mapping[State, str]] = {
 }
 
 
+#: Shown in place of a success whose effect goes on after the call: nothing that is open has a tick.
+STAGE_ICONS: Final[Mapping[Stage, str]] = {
+    Stage.SUBMITTED: "◔",
+    Stage.IN_REVIEW: "▲",
+    Stage.CREDITED: "✓",
+    Stage.FUNDING_REJECTED: "✗",
+    Stage.TAKEN_BACK: "✗",
+}
+
+
 def word_of(request: Request) -> str:
-    """The state in a word, with what is known beside it.
+    """Where it stands in a word, with what is known beside it.
 
     A batch that failed may have rows that were done: it is not called a failure. What cannot wait says so until it
     happened, and nothing of money.
     """
+    if request.stage is not None:
+        return request.stage.value
     if request.is_batch and request.state is State.FAILED:
         return "not all done"
     not_yet = urgency.not_yet(request)
@@ -52,6 +64,12 @@ def _word(state: State, kind: str) -> str:
     return f"failed ({urgent.not_done})" if urgent and state is State.FAILED else WORDS[state]
 
 
+def _icon_of(request: Request) -> str:
+    if urgency.is_waiting(request):
+        return NOT_YET_ICON
+    return ICONS[request.state] if request.stage is None else STAGE_ICONS[request.stage]
+
+
 def badge_of(request: Request) -> str:
     """Icon and word, beside the id in a list."""
     return f"{_icon_of(request)} {word_of(request)}"
@@ -61,14 +79,15 @@ def heading_of(request: Request) -> str:
     """The badge at the start of a line; what has not happened comes first."""
     not_yet = urgency.not_yet(request)
     word = f"{not_yet} · {request.state.value}" if not_yet else word_of(request)
-    return f"{_icon_of(request)} {word[0].upper()}{word[1:]}"
+    return f"{_icon_of(request)} {_capital(word)}"
 
 
-def heading(state: State, kind: str) -> str:
-    """The badge of a state that a request of this kind was in, at the start of a line."""
-    word = _word(state, kind)
-    return f"{ICONS[state]} {word[0].upper()}{word[1:]}"
+def heading(word: State | Stage, kind: str) -> str:
+    """The badge of where a request of this kind was, at the start of a line."""
+    if isinstance(word, Stage):
+        return f"{STAGE_ICONS[word]} {_capital(word.value)}"
+    return f"{ICONS[word]} {_capital(_word(word, kind))}"
 
 
-def _icon_of(request: Request) -> str:
-    return NOT_YET_ICON if urgency.is_waiting(request) else ICONS[request.state]
+def _capital(word: str) -> str:
+    return f"{word[0].upper()}{word[1:]}"

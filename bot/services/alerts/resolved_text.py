@@ -1,0 +1,198 @@
+"""How an alert ended, in words: the facts as they are in the transaction that ends it, put into its kind's ending.
+
+What was said while it was open is no longer true, and what it told people to do is no longer to be done. So a
+resolved alert says how it came out: the float now, the outcome of the request, for how long it was so.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Awaitable, Callable, Mapping
+from datetime import datetime, timedelta
+from decimal import Decimal
+from typing import Any
+
+from bot.domain.alerts import (
+    CLOSED_BY_HAND,
+    AlertKind,
+    Ended,
+    account_alerts,
+    card_alerts,
+    catalogue,
+    decline_alerts,
+    decline_causes,
+    delivery_alerts,
+    float_alerts,
+    funding_alerts,
+    request_alerts,
+)
+from bot.domain.money import format_usd
+from bot.domain.time import in_words
+from bot.services.core import Core
+from storage.cards import api_snapshots, cards, history
+from storage.messages import Alert
+from storage.operators import people, programs
+from storage.requests import requests
+from storage.transaction import Tx
+
+Facts = dict[str, Any]
+#: Reads the case of the ending, and the facts that it names besides those that every ending has.
+Read = Callable[[Tx, Core, Alert, Facts], Awaitable[tuple[str, Facts]]]
+
+log = logging.getLogger("countersign.alerts")
+
+_MENTION = re.compile(r"<@([UW][A-Z0-9]+)>")
+
+_BY_ITSELF = "Countersign"
+# The reading that raised an alert was written a moment before it.
+_READ_BEFORE = timedelta(minutes=2)
+
+
+async def of(tx: Tx, core: Core, alert: Alert, actor: str, facts: Mapping[str, str], case: str = "") -> Ended:
+    """How this alert ends now. `facts`: those kept with it. `case`: which ending, where the caller knows.
+
+    It never stands in the way of what ends the alert: where a fact cannot be read, less is said.
+    """
+    kind = catalogue.of(alert.kind)
+    known = await _known(tx, core, alert, actor, facts)
+    more: Facts = {}
+    try:
+        if not case and kind in _READ:
+            case, more = await _READ[kind](tx, core, alert, known)
+        return kind.ended(case, **known, **more)
+    except (KeyError, ValueError, TypeError, ArithmeticError):  # what an older version stored, most likely
+        log.exception("alerts.ending_not_known", extra={"alert": alert.id, "kind": alert.kind})
+        return Ended(f"Over: {alert.title}", f"This was so for {known['lasted']}.")
+
+
+async def by_hand(tx: Tx, core: Core, alert: Alert, actor: str) -> Ended:
+    """A person closed it, whatever became of its cause."""
+    known = await _known(tx, core, alert, actor, {})
+    return Ended(CLOSED_BY_HAND.title.format(**known), CLOSED_BY_HAND.text.format(**known))
+
+
+async def _known(tx: Tx, core: Core, alert: Alert, actor: str, facts: Mapping[str, str]) -> Facts:
+    seen = None if actor.startswith("system:") else await people.get(tx, actor)
+    by_person = seen.actor.name if seen else actor
+    parts = [facts.get("program", ""), alert.subject, *alert.dedupe.split(":")]
+    return {
+        "title": alert.title,
+        "text": alert.text,
+        "subject": alert.subject,
+        "program": next((part for part in parts if part in core.partners), alert.subject),
+        "lasted": in_words(tx.now - alert.raised_at),
+        "who": _BY_ITSELF if actor.startswith("system:") else by_person,
+    }
+
+
+async def _float_low(tx: Tx, core: Core, alert: Alert, known: Facts) -> tuple[str, Facts]:
+    now = await api_snapshots.get(tx, known["program"], "me")
+    if now is None:
+        return "not read", {}
+    past = await history.since(tx, known["program"], "me", alert.raised_at - _READ_BEFORE)
+    lowest = min(_usable(reading.value) for reading in (*past, now))
+    return "", {
+        "usable": format_usd(_usable(now.value)),
+        "lowest": format_usd(lowest),
+        "floor": format_usd(core.alerting.float_alert.floor_usd),
+    }
+
+
+async def _runway(tx: Tx, core: Core, alert: Alert, known: Facts) -> tuple[str, Facts]:
+    now = await api_snapshots.get(tx, known["program"], "me")
+    if now is None:
+        return "not read", {}
+    rule, usable = core.alerting.float_alert, _usable(now.value)
+    facts = {"usable": format_usd(usable), "floor": format_usd(rule.floor_usd)}
+    return ("low" if usable < rule.floor_usd else ""), facts
+
+
+def _usable(value: Mapping[str, str]) -> Decimal:
+    return min(Decimal(value["balance_usd"]), Decimal(value["available_usd"]))
+
+
+async def _allowance(tx: Tx, core: Core, alert: Alert, known: Facts) -> tuple[str, Facts]:
+    now = await api_snapshots.get(tx, known["program"], "me")
+    if now is None:
+        return "not read", {}
+    total, limit = now.value["cards_total"], now.value["cards_limit"]
+    if limit is None:
+        return "not read", {}
+    return "", {"left": max(0, limit - total), "limit": limit}
+
+
+async def _poller_silent(tx: Tx, core: Core, alert: Alert, known: Facts) -> tuple[str, Facts]:
+    program = await programs.get(tx, known["program"])
+    return ("paused" if program is not None and program.paused_reason else ""), {}
+
+
+async def _decline(tx: Tx, core: Core, alert: Alert, known: Facts) -> tuple[str, Facts]:
+    kept = await api_snapshots.get(tx, "", f"{decline_alerts.COUNTED}{alert.dedupe}")
+    if kept is None:
+        return "not counted", {}
+    count = kept.value["count"]
+    return "", {
+        "what": decline_causes.cause_in_words(kept.value["code"]).what,
+        "count": "1 purchase was declined" if count == 1 else f"{count:,} purchases were declined",
+        "total": format_usd(Decimal(kept.value["amount_usd"])),
+        "last": datetime.fromisoformat(kept.value["last_at"]),
+    }
+
+
+async def _card(tx: Tx, core: Core, alert: Alert, known: Facts) -> tuple[str, Facts]:
+    entry = await cards.get(tx, alert.subject)
+    if entry is None:
+        return "", {"card": f"Card {alert.subject}", "status": "otherwise"}
+    return "", {"card": entry.label, "status": str(entry.status)}
+
+
+async def _funding(tx: Tx, core: Core, alert: Alert, known: Facts) -> tuple[str, Facts]:
+    kept = await api_snapshots.get(tx, known["program"], f"funding:{alert.subject}")
+    if kept is None:
+        return "not known", {}
+    named = funding_alerts.submission_named(alert.subject, kept.value["tx_hash"])
+    return "", {"submission": named, "status": kept.value["status"]}
+
+
+async def _unresolved(tx: Tx, core: Core, alert: Alert, known: Facts) -> tuple[str, Facts]:
+    found = await requests.get(tx, alert.subject)
+    if found is None:
+        return "not found", {}
+    outcome = await _with_names(tx, found.outcome_text.strip())
+    ended = outcome if outcome.endswith((".", "!", "?")) or not outcome else f"{outcome}."
+    return "", {"state": str(found.state), "summary": found.summary, "outcome": ended}
+
+
+async def _with_names(tx: Tx, text: str) -> str:
+    """Who resolved it by hand is a mention there; an alert's text mentions nobody."""
+    for slack_id in set(_MENTION.findall(text)):
+        seen = await people.get(tx, slack_id)
+        text = text.replace(f"<@{slack_id}>", seen.actor.name if seen else slack_id)
+    return text
+
+
+async def _relay_dead(tx: Tx, core: Core, alert: Alert, known: Facts) -> tuple[str, Facts]:
+    if alert.subject not in {destination.name for destination in core.destinations}:
+        return "not a destination", {}
+    return ("" if known["who"] == _BY_ITSELF else "sent again"), {}
+
+
+async def _message_failed(tx: Tx, core: Core, alert: Alert, known: Facts) -> tuple[str, Facts]:
+    return "", {"about": alert.subject.replace(":", " ")}
+
+
+_READ: Mapping[AlertKind, Read] = {
+    float_alerts.FLOAT_LOW: _float_low,
+    float_alerts.RUNWAY: _runway,
+    account_alerts.ALLOWANCE: _allowance,
+    account_alerts.POLLER_SILENT: _poller_silent,
+    decline_alerts.DECLINE: _decline,
+    card_alerts.CARD_BLOCKED: _card,
+    card_alerts.CARD_STATUS: _card,
+    funding_alerts.FUNDING: _funding,
+    request_alerts.UNRESOLVED: _unresolved,
+    delivery_alerts.RELAY_DEAD: _relay_dead,
+    delivery_alerts.RELAY_UNREADABLE: _relay_dead,
+    delivery_alerts.MESSAGE_FAILED: _message_failed,
+}

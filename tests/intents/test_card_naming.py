@@ -1,0 +1,109 @@
+"""What names a card in plain English is never guessed: more than one card that is called so is asked about."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from bot.intents import Directory, Facts, KnownCard, Thread, parse
+from tests.support.utterances import facts
+
+DIGITS = ("3205", "1111", "2008", "9140")
+NAMES = ("ANNA", "ANNA LEE", "LEE", "GRANT HILL", "AGENT 3205", "ACME", "ACME BERLIN")
+REFS = ("3205", "1111", "2008", "anna", "Anna Lee", "GRANT", "ACME Berlin", "TEAM-7", "team-7", "")
+TYPED = (
+    "3205",
+    "1111",
+    "2008",
+    "Anna",
+    "Anna Lee",
+    "Lee",
+    "Grant Hill",
+    "ACME",
+    "ACME Berlin",
+    "TEAM-7",
+    "id-1",
+)
+SAYINGS = ("freeze {}", "top up {} by 50", "show the balance of {}", "freeze {}'s card", "put 50 usd on {}")
+
+
+@st.composite
+def directories(draw: st.DrawFn) -> tuple[KnownCard, ...]:
+    made = st.tuples(st.sampled_from(DIGITS), st.sampled_from(NAMES), st.sampled_from(REFS))
+    drawn = draw(st.lists(made, min_size=1, max_size=5))
+    return tuple(
+        KnownCard(last4, name, ref, f"id-{nth}", "ACTIVE") for nth, (last4, name, ref) in enumerate(drawn)
+    )
+
+
+def exactly_called(cards: tuple[KnownCard, ...], typed: str) -> list[KnownCard]:
+    """The rule in plain words: the last four, the reference, the id or the whole name is what was typed."""
+    said = typed.lower()
+    return [c for c in cards if said in (c.last4, c.partner_ref.lower(), c.id, c.holder.lower())]
+
+
+def read_against(cards: tuple[KnownCard, ...]) -> Facts:
+    return replace(facts(), cards=Directory(cards))
+
+
+TWO = (KnownCard("3205", "ANNA", "", "id-0", "ACTIVE"), KnownCard("9140", "LEE", "3205", "id-1", "ACTIVE"))
+NAMED_LIKE_A_REF = (
+    KnownCard("1111", "ANNA LEE", "", "id-0", "ACTIVE"),
+    KnownCard("9140", "ACME", "Anna Lee", "id-1", "ACTIVE"),
+)
+LONG_REF = (
+    KnownCard("1111", "ACME", "", "id-0", "ACTIVE"),
+    KnownCard("9140", "LEE", "ACME Berlin", "id-1", "ACTIVE"),
+)
+
+
+@settings(max_examples=120, deadline=None)
+@given(directories(), st.sampled_from(TYPED), st.sampled_from(SAYINGS))
+@example(TWO, "3205", "top up {} by 50")
+@example(NAMED_LIKE_A_REF, "Anna Lee", "freeze {}")
+@example(LONG_REF, "ACME Berlin", "freeze {}")
+def test_a_text_that_names_two_cards_settles_on_neither(
+    cards: tuple[KnownCard, ...], typed: str, saying: str
+) -> None:
+    reading = parse(saying.format(typed), read_against(cards)).first
+    called = exactly_called(cards, typed)
+
+    if len(called) > 1:
+        assert reading.card is None
+        assert not reading.opened
+    elif called and reading.card is not None:
+        assert reading.card == called[0]
+
+
+@settings(max_examples=80, deadline=None)
+@given(directories(), st.sampled_from(TYPED))
+@example(TWO, "3205")
+def test_every_answer_that_is_offered_settles_which_card_is_meant(
+    cards: tuple[KnownCard, ...], typed: str
+) -> None:
+    known = read_against(cards)
+    asked = parse(f"freeze {typed}", known).first
+    if asked.ask is None or asked.ask.slot != "card":
+        return
+
+    for option in asked.ask.options:
+        answered = parse(option.value, known, Thread("freeze_card", {}, "card")).first
+        assert answered.card is not None
+        assert (answered.card.holder, answered.card.last4) == tuple(option.label.split(",")[0].split(" ••"))
+
+
+@pytest.mark.parametrize("saying", ["freeze the card ending in 3205", "freeze ••3205", "freeze *3205"])
+def test_the_last_four_said_to_be_so_are_no_reference(saying: str) -> None:
+    reading = parse(saying, read_against(TWO)).first
+
+    assert reading.card == TWO[0]
+
+
+def test_the_question_names_every_card_that_may_be_meant() -> None:
+    reading = parse("top up 3205 by 50", read_against(TWO)).first
+
+    assert reading.ask is not None
+    assert [option.label for option in reading.ask.options] == ["ANNA ••3205, active", "LEE ••9140, active"]

@@ -1,0 +1,63 @@
+"""A clock that steps back or forth between decisions is a clock, and no hand in the database."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+
+import pytest
+
+from bot.domain.people import KindPolicy, Limits
+from bot.domain.requests import State
+from tests.services.bulk_requests import a_list, ask_bulk, states_of
+from tests.services.outcome_steps import alert_kinds, execute, keys_sent
+from tests.support.world import BOB, CAROL, World, a_policy
+
+STEPS_S = (-90.0, -5.0, -0.001, 0.0, 0.001, 5.0, 90.0)
+
+
+def _two_approvals(world: World) -> None:
+    policy = replace(a_policy(), kinds={"card_topup": KindPolicy(approvals=2)}, limits=Limits())
+    world.rebuild(policy=policy)
+
+
+async def test_a_clock_that_steps_back_between_two_approvals_is_not_tampering(world: World) -> None:
+    _two_approvals(world)
+    request = await world.top_up("10")
+    world.clock.advance(-5)
+    approved, _ = await world.approve(request, by=CAROL)
+
+    assert (await execute(world, approved)).state is State.SUCCEEDED
+    assert await alert_kinds(world) == set()
+
+
+@pytest.mark.parametrize("seed", range(3))
+async def test_whatever_way_the_clock_steps_between_decisions_what_was_approved_is_sent_once(
+    world: World, seed: int
+) -> None:
+    _two_approvals(world)
+    drawn = random.Random(seed)
+    for nth in range(8):
+        request = await world.top_up("1", card=nth % len(world.cards), approved=False)
+        for person in drawn.sample([BOB, CAROL], 2):
+            world.clock.advance(drawn.choice(STEPS_S))
+            request, _ = await world.approve(request, by=person)
+        world.clock.advance(drawn.choice(STEPS_S))
+        world.clock.advance(120)  # whatever the steps were, it is due
+
+        assert (await execute(world, request)).state is State.SUCCEEDED
+        assert keys_sent(world).count(request.key) == 1
+    assert await alert_kinds(world) == set()
+
+
+async def test_rows_of_a_batch_are_sent_when_the_clock_stepped_back_between_its_approvals(
+    world: World,
+) -> None:
+    _two_approvals(world)
+    batch = await ask_bulk(world, a_list(world, "1", "2"))
+    await world.approve(batch, by=BOB)
+    world.clock.advance(-5)
+    await world.approve(batch, by=CAROL)
+    await world.run(10)
+
+    assert await states_of(world, batch) == {State.SUCCEEDED: 2}

@@ -1,0 +1,139 @@
+"""What the bot did is seen at once: in lists, in balances, in the message of a new card. It never waits for a sweep."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from bot.services.cards import card_lookups, card_sync
+from bot.services.events import Poller
+from bot.services.messages import view_model_loader
+from bot.view_models import RequestView
+from storage.cards import api_snapshots, cards
+from storage.messages import outbox
+from tests.support.world import World
+
+ORDER = {
+    "card_holder_name": "ZOE OBRIEN",
+    "phone_country_code": "353",
+    "phone": "851234567",
+    "email": "zoe@example.com",
+}
+
+
+@pytest.fixture
+async def poller(world: World) -> Poller:
+    made = Poller(world.core, account_every=timedelta(seconds=60))
+    await made.account()
+    await made.cards()
+    return made
+
+
+async def listed(world: World, holder_or_id: str) -> Any:
+    found = (await card_lookups.card_list(world.core)).cards
+    (card,) = [card for card in found if holder_or_id in (card.id, card.holder)]
+    return card
+
+
+async def balance(world: World, card: int = 0) -> Decimal:
+    shown = (await listed(world, world.cards[card]["id"])).balance_usd
+    return Decimal(shown or "0")
+
+
+async def test_the_list_shows_what_our_own_top_up_left_and_not_what_the_service_read_before_it(
+    world: World, poller: Poller
+) -> None:
+    await world.advance(301)
+    before = await balance(world)
+    await world.top_up("7")
+    await world.run_due()
+
+    assert await balance(world) == before + 7
+
+    await poller.cards()
+    async with world.store.read() as tx:
+        kept = await cards.get(tx, world.cards[0]["id"])
+    assert kept is not None
+    assert kept.balance_usd == before + 7, "the sweep's older reading does not replace ours"
+
+
+async def test_a_reading_that_failed_after_the_outcome_is_made_up_for_within_five_seconds(
+    world: World, poller: Poller
+) -> None:
+    await world.advance(301)
+    before = await balance(world)
+    await world.top_up("7")
+    # The preview's own readings are over: what fails now is the reading after the outcome.
+    await world.fault("status", "GET /cards/{cardId}", status=503, nth=2)
+    await world.run_due()
+
+    await world.advance(5)
+    await poller.moved()
+
+    assert await balance(world) == before + 7
+
+
+async def test_the_float_is_read_after_what_moved_it(world: World, poller: Poller) -> None:
+    async with world.store.read() as tx:
+        before = await api_snapshots.get(tx, "main", "me")
+    await world.top_up("7")
+    await world.run_due()
+    await world.advance(3)
+    await poller.moved()
+
+    async with world.store.read() as tx:
+        after = await api_snapshots.get(tx, "main", "me")
+    assert before is not None
+    assert after is not None
+    assert Decimal(after.value["balance_usd"]) == Decimal(before.value["balance_usd"]) - 7
+
+
+async def test_a_new_card_has_its_number_as_soon_as_the_service_has_and_its_message_says_so(
+    world: World, poller: Poller
+) -> None:
+    await world.tell("account", {"first_sync": "delayed"})
+    request = await world.ask("card_order", ORDER)
+    await world.approve(request)
+    await world.run_due()
+    assert (await listed(world, "ZOE OBRIEN")).last4 is None
+    async with world.store.begin() as tx:
+        for row in await outbox.next_due(tx, limit=100):
+            await outbox.drop(tx, row.id, "drawn")
+
+    for _ in range(40):
+        await world.advance(3)
+        await poller.moved()
+
+    last4 = (await listed(world, "ZOE OBRIEN")).last4
+    assert last4 is not None
+    async with world.store.read() as tx:
+        owed = [row for row in await outbox.next_due(tx, limit=100) if row.kind == "card"]
+        assert await card_sync.owed_readings(tx, "main") == {}
+    shown = await view_model_loader.row(world.core, owed[-1])
+    assert isinstance(shown, RequestView)
+    assert f"Card ••{last4} is ready." in shown.request.outcome_text
+
+
+async def test_an_empty_or_failed_first_list_of_cards_is_read_again_soon(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    honest, answers = card_sync.sync_cards, iter([0, 0])
+    read: list[float] = []
+
+    async def sync_cards(core: Any, program: str) -> int:
+        read.append(world.clock.monotonic())
+        empty = next(answers, None)
+        return await honest(core, program) if empty is None else empty
+
+    monkeypatch.setattr(card_sync, "sync_cards", sync_cards)
+    starting = Poller(world.core, account_every=timedelta(seconds=60))
+    await starting.cards()
+    for _ in range(24):
+        await world.advance(5)
+        await starting.first_cards()
+
+    assert len(read) == 3, "until there are cards, and then no more"
+    assert read[-1] - read[0] <= 30

@@ -319,6 +319,13 @@ class Operation(ABC):
         unreadable.
         """
 
+    def facts_of_last_reading(self, card: CardEntry | None, read: str) -> Facts:
+        """The same facts as our directory last knew them, for a kind that need not be read again before it is sent.
+
+        `read` says when, as people read it ("2026-11-22 08:57 UTC, 12 min old"); empty = it was never read.
+        """
+        raise NotImplementedError(f"{self.kind} is read live")
+
     @abstractmethod
     def lines(self, facts: Facts) -> list[Line]:
         """The effect as (label, value) pairs for people: "Float" and "1,200.00 → 1,150.00 USD"."""
@@ -355,6 +362,13 @@ class Operation(ABC):
     def likeness(self) -> str:
         """What requests have in common whose effects nothing but a key tells apart."""
         return self.subject
+
+    def in_its_words(self, outcome: Outcome, *, in_doubt: bool) -> Outcome:
+        """The same outcome as people read it of this kind; its finding and facts stay as they are.
+
+        `in_doubt`: what an earlier attempt did is not known.
+        """
+        return outcome
 
     def effects(self, outcome: Outcome) -> Sequence[Effect]:
         """What this kind has written with an outcome beside what every kind has, in its transaction."""

@@ -92,6 +92,16 @@ class RaiseAlert:
 
 
 @dataclass(frozen=True, slots=True)
+class FollowUrgent:
+    """Bring the alert of an urgent request to where the request is now; where it is new, tell people.
+
+    `is_refused`: the card provider has refused it for good.
+    """
+
+    is_refused: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class DirectMessage:
     """Send the requester a direct message that shows the request as it is now."""
 
@@ -114,6 +124,7 @@ Effect = (
     | ThreadLine
     | PurgePrivate
     | RaiseAlert
+    | FollowUrgent
     | DirectMessage
     | ResolveAlert
 )
@@ -130,6 +141,7 @@ ORDER: tuple[type[Effect], ...] = (
     ThreadLine,
     PurgePrivate,
     RaiseAlert,
+    FollowUrgent,
     DirectMessage,
     ResolveAlert,
     FollowFunding,
@@ -176,6 +188,11 @@ def of_outcome(
 def of_ending_without_call(after: Request, event: Event, *, sent: Sent) -> list[Effect]:
     """The request ended, or its outcome was given up as unknown, with no call made for it any more."""
     return _settled(after, event, {"without_a_call": True}, sent)
+
+
+def of_holding_back(request: Request) -> list[Effect]:
+    """An urgent request could not be sent yet, though nothing forbids it."""
+    return [*_shown(request), FollowUrgent()]
 
 
 def of_tampering(request: Request) -> list[Effect]:

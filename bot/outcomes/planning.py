@@ -14,7 +14,15 @@ from enum import StrEnum
 
 from bot.domain.requests import Attempt, Event, Request, State
 from bot.outcomes.outcome import Outcome
-from bot.outcomes.timing import KEY_TRUSTED_FOR, QUIESCENCE, RETRY_PAUSES, next_pause, reconcile_pause
+from bot.outcomes.timing import (
+    KEY_TRUSTED_FOR,
+    QUIESCENCE,
+    RETRY_PAUSES,
+    next_pause,
+    reconcile_pause,
+    urgent_pause,
+    urgent_pauses_are_over,
+)
 from bot.partner.answers import Finding
 from bot.partner.endpoints import Endpoint, meaning
 
@@ -98,14 +106,16 @@ class History:
         return self.last_doubt_at is None or now >= self.last_doubt_at + QUIESCENCE
 
 
-def next_step(request: Request, history: History, now: datetime, *, approval_holds: bool) -> Step:
+def next_step(
+    request: Request, history: History, now: datetime, *, approval_holds: bool, is_urgent: bool = False
+) -> Step:
     """Send, repeat or only look. `approval_holds`: the re-check just made found nothing against it.
 
     A repeat may be the first to arrive, so without proof that the API knows the key it needs a valid
     approval. An outdated key is never sent again, a spent one only where the ledger shows its debit alone:
     then no other debit can come of it, and only its 200 tells that the card was credited.
     """
-    if is_outdated(request, now):
+    if is_outdated(request, now, is_urgent=is_urgent):
         return Step.LOOK
     if history.key_seen:
         return Step.REPLAY
@@ -114,12 +124,15 @@ def next_step(request: Request, history: History, now: datetime, *, approval_hol
     return Step.REPLAY if history.sent else Step.SEND
 
 
-def is_outdated(request: Request, now: datetime) -> bool:
+def is_outdated(request: Request, now: datetime, *, is_urgent: bool = False) -> bool:
     """The key must not be sent any more: look only.
 
     So long after the first send the API may have forgotten it; or the request was given up once, and
-    `key_expires_at` says since when.
+    `key_expires_at` says since when. What is urgent does the same however often it is sent, with a key that the API
+    knows or without.
     """
+    if is_urgent:
+        return False
     if request.key_expires_at is not None and now >= request.key_expires_at:
         return True
     return request.first_sent_at is not None and now >= request.first_sent_at + KEY_TRUSTED_FOR
@@ -166,7 +179,10 @@ def settle(
         return Outcome(Finding.UNKNOWN, f"{text} Do not repeat this; the same key is sent again.")
     if evidence is Evidence.UNSEEN:
         return Outcome(Finding.UNRESOLVED, f"{text} {_ASK_A_PERSON}")
-    return Outcome(Finding.REFUSED, f"{text} Nothing moved. Make a new request if it is still wanted.")
+    cause = refused.cause if refused else ""
+    return Outcome(
+        Finding.REFUSED, f"{text} Nothing moved. Make a new request if it is still wanted.", cause=cause
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,7 +199,15 @@ class Change:
 LAPSED = "The approval lapsed before it could be sent again. Nothing moved. Make a new request if it is still wanted."
 
 
-def after(outcome: Outcome, request: Request, history: History, now: datetime, *, readable: bool) -> Change:
+def after(
+    outcome: Outcome,
+    request: Request,
+    history: History,
+    now: datetime,
+    *,
+    readable: bool,
+    is_urgent: bool = False,
+) -> Change:
     """The change an outcome makes. `history` includes the attempt just answered; `readable` = the kind
     can be looked up at all."""
     unknown = request.outcome_unknown
@@ -192,6 +216,8 @@ def after(outcome: Outcome, request: Request, history: History, now: datetime, *
             return Change(Event.SUCCEED, None, unknown, False, outcome.text)
         case Finding.REFUSED:
             return Change(Event.FAIL, None, unknown, False, outcome.text)
+        case _ if is_urgent:
+            return _tried_again(outcome, request, now)
         case Finding.WAIT | Finding.NOTHING_YET | Finding.HELD:
             return _not_executed(outcome, request, history, now)
     unresolved = outcome.finding is Finding.UNRESOLVED
@@ -204,6 +230,21 @@ def after(outcome: Outcome, request: Request, history: History, now: datetime, *
         due_in=pause or reconcile_pause(now - first_sent_at),
         outcome_unknown=True,
         needs_person=request.needs_person or outdated or (unresolved and not readable),
+        text=outcome.text,
+    )
+
+
+def _tried_again(outcome: Outcome, request: Request, now: datetime) -> Change:
+    """What cannot wait has not happened, or nobody knows: it is tried on, and its approval does not lapse."""
+    since = now - (request.first_sent_at or now)
+    unknown = request.outcome_unknown or outcome.finding in _NOBODY_KNOWS
+    lost = unknown and request.state is State.EXECUTING and urgent_pauses_are_over(since)
+    told = timedelta(seconds=outcome.retry_after_s or 0) if outcome.finding is Finding.WAIT else timedelta()
+    return Change(
+        event=Event.LOSE_SIGHT if lost else None,
+        due_in=max(urgent_pause(since), told),
+        outcome_unknown=unknown,
+        needs_person=request.needs_person,
         text=outcome.text,
     )
 

@@ -37,6 +37,7 @@ OTHER_MEANINGS = {
     "funding": "a command, a job, an endpoint, a kind of the ledger",
     "handover": "a command",
     "landed_late": "a line of a request's thread",
+    "stopped": "a line of a batch's thread",
     "paused": "the reason of a refusal",
     "policy": "a table of the settings, a job, a subject",
     "relay_destinations": "what was last read of the settings",

@@ -273,7 +273,7 @@ BY_EVENT = {
         "decline", declined("security_check_failed"), ("✗ Critical", "a security check failed")
     ),
     "a decline of a frozen card": Kind(
-        "decline", bought_with_a_frozen_card, ("✗ Critical", "the card is not usable", "unfreeze it")
+        "decline", bought_with_a_frozen_card, ("✗ Critical", "the card is not usable", "find out who froze it")
     ),
     "a cluster": Kind(
         "decline", declined("processing_error", times=6), ("declined 6 times", "A retry can help", "ACME (6)")
@@ -663,6 +663,9 @@ ELSEWHERE = {
     "handover": ("tests/handlers/test_people_commands.py", 'open_of(tx, "handover")'),
     "key_reused": ("tests/services/test_topup_outcome_table.py", "key_reused"),
     "landed_late": ("tests/services/test_whose_evidence.py", "landed_late"),
+    "not_done": ("tests/services/test_not_done_yet.py", "not_done"),
+    "not_done_yet": ("tests/services/test_not_done_yet.py", "not_done_yet"),
+    "stopped": ("tests/alerts/test_stopped_purchases.py", "Stopped"),
     "message_failed": ("tests/services/test_outbox_delivery.py", "plain About request"),
     "messages_wait": ("tests/services/test_waiting_messages.py", "messages_wait"),
     "paused": ("tests/handlers/test_people_commands.py", "Sending to main is paused by"),

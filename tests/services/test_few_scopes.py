@@ -115,4 +115,4 @@ async def test_a_freeze_goes_out_although_the_key_may_not_read_the_card(world: W
     assert len(await world.sent("POST /freeze")) == 1
     found: dict[str, Any] = next(c for c in (await world.state())["cards"] if c["id"] == world.cards[0]["id"])
     assert found["status"] == "FROZEN"
-    assert kinds()["card_freeze"].handling.urgent
+    assert kinds()["card_freeze"].handling.is_urgent

@@ -183,12 +183,21 @@ async def test_an_order_whose_approval_lapsed_goes_to_a_person_as_absence_proves
 
 FREEZES = [
     Row("200, and the card reads FROZEN", None, State.SUCCEEDED, "the card reads FROZEN"),
-    *refusals((400, "BAD_REQUEST", "Nothing moved"), (404, "NOT_FOUND", "Nothing moved")),
-    Row("429", status(429, "RATE_LIMITED"), State.EXECUTING, "Nothing has moved yet", 60, State.SUCCEEDED),
-    Row("500", status(500, "UNAVAILABLE"), State.EXECUTING, "do not repeat", 5, State.SUCCEEDED),
+    *refusals((400, "BAD_REQUEST", "The card is not frozen"), (404, "NOT_FOUND", "The card is not frozen")),
+    Row(
+        "429", status(429, "RATE_LIMITED"), State.EXECUTING, "Purchases still go through", 60, State.SUCCEEDED
+    ),
+    Row(
+        "500",
+        status(500, "UNAVAILABLE"),
+        State.EXECUTING,
+        "Purchases may still go through",
+        5,
+        State.SUCCEEDED,
+    ),
     # The client repeats these once by itself, so two in a row are needed to be seen at all.
     *(
-        Row(name, fault, State.EXECUTING, "Nothing has moved yet", 5, State.SUCCEEDED)
+        Row(name, fault, State.EXECUTING, "Purchases still go through", 5, State.SUCCEEDED)
         for name, fault in (
             ("502 changes nothing", Fault("processor", {"processor": "5xx", "times": 2})),
             ("503 changes nothing", Fault("processor", {"processor": "401", "times": 2})),
@@ -199,7 +208,7 @@ FREEZES = [
         "no answer twice",
         Fault("drop_before_commit", {"times": 2}),
         State.EXECUTING,
-        "do not repeat",
+        "Purchases may still go through",
         5,
         State.SUCCEEDED,
     ),
@@ -234,23 +243,33 @@ async def test_a_refusal_of_a_repeat_says_nothing_of_the_call_that_was_lost(worl
     assert await status_of(world) == "FROZEN"
 
 
-async def test_a_freeze_that_never_shows_is_read_at_2_5_10_and_30_seconds_and_then_alerted(
-    world: World,
-) -> None:
+async def test_a_freeze_that_never_shows_is_tried_on_and_alerted(world: World) -> None:
     # The card cannot be read any more; three repeats of the client for each read.
     await status(502, "UNAVAILABLE").set(world, "GET /cards/{cardId}", times=10_000, nth=3)
     request = await a_freeze(world)
 
     current = await execute(world, request)
-    pauses = []
-    while current.state is State.EXECUTING:
-        assert "not confirmed" in current.outcome_text
-        pauses.append(due_in(world, current))
-        current = await jump(world, request)
 
-    assert pauses == [2, 5, 10, 30]
-    assert current.state is State.UNRESOLVED
-    assert await alert_kinds(world) == {"unresolved"}
+    assert "not confirmed" in current.outcome_text
+    assert due_in(world, current) == 5
+    assert await alert_kinds(world) == {"not_done_yet"}
+    await world.advance(25 * 60)
+    assert (await execute(world, request)).state is State.UNRESOLVED
+    assert await alert_kinds(world) == {"not_done_yet", "unresolved"}
+
+
+async def test_an_unfreeze_that_does_not_show_is_not_confirmed_and_read_again_after_2_seconds(
+    world: World,
+) -> None:
+    frozen = await a_freeze(world)
+    await execute(world, frozen)
+    request = await a_freeze(world, kind="card_unfreeze")
+    await status(502, "UNAVAILABLE").set(world, "GET /cards/{cardId}", times=10_000, nth=2)
+
+    current = await execute(world, request)
+
+    assert "not confirmed" in current.outcome_text
+    assert due_in(world, current) == 2
 
 
 @pytest.mark.parametrize("newer_is_sent", [True, False])
@@ -379,7 +398,9 @@ async def test_a_refused_key_holds_every_kind_until_it_works_again(
     request = await ask(world)
     held = await execute(world, request)
     assert (held.state, held.outcome_unknown) == (State.EXECUTING, False)
-    assert await alert_kinds(world) == {"key_trouble" if number == 401 else "scope"}
+    # That a card is not frozen is told whatever the cause.
+    also = {"not_done_yet"} if operation == FREEZE else set()
+    assert await alert_kinds(world) == {"key_trouble" if number == 401 else "scope"} | also
 
     await programs.probe_paused(world.core)
     assert (await jump(world, request)).state is State.SUCCEEDED

@@ -37,6 +37,10 @@ VALUES = {
 _NEVER = ("revoked key", "try again", "key revoked", "funded")
 
 
+# What an answer proves by itself, where nothing came before it.
+_KNOWN = frozenset({Finding.REFUSED, Finding.WAIT, Finding.HELD, Finding.NOTHING_YET})
+
+
 def built() -> dict[str, type[Operation]]:
     return {kind: cls for kind, cls in operations.kinds().items() if cls.endpoint.facts.changes}
 
@@ -78,7 +82,9 @@ CASES = [
 def test_every_code_says_what_happened_whether_money_moved_and_what_comes_next(
     kind: str, error: PartnerError, unknown: bool
 ) -> None:
-    outcome = made(built()[kind]).judge(error, outcome_unknown=unknown)
+    operation = made(built()[kind])
+    judged = operation.judge(error, outcome_unknown=unknown)
+    outcome = operation.in_its_words(judged, in_doubt=unknown)
 
     said = outcome.text
     sentences = said.count(". ") + said.endswith(".")
@@ -86,7 +92,12 @@ def test_every_code_says_what_happened_whether_money_moved_and_what_comes_next(
     assert not any(word in said.lower() for word in _NEVER), said
     assert outcome.cause
     assert outcome.cause in said, "what happened"
-    if outcome.finding is Finding.REFUSED:
+    urgency = operation.handling.urgency
+    if urgency is not None:
+        assert urgency.meanwhile in said or urgency.perhaps in said
+        assert (urgency.meanwhile in said) == (not unknown and outcome.finding in _KNOWN)
+        assert not any(word in said.lower() for word in ("moved", "money", "float", "do not repeat")), said
+    elif outcome.finding is Finding.REFUSED:
         assert not unknown or isinstance(error, NotConnected), (
             f"a refusal decided after an unknown attempt: {said}"
         )

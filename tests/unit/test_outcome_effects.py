@@ -175,6 +175,12 @@ OF_KINDS: list[tuple[str, Outcome, tuple[e.Effect, ...]]] = [
         )
     ),
     *(
+        ("card_freeze", Outcome(finding, "", cause=cause), (e.FollowUrgent(is_refused=is_refused),))
+        for finding in Finding
+        for cause in ("", "Because.")
+        for is_refused in (finding is Finding.REFUSED and bool(cause),)
+    ),
+    *(
         ("card_reveal", Outcome(finding, ""), (e.GrantLink(),) if finding is Finding.SUCCEEDED else ())
         for finding in Finding
     ),

@@ -87,7 +87,8 @@ def batch_event(state: State, rows: Mapping[State, int]) -> Event | None:
 def ending_text(rows: Mapping[State, int], moved_usd: Decimal, asked_usd: Decimal) -> str:
     """`9 of 12 rows succeeded; 2 failed (nothing moved, or it came back), 1 not sent. 450.00 of …`"""
     total = sum(rows.values())
-    others = ", ".join(f"{rows[s]} {word}" for s, word in _WORDS.items() if rows.get(s, 0))
+    words = _words(moves_money=bool(asked_usd))
+    others = ", ".join(f"{rows[s]} {word}" for s, word in words.items() if rows.get(s, 0))
     text = f"{rows.get(State.SUCCEEDED, 0)} of {counted(total)} succeeded" + (
         f"; {others}." if others else "."
     )
@@ -97,11 +98,16 @@ def ending_text(rows: Mapping[State, int], moved_usd: Decimal, asked_usd: Decima
     return f"{text} {format_usd(moved_usd)} of {format_usd(asked_usd)} moved{unsure}."
 
 
-def progress_text(rows: Mapping[State, int]) -> str:
+def _words(*, moves_money: bool) -> Mapping[State, str]:
+    """Of a list that moves no money, such as one of freezes, nothing is said of money."""
+    return _WORDS if moves_money else {**_WORDS, State.FAILED: "failed"}
+
+
+def progress_text(rows: Mapping[State, int], *, moves_money: bool = True) -> str:
     """`7 of 12 rows ended: 6 succeeded, 1 failed (nothing moved, or it came back); 1 under way, …`"""
     total = sum(rows.values())
     waiting = sum(rows.get(state, 0) for state in OPEN)
-    words = {State.SUCCEEDED: "succeeded", **_WORDS}
+    words = {State.SUCCEEDED: "succeeded", **_words(moves_money=moves_money)}
     parts = ", ".join(f"{rows[s]} {word}" for s, word in words.items() if rows.get(s, 0))
     return f"{total - waiting} of {counted(total)} ended: {parts}."
 

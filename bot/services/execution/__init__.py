@@ -17,4 +17,5 @@ __all__ = [
     "due",
     "execute",
     "maintenance",
+    "try_now",
 ]

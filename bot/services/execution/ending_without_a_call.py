@@ -37,13 +37,19 @@ async def nothing_to_call(core: Core, request: Request, stopped: programs.Stoppe
         current = await requests.get(tx, request.id)
         if current is None or current.version != request.version or _is_held(tx, current):
             return True
-        endpoint = core.kinds[current.kind].endpoint
+        cls = core.kinds[current.kind]
         made = await attempts.of(tx, current.id)
-        history = planning.History.of(made, endpoint)
-        if planning.never_executed(current, history, tx.now):
+        history = planning.History.of(made, cls.endpoint)
+        can_wait = not cls.handling.is_urgent  # no time ends what cannot
+        if can_wait and planning.never_executed(current, history, tx.now):
             await _end(tx, core, current, Event.FAIL, planning.LAPSED, made)
             return True
-        if stopped.by_key and current.first_sent_at and tx.now >= current.first_sent_at + sum_of_pauses():
+        if (
+            can_wait
+            and stopped.by_key
+            and current.first_sent_at
+            and tx.now >= current.first_sent_at + sum_of_pauses()
+        ):
             text = _KEY_LOST.format(may_have=core.kinds[current.kind].may_have)
             await _end(tx, core, current, Event.LOSE_SIGHT, text, made)
             return True

@@ -93,6 +93,9 @@ async def execute(core: Core, request_id: str) -> None:
         core.crash_point("execution.claimed")
         async with _lease_kept(core, work.request):
             answered = await _call(core, work)
+            in_doubt = work.request.outcome_unknown
+            outcome = work.operation.in_its_words(answered.outcome, in_doubt=in_doubt)
+            answered = replace(answered, outcome=outcome)
             core.crash_point("execution.answered")
             await _finish(core, work, answered)
     core.crash_point("execution.finished")
@@ -143,7 +146,10 @@ async def _claim(
             request = await requests.touch(tx, request, outcome_unknown=True)
         # What may not be repeated is only looked at as soon as anybody could doubt what the call did.
         approval_holds = answer is None and (operation.handling.repeats or history.last_doubt_at is None)
-        step = planning.next_step(request, history, tx.now, approval_holds=approval_holds)
+        is_urgent = operation.handling.is_urgent
+        step = planning.next_step(
+            request, history, tx.now, approval_holds=approval_holds, is_urgent=is_urgent
+        )
         # A pause stops sending, and nothing else.
         body = None if not may_send or step is planning.Step.LOOK else await _frozen_body(tx, request)
         attempt = await attempts.start(tx, request, (planning.Step.LOOK if body is None else step).value)
@@ -173,7 +179,9 @@ async def _held_back(
     """Nothing is sent: the request ends, or is tried again in a moment while its approval is valid."""
     if isinstance(answer, presend_checks.Later):
         due_at = tx.now + presend_checks.RETRY_AFTER
-        await requests.touch(tx, request, due_at=due_at, outcome_text=answer.text)
+        held = await requests.touch(tx, request, due_at=due_at, outcome_text=answer.text)
+        if core.kinds[held.kind].handling.is_urgent:
+            await effect_writer.write(tx, core, held, effects.of_holding_back(held))
         return
     await close(tx, core, request, answer.event, "system:execution", answer.text)
     if answer.alarm:
@@ -225,7 +233,7 @@ async def _look(core: Core, work: _Work, answered: _Answered | None) -> _Answere
         history=history,
         refused=refused,
         approval_holds=work.approval_holds,
-        outdated=planning.is_outdated(request, now),
+        outdated=planning.is_outdated(request, now, is_urgent=work.operation.handling.is_urgent),
         now=now,
     )
     facts = {**(refused.facts if refused else {}), **look.facts}
@@ -253,8 +261,14 @@ async def _write_outcome(core: Core, work: _Work, answered: _Answered) -> None:
         made = _with_answer(await attempts.of(tx, work.request.id), work, answered)
         history = planning.History.of(made, work.operation.endpoint)
         unreadable = answered.finding in (Evidence.UNPROVEN, Evidence.UNSEEN, Evidence.HALF_DONE)
-        readable = not (outcome.finding is Finding.UNRESOLVED and unreadable)
-        change = planning.after(outcome, work.request, history, tx.now, readable=readable)
+        change = planning.after(
+            outcome,
+            work.request,
+            history,
+            tx.now,
+            readable=not (outcome.finding is Finding.UNRESOLVED and unreadable),
+            is_urgent=work.operation.handling.is_urgent,
+        )
         # Read from the facts as they are stored, so that a later reading of the same says the same.
         facts = dict(outcome.facts) or work.request.outcome
         progress = work.operation.progress(facts or {}) if change.event is Event.SUCCEED else None

@@ -8,6 +8,7 @@ nothing is sent.
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -31,7 +32,13 @@ from bot.partner.ratelimit import Lane
 from bot.services import people
 from bot.services.core import Core
 from bot.services.operators import programs
-from bot.services.requests import batch_approval, given, has_its_body, has_its_digest, local_facts
+from bot.services.requests import (
+    batch_approval,
+    given,
+    has_its_body,
+    has_its_digest,
+    local_facts,
+)
 from storage.errors import CannotOpen, Purged
 from storage.requests import decisions, requests
 from storage.transaction import Tx
@@ -77,7 +84,7 @@ def operation_of(core: Core, request: Request) -> Operation:
 def partner_of(core: Core, request: Request) -> PartnerClient:
     """The client for all calls of this request; what is urgent has the lane that nothing else uses."""
     partner = core.partners[request.program]
-    return partner.in_lane(Lane.URGENT) if core.kinds[request.kind].handling.urgent else partner
+    return partner.in_lane(Lane.URGENT) if core.kinds[request.kind].handling.is_urgent else partner
 
 
 async def may_go(core: Core, request: Request) -> Answer:
@@ -90,7 +97,7 @@ async def may_go(core: Core, request: Request) -> Answer:
         found = await _as_approved(tx, core, request)
     if not isinstance(found, _Approved):
         return found
-    lapsed = _lapsed(request, core.clock.now())
+    lapsed = _lapsed(core, request, core.clock.now())
     if lapsed is not None:
         return lapsed
     try:
@@ -109,7 +116,7 @@ async def last_look(tx: Tx, core: Core, request: Request) -> Answer:
     found = await _as_approved(tx, core, request)
     if not isinstance(found, _Approved):
         return found
-    lapsed = _lapsed(request, tx.now)
+    lapsed = _lapsed(core, request, tx.now)
     if lapsed is not None:
         return lapsed
     newer = await _superseded_by(tx, core, request)
@@ -121,12 +128,13 @@ async def last_look(tx: Tx, core: Core, request: Request) -> Answer:
     return Later(f"{newer.id}, a newer request on the same target, was approved.")
 
 
-def _lapsed(request: Request, now: datetime) -> Answer:
+def _lapsed(core: Core, request: Request, now: datetime) -> Answer:
+    """None while the approval is valid. What is urgent and was tried once in time does not lapse."""
     if planning.approval_is_valid(request, now):
         return None
     if request.state is State.APPROVED:
         return Stop(Event.EXPIRE, "Approved, but it could not be sent in time. Nothing was sent.")
-    return Later("The approval has lapsed.")
+    return None if core.kinds[request.kind].handling.is_urgent else Later("The approval has lapsed.")
 
 
 async def _superseded_by(tx: Tx, core: Core, request: Request) -> Request | None:
@@ -265,20 +273,25 @@ def _needed_now(core: Core, whole: Request) -> int:
 
 
 async def recheck(core: Core, request: Request) -> Answer:
-    """Do the facts still allow it? Reads the API live; a kind may choose to act when it cannot be read."""
+    """Do the facts still allow it? Reads the API live; a kind may choose to act when it cannot be read.
+
+    Such a kind waits for the reading a moment only.
+    """
     operation, partner = operation_of(core, request), partner_of(core, request)
+    must = operation.handling.must_recheck
     try:
-        if request.parent_id is None:
-            facts = await operation.read(partner)
-        else:
-            facts = await type(operation).of_many().row_facts(operation, partner)
+        async with asyncio.timeout(None if must else local_facts.READ_WITHIN_S):
+            if request.parent_id is None:
+                facts = await operation.read(partner)
+            else:
+                facts = await type(operation).of_many().row_facts(operation, partner)
     except PartnerError as error:
         await programs.key_refused(core, request.program, error)
         if isinstance(error, Unauthorized):
             return Later("Sending to this program is paused: the API does not take the key.")
-        return (
-            Later(f"The API could not be read: {error.message}") if operation.handling.must_recheck else None
-        )
+        return Later(f"The API could not be read: {error.message}") if must else None
+    except TimeoutError:
+        return None
     except CountersignError as error:
         return Later(str(error))
     async with core.store.read() as tx:

@@ -29,7 +29,7 @@ class Queue:
 
 async def due(core: Core, but_not: Collection[str] = ()) -> list[Queue]:
     """What may be executed, repeated or looked up now, without the requests in `but_not`."""
-    urgent = [kind for kind, cls in core.kinds.items() if cls.handling.urgent]
+    urgent = [kind for kind, cls in core.kinds.items() if cls.handling.is_urgent]
     usual = [kind for kind in core.kinds if kind not in urgent]
     found = []
     async with core.store.read() as tx:

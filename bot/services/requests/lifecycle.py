@@ -13,6 +13,7 @@ from bot.domain.people import APPROVAL_VALID_FOR, Actor
 from bot.domain.requests import DecisionKind, Event, Request, State
 from bot.partner.codec import encode
 from bot.services import audit, outbox_messages, people
+from bot.services.alerts import urgent_rules
 from bot.services.audit import audited_refusal
 from bot.services.core import Core
 from bot.services.requests import batch_rows
@@ -151,6 +152,7 @@ async def close(tx: Tx, core: Core, request: Request, event: Event, actor: str, 
     if moved.is_batch:
         await batch_rows.close_rows(tx, core, moved, event, text, actor=actor)
     await batch_rows.row_changed(tx, core, moved)
+    await urgent_rules.follow(tx, core, moved)
     await outbox_messages.card(tx, core, moved)
     await outbox_messages.line(tx, core, moved, str(moved.state), actor=actor)
     await outbox_messages.tell_requester(tx, core, moved, actor)

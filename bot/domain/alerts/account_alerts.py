@@ -105,6 +105,9 @@ ACCOUNT_CHANGED = AlertKind(
         " that it was of before. Set that key with `countersign keys set {program}` and restart; give another account a"
         " program name of its own.",
     ),
+    endings=over(
+        "The key of {program} is of the known account again", "Sending was paused for {lasted}, and goes on."
+    ),
     is_mutable=False,
     condition_name="account",
 )

@@ -22,6 +22,7 @@ from bot.domain.alerts.alert_kind import (
     Said,
     Severity,
     Wording,
+    over,
 )
 from bot.domain.alerts.decline_causes import cause_in_words, retry_in_words
 from bot.domain.freezes import Freeze
@@ -84,6 +85,7 @@ STOPPED = AlertKind(
             "Together {total}, the last one {purchase}. {why} Nothing to do.",
         ),
     },
+    endings=over("Over: {title}", "No other purchase was tried for a day, or the freeze was taken back."),
     buttons=(Button.SHOW_CARD, Button.ACK, Button.MORE),
     digest_word="purchases on frozen cards",
 )

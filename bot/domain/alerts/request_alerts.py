@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bot.domain.alerts.alert_kind import AlertKind, Button, Calls, Ending, Severity, Wording, one
+from bot.domain.alerts.alert_kind import AlertKind, Button, Calls, Ending, Severity, one
 
 UNRESOLVED = AlertKind(
     name="unresolved",
@@ -61,14 +61,15 @@ NOT_DONE_YET = AlertKind(
     told_when="a freeze was tried and has not happened: purchases still go through",
     found_by="execution",
     ends="the card reads FROZEN, or the request ends",
-    wordings={
-        "": Wording(
-            (Severity.CRITICAL,),
-            "{not_yet}: {what}",
-            "{why} {next} Until then, press Try now here or on {request}. {advice}",
-        ),
-        "done": Wording((Severity.INFO,), "{done}: {what}", "{how} ({request})"),
-        "over": Wording((Severity.INFO,), "{request} has ended: {what}", "{how}"),
+    wordings=one(
+        Severity.CRITICAL,
+        "{not_yet}: {what}",
+        "{why} {next} Until then, press Try now here or on {request}. {advice}",
+    ),
+    endings={
+        "": Ending("{subject} has ended", "It had not happened for {lasted}."),
+        "done": Ending("{done}: {what}", "{how} ({request})"),
+        "not done": Ending("{request} has ended: {what}", "{how}"),
     },
     calls=Calls.APPROVERS,
     calls_when="it is raised",
@@ -81,7 +82,7 @@ NOT_DONE = AlertKind(
     name="not_done",
     told_when="a freeze ended without having happened: the card provider refused it, or it was not sent in time",
     found_by="execution",
-    ends="somebody resolves it",
+    ends="never: acknowledge it when you are done",
     wordings=one(Severity.CRITICAL, "{what} is {not_done}, and it is not tried again", "{how} {advice}"),
     calls=Calls.APPROVERS,
     calls_when="it is raised",

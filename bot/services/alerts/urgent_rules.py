@@ -83,13 +83,12 @@ async def _end(tx: Tx, core: Core, whole: Request, last: Request, words: Urgency
     what = _named(whole, rows)
     done = all(row.state is State.SUCCEEDED for row in rows if row.approved_at)
     how = last.outcome_text if not whole.is_batch else f"All {len(rows)} cards are done."
+    kind = request_alerts.NOT_DONE_YET
     if done:
-        said = request_alerts.NOT_DONE_YET.says("done", done=words.done, what=what, how=how, request=whole.id)
+        ended = kind.ended("done", done=words.done, what=what, how=how, request=whole.id)
     else:
-        said = request_alerts.NOT_DONE_YET.says("over", what=what, how=last.outcome_text, request=whole.id)
-    alert = await alerts.keep(tx, core, said, condition=condition, subject=whole.id)
-    await alerts.thread_line(tx, core, alert, "system:alerts", f"{said.title}. {said.text}")
-    await alerts.resolve(tx, core, condition)
+        ended = kind.ended("not done", what=what, how=last.outcome_text, request=whole.id)
+    await alerts.resolve(tx, core, condition, ended=ended)
 
 
 async def _leave_behind(tx: Tx, core: Core, request: Request, words: Urgency) -> None:

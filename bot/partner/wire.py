@@ -229,7 +229,8 @@ def _client(base: str, transport: httpx.AsyncBaseTransport | None) -> httpx.Asyn
         verify=_trusted(),
         trust_env=not is_loopback(httpx.URL(base).host),
         follow_redirects=False,
-        limits=httpx.Limits(max_connections=20, max_keepalive_connections=10, keepalive_expiry=15),
+        # The rate limit bounds how many calls are on their way; a full pool would keep a freeze behind calls that hang.
+        limits=httpx.Limits(max_connections=None, max_keepalive_connections=10, keepalive_expiry=15),
     )
 
 

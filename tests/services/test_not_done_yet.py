@@ -194,7 +194,7 @@ async def test_it_is_told_once_and_its_alert_ends_when_the_card_reads_frozen_and
     assert ended
     assert "reads FROZEN" in ended[0]
     assert "not frozen yet" not in ended[0].lower(), "the resolved alert keeps the alarm's words"
-    assert any("reads FROZEN" in text for text in await to_send(world, kind=message_kinds.ALERT_LINE))
+    assert any("Resolved: Frozen: " in text for text in await to_send(world, kind=message_kinds.ALERT_LINE))
 
 
 async def test_a_freeze_that_the_provider_refuses_for_good_is_an_alert_that_stays(world: World) -> None:

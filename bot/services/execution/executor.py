@@ -40,6 +40,7 @@ log = logging.getLogger("countersign.execution")
 STALE_AFTER = timedelta(seconds=10)
 # The outcome is written again after these, in seconds, where the database does not take it.
 FINISH_PAUSES_S = (0.1, 0.5, 2.0, 4.0)
+_UNFORESEEN = "The outcome is not known: something unforeseen went wrong around the call. Do not repeat this."
 _STOOD_STILL = "Nothing was sent: the bot stood still just before the call. It is tried again."
 
 
@@ -92,7 +93,7 @@ async def execute(core: Core, request_id: str) -> None:
             return
         core.crash_point("execution.claimed")
         async with _lease_kept(core, work.request):
-            answered = await _call(core, work)
+            answered = await _answer_of(core, work)
             in_doubt = work.request.outcome_unknown
             outcome = work.operation.in_its_words(answered.outcome, in_doubt=in_doubt)
             answered = replace(answered, outcome=outcome)
@@ -186,6 +187,15 @@ async def _held_back(
     await close(tx, core, request, answer.event, "system:execution", answer.text)
     if answer.alarm:
         await effect_writer.write(tx, core, request, effects.of_tampering(request))
+
+
+async def _answer_of(core: Core, work: _Work) -> _Answered:
+    """What the call came to. What nobody foresaw leaves an unknown outcome, like an answer that was lost."""
+    try:
+        return await _call(core, work)
+    except Exception:
+        log.exception("execution.call_failed", extra={"request": work.request.id})
+        return _Answered(Outcome(Finding.UNKNOWN, _UNFORESEEN), finding=Finding.UNKNOWN.value)
 
 
 async def _call(core: Core, work: _Work) -> _Answered:

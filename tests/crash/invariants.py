@@ -133,8 +133,8 @@ def _messages(world: Outside, requests: Rows) -> Iterator[str]:
         texts = cards.get(request["id"], [])
         if len(texts) != 1:
             yield f"{request['id']} has {len(texts)} cards in the channel"
-        elif request["state"] not in texts[0]:
-            yield f"{request['id']} is {request['state']}, its card says: {texts[0]}"
+        elif (word := request["stage"] or request["state"]) not in texts[0]:
+            yield f"{request['id']} is {word}, its card says: {texts[0]}"
     for row in world.rows("SELECT dedupe, last_error FROM outbox WHERE state = 'dropped'"):
         yield f"{row['dedupe']} was given up: {row['last_error']}"
 

@@ -131,6 +131,30 @@ async def test_between_the_claim_and_the_bytes_nothing_waits(world: World, kind:
     assert sent.purpose == "send"
 
 
+@CALLING
+async def test_a_process_that_stood_still_after_the_last_look_sends_nothing_and_looks_again(
+    world: World, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    """Stopped between the claim and the bytes, as by SIGSTOP: what people did meanwhile was not seen."""
+    request = await asked(world, kind)
+    await world.approve(request)
+    before = changes(world)
+    at(world, "execution.claimed", lambda: monkeypatch.setattr("asyncio.BaseEventLoop.time", later))
+    real = asyncio.BaseEventLoop.time
+
+    def later(loop: asyncio.BaseEventLoop) -> float:
+        return real(loop) + 3600
+
+    await execution.execute(world.core, request.id)
+    assert changes(world) == before
+    held = await world.request(request.id)
+    assert (held.state, held.outcome_unknown) == (State.EXECUTING, False)
+
+    at(world, "execution.claimed", lambda: None)
+    await jump_to_the_end(world, request, within=timedelta(minutes=5))
+    assert changes(world) == before + 1
+
+
 async def test_the_time_of_sending_is_when_it_left_and_not_when_it_came_into_line(world: World) -> None:
     request = await world.top_up("50")
     began = world.clock.now()

@@ -17,7 +17,6 @@ import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
-from datetime import timedelta
 
 from bot.domain.requests import Attempt, Event, Request, State, moves_of
 from bot.operations import Operation
@@ -37,7 +36,7 @@ from storage.transaction import Tx
 log = logging.getLogger("countersign.execution")
 
 # A last look is good for this long: no bytes follow a claim later than that.
-STALE_AFTER = timedelta(seconds=10)
+STALE_AFTER_S = 10.0
 # The outcome is written again after these, in seconds, where the database does not take it.
 FINISH_PAUSES_S = (0.1, 0.5, 2.0, 4.0)
 _UNFORESEEN = "The outcome is not known: something unforeseen went wrong around the call. Do not repeat this."
@@ -55,6 +54,7 @@ class _Work:
     approval_holds: bool
     partner: PartnerClient  # with its place in the rate budget, where it sends
     body: bytes | None  # what is sent; None = it is only looked up
+    looked_at_s: float  # when the last look began, in `_loop_s`
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +121,7 @@ async def _claim(
     """The last look and the claim, in one transaction. `answer` is what was found before, of `seen` as it then was."""
     if core.closing.is_set():
         return None
+    looked_at_s = _loop_s()
     async with core.store.begin() as tx:
         stopped = await programs.stopped(tx, seen.program)
         before = await requests.get(tx, seen.id)
@@ -155,7 +156,12 @@ async def _claim(
         body = None if not may_send or step is planning.Step.LOOK else await _frozen_body(tx, request)
         attempt = await attempts.start(tx, request, (planning.Step.LOOK if body is None else step).value)
         await effect_writer.write(tx, core, request, effects.of_claim(before, attempt))
-    return _Work(request, operation, attempt, history, approval_holds, partner, body)
+    return _Work(request, operation, attempt, history, approval_holds, partner, body, looked_at_s)
+
+
+def _loop_s() -> float:
+    """Seconds by the clock of the event loop: whether this process stood still is a question about it alone."""
+    return asyncio.get_running_loop().time()
 
 
 async def _frozen_body(tx: Tx, request: Request) -> bytes | None:
@@ -205,7 +211,7 @@ async def _call(core: Core, work: _Work) -> _Answered:
     """
     if work.body is None:
         return await _look(core, work, None)
-    if core.clock.now() >= work.attempt.sent_at + STALE_AFTER:
+    if _loop_s() >= work.looked_at_s + STALE_AFTER_S:
         # This process stood still since its last look, and others may have acted: it is looked at anew.
         return _Answered(Outcome(Finding.NOTHING_YET, _STOOD_STILL), finding=Finding.NOTHING_YET.value)
     try:

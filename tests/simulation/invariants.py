@@ -399,7 +399,8 @@ class Watch:
             return
         elif kind == "funding_submit" and state == "succeeded":
             self._network_of(row, name)
-        elif state == "succeeded" and not self._done(row):
+        elif state == "succeeded" and kind not in _SWITCHES and not self._done(row):
+            # Of a switch the card itself is the proof: what it should be, it is.
             self.broken("I-7 true", f"{name} is called succeeded, and no call of its own had an effect")
         elif state in ("failed", "cancelled", "expired", "rejected") and self._did_alone(row):
             if self._by_hand(row, "failed") or kind.startswith("webhook_"):

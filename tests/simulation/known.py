@@ -20,6 +20,8 @@ KNOWN: tuple[tuple[str, str, str], ...] = (
     ("D2", "two people decided", r"against what two people said"),
     ("D4", "the card that was named", r""),
     ("D5", "the newest decision holds", r""),
+    # Both left at once after a resume; the older one reads back what the newer one did.
+    ("D5", "I-7 true", r"\(card_(un)?freeze\) is called failed, and its call had its effect"),
     ("D6", "I-4 pause", r""),
     ("D6", "I-4 validity", r""),
     ("D8", "a pause ends", r""),

@@ -131,6 +131,7 @@ FORESEEN = (
     "Killed",
     "SlackApiError",
     "SlackTrouble",
+    "CannotStart",
     "simulated:",
     "TimeoutError: ",
     "simulated",

@@ -13,7 +13,7 @@ from typing import Any
 
 from benchmarks import Row
 from bot.domain.time import SystemClock
-from bot.engine.embedded import AT_ONCE, Embedded
+from bot.engine.embedded import Embedded
 from bot.partner.client import PartnerClient
 from bot.partner.codec import encode
 from bot.partner.ratelimit import RateLimiter
@@ -69,7 +69,7 @@ async def _executions(world: World, cards: list[str]) -> float:
     running = asyncio.create_task(
         carrier.run(partial(execution.due, world.core), partial(execution.execute, world.core))
     )
-    while await execution.due(world.core):
+    while any(queue.ids for queue in await execution.due(world.core)):
         await asyncio.sleep(0.05)
     await carrier.drain(10)
     took_s = time.perf_counter() - before
@@ -90,7 +90,7 @@ async def _top_up(client: PartnerClient, card: str, key: str) -> None:
 
 async def _rate(work: list[Coroutine[Any, Any, None]]) -> float:
     """How many a second, as many at once as the carrier has."""
-    gate = asyncio.Semaphore(AT_ONCE)
+    gate = asyncio.Semaphore(execution.AT_ONCE)
 
     async def one(call: Coroutine[Any, Any, None]) -> None:
         async with gate:

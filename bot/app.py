@@ -53,7 +53,7 @@ from storage.store import Store
 log = logging.getLogger("countersign.app")
 
 # Of the ten seconds a shutdown may take: what runs gets these to end by itself.
-DRAIN_S = 3.0
+DRAIN_S = 8.0
 # Broken loops start again after this pause, so that a lost database does not spin.
 RESTART_PAUSE_S = 1.0
 
@@ -84,6 +84,8 @@ class Running:
 
     async def stop(self) -> None:
         """Let no new work in, let what runs end, give everything back. Loses nothing that was committed."""
+        self.core.closing.set()
+        self.parts.carrier.close()
         await self._stack.aclose()
 
 
@@ -175,11 +177,12 @@ def _write_to_slack(begun: Start, parts: Parts) -> None:
 def _execute_requests(begun: Start, parts: Parts) -> None:
     """The loops that send: approved requests to the API, events to other systems."""
     core, carrier = parts.core, parts.carrier
+    # Stopped in the reverse order: the loop first, then what it began is waited for.
+    begun.stack.push_async_callback(carrier.drain, DRAIN_S)
     work = partial(carrier.run, due=partial(execution.due, core), execute=partial(execution.execute, core))
     _keep_running(begun.stack, "engine", work)
     if core.destinations:
         _keep_running(begun.stack, "relay", Relay(core, begun.overrides.sender).run)
-    begun.stack.push_async_callback(carrier.drain, DRAIN_S)
 
 
 async def _watch(begun: Start, core: Core) -> jobs.Watchers:

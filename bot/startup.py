@@ -32,6 +32,7 @@ from bot.services import people
 from bot.services.core import Core, no_crash
 from bot.services.events import Sender
 from bot.services.messages import audit_anchors
+from bot.services.operators import programs as program_pauses
 from storage import audit
 from storage.operators import programs as known_programs
 from storage.store import Store
@@ -203,11 +204,29 @@ async def _keep_key(tx: Tx, url: str, key: Secret) -> None:
 
 
 async def _same_partner(store: Store, program: str, client: PartnerClient) -> None:
-    """A key of another account under this program's name is refused; an API that is down is not."""
+    """A key of another account under this program's name is refused.
+
+    An API that is down is not, but nothing is sent until it has said whose account it is (`programs.probe_paused`).
+    """
     try:
         me = await client.me()
     except PartnerError as error:
         log.warning("start.account_not_read", extra={"program": program, "error": str(error)})
+        async with store.begin() as tx:
+            known = await known_programs.get(tx, program)
+            if (
+                known is not None
+                and known.partner_id
+                and await known_programs.pause(tx, program, program_pauses.NOT_READ)
+            ):
+                subject = f"program:{program}"
+                await audit.append(
+                    tx,
+                    actor="system:app",
+                    action="program.paused",
+                    subject=subject,
+                    body={"cause": program_pauses.NOT_READ},
+                )
         return
     async with store.begin() as tx:
         if not await known_programs.learn_partner_id(tx, program, me.partner.id):

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import os
+import socket
 import sqlite3
+import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -96,21 +99,34 @@ def set_pragmas(dbapi: Any, *, read_only: bool = False, busy_ms: int = BUSY_MS) 
 
 
 class FileLock:
-    """Holds the lock file beside a SQLite database. The system drops it when the process dies."""
+    """Holds a SQLite database, whatever path leads to it. The system drops it when the process dies.
+
+    Twice: a lock file beside the file that the path leads to, which other machines see too where the folder is
+    shared; and on Linux a name made of the file's device and inode, for hard links, which have folders of their own.
+    """
 
     def __init__(self, path: Path) -> None:
         """Take the lock or raise `DatabaseInUse`."""
-        self._file = os.open(path.with_name(path.name + ".lock"), os.O_RDWR | os.O_CREAT, 0o600)
+        real = path.resolve()
+        self._file = os.open(real.with_name(real.name + ".lock"), os.O_RDWR | os.O_CREAT, 0o600)
+        self._name = socket.socket(socket.AF_UNIX)
         try:
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            os.close(self._file)
+            if sys.platform == "linux" and real.exists():
+                # No lock on the file itself: closing that would drop the locks that SQLite holds on it.
+                found = real.stat()
+                self._name.bind(f"\0countersign:{found.st_dev}:{found.st_ino}")
+        except OSError as error:
+            self.release()
+            if error.errno not in (errno.EWOULDBLOCK, errno.EADDRINUSE):
+                raise
             raise DatabaseInUse(
                 f"Another Countersign process is using {path}. Stop it first; to run several at once,"
                 " use PostgreSQL."
             ) from None
 
     def release(self) -> None:
+        self._name.close()
         os.close(self._file)
 
 

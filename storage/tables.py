@@ -432,6 +432,16 @@ class PauseRow(SQLModel, table=True):
     since: datetime = _when()
 
 
+class HeldEndpointRow(SQLModel, table=True):
+    """A call of the API that the key of a program may not make."""
+
+    __tablename__ = "held_endpoint"
+    program: str = _key()
+    endpoint: str = _key()
+    message: str = _text()
+    since: datetime = _when()
+
+
 class ConsentRow(SQLModel, table=True):
     """What one person asked for and a second one has to say yes to, other than an operation at the API."""
 
@@ -682,6 +692,7 @@ mute = _table(MuteRow)
 person_card = _table(PersonCardRow)
 dialog = _table(DialogRow)
 pause = _table(PauseRow)
+held_endpoint = _table(HeldEndpointRow)
 consent = _table(ConsentRow)
 home_view = _table(HomeViewRow)
 card_reveal = _table(CardRevealRow)

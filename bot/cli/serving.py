@@ -15,7 +15,7 @@ from typing import Any
 from bot.cli.errors import ExitCode, Mistake
 
 # Below the ten seconds after which Docker and most supervisors send SIGKILL.
-SHUTDOWN_S = 9.0
+SHUTDOWN_S = 9.5
 
 
 def run(work: Coroutine[Any, Any, None]) -> None:

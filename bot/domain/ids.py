@@ -44,7 +44,15 @@ class Ids:
 
     def idempotency_key(self) -> str:
         """`co-<instance>-<ulid>`: foreign and orphan debits can be told by it in the ledger."""
-        return f"co-{self._instance}-{self.ulid()}"
+        return f"{self._own}{self.ulid()}"
+
+    def made(self, key: str) -> bool:
+        """Was this idempotency key made by this instance, whether or not its database knows it?"""
+        return key.startswith(self._own)
+
+    @property
+    def _own(self) -> str:
+        return f"co-{self._instance}-"
 
     def token(self) -> str:
         """256 random bits in 43 characters that need no escaping in an address."""

@@ -1,37 +1,63 @@
 """The embedded carrier: a claim loop in the process, woken after commits and by a sweep every 2 s.
 
-Losing every wake-up loses nothing: the sweep asks the database what is due.
+Losing every wake-up loses nothing: the sweep asks the database what is due. It never spins: it looks again when
+somebody made something due, when work ended and more was waiting for its place, and every 2 s; and what was tried
+and is still due rests a little longer each time.
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
+from collections import Counter
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from contextlib import suppress
+from typing import Protocol
 
-#: Names the ids that are due.
-Due = Callable[[], Awaitable[list[str]]]
+
+class Queue(Protocol):
+    """Ids that are due, the longest due first, of which `at_once` may be worked on together; None = all of them."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def ids(self) -> Sequence[str]: ...
+    @property
+    def at_once(self) -> int | None: ...
+
+
+#: Names what is due, without these ids, in queues that do not wait for one another.
+Due = Callable[[Collection[str]], Awaitable[Sequence[Queue]]]
 #: Does the work of one id.
 Execute = Callable[[str], Awaitable[None]]
 
 log = logging.getLogger("countersign.engine")
 
 SWEEP_EVERY_S = 2.0
-# Calls wait mostly for the API; the rate limit of 120 a minute is reached long before this is.
-AT_ONCE = 8
+_FIRST_REST_S = 1.0
+_LONGEST_REST_S = 60.0
 
 
 class Embedded:
-    """Runs `execute(id)` for every id that `due()` names, at most `AT_ONCE` together, each id once at a time."""
+    """Runs `execute(id)` for every id that `due` names, each id once at a time.
+
+    Each queue has its own slots, so that one whose calls hang, or whose program is slow, holds up no other.
+    """
 
     def __init__(self, *, sweep_every_s: float = SWEEP_EVERY_S) -> None:
         self._sweep_every_s = sweep_every_s
         self._woken = asyncio.Event()
+        self._closed_at: float | None = None
         self._running: dict[str, asyncio.Task[None]] = {}
+        self._busy: Counter[str] = Counter()  # slots in use, by queue
+        self._full: set[str] = set()  # queues with more than fits in their slots
+        self._tried: Counter[str] = Counter()  # how often each was tried, and was still due
+        self._rests_until: dict[str, float] = {}
 
     def wake(self, request_id: str) -> None:
-        """Something became due; called after its commit. Which one, the database tells."""
+        """Something became due; called after its commit. Which one, the database tells; "" where it is many."""
+        for rested in [request_id] if request_id else list(self._rests_until):
+            self._forget(rested)
         self._woken.set()
 
     async def run(self, due: Due, execute: Execute) -> None:
@@ -48,27 +74,69 @@ class Embedded:
                     await self._woken.wait()
 
     async def _sweep(self, due: Due, execute: Execute) -> None:
-        for request_id in await due():
-            if len(self._running) >= AT_ONCE:
-                return
-            if request_id not in self._running:
-                self._running[request_id] = asyncio.create_task(self._one(request_id, execute))
+        now = asyncio.get_running_loop().time()
+        resting = {id_ for id_, until in self._rests_until.items() if until > now}
+        queues = await due({*resting, *self._running})
+        named = {id_ for queue in queues for id_ in queue.ids}
+        for settled in self._tried.keys() - named - resting - self._running.keys():
+            self._forget(settled)
+        self._full.clear()
+        for queue in queues:
+            for request_id in queue.ids:
+                if request_id in self._running or request_id in resting:
+                    continue
+                if self._closed_at is not None or (
+                    queue.at_once is not None and self._busy[queue.name] >= queue.at_once
+                ):
+                    self._full.add(queue.name)
+                    break
+                self._start(queue.name, request_id, execute)
 
-    async def _one(self, request_id: str, execute: Execute) -> None:
+    def _is_full(self, queue: Queue) -> bool:
+        return queue.at_once is not None and self._busy[queue.name] >= queue.at_once
+
+    def _start(self, queue: str, request_id: str, execute: Execute) -> None:
+        self._busy[queue] += 1
+        self._running[request_id] = asyncio.create_task(self._one(queue, request_id, execute))
+
+    async def _one(self, queue: str, request_id: str, execute: Execute) -> None:
         try:
             await execute(request_id)
         except Exception:  # our bug or a lost database: the row stays due and is taken up again
             log.exception("engine.execution_failed", extra={"request": request_id})
         finally:
             self._running.pop(request_id, None)
-            self._woken.set()
+            self._busy[queue] -= 1
+            self._rest(request_id)
+            if queue in self._full:
+                self._woken.set()
+
+    def _rest(self, request_id: str) -> None:
+        """If it is due again within this time, then because nothing came of it: not at once, and later each time."""
+        self._tried[request_id] += 1
+        rest_s = min(_LONGEST_REST_S, _FIRST_REST_S * 2 ** (self._tried[request_id] - 1))
+        self._rests_until[request_id] = asyncio.get_running_loop().time() + rest_s
+
+    def _forget(self, request_id: str) -> None:
+        self._rests_until.pop(request_id, None)
+        self._tried.pop(request_id, None)
+
+    def close(self) -> None:
+        """Take up nothing more. What runs goes on."""
+        if self._closed_at is None:
+            self._closed_at = asyncio.get_running_loop().time()
 
     async def drain(self, timeout_s: float) -> None:
-        """Let what is running end; after `timeout_s` it is abandoned, and its attempt row tells the next start."""
+        """Let what is running end, until `timeout_s` after the closing; what is then left is abandoned.
+
+        Its attempt row tells the next start.
+        """
+        self.close()
         running = list(self._running.values())
         if not running:
             return
-        _, late = await asyncio.wait(running, timeout=timeout_s)
+        passed_s = asyncio.get_running_loop().time() - (self._closed_at or 0)
+        _, late = await asyncio.wait(running, timeout=max(0.0, timeout_s - passed_s))
         for task in late:
             task.cancel()
         await asyncio.gather(*late, return_exceptions=True)

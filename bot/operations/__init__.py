@@ -7,7 +7,8 @@ import pkgutil
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from bot.operations._base import Buttons, Concern, Facts, Field, Line, Operation
+from bot.operations._base import Buttons, Concern, Facts, Field, Line, Look, Operation, Others, Sought
+from bot.operations._handling import Urgency
 from bot.operations.card_reveal import odd_status
 from bot.operations.deposit_quote import QuoteDeposit
 from bot.operations.funding_words import facts_of as funding_facts
@@ -22,8 +23,12 @@ __all__ = [
     "Facts",
     "Field",
     "Line",
+    "Look",
     "Operation",
+    "Others",
     "QuoteDeposit",
+    "Sought",
+    "Urgency",
     "asking",
     "funding_facts",
     "kinds",
@@ -35,6 +40,7 @@ __all__ = [
     "reason_in_words",
     "refuse_card_number",
     "stage_of",
+    "urgency",
 ]
 
 

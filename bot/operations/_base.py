@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import dataclasses
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from decimal import Decimal
 from typing import Any, ClassVar
 
@@ -20,7 +21,7 @@ from bot.domain.error_messages import MESSAGES, NO_ANSWER
 from bot.domain.errors import InvalidFields, InvalidInput, NotFound
 from bot.domain.requests import Progress
 from bot.operations._handling import Handling
-from bot.outcomes import Effect, Evidence, Finding, Outcome
+from bot.outcomes import Effect, Evidence, Finding, Outcome, timing
 from bot.partner.answers import NOT_CONNECTED, NOT_SENT, Answer
 from bot.partner.client import PartnerClient
 from bot.partner.endpoints import Endpoint, meaning
@@ -81,6 +82,51 @@ class Look:
     evidence: Evidence
     text: str
     facts: Facts
+
+
+@dataclass(frozen=True, slots=True)
+class Others:
+    """What is on record of the program's other requests of one kind.
+
+    `taken`: what they made, as `Operation.effect` names it, to the id of the request whose outcome it is.
+    `rivals`: ids of those that ask for the same, were sent, and of which nobody knows what they made: what is found
+    may be theirs.
+    """
+
+    taken: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    rivals: tuple[str, ...] = ()
+
+
+async def nobody_else() -> Others:
+    """No other request."""
+    return Others()
+
+
+@dataclass(frozen=True, slots=True)
+class Sought:
+    """A request whose traces a look is after.
+
+    `key` is the Idempotency-Key that was sent; `since` and `last_sent_at` are when it was first and last sent, aware
+    UTC times by our clock; `facts` are those of the preview and `seen` those of the last look. `others` tells what
+    other requests have made: asked after the API was read, so that whoever made what was seen is known by then.
+    """
+
+    key: str
+    since: datetime
+    last_sent_at: datetime
+    facts: Facts = dataclasses.field(default_factory=dict)
+    seen: Facts = dataclasses.field(default_factory=dict)
+    others: Callable[[], Awaitable[Others]] = nobody_else
+
+    @property
+    def ledger_since(self) -> datetime:
+        """From when on the ledger holds every row of it, by the service's clock."""
+        return self.since - timing.CLOCKS_DIFFER
+
+    def may_have_made(self, moment: datetime) -> bool:
+        """Was it made, by the service's clock, when a call of ours could have made it?"""
+        last = self.last_sent_at + timing.QUIESCENCE + timing.CLOCKS_AGREE
+        return self.since - timing.CLOCKS_AGREE <= moment <= last
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,6 +213,9 @@ class Operation(ABC):
     in_words: ClassVar[InWords] = {}  # where this call means something of its own by a code
     remedy: ClassVar[Remedy | None] = None  # which of what alerts ask for it does
     handling: ClassVar[Handling] = Handling()
+
+    # What may have happened while nobody knows, as a clause that is true of this kind.
+    may_have: ClassVar[str] = "It may have been done or not, and no money moves by it"
 
     # What policy, plain English, alerts, batches and buttons go by, so that none of them names a kind.
     place: ClassVar[int] = 1000  # among the kinds where all are listed; those of one place by their names
@@ -270,6 +319,13 @@ class Operation(ABC):
         unreadable.
         """
 
+    def facts_of_last_reading(self, card: CardEntry | None, read: str) -> Facts:
+        """The same facts as our directory last knew them, for a kind that need not be read again before it is sent.
+
+        `read` says when, as people read it ("2026-11-22 08:57 UTC, 12 min old"); empty = it was never read.
+        """
+        raise NotImplementedError(f"{self.kind} is read live")
+
     @abstractmethod
     def lines(self, facts: Facts) -> list[Line]:
         """The effect as (label, value) pairs for people: "Float" and "1,200.00 → 1,150.00 USD"."""
@@ -291,11 +347,28 @@ class Operation(ABC):
         """
 
     @abstractmethod
-    async def look(self, partner: PartnerClient, key: str, since: Any) -> Look:
+    async def look(self, partner: PartnerClient, sought: Sought) -> Look:
         """Find out by reading alone what became of the request. Raises PartnerError.
 
-        `key` is the Idempotency-Key that was sent; `since` is when it was first sent, an aware UTC time.
+        What another request has made is no evidence of this one, and what may be of several is of none.
         """
+
+    @classmethod
+    def effect(cls, facts: Facts) -> str:
+        """What an outcome with these facts has made, by the API's id of it; "" where it made nothing that has one."""
+        return ""
+
+    @property
+    def likeness(self) -> str:
+        """What requests have in common whose effects nothing but a key tells apart."""
+        return self.subject
+
+    def in_its_words(self, outcome: Outcome, *, in_doubt: bool) -> Outcome:
+        """The same outcome as people read it of this kind; its finding and facts stay as they are.
+
+        `in_doubt`: what an earlier attempt did is not known.
+        """
+        return outcome
 
     def effects(self, outcome: Outcome) -> Sequence[Effect]:
         """What this kind has written with an outcome beside what every kind has, in its transaction."""
@@ -323,6 +396,9 @@ class Operation(ABC):
     def judge(self, error: PartnerError, *, outcome_unknown: bool) -> Outcome:
         """What an error answer to `send` proves, in the words people read."""
         finding = self._answer(error).finding(in_doubt=outcome_unknown)
+        facts: dict[str, Any] = {"status": error.status, "code": error.code}
+        if self._may_have_come_back(error, finding):
+            facts["may_have_come_back"] = True
         alarm = ""
         if finding is Finding.UNRESOLVED and error.code == "ALREADY_PROCESSED":
             alarm = (
@@ -334,11 +410,15 @@ class Operation(ABC):
         return Outcome(
             finding,
             self._sentence(cause, next_step, error, finding, outcome_unknown=outcome_unknown),
-            {"status": error.status, "code": error.code},
+            facts,
             retry_after_s=error.retry_after,
             alarm=alarm,
             cause=cause,
         )
+
+    def _may_have_come_back(self, error: PartnerError, finding: Finding) -> bool:
+        """Was it refused in a way that may have debited the float and given the amount back?"""
+        return finding is Finding.REFUSED and self.handling.moves_float and self._answer(error).spends_key
 
     def _sentence(
         self, cause: str, next_step: str, error: PartnerError, finding: Finding, *, outcome_unknown: bool
@@ -347,6 +427,10 @@ class Operation(ABC):
         money = _MONEY_IN_DOUBT.get(finding, _MONEY[finding]) if outcome_unknown else _MONEY[finding]
         if finding is Finding.UNKNOWN and not self.handling.repeats:
             money = _LOOKED_UP
+        elif finding is Finding.UNRESOLVED:
+            money = f"{self.may_have}; do not repeat this. It is being reconciled."
+        elif self._may_have_come_back(error, finding):
+            money = _CAME_BACK
         parts = [cause, money]
         if finding is Finding.REFUSED:
             usual = MESSAGES.get(error.code or "")
@@ -360,10 +444,11 @@ _MONEY: Mapping[Finding, str] = {
     Finding.WAIT: "Nothing has moved yet; it is sent again in a minute.",
     Finding.HELD: "Nothing was done by this call. Sending to this program is paused until the key works again.",
     Finding.UNKNOWN: "The outcome is not known yet; do not repeat this. The same key is sent again shortly.",
-    Finding.UNRESOLVED: "Money may have left the float; do not repeat this. It is being reconciled.",
+    Finding.UNRESOLVED: "",  # said by the kind
     Finding.EVIDENCE: "What the first attempt did is not known yet; do not repeat this. It is being looked up.",
 }
 
+_CAME_BACK = "No money left the float, or it came back."
 _MEND_IT = "Mend the cause, then make a new request."
 
 # The same where the call is not made again.

@@ -6,10 +6,11 @@ The answer of POST freeze echoes the request, so it proves nothing: GET /cards/{
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any, ClassVar
 
 from bot.domain import cards
-from bot.operations._base import Facts, Field, Look, Operation
+from bot.operations._base import Facts, Field, Look, Operation, Sought
 from bot.operations._facts import card_facts
 from bot.operations._handling import Handling
 from bot.outcomes import Evidence, Finding, Outcome, timing
@@ -17,6 +18,9 @@ from bot.partner.calls import cards as card_calls
 from bot.partner.client import PartnerClient
 from bot.partner.errors import PartnerError
 from bot.partner.ratelimit import Lane
+
+# The proof of a switch that was taken: who waits for it hears sooner that it is missing than that it hangs.
+_PROVED_WITHIN_S = 8.0
 
 CARD = Field("card", "Card", card=True, placeholder="Last four, name, reference or id")
 # How lists name the card, besides the field's own name and label.
@@ -56,17 +60,21 @@ class CardSwitch(Operation):
         """Sets the switch, then reads the card, as the answer only echoes the request; unproved is UNKNOWN."""
         await partner.freeze(self.subject, body)
         try:
-            status = (await partner.card(self.subject, lane=Lane.MONEY)).card.status
-        except PartnerError:
+            async with asyncio.timeout(_PROVED_WITHIN_S):
+                status = (await partner.card(self.subject, lane=Lane.MONEY)).card.status
+        except (PartnerError, TimeoutError):
             # The switch was taken; only its proof is missing.
             status = None
         if status == self.wanted_status:
             return self._proved()
+        taken = (
+            f"The API took the request, but the card does not read {self.wanted_status} yet: not confirmed."
+        )
         return Outcome(
             Finding.UNKNOWN,
-            f"The API took the request, but the card does not read {self.wanted_status} yet: not confirmed."
-            " No money moves by this; it is read again shortly.",
+            f"{taken} No money moves by this; it is read again shortly.",
             {"card_status": status},
+            cause=taken,
             pauses=timing.CONFIRM_PAUSES,
         )
 
@@ -77,7 +85,7 @@ class CardSwitch(Operation):
             {"card_status": self.wanted_status},
         )
 
-    async def look(self, partner: PartnerClient, key: str, since: Any) -> Look:
+    async def look(self, partner: PartnerClient, sought: Sought) -> Look:
         """Done when the card has the wanted status, whoever set it."""
         found = await partner.card(self.subject)
         facts = {"card_status": found.card.status}

@@ -10,12 +10,29 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Urgency:
+    """A kind that cannot wait, and what people are told while a request of it has not happened.
+
+    It is tried every few seconds, then ever less often, and only what it asks for ends it: no time does. Nobody is
+    told that it happened before the card shows it. Each text completes a message; `meanwhile`, `perhaps` and `advice`
+    are sentences.
+    """
+
+    not_yet: str  # beside the state word, from the first failed try until it happened: "Not frozen yet"
+    done: str  # what it is then: "Frozen"
+    not_done: str  # the same where it has ended without having happened: "not frozen"
+    meanwhile: str  # what is still possible: "Purchases still go through."
+    perhaps: str  # the same where nobody knows whether it happened
+    advice: str  # what people can do meanwhile, besides pressing Try now
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Handling:
     """How requests of one kind are handled. TypeError when it is made, for what no kind may be."""
 
     # Who may ask, and what must be there.
     asked_by_admins: bool = False
-    can_run_now: bool = False  # has the Freeze now checkbox: done at once, confirmed by a second person later
+    can_run_now: bool = False  # has the Freeze now checkbox: sent at once, confirmed by a second person later
     needs_public_url: bool = False  # its outcome is a page of this bot's web server
     needs_deliveries: bool = False  # useless, or worse, where events do not reach this bot
 
@@ -31,8 +48,16 @@ class Handling:
 
     # After a doubt.
     repeats: bool = True  # False where the same call again would not do the same: then it is only looked at
-    superseded_by: tuple[str, ...] = ()  # a newer approved request of these kinds replaces this one's repeats
+    superseded_by: tuple[
+        str, ...
+    ] = ()  # what sets the same: a newer approved request of these kinds replaces it
     reads_back: bool = True  # False where no call shows what was set: our own records do
+    urgency: Urgency | None = None  # None = it can wait; else no time ends it
+
+    @property
+    def is_urgent(self) -> bool:
+        """Goes before everything else, in a queue and a share of the rate budget of its own, until it happened."""
+        return self.urgency is not None
 
     def __post_init__(self) -> None:
         for name in ("doubts", "superseded_by"):
@@ -40,5 +65,9 @@ class Handling:
                 raise TypeError(f"{name} is a tuple of kinds: ({getattr(self, name)!r},)")
         if self.moves_float and self.can_run_now:
             raise TypeError("what moves float waits for a second person, so it cannot run now")
+        if self.can_run_now and self.urgency is None:
+            raise TypeError("what can run now cannot wait, so it says what people hear until it happened")
+        if self.urgency and (self.moves_float or not self.repeats):
+            raise TypeError("what is tried again and again moves no float and may be repeated")
         if self.moves_float and not self.must_recheck:
             raise TypeError("what moves float is checked again before it is sent")

@@ -8,10 +8,10 @@ registration's `updated_at`; then nobody has the secret, and only another rotati
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Any
 
-from bot.operations._base import Facts, Line, Look, Operation
+from bot.operations._base import Facts, Line, Look, Operation, Sought
 from bot.operations._handling import Handling
 from bot.outcomes import Effect, Evidence, Finding, KeepSecret, LoseSecret, Outcome, SealSecret
 from bot.partner.calls import events as event_calls
@@ -90,10 +90,10 @@ class WebhookOperation(Operation):
         )
         return Outcome(Finding.UNKNOWN, text, outcome.facts, cause=outcome.cause)
 
-    async def look(self, partner: PartnerClient, key: str, since: datetime) -> Look:
+    async def look(self, partner: PartnerClient, sought: Sought) -> Look:
         """A change since then means that the secret is lost, as only the answer held it; never done."""
         found = await partner.webhook()
         facts: dict[str, Any] = {"url": found and found.url}
-        if found is not None and found.updated_at >= since - _CLOCKS_DIFFER:
+        if found is not None and found.updated_at >= sought.since - _CLOCKS_DIFFER:
             return Look(Evidence.UNDONE, ROTATE_AGAIN, {**facts, "signing": "lost"})
         return Look(Evidence.ABSENT, "The registration is as it was before.", facts)

@@ -7,10 +7,9 @@ have been verified here lately, and somebody must be named to get the codes. No 
 
 from __future__ import annotations
 
-from datetime import datetime
 from typing import Any
 
-from bot.operations._base import Concern, Facts, Field, Line, Look, Operation
+from bot.operations._base import Concern, Facts, Field, Line, Look, Operation, Sought
 from bot.operations._card_switch import CARD
 from bot.operations._facts import card_facts, closed
 from bot.operations._handling import Handling
@@ -127,7 +126,7 @@ class CodesByWebhook(Operation):
             facts,
         )
 
-    async def look(self, partner: PartnerClient, key: str, since: datetime) -> Look:
+    async def look(self, partner: PartnerClient, sought: Sought) -> Look:
         """Never a proof: no call of the API shows the mode."""
         text = "No call of the API shows a card's 3-D Secure mode, so it may be set already."
         return Look(Evidence.UNPROVEN, text, {})

@@ -15,7 +15,7 @@ from typing import Any, ClassVar, cast
 
 from bot.domain.cards import DELETED, CardEntry
 from bot.domain.money import exact_sum, format_usd
-from bot.operations._base import Buttons, Concern, Facts, Field, InWords, Line, Look, Operation
+from bot.operations._base import Buttons, Concern, Facts, Field, InWords, Line, Look, Operation, Sought
 from bot.operations._card_switch import CARD
 from bot.operations._facts import float_facts
 from bot.operations._handling import Handling
@@ -55,11 +55,11 @@ class Close(Operation):
             "last4", "Last four digits", _last_four, hint="Typed again, to be sure of the card.", anew=True
         ),
     )
-    # A card that another request has closed since reads just like one that this one closed.
-    handling = Handling(doubts=("card_topup", "card_unload", "card_close"), superseded_by=("card_close",))
+    handling = Handling(doubts=("card_topup", "card_unload", "card_close"))
     in_words: ClassVar[InWords] = {
         (503, "UNAVAILABLE"): ("The card's balance could not be read, so the card stays open.", ""),
     }
+    may_have = "The card may be closed, or its money back on the float without it"
     place = 6
     intent = "close_card"
     leaves_card = DELETED
@@ -160,14 +160,70 @@ class Close(Operation):
             facts,
         )
 
-    async def look(self, partner: PartnerClient, key: str, since: Any) -> Look:
-        """Done when the card reads DELETED, whoever closed it."""
-        status = (await partner.card(self.subject)).card.status
-        facts = {"card_status": status}
-        if status == DELETED:
-            text = "The card reads DELETED: it is closed, and what was on it went back to the float."
-            return Look(Evidence.DONE, text, facts)
-        return Look(Evidence.ABSENT, f"The card reads {status or 'no status yet'}: it is not closed.", facts)
+    @classmethod
+    def effect(cls, facts: Facts) -> str:
+        """The card that was closed, for good: it can be only once."""
+        return facts.get("card_id") or ""
+
+    async def look(self, partner: PartnerClient, sought: Sought) -> Look:
+        """Done when the card reads DELETED, unless another request closed it.
+
+        The balance goes back before the card is deleted, so an open card proves nothing by itself: it is absent only
+        where the card's balance and the ledger show that its money did not move. Source: Cards, POST close.
+        """
+        found = await partner.card(self.subject)
+        me = await partner.me()
+        returned = await _returned(partner, self.subject, sought)
+        before = sought.facts.get("card_balance_usd")
+        facts = {
+            "card_status": found.card.status,
+            "card_balance_before_usd": before,
+            "card_balance_usd": None if found.balance_usd is None else str(found.balance_usd),
+            "float_balance_before_usd": sought.facts.get("float_balance_usd"),
+            "float_balance_usd": str(me.float.balance_usd),
+            "returned_usd": None if returned is None else str(returned),
+        }
+        if found.card.status == DELETED:
+            closed_by = (await sought.others()).taken.get(self.subject)
+            if closed_by is not None:
+                return Look(Evidence.UNDONE, f"The card reads DELETED: {closed_by} closed it.", facts)
+            text = f"The card reads DELETED: it is closed. {_back_in_words(returned)}"
+            return Look(Evidence.DONE, text, {**facts, "card_id": self.subject})
+        reads = f"The card reads {found.card.status or 'no status yet'}: it is not closed"
+        if found.balance_usd is None:
+            text = f"{reads}, and its balance cannot be read, so nobody can say where its money is."
+            return Look(Evidence.UNPROVEN, text, facts)
+        held = f"it held {format_usd(None if before is None else Decimal(before))} when this was asked for"
+        is_empty = found.balance_usd <= 0 and (before is None or Decimal(before) > 0)
+        if returned is not None or is_empty:
+            text = (
+                f"{reads}, but its money has left it: {held} and holds {format_usd(found.balance_usd)} now."
+                f" {_back_in_words(returned)} The float is {format_usd(me.float.balance_usd)} now."
+            )
+            return Look(Evidence.UNPROVEN if returned is None else Evidence.HALF_DONE, text, facts)
+        text = (
+            f"{reads}. It holds {format_usd(found.balance_usd)}, and the ledger shows nothing back from it."
+        )
+        return Look(Evidence.ABSENT, text, facts)
+
+
+async def _returned(partner: PartnerClient, card_id: str, sought: Sought) -> Decimal | None:
+    """What the ledger shows as come back from the card while our call could act, in USD; None = no such row.
+
+    A return of a card's balance is a `refund` with the card's id; that of a refused top-up has none [Ledger entry].
+    """
+    rows = [
+        entry.amount_usd
+        for entry in await partner.ledger_since(sought.ledger_since)
+        if entry.kind == "refund" and entry.card_id == card_id and sought.may_have_made(entry.created_at)
+    ]
+    return exact_sum(rows) if rows else None
+
+
+def _back_in_words(returned: Decimal | None) -> str:
+    if returned is None:
+        return "The ledger shows no balance of it that went back: compare the float with what the card held."
+    return f"The ledger shows {format_usd(returned)} back on the float."
 
 
 def _not_closable(facts: Facts, typed: str | None) -> list[Concern]:

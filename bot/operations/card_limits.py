@@ -15,7 +15,7 @@ from bot.domain.alerts import Remedy
 from bot.domain.errors import InvalidFields
 from bot.domain.money import format_usd
 from bot.operations import readers
-from bot.operations._base import Buttons, Concern, Facts, Field, Line, Look, Operation
+from bot.operations._base import Buttons, Concern, Facts, Field, Line, Look, Operation, Sought
 from bot.operations._card_switch import CARD
 from bot.operations._facts import card_facts, closed
 from bot.operations._handling import Handling
@@ -146,7 +146,7 @@ class SetLimits(Operation):
     def _said(self) -> str:
         return f"{self.target_label} now has the {self._in_words()}, as read back from the processor."
 
-    async def look(self, partner: PartnerClient, key: str, since: Any) -> Look:
+    async def look(self, partner: PartnerClient, sought: Sought) -> Look:
         """Done when GET limits shows every limit that was requested."""
         found = await partner.limits(self.subject)
         if self._as_wanted(found):

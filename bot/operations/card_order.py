@@ -7,7 +7,6 @@ way to prove that an order did not happen: GET /cards shows presence, never abse
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any, ClassVar
 
@@ -15,14 +14,14 @@ from bot.domain.cards import label
 from bot.domain.money import format_usd
 from bot.domain.requests import mask_email, mask_phone
 from bot.operations import readers
-from bot.operations._base import Batch, Buttons, Concern, Facts, Field, Line, Look, Operation
+from bot.operations._base import Batch, Buttons, Concern, Facts, Field, Line, Look, Operation, Sought
 from bot.operations._facts import float_facts
+from bot.operations._whose import only_ours
 from bot.outcomes import Evidence, Finding, Outcome
 from bot.partner.calls import cards as card_calls
 from bot.partner.client import PartnerClient
-
-# The service's clock and ours may differ by this much when we look for a card made "since" a moment.
-_CLOCK_SLACK = timedelta(minutes=2)
+from bot.partner.errors import Forbidden
+from bot.partner.models import Card, LedgerEntry
 
 
 class Many(Batch):
@@ -106,6 +105,7 @@ class Order(Operation):
         Field("email", "Email", readers.email, private=True, mask=mask_email),
         Field("partner_ref", "Partner reference", readers.partner_ref, optional=True),
     )
+    may_have = "A card may have been made, with its first month's fee"
     place = 1
     intent = "order_card"
     buttons = Buttons(home=2)
@@ -192,19 +192,58 @@ class Order(Operation):
         """The id of the new card: the form names none."""
         return outcome.facts.get("card_id")
 
-    async def look(self, partner: PartnerClient, key: str, since: datetime) -> Look:
-        """Done when a card of this name and reference was created since; no such card proves nothing."""
-        ref, name = self.values.get("partner_ref"), self.values["card_holder_name"]
-        async for card in partner.cards():
-            same = card.card_holder_name == name and card.partner_ref == (ref or None)
-            if same and card.created_at >= since - _CLOCK_SLACK:
-                return Look(
-                    Evidence.DONE,
-                    f"A card for {name} was made at that time: the order went through.",
-                    {"card_id": card.id, "last4": card.last4},
-                )
+    @classmethod
+    def effect(cls, facts: Facts) -> str:
+        """The id of the card that was made."""
+        return facts.get("card_id") or ""
+
+    @property
+    def likeness(self) -> str:
+        """Name and reference: all that a card shows of its order."""
+        return f"{self.values['card_holder_name']}\n{self.values.get('partner_ref') or ''}"
+
+    async def look(self, partner: PartnerClient, sought: Sought) -> Look:
+        """Done when one card can only be of this order; no such card proves nothing.
+
+        The ledger's claim row of the key names its card. Without one it is a card of this name and reference, made
+        while a call of ours could make it, that no other order has made or may have made.
+        """
+        fitting = {card.id: card async for card in partner.cards() if self._fits(card)}
+        claims = await _claims(partner, sought)
+        mine = [
+            card_id for card_id, row in claims.items() if row.names_key(sought.key) and card_id in fitting
+        ]
+        others = await sought.others()
+        if len(mine) == 1 and mine[0] not in others.taken:
+            return self._made(fitting[mine[0]], "as the ledger says")
+        unclaimed = {
+            card.id: card
+            for card in fitting.values()
+            if card.id not in claims and sought.may_have_made(card.created_at)
+        }
+        card, why_not = only_ours(unclaimed, others)
+        if card is not None:
+            return self._made(card, "at that time")
+        name = self.values["card_holder_name"]
+        text = f"No new card for {name} is in the list that can only be of this order"
         return Look(
             Evidence.UNPROVEN,
-            f"No new card for {name} is in the list, which does not prove that none was made.",
+            f"{text}{f': {why_not}' if why_not else ''}. It does not prove that none was made.",
             {},
         )
+
+    def _fits(self, card: Card) -> bool:
+        ref, name = self.values.get("partner_ref"), self.values["card_holder_name"]
+        return card.card_holder_name == name and card.partner_ref == (ref or None)
+
+    def _made(self, card: Card, when: str) -> Look:
+        text = f"A card for {card.card_holder_name} was made by this order, {when}."
+        return Look(Evidence.DONE, text, {"card_id": card.id, "last4": card.last4})
+
+
+async def _claims(partner: PartnerClient, sought: Sought) -> Mapping[str, LedgerEntry]:
+    """Empty for a key that may order cards and not read the ledger."""
+    try:
+        return await partner.order_claims(since=sought.ledger_since)
+    except Forbidden:
+        return {}

@@ -6,12 +6,11 @@ known from our own records alone, and a lost answer is settled by the same value
 
 from __future__ import annotations
 
-from datetime import datetime
 from typing import Any
 
 from bot.domain.requests import mask_phone
 from bot.operations import readers
-from bot.operations._base import Buttons, Concern, Facts, Field, Line, Look, Operation
+from bot.operations._base import Buttons, Concern, Facts, Field, Line, Look, Operation, Sought
 from bot.operations._card_switch import CARD
 from bot.operations._facts import card_facts, closed
 from bot.operations._handling import Handling
@@ -98,7 +97,7 @@ class ChangePhone(Operation):
             " shortly, so do not repeat this.",
         )
 
-    async def look(self, partner: PartnerClient, key: str, since: datetime) -> Look:
+    async def look(self, partner: PartnerClient, sought: Sought) -> Look:
         """Never a proof: no call of the API shows the number."""
         text = (
             "No call of the API shows the number of a card, so only the cardholder can tell where codes go."

@@ -7,10 +7,9 @@ that link is used, so that their address is never written down [GET pan, POST pa
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime
 from typing import Any
 
-from bot.operations._base import Buttons, Concern, Facts, Line, Look, Operation
+from bot.operations._base import Buttons, Concern, Facts, Line, Look, Operation, Sought
 from bot.operations._card_switch import CARD
 from bot.operations._handling import Handling
 from bot.outcomes import Effect, Evidence, Finding, GrantLink, Outcome
@@ -96,6 +95,6 @@ class Reveal(Operation):
         """The right to a link, written with the success, so that there is none without the other."""
         return (GrantLink(),) if outcome.finding is Finding.SUCCEEDED else ()
 
-    async def look(self, partner: PartnerClient, key: str, since: datetime) -> Look:
+    async def look(self, partner: PartnerClient, sought: Sought) -> Look:
         """Always undone: the right to a link is written with the outcome, so without one no link was made."""
         return Look(Evidence.UNDONE, "No link was made, so nobody saw the details.", {})

@@ -9,13 +9,14 @@ from typing import Any, ClassVar
 from bot.domain.alerts import Remedy
 from bot.domain.money import format_usd
 from bot.operations import readers
-from bot.operations._base import Batch, Buttons, Concern, Facts, Field, Line, Look, Operation
+from bot.operations._base import Batch, Buttons, Concern, Facts, Field, Line, Look, Operation, Sought
 from bot.operations._card_switch import CARD_HEADERS
 from bot.operations._facts import card_facts, float_facts, not_spendable
 from bot.operations._handling import Handling
 from bot.outcomes import Evidence, Finding, Outcome
 from bot.partner.calls import cards as card_calls
 from bot.partner.client import PartnerClient
+from bot.partner.models import LedgerMark
 
 
 class Many(Batch):
@@ -72,6 +73,7 @@ class TopUp(Operation):
         Field("card", "Card", card=True, placeholder="Last four, name, reference or id"),
         Field("amount_usd", "Amount (USD)", readers.amount, placeholder="50.00"),
     )
+    may_have = "Money may have left the float"
     place = 2
     intent = "topup_card"
     buttons = Buttons(first_on={"ACTIVE": 1, "FROZEN": 2}, home=1)
@@ -142,19 +144,24 @@ class TopUp(Operation):
             facts,
         )
 
-    async def look(self, partner: PartnerClient, key: str, since: Any) -> Look:
+    async def look(self, partner: PartnerClient, sought: Sought) -> Look:
         """The ledger row `topup:<key>` proves the debit, not the credit; only the same key shows that.
 
         A refund row beside it proves that the money came back. Source: Ledger entry, GET /ledger.
         """
-        rows = await partner.find_top_up(key)
-        facts = {
-            "debit_usd": None if rows.debit is None else str(rows.debit.amount_usd),
-            "refund_usd": None if rows.refund is None else str(rows.refund.amount_usd),
-        }
-        if rows.debit is None:
+        seen = sought.seen
+        mark = (
+            LedgerMark(seen["ledger_rows"], tuple(seen["ledger_newest"])) if "ledger_rows" in seen else None
+        )
+        rows = await partner.find_top_up(sought.key, since=sought.ledger_since, mark=mark)
+        debit = seen.get("debit_usd") if rows.debit is None else str(rows.debit.amount_usd)
+        refund = seen.get("refund_usd") if rows.refund is None else str(rows.refund.amount_usd)
+        facts: dict[str, Any] = {"debit_usd": debit, "refund_usd": refund}
+        if rows.mark is not None:  # where the next look goes on
+            facts |= {"ledger_rows": rows.mark.rows, "ledger_newest": list(rows.mark.newest)}
+        if debit is None:
             return Look(Evidence.ABSENT, "The ledger shows no debit under this key.", facts)
-        if rows.refund is not None:
+        if refund is not None:
             return Look(
                 Evidence.UNDONE, "The ledger shows the debit and its return: the float is whole.", facts
             )

@@ -7,22 +7,20 @@ other reasons too. Only the same key answers; where it does not, two people deci
 from __future__ import annotations
 
 from contextlib import aclosing
-from datetime import datetime, timedelta
+from datetime import datetime
 from decimal import Decimal
 from typing import Any, ClassVar, cast
 
 from bot.domain.money import format_usd
 from bot.operations import readers
-from bot.operations._base import Buttons, Concern, Facts, Field, InWords, Line, Look, Operation
+from bot.operations._base import Buttons, Concern, Facts, Field, InWords, Line, Look, Operation, Sought
 from bot.operations._card_switch import CARD
 from bot.operations._facts import card_facts, closed, float_facts
 from bot.operations._handling import Handling
-from bot.outcomes import Evidence, Finding, Outcome
+from bot.outcomes import Evidence, Finding, Outcome, timing
 from bot.partner.calls import cards as card_calls
 from bot.partner.client import PartnerClient
 
-# The service's clock and ours may differ by this much when we look for an event made "since" a moment.
-_CLOCK_SLACK = timedelta(minutes=2)
 _CARD_SHORT = "The card holds less than the amount."
 
 
@@ -45,6 +43,7 @@ class Unload(Operation):
             "Look at the card's balance, then make a new request for less.",
         ),
     }
+    may_have = "Money may have left the card"
     place = 3
     intent = "unload_card"
     buttons = Buttons(more=1)
@@ -122,12 +121,13 @@ class Unload(Operation):
             facts,
         )
 
-    async def look(self, partner: PartnerClient, key: str, since: datetime) -> Look:
+    async def look(self, partner: PartnerClient, sought: Sought) -> Look:
         """What a person needs to decide by, amounts in USD as exact text; never a proof."""
         held = (await partner.card(self.subject)).balance_usd
         me = await partner.me()
-        event = await _event_of(partner, self.subject, since - _CLOCK_SLACK)
-        rows = [r async for r in partner.ledger_entries() if f":{key}" in (r.reference or "")]
+        event = await _event_of(partner, self.subject, sought.since - timing.CLOCKS_AGREE)
+        moved = await partner.ledger_since(sought.ledger_since)
+        rows = [row for row in moved if row.names_key(sought.key)]
         text = (
             "No reading proves what became of an unload."
             f" The card holds {format_usd(held)} now, the float {format_usd(me.float.balance_usd)};"

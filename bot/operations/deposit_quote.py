@@ -9,25 +9,22 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any, ClassVar
 
 from bot.domain.errors import Stale
 from bot.domain.money import format_usd
 from bot.operations import readers
-from bot.operations._base import Concern, Facts, Field, InWords, Line, Look, Operation
+from bot.operations._base import Concern, Facts, Field, InWords, Line, Look, Operation, Sought
 from bot.operations._card_switch import CARD
 from bot.operations._facts import card_facts, closed
 from bot.operations._handling import Handling
+from bot.operations._whose import only_ours
 from bot.outcomes import Evidence, Finding, Outcome
 from bot.partner.calls import deposits as deposit_calls
 from bot.partner.client import PartnerClient
 from bot.partner.models import Deposit, DepositQuote
 
-# How far the clocks may differ, and how long after it was sent a call may still arrive.
-_CLOCK_SLACK = timedelta(minutes=2)
-_ARRIVES_WITHIN = timedelta(minutes=4)
 _WORD = re.compile(r"[A-Z0-9][A-Z0-9-]{1,29}")
 _SCOPE = "deposits:write"
 _OFF = (
@@ -146,14 +143,29 @@ class QuoteDeposit(Operation):
         text = _said(quote, quote.send_amount, exact=quote.exact_amount_required)
         return Outcome(Finding.SUCCEEDED, f"{text}{gets}", {"deposit_id": quote.deposit_id})
 
-    async def look(self, partner: PartnerClient, key: str, since: datetime) -> Look:
-        """Done when the list of deposits has one of this card from that time (GET /deposits)."""
-        first, last = since - _CLOCK_SLACK, since + _ARRIVES_WITHIN
-        for deposit in await partner.deposits():
-            if deposit.card_id == self.subject and first <= deposit.created_at <= last:
-                text = _said(deposit, deposit.amount_expected, exact=True)
-                return Look(Evidence.DONE, text, {"deposit_id": deposit.id})
-        return Look(Evidence.ABSENT, "The API lists no quote for this card of that time.", {})
+    @classmethod
+    def effect(cls, facts: Facts) -> str:
+        """The id of the deposit that was quoted."""
+        return facts.get("deposit_id") or ""
+
+    async def look(self, partner: PartnerClient, sought: Sought) -> Look:
+        """Done when the list of deposits has one of this card from that time that can only be ours (GET /deposits).
+
+        How that list is paged is not shown, so one that is not in it may have been made all the same.
+        """
+        listed = await partner.deposits()
+        fitting = {
+            deposit.id: deposit
+            for deposit in listed
+            if deposit.card_id == self.subject and sought.may_have_made(deposit.created_at)
+        }
+        deposit, why_not = only_ours(fitting, await sought.others())
+        if deposit is not None:
+            text = _said(deposit, deposit.amount_expected, exact=True)
+            return Look(Evidence.DONE, text, {"deposit_id": deposit.id})
+        text = "The API lists no quote for this card of that time that can only be of this request"
+        why = f": {why_not}" if why_not else ", which does not prove that none was made"
+        return Look(Evidence.UNPROVEN, f"{text}{why}. No money moves by a quote.", {})
 
 
 def _said(quote: DepositQuote | Deposit, amount: str, *, exact: bool) -> str:

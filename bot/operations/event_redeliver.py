@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import re
 from contextlib import aclosing
-from datetime import datetime
 from itertools import count
 from typing import Any, ClassVar, cast
 
-from bot.operations._base import Concern, Facts, Field, InWords, Line, Look, Operation
+from bot.operations._base import Concern, Facts, Field, InWords, Line, Look, Operation, Sought
 from bot.operations._handling import Handling
 from bot.outcomes import Evidence, Finding, Outcome
 from bot.partner.calls import events as event_calls
@@ -111,10 +110,10 @@ class Redeliver(Operation):
         text = f"The {done.type} event is queued again, with a fresh schedule of attempts. Nothing moved."
         return Outcome(Finding.SUCCEEDED, text, {"event_type": done.type})
 
-    async def look(self, partner: PartnerClient, key: str, since: datetime) -> Look:
+    async def look(self, partner: PartnerClient, sought: Sought) -> Look:
         """Done when the event log shows a delivery since the request was sent."""
         event = await _find(partner, self.subject)
-        if event is not None and event.delivered_at is not None and event.delivered_at >= since:
+        if event is not None and event.delivered_at is not None and event.delivered_at >= sought.since:
             text = f"The {event.type} event was delivered since."
             return Look(Evidence.DONE, text, {"event_type": event.type})
         return Look(Evidence.ABSENT, "The event log shows no delivery of it since.", {})

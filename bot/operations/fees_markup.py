@@ -11,7 +11,7 @@ from decimal import Decimal
 from typing import Any
 
 from bot.domain.money import format_usd, plain
-from bot.operations._base import Concern, Facts, Field, Line, Look, Operation
+from bot.operations._base import Concern, Facts, Field, Line, Look, Operation, Sought
 from bot.operations._handling import Handling
 from bot.outcomes import Evidence, Finding, Outcome, timing
 from bot.partner.calls import account as account_calls
@@ -143,7 +143,7 @@ class SetMarkup(Operation):
             f"The markup on deposits is {_in_percent(self.fraction)} now. Pending deposits keep their rate."
         )
 
-    async def look(self, partner: PartnerClient, key: str, since: Any) -> Look:
+    async def look(self, partner: PartnerClient, sought: Sought) -> Look:
         """Done when GET /fees shows this markup."""
         found = (await partner.fees()).your_markup_pct
         facts = {"markup_fraction": str(found)}

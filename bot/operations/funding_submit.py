@@ -10,7 +10,7 @@ from bot.domain.alerts import Remedy
 from bot.domain.money import format_usd
 from bot.domain.requests import Progress
 from bot.operations import funding_words, readers
-from bot.operations._base import Buttons, Concern, Facts, Field, Line, Look, Operation
+from bot.operations._base import Buttons, Concern, Facts, Field, Line, Look, Operation, Sought
 from bot.operations.funding_words import NETWORKS, reason_in_words
 from bot.outcomes import Effect, Evidence, Finding, FollowFunding, Outcome
 from bot.partner.calls import account as account_calls
@@ -110,6 +110,12 @@ class SubmitFunding(Operation):
             return Outcome(
                 Finding.REFUSED, f"The submission was rejected. {words} The float did not change.", facts
             )
+        if funding.network != self.values["network"]:
+            text = (
+                f"The API keeps this hash on {funding.network}, where it is {funding.status}, and did not take it on"
+                f" {self.values['network']}: the network of a verified transfer cannot be corrected."
+            )
+            return Outcome(Finding.REFUSED, text, facts)
         come = funding_words.progress_of(facts, requested_on=self.values["network"])
         return Outcome(Finding.SUCCEEDED, come.text, facts)
 
@@ -124,11 +130,38 @@ class SubmitFunding(Operation):
         is_known = outcome.finding is Finding.SUCCEEDED and outcome.facts.get("funding_id")
         return (FollowFunding(outcome.facts),) if is_known else ()
 
-    async def look(self, partner: PartnerClient, key: str, since: Any) -> Look:
-        """Done, or undone when rejected, as the list of submissions shows this hash."""
-        for funding in await partner.funding_list():
-            if funding.tx_hash == self.subject:
-                outcome = self._of(funding)
-                done = outcome.finding is Finding.SUCCEEDED
-                return Look(Evidence.DONE if done else Evidence.UNDONE, outcome.text, outcome.facts)
-        return Look(Evidence.ABSENT, "The API lists no submission of this hash.", {})
+    @classmethod
+    def effect(cls, facts: Facts) -> str:
+        """The submission and its network: a corrected one keeps its id [POST /funding, States]."""
+        return f"{facts['funding_id']} {facts['network']}" if facts.get("funding_id") else ""
+
+    async def look(self, partner: PartnerClient, sought: Sought) -> Look:
+        """Done or undone as the list of submissions shows this hash on this network.
+
+        A record on another network is of an earlier submission, and how the list is paged is not shown: neither that
+        nor a missing record proves that ours did not arrive. Source: GET /funding.
+        """
+        wanted = self.values["network"]
+        funding = next((f for f in await partner.funding_list() if f.tx_hash == self.subject), None)
+        others = await sought.others()
+        if funding is None:
+            text = "The API lists no submission of this hash, which does not prove that none was recorded."
+            return Look(Evidence.UNSEEN, text, {})
+        outcome = self._of(funding)
+        if funding.network != wanted:
+            text = (
+                f"The API has this hash on {funding.network}, where it is {funding.status}. Whether the submission on"
+                f" {wanted} arrived is not known."
+            )
+            return Look(Evidence.UNSEEN, text, {"listed_on": funding.network, "status": funding.status})
+        if (owner := others.taken.get(self.effect(outcome.facts))) is not None:
+            text = (
+                f"This hash is on the list by {owner}. Whether this submission arrived as well is not known."
+            )
+            return Look(Evidence.UNSEEN, text, {"status": funding.status})
+        if outcome.finding is Finding.SUCCEEDED:
+            return Look(Evidence.DONE, outcome.text, outcome.facts)
+        if not sought.may_have_made(funding.created_at):
+            text = f"{outcome.text} That was an earlier submission; whether this one arrived is not known."
+            return Look(Evidence.UNSEEN, text, {"status": funding.status})
+        return Look(Evidence.UNDONE, outcome.text, outcome.facts)

@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from decimal import Decimal
 
-from bot.domain.money import format_usd
-from bot.domain.money.funding_readings import GONE
+from bot.domain.money import format_usd, funding_readings
 from bot.domain.requests import Progress, Stage
 from bot.operations._base import Facts
 from bot.partner.models import Funding
@@ -126,7 +125,11 @@ def stage_of(status: str, reason: str | None) -> Stage:
     """The word that people read for a submission. A status that is not known here is one that was submitted."""
     if status == "rejected":
         return Stage.TAKEN_BACK if reason == "reversed_by_operator" else Stage.FUNDING_REJECTED
-    known = {"review": Stage.IN_REVIEW, "credited": Stage.CREDITED, GONE: Stage.FUNDING_REJECTED}
+    known = {
+        "review": Stage.IN_REVIEW,
+        "credited": Stage.CREDITED,
+        funding_readings.GONE: Stage.FUNDING_REJECTED,
+    }
     return known.get(status, Stage.SUBMITTED)
 
 
@@ -188,7 +191,7 @@ def _credited(facts: Facts) -> str:
 
 
 def _rejected(facts: Facts) -> str:
-    if facts["status"] == GONE:
+    if facts["status"] == funding_readings.GONE:
         why = "The service does not know this submission any more. Another account may have claimed the transfer."
         return f"{why} Contact the service. The float did not change."
     return f"{reason_in_words(facts['status'], facts['reason'])} The float did not change.".strip()

@@ -13,6 +13,7 @@ request, and a spent key is never sent again. What each answer of the API means 
 from bot.outcomes.effects import (
     Effect,
     FollowFunding,
+    FollowUrgent,
     GrantLink,
     KeepSecret,
     LoseSecret,
@@ -28,6 +29,7 @@ __all__ = [
     "Evidence",
     "Finding",
     "FollowFunding",
+    "FollowUrgent",
     "GrantLink",
     "KeepSecret",
     "LoseSecret",

@@ -92,6 +92,16 @@ class RaiseAlert:
 
 
 @dataclass(frozen=True, slots=True)
+class FollowUrgent:
+    """Bring the alert of an urgent request to where the request is now; where it is new, tell people.
+
+    `is_refused`: the card provider has refused it for good.
+    """
+
+    is_refused: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class DirectMessage:
     """Send the requester a direct message that shows the request as it is now."""
 
@@ -114,6 +124,7 @@ Effect = (
     | ThreadLine
     | PurgePrivate
     | RaiseAlert
+    | FollowUrgent
     | DirectMessage
     | ResolveAlert
 )
@@ -130,6 +141,7 @@ ORDER: tuple[type[Effect], ...] = (
     ThreadLine,
     PurgePrivate,
     RaiseAlert,
+    FollowUrgent,
     DirectMessage,
     ResolveAlert,
     FollowFunding,
@@ -178,6 +190,11 @@ def of_ending_without_call(after: Request, event: Event, *, sent: Sent) -> list[
     return _settled(after, event, {"without_a_call": True}, sent)
 
 
+def of_holding_back(request: Request) -> list[Effect]:
+    """An urgent request could not be sent yet, though nothing forbids it."""
+    return [*_shown(request), FollowUrgent()]
+
+
 def of_tampering(request: Request) -> list[Effect]:
     """The stored request is not the approved one."""
     said = request_alerts.TAMPERED.says(request=request.id)
@@ -186,27 +203,51 @@ def of_tampering(request: Request) -> list[Effect]:
 
 def of_late_landing(after: Request) -> list[Effect]:
     """A look found that a request given up as failed was carried out after all."""
-    said = request_alerts.LANDED_LATE.says(request=after.id, how=after.outcome_text)
+    return _landed(after, after.outcome_text, "landed_late")
+
+
+def of_reopening(after: Request, *, sent: Sent) -> list[Effect]:
+    """A look found that money of a request given up as failed has moved, and not what became of it."""
     return [
-        AuditEntry("request.landed_late", after.outcome or {}, UPKEEP),
+        AuditEntry("request.reopened", after.outcome or {}, UPKEEP),
         *_shown(after),
-        ThreadLine("landed_late", after.outcome_text),
-        RaiseAlert(said, request_alerts.LANDED_LATE.condition(after.id)),
+        ThreadLine(after.state.value, after.outcome_text),
+        _unresolved(after, sent),
+        DirectMessage(),
     ]
+
+
+def of_contradiction(request: Request, text: str) -> list[Effect]:
+    """A look found otherwise than two people have said of a request. Their word stands, and people are told."""
+    return _landed(request, text, "contradicted")
+
+
+def _landed(request: Request, text: str, line: str) -> list[Effect]:
+    said = request_alerts.LANDED_LATE.says(request=request.id, how=text)
+    return [
+        AuditEntry(f"request.{line}", request.outcome or {}, UPKEEP),
+        *_shown(request),
+        ThreadLine(line, text),
+        RaiseAlert(said, request_alerts.LANDED_LATE.condition(request.id)),
+    ]
+
+
+def _unresolved(request: Request, sent: Sent) -> RaiseAlert:
+    report = support_report.text(request, sent.attempts, sent.key_prefix)
+    said = request_alerts.UNRESOLVED.says(request=request.id, support_card=report)
+    return RaiseAlert(said, request_alerts.UNRESOLVED.condition(request.id))
 
 
 def _settled(after: Request, event: Event | None, body: Mapping[str, Any], sent: Sent) -> list[Effect]:
     """Audit and card always; what people must read, the purge and the alert by where the request is now."""
-    unresolved = request_alerts.UNRESOLVED.condition(after.id)
     found: list[Effect] = [AuditEntry("request.outcome", body), *_shown(after)]
     if event is not None:
         found.append(ThreadLine(after.word, after.outcome_text))
     if after.state in TERMINAL:
-        found += [PurgePrivate(), DirectMessage(), ResolveAlert(unresolved)]
+        over = ResolveAlert(request_alerts.UNRESOLVED.condition(after.id))
+        found += [PurgePrivate(), DirectMessage(), over]
     if event is Event.LOSE_SIGHT:
-        report = support_report.text(after, sent.attempts, sent.key_prefix)
-        said = request_alerts.UNRESOLVED.says(request=after.id, support_card=report)
-        found += [RaiseAlert(said, unresolved), DirectMessage()]
+        found += [_unresolved(after, sent), DirectMessage()]
     return found
 
 

@@ -14,7 +14,15 @@ from enum import StrEnum
 
 from bot.domain.requests import Attempt, Event, Request, State
 from bot.outcomes.outcome import Outcome
-from bot.outcomes.timing import KEY_TRUSTED_FOR, QUIESCENCE, RETRY_PAUSES, next_pause, reconcile_pause
+from bot.outcomes.timing import (
+    KEY_TRUSTED_FOR,
+    QUIESCENCE,
+    RETRY_PAUSES,
+    next_pause,
+    reconcile_pause,
+    urgent_pause,
+    urgent_pauses_are_over,
+)
 from bot.partner.answers import Finding
 from bot.partner.endpoints import Endpoint, meaning
 
@@ -33,20 +41,30 @@ class Evidence(StrEnum):
     DONE = "done"
     UNDONE = "undone"  # proved: it did not happen, or it was given back
     DEBITED = "debited"  # off the float, the credit is not proved
+    HALF_DONE = "half_done"  # money moved, and the rest did not happen
     ABSENT = "absent"  # no trace
+    UNSEEN = "unseen"  # not where it may or may not show: the same call again tells, a person if it may not be made
     UNPROVEN = "unproven"  # no trace, and absence proves nothing here
 
 
 _NOBODY_KNOWS = frozenset({Finding.UNKNOWN, Finding.UNRESOLVED, Finding.EVIDENCE})
 # What is sure not to have been executed. Every other attempt that did not end the request left a doubt.
 _NOT_EXECUTED = frozenset({Finding.WAIT, Finding.HELD, Finding.NOTHING_YET})
-# Findings that show the API has the key: repeating it cannot be the first to arrive.
-_KEY_SEEN = frozenset({Finding.UNRESOLVED.value, Evidence.DEBITED.value})
 
 
-def _is_known_unsettled(attempt: Attempt) -> bool:
-    """The API has the key, and no reading tells what became of it: only the key itself may yet."""
-    return attempt.code == "ALREADY_PROCESSED" and attempt.finding == Evidence.UNPROVEN
+def _shows_the_key(attempt: Attempt) -> bool:
+    """It proves that the API has the key: repeating it cannot be the first to arrive.
+
+    A debit in the ledger does, and so does an answer about the key itself. A bare 502 does not: it may be of a
+    gateway that passed nothing on.
+    """
+    if attempt.finding == Evidence.DEBITED:
+        return True
+    if (
+        attempt.code == "ALREADY_PROCESSED"
+    ):  # and no reading tells what became of it: only the key itself may yet
+        return attempt.finding in (Finding.UNRESOLVED, Evidence.UNPROVEN)
+    return attempt.finding == Finding.UNRESOLVED and attempt.status == 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,14 +84,14 @@ class History:
         """What the attempts at this endpoint under one key say, in the order they were made."""
         sends = [a for a in attempts if a.purpose != Step.LOOK]
         unanswered = [a for a in sends if a.answered_at is None]
-        doubtful = [a for a in sends if a.finding in _NOBODY_KNOWS or a.finding in _KEY_SEEN]
+        doubtful = [a for a in sends if a.finding in _NOBODY_KNOWS or a.finding == Evidence.DEBITED]
         last = [a.sent_at for a in (*unanswered, *doubtful)]
         return cls(
             sent=bool(sends),
             unanswered=bool(unanswered),
             not_executed=len([a for a in sends if a.finding in _NOT_EXECUTED]),
             unknown=len([a for a in attempts if a.answered_at is None or a.finding not in _NOT_EXECUTED]),
-            key_seen=any(a.finding in _KEY_SEEN or _is_known_unsettled(a) for a in attempts),
+            key_seen=any(map(_shows_the_key, attempts)),
             key_spent=any(meaning(endpoint, a.status, a.code).spends_key for a in sends),
             last_doubt_at=max(last) if last else None,
         )
@@ -88,14 +106,16 @@ class History:
         return self.last_doubt_at is None or now >= self.last_doubt_at + QUIESCENCE
 
 
-def next_step(request: Request, history: History, now: datetime, *, approval_holds: bool) -> Step:
+def next_step(
+    request: Request, history: History, now: datetime, *, approval_holds: bool, is_urgent: bool = False
+) -> Step:
     """Send, repeat or only look. `approval_holds`: the re-check just made found nothing against it.
 
     A repeat may be the first to arrive, so without proof that the API knows the key it needs a valid
     approval. An outdated key is never sent again, a spent one only where the ledger shows its debit alone:
     then no other debit can come of it, and only its 200 tells that the card was credited.
     """
-    if is_outdated(request, now):
+    if is_outdated(request, now, is_urgent=is_urgent):
         return Step.LOOK
     if history.key_seen:
         return Step.REPLAY
@@ -104,13 +124,25 @@ def next_step(request: Request, history: History, now: datetime, *, approval_hol
     return Step.REPLAY if history.sent else Step.SEND
 
 
-def is_outdated(request: Request, now: datetime) -> bool:
-    """So long after the first send that the API may have forgotten the key: look only."""
+def is_outdated(request: Request, now: datetime, *, is_urgent: bool = False) -> bool:
+    """The key must not be sent any more: look only.
+
+    So long after the first send the API may have forgotten it; or the request was given up once, and
+    `key_expires_at` says since when. What is urgent does the same however often it is sent, with a key that the API
+    knows or without.
+    """
+    if is_urgent:
+        return False
+    if request.key_expires_at is not None and now >= request.key_expires_at:
+        return True
     return request.first_sent_at is not None and now >= request.first_sent_at + KEY_TRUSTED_FOR
 
 
 def approval_is_valid(request: Request, now: datetime) -> bool:
     return request.valid_until is not None and now < request.valid_until
+
+
+_ASK_A_PERSON = "A person has to find out; do not repeat this."
 
 
 def settle(
@@ -134,18 +166,23 @@ def settle(
         case Evidence.DONE:
             return Outcome(Finding.SUCCEEDED, text)
         case Evidence.UNDONE:
-            return Outcome(Finding.REFUSED, f"{text} Nothing is missing; it can be asked for again.")
+            return Outcome(Finding.REFUSED, f"{text} Nothing is missing. Ask again if it is still wanted.")
         case Evidence.DEBITED if refused is not None or history.key_spent or outdated:
             return Outcome(Finding.UNRESOLVED, f"{text} Do not repeat this; it is being reconciled.")
         case Evidence.DEBITED:
             return Outcome(Finding.UNKNOWN, f"{text} Do not repeat this; the same key is sent again.")
-        case Evidence.UNPROVEN:
-            return Outcome(Finding.UNRESOLVED, f"{text} A person has to find out; do not repeat this.")
+        case Evidence.UNPROVEN | Evidence.HALF_DONE:
+            return Outcome(Finding.UNRESOLVED, f"{text} {_ASK_A_PERSON}")
     if not history.is_quiet(now):
         return Outcome(Finding.UNKNOWN, f"{text} An earlier attempt may still arrive; do not repeat this.")
     if refused is None and approval_holds and not history.key_spent and not outdated:
         return Outcome(Finding.UNKNOWN, f"{text} Do not repeat this; the same key is sent again.")
-    return Outcome(Finding.REFUSED, f"{text} Nothing moved. Make a new request if it is still wanted.")
+    if evidence is Evidence.UNSEEN:
+        return Outcome(Finding.UNRESOLVED, f"{text} {_ASK_A_PERSON}")
+    cause = refused.cause if refused else ""
+    return Outcome(
+        Finding.REFUSED, f"{text} Nothing moved. Make a new request if it is still wanted.", cause=cause
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,7 +199,15 @@ class Change:
 LAPSED = "The approval lapsed before it could be sent again. Nothing moved. Make a new request if it is still wanted."
 
 
-def after(outcome: Outcome, request: Request, history: History, now: datetime, *, readable: bool) -> Change:
+def after(
+    outcome: Outcome,
+    request: Request,
+    history: History,
+    now: datetime,
+    *,
+    readable: bool,
+    is_urgent: bool = False,
+) -> Change:
     """The change an outcome makes. `history` includes the attempt just answered; `readable` = the kind
     can be looked up at all."""
     unknown = request.outcome_unknown
@@ -171,6 +216,8 @@ def after(outcome: Outcome, request: Request, history: History, now: datetime, *
             return Change(Event.SUCCEED, None, unknown, False, outcome.text)
         case Finding.REFUSED:
             return Change(Event.FAIL, None, unknown, False, outcome.text)
+        case _ if is_urgent:
+            return _tried_again(outcome, request, now)
         case Finding.WAIT | Finding.NOTHING_YET | Finding.HELD:
             return _not_executed(outcome, request, history, now)
     unresolved = outcome.finding is Finding.UNRESOLVED
@@ -183,6 +230,21 @@ def after(outcome: Outcome, request: Request, history: History, now: datetime, *
         due_in=pause or reconcile_pause(now - first_sent_at),
         outcome_unknown=True,
         needs_person=request.needs_person or outdated or (unresolved and not readable),
+        text=outcome.text,
+    )
+
+
+def _tried_again(outcome: Outcome, request: Request, now: datetime) -> Change:
+    """What cannot wait has not happened, or nobody knows: it is tried on, and its approval does not lapse."""
+    since = now - (request.first_sent_at or now)
+    unknown = request.outcome_unknown or outcome.finding in _NOBODY_KNOWS
+    lost = unknown and request.state is State.EXECUTING and urgent_pauses_are_over(since)
+    told = timedelta(seconds=outcome.retry_after_s or 0) if outcome.finding is Finding.WAIT else timedelta()
+    return Change(
+        event=Event.LOSE_SIGHT if lost else None,
+        due_in=max(urgent_pause(since), told),
+        outcome_unknown=unknown,
+        needs_person=request.needs_person,
         text=outcome.text,
     )
 

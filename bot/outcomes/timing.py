@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from itertools import accumulate
 
 # Same key again after these pauses; afterwards the request is `unresolved` and only reconciled.
 RETRY_PAUSES = tuple(timedelta(seconds=s) for s in (5, 15, 30, 60, 120, 300, 600))
 # A switch that was taken shows on the card within seconds, or something is wrong.
 CONFIRM_PAUSES = tuple(timedelta(seconds=s) for s in (2, 5, 10, 30))
+
+# What cannot wait is tried this often for so long after its first try, then as a lost answer is.
+URGENT_EVERY = timedelta(seconds=5)
+URGENT_FOR = timedelta(minutes=2)
 
 RECONCILE_EVERY = timedelta(minutes=15)  # to 24 h after the first send
 RECONCILE_DAILY = timedelta(days=1)
@@ -15,6 +20,11 @@ RECONCILE_DENSE_FOR = timedelta(hours=24)
 # No request of ours can still be on its way: the longest client timeout (75 s read, 5 s connect)
 # and a margin for a slow network after it.
 QUIESCENCE = timedelta(seconds=100)
+# What happened "since" a moment of ours is read from so much earlier by the service's clock: a clock that was an hour
+# off, the worst that is known of machines (a wrong time zone), hides no row.
+CLOCKS_DIFFER = timedelta(minutes=75)
+# To call something the work of a call by its time alone the clocks must agree better.
+CLOCKS_AGREE = timedelta(minutes=2)
 # Late-landing sweep: a request given up as failed without proof is looked up again this long.
 LATE_LANDING_FOR = timedelta(hours=48)
 # The API does not say how long it keeps a key: past this only look-ups.
@@ -31,3 +41,17 @@ def next_pause(attempts: int, pauses: tuple[timedelta, ...] = RETRY_PAUSES) -> t
 def reconcile_pause(since_first_sent: timedelta) -> timedelta:
     """How long an unresolved request rests between looks."""
     return RECONCILE_EVERY if since_first_sent < RECONCILE_DENSE_FOR else RECONCILE_DAILY
+
+
+def urgent_pause(since_first_sent: timedelta) -> timedelta:
+    """The pause before the next try of what cannot wait: by the time that passed, however many tries there were."""
+    if since_first_sent < URGENT_FOR:
+        return URGENT_EVERY
+    tries_at = accumulate(RETRY_PAUSES, initial=URGENT_FOR)
+    later = next((at for at in tries_at if at > since_first_sent), None)
+    return max(later - since_first_sent, URGENT_EVERY) if later else reconcile_pause(since_first_sent)
+
+
+def urgent_pauses_are_over(since_first_sent: timedelta) -> bool:
+    """Whether what cannot wait is tried on at the pace of what is only reconciled."""
+    return since_first_sent >= sum(RETRY_PAUSES, URGENT_FOR)

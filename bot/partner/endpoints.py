@@ -14,6 +14,9 @@ CONNECT_SECONDS = 5.0
 # itself waits 20 s for the processor [GET transactions], a few tries long, so 75 s is above what a
 # healthy answer can take and below what an operator would wait for.
 CHANGE_READ_SECONDS = 75.0
+# A switch is set by the same call again, whatever became of the last one, and somebody may be waiting for it
+# in an emergency: no longer than the 20 s for which the service itself waits, and a margin.
+SWITCH_READ_SECONDS = 25.0
 # Reads of the service's own records answer at once or not at all, and a person may be waiting.
 RECORD_READ_SECONDS = 20.0
 # Reads that pass through to the processor: its 20 s and the way there and back.
@@ -47,6 +50,7 @@ RECORD = Facts(changes=False, read_seconds=RECORD_READ_SECONDS)
 LIVE = Facts(changes=False, read_seconds=LIVE_READ_SECONDS)
 HISTORY = Facts(changes=False, read_seconds=HISTORY_READ_SECONDS)
 CHANGE = Facts(changes=True, read_seconds=CHANGE_READ_SECONDS)
+SWITCH = Facts(changes=True, read_seconds=SWITCH_READ_SECONDS)
 
 
 @dataclass(eq=False, slots=True)

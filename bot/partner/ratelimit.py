@@ -1,12 +1,16 @@
-"""One rolling-minute budget for everybody who uses a key, with a share kept for people and money.
+"""One rolling-minute budget for everybody who uses a key, with shares kept for emergencies, people and money.
 
 The service counts requests per key over a rolling minute, 120 unless `GET /me` says otherwise, and a
 call over it waits a full minute [Limits; Errors]. So one `RateLimiter` belongs to one key. Background
-reads may use 60 % of the minute; the rest is there when a person asks or money has to move.
+reads may use 60 % of the minute; the rest is there when a person asks or money has to move. A tenth is
+kept for what is urgent alone, so that a freeze goes out in a minute that everything else has used up.
 Other processes with the same key are seen through the X-RateLimit headers of the answers.
 """
 
+from __future__ import annotations
+
 import asyncio
+from bisect import insort
 from collections import deque
 from enum import IntEnum
 
@@ -14,6 +18,7 @@ from bot.partner.clock import Clock
 
 DEFAULT_PER_MINUTE = 120
 KEPT_SHARE_PERCENT = 40
+URGENT_SHARE_PERCENT = 10
 
 # Requests a minute apart when they leave can be closer together when they arrive.
 WINDOW_SECONDS = 61.0
@@ -22,9 +27,10 @@ WINDOW_SECONDS = 61.0
 class Lane(IntEnum):
     """Who is waiting; a lower number goes first."""
 
-    MONEY = 0
-    PEOPLE = 1
-    BACKGROUND = 2
+    URGENT = 0
+    MONEY = 1
+    PEOPLE = 2
+    BACKGROUND = 3
 
 
 class RollingBudget:
@@ -74,18 +80,62 @@ class RollingBudget:
         """A request goes out now."""
         self._sent.append(at)
 
+    def give_back(self, taken_at: float) -> None:
+        """The request of that moment does not go out after all."""
+        if taken_at in self._sent:
+            self._sent.remove(taken_at)
+
+    def moved(self, taken_at: float, at: float) -> None:
+        """The request that was counted at `taken_at` goes out now, and counts from now."""
+        self.give_back(taken_at)
+        insort(self._sent, at)
+
     def _share(self, lane: Lane) -> int:
-        if lane is not Lane.BACKGROUND:
-            return self._per_minute
-        return max(1, self._per_minute * (100 - KEPT_SHARE_PERCENT) // 100)
+        if lane is Lane.BACKGROUND:
+            return max(1, self._per_minute * (100 - KEPT_SHARE_PERCENT) // 100)
+        kept = 0 if lane is Lane.URGENT else self._per_minute * URGENT_SHARE_PERCENT // 100
+        return self._per_minute - kept
 
     def _forget(self, at: float) -> None:
         while self._sent and self._sent[0] + WINDOW_SECONDS <= at:
             self._sent.popleft()
 
 
+class Place:
+    """A place in the minute's budget, for one request that goes out later: then nothing has to wait any more.
+
+    Made by `RateLimiter.place`. It is used by one request, or given back, at the latest where its `with` ends.
+    """
+
+    def __init__(self, clock: Clock, budget: RollingBudget) -> None:
+        self._clock = clock
+        self._budget = budget
+        self._taken_at = clock.monotonic()
+        self._free = True
+        budget.take(self._taken_at)
+
+    def __enter__(self) -> Place:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.give_back()
+
+    def use(self) -> bool:
+        """Its request goes out now. False when it was used or given back before."""
+        was_free, self._free = self._free, False
+        if was_free:
+            self._budget.moved(self._taken_at, self._clock.monotonic())
+        return was_free
+
+    def give_back(self) -> None:
+        """Its request does not go out, so another may. Nothing where it did."""
+        if self._free:
+            self._free = False
+            self._budget.give_back(self._taken_at)
+
+
 class RateLimiter:
-    """Lets callers through in turn: money before people before the rest, and in order within a lane."""
+    """Lets callers through in turn: by lane, and in order within a lane. Nobody waits behind a later lane."""
 
     def __init__(self, clock: Clock, *, per_minute: int = DEFAULT_PER_MINUTE) -> None:
         self._clock = clock
@@ -98,14 +148,23 @@ class RateLimiter:
         """The limit in force, requests per rolling minute."""
         return self._budget.per_minute
 
+    @property
+    def waiting(self) -> int:
+        """How many requests wait for their turn."""
+        return sum(self._waiting.values())
+
     async def acquire(self, lane: Lane) -> None:
         """Wait until one request of this lane may go out, and count it."""
+        await self.place(lane)
+
+    async def place(self, lane: Lane) -> Place:
+        """Wait as `acquire` does; the request itself may follow a moment later, or never."""
         self._waiting[lane] += 1
         try:
             async with self._turns[lane]:
                 while (seconds := self._wait(lane)) > 0:
                     await self._clock.sleep(seconds)
-                self._budget.take(self._clock.monotonic())
+                return Place(self._clock, self._budget)
         finally:
             self._waiting[lane] -= 1
 

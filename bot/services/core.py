@@ -19,6 +19,7 @@ from bot.domain.time import Clock
 from bot.operations import Operation
 from bot.partner.client import PartnerClient
 from bot.services.otp_store import Codes
+from bot.services.shared_look import SharedLooks
 from storage.store import Store
 
 
@@ -85,6 +86,8 @@ class Core:
     live: Mapping[str, bool] = field(default_factory=dict)  # program -> real money?
     outbox_bell: asyncio.Event = field(default_factory=asyncio.Event)  # rung when a message is owed
     inbox_bell: asyncio.Event = field(default_factory=asyncio.Event)  # rung when an event was stored
+    closing: asyncio.Event = field(default_factory=asyncio.Event)  # the process ends: nothing new is sent
+    people_seen: SharedLooks = field(default_factory=SharedLooks)  # by requests that wait to be sent
     codes: Codes = field(default_factory=Codes)  # one-time codes on their way; in memory only
     alerting: Alerting = field(default_factory=Alerting)
     destinations: tuple[Destination, ...] = ()  # of the relay

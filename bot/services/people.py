@@ -146,23 +146,47 @@ async def roles_lately(core: Core) -> Roles:
     return await _roles(core, lately)
 
 
+async def roles_to_send(core: Core) -> Roles:
+    """For the check before sending: one reading, a few seconds old at most, for all requests that wait."""
+    return await core.people_seen.at(("roles", id(core.policy)), lambda: roles(core), core.clock)
+
+
+async def actor_to_send(core: Core, slack_id: str) -> Actor:
+    """The same of one person's account."""
+    return await core.people_seen.at(("actor", slack_id), lambda: core.directory.actor(slack_id), core.clock)
+
+
 async def _roles(
     core: Core, each: Callable[[Sequence[Sequence[str]]], Awaitable[Sequence[frozenset[str]]]]
 ) -> Roles:
     names = core.policy.people
     # With no admins named, approvers do what admins do. Delegation is of approving alone.
-    approvers, admins = await each([names.approvers, names.admins or names.approvers])
-    pairs = []
+    lists: list[Sequence[str]] = [names.approvers, names.admins or names.approvers]
     now = core.clock.now()
-    for delegation in (d for d in core.policy.delegations if d.in_force(now)):
-        try:
-            away, delegate = await each([[delegation.away], [delegation.delegate]])
-        except UnknownName:
-            continue  # gives nobody anything, and is told of by `delegations.problems`
-        # A name that has become a group's stands for nobody: a delegation is from one person to one person.
-        if len(away) == len(delegate) == 1:
-            pairs.append((min(away), min(delegate)))
-    return Roles(Standing.of(approvers, pairs), admins)
+    in_force = [([d.away], [d.delegate]) for d in core.policy.delegations if d.in_force(now)]
+    try:
+        # All of it from one reading: Slack allows few.
+        approvers, admins, *others = await each([*lists, *(name for pair in in_force for name in pair)])
+        pairs = list(zip(others[::2], others[1::2], strict=True))
+    except UnknownName:
+        approvers, admins = await each(lists)
+        pairs = [pair for names in in_force if (pair := await _known(each, names)) is not None]
+    # A name that has become a group's stands for nobody: a delegation is from one person to one person.
+    seats = [(min(away), min(delegate)) for away, delegate in pairs if len(away) == len(delegate) == 1]
+    return Roles(Standing.of(approvers, seats), admins)
+
+
+async def _known(
+    each: Callable[[Sequence[Sequence[str]]], Awaitable[Sequence[frozenset[str]]]],
+    names: tuple[Sequence[str], Sequence[str]],
+) -> tuple[frozenset[str], frozenset[str]] | None:
+    """None for a delegation whose names Slack does not know: it gives nobody anything, and is told of by
+    `delegations.problems`."""
+    try:
+        away, delegate = await each(names)
+    except UnknownName:
+        return None
+    return away, delegate
 
 
 async def approvers(core: Core) -> frozenset[str]:

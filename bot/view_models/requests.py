@@ -86,6 +86,7 @@ class RequestView:
     next_look_at: datetime | None = None
     batch: BatchView | None = None
     paused: str = ""  # why nothing is sent to its program now, in a sentence
+    waiting: tuple[Request, ...] = ()  # what cannot wait and has not happened: itself, or rows of the batch
     alert_id: str = ""  # the newest alert about what goes on after it
     alert_link: str = ""  # the address of that alert's message
 
@@ -112,6 +113,7 @@ class DirectView:
     link: str | None  # permalink of the card, where there is one
     deciders: tuple[str, ...] = ()  # who decided on it, as the outcome may name them
     paused: str = ""  # why nothing is sent to its program now, in a sentence
+    waiting: tuple[Request, ...] = ()  # as in `RequestView`
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
-from bot.domain.alerts import people_alerts
+from bot.domain.alerts import people_alerts, request_alerts
 from bot.domain.errors import NotFound
 from bot.services import people
 from bot.services.alerts import alert_actions, remedies
 from bot.services.events import relay
+from bot.services.execution import try_now
 from bot.services.operators import confirmation_answers, handover, pausing
-from handlers.commands import open_forms
+from handlers.commands import dispatch, grammar, open_forms
 from handlers.guard import Turn
 from handlers.views import alerts, ids, replies
 from handlers.views.requests import Filled
@@ -51,8 +52,11 @@ async def _resolve(turn: Turn, alert_id: str) -> None:
 
 
 async def _remedy(turn: Turn, alert_id: str) -> None:
-    """The form that mends it, filled; or a text for the service."""
+    """The form that mends it, filled; the card, where it was frozen for a reason; or a text for the service."""
     found = await remedies.of(turn.core, alert_id)
+    if found.card_id:
+        await _tell_card(turn, found.card_id)
+        return
     cls = turn.core.kinds.get(found.kind)
     if cls is not None:
         filled = Filled(dict(found.texts), reason=found.reason, program=found.program)
@@ -61,6 +65,20 @@ async def _remedy(turn: Turn, alert_id: str) -> None:
         return
     await people.require_member(turn.core, turn.user, action="alert.remedy")
     await turn.client.views_open(trigger_id=turn.trigger, view=alerts.support(found.title, found.text))
+
+
+async def _show_card(turn: Turn, alert_id: str) -> None:
+    await _tell_card(turn, await remedies.card_of(turn.core, alert_id))
+
+
+async def _tell_card(turn: Turn, card_id: str) -> None:
+    await turn.tell(await dispatch.answer(turn, grammar.from_text(f"card show {card_id}")))
+
+
+async def _try_now(turn: Turn, alert_id: str) -> None:
+    alert = await alert_actions.of_kind(turn.core, alert_id, request_alerts.NOT_DONE_YET)
+    tried = await try_now.try_now(turn.core, alert.subject, turn.user)
+    await turn.tell(replies.said(f"➤ {tried.id} is tried now. Its card shows what comes of it."))
 
 
 async def _redeliver(turn: Turn, alert_id: str) -> None:
@@ -101,6 +119,8 @@ _WORK = {
     "resolve": _resolve,
     "remedy": _remedy,
     "redeliver": _redeliver,
+    "try_now": _try_now,
+    "show_card": _show_card,
 }
 
 

@@ -7,6 +7,7 @@ from slack_sdk.web.async_slack_response import AsyncSlackResponse
 from bot.domain.errors import NotFound
 from bot.domain.requests import State
 from bot.services import people
+from bot.services.execution import try_now
 from bot.services.requests import approvals, request_lookups
 from handlers.commands import dispatch, grammar, open_forms
 from handlers.guard import Turn
@@ -112,6 +113,11 @@ async def _confirm(turn: Turn, request_id: str, version: int) -> None:
     await turn.tell(replies.said(f"✓ {confirmed.id} is confirmed by you."))
 
 
+async def _try_now(turn: Turn, request_id: str, version: int) -> None:
+    tried = await try_now.try_now(turn.core, request_id, turn.user)
+    await turn.tell(replies.said(f"➤ {tried.id} is tried now. Its card shows what comes of it."))
+
+
 async def _undo(turn: Turn, request_id: str, version: int) -> None:
     await open_forms.open_from_request(turn, request_id, undo=True)
 
@@ -129,6 +135,7 @@ _WORK = {
     "cancel": _cancel,
     "confirm": _confirm,
     "undo": _undo,
+    "try_now": _try_now,
     "resolve": _resolve,
     "details": _details,
     "rows": batches.rows,

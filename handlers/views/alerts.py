@@ -24,6 +24,8 @@ _BUTTONS = {
     Button.SNOOZE: ("Snooze", ids.ALERT_SNOOZE, ""),
     Button.REMEDY: ("Draft remedy", ids.ALERT_REMEDY, ""),
     Button.REDELIVER: ("Redeliver", ids.ALERT_REDELIVER, ""),
+    Button.TRY_NOW: ("Try now", ids.ALERT_TRY_NOW, "primary"),
+    Button.SHOW_CARD: ("Show the card", ids.ALERT_SHOW_CARD, ""),
     Button.RESUME: ("Resume", ids.ALERT_RESUME, "primary"),
     Button.CONFIRM: ("Confirm", ids.ALERT_CONFIRM, "primary"),
     Button.DECLINE: ("Decline", ids.ALERT_DECLINE, "danger"),

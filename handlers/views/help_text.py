@@ -25,7 +25,9 @@ def policy(found: PolicyView) -> b.Block:
         blocks += b.pairs(found.limits)
     blocks += [b.context(_delegation(d)) for d in found.delegations[:10]]
     if any(r.run_now for r in found.rows):
-        blocks.append(b.context("*Freeze now* acts at once; a second person then has to confirm or undo it."))
+        blocks.append(
+            b.context("*Freeze now* is sent without an approval; a second person confirms or undoes it.")
+        )
     blocks.append(b.context(f"From the reviewed countersign.toml, version {b.esc(found.version[:12])}."))
     return b.message("Who decides what", blocks)
 

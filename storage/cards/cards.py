@@ -123,6 +123,11 @@ async def count(tx: Tx, *, status: str | None = None, program: str | None = None
     return int((await tx.run(asked)).scalar_one())
 
 
+async def seen_at(tx: Tx, card_id: str) -> datetime | None:
+    """When the card was last read from the API; None for one that never was."""
+    return (await tx.run(select(t.card.c.seen_at).where(t.card.c.id == card_id))).scalar_one_or_none()
+
+
 async def reading_mark(tx: Tx) -> tuple[int, datetime | None]:
     """How many cards there are and when one was last read: the same as long as no name or number changed."""
     seen_at = (await tx.run(select(func.max(t.card.c.seen_at)))).scalar_one()

@@ -30,7 +30,6 @@ _COLUMNS = tuple(t.webhook_secret.c[name] for name in WebhookSecret.__slots__)
 async def put(tx: Tx, program: str, secret: Secret, *, previous_until: datetime) -> WebhookSecret:
     """Make `secret` the current one; the one before is taken until `previous_until`, for what is under way."""
     s = t.webhook_secret.c
-    await drop_old(tx)
     current = update(t.webhook_secret).where(s.program == program, s.state == "current")
     await tx.run(current.values(state="previous", until=previous_until))
     version = await _next_version(tx, program)
@@ -67,11 +66,12 @@ async def newest(tx: Tx, program: str) -> WebhookSecret | None:
     return None if row is None else WebhookSecret(**row._mapping)
 
 
-async def drop_old(tx: Tx) -> int:
-    """Forget the secrets that are taken no more; returns how many."""
+async def drop_old(tx: Tx) -> list[tuple[str, int]]:
+    """Forget the secrets that are taken no more; returns the program and version of each."""
     s = t.webhook_secret.c
     over = delete(t.webhook_secret).where(s.state == "previous", s.until <= tx.now)
-    return (await tx.run(over)).rowcount
+    rows = (await tx.run(over.returning(s.program, s.version))).all()
+    return sorted((row.program, row.version) for row in rows)
 
 
 async def _next_version(tx: Tx, program: str) -> int:

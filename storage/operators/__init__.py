@@ -4,6 +4,7 @@ from storage.operators.pauses import Pause
 
 __all__ = [
     "Pause",
+    "held_endpoints",
     "leases",
     "pauses",
     "people",

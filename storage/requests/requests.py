@@ -2,6 +2,11 @@
 
 `move`, `touch` and `finish` write only over what they were shown; a row that moved on meanwhile is
 left as it is. Sealed columns are written once, at `insert`, and dropped by `purge`.
+
+On PostgreSQL locks are taken in one order, so that no two transactions wait for each other: the program, the rows of
+a batch by id, the batch or other request, the rolling limits, the end of the audit chain. So whoever changes a row
+holds its batch as well before anything goes on record, and several requests that are no rows of one batch are changed
+in a transaction each.
 """
 
 from __future__ import annotations
@@ -111,21 +116,34 @@ async def _write(tx: Tx, request: Request, values: dict[str, Any]) -> Request:
     found = (await tx.run(changed)).one_or_none()
     if found is None:
         raise Stale(f"{request.id} changed in the meantime. Look at it again.")
-    return of_row(found)
+    return await _with_its_batch(tx, of_row(found))
 
 
-async def claim(tx: Tx, request_id: str, *, owner: str, lease_s: float) -> Request | None:
+async def _with_its_batch(tx: Tx, row: Request) -> Request:
+    """A row that was just written, its batch held too: what follows from it changes the batch, and comes later."""
+    if row.parent_id is not None:
+        await lock(tx, row.parent_id)
+    return row
+
+
+async def claim(
+    tx: Tx, request_id: str, *, owner: str, lease_s: float, version: int | None = None
+) -> Request | None:
     """Take a due request for execution: a lease, and a fence one higher than any before.
 
-    None when it is not due, held by another, or not to be executed. Must be committed before the
-    first byte is sent.
+    None when it is not due, held by another, or not to be executed; or when it is no longer at the `version` that
+    was judged. Must be committed before the first byte is sent.
     """
     row = t.request.c
+    judged = () if version is None else (row.version == version,)
     changed = (
         update(t.request)
         # An approval does not last: the first byte leaves before `valid_until`, or never.
         .where(
-            row.id == request_id, *_claimable(tx), (row.state != State.APPROVED) | (row.valid_until > tx.now)
+            row.id == request_id,
+            *judged,
+            *_claimable(tx),
+            (row.state != State.APPROVED) | (row.valid_until > tx.now),
         )
         .values(
             state=case(
@@ -142,7 +160,7 @@ async def claim(tx: Tx, request_id: str, *, owner: str, lease_s: float) -> Reque
         .returning(*COLUMNS)
     )
     found = (await tx.run(changed)).one_or_none()
-    return None if found is None else of_row(found)
+    return None if found is None else await _with_its_batch(tx, of_row(found))
 
 
 async def renew(tx: Tx, request_id: str, *, owner: str, fence: int, lease_s: float) -> bool:
@@ -177,13 +195,56 @@ async def finish(tx: Tx, request: Request, event: Event | None, **changes: Any) 
         update(t.request).where(*mine).values({**values, "version": row.version + 1}).returning(*COLUMNS)
     )
     found = (await tx.run(changed)).one_or_none()
-    return None if found is None else of_row(found)
+    return None if found is None else await _with_its_batch(tx, of_row(found))
 
 
-async def due(tx: Tx, *, limit: int = 200) -> list[str]:
-    """Ids to be executed or reconciled now that nobody holds, the longest due first."""
-    asked = select(t.request.c.id).where(*_claimable(tx)).order_by(t.request.c.due_at).limit(limit)
+async def put_off(tx: Tx, request: Request, until: datetime) -> None:
+    """Look at it again at `until`. It stays as it is, its version too; nothing where it was changed meanwhile."""
+    row = t.request.c
+    same = (row.id == request.id, row.version == request.version)
+    await tx.run(update(t.request).where(*same).values(due_at=until))
+
+
+async def due(
+    tx: Tx,
+    *,
+    program: str | None = None,
+    states: Collection[State] | None = None,
+    kinds: Collection[str] | None = None,
+    unsent_wait: Collection[str] = (),
+    but_not: Collection[str] = (),
+    limit: int = 100,
+) -> list[str]:
+    """Ids to be executed or reconciled now that nobody holds, the longest due first.
+
+    Of this program, in these states, of these kinds, where they are given; without those in `but_not`. Of the kinds
+    in `unsent_wait` nothing may be sent for the first time.
+    """
+    row = t.request.c
+    where = [*_claimable(tx)]
+    if program is not None:
+        where.append(row.program == program)
+    if states is not None:
+        where.append(row.state.in_(list(states)))
+    if kinds is not None:
+        where.append(row.kind.in_(list(kinds)))
+    if unsent_wait:
+        where.append(or_(row.state != State.APPROVED, row.kind.not_in(list(unsent_wait))))
+    if but_not:
+        where.append(row.id.not_in(list(but_not)))
+    asked = select(row.id).where(*where).order_by(row.due_at).limit(limit)
     return list((await tx.run(asked)).scalars())
+
+
+async def due_at_once(tx: Tx, program: str) -> None:
+    """What is under way and was put off is due now, unless its outcome is in doubt: that has its own times.
+
+    It waits for no lock: what somebody else is changing at this moment is left out.
+    """
+    row = t.request.c
+    waits = (row.program == program, row.state == State.EXECUTING, row.due_at > tx.now)
+    found = select(row.id).where(*waits, row.outcome_unknown.is_(False)).with_for_update(skip_locked=True)
+    await tx.run(update(t.request).where(row.id.in_(found)).values(due_at=tx.now))
 
 
 async def find(
@@ -220,6 +281,16 @@ async def failed_in_doubt(tx: Tx, *, since: datetime) -> list[Request]:
     row = t.request.c
     doubtful = (row.state == State.FAILED, row.outcome_unknown.is_(True), row.finished_at >= since)
     return await _all(tx, *doubtful, order=(row.finished_at, row.id), limit=500)
+
+
+async def sent_of_kind(
+    tx: Tx, kind: str, *, program: str, subject: str, since: datetime | None = None
+) -> list[Request]:
+    """Every request of one kind on one subject that was ever sent, or first sent since then; rows, not batches."""
+    row = t.request.c
+    wanted = [row.kind == kind, row.program == program, row.subject == subject, row.rows.is_(None)]
+    wanted.append(row.first_sent_at.is_not(None) if since is None else row.first_sent_at >= since)
+    return await request_search.rows(tx, select(*COLUMNS).where(*wanted).order_by(row.created_at, row.id))
 
 
 async def reminding(tx: Tx) -> list[Request]:
@@ -350,14 +421,18 @@ async def lock_rows(tx: Tx, parent_id: str) -> None:
     """Hold a batch's rows, then the batch, until the transaction ends. SQLite's write lock does so already."""
     if tx.is_postgres:
         row = t.request.c
-        await tx.run(select(row.id).where(row.parent_id == parent_id).order_by(row.id).with_for_update())
+        await tx.run(
+            select(row.id).where(row.parent_id == parent_id).order_by(row.id).with_for_update(key_share=True)
+        )
         await lock(tx, parent_id)
 
 
 async def lock(tx: Tx, request_id: str) -> None:
     """Hold one request until the transaction ends."""
     if tx.is_postgres:
-        await tx.run(select(t.request.c.id).where(t.request.c.id == request_id).with_for_update())
+        await tx.run(
+            select(t.request.c.id).where(t.request.c.id == request_id).with_for_update(key_share=True)
+        )
 
 
 async def change_terms(tx: Tx, request: Request, **terms: Any) -> Request:

@@ -37,6 +37,7 @@ OTHER_MEANINGS = {
     "funding": "a command, a job, an endpoint, a kind of the ledger",
     "handover": "a command",
     "landed_late": "a line of a request's thread",
+    "stopped": "a line of a batch's thread",
     "paused": "the reason of a refusal",
     "policy": "a table of the settings, a job, a subject",
     "relay_destinations": "what was last read of the settings",
@@ -173,7 +174,7 @@ def test_a_severity_that_a_case_never_has_is_refused() -> None:
 
 def test_a_fact_that_is_missing_is_an_error_and_no_half_sentence() -> None:
     with pytest.raises(KeyError):
-        CATALOGUE["scope"].says(program="main", job="funding")
+        CATALOGUE["scope"].says(program="main", endpoint="GET /funding")
 
 
 def test_every_remedy_of_a_kind_is_what_one_operation_does() -> None:

@@ -16,6 +16,7 @@ from typing import Any
 
 import pytest
 import pytest_asyncio
+from sqlalchemy import update
 
 from bot.domain.alerts.catalogue import CATALOGUE
 from bot.domain.events import Destination
@@ -27,9 +28,12 @@ from bot.services.core import Core
 from bot.services.events import Relay, Sender, inbox
 from bot.services.execution import maintenance
 from bot.services.operators import delegations
+from bot.services.operators import programs as program_services
 from bot.services.received_event import ReceivedEvent
+from storage import tables
 from storage.cards import api_snapshots
 from storage.messages import alerts as alert_rows
+from storage.operators import programs
 from storage.transaction import Tx
 from tests.alerts.conftest import ALERTS, Desk
 from tests.events.receiving import a_bot
@@ -187,6 +191,30 @@ async def closed_past_the_bot(desk: Desk) -> None:
     await desk.api("POST", f"/cards/{card}/close", {}, key="past-the-bot")
 
 
+async def topped_up_past_the_bot(desk: Desk) -> None:
+    card = desk.office.world.cards[0]["id"]
+    await desk.api("POST", f"/cards/{card}/topup", {"amount_usd": 5}, key="past-the-bot")
+
+
+async def topped_up_by_a_copy_of_the_bot(desk: Desk) -> None:
+    """The key is of this instance, and no request here has it: as after a restored backup."""
+    card, key = desk.office.world.cards[0]["id"], desk.office.core.ids.idempotency_key()
+    await desk.api("POST", f"/cards/{card}/topup", {"amount_usd": 5}, key=key)
+
+
+async def the_key_is_of_another_account(desk: Desk) -> None:
+    """As if the sealed key had been exchanged: the program is tied to the account it was of."""
+    async with desk.office.core.store.begin() as tx:
+        await programs.learn_partner_id(tx, "main", "another-account")
+
+
+async def the_key_is_of_the_known_account_again(desk: Desk) -> None:
+    me = await desk.office.core.partners["main"].me()
+    async with desk.office.core.store.begin() as tx:
+        await tx.run(update(tables.program).values(partner_id=me.partner.id))
+    await program_services.probe_paused(desk.office.core)
+
+
 async def a_row_of_the_ledger_changed(desk: Desk) -> None:
     """Nothing that the API offers makes them differ, so the simulator's own file is changed."""
     newest = "SELECT max(seq) FROM ledger WHERE kind = 'card_topup'"
@@ -245,7 +273,7 @@ BY_EVENT = {
         "decline", declined("security_check_failed"), ("✗ Critical", "a security check failed")
     ),
     "a decline of a frozen card": Kind(
-        "decline", bought_with_a_frozen_card, ("✗ Critical", "the card is not usable", "unfreeze it")
+        "decline", bought_with_a_frozen_card, ("✗ Critical", "the card is not usable", "find out who froze it")
     ),
     "a cluster": Kind(
         "decline", declined("processing_error", times=6), ("declined 6 times", "A retry can help", "ACME (6)")
@@ -390,6 +418,20 @@ BY_READING = {
         "ledger_differs", a_row_of_the_ledger_changed, ("✗ Critical: Ledger and float of main differ by",),
         ("ledger",),
     ),
+    "a fall of the float that no request explains": Kind(
+        "unexplained_movement", topped_up_past_the_bot,
+        ("fell by 5.00 USD, and no request here explains it", "-5.00 USD, card_topup, topup:past-the-bot"),
+        ("ledger",),
+    ),
+    "a debit with a key of this bot that it does not know": Kind(
+        "unexplained_movement", topped_up_by_a_copy_of_the_bot,
+        ("✗ Critical", "1 movement with keys of this bot that it does not know", "topup:co-"), ("ledger",),
+    ),
+    "a key of another account": Kind(
+        "account_changed", the_key_is_of_another_account,
+        ("✗ Critical: Sending to main is paused: its key belongs to another account",), ("account",),
+        over=the_key_is_of_the_known_account_again,
+    ),
     "failing deliveries": Kind(
         "webhook_failing", deliveries_dropped, ("Deliveries to main fail",), ("webhook",), 400,
         over=deliveries_normal,
@@ -402,7 +444,7 @@ BY_READING = {
         ("account", "watch"), 120, over=no_fault,
     ),
     "a missing scope": Kind(
-        "scope", fault("GET /funding", 403, "FORBIDDEN"), ("The key of main may not read: funding",),
+        "scope", fault("GET /funding", 403, "FORBIDDEN"), ("The key of main may not call GET /funding",),
         ("funding",), 700, over=no_fault,
     ),
     "a revoked key": Kind(
@@ -418,7 +460,7 @@ async def test_what_no_event_tells_is_one_alert_of_the_pollers_and_its_end_is_to
 ) -> None:
     kind = BY_READING[name]
     await desk.register()
-    await desk.poll("cards")
+    await desk.poll("cards", "ledger")
     before, ids = await places(desk), await alert_ids(desk)
 
     await kind.play(desk)
@@ -620,7 +662,10 @@ ELSEWHERE = {
     "deliveries_refused": ("tests/events/test_events_receiver.py", "deliveries_refused"),
     "handover": ("tests/handlers/test_people_commands.py", 'open_of(tx, "handover")'),
     "key_reused": ("tests/services/test_topup_outcome_table.py", "key_reused"),
-    "landed_late": ("tests/services/test_topup_outcome_table.py", "landed_late"),
+    "landed_late": ("tests/services/test_whose_evidence.py", "landed_late"),
+    "not_done": ("tests/services/test_not_done_yet.py", "not_done"),
+    "not_done_yet": ("tests/services/test_not_done_yet.py", "not_done_yet"),
+    "stopped": ("tests/alerts/test_stopped_purchases.py", "Stopped"),
     "message_failed": ("tests/services/test_outbox_delivery.py", "plain About request"),
     "messages_wait": ("tests/services/test_waiting_messages.py", "messages_wait"),
     "paused": ("tests/handlers/test_people_commands.py", "Sending to main is paused by"),

@@ -213,7 +213,7 @@ async def test_freeze_now_acts_at_once_and_a_second_person_confirms_it(office: O
     await office.play(BOB)
     await office.card(request_id).get_by_role("button", name="Confirm").click()
 
-    await office.reads(request_id, "succeeded", "acted at once, confirmed by @Bob Tanaka")
+    await office.reads(request_id, "succeeded", "done immediately by @Alice Moreau, confirmed by @Bob Tanaka")
     await expect(office.card(request_id).get_by_role("button", name="Confirm")).to_have_count(0)
 
 

@@ -4,7 +4,8 @@ Freezegun holds every clock of the machine: the wall clock of APScheduler's trig
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections import Counter
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -14,9 +15,8 @@ import pytest
 from freezegun import freeze_time
 from freezegun.api import FrozenDateTimeFactory, StepTickTimeFactory, TickingDateTimeFactory
 
-from bot.engine.embedded import Embedded
+from bot.engine.embedded import Due, Embedded, Execute
 from bot.engine.timers import Timers
-from tests.support.waiting import eventually
 
 
 @dataclass
@@ -113,6 +113,41 @@ async def test_a_timer_does_not_run_while_its_last_run_goes_on() -> None:
         assert len(machine.runs) == 2
 
 
+@dataclass(frozen=True)
+class Lane:
+    """A queue of the carrier."""
+
+    name: str
+    ids: list[str]
+    at_once: int | None = 8
+
+
+def lanes(*named: tuple[str, Iterable[str], int | None]) -> Due:
+    """A database that names these ids as due, whatever becomes of them: name of the queue, ids, slots."""
+
+    async def due(but_not: Collection[str]) -> list[Lane]:
+        return [Lane(name, [i for i in ids if i not in but_not], at_once) for name, ids, at_once in named]
+
+    return due
+
+
+@asynccontextmanager
+async def a_carrier(due: Due, execute: Execute) -> AsyncIterator[tuple[Embedded, Machine]]:
+    """The carrier, running, on a machine whose clocks the test moves."""
+    carrier = Embedded(sweep_every_s=2)
+    with a_machine() as machine:
+        running = asyncio.create_task(carrier.run(due, execute))
+        await machine.passes(0)
+        try:
+            yield carrier, machine
+        finally:
+            running.cancel()
+            draining = asyncio.create_task(carrier.drain(0))
+            await machine.passes(0)
+            await machine.passes(1)
+            await asyncio.gather(running, draining, return_exceptions=True)
+
+
 async def test_the_sweep_takes_up_what_no_wake_up_told_of_and_what_broke() -> None:
     due = {"R-1": 2, "R-2": 1}
 
@@ -122,22 +157,16 @@ async def test_the_sweep_takes_up_what_no_wake_up_told_of_and_what_broke() -> No
             raise RuntimeError("the first try breaks")
         del due[request_id]
 
-    async def ids() -> list[str]:
-        return list(due)
-
-    carrier = Embedded(sweep_every_s=2)
-    with a_machine() as machine:
-        running = asyncio.create_task(carrier.run(ids, execute))
-        await machine.passes(0)
-        assert due == {}, "the one that broke is taken up again at once"
+    async with a_carrier(lanes(("main", due, 8)), execute) as (_, machine):
+        assert due == {"R-1": 1}, "the one that broke rests for a moment"
+        await machine.passes(2.1)
+        assert due == {}, "and is taken up again by the next sweep"
 
         due["R-3"] = 1
-        await machine.passes(1.9)
+        await machine.passes(1.7)
         assert due == {"R-3": 1}, "nobody told of it"
-        await machine.passes(0.2)
+        await machine.passes(0.4)
         assert due == {}
-        running.cancel()
-        await asyncio.gather(running, return_exceptions=True)
 
 
 async def test_one_request_is_never_executed_twice_at_once() -> None:
@@ -149,23 +178,110 @@ async def test_one_request_is_never_executed_twice_at_once() -> None:
         nonlocal inside, most, runs
         inside += 1
         most = max(most, inside)
-        await asyncio.sleep(0.01)
+        await asyncio.sleep(0)
         inside -= 1
         runs += 1
 
-    async def ids() -> list[str]:
-        return ["R-1"]
+    async with a_carrier(lanes(("main", ["R-1"], 8)), execute) as (carrier, machine):
+        for _ in range(9):
+            carrier.wake("R-1")
+            await machine.passes(0)
 
-    carrier = Embedded(sweep_every_s=0.001)
-    running = asyncio.create_task(carrier.run(ids, execute))
-
-    def ran_often() -> bool:
-        carrier.wake("R-1")
-        return runs >= 5
-
-    await eventually("five runs of the request", ran_often, every_s=0.001)
-    running.cancel()
-    await asyncio.gather(running, return_exceptions=True)
-    await carrier.drain(1)
-
+    assert runs >= 5
     assert most == 1
+
+
+class Calls:
+    """Executions that last until the test ends them, and how often each id was executed."""
+
+    def __init__(self, *hanging: str) -> None:
+        self.hanging = hanging
+        self.counts: Counter[str] = Counter()
+        self.may_end = asyncio.Event()
+
+    async def execute(self, request_id: str) -> None:
+        self.counts[request_id] += 1
+        if request_id.startswith(self.hanging):
+            await self.may_end.wait()
+
+
+async def test_a_hundred_hanging_calls_cost_what_is_urgent_nothing() -> None:
+    calls = Calls("R-")
+    due = lanes(("main", [f"R-{n}" for n in range(100)], 8), ("urgent", ["F-1"], None))
+
+    async with a_carrier(due, calls.execute) as (_, machine):
+        await machine.passes(0)
+
+        assert calls.counts["F-1"] == 1
+        assert len(calls.counts) == 9, "eight of the others are under way"
+
+
+async def test_a_hundred_urgent_calls_that_hang_do_not_wait_for_one_another() -> None:
+    calls = Calls("F-")
+
+    async with a_carrier(lanes(("urgent", [f"F-{n}" for n in range(100)], None)), calls.execute):
+        assert len(calls.counts) == 100
+
+
+async def test_a_program_whose_calls_hang_starves_no_other() -> None:
+    calls = Calls("SLOW-")
+    due = lanes(("slow", [f"SLOW-{n}" for n in range(100)], 8), ("main", ["R-1", "R-2"], 8))
+
+    async with a_carrier(due, calls.execute):
+        assert calls.counts["R-1"] == calls.counts["R-2"] == 1
+
+
+async def test_a_free_slot_is_used_at_once_while_more_is_waiting() -> None:
+    left = [f"R-{n}" for n in range(30)]
+    passed = 0.0
+
+    async def execute(request_id: str) -> None:
+        await asyncio.sleep(0)
+        left.remove(request_id)
+
+    async with a_carrier(lanes(("main", left, 8)), execute) as (_, machine):
+        while left and passed < 10:
+            await machine.passes(0)
+            passed += 0.1
+
+    assert left == []
+
+
+@pytest.mark.parametrize("breaks", [True, False], ids=["it breaks", "nothing comes of it"])
+async def test_what_is_due_again_and_again_is_tried_less_and_less(breaks: bool) -> None:
+    tries = 0
+
+    async def execute(_: str) -> None:
+        nonlocal tries
+        tries += 1
+        if breaks:
+            raise RuntimeError("always")
+
+    async with a_carrier(lanes(("main", ["R-1"], 8)), execute) as (carrier, machine):
+        for _ in range(600):
+            await machine.passes(1)
+        assert 8 <= tries <= 20, "1, 2, 4 s and so on, then once a minute"
+
+        before = tries
+        carrier.wake("R-1")
+        await machine.passes(0)
+        assert tries == before + 1, "whoever made it due has it tried at once"
+
+
+async def test_after_it_was_closed_nothing_is_taken_up_and_what_runs_is_waited_for() -> None:
+    calls = Calls("R-1")
+    due: list[str] = ["R-1"]
+
+    async with a_carrier(lanes(("main", due, 8)), calls.execute) as (carrier, machine):
+        carrier.close()
+        due += ["R-2", "R-3"]
+        carrier.wake("R-2")
+        await machine.passes(5)
+        assert set(calls.counts) == {"R-1"}
+
+        draining = asyncio.create_task(carrier.drain(8))
+        await machine.passes(7)
+        assert not draining.done()
+        calls.may_end.set()
+        await machine.passes(0.1)
+        assert draining.done()

@@ -36,6 +36,7 @@ _LINES = (
     "resolution",
     "resolution_corrected",
     "landed_late",
+    "contradicted",
 )
 _WORDS = (*_LINES, "succeeded", "failed", "unresolved", "something_new")
 

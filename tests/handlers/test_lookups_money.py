@@ -158,7 +158,7 @@ async def test_funding_that_is_stuck_comes_first_with_its_age_and_the_usual_time
 
     listed = await answer(office, "/funding list")
 
-    moving = [row for row in rows(listed) if row[3] in ("pending", "review")]
+    moving = [row for row in rows(listed) if row[3] in ("submitted", "in review")]
     assert moving, rows(listed)
     assert rows(listed)[: len(moving)] == moving
     first = await answer(office, f"/funding show {moving[0][0]}")

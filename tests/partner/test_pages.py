@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
@@ -61,19 +62,57 @@ async def test_every_row_of_the_ledger_is_read_once(size: int, clock: FrozenCloc
 
 
 @pytest.mark.rule("R195")
-async def test_a_row_booked_between_two_pages_makes_the_ledger_be_read_again(clock: FrozenClock) -> None:
-    """R195: the pages would not fit, and one row would be counted twice."""
-    ledger = Ledger([entry(number) for number in range(250)], booked_before=[2])
+@pytest.mark.parametrize("booked_before", [[2], [3], [2, 3], range(1, 1000)])
+async def test_rows_booked_between_two_pages_are_no_row_twice_and_none_missed(
+    booked_before: Sequence[int], clock: FrozenClock
+) -> None:
+    """R195: the rows as of the first call, however many come in at the front meanwhile."""
+    ledger = Ledger([entry(number) for number in range(250)], booked_before)
 
     rows = [row async for row in client_of(CannedApi(ledger), clock).ledger_entries()]
 
-    assert ledger.pages == [1, 2, 1, 2, 3]
-    assert len(rows) == len({row.reference for row in rows}) == 251
+    at_first = 251 if 1 in booked_before else 250
+    assert [row.reference for row in rows][-250:] == [f"topup:k{number}" for number in range(250)]
+    assert len(rows) == at_first
 
 
-async def test_a_ledger_that_never_stands_still_is_an_error_and_not_a_wrong_sum(clock: FrozenClock) -> None:
-    ledger = Ledger([entry(number) for number in range(250)], booked_before=range(1, 1000))
+@pytest.mark.rule("R195")
+@pytest.mark.parametrize("place", [1, 50, 99, 130, 240])
+async def test_a_row_booked_among_those_being_read_makes_the_evidence_be_read_again(
+    place: int, clock: FrozenClock
+) -> None:
+    """One that is dated before others shifts those after it alone: counted by places, a row would be missed."""
 
+    class Late(Ledger):
+        def __call__(self, request: httpx.Request) -> httpx.Response:
+            if len(self.pages) == 1:
+                self.rows.insert(place, entry(9999))
+            return super().__call__(request)
+
+    for wanted in range(90, 250, 10):
+        ledger = Late([entry(number) for number in range(250)])
+        found = await client_of(CannedApi(ledger), clock).find_top_up(f"k{wanted}")
+        assert found.debit is not None, f"k{wanted} was missed"
+
+
+async def test_a_ledger_that_never_fits_together_is_an_error_and_not_a_wrong_sum(clock: FrozenClock) -> None:
+    class Shuffled(Ledger):
+        def __call__(self, request: httpx.Request) -> httpx.Response:
+            self.rows.insert(len(self.rows) // 2, entry(1000 + len(self.rows)))
+            return super().__call__(request)
+
+    with pytest.raises(errors.LedgerMoving):
+        await client_of(CannedApi(Shuffled([entry(number) for number in range(250)])), clock).find_top_up("k")
+
+
+async def test_a_ledger_that_loses_rows_while_it_is_read_is_an_error(clock: FrozenClock) -> None:
+    class Shrinking(Ledger):
+        def __call__(self, request: httpx.Request) -> httpx.Response:
+            if self.pages:
+                del self.rows[100:]
+            return super().__call__(request)
+
+    ledger = Shrinking([entry(number) for number in range(250)])
     with pytest.raises(errors.LedgerMoving):
         [row async for row in client_of(CannedApi(ledger), clock).ledger_entries()]
 
@@ -83,6 +122,51 @@ async def test_pages_that_do_not_add_up_to_the_total_are_no_ledger(clock: Frozen
 
     with pytest.raises(errors.LedgerMoving):
         await client_of(CannedApi(success(one)), clock).find_top_up("k9")
+
+
+def moment(seconds_ago: int) -> str:
+    at = datetime(2026, 3, 2, 9, 0, tzinfo=UTC) - timedelta(seconds=seconds_ago)
+    return at.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+async def test_what_a_top_up_came_to_is_read_without_the_rows_from_before_it_was_sent(
+    clock: FrozenClock,
+) -> None:
+    """100,000 rows, and a new one with every call: ten minutes of them are seven pages, and the front once more."""
+    rows = [entry(n, created_at=moment(n)) for n in range(100_000)]
+    since = datetime(2026, 3, 2, 8, 49, tzinfo=UTC)
+
+    for key in ("k600", "nobody"):
+        ledger = Ledger(rows, booked_before=range(1, 10_000))
+        found = await client_of(CannedApi(ledger), clock).find_top_up(key, since=since)
+
+        assert (found.debit is not None) == (key == "k600")
+        assert len(ledger.pages) <= 9
+
+
+async def test_a_ledger_that_was_read_to_a_mark_is_read_on_from_there(clock: FrozenClock) -> None:
+    """However long a request stays unresolved, a look costs what came in since the last one."""
+    ledger = Ledger([entry(n, created_at=moment(min(n, 1000))) for n in range(1000)])
+    client = client_of(CannedApi(ledger), clock)
+    first = await client.find_top_up("late")
+    for n in range(150):
+        ledger.rows.insert(0, entry(0, reference="topup:late") if n == 20 else entry(2000 + n))
+    ledger.pages.clear()
+
+    second = await client.find_top_up("late", mark=first.mark)
+
+    assert (first.debit, len(second.rows)) == (None, 1)
+    assert ledger.pages == [1, 2]
+
+
+async def test_a_mark_that_the_ledger_no_longer_fits_is_not_trusted(clock: FrozenClock) -> None:
+    """A row that came in below it, dated before others, would never be seen."""
+    ledger = Ledger([entry(number) for number in range(300)])
+    client = client_of(CannedApi(ledger), clock)
+    first = await client.find_top_up("late")
+    ledger.rows.insert(200, entry(0, reference="topup:late"))
+
+    assert (await client.find_top_up("late", mark=first.mark)).debit is not None
 
 
 @pytest.mark.rule("R113", "R114")

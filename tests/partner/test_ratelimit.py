@@ -47,11 +47,47 @@ async def test_background_reads_leave_forty_percent_for_people_and_money(clock: 
     assert callers.lanes() == [Lane.BACKGROUND] * 6
 
     callers.start(Lane.PEOPLE, 2)
-    callers.start(Lane.MONEY, 2)
+    callers.start(Lane.MONEY, 1)
     await clock.run(0)
 
-    assert sorted(callers.lanes()[6:]) == [Lane.MONEY, Lane.MONEY, Lane.PEOPLE, Lane.PEOPLE]
+    assert sorted(callers.lanes()[6:]) == [Lane.MONEY, Lane.PEOPLE, Lane.PEOPLE]
     await callers.stop()
+
+
+async def test_a_minute_that_everything_else_used_up_has_a_tenth_for_what_is_urgent(
+    clock: AlarmClock,
+) -> None:
+    """H40: a freeze does not wait for a place."""
+    callers = Callers(RateLimiter(clock), clock)
+    for lane in (Lane.MONEY, Lane.PEOPLE, Lane.BACKGROUND):
+        callers.start(lane, 100)
+    await clock.run(0)
+    assert len(callers.turns) == 108
+
+    callers.start(Lane.URGENT, 20)
+    await clock.run(0)
+
+    assert callers.lanes()[108:] == [Lane.URGENT] * 12
+    await callers.stop()
+
+
+async def test_a_place_counts_from_when_it_is_used_and_is_free_when_given_back(clock: AlarmClock) -> None:
+    limiter = RateLimiter(clock, per_minute=2)
+    used, given_back = await limiter.place(Lane.MONEY), await limiter.place(Lane.MONEY)
+    await clock.run(30)
+    assert used.use()
+    assert not used.use()
+    given_back.give_back()
+    used.give_back()
+    callers = Callers(limiter, clock)
+    callers.start(Lane.MONEY, 2)
+
+    await clock.run(1)
+    assert len(callers.turns) == 1, "the one that was given back"
+    await clock.run(59)
+    assert len(callers.turns) == 1, "a minute from its use has not passed"
+    await clock.run(2)
+    assert len(callers.turns) == 2
 
 
 async def test_when_the_minute_is_used_up_money_goes_first_then_people(clock: AlarmClock) -> None:
@@ -98,7 +134,7 @@ async def test_a_rate_limited_answer_blocks_everybody_for_its_time(clock: AlarmC
     assert callers.turns == []
 
     await clock.run(0.2)
-    assert len(callers.turns) == 3
+    assert len(callers.turns) == len(Lane)
 
 
 async def test_a_second_refusal_never_shortens_the_pause_of_the_first(clock: AlarmClock) -> None:
@@ -149,7 +185,7 @@ async def test_what_other_processes_sent_is_learnt_from_the_answers(clock: Alarm
     await limiter.acquire(Lane.PEOPLE)
     limiter.observe(limit=10, remaining=2)
     callers = Callers(limiter, clock)
-    callers.start(Lane.MONEY, 5)
+    callers.start(Lane.URGENT, 5)
 
     await clock.run(0)
 

@@ -22,7 +22,7 @@ from bot.domain.errors import CountersignError
 from bot.domain.requests import OPEN, SENT, TRANSITIONS, DecisionKind, Request, State
 from bot.partner.client import PartnerClient
 from bot.partner.errors import PartnerError
-from bot.partner.ratelimit import RateLimiter
+from bot.partner.ratelimit import Place, RateLimiter
 from bot.services import execution, requests
 from bot.services.execution import maintenance
 from bot.services.operators import programs
@@ -76,16 +76,20 @@ class Stalling:
     """The Partner client, but a top-up may come back only after everybody has given the worker up."""
 
     def __init__(self, client: PartnerClient) -> None:
-        self._client = client
+        self._client = self._at_its_place = client
         self.meanwhile: Callable[[], Coroutine[Any, Any, None]] | None = None
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._client, name)
 
+    def at(self, place: Place) -> Stalling:
+        self._at_its_place = self._client.at(place)
+        return self
+
     async def top_up(self, *args: Any, **kwargs: Any) -> Any:
         meanwhile, self.meanwhile = self.meanwhile, None
         try:
-            return await self._client.top_up(*args, **kwargs)
+            return await self._at_its_place.top_up(*args, **kwargs)
         finally:
             if meanwhile is not None:
                 await meanwhile()
@@ -277,8 +281,7 @@ class Life(RuleBasedStateMachine):
         return None if keyed is None else keyed.state
 
     async def _run(self) -> None:
-        for request_id in await execution.due(self.world.core):
-            await execution.execute(self.world.core, request_id)
+        await self.world.run_due()
 
     async def _check(self) -> None:
         keys = set()

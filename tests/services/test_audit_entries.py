@@ -5,10 +5,16 @@ from __future__ import annotations
 import pytest
 
 from bot.domain.errors import LookupFailed, NotAllowed, Stale
-from bot.services import people
+from bot.partner.secret import Secret
+from bot.services import people, requests
 from bot.services.audit import audited_refusal, record
+from bot.services.execution import maintenance
 from bot.services.people import Role
+from bot.services.requests import approvals, batch_submission
 from storage import audit
+from storage.events import webhook_secrets
+from tests.services.bulk_requests import a_list, ask_bulk, rows_of
+from tests.services.outcome_steps import execute
 from tests.support.world import ALICE, BOB, CAROL, World
 
 Line = tuple[str, str, str, str, str]
@@ -81,3 +87,46 @@ async def test_that_slack_does_not_answer_is_not_held_against_the_person(world: 
         await people.require_role(world.core, BOB, Role.ADMIN, NotAllowed("No.", "no"), action="test.do")
 
     assert await lines(world) == []
+
+
+async def on_record(world: World, subject: str) -> list[str]:
+    """The actions about it, in order."""
+    async with world.store.read() as tx:
+        found = [entry async for entry in audit.entries(tx)]
+    return [entry.action for entry in found if subject in entry.subject]
+
+
+@pytest.mark.parametrize("how", ["rejected", "cancelled", "expired", "left out"])
+async def test_every_state_a_row_of_a_batch_comes_to_is_on_record(world: World, how: str) -> None:
+    batch = await ask_bulk(world, a_list(world, "10", "11"))
+    rows = await rows_of(world, batch)
+    match how:
+        case "rejected":
+            await approvals.reject(world.core, batch.id, BOB, reason="not now")
+        case "cancelled":
+            await requests.cancel(world.core, batch.id, ALICE)
+        case "expired":
+            await world.advance(8 * 24 * 3600)
+            await requests.expire_due(world.core)
+        case _:
+            await batch_submission.leave_out(world.core, batch.id, ALICE, {rows[0].id})
+            rows = rows[:1]
+    word = "cancelled" if how == "left out" else how
+    for row in rows:
+        assert (await world.request(row.id)).state == word
+        assert f"request.{word}" in await on_record(world, row.id)
+
+
+async def test_purged_details_and_swept_secrets_are_on_record(world: World) -> None:
+    request = await world.top_up("50")
+    await execute(world, request)
+    async with world.store.begin() as tx:
+        await tx.connection.exec_driver_sql(f"UPDATE request SET purged_at = NULL WHERE id = '{request.id}'")
+        for secret in ("whsec_one", "whsec_two"):
+            await webhook_secrets.put(tx, "main", Secret(secret), previous_until=tx.now)
+    await world.advance(60)
+
+    await maintenance.purge(world.core)
+
+    assert "request.purged" in await on_record(world, request.id)
+    assert "webhook.secret_dropped" in await on_record(world, "program:main")

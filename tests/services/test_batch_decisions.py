@@ -10,7 +10,7 @@ import pytest
 from bot.domain.requests import Request, State, Unreadable
 from bot.services import people
 from bot.services.cards import card_sync
-from bot.services.requests import batch_reading, batch_submission, batch_warnings, request_lookups
+from bot.services.requests import batch_reading, batch_submission, batch_summary, request_lookups
 from bot.view_models import BatchConfirmation
 from storage.requests import requests as request_rows
 from tests.services.bulk_requests import a_list, ask_bulk, rows_of, states_of
@@ -148,7 +148,7 @@ async def test_a_batch_kept_with_sentences_by_an_older_version_still_shows_them(
     batch = await ask_bulk(world, a_list(world, "10", "20"))
     facts = {**batch.facts, "warnings": ["Line 2: the card is frozen: money would sit on it."]}
 
-    assert [c.text for c in batch_warnings.concerns(facts)] == facts["warnings"]
+    assert [c.text for c in batch_summary.row_concerns(facts)] == facts["warnings"]
     async with world.store.read() as tx:
         found = await request_rows.get(tx, batch.id)
     assert found is not None

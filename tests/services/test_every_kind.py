@@ -12,7 +12,7 @@ import pytest
 from bot import operations
 from bot.domain.requests import Request, State
 from bot.intents import Facts, KnownCard, parse
-from bot.operations import Operation
+from bot.operations import Operation, Sought
 from bot.outcomes import Evidence
 from bot.partner.codec import decode, encode
 from bot.services.conversation import forms
@@ -119,6 +119,10 @@ async def asked(world: World, kind: str) -> Request:
         async with world.store.begin() as tx:
             await otp_recipients.put(tx, card["partner_ref"], CAROL)
     return await world.ask(kind, texts, by=CAROL if kind_class(kind).handling.asked_by_admins else ALICE)
+
+
+def sought(world: World, request: Request) -> Sought:
+    return Sought(request.key, world.clock.now(), world.clock.now(), request.facts)
 
 
 SHOWN = ("status", "balance_usd", "daily_limit", "weekly_limit", "monthly_limit", "three_ds_method")
@@ -246,8 +250,10 @@ async def test_after_a_lost_answer_looking_tells_the_truth_and_the_request_ends_
     started = await effects(world)
     operation = kind_class(kind)(request.terms, request.subject_label)
     partner = world.core.partners["main"]
-    nothing = await operation.look(partner, request.key, world.clock.now())
-    assert nothing.evidence in (Evidence.ABSENT, Evidence.UNPROVEN), "seen before it was sent"
+    nothing = await operation.look(partner, sought(world, request))
+    assert nothing.evidence in (Evidence.ABSENT, Evidence.UNSEEN, Evidence.UNPROVEN), (
+        "seen before it was sent"
+    )
 
     # The client repeats a freeze and a submission by itself; both answers are lost.
     lost = 4 if kind in REPEATED_BY_THE_CLIENT else 2
@@ -255,7 +261,7 @@ async def test_after_a_lost_answer_looking_tells_the_truth_and_the_request_ends_
     await world.approve(request)
     assert (await execute(world, request)).state is State.EXECUTING
     assert await effects(world) != started
-    found = await operation.look(partner, request.key, world.clock.now())
+    found = await operation.look(partner, sought(world, request))
     assert found.evidence is LOST.get(kind, Evidence.DONE)
     assert found.text.endswith(".")
 

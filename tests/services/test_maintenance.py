@@ -35,6 +35,7 @@ async def test_a_freeze_given_up_and_set_later_by_somebody_else_is_no_late_landi
     ended = await jump_to_the_end(world, lost, within=timedelta(hours=1))
     assert (ended.state, ended.outcome_unknown) == (State.FAILED, True)
     world.people.change(BOB, deleted=False)
+    await world.advance(10)  # seen by then
     again = await world.ask("card_freeze", card)
     await world.approve(again)
     assert (await execute(world, again)).state is State.SUCCEEDED
@@ -59,7 +60,7 @@ async def test_a_top_up_given_up_long_after_it_was_asked_is_still_watched(world:
     assert [r.id for r in watched] == [request.id]
 
 
-async def test_a_key_that_lacks_a_scope_is_not_trusted_again_until_it_may_write(world: World) -> None:
+async def test_an_endpoint_that_the_key_may_not_call_is_held_until_the_key_may_write(world: World) -> None:
     await status(403, "FORBIDDEN").set(world, TOPUP)
     request = await world.top_up("50")
     await execute(world, request)
@@ -67,7 +68,7 @@ async def test_a_key_that_lacks_a_scope_is_not_trusted_again_until_it_may_write(
     whole = store.all("SELECT scopes FROM api_keys")[0]["scopes"]
     store.run("UPDATE api_keys SET scopes = ?", whole.replace("cards:write", "cards:pan"))
     await programs.probe_paused(world.core)
-    assert await alert_kinds(world) == {"key_trouble"}
+    assert await alert_kinds(world) == {"scope"}
 
     store.run("UPDATE api_keys SET scopes = ?", whole)
     await programs.probe_paused(world.core)

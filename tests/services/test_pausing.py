@@ -68,25 +68,6 @@ async def test_what_waits_too_long_ends_and_says_that_nothing_was_sent(world: Wo
     assert top_ups(world) == []
 
 
-async def test_a_pause_that_lands_between_the_last_look_and_the_claim_still_stops_it(
-    world: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    request = await world.top_up("50")
-    looked: list[str] = []
-
-    async def not_yet(core: object, program: str) -> None:
-        looked.append(program)
-
-    monkeypatch.setattr(pausing, "of", not_yet)  # the look before the claim came just before the pause
-    await paused(world)
-    done = await execute(world, request)
-
-    assert looked == ["main"]
-    assert done.state is State.APPROVED
-    assert await world.attempts(request.id) == []
-    assert top_ups(world) == []
-
-
 async def test_a_lost_answer_is_looked_up_while_paused_and_the_key_is_sent_again_only_afterwards(
     world: World,
 ) -> None:

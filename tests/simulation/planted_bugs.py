@@ -199,9 +199,9 @@ def _look_ups_fail_open(stack: ExitStack) -> None:
     """Where Slack cannot say who approved, they are taken for who they were."""
     honest = presend_checks._approvers_stand
 
-    async def stand(core: Any, request: Any) -> Any:
+    async def stand(*given: Any) -> Any:
         try:
-            return await honest(core, request)
+            return await honest(*given)
         except Exception:  # noqa: BLE001 - the bug
             return None
 

@@ -36,7 +36,7 @@ async def test_after_a_rotation_the_old_secret_is_taken_for_a_while(store: Store
     clock.advance(601)
     assert await _accepted(store) == [TWO]
     async with store.begin() as tx:
-        assert await webhook_secrets.drop_old(tx) == 1
+        assert await webhook_secrets.drop_old(tx) == [("main", 1)]
         assert (await tx.run(text("SELECT count(*) FROM webhook_secret"))).scalar_one() == 1
 
 

@@ -102,6 +102,7 @@ class World:
     people: ScriptedDirectory
     core: Core
     database: Path
+    limiter: RateLimiter  # of the key, as every call of the bot waits for it
     cards: list[dict[str, Any]] = field(default_factory=list)
     _builders: list[Callable[[], None]] = field(default_factory=list)
 
@@ -159,8 +160,9 @@ class World:
 
     async def run_due(self) -> None:
         """Execute whatever is due at this moment, once."""
-        for request_id in await execution.due(self.core):
-            await execution.execute(self.core, request_id)
+        for queue in await execution.due(self.core):
+            for request_id in queue.ids:
+                await execution.execute(self.core, request_id)
 
     async def run(self, seconds: float, *, step: float = 5.0) -> None:
         """Let time pass, here and at the simulator, executing what falls due."""
@@ -239,20 +241,26 @@ async def _migrated() -> bytes:
 
 
 @asynccontextmanager
-async def a_world(folder: Path, *, policy: Policy | None = None, **core_options: Any) -> AsyncIterator[World]:
-    """Everything started, the simulator's clock frozen, its happy day played."""
+async def a_world(
+    folder: Path, *, policy: Policy | None = None, url: str = "", **core_options: Any
+) -> AsyncIterator[World]:
+    """Everything started, the simulator's clock frozen, its happy day played; `url` is of another migrated database."""
     clock = SteppedClock()
     database = folder / "bot.db"
-    database.write_bytes(await _migrated())
+    if not url:
+        database.write_bytes(await _migrated())
     async with AsyncExitStack() as stack:
-        store = await Store.open(f"sqlite:///{database}", vault=Vault(Keyring.parse(MASTER)), clock=clock)
+        store = await Store.open(
+            url or f"sqlite:///{database}", vault=Vault(Keyring.parse(MASTER)), clock=clock
+        )
         stack.push_async_callback(store.close)
         simulator = await serve(port=0)
         stack.push_async_callback(simulator.close)
         control = await stack.enter_async_context(
             httpx.AsyncClient(base_url=simulator.url, trust_env=False, verify=False)
         )
-        client = PartnerClient(simulator.base_url, simulator.key, limiter=RateLimiter(clock), clock=clock)
+        limiter = RateLimiter(clock)
+        client = PartnerClient(simulator.base_url, simulator.key, limiter=limiter, clock=clock)
         stack.push_async_callback(client.aclose)
         async with store.begin() as tx:
             await programs.put(tx, "main", base_url=simulator.base_url, key=Secret(simulator.key))
@@ -273,7 +281,7 @@ async def a_world(folder: Path, *, policy: Policy | None = None, **core_options:
             live={"main": False},
             **core_options,
         )
-        world = World(store, simulator, control, clock, directory, core, database)
+        world = World(store, simulator, control, clock, directory, core, database, limiter)
         await world.tell("clock", {"mode": "frozen", "set": clock.now().isoformat()})
         await world.tell("scenarios/happy-day", {})
         await card_sync.sync_cards(core, "main")

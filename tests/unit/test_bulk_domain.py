@@ -13,6 +13,7 @@ from bot.domain.people import APPROVAL_VALID_FOR
 from bot.domain.requests import (
     MAX_ROWS,
     TERMINAL,
+    Event,
     State,
     advance,
     batch_event,
@@ -53,6 +54,15 @@ def test_a_row_that_landed_late_can_make_the_batch_whole() -> None:
     assert advance(State.FAILED, event) is State.SUCCEEDED
 
 
+def test_a_row_that_is_open_again_opens_its_batch_again_until_it_ends() -> None:
+    rows = {State.SUCCEEDED: 2, State.UNRESOLVED: 1}
+    event = batch_event(State.FAILED, rows)
+    assert event is Event.REOPEN
+    assert advance(State.FAILED, event) is State.UNRESOLVED
+    assert batch_event(State.UNRESOLVED, rows) is None
+    assert batch_event(State.UNRESOLVED, {State.SUCCEEDED: 2, State.FAILED: 1}) is Event.FAIL
+
+
 def test_the_largest_batch_is_sent_within_two_thirds_of_its_approval() -> None:
     assert due_after(MAX_ROWS - 1) < APPROVAL_VALID_FOR * 2 / 3
     assert [due_after(n).total_seconds() for n in (0, 1, 10, 11)] == [0, 1, 10, 14]
@@ -61,7 +71,7 @@ def test_the_largest_batch_is_sent_within_two_thirds_of_its_approval() -> None:
 def test_words_name_every_row_once() -> None:
     states = {State.SUCCEEDED: 2, State.FAILED: 1, State.CANCELLED: 3}
     assert ending_text(states, Decimal(20), Decimal(60)) == (
-        "2 of 6 rows succeeded; 1 failed (nothing moved), 3 not sent. 20.00 USD of 60.00 USD moved."
+        "2 of 6 rows succeeded; 1 failed (nothing moved, or it came back), 3 not sent. 20.00 USD of 60.00 USD moved."
     )
     assert ending_text({State.SUCCEEDED: 1}, Decimal(0), Decimal(0)) == "1 of 1 row succeeded."
     assert ending_text({State.UNRESOLVED: 1, State.SUCCEEDED: 1}, Decimal(5), Decimal(9)).endswith(

@@ -20,11 +20,19 @@ OF_KINDS: dict[str, dict[str, Any]] = {
         "superseded_by": ("card_3ds",),
         "reads_back": False,
     },
-    "card_close": {"doubts": PAYS, "superseded_by": ("card_close",)},
+    "card_close": {"doubts": PAYS},
     "card_freeze": {
         "can_run_now": True,
         "must_recheck": False,
         "superseded_by": ("card_freeze", "card_unfreeze"),
+        "urgency": {
+            "not_yet": "Not frozen yet",
+            "done": "Frozen",
+            "not_done": "not frozen",
+            "meanwhile": "Purchases still go through.",
+            "perhaps": "Purchases may still go through.",
+            "advice": "If it is urgent, call your card provider: they can stop the card, too.",
+        },
     },
     "card_limits": {"superseded_by": ("card_limits",)},
     "card_order": {},
@@ -66,6 +74,8 @@ def test_what_a_kind_names_are_kinds(kind: str) -> None:
         ({"superseded_by": ["card_topup"]}, "superseded_by is a tuple"),
         ({"moves_float": True, "can_run_now": True}, "second person"),
         ({"moves_float": True, "must_recheck": False}, "checked again"),
+        ({"can_run_now": True}, "cannot wait"),
+        ({"repeats": False, "urgency": KINDS["card_freeze"].handling.urgency}, "may be repeated"),
     ],
 )
 def test_what_no_kind_may_be_is_refused_when_it_is_defined(wrong: dict[str, Any], why: str) -> None:

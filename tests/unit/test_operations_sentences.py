@@ -37,6 +37,10 @@ VALUES = {
 _NEVER = ("revoked key", "try again", "key revoked", "funded")
 
 
+# What an answer proves by itself, where nothing came before it.
+_KNOWN = frozenset({Finding.REFUSED, Finding.WAIT, Finding.HELD, Finding.NOTHING_YET})
+
+
 def built() -> dict[str, type[Operation]]:
     return {kind: cls for kind, cls in operations.kinds().items() if cls.endpoint.facts.changes}
 
@@ -56,6 +60,14 @@ def answers(endpoint: Endpoint) -> Iterator[PartnerError]:
     yield NotConnected("refused", operation=endpoint, certainty=Certainty.TRANSIENT)
 
 
+def came_back(error: PartnerError) -> bool:
+    """Refused with the key spent: a top-up was debited before the processor refused, and refunded [POST topup]."""
+    return error.operation is card_calls.TOP_UP and (error.status, error.code) in (
+        (400, "BAD_REQUEST"),
+        (409, "QUOTA"),
+    )
+
+
 CASES = [
     pytest.param(
         kind, error, unknown, id=f"{kind} {error.status or type(error).__name__} {error.code or ''} {when}"
@@ -70,7 +82,9 @@ CASES = [
 def test_every_code_says_what_happened_whether_money_moved_and_what_comes_next(
     kind: str, error: PartnerError, unknown: bool
 ) -> None:
-    outcome = made(built()[kind]).judge(error, outcome_unknown=unknown)
+    operation = made(built()[kind])
+    judged = operation.judge(error, outcome_unknown=unknown)
+    outcome = operation.in_its_words(judged, in_doubt=unknown)
 
     said = outcome.text
     sentences = said.count(". ") + said.endswith(".")
@@ -78,12 +92,18 @@ def test_every_code_says_what_happened_whether_money_moved_and_what_comes_next(
     assert not any(word in said.lower() for word in _NEVER), said
     assert outcome.cause
     assert outcome.cause in said, "what happened"
-    if outcome.finding is Finding.REFUSED:
+    urgency = operation.handling.urgency
+    if urgency is not None:
+        assert urgency.meanwhile in said or urgency.perhaps in said
+        assert (urgency.meanwhile in said) == (not unknown and outcome.finding in _KNOWN)
+        assert not any(word in said.lower() for word in ("moved", "money", "float", "do not repeat")), said
+    elif outcome.finding is Finding.REFUSED:
         assert not unknown or isinstance(error, NotConnected), (
             f"a refusal decided after an unknown attempt: {said}"
         )
-        assert "Nothing moved." in said
-        assert said != f"{outcome.cause} Nothing moved.", f"no next step: {said}"
+        money = "No money left the float, or it came back." if came_back(error) else "Nothing moved."
+        assert money in said
+        assert said != f"{outcome.cause} {money}", f"no next step: {said}"
     elif unknown or outcome.finding in (Finding.UNKNOWN, Finding.UNRESOLVED, Finding.EVIDENCE):
         assert "do not repeat this" in said, said
         assert "Nothing moved" not in said, said
@@ -93,6 +113,32 @@ def test_every_code_says_what_happened_whether_money_moved_and_what_comes_next(
         assert "Nothing" in said
         assert "again" in said
     assert "svc_live" not in said
+
+
+# What may have happened while nobody knows: which money may have moved, by the kinds that move any.
+_MAY_HAVE = {
+    "card_topup": ("left the float",),
+    "card_unload": ("left the card",),
+    "card_close": ("closed", "on the float"),
+    "card_order": ("card may have been made",),
+}
+
+
+@pytest.mark.parametrize("kind", built())
+def test_what_may_have_happened_is_said_as_it_is_of_that_kind(kind: str) -> None:
+    """A freeze takes nothing off the float, and an unload takes it off the card."""
+    said = [
+        made(built()[kind]).judge(error, outcome_unknown=unknown).text
+        for error in answers(built()[kind].endpoint)
+        for unknown in (False, True)
+    ]
+    said.append(built()[kind].may_have)
+
+    for words in _MAY_HAVE.get(kind, ("no money moves",)):
+        assert words in said[-1]
+    if kind != "card_topup":
+        assert not any("left the float" in text for text in said)
+    assert all(built()[kind].may_have in text for text in said if "It is being reconciled" in text)
 
 
 def test_no_kind_that_calls_is_left_out() -> None:

@@ -143,6 +143,16 @@ def test_a_late_landing_and_a_changed_row_are_alerts() -> None:
     assert (tampered.said.kind.name, tampered.condition) == ("tampered", "tampered:R-7K3M")
 
 
+def test_what_is_reopened_is_alerted_like_any_outcome_that_nobody_knows() -> None:
+    failed = replace(REQUEST, state=State.FAILED, outcome={"debit_usd": "50.00"})
+
+    found = e.of_reopening(moved(failed, Event.REOPEN), sent=SENT)
+
+    assert types(found) == LOST
+    assert found[0] == e.AuditEntry("request.reopened", {"debit_usd": "50.00"}, "system:upkeep")
+    assert [a.condition for a in found if isinstance(a, e.RaiseAlert)] == ["unresolved:R-7K3M"]
+
+
 def test_every_effect_has_its_place_in_the_order() -> None:
     assert set(e.ORDER) == set(get_args(e.Effect))
     assert len(e.ORDER) == len(set(e.ORDER))
@@ -163,6 +173,12 @@ OF_KINDS: list[tuple[str, Outcome, tuple[e.Effect, ...]]] = [
             (Outcome(Finding.REFUSED, "", {"status": 400}), ()),
             (Outcome(Finding.UNKNOWN, ""), ()),
         )
+    ),
+    *(
+        ("card_freeze", Outcome(finding, "", cause=cause), (e.FollowUrgent(is_refused=is_refused),))
+        for finding in Finding
+        for cause in ("", "Because.")
+        for is_refused in (finding is Finding.REFUSED and bool(cause),)
     ),
     *(
         ("card_reveal", Outcome(finding, ""), (e.GrantLink(),) if finding is Finding.SUCCEEDED else ())

@@ -78,7 +78,11 @@ REFUNDED = attempt("evidence", status=503, code="UPSTREAM_AUTH")
         ((UNKNOWN, DEBITED), timedelta(0), False, Step.REPLAY),
         ((REFUNDED,), timedelta(0), True, Step.LOOK),
         ((REFUNDED, DEBITED), timedelta(0), False, Step.REPLAY),
-        ((attempt("unresolved"),), timedelta(0), False, Step.REPLAY),
+        # A 502 may be of a gateway that passed nothing on: without an approval the ledger is looked at first.
+        ((attempt("unresolved", status=502, code="UNAVAILABLE"),), timedelta(0), False, Step.LOOK),
+        ((attempt("unresolved", status=502, code="UNAVAILABLE"),), timedelta(0), True, Step.REPLAY),
+        ((attempt("unresolved", status=409, code="ALREADY_PROCESSED"),), timedelta(0), False, Step.REPLAY),
+        ((attempt("unresolved", status=200),), timedelta(0), False, Step.REPLAY),
         ((UNKNOWN, DEBITED), timedelta(hours=24), True, Step.LOOK),
     ],
 )
@@ -147,6 +151,11 @@ def test_what_a_look_proves() -> None:
     assert settled(Evidence.DEBITED, refused=True) is Finding.UNRESOLVED
     assert settled(Evidence.DEBITED, outdated=True) is Finding.UNRESOLVED
     assert settled(Evidence.UNPROVEN) is Finding.UNRESOLVED
+    assert settled(Evidence.HALF_DONE) is Finding.UNRESOLVED
+    assert settled(Evidence.UNSEEN) is Finding.UNRESOLVED
+    assert settled(Evidence.UNSEEN, refused=True) is Finding.UNRESOLVED
+    assert settled(Evidence.UNSEEN, holds=True) is Finding.UNKNOWN, "the same call again tells"
+    assert settled(Evidence.UNSEEN, after_s=0) is Finding.UNKNOWN, "it may still arrive"
 
 
 def test_absence_is_believed_only_when_nothing_of_ours_can_still_arrive() -> None:

@@ -58,14 +58,14 @@ POLLER_SILENT = AlertKind(
 
 SCOPE = AlertKind(
     name="scope",
-    told_when="the key may not read something",
-    found_by="poller",
-    ends="that is read",
+    told_when="the key may not make one of the calls that this bot makes; everything else goes on",
+    found_by="execution, poller, card details",
+    ends="the key may make it, nothing that waits for it is left, or two people resume",
     wordings=one(
         Severity.WARNING,
-        "The key of {program} may not read: {job}",
-        "The service said: {error} What this reading would tell is not seen until the key has the scope. Ask the"
-        " service to add it.",
+        "The key of {program} may not call {endpoint}",
+        "The service said: {error} What needs this call waits or expires, and what it would tell is not seen, until"
+        " the key has the scope. Everything else goes on. Ask the service to add it.",
     ),
     endings=over(
         "The key of {program} has the scope that was missing",
@@ -76,7 +76,7 @@ SCOPE = AlertKind(
 
 KEY_TROUBLE = AlertKind(
     name="key_trouble",
-    told_when="the API does not take the program's key, or the key lacks a scope; nothing is sent meanwhile",
+    told_when="the API does not take the program's key; nothing is sent meanwhile",
     found_by="execution, poller",
     ends="a key works",
     wordings=one(
@@ -93,6 +93,22 @@ KEY_TROUBLE = AlertKind(
     condition_name="key",
 )
 
+ACCOUNT_CHANGED = AlertKind(
+    name="account_changed",
+    told_when="the program's key belongs to another account than before; nothing is sent meanwhile",
+    found_by="poller",
+    ends="the key is of the known account again",
+    wordings=one(
+        Severity.CRITICAL,
+        "Sending to {program} is paused: its key belongs to another account",
+        "Ids and requests of two accounts must not mix, so nothing is sent or looked up until the key is of the account"
+        " that it was of before. Set that key with `countersign keys set {program}` and restart; give another account a"
+        " program name of its own.",
+    ),
+    is_mutable=False,
+    condition_name="account",
+)
+
 
 def poller_silent(program: str, *, last_read_at: datetime | None, error: str | None) -> Said:
     """`last_read_at`: None where it was never read. `error`: what the last try said; None where it only took long."""
@@ -101,7 +117,6 @@ def poller_silent(program: str, *, last_read_at: datetime | None, error: str | N
     return POLLER_SILENT.says(program=program, since=since, error=said)
 
 
-def key_trouble(program: str, *, refusal: str | None) -> Said:
-    """`refusal`: what the API said of a key that may not do this; None where it does not take the key at all."""
-    cause = MESSAGES["UNAUTHORIZED"].happened if refusal is None else f"The API refused the call: {refusal}"
-    return KEY_TROUBLE.says(program=program, cause=cause)
+def key_trouble(program: str) -> Said:
+    """The API does not take the program's key."""
+    return KEY_TROUBLE.says(program=program, cause=MESSAGES["UNAUTHORIZED"].happened)

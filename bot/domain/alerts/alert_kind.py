@@ -40,6 +40,8 @@ class Button(StrEnum):
     SNOOZE = "snooze"
     REMEDY = "remedy"
     REDELIVER = "redeliver"
+    TRY_NOW = "try_now"
+    SHOW_CARD = "show_card"
     RESUME = "resume"
     CONFIRM = "confirm"
     DECLINE = "decline"

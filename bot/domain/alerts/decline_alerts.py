@@ -14,6 +14,7 @@ from typing import Final
 from bot.domain.alerts.alert_kind import (
     HEARD_LATE,
     AlertKind,
+    Button,
     Calls,
     Ending,
     Facts,
@@ -23,6 +24,7 @@ from bot.domain.alerts.alert_kind import (
     Wording,
 )
 from bot.domain.alerts.decline_causes import cause_in_words, retry_in_words
+from bot.domain.freezes import Freeze
 from bot.domain.money import format_usd
 
 NAMES_KEPT: Final = 100
@@ -66,6 +68,24 @@ DECLINE = AlertKind(
     remedies=(Remedy.TOP_UP_CARD, Remedy.RAISE_CARD_LIMITS, Remedy.UNFREEZE_CARD),
     remedy_by=_remedy_of_cause,
     digest_word="declines of one cause",
+)
+
+
+STOPPED = AlertKind(
+    name="stopped",
+    told_when="a purchase is declined on a card that a request here froze: one message for each freeze",
+    found_by="events",
+    ends="a day without another one, or the freeze is taken back",
+    wordings={
+        "one": Wording((Severity.INFO,), "Stopped: {purchase}, {card} is frozen", "{why} Nothing to do."),
+        "more": Wording(
+            (Severity.INFO,),
+            "Stopped {count:,} times: {card} is frozen",
+            "Together {total}, the last one {purchase}. {why} Nothing to do.",
+        ),
+    },
+    buttons=(Button.SHOW_CARD, Button.ACK, Button.MORE),
+    digest_word="purchases on frozen cards",
 )
 
 
@@ -117,6 +137,25 @@ def declined(
         merchants=_names(found.merchants),
         help=f"{retry_in_words(found.retryable)} {cause.next_step}",
         late=_late(found),
+    )
+
+
+def stopped(
+    freeze: Freeze,
+    *,
+    card: str,
+    amount_usd: Decimal | None,
+    merchant: str | None,
+    count: int,
+    total_usd: Decimal,
+) -> Said:
+    """The words for what one freeze stopped; `amount_usd` and `merchant` are of the last purchase."""
+    amount = "a purchase" if amount_usd is None else format_usd(abs(amount_usd))
+    purchase = f"{amount} at {_merchant(merchant)}"
+    if count == 1:
+        return STOPPED.says("one", purchase=purchase, card=card, why=freeze.in_words)
+    return STOPPED.says(
+        "more", purchase=purchase, card=card, why=freeze.in_words, count=count, total=format_usd(total_usd)
     )
 
 

@@ -48,7 +48,8 @@ _CAUSES: Mapping[str, Cause] = {
     ),
     BLOCKED: Cause(
         "the card is not usable",
-        "If it is frozen, unfreeze it; if it reads BLOCKED, only the service can unblock it.",
+        "If it is frozen, find out who froze it and why before anybody unfreezes it; if it reads BLOCKED, only the"
+        " service can unblock it.",
     ),
     "fraud_risk_declined": Cause(
         "the purchase looked like fraud", "Ask the cardholder whether it was theirs; freeze the card if not."

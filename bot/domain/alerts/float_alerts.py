@@ -94,6 +94,39 @@ LEDGER_DIFFERS = AlertKind(
     condition_name="ledger",
 )
 
+UNEXPLAINED = AlertKind(
+    name="unexplained_movement",
+    told_when="the ledger shows movements that no request here made: once for each fall",
+    found_by="poller",
+    ends="never: acknowledge it when you are done",
+    wordings={
+        "orphans": Wording(
+            (Severity.CRITICAL,),
+            "Float of {program}: {count} with keys of this bot that it does not know",
+            "{rows}\nThe keys of these were made by this bot, and its database has no request for them: it was restored"
+            " from a backup, or its database or keys were copied. Pause sending with `/countersign pause`, settle these"
+            " with the service, and exchange the API key if nobody can explain them.",
+        ),
+        "foreign": Wording(
+            (Severity.WARNING,),
+            "Float of {program} fell by {amount}, and no request here explains it",
+            "{rows}\nSomebody else uses this account, or the service booked them. If nobody knows of them, pause"
+            " sending with `/countersign pause` and exchange the API key.",
+        ),
+    },
+    digest_word="movements nobody explains",
+    condition_name="movement",
+)
+_ROWS_SHOWN = 10
+
+
+def unexplained(program: str, case: str, rows: Sequence[str], amount_usd: Decimal) -> Said:
+    """`rows` are the ledger's, a line each, the newest first; `amount_usd` is what they took from the float."""
+    more = [f"and {len(rows) - _ROWS_SHOWN} more"] if len(rows) > _ROWS_SHOWN else []
+    count = "1 movement" if len(rows) == 1 else f"{len(rows)} movements"
+    shown = "\n".join([*rows[:_ROWS_SHOWN], *more])
+    return UNEXPLAINED.says(case, program=program, count=count, rows=shown, amount=format_usd(amount_usd))
+
 
 def float_low(
     program: str,

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from bot.domain.alerts.alert_kind import AlertKind, Ending, Severity, one
+from bot.domain.alerts.alert_kind import AlertKind, Button, Calls, Ending, Severity, Wording, one
 
 UNRESOLVED = AlertKind(
     name="unresolved",
-    told_when="the outcome of a request is not known; money may have left the float",
+    told_when="the outcome of a request is not known; what may have happened is said by its kind",
     found_by="execution",
     ends="the outcome is found, or two people resolve it",
     wordings=one(Severity.CRITICAL, "{request}: outcome not known", "{support_card}"),
@@ -54,4 +54,36 @@ TAMPERED = AlertKind(
         " `countersign audit verify`.",
     ),
     is_mutable=False,
+)
+
+NOT_DONE_YET = AlertKind(
+    name="not_done_yet",
+    told_when="a freeze was tried and has not happened: purchases still go through",
+    found_by="execution",
+    ends="the card reads FROZEN, or the request ends",
+    wordings={
+        "": Wording(
+            (Severity.CRITICAL,),
+            "{not_yet}: {what}",
+            "{why} {next} Until then, press Try now here or on {request}. {advice}",
+        ),
+        "done": Wording((Severity.INFO,), "{done}: {what}", "{how} ({request})"),
+        "over": Wording((Severity.INFO,), "{request} has ended: {what}", "{how}"),
+    },
+    calls=Calls.APPROVERS,
+    calls_when="it is raised",
+    is_mutable=False,
+    buttons=(Button.TRY_NOW, Button.ACK, Button.MORE),
+    digest_word="emergencies that have not happened",
+)
+
+NOT_DONE = AlertKind(
+    name="not_done",
+    told_when="a freeze ended without having happened: the card provider refused it, or it was not sent in time",
+    found_by="execution",
+    ends="somebody resolves it",
+    wordings=one(Severity.CRITICAL, "{what} is {not_done}, and it is not tried again", "{how} {advice}"),
+    calls=Calls.APPROVERS,
+    calls_when="it is raised",
+    digest_word="emergencies that failed",
 )

@@ -13,6 +13,7 @@ from decimal import Decimal
 from zoneinfo import ZoneInfo
 
 from bot.domain.events.purchases import Open
+from bot.domain.freezes import Freeze
 from bot.domain.money import exact_sum
 from bot.domain.requests import Request
 from bot.domain.time import Period
@@ -54,6 +55,7 @@ class PurchaseLine:
     heard: bool = False
     listed: bool = True
     transaction_id: str = ""
+    stopped_by: Freeze | None = None  # the freeze of ours that stopped it
 
     @property
     def is_declined(self) -> bool:
@@ -96,11 +98,15 @@ class DeclineLine:
     amount_usd: Decimal | None
     retryable: bool | None
     card_blocked: bool | None
+    stopped_by: Freeze | None = None  # the freeze of ours that stopped it
 
 
 @dataclass(frozen=True, slots=True)
 class DeclineGroup:
-    """Declines of one cause: how many, of what value, on which cards and at which merchants, most first."""
+    """Declines of one cause: how many, of what value, on which cards and at which merchants, most first.
+
+    What one freeze of ours stopped is a group of its own.
+    """
 
     code: str
     count: int
@@ -108,6 +114,7 @@ class DeclineGroup:
     cards: tuple[tuple[str, int], ...]
     merchants: tuple[tuple[str, int], ...]
     retryable: bool | None
+    stopped_by: Freeze | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,9 +132,10 @@ class DeclineReport:
 
 def by_cause(lines: Sequence[DeclineLine]) -> tuple[DeclineGroup, ...]:
     """Declines by code; whether a retry helps is told only where all of a cause agree."""
-    codes: dict[str, list[DeclineLine]] = {}
+    codes: dict[tuple[str, str], list[DeclineLine]] = {}
     for line in lines:
-        codes.setdefault(line.code, []).append(line)
+        freeze = line.stopped_by.request.id if line.stopped_by else ""
+        codes.setdefault((line.code, freeze), []).append(line)
     groups = [
         DeclineGroup(
             code=code,
@@ -136,8 +144,9 @@ def by_cause(lines: Sequence[DeclineLine]) -> tuple[DeclineGroup, ...]:
             cards=_most(Counter(line.label for line in some)),
             merchants=_most(Counter(line.merchant for line in some)),
             retryable=some[0].retryable if len({line.retryable for line in some}) == 1 else None,
+            stopped_by=some[0].stopped_by,
         )
-        for code, some in codes.items()
+        for (code, _), some in codes.items()
     ]
     return tuple(sorted(groups, key=lambda group: (-group.count, group.code)))
 

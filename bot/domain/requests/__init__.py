@@ -40,6 +40,7 @@ from bot.domain.requests.lifecycle import (
     Request,
     State,
     advance,
+    money_of_a_failure,
     moves_of,
 )
 from bot.domain.requests.stages import UNWELCOME, Progress, Stage
@@ -83,6 +84,7 @@ __all__ = [
     "ending_text",
     "mask_email",
     "mask_phone",
+    "money_of_a_failure",
     "moves_of",
     "pages_of",
     "progress_text",

@@ -45,7 +45,8 @@ class Event(StrEnum):
     SUCCEED = "succeed"
     FAIL = "fail"  # proved that nothing moved, or that it came back
     LOSE_SIGHT = "lose_sight"  # nobody knows the outcome, and the retries are used up
-    LAND_LATE = "land_late"  # the late-landing sweep found the debit of a request given up as failed
+    LAND_LATE = "land_late"  # the late-landing sweep found proof that a request given up as failed was done
+    REOPEN = "reopen"  # that sweep found money of it moved, and no proof of what became of it
 
 
 TRANSITIONS: Mapping[State, Mapping[Event, State]] = {
@@ -72,7 +73,7 @@ TRANSITIONS: Mapping[State, Mapping[Event, State]] = {
         Event.SUCCEED: State.SUCCEEDED,
         Event.FAIL: State.FAILED,
     },
-    State.FAILED: {Event.LAND_LATE: State.SUCCEEDED},
+    State.FAILED: {Event.LAND_LATE: State.SUCCEEDED, Event.REOPEN: State.UNRESOLVED},
     State.SUCCEEDED: {},
     State.REJECTED: {},
     State.CANCELLED: {},
@@ -163,6 +164,26 @@ class Request:
     @property
     def is_batch(self) -> bool:
         return self.rows is not None
+
+
+NOTHING_MOVED, CAME_BACK = "nothing moved", "it came back"
+EITHER = f"{NOTHING_MOVED}, or {CAME_BACK}"
+# What an outcome keeps of money that was seen to have come back to the float, in USD.
+_RETURNS = ("refund_usd", "returned_usd")
+
+
+def money_of_a_failure(request: Request) -> str:
+    """What is known of the money of a request that failed, in the words that stand beside its state.
+
+    A call that was refused outright moved nothing. After a doubt, or where the refusal itself may have been one that
+    gave money back, that is known only where the ledger was read.
+    """
+    found = request.outcome or {}
+    if any(found.get(name) for name in _RETURNS):
+        return CAME_BACK
+    if found.get("debit_usd", "") is None or not request.exposure_usd:
+        return NOTHING_MOVED
+    return EITHER if request.outcome_unknown or found.get("may_have_come_back") else NOTHING_MOVED
 
 
 @dataclass(frozen=True, slots=True)

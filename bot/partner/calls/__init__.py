@@ -10,8 +10,9 @@ events     the webhook registration, the event log, redelivery
 deposits   the optional route of payments by the end user
 """
 
+import copy
 from collections.abc import Iterator
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
 import httpx
 
@@ -22,7 +23,7 @@ from bot.partner.certainty import Certainty, unanswered
 from bot.partner.clock import Clock
 from bot.partner.endpoints import Endpoint
 from bot.partner.errors import PartnerError, RateLimited, UnreadableAnswer
-from bot.partner.ratelimit import Lane, RateLimiter
+from bot.partner.ratelimit import Lane, Place, RateLimiter
 from bot.partner.secret import Secret
 from bot.partner.wire import Outgoing, Received, Wire
 
@@ -45,12 +46,41 @@ class Calls:
         self._wire = Wire(base_url, secret, http=http, clock=clock)
         self._limiter = limiter
         self._clock = clock
+        self._lane: Lane | None = None
+        self._place: Place | None = None
+
+    def in_lane(self, lane: Lane) -> Self:
+        """The same client with all its calls in this lane, whatever lane they name."""
+        other = copy.copy(self)
+        other._lane = lane
+        return other
+
+    def at(self, place: Place) -> Self:
+        """The same client with its next change at this place of the minute: it leaves without waiting, once.
+
+        Such a change is not repeated by the client. Whoever took the place has looked whether it may still be
+        sent, and looks again before it is sent again.
+        """
+        other = copy.copy(self)
+        other._place = place
+        return other
+
+    async def place(self, lane: Lane) -> Place:
+        """Wait for a place of this lane in the key's minute; give it back if nothing is sent."""
+        return await self._limiter.place(self._lane if self._lane is not None else lane)
+
+    async def _turn(self, out: Outgoing, lane: Lane) -> bool:
+        """Wait for this request's turn; False where it had its place before."""
+        if self._place is not None and out.endpoint.facts.changes and self._place.use():
+            return False
+        await self._limiter.acquire(self._lane if self._lane is not None else lane)
+        return True
 
     async def _call(self, out: Outgoing, lane: Lane) -> Received:
         """Send, in turn and as often as this endpoint allows; an error that is raised counts the attempts."""
         failures: list[PartnerError] = []
         while True:
-            await self._limiter.acquire(lane)
+            may_repeat = await self._turn(out, lane)
             try:
                 received = await self._wire.exchange(out)
             except PartnerError as error:
@@ -59,7 +89,7 @@ class Calls:
                 failures.append(error)
                 error.attempts = len(failures)
                 error.earlier_in_doubt = any(f.certainty is Certainty.AMBIGUOUS for f in failures[:-1])
-                pause = pause_before_repeat(failures)
+                pause = pause_before_repeat(failures) if may_repeat else None
                 if pause is None:
                     raise
             else:

@@ -1,6 +1,9 @@
 """Account, funding and the ledger: GET /me to GET /ledger."""
 
 from collections.abc import AsyncIterator
+from contextlib import aclosing, suppress
+from datetime import datetime
+from typing import Any, cast
 
 from bot.partner import answers, endpoints, models, shapes
 from bot.partner.answers import NO_ANSWER, Answer, Finding
@@ -64,6 +67,8 @@ LEDGER = Endpoint(
     Sent(query=("limit", "page")),
 )
 
+_QUICK_PAGES = 5
+
 
 class AccountCalls(Calls):
     """The account itself, its float and what fills it."""
@@ -118,24 +123,105 @@ class AccountCalls(Calls):
         out = Outgoing(LEDGER, query={"page": str(page), "limit": str(limit)})
         return await self._read_page(models.LedgerEntry, out, "entries", lane)
 
-    async def ledger_entries(self, *, lane: Lane = Lane.BACKGROUND) -> AsyncIterator[models.LedgerEntry]:
-        """Every movement of the float as of one moment, newest first.
+    async def ledger_entries(
+        self,
+        *,
+        since: datetime | None = None,
+        first: pages.Page[models.LedgerEntry] | None = None,
+        lane: Lane = Lane.BACKGROUND,
+    ) -> AsyncIterator[models.LedgerEntry]:
+        """The movements of the float as of the first call, the newest first, each once, back to `since`.
 
-        All pages are read before the first row is given, and read again when a row came in between.
-        Raises LedgerMoving when no reading fits together.
+        None = back to the first ever. `first` is a first page of `pages.PAGE` rows, where it was read already.
+        `since` is by the service's clock. One page at a time, and none that is older than `since`: what it costs
+        depends on what moved since, not on how long the ledger is. Raises LedgerMoving, perhaps only after the last
+        row, when the rows given may not be all.
         """
-        for entry in await self._whole_ledger(lane):
-            yield entry
+        rows = pages.newest_first(
+            # A long reading leaves to others what is kept for them.
+            lambda number: self.ledger(
+                number, pages.PAGE, lane=lane if number <= _QUICK_PAGES else Lane.BACKGROUND
+            ),
+            lambda row: since is not None and row.created_at < since,
+            first,
+        )
+        try:
+            async for row in rows:
+                yield row
+        except pages.Moving:
+            raise LedgerMoving(
+                "the ledger changed in a way that leaves open which rows were seen",
+                operation=LEDGER,
+                certainty=unanswered(LEDGER),
+            ) from None
 
-    async def find_top_up(self, key: str, *, lane: Lane = Lane.MONEY) -> models.TopUpEvidence:
-        """What the whole ledger shows for a top-up under this key.
+    async def ledger_since(
+        self, since: datetime | None, *, lane: Lane = Lane.PEOPLE
+    ) -> list[models.LedgerEntry]:
+        """As `ledger_entries`, in one piece: read again, a few times, when it moved. Raises LedgerMoving."""
+        return (await self.ledger_beyond(None, since, lane=lane))[0]
 
-        Read it only when no request with this key can still be on its way. The reference is matched
-        exactly, or up to a colon, which no key contains: `topup:k1` must not find `topup:k10`.
+    async def ledger_beyond(
+        self, mark: models.LedgerMark | None, since: datetime | None, *, lane: Lane = Lane.PEOPLE
+    ) -> tuple[list[models.LedgerEntry], models.LedgerMark]:
+        """The rows that came in since the mark, or back to `since` where it is None or the ledger does not fit it.
+
+        The newest first, with how far was read now. Read again, a few times, when it moved. Raises LedgerMoving.
+        """
+        for _ in range(pages.READINGS - 1):
+            with suppress(LedgerMoving):
+                return await self._ledger_beyond(mark, since, lane)
+        return await self._ledger_beyond(mark, since, lane)
+
+    async def _ledger_beyond(
+        self, mark: models.LedgerMark | None, since: datetime | None, lane: Lane
+    ) -> tuple[list[models.LedgerEntry], models.LedgerMark]:
+        first = await self.ledger(1, pages.PAGE, lane=lane)
+        now = models.LedgerMark(first.total, first.rows[0].marks if first.rows else ())
+        new = first.total - mark.rows if mark else -1
+        rows: list[models.LedgerEntry] = []
+        found = self.ledger_entries(since=None if new >= 0 else since, first=first, lane=lane)
+        async with aclosing(cast(Any, found)) as entries:  # left early, so it is closed
+            async for row in entries:
+                if len(rows) == new and mark is not None:
+                    if row.marks == mark.newest:
+                        return rows, now
+                    return await self._ledger_beyond(None, since, lane)
+                rows.append(row)
+        return rows, now
+
+    async def order_claims(
+        self, *, since: datetime | None = None, lane: Lane = Lane.PEOPLE
+    ) -> dict[str, models.LedgerEntry]:
+        """The ledger's claim rows of card orders since `since`, by the id of the card that was produced.
+
+        A claim is a marker of zero whose description is the card's id [Ledger entry]; whether there is one for each
+        order is not shown, so a missing one proves nothing.
+        """
+        return {
+            entry.description: entry
+            for entry in await self.ledger_since(since, lane=lane)
+            if entry.kind == "adjustment" and entry.card_id is None and entry.description
+        }
+
+    async def find_top_up(
+        self,
+        key: str,
+        *,
+        since: datetime | None = None,
+        mark: models.LedgerMark | None = None,
+        lane: Lane = Lane.PEOPLE,
+    ) -> models.TopUpEvidence:
+        """What the ledger since `since`, by the service's clock, shows for a top-up under this key.
+
+        None = the whole ledger; with `mark`, what came in since it was read so far. Read it only when no request with
+        this key can still be on its way. The reference is matched exactly, or up to a colon, which no key contains:
+        `topup:k1` must not find `topup:k10`.
         """
         reference = f"topup:{key}"
         debits, refunds = [], []
-        for entry in await self._whole_ledger(lane):
+        entries, read_to = await self.ledger_beyond(mark, since, lane=lane)
+        for entry in entries:
             found = entry.reference or ""
             if entry.kind == "card_topup" and found == reference:
                 debits.append(entry)
@@ -145,14 +231,5 @@ class AccountCalls(Calls):
             debit=debits[0] if debits else None,
             refund=refunds[0] if refunds else None,
             rows=(*debits, *refunds),
+            mark=read_to,
         )
-
-    async def _whole_ledger(self, lane: Lane) -> list[models.LedgerEntry]:
-        try:
-            return await pages.snapshot(lambda number: self.ledger(number, pages.PAGE, lane=lane))
-        except pages.Moving:
-            raise LedgerMoving(
-                "the ledger changed during every reading",
-                operation=LEDGER,
-                certainty=unanswered(LEDGER),
-            ) from None

@@ -112,7 +112,7 @@ SET_LIMITS = Endpoint(
 FREEZE = Endpoint(
     "POST /cards/{cardId}/freeze",
     "Cards",
-    endpoints.CHANGE,
+    endpoints.SWITCH,
     {
         **answers.CARD_SETTING,
         (502, "UNAVAILABLE"): Answer(Finding.NOTHING_YET, Finding.EVIDENCE, repeats=1),  # changes nothing

@@ -12,9 +12,10 @@ Row = TypeVar("Row")
 PAGE = 100
 """The largest page of cards, ledger and events. Asking cards for more would be cut to this silently."""
 
-# A read of the whole ledger that is overtaken by a new row is begun again. With a hundred rows a page
-# and a few rows a minute even one repeat is rare.
-LEDGER_READS = 5
+# A reading that rows came into elsewhere than at its front is begun again, so many times in all.
+READINGS = 5
+# So many calls in a row that show nothing but what came in meanwhile.
+_CHASED = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +28,7 @@ class Page(Generic[Row]):
 
 
 class Moving(Exception):
-    """The list changed during each of the reads."""
+    """The list changed while it was read in a way that leaves it open which rows were seen."""
 
 
 async def by_offset(
@@ -71,26 +72,51 @@ async def by_page(
         number += 1
 
 
-async def snapshot(fetch: Callable[[int], Awaitable[Page[Row]]]) -> list[Row]:
-    """All rows of a list whose rows have no id, as they stood at one moment [GET /ledger].
+async def newest_first(
+    fetch: Callable[[int], Awaitable[Page[Row]]],
+    is_over: Callable[[Row], bool] = lambda _: False,
+    first: Page[Row] | None = None,
+) -> AsyncIterator[Row]:
+    """The rows of a list whose rows have no id, as of the first call, the newest first, each once [GET /ledger].
 
-    A row added between two pages would be missed or doubled unseen, so the pages must agree on `total`
-    and add up to it; else all are read again. Raises Moving when that never happened.
+    `first` is the first page, where it was read already. Ends before the first row that `is_over`, so what is older
+    costs no call. A new row pushes all others down a place; counted from the old end they keep their places, so what
+    a page shows again is passed over by its place. That holds while rows come in at the front alone, which is looked
+    at before the end: Raises Moving where they came in elsewhere, went away, or came faster than they were read.
     """
-    for _ in range(LEDGER_READS):
-        rows = await _one_reading(fetch)
-        if rows is not None:
-            return rows
-    raise Moving
+    first = page = first or await fetch(1)
+    number, given, idle, arrived = 1, 0, 0, 0
+    while given < first.total:
+        before, arrived = given, page.total - first.total
+        for place, row in enumerate(page.rows, (number - 1) * PAGE):
+            if place < arrived + given:
+                continue
+            if is_over(row):
+                await _check_front(fetch, first, arrived)
+                return
+            given += 1
+            yield row
+        idle = 0 if given > before else idle + 1
+        if arrived < 0 or not page.rows or idle > _CHASED:
+            raise Moving
+        if given < first.total:
+            number = (arrived + given) // PAGE + 1
+            page = await fetch(number)
+    await _check_front(fetch, first, arrived)
 
 
-async def _one_reading(fetch: Callable[[int], Awaitable[Page[Row]]]) -> list[Row] | None:
-    """All pages, or None as soon as they do not fit together."""
-    first = await fetch(1)
-    rows = list(first.rows)
-    for number in range(2, first.total_pages + 1):
+async def _check_front(fetch: Callable[[int], Awaitable[Page[Row]]], first: Page[Row], arrived: int) -> None:
+    """The first page of the reading still stands below as many rows as have come in. Raises Moving if not."""
+    gained = 0
+    for _ in range(_CHASED if arrived else 0):
+        number = (arrived + gained) // PAGE + 1
         page = await fetch(number)
-        if page.total != first.total:
-            return None
-        rows += page.rows
-    return rows if len(rows) == first.total else None
+        gained, arrived = page.total - first.total - arrived, page.total - first.total
+        place = arrived - (number - 1) * PAGE
+        if 0 <= place < len(page.rows):
+            below = list(page.rows[place:])
+            if below != list(first.rows[: len(below)]):
+                raise Moving
+            return
+    if arrived:
+        raise Moving

@@ -58,6 +58,7 @@ from bot.partner.models.funding import (
     Funding,
     FundingAddress,
     LedgerEntry,
+    LedgerMark,
     TopUpEvidence,
 )
 from bot.partner.models.purchases import (
@@ -118,6 +119,7 @@ __all__ = [
     "Known",
     "LaterLeg",
     "LedgerEntry",
+    "LedgerMark",
     "Limits",
     "Me",
     "PageCounts",

@@ -1,9 +1,13 @@
 """Funding submissions, where funds may be sent, and the float's ledger."""
 
+import re
 from dataclasses import dataclass
 from typing import Annotated
 
 from bot.partner.models.base import Answer, Exact, Known, Texts, Utc
+
+# What no idempotency key contains.
+_NO_KEY = re.compile(r"[^A-Za-z0-9_-]+")
 
 NETWORKS = ("POLYGON", "BNB", "BASE")
 TOKENS = ("USDC", "USDT")
@@ -64,15 +68,38 @@ class LedgerEntry(Answer):
     description: str | None = None
     created_at: Utc
 
+    @property
+    def marks(self) -> tuple[str, ...]:
+        """What tells a row from others: rows have no id."""
+        texts = (self.kind, self.reference, self.card_id, self.description, self.created_at.isoformat())
+        return (str(self.amount_usd), *(text or "" for text in texts))
+
+    def names_key(self, key: str) -> bool:
+        """Does the reference hold this idempotency key, whole? Its form is not shown for every kind of row."""
+        return key in _NO_KEY.split(self.reference or "")
+
+
+@dataclass(frozen=True, slots=True)
+class LedgerMark:
+    """How far the ledger was read: how many rows there were, and what the newest of them was like.
+
+    Rows come in at the front, so while that row stands where it stood, what is before it has been read.
+    """
+
+    rows: int
+    newest: tuple[str, ...]
+
 
 @dataclass(frozen=True, slots=True)
 class TopUpEvidence:
-    """What the whole ledger shows for one idempotency key.
+    """What the ledger shows for one idempotency key, in the rows that were read.
 
     Debit and refund: it failed and came back. Debit alone: off the float, perhaps not on the card.
-    Neither: nothing yet. `rows` holds every row found, should there ever be more than one of a kind.
+    Neither: nothing yet. `rows` holds every row found, should there ever be more than one of a kind. `mark` is how
+    far was read.
     """
 
     debit: LedgerEntry | None
     refund: LedgerEntry | None
     rows: tuple[LedgerEntry, ...] = ()
+    mark: LedgerMark | None = None

@@ -22,6 +22,7 @@ __all__ = [
     "resolve",
     "tell",
     "thread_line",
+    "urgent_rules",
     "view_models",
     "webhook_rules",
 ]

@@ -16,6 +16,7 @@ from bot.domain.alerts import Severity, decline_alerts, decline_causes
 from bot.partner.models import CardDeclined, Decline
 from bot.services.alerts import card_rules
 from bot.services.alerts import lifecycle as alerts
+from bot.services.cards import freezes
 from bot.services.core import Core
 from bot.services.received_event import ReceivedEvent
 from storage.cards import api_snapshots, cards
@@ -43,6 +44,8 @@ async def on_decline(tx: Tx, core: Core, heard: ReceivedEvent, event: CardDeclin
         )
         await card_rules.blocked(tx, core, heard.program, data.card_id, label, how)
         return
+    if data.card_id and await _stopped(tx, core, heard, event, data.card_id, label, code):
+        return
     severe = decline_causes.is_severe(code, why.card_blocked if why else None) and data.card_id is not None
     about = f"{code}:{data.card_id}" if severe else code
     condition = decline_alerts.DECLINE.condition(heard.program, about)
@@ -68,6 +71,31 @@ async def on_decline(tx: Tx, core: Core, heard: ReceivedEvent, event: CardDeclin
         await alerts.thread_line(
             tx, core, alert, "system:alerts", text, mentions=alerts.called(core, decline_alerts.DECLINE)
         )
+
+
+async def _stopped(
+    tx: Tx, core: Core, heard: ReceivedEvent, event: CardDeclined, card_id: str, label: str, code: str
+) -> bool:
+    """Told as what a freeze of ours was for, where it was one: counted, and nobody is called."""
+    at, data = heard.event.created_at, event.data
+    freeze = (await freezes.stopping(tx, core, [(card_id, code, at)])).get((card_id, at))
+    if freeze is None:
+        return False
+    condition = decline_alerts.STOPPED.condition(heard.program, card_id, freeze.request.id)
+    before = await _seen(tx, core, condition, severe=True)
+    seen = _count(before, tx.now, heard, data, label, code)
+    await api_snapshots.put(tx, "", f"seen:{condition}", seen)
+    await alerts.remember(tx, condition, {"program": heard.program, "card_id": card_id})
+    said = decline_alerts.stopped(
+        freeze,
+        card=label,
+        amount_usd=data.amount_usd,
+        merchant=data.merchant,
+        count=seen["count"],
+        total_usd=Decimal(seen["amount_usd"]),
+    )
+    await alerts.raise_(tx, core, said, condition=condition, subject=card_id)
+    return True
 
 
 async def _seen(tx: Tx, core: Core, condition: str, *, severe: bool) -> Seen | None:
@@ -132,6 +160,11 @@ async def settle(core: Core) -> None:
         for alert in await alert_rows.open_of(tx, decline_alerts.DECLINE.name):
             kept = await api_snapshots.get(tx, "", f"{decline_alerts.COUNTED}{alert.dedupe}")
             if kept is None or _is_over(core, tx.now, kept.value, severe=alert.severity == Severity.CRITICAL):
+                await _close(tx, core, alert)
+        for alert in await alert_rows.open_of(tx, decline_alerts.STOPPED.name):
+            kept = await api_snapshots.get(tx, "", f"seen:{alert.dedupe}")
+            is_quiet = kept is None or _is_over(core, tx.now, kept.value, severe=True)
+            if is_quiet or await freezes.now(tx, core, alert.subject) is None:
                 await _close(tx, core, alert)
 
 

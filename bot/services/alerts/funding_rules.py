@@ -15,8 +15,7 @@ from typing import Any
 
 from bot import operations
 from bot.domain.alerts import HEARD_LATE, alert_rules, funding_alerts
-from bot.domain.money import exact_sum, format_usd
-from bot.domain.money.funding_readings import BY_EVENT, GONE, FundingReading, is_newer
+from bot.domain.money import exact_sum, format_usd, funding_readings
 from bot.domain.requests import Request, State
 from bot.operations import funding_facts, reason_in_words
 from bot.partner.calls import account as account_calls
@@ -101,7 +100,7 @@ def _to_read_singly(known: Mapping[str, Reading | None], found: Collection[str],
     for funding_id, kept in known.items():
         if funding_id in found:
             continue
-        if kept is None or kept.value["status"] not in (*_FINAL, GONE):
+        if kept is None or kept.value["status"] not in (*_FINAL, funding_readings.GONE):
             due.append((kept.read_at if kept else datetime.min.replace(tzinfo=now.tzinfo), funding_id))
         elif kept.value["status"] == "credited" and kept.value["credited_at"]:
             age = now - datetime.fromisoformat(kept.value["credited_at"])
@@ -176,7 +175,7 @@ async def credited(tx: Tx, core: Core, program: str, data: FloatCredit, created_
         "fee_usd": str(data.fee_usd),
         "credited_usd": str(data.credited_usd),
         "credited_at": created_at.isoformat(),
-        "read_at": BY_EVENT.isoformat(),
+        "read_at": funding_readings.BY_EVENT.isoformat(),
     }
     await _take_in(tx, core, program, said)
 
@@ -191,7 +190,7 @@ async def _take_in(tx: Tx, core: Core, program: str, new: Known, *, is_quiet: bo
     await locks.hold(tx, name)
     kept = await api_snapshots.get(tx, program, name)
     before: Known = kept.value if kept else {}
-    if not is_newer(_reading(new, tx.now), _reading(before, kept.read_at) if kept else None):
+    if not funding_readings.is_newer(_reading(new, tx.now), _reading(before, kept.read_at) if kept else None):
         new = {}
     known: Known = {**_UNKNOWN, **before, **new, "funding_id": funding_id}
     if kept is not None and new:
@@ -215,10 +214,10 @@ def _is_worth_keeping(known: Known, kept: Reading, now: datetime) -> bool:
     return bool(changed - {"read_at"}) or is_old or (bool(changed) and _reading(known, now).may_go_back)
 
 
-def _reading(known: Known, at: datetime) -> FundingReading:
+def _reading(known: Known, at: datetime) -> funding_readings.FundingReading:
     """`at` is when it was kept, for what was kept before the time of its reading was."""
     read_at = datetime.fromisoformat(known["read_at"]) if "read_at" in known else at
-    return FundingReading(known["status"], known["reason"], read_at)
+    return funding_readings.FundingReading(known["status"], known["reason"], read_at)
 
 
 async def _tell(tx: Tx, core: Core, program: str, funding_id: str, known: Known) -> None:
@@ -267,7 +266,7 @@ def _case(status: str, reason: str, mark: str) -> str:
     """Which wording of the alert fits a submission that is not credited."""
     if status == "rejected":
         return "taken back" if reason == "reversed_by_operator" else "rejected"
-    if status == GONE:
+    if status == funding_readings.GONE:
         return "gone"
     if status == "pending":
         return "unseen" if mark == "unseen" else "overdue"
@@ -293,14 +292,21 @@ def _about(funding_id: str, known: Known) -> str:
 
 async def _gone(core: Core, program: str, funding_id: str, kept: Reading | None, begun_at: datetime) -> None:
     """Not there any more: another account's claim of the same transfer took its place [GET /funding/{id}]."""
-    if kept is None or kept.value["status"] == GONE:
+    if kept is None or kept.value["status"] == funding_readings.GONE:
         return
-    said = {"funding_id": funding_id, "status": GONE, "mark": "", "read_at": begun_at.isoformat()}
+    said = {
+        "funding_id": funding_id,
+        "status": funding_readings.GONE,
+        "mark": "",
+        "read_at": begun_at.isoformat(),
+    }
     async with core.store.begin() as tx:
         await _take_in(tx, core, program, {"reason": None, **said})
         if kept.value["status"] == "credited":  # which no claim can displace: somebody has to ask
             await api_snapshots.put(tx, program, f"{_KEPT}{funding_id}", kept.value)
-            await _warn(tx, core, program, funding_id, {**kept.value, "status": GONE}, reason="")
+            await _warn(
+                tx, core, program, funding_id, {**kept.value, "status": funding_readings.GONE}, reason=""
+            )
 
 
 async def _count_unverified(tx: Tx, core: Core, program: str, found: Sequence[Funding]) -> None:

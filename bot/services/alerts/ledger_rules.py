@@ -1,41 +1,170 @@
-"""The ledger must add up to the float [Ledger entry]. Where it does not, somebody has to ask why."""
+"""The ledger: it must add up to the float, and a request here must explain what leaves [Ledger entry].
+
+A short ledger is read whole each time. Of a long one only what came in since is read, on top of the sum so far; the
+newest row of that sum must still stand where it did, and once a day all of it is read again.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
 from decimal import Decimal
+from typing import Any
 
 from bot.domain.alerts import float_alerts
-from bot.domain.money import exact_sum, format_usd
+from bot.domain.money import exact_sum, format_usd, ledger_text
+from bot.partner.calls.pages import PAGE, Page
+from bot.partner.client import PartnerClient
+from bot.partner.models import LedgerEntry
 from bot.partner.ratelimit import Lane
 from bot.services.alerts import lifecycle as alerts
 from bot.services.core import Core
-from storage.cards import api_snapshots
+from storage.cards import Reading, api_snapshots
+from storage.requests import request_search
+from storage.transaction import Tx
 
 _KEPT = "ledger_watch"
+# Up to ten calls: read whole.
+_SHORT = 10 * PAGE
+_WHOLE_EVERY = timedelta(days=1)
+# What leaves by itself and is told of elsewhere: fees, and fundings that were taken back.
+_EXPLAIN_THEMSELVES = frozenset({"fee", "funding"})
+_TRIES = 3
+
+
+@dataclass
+class _Sum:
+    """The ledger up to its newest row: how many rows, their sum in USD, and that row; when all was last read."""
+
+    rows: int
+    total_usd: Decimal
+    newest: list[str]
+    whole_at: datetime
+    fresh: list[LedgerEntry] = field(
+        default_factory=list
+    )  # of what came in, all that may need an explanation
 
 
 async def compare(core: Core, program: str) -> None:
-    """Read both. A difference seen twice, the float standing still around each, is told. Raises PartnerError."""
+    """Read both. What nobody explains is told once, and a difference when it is seen twice. Raises PartnerError."""
     partner = core.partners[program]
-    before = (await partner.me(lane=Lane.BACKGROUND)).float.balance_usd
-    total = exact_sum([entry.amount_usd async for entry in partner.ledger_entries(lane=Lane.BACKGROUND)])
-    after = (await partner.me(lane=Lane.BACKGROUND)).float.balance_usd
-    if before != after:
-        return  # money moved meanwhile: the next reading tells
-    async with core.store.begin() as tx:
+    async with core.store.read() as tx:
         kept = await api_snapshots.get(tx, program, _KEPT)
-        differs = after - total
-        await api_snapshots.put(tx, program, _KEPT, {"differs_usd": str(differs)})
-        if not differs:
-            await alerts.resolve(tx, core, float_alerts.LEDGER_DIFFERS.condition(program))
-        elif kept is not None and Decimal(kept.value["differs_usd"]) == differs:
-            said = float_alerts.LEDGER_DIFFERS.says(
-                program=program,
-                difference=format_usd(differs),
-                total=format_usd(total),
-                balance=format_usd(after),
-            )
-            condition = float_alerts.LEDGER_DIFFERS.condition(program)
-            await alerts.keep(
-                tx, core, said, condition=condition, subject=program, facts={"program": program}
-            )
+    is_first = kept is None or "rows" not in kept.value
+    first, balance_usd = await _as_of_one_moment(partner)
+    found = await _summed(core, partner, first, kept)
+    async with core.store.begin() as tx:
+        await _explain(tx, core, program, found.fresh, is_first=is_first)
+        differs_usd = None if balance_usd is None else balance_usd - found.total_usd
+        await api_snapshots.put(tx, program, _KEPT, _stored(found, differs_usd))
+        if balance_usd is not None and differs_usd is not None:
+            await _add_up(tx, core, program, found.total_usd, balance_usd, kept)
+
+
+async def _as_of_one_moment(partner: PartnerClient) -> tuple[Page[LedgerEntry], Decimal | None]:
+    """The ledger's first page and the float's balance of that moment, in USD; None: money moves all the time."""
+    before = (await partner.me(lane=Lane.BACKGROUND)).float.balance_usd
+    for _ in range(_TRIES):
+        first = await partner.ledger(1, PAGE, lane=Lane.BACKGROUND)
+        after = (await partner.me(lane=Lane.BACKGROUND)).float.balance_usd
+        if before == after:
+            return first, after
+        before = after
+    return first, None
+
+
+async def _summed(core: Core, partner: PartnerClient, first: Page[LedgerEntry], kept: Reading | None) -> _Sum:
+    known = _known(core, first, kept)
+    if known is None:
+        return await _read_whole(core, partner, first, 0 if kept is None else int(kept.value.get("rows", 0)))
+    new = first.total - known.rows
+    total_usd, fresh, place = known.total_usd, list[LedgerEntry](), 0
+    async for entry in partner.ledger_entries(first=first, lane=Lane.BACKGROUND):
+        if place == new:
+            if list(entry.marks) != known.newest:
+                return await _read_whole(core, partner, first, 0)
+            break
+        total_usd = exact_sum((total_usd, entry.amount_usd))
+        fresh.append(entry)
+        place += 1
+    newest = list(first.rows[0].marks) if first.rows else []
+    return _Sum(first.total, total_usd, newest, known.whole_at, [e for e in fresh if _may_need_a_cause(e)])
+
+
+def _known(core: Core, first: Page[LedgerEntry], kept: Reading | None) -> _Sum | None:
+    """What the sum may be built upon; None: read all of it."""
+    value = kept.value if kept else {}
+    if first.total <= _SHORT or not value.get("newest") or value["rows"] > first.total:
+        return None
+    whole_at = datetime.fromisoformat(value["whole_at"])
+    if core.clock.now() - whole_at >= _WHOLE_EVERY or Decimal(value["differs_usd"] or 0):
+        return None
+    return _Sum(value["rows"], Decimal(value["total_usd"]), value["newest"], whole_at)
+
+
+async def _read_whole(core: Core, partner: PartnerClient, first: Page[LedgerEntry], known_rows: int) -> _Sum:
+    """All of it. `known_rows` were there at the last reading: what is beyond them is new."""
+    total_usd, fresh, place = Decimal(0), list[LedgerEntry](), 0
+    async for entry in partner.ledger_entries(first=first, lane=Lane.BACKGROUND):
+        total_usd = exact_sum((total_usd, entry.amount_usd))
+        if place < first.total - known_rows and _may_need_a_cause(entry):
+            fresh.append(entry)
+        place += 1
+    newest = list(first.rows[0].marks) if first.rows else []
+    return _Sum(first.total, total_usd, newest, core.clock.now(), fresh)
+
+
+def _stored(found: _Sum, differs_usd: Decimal | None) -> dict[str, Any]:
+    return {
+        "rows": found.rows,
+        "total_usd": str(found.total_usd),
+        "newest": found.newest,
+        "whole_at": found.whole_at.isoformat(),
+        "differs_usd": None if differs_usd is None else str(differs_usd),
+    }
+
+
+def _may_need_a_cause(entry: LedgerEntry) -> bool:
+    """A row that names a key, or one by which the float falls."""
+    falls = entry.amount_usd < 0 and entry.kind not in _EXPLAIN_THEMSELVES
+    return falls or bool(ledger_text.key_in(entry.reference))
+
+
+async def _explain(tx: Tx, core: Core, program: str, fresh: Sequence[LedgerEntry], *, is_first: bool) -> None:
+    """Tell of what came in and no request here made. What was there before anybody watched is told only if its key
+    is one of ours."""
+    known = await request_search.by_key(tx, {ledger_text.key_in(entry.reference) for entry in fresh})
+    unknown = [entry for entry in fresh if ledger_text.key_in(entry.reference) not in known]
+    orphans = [entry for entry in unknown if core.ids.made(ledger_text.key_in(entry.reference))]
+    foreign = [entry for entry in unknown if entry.amount_usd < 0 and entry not in orphans]
+    for case, rows in (("orphans", orphans), ("foreign", [] if is_first else foreign)):
+        if not rows:
+            continue
+        took_usd = -exact_sum(entry.amount_usd for entry in rows)
+        said = float_alerts.unexplained(program, case, [_in_a_line(entry) for entry in rows], took_usd)
+        condition = float_alerts.UNEXPLAINED.condition(program, case, rows[0].created_at.isoformat())
+        await alerts.raise_(tx, core, said, condition=condition, subject=program)
+
+
+def _in_a_line(entry: LedgerEntry) -> str:
+    card = f", card {entry.card_id}" if entry.card_id else ""
+    at = f"{entry.created_at:%Y-%m-%d %H:%M:%S} UTC"
+    return f"{at}: {format_usd(entry.amount_usd)}, {entry.kind}, {entry.reference or 'no reference'}{card}"
+
+
+async def _add_up(
+    tx: Tx, core: Core, program: str, total_usd: Decimal, balance_usd: Decimal, kept: Reading | None
+) -> None:
+    differs_usd = balance_usd - total_usd
+    condition = float_alerts.LEDGER_DIFFERS.condition(program)
+    if not differs_usd:
+        await alerts.resolve(tx, core, condition)
+    elif kept is not None and Decimal(kept.value["differs_usd"] or 0) == differs_usd:
+        said = float_alerts.LEDGER_DIFFERS.says(
+            program=program,
+            difference=format_usd(differs_usd),
+            total=format_usd(total_usd),
+            balance=format_usd(balance_usd),
+        )
+        await alerts.keep(tx, core, said, condition=condition, subject=program, facts={"program": program})

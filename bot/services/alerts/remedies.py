@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from bot.domain.alerts import Remedy, catalogue
 from bot.domain.errors import NotFound
 from bot.services.alerts import lifecycle as alerts
+from bot.services.cards import freezes
 from bot.services.core import Core
 from storage.cards import cards
 from storage.messages import Alert
@@ -20,7 +21,10 @@ from storage.transaction import Tx
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """`kind` with the texts of its form; without one, `text` is for the service."""
+    """`kind` with the texts of its form; without one, `text` is for the service.
+
+    `card_id`: nothing is to be changed, and the card is shown, with why it stands as it does.
+    """
 
     title: str
     kind: str = ""
@@ -28,6 +32,7 @@ class Draft:
     program: str = ""
     reason: str = ""
     text: str = ""
+    card_id: str = ""
 
 
 async def of(core: Core, alert_id: str) -> Draft:
@@ -37,11 +42,24 @@ async def of(core: Core, alert_id: str) -> Draft:
         if alert is None:
             raise NotFound("There is no such alert any more.")
         known = await alerts.facts_of(tx, alert)
+        card_id = known.get("card_id", "")
+        if card_id and await freezes.now(tx, core, card_id) is not None:
+            return Draft(alert.title, card_id=card_id)
         kind, texts = await _form(tx, core, alert, known)
     if kind in core.kinds:
         program = known.get("program") or core.default_program
         return Draft(alert.title, kind, texts, program, reason=alert.title)
     return Draft(alert.title, text=_for_the_service(core, alert, known))
+
+
+async def card_of(core: Core, alert_id: str) -> str:
+    """The id of the card that an alert is about. Raises NotFound."""
+    async with core.store.read() as tx:
+        alert = await alert_rows.get(tx, alert_id)
+        card_id = (await alerts.facts_of(tx, alert)).get("card_id", "") if alert else ""
+    if not card_id:
+        raise NotFound("This alert is over already. `/card show` shows a card.")
+    return card_id
 
 
 async def _form(tx: Tx, core: Core, alert: Alert, known: Mapping[str, str]) -> tuple[str, dict[str, str]]:

@@ -7,5 +7,6 @@ __all__ = [
     "card_lookups",
     "card_sync",
     "details_link",
+    "freezes",
     "purchases",
 ]

@@ -9,20 +9,18 @@ from decimal import Decimal
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from bot import operations
 from bot.domain.cards import CardEntry
 from bot.domain.events import CardStatement
-from bot.domain.requests import OPEN, Request, State
+from bot.domain.requests import OPEN
 from bot.domain.time import periods
 from bot.partner.errors import PartnerError
-from bot.services.cards import purchases
+from bot.services.cards import freezes, purchases
 from bot.services.cards.card_sync import refresh_card
 from bot.services.core import Core
 from bot.services.requests import resolve_card
 from bot.view_models import CardListView, CardView
 from storage.cards import cards
-from storage.requests import request_search, requests
-from storage.transaction import Tx
+from storage.requests import requests
 
 PAGE = 25
 PURCHASES_OF_DAYS = 30
@@ -41,7 +39,7 @@ async def card_now(core: Core, text: str, *, zone: ZoneInfo = _UTC) -> CardView:
     found = await refresh_card(core, entry.program, entry.id)
     async with core.store.read() as tx:
         history = await requests.find(tx, subject=entry.id, limit=10)
-        frozen_by = await _frozen_by(tx, core, entry.id)
+        freeze = await freezes.now(tx, core, entry.id)
         read_at = tx.now
     statement = await _lately(core, entry, zone)
     yesterday = read_at - DECLINES_OF
@@ -54,20 +52,10 @@ async def card_now(core: Core, text: str, *, zone: ZoneInfo = _UTC) -> CardView:
         read_at=read_at,
         open_requests=tuple(r for r in history if r.state in OPEN),
         history=tuple(r for r in history if r.state not in OPEN),
-        frozen_by=frozen_by,
+        frozen_by=freeze.request if freeze else None,
         statement=statement,
         declines=tuple(line for line in lines if line.is_declined and line.at >= yesterday),
     )
-
-
-async def _frozen_by(tx: Tx, core: Core, card_id: str) -> Request | None:
-    """The freeze of ours that took effect and that none of ours has taken back."""
-    freezing = operations.leaving(core.kinds, "FROZEN")
-    switching = (*freezing, *operations.leaving(core.kinds, "ACTIVE"))
-    done = request_search.Wanted(states=(State.SUCCEEDED,), kinds=switching, subject=card_id)
-    switches = await request_search.page(tx, done, limit=10, offset=0)
-    last = max(switches, key=lambda r: r.finished_at or r.created_at, default=None)
-    return last if last is not None and last.kind in freezing else None
 
 
 async def _lately(core: Core, entry: CardEntry, zone: ZoneInfo) -> CardStatement | None:

@@ -8,6 +8,7 @@ changes for which no event comes [Purchase rules, Transaction row].
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from decimal import Decimal
 
 from bot.domain.cards import CardEntry
@@ -28,6 +29,7 @@ from bot.domain.money import plain
 from bot.domain.time import Period
 from bot.partner.models import Transaction
 from bot.partner.ratelimit import Lane
+from bot.services.cards import freezes
 from bot.services.core import Core
 from bot.services.requests import resolve_card
 from storage.cards import cards
@@ -69,8 +71,17 @@ async def of_card(
     if all_read:
         missing = (p for p in heard if p.transaction_id not in ids and p.first_at in period)
         lines += [heard_only(purchase) for purchase in missing]
+    lines = await _with_freezes(core, entry.id, lines)
     lines.sort(key=lambda line: line.at, reverse=True)
     return CardStatement(entry.id, entry.label, period, tuple(lines), core.clock.now(), all_read)
+
+
+async def _with_freezes(core: Core, card_id: str, lines: list[PurchaseLine]) -> list[PurchaseLine]:
+    """The same lines; those that a freeze of ours stopped say which."""
+    async with core.store.read() as tx:
+        declined = [(card_id, line.decline_code, line.at) for line in lines if line.is_declined]
+        stopped = await freezes.stopping(tx, core, declined)
+    return [replace(line, stopped_by=stopped.get((card_id, line.at))) for line in lines]
 
 
 def merged(row: Transaction, known: Mapping[str, Purchase]) -> PurchaseLine:
@@ -141,7 +152,14 @@ async def declined(core: Core, period: Period, *, program: str) -> DeclineReport
         )
         heard_at = await purchases.last_heard_at(tx, program)
         labels = await cards.labels(tx, {leg.card_id for leg in legs if leg.card_id})
-    lines = [_decline(leg, labels) for leg in legs]
+        declined = [
+            (leg.card_id, leg.decline.code or "" if leg.decline else "", leg.occurred_at) for leg in legs
+        ]
+        stopped = await freezes.stopping(tx, core, declined)
+    lines = [
+        replace(_decline(leg, labels), stopped_by=stopped.get((leg.card_id or "", leg.occurred_at)))
+        for leg in legs
+    ]
     return DeclineReport(program, period, by_cause(lines), tuple(lines[:LATEST]), total, len(lines), heard_at)
 
 

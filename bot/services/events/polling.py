@@ -13,7 +13,7 @@ from collections.abc import Awaitable, Callable
 from datetime import datetime, timedelta
 
 from bot.domain.alerts import account_alerts
-from bot.partner.errors import Forbidden, PartnerError, Unauthorized
+from bot.partner.errors import Forbidden, PartnerError
 from bot.partner.ratelimit import Lane
 from bot.services import alerts
 from bot.services.alerts import card_rules, float_rules, funding_rules, ledger_rules, webhook_rules
@@ -52,6 +52,7 @@ class Poller:
         self._begun_at = core.clock.now()
         self._failures: dict[tuple[str, str], int] = {}
         self._rests_until: dict[tuple[str, str], float] = {}
+        self._refused: dict[tuple[str, str], str] = {}  # the endpoint that the key may not call
         self._last_error: dict[str, str] = {}
         self._with_cards: set[str] = set()
         self._first_tries: dict[str, int] = {}
@@ -104,7 +105,10 @@ class Poller:
         await self._each("webhook", lambda program: webhook_rules.look(self._core, program))
 
     async def _read_account(self, program: str) -> None:
-        reading = await float_lookups.read_account(self._core, program, lane=Lane.BACKGROUND)
+        try:
+            reading = await float_lookups.read_account(self._core, program, lane=Lane.BACKGROUND)
+        except programs.OtherAccount:
+            return  # sending has stopped, and people are told
         await float_rules.look(self._core, program, reading)
 
     async def _sweep_cards(self, program: str) -> None:
@@ -152,11 +156,12 @@ class Poller:
         except PartnerError as error:
             await self._after(key, error)
             return
-        recovered = self._failures.pop(key, 0)
+        self._failures.pop(key, None)
+        refused = self._refused.pop(key, None)
         async with self._core.store.begin() as tx:
             await api_snapshots.put(tx, program, f"{POLLED}{job}", {})
-            if recovered:
-                await alerts.resolve(tx, self._core, account_alerts.SCOPE.condition(program, job))
+            if refused is not None:
+                await programs.release(tx, self._core, program, refused)
         self._rests_until.pop(key, None)
 
     async def _after(self, key: tuple[str, str], error: PartnerError) -> None:
@@ -169,26 +174,15 @@ class Poller:
             "poll.failed",
             extra={"job": job, "program": program, "error": str(error), "again_in_s": rest_s},
         )
-        if isinstance(error, Unauthorized):
-            await programs.pause(self._core, program, error)
-        elif isinstance(error, Forbidden):
-            await self._tell_scope(job, program, error)
-
-    async def _tell_scope(self, job: str, program: str, error: Forbidden) -> None:
-        async with self._core.store.begin() as tx:
-            await alerts.keep(
-                tx,
-                self._core,
-                account_alerts.SCOPE.says(program=program, job=job, error=error.message),
-                condition=account_alerts.SCOPE.condition(program, job),
-                subject=program,
-                facts={"program": program},
-            )
+        await programs.key_refused(self._core, program, error)
+        if isinstance(error, Forbidden):
+            self._refused[key] = error.operation.value
 
     async def watch(self) -> None:
         """Is anybody watching? Told for each program whose account could not be read for a while."""
         async with self._core.store.begin() as tx:
-            paused = {p.name for p in await program_rows.all(tx) if p.paused_reason}
+            known = await program_rows.all(tx)
+            paused = {p.name for p in known if p.paused_reason not in (None, programs.NOT_READ)}
             for program in self._core.partners:
                 last = await api_snapshots.get(tx, program, "me")
                 # What a process before this one read says nothing of this one.

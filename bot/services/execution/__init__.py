@@ -5,13 +5,17 @@ nobody knows is unresolved, never failed.
 """
 
 from bot.services.execution.card_details_access import NotShown, Shown
-from bot.services.execution.executor import due, execute
+from bot.services.execution.executor import execute
+from bot.services.execution.queues import AT_ONCE, Queue, due
 
 __all__ = [
+    "AT_ONCE",
     "NotShown",
+    "Queue",
     "Shown",
     "card_details_access",
     "due",
     "execute",
     "maintenance",
+    "try_now",
 ]

@@ -20,7 +20,7 @@ from bot.domain.errors import CountersignError, LookupFailed, NotAllowed
 from bot.domain.requests import Request
 from bot.operations import odd_status
 from bot.outcomes import effects
-from bot.partner.errors import PartnerError, Unauthorized
+from bot.partner.errors import PartnerError
 from bot.partner.loopback import is_loopback
 from bot.partner.secret import Secret
 from bot.services import outbox_messages, people
@@ -171,8 +171,7 @@ async def _ask(core: Core, request: Request, manner: Manner) -> tuple[Secret, in
             token = await partner.mint_pan_token(request.subject)
             url, seconds = token.url, int(token.expires_in)
     except PartnerError as error:
-        if isinstance(error, Unauthorized):
-            await programs.pause(core, request.program, error)
+        await programs.key_refused(core, request.program, error)
         cause = presend_checks.operation_of(core, request).judge(error, outcome_unknown=False).cause
         raise await _nothing_shown(core, request, cause, error.code or "no_answer") from error
     origin = origin_of(url.reveal(), is_loopback)

@@ -12,7 +12,7 @@ from typing import assert_never
 from bot.domain.requests import Request
 from bot.outcomes import effects as e
 from bot.services import alerts, outbox_messages
-from bot.services.alerts import funding_rules
+from bot.services.alerts import funding_rules, urgent_rules
 from bot.services.cards import details_link
 from bot.services.core import Core
 from bot.services.execution import webhook_secret
@@ -39,14 +39,24 @@ async def write(tx: Tx, core: Core, request: Request, found: Iterable[e.Effect])
                 await outbox_messages.line(tx, core, request, effect.line, text=effect.text)
             case e.PurgePrivate():
                 await requests.purge(tx, request.id)
-            case e.RaiseAlert():
-                await alerts.raise_(tx, core, effect.said, condition=effect.condition, subject=request.id)
+            case e.RaiseAlert() | e.FollowUrgent() | e.ResolveAlert():
+                await _alert(tx, core, request, effect)
             case e.DirectMessage():
                 await outbox_messages.tell_requester(tx, core, request, "")
-            case e.ResolveAlert():
-                await alerts.resolve(tx, core, effect.condition)
             case _:
                 assert_never(effect)
+
+
+async def _alert(
+    tx: Tx, core: Core, request: Request, effect: e.RaiseAlert | e.FollowUrgent | e.ResolveAlert
+) -> None:
+    match effect:
+        case e.RaiseAlert():
+            await alerts.raise_(tx, core, effect.said, condition=effect.condition, subject=request.id)
+        case e.FollowUrgent():
+            await urgent_rules.follow(tx, core, request, is_refused=effect.is_refused)
+        case e.ResolveAlert():
+            await alerts.resolve(tx, core, effect.condition)
 
 
 async def _begin(tx: Tx, core: Core, request: Request, effect: e.GrantLink | e.FollowFunding) -> None:

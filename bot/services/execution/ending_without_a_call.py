@@ -13,13 +13,13 @@ from bot.domain.requests import Attempt, Event, Request, State
 from bot.outcomes import effects, planning, timing
 from bot.services.core import Core
 from bot.services.execution import effect_writer
-from bot.services.operators import pausing, programs
+from bot.services.operators import programs
 from storage.requests import attempts, requests
 from storage.transaction import Tx
 
 _KEY_LOST = (
-    "The outcome is not known, and the API does not take the key, so it cannot be looked up. Money may have left"
-    " the float; do not repeat this. It is looked up as soon as the key works again."
+    "The outcome is not known, and the API does not take the key, so it cannot be looked up. {may_have}; do not"
+    " repeat this. It is looked up as soon as the key works again."
 )
 _UNTRUSTED = (
     "What is stored is not what was approved, so nothing is sent or looked up any more. What was sent before is not"
@@ -28,26 +28,36 @@ _UNTRUSTED = (
 )
 
 
-async def nothing_to_call(core: Core, request: Request) -> bool:
+async def nothing_to_call(core: Core, request: Request, stopped: programs.Stopped) -> bool:
     """Nothing may be called for it now; where that has gone on for too long, the request ends here."""
-    paused = await programs.is_paused(core, request.program)
-    held = await pausing.of(core, request.program) is not None
+    may_send = stopped.sends(core.kinds[request.kind].endpoint)
     if request.state is not State.EXECUTING:
-        return paused or (held and request.state is State.APPROVED)
+        return stopped.by_key or (not may_send and request.state is State.APPROVED)
     async with core.store.begin() as tx:
         current = await requests.get(tx, request.id)
         if current is None or current.version != request.version or _is_held(tx, current):
             return True
-        endpoint = core.kinds[current.kind].endpoint
+        cls = core.kinds[current.kind]
         made = await attempts.of(tx, current.id)
-        history = planning.History.of(made, endpoint)
-        if planning.never_executed(current, history, tx.now):
+        history = planning.History.of(made, cls.endpoint)
+        can_wait = not cls.handling.is_urgent  # no time ends what cannot
+        if can_wait and planning.never_executed(current, history, tx.now):
             await _end(tx, core, current, Event.FAIL, planning.LAPSED, made)
             return True
-        if paused and current.first_sent_at and tx.now >= current.first_sent_at + sum_of_pauses():
-            await _end(tx, core, current, Event.LOSE_SIGHT, _KEY_LOST, made)
-    # What was never executed waits with the rest; what may have been is looked at, and not sent again.
-    return paused or (held and not history.leaves_a_doubt)
+        if (
+            can_wait
+            and stopped.by_key
+            and current.first_sent_at
+            and tx.now >= current.first_sent_at + sum_of_pauses()
+        ):
+            text = _KEY_LOST.format(may_have=core.kinds[current.kind].may_have)
+            await _end(tx, core, current, Event.LOSE_SIGHT, text, made)
+            return True
+        # What was never executed waits with the rest; what may have been is looked at, and not sent again.
+        waits = stopped.by_key or (not may_send and not history.leaves_a_doubt)
+        if waits:
+            await requests.put_off(tx, current, tx.now + planning.HELD_FOR)
+        return waits
 
 
 def _is_held(tx: Tx, request: Request) -> bool:
@@ -59,23 +69,16 @@ def sum_of_pauses() -> timedelta:
     return sum(timing.RETRY_PAUSES, timedelta())
 
 
-async def stop_tampered(core: Core, request: Request) -> None:
+async def stop_tampered(tx: Tx, core: Core, request: Request) -> None:
     """Executing or unresolved, and changed by hand: its key and target cannot be trusted, even for a look."""
-    async with core.store.begin() as tx:
-        current = await requests.get(tx, request.id)
-        if current is None or current.version != request.version or _is_held(tx, current):
-            return
-        if current.state is State.EXECUTING:
-            await _end(tx, core, current, Event.LOSE_SIGHT, _UNTRUSTED, await attempts.of(tx, current.id))
-        else:
-            await requests.touch(
-                tx,
-                current,
-                needs_person=True,
-                due_at=tx.now + timing.RECONCILE_EVERY,
-                outcome_text=_UNTRUSTED,
-            )
-        await effect_writer.write(tx, core, current, effects.of_tampering(current))
+    if _is_held(tx, request):
+        return
+    if request.state is State.EXECUTING:
+        await _end(tx, core, request, Event.LOSE_SIGHT, _UNTRUSTED, await attempts.of(tx, request.id))
+    else:
+        due_at = tx.now + timing.RECONCILE_EVERY
+        await requests.touch(tx, request, needs_person=True, due_at=due_at, outcome_text=_UNTRUSTED)
+    await effect_writer.write(tx, core, request, effects.of_tampering(request))
 
 
 async def _end(

@@ -1,7 +1,8 @@
 """Carrying out an approved request once, whatever dies in between.
 
-    claim    approved → executing, lease, fence + 1, an attempt without an answer   committed before any byte leaves
-    call     the stored key and the frozen bytes                                    no transaction open
+    wait     for Slack, for readings of the API, for a place in the rate budget     no transaction open
+    claim    the last look; approved → executing, lease, fence + 1, an attempt      committed before any byte leaves
+    call     the stored key and the frozen bytes, at once                           no transaction open
     finish   WHERE fence = mine: the outcome, the audit, the messages owed          else nothing is written
 
 A claim that finds an unanswered attempt knows that nobody knows: `outcome_unknown` is set for good,
@@ -14,24 +15,32 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
+from datetime import timedelta
 
 from bot.domain.requests import Attempt, Event, Request, State, moves_of
 from bot.operations import Operation
-from bot.outcomes import Finding, Outcome, effects, planning
+from bot.outcomes import Evidence, Finding, Outcome, SealSecret, effects, planning
+from bot.partner.client import PartnerClient
 from bot.partner.errors import PartnerError
+from bot.partner.ratelimit import Lane
 from bot.services.cards import card_sync
 from bot.services.core import Core
-from bot.services.execution import effect_writer, ending_without_a_call, presend_checks
+from bot.services.execution import effect_writer, ending_without_a_call, evidence, presend_checks
 from bot.services.operators import programs
 from bot.services.requests import close
 from storage.errors import CannotOpen, Purged
-from storage.operators import pauses
 from storage.requests import attempts, requests
 from storage.transaction import Tx
 
 log = logging.getLogger("countersign.execution")
+
+# A last look is good for this long: no bytes follow a claim later than that.
+STALE_AFTER = timedelta(seconds=10)
+# The outcome is written again after these, in seconds, where the database does not take it.
+FINISH_PAUSES_S = (0.1, 0.5, 2.0, 4.0)
+_STOOD_STILL = "Nothing was sent: the bot stood still just before the call. It is tried again."
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +52,8 @@ class _Work:
     attempt: Attempt
     history: planning.History
     approval_holds: bool
+    partner: PartnerClient  # with its place in the rate budget, where it sends
+    body: bytes | None  # what is sent; None = it is only looked up
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,32 +71,33 @@ async def execute(core: Core, request_id: str) -> None:
     """Send, repeat or look once for a request that is due. Safe to call at any time, from anywhere."""
     async with core.store.read() as tx:
         request = await requests.get(tx, request_id)
-    if request is None or request.program not in core.partners:
-        return
+        if request is None or request.program not in core.partners:
+            return
+        stopped = await programs.stopped(tx, request.program)
     if request.state not in moves_of(Event.CLAIM):
         return
     if request.is_batch and request.due_at is None:
         return  # its rows are sent
-    if await ending_without_a_call.nothing_to_call(core, request):
+    if await ending_without_a_call.nothing_to_call(core, request, stopped):
         return
-    answer = await (presend_checks.first_send if request.state is State.APPROVED else _may_repeat)(
-        core, request
-    )
+    answer = await presend_checks.may_go(core, request)
     if request.state is State.APPROVED and answer is not None:
         await _hold_back(core, request, answer)
         return
-    if isinstance(answer, presend_checks.Stop) and answer.alarm:
-        await ending_without_a_call.stop_tampered(core, request)
-        return
     core.crash_point("execution.before_claim")
-    work = await _claim(core, request_id, approval_holds=answer is None)
-    if work is None:
-        return
-    core.crash_point("execution.claimed")
-    async with _lease_kept(core, work.request):
-        answered = await _call(core, work)
-    core.crash_point("execution.answered")
-    await _finish(core, work, answered)
+    partner = presend_checks.partner_of(core, request)
+    with await partner.place(Lane.MONEY) as place:
+        work = await _claim(core, request, answer, partner.at(place))
+        if work is None:
+            return
+        core.crash_point("execution.claimed")
+        async with _lease_kept(core, work.request):
+            answered = await _call(core, work)
+            in_doubt = work.request.outcome_unknown
+            outcome = work.operation.in_its_words(answered.outcome, in_doubt=in_doubt)
+            answered = replace(answered, outcome=outcome)
+            core.crash_point("execution.answered")
+            await _finish(core, work, answered)
     core.crash_point("execution.finished")
     if answered.outcome.finding is Finding.SUCCEEDED:
         await _refresh_card(core, work, answered)
@@ -102,108 +114,101 @@ async def _refresh_card(core: Core, work: _Work, answered: _Answered) -> None:
         log.info("execution.card_not_read", extra={"request": work.request.id, "error": str(error)})
 
 
-async def _may_repeat(core: Core, request: Request) -> presend_checks.Answer:
-    """None while the approval and the facts still allow a repeat that may be the first to arrive."""
-    answer = await presend_checks.repeat(core, request)
-    if answer is None and await _superseded(core, request):
-        return presend_checks.Later("A newer request on the same target was approved.")
-    return answer
-
-
-async def _superseded(core: Core, request: Request) -> bool:
-    kinds = core.kinds[request.kind].handling.superseded_by
-    if not kinds or request.approved_at is None:
-        return False
-    async with core.store.read() as tx:
-        others = await requests.find(tx, subject=request.subject, limit=50)
-    same = (o for o in others if o.kind in kinds and o.program == request.program)
-    return any(o.approved_at is not None and o.approved_at > request.approved_at for o in same)
-
-
-async def _hold_back(
-    core: Core, request: Request, answer: presend_checks.Stop | presend_checks.Later
-) -> None:
-    """Nothing is sent: the request ends, or is tried again in a moment while its approval is valid."""
+async def _claim(
+    core: Core, seen: Request, answer: presend_checks.Answer, partner: PartnerClient
+) -> _Work | None:
+    """The last look and the claim, in one transaction. `answer` is what was found before, of `seen` as it then was."""
+    if core.closing.is_set():
+        return None
     async with core.store.begin() as tx:
-        current = await requests.get(tx, request.id)
-        if current is None or current.version != request.version:
-            return
-        if isinstance(answer, presend_checks.Later):
-            await requests.touch(
-                tx, current, due_at=tx.now + presend_checks.RETRY_AFTER, outcome_text=answer.text
-            )
-            return
-        await close(tx, core, current, answer.event, "system:execution", answer.text)
-        if answer.alarm:
-            await effect_writer.write(tx, core, request, effects.of_tampering(request))
-
-
-async def _claim(core: Core, request_id: str, *, approval_holds: bool) -> _Work | None:
-    async with core.store.begin() as tx:
-        before = await requests.get(tx, request_id)
-        if before is not None and await _waits_its_turn(tx, core, before):
+        stopped = await programs.stopped(tx, seen.program)
+        before = await requests.get(tx, seen.id)
+        if before is None or before.version != seen.version:
+            return None  # decided on, or taken up by another process, since it was looked at
+        may_send = stopped.sends(core.kinds[before.kind].endpoint)
+        if stopped.by_key or (not may_send and before.state is State.APPROVED):
+            return None  # stopped since it was looked at: nothing leaves
+        answer = answer or await presend_checks.last_look(tx, core, before)
+        if isinstance(answer, presend_checks.Stop) and answer.alarm and before.state is not State.APPROVED:
+            await ending_without_a_call.stop_tampered(tx, core, before)
             return None
-        held = before is not None and await pauses.of(tx, before.program) is not None
-        if held and before is not None and before.state is State.APPROVED:
-            return None  # paused since it was looked at: nothing leaves
-        request = await requests.claim(tx, request_id, owner=core.owner, lease_s=core.lease_s)
-        if request is None or before is None:
+        if answer is not None and before.state is State.APPROVED:
+            await _held_back(tx, core, before, answer)
+            return None
+        request = await requests.claim(
+            tx, seen.id, owner=core.owner, lease_s=core.lease_s, version=before.version
+        )
+        if request is None:
             return None
         operation = presend_checks.operation_of(core, request)
-        history = planning.History.of(await attempts.of(tx, request_id), operation.endpoint)
+        history = planning.History.of(await attempts.of(tx, seen.id), operation.endpoint)
         if history.last_doubt_at is not None and not request.outcome_unknown:
             request = await requests.touch(tx, request, outcome_unknown=True)
         # What may not be repeated is only looked at as soon as anybody could doubt what the call did.
-        approval_holds = approval_holds and (operation.handling.repeats or history.last_doubt_at is None)
-        step = planning.next_step(request, history, tx.now, approval_holds=approval_holds)
-        if held:
-            step = planning.Step.LOOK  # a pause stops sending, and nothing else
-        attempt = await attempts.start(tx, request, step.value)
+        approval_holds = answer is None and (operation.handling.repeats or history.last_doubt_at is None)
+        is_urgent = operation.handling.is_urgent
+        step = planning.next_step(
+            request, history, tx.now, approval_holds=approval_holds, is_urgent=is_urgent
+        )
+        # A pause stops sending, and nothing else.
+        body = None if not may_send or step is planning.Step.LOOK else await _frozen_body(tx, request)
+        attempt = await attempts.start(tx, request, (planning.Step.LOOK if body is None else step).value)
         await effect_writer.write(tx, core, request, effects.of_claim(before, attempt))
-    return _Work(request, operation, attempt, history, approval_holds)
+    return _Work(request, operation, attempt, history, approval_holds, partner, body)
 
 
-async def _waits_its_turn(tx: Tx, core: Core, request: Request) -> bool:
-    """Of a kind that goes alone, and another one is under way: put off until that one is settled."""
-    if request.state is not State.APPROVED or not core.kinds[request.kind].handling.alone:
-        return False
-    under_way = await requests.find(tx, states=(State.EXECUTING, State.UNRESOLVED), subject=request.subject)
-    others = [other.id for other in under_way if other.program == request.program]
-    if others:
-        text = f"It waits for {', '.join(others)}, which is under way."
-        await requests.touch(tx, request, due_at=tx.now + presend_checks.RETRY_AFTER, outcome_text=text)
-    return bool(others)
+async def _frozen_body(tx: Tx, request: Request) -> bytes | None:
+    """None where it is gone or was tampered with: then it can only be looked up."""
+    try:
+        return (await requests.frozen(tx, request.id)).body
+    except (CannotOpen, Purged):
+        return None
+
+
+async def _hold_back(core: Core, seen: Request, answer: presend_checks.Stop | presend_checks.Later) -> None:
+    """As found before the last look; nothing where it changed since it was `seen`."""
+    async with core.store.begin() as tx:
+        current = await requests.get(tx, seen.id)
+        if current is not None and current.version == seen.version:
+            await _held_back(tx, core, current, answer)
+
+
+async def _held_back(
+    tx: Tx, core: Core, request: Request, answer: presend_checks.Stop | presend_checks.Later
+) -> None:
+    """Nothing is sent: the request ends, or is tried again in a moment while its approval is valid."""
+    if isinstance(answer, presend_checks.Later):
+        due_at = tx.now + presend_checks.RETRY_AFTER
+        held = await requests.touch(tx, request, due_at=due_at, outcome_text=answer.text)
+        if core.kinds[held.kind].handling.is_urgent:
+            await effect_writer.write(tx, core, held, effects.of_holding_back(held))
+        return
+    await close(tx, core, request, answer.event, "system:execution", answer.text)
+    if answer.alarm:
+        await effect_writer.write(tx, core, request, effects.of_tampering(request))
 
 
 async def _call(core: Core, work: _Work) -> _Answered:
-    """The foreign call. Raises nothing the API or its absence could cause."""
-    if work.attempt.purpose == planning.Step.LOOK:
+    """The foreign call. Raises nothing the API or its absence could cause.
+
+    Nothing is awaited between the claim's commit and the call itself.
+    """
+    if work.body is None:
         return await _look(core, work, None)
-    async with core.store.read() as tx:
-        try:
-            body = (await requests.frozen(tx, work.request.id)).body
-        except (CannotOpen, Purged):
-            return await _look(core, work, None)
+    if core.clock.now() >= work.attempt.sent_at + STALE_AFTER:
+        # This process stood still since its last look, and others may have acted: it is looked at anew.
+        return _Answered(Outcome(Finding.NOTHING_YET, _STOOD_STILL), finding=Finding.NOTHING_YET.value)
     try:
-        outcome = await work.operation.send(core.partners[work.request.program], work.request.key, body)
+        outcome = await work.operation.send(work.partner, work.request.key, work.body)
         answered = _Answered(outcome, status=200, finding=outcome.finding.value)
     except PartnerError as error:
-        work = _with_lost_exchanges(work, error)
         outcome = work.operation.judge(error, outcome_unknown=work.request.outcome_unknown)
         if outcome.finding is Finding.HELD:
-            await programs.pause(core, work.request.program, error)
+            await programs.key_refused(core, work.request.program, error)
         answered = _Answered(outcome, error.status, error.code, error.certainty.value, outcome.finding.value)
     if outcome.finding is Finding.EVIDENCE:
         return await _look(core, work, answered)
     return answered
-
-
-def _with_lost_exchanges(work: _Work, error: PartnerError) -> _Work:
-    """The client repeated within this call: what came before the last answer may have happened."""
-    if not error.earlier_in_doubt:
-        return work
-    history = replace(work.history, last_doubt_at=work.attempt.sent_at)
-    return replace(work, request=replace(work.request, outcome_unknown=True), history=history)
 
 
 async def _look(core: Core, work: _Work, answered: _Answered | None) -> _Answered:
@@ -212,9 +217,7 @@ async def _look(core: Core, work: _Work, answered: _Answered | None) -> _Answere
     refused = answered.outcome if answered else None
     base = answered or _Answered(Outcome(Finding.UNKNOWN, ""))
     try:
-        look = await work.operation.look(
-            core.partners[request.program], request.key, request.first_sent_at or now
-        )
+        look = await evidence.look(core, request, work.operation, work.partner)
     except PartnerError as error:
         text = "The outcome is not known yet, and the API could not be read to find out. Do not repeat this."
         return replace(
@@ -230,7 +233,7 @@ async def _look(core: Core, work: _Work, answered: _Answered | None) -> _Answere
         history=history,
         refused=refused,
         approval_holds=work.approval_holds,
-        outdated=planning.is_outdated(request, now),
+        outdated=planning.is_outdated(request, now, is_urgent=work.operation.handling.is_urgent),
         now=now,
     )
     facts = {**(refused.facts if refused else {}), **look.facts}
@@ -238,13 +241,34 @@ async def _look(core: Core, work: _Work, answered: _Answered | None) -> _Answere
 
 
 async def _finish(core: Core, work: _Work, answered: _Answered) -> None:
-    """Write the outcome under our fence; a claim that was taken over writes nothing."""
+    """Write the outcome, again where the database refuses: what was answered is known here alone."""
+    for pause_s in FINISH_PAUSES_S:
+        try:
+            await _write_outcome(core, work, answered)
+        except Exception:  # busy, away, or this one the victim of a deadlock: nothing of it was written
+            log.exception("execution.outcome_not_written", extra={"request": work.request.id})
+            await core.clock.sleep(pause_s)
+        else:
+            return
+    await _write_outcome(core, work, answered)
+
+
+async def _write_outcome(core: Core, work: _Work, answered: _Answered) -> None:
+    """Under our fence; a claim that was taken over writes no outcome, and keeps a secret all the same."""
     outcome = answered.outcome
     async with core.store.begin() as tx:
+        of_kind = work.operation.effects(outcome)
         made = _with_answer(await attempts.of(tx, work.request.id), work, answered)
         history = planning.History.of(made, work.operation.endpoint)
-        readable = not (outcome.finding is Finding.UNRESOLVED and answered.finding == "unproven")
-        change = planning.after(outcome, work.request, history, tx.now, readable=readable)
+        unreadable = answered.finding in (Evidence.UNPROVEN, Evidence.UNSEEN, Evidence.HALF_DONE)
+        change = planning.after(
+            outcome,
+            work.request,
+            history,
+            tx.now,
+            readable=not (outcome.finding is Finding.UNRESOLVED and unreadable),
+            is_urgent=work.operation.handling.is_urgent,
+        )
         # Read from the facts as they are stored, so that a later reading of the same says the same.
         facts = dict(outcome.facts) or work.request.outcome
         progress = work.operation.progress(facts or {}) if change.event is Event.SUCCEED else None
@@ -262,6 +286,9 @@ async def _finish(core: Core, work: _Work, answered: _Answered) -> None:
         )
         if request is None:
             log.warning("execution.fenced", extra={"request": work.request.id, "fence": work.request.fence})
+            # The API gives it once, and whoever took over cannot ask for it again.
+            secrets = [effect for effect in of_kind if isinstance(effect, SealSecret)]
+            await effect_writer.write(tx, core, work.request, secrets)
             return
         await attempts.answer(
             tx,
@@ -273,7 +300,6 @@ async def _finish(core: Core, work: _Work, answered: _Answered) -> None:
             detail=outcome.text[:500],
         )
         sent = effects.Sent(made, core.partners[request.program].key_prefix)
-        of_kind = work.operation.effects(outcome)
         found = effects.of_outcome(request, change.event, outcome, sent=sent, of_kind=of_kind)
         await effect_writer.write(tx, core, request, found)
         card_id = work.operation.changed_card(outcome)
@@ -295,29 +321,30 @@ def _with_answer(made: list[Attempt], work: _Work, answered: _Answered) -> list[
 
 @asynccontextmanager
 async def _lease_kept(core: Core, request: Request) -> AsyncIterator[None]:
-    """Renew the lease every third of it from this loop: a stalled loop loses it, as it should."""
+    """Renew the lease every third of it from this loop: a stalled loop loses it, as it should.
 
-    async def renew() -> None:
-        while True:
-            await core.clock.sleep(core.lease_s / 3)
-            async with core.store.begin() as tx:
-                held = await requests.renew(
-                    tx, request.id, owner=core.owner, fence=request.fence, lease_s=core.lease_s
-                )
-            if not held:
-                log.warning("execution.lease_lost", extra={"request": request.id})
-                return
-
-    task = asyncio.create_task(renew())
+    A renewal that fails is tried again, and takes nothing from what goes on inside: an answer of the API that is
+    on its way, with the only copy of a secret perhaps, is worth more than the lease.
+    """
+    task = asyncio.create_task(_keep_lease(core, request))
     try:
         yield
     finally:
         task.cancel()
-        with suppress(asyncio.CancelledError):
-            await task
+        await asyncio.wait({task})
 
 
-async def due(core: Core) -> list[str]:
-    """Ids to execute, repeat or reconcile now."""
-    async with core.store.read() as tx:
-        return await requests.due(tx)
+async def _keep_lease(core: Core, request: Request) -> None:
+    held, pause_s = True, core.lease_s / 3
+    while held:
+        await core.clock.sleep(pause_s)
+        try:
+            async with core.store.begin() as tx:
+                held = await requests.renew(
+                    tx, request.id, owner=core.owner, fence=request.fence, lease_s=core.lease_s
+                )
+            pause_s = core.lease_s / 3
+        except Exception:  # a database that is busy or away; without it nobody else can take over either
+            log.exception("execution.lease_not_renewed", extra={"request": request.id})
+            pause_s = core.lease_s / 6
+    log.warning("execution.lease_lost", extra={"request": request.id})

@@ -6,36 +6,55 @@ import logging
 from datetime import timedelta
 
 from bot.domain.alerts import people_alerts
-from bot.domain.errors import CountersignError
+from bot.domain.errors import CountersignError, Stale
 from bot.domain.requests import Event, Request, State
+from bot.operations import Look
 from bot.outcomes import Evidence, effects, timing
 from bot.partner.errors import PartnerError
-from bot.services import alerts, outbox_messages, people
+from bot.services import alerts, audit, outbox_messages, people
 from bot.services.core import Core
-from bot.services.execution import effect_writer, presend_checks
+from bot.services.execution import effect_writer, evidence, presend_checks
 from bot.services.operators import delegations
+from bot.services.requests import note, resolved_as
 from storage.events import relay, webhook_secrets
-from storage.requests import drafts, requests
+from storage.requests import attempts, drafts, requests
+from storage.transaction import Tx
 
 log = logging.getLogger("countersign.upkeep")
+# So many rows of the ledger are ten calls of the API.
+_WORTH_KEEPING = 1_000
 DRAFTS_KEPT_FOR = timedelta(hours=1)
 
 
 async def purge(core: Core) -> None:
     """Private details that are no longer needed go, in the file's log as well."""
-    async with core.store.begin() as tx:
+    async with core.store.read() as tx:
         ids = await requests.purge_due(tx, unresolved_after=timing.PRIVATE_KEPT_FOR)
-        for request_id in ids:
-            await requests.purge(tx, request_id)
-            request = await requests.get(tx, request_id)
-            if request is not None and request.state is State.UNRESOLVED:
-                await requests.touch(tx, request, needs_person=True)
-                await outbox_messages.card(tx, core, request)
+    for request_id in ids:
+        async with core.store.begin() as tx:
+            await _purge_one(tx, core, request_id)
+    async with core.store.begin() as tx:
         dropped = await drafts.drop_old(tx, older_than=DRAFTS_KEPT_FOR)
-        dropped += await webhook_secrets.drop_old(tx)
+        secrets = await webhook_secrets.drop_old(tx)
+        for program, version in secrets:
+            body = {"version": version}
+            await audit.record(tx, core, effects.UPKEEP, "webhook.secret_dropped", f"program:{program}", body)
+        dropped += len(secrets)
         dropped += await relay.drop_old(tx)
     if ids or dropped:
         await core.store.checkpoint()
+
+
+async def _purge_one(tx: Tx, core: Core, request_id: str) -> None:
+    await requests.purge(tx, request_id)
+    request = await requests.get(tx, request_id)
+    if request is None:
+        return
+    asks = request.state is State.UNRESOLVED
+    if asks:
+        request = await requests.touch(tx, request, needs_person=True)
+        await outbox_messages.card(tx, core, request)
+    await note(tx, core, request, effects.UPKEEP, "request.purged", {"needs_person": asks})
 
 
 async def sweep_late_landings(core: Core) -> None:
@@ -50,20 +69,64 @@ async def sweep_late_landings(core: Core) -> None:
 
 
 async def _look_again(core: Core, request: Request) -> None:
-    operation = presend_checks.operation_of(core, request)
     try:
-        look = await operation.look(
-            core.partners[request.program], request.key, request.first_sent_at or request.created_at
-        )
+        operation = presend_checks.operation_of(core, request)
+        look = await evidence.look(core, request, operation, core.partners[request.program])
     except PartnerError as error:
         log.warning("upkeep.not_looked_up", extra={"request": request.id, "error": str(error)})
         return
-    if look.evidence not in (Evidence.DONE, Evidence.DEBITED):
+    try:
+        async with core.store.begin() as tx:
+            if look.evidence in (Evidence.DONE, Evidence.DEBITED, Evidence.HALF_DONE):
+                await _landed(tx, core, request, look)
+            elif (
+                look.facts.get("ledger_rows", 0)
+                > (request.outcome or {}).get("ledger_rows", 0) + _WORTH_KEEPING
+            ):
+                # Nothing is new but how far was read, so that the next look need not read it again.
+                await requests.touch(tx, request, outcome={**(request.outcome or {}), **look.facts})
+    except Stale:
+        log.info("upkeep.moved_meanwhile", extra={"request": request.id})  # looked up again the next time
+
+
+async def _landed(tx: Tx, core: Core, request: Request, look: Look) -> None:
+    """It was not without effect: done, or reopened where money moved and no more is proved.
+
+    What two people have said is never overturned by a reading: they are told, once.
+    """
+    facts = dict(look.facts)
+    if await resolved_as(tx, request) is not None:
+        if (request.outcome or {}).get("contradicted_by") == look.evidence.value:
+            return
+        facts = {**(request.outcome or {}), **facts, "contradicted_by": look.evidence.value}
+        touched = await requests.touch(tx, request, outcome=facts)
+        text = (
+            f"Two people said that {request.id} failed, and that stands. The API shows otherwise: {look.text}"
+        )
+        await effect_writer.write(tx, core, touched, effects.of_contradiction(touched, text))
         return
-    async with core.store.begin() as tx:
+    if look.evidence is Evidence.DONE:
         text = f"It landed late, after it was given up as failed. {look.text}"
-        moved = await requests.move(tx, request, Event.LAND_LATE, outcome_text=text, outcome=dict(look.facts))
+        moved = await requests.move(tx, request, Event.LAND_LATE, outcome_text=text, outcome=facts)
         await effect_writer.write(tx, core, moved, effects.of_late_landing(moved))
+        return
+    text = (
+        f"It was given up as failed, and a call of it arrived after that. {look.text} Do not repeat this: its key is"
+        " not sent any more, and two people have to say how it ended if no reading shows it."
+    )
+    moved = await requests.move(
+        tx,
+        request,
+        Event.REOPEN,
+        outcome_text=text,
+        outcome=facts,
+        needs_person=True,
+        due_at=tx.now + timing.RECONCILE_EVERY,
+        finished_at=None,
+        key_expires_at=tx.now,  # a key of what was once called failed is never sent again
+    )
+    sent = effects.Sent(await attempts.of(tx, request.id), core.partners[request.program].key_prefix)
+    await effect_writer.write(tx, core, moved, effects.of_reopening(moved, sent=sent))
 
 
 async def check_policy(core: Core) -> None:

@@ -11,7 +11,7 @@ from bot.domain.errors import LookupFailed
 from bot.domain.ids import short_code
 from bot.domain.requests import Request, State
 from bot.services import message_kinds as kinds
-from bot.services.alerts import funding_rules
+from bot.services.alerts import funding_rules, urgent_rules
 from bot.services.alerts import view_models as alert_view_models
 from bot.services.cards import details_link
 from bot.services.core import Core
@@ -100,8 +100,9 @@ async def _requester_notice(core: Core, request_id: str, body: Body) -> DirectVi
         actor = str(body.get("actor", ""))
         deciders = tuple(d.actor for d in await decisions.of(tx, found.id))
         paused = await programs.why_paused(tx, found.program)
+        waiting = tuple(await urgent_rules.waiting_of(tx, found))
         found = await with_new_card(tx, found)
-        return DirectView(found, short_code(found.digest), actor, None, deciders, paused)
+        return DirectView(found, short_code(found.digest), actor, None, deciders, paused, waiting)
 
 
 async def _details_link(core: Core, request_id: str, _body: Body) -> LinkView | None:

@@ -13,6 +13,7 @@ from bot.domain.time import Period
 from bot.partner.ratelimit import Lane
 from bot.services.core import Core
 from bot.services.money import float_history
+from bot.services.operators import programs
 from bot.view_models import FloatView, RunwayView
 from storage.cards import api_snapshots, history
 from storage.requests import requests
@@ -97,8 +98,12 @@ async def _runway(
 
 
 async def read_account(core: Core, program: str, *, lane: Lane = Lane.PEOPLE) -> api_snapshots.Reading:
-    """GET /me, kept as the program's last reading and in its history. Raises PartnerError."""
+    """GET /me, kept as the program's last reading and in its history.
+
+    Raises PartnerError; OtherAccount, which has stopped sending, where the key is of another account than before.
+    """
     me = await core.partners[program].me(lane=lane)
+    await programs.require_same_account(core, program, me.partner.id)
     value: dict[str, Any] = {
         "balance_usd": str(me.float.balance_usd),
         "available_usd": str(me.float.available_usd),

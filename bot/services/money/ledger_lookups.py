@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
+from contextlib import aclosing
+from typing import Any, cast
 
 from bot.domain.events import LedgerLine, LedgerReport
 from bot.domain.money import Known, ledger_text
 from bot.domain.time import Period
 from bot.partner import models
-from bot.partner.calls import account as account_calls
-from bot.partner.calls.pages import PAGE
-from bot.partner.certainty import unanswered
 from bot.partner.client import PartnerClient
-from bot.partner.errors import LedgerMoving
 from bot.partner.ratelimit import Lane
 from bot.services.core import Core
 from storage.cards import cards
@@ -20,8 +18,6 @@ from storage.requests import request_search
 
 MOST_ROWS = 2_000
 """Twenty calls of the API; an export reads them all."""
-# So many pages in a row that hold nothing but what came in meanwhile.
-_CHASED = 5
 
 
 async def ledger(core: Core, period: Period, *, program: str) -> LedgerReport:
@@ -39,37 +35,12 @@ async def ledger(core: Core, period: Period, *, program: str) -> LedgerReport:
 async def movements(
     partner: PartnerClient, period: Period, *, lane: Lane = Lane.PEOPLE
 ) -> AsyncIterator[models.LedgerEntry]:
-    """The movements of a period as of the first call, the newest first, each once.
-
-    Rows have no id, and a new one pushes all others down a place. Counted from the old end they keep their
-    places, so what a page shows again is passed over by its place, and nothing is missed.
-    """
-    number, total, given, idle = 1, 0, 0, 0
-    while True:
-        page = await partner.ledger(number, PAGE, lane=lane)
-        if number == 1 and not given:
-            total = page.total
-        if not page.rows:
-            return
-        arrived, before = page.total - total, given
-        for place, entry in enumerate(page.rows, (number - 1) * PAGE):
-            if place < arrived + given:
-                continue
-            given += 1
-            if entry.created_at < period.since:
-                return
+    """The movements of a period as of the first call, the newest first, each once. Raises LedgerMoving."""
+    rows = cast(Any, partner.ledger_entries(since=period.since, lane=lane))
+    async with aclosing(rows) as entries:  # may be left early, so it is closed
+        async for entry in entries:
             if entry.created_at in period:
                 yield entry
-        idle = 0 if given > before else idle + 1
-        if arrived < 0 or idle > _CHASED:
-            raise _moving("the ledger changed faster than it could be read")
-        if given >= total:
-            return
-        number = (arrived + given) // PAGE + 1
-
-
-def _moving(why: str) -> LedgerMoving:
-    return LedgerMoving(why, operation=account_calls.LEDGER, certainty=unanswered(account_calls.LEDGER))
 
 
 async def explained(core: Core, entries: Sequence[models.LedgerEntry]) -> tuple[LedgerLine, ...]:

@@ -20,7 +20,7 @@ from bot.services.core import Core
 from bot.services.operators import confirmations
 from bot.services.operators import programs as program_pauses
 from bot.services.people import Role, Roles
-from storage.operators import Pause, pauses, programs
+from storage.operators import Pause, held_endpoints, pauses, programs
 from storage.requests import Consent, requests
 from storage.requests import confirmations as consent_rows
 from storage.transaction import Tx
@@ -72,48 +72,56 @@ async def resume(core: Core, slack_id: str, named: Sequence[str]) -> list[str]:
     await confirmations.expire_due(core)
     async with core.store.read() as tx:
         paused = [p for p in await pauses.all(tx) if p.program in named]
-        asked = {p.program: await consent_rows.open_one(tx, RESUME, p.program) for p in paused}
+        held = {p.program: program_pauses.sentence(p) for p in paused}
+        for program in sorted(set(named) - {p.program for p in paused}):
+            if why := await program_pauses.why_held(tx, program):
+                held[program] = why
+        asked = {name: await consent_rows.open_one(tx, RESUME, name) for name in held}
         no_key = {p.name for p in await programs.all(tx) if p.is_paused and p.name in named}
-    if not paused and no_key:
+    if not held and no_key:
         raise NotFound(
             f"Nobody paused {', '.join(sorted(no_key))}: the API does not take the key. It goes on by itself within a"
             " minute of a key that works; see the alert."
         )
-    if not paused:
+    if not held:
         raise NotFound(f"Nobody paused {' or '.join(named)}. Nothing was changed.")
     said = []
-    for one in paused:
-        known = asked[one.program]
+    for program, why in held.items():
+        known = asked[program]
         if known is not None and known.asked_by != actor.id:
             said.append(await confirmations.give(core, ACT, known.id, actor.id))
         else:
-            said.append(await _ask(core, one, actor))
+            said.append(await _ask(core, program, why, actor))
     return said
 
 
-async def _ask(core: Core, one: Pause, actor: Actor) -> str:
+async def _ask(core: Core, program: str, why: str, actor: Actor) -> str:
     async with core.store.begin() as tx:
         consent = await confirmations.ask(
             tx,
             core,
             ACT,
             actor,
-            subject=one.program,
+            subject=program,
             terms={},
-            facts={"program": one.program, "pause": program_pauses.sentence(one)},
+            facts={"program": program, "pause": why},
         )
     if consent is None:
-        return f"You asked to resume {one.program} already. Another approver or admin has to confirm it."
-    return f"Asked. Another approver or admin has to confirm it before anything is sent to {one.program}."
+        return f"You asked to resume {program} already. Another approver or admin has to confirm it."
+    return f"Asked. Another approver or admin has to confirm it before anything is sent to {program}."
 
 
 async def _resumed(tx: Tx, core: Core, consent: Consent, actor: Actor) -> str:
     program = consent.subject
-    if not await pauses.drop(tx, program):
+    held = await held_endpoints.of(tx, program)
+    for one in held:
+        await program_pauses.release(tx, core, program, one.endpoint, by=actor.id)
+    if not await pauses.drop(tx, program) and not held:
         return f"Sending to {program} was not paused any more."
     body = {"reason": f"asked by {consent.asked_by}"}
     await audit.record(tx, core, actor.id, "program.write_resumed", f"program:{program}", body)
     await alerts.resolve(tx, core, people_alerts.PAUSED.condition(program), actor=actor.id)
+    await requests.due_at_once(tx, program)
     await _redraw(tx, core, program)
     return f"Sending to {program} goes on: {consent.asked_by_name} asked, {actor.name} confirmed."
 

@@ -1,19 +1,84 @@
-"""Programs and their keys: paused when the API does not take the key, running again when it does.
+"""Programs and their keys: what the API does not take is held, and goes on when it does; another account is not served.
 
-That somebody stopped sending (`bot.services.operators.pausing`) is another pause, which only people end.
+One rule for every call, whoever makes it. A 401 is about the key: nothing is sent to the program until the key
+works. A 403 is about one endpoint that the key may not call: what has to be sent through it waits, and nothing else
+does. That somebody stopped sending (`bot.services.operators.pausing`) is another pause, which only people end.
 """
 
 from __future__ import annotations
 
+import re
+from collections.abc import Collection
+from dataclasses import dataclass
+
 from bot.domain.alerts import account_alerts
-from bot.partner.errors import Forbidden, PartnerError
+from bot.domain.errors import Paused
+from bot.domain.requests import State
+from bot.operations import asking
+from bot.partner.client import ENDPOINTS
+from bot.partner.endpoints import Endpoint
+from bot.partner.errors import Forbidden, PartnerError, Unauthorized
 from bot.services import alerts, audit
 from bot.services.core import Core
-from storage.operators import Pause, pauses, programs
+from storage.operators import Pause, held_endpoints, pauses, programs
+from storage.requests import requests
 from storage.transaction import Tx
 
-# After a 403 a key must have both before it is trusted again, or each request would pause the program anew.
+# The API's message names the scope that is missing [Authentication 3]. Where it does not, a key that has both of
+# these may do whatever this bot sends.
+_SCOPE = re.compile(r"\b[a-z]+:[a-z]+\b")
 _WRITE_SCOPES = frozenset({"cards:write", "users:write"})
+_BY = "system:execution"
+
+
+OTHER_ACCOUNT, NOT_READ = "OTHER_ACCOUNT", "ACCOUNT_NOT_READ"
+"""Why a program is paused, besides the codes of the API: whose account its key is of is wrong, or not known yet."""
+_CAUSES = {
+    OTHER_ACCOUNT: "its key belongs to another account than before",
+    NOT_READ: "its account could not be read at the start, so nobody knows yet whose the key is",
+}
+_NO_KEY = "the API does not take the key"
+
+
+class OtherAccount(Paused):
+    """The key of a program is of another account than the program is tied to."""
+
+    reason = "other_account"
+
+
+async def require_same_account(core: Core, program: str, partner_id: str) -> None:
+    """`partner_id` is what GET /me said just now. Another account than before stops sending, with one alert.
+
+    Raises OtherAccount.
+    """
+    async with core.store.read() as tx:
+        known = await programs.get(tx, program)
+    if known is not None and known.partner_id == partner_id:
+        return
+    async with core.store.begin() as tx:
+        if await programs.learn_partner_id(tx, program, partner_id):
+            return
+        if known is None or known.paused_reason != OTHER_ACCOUNT:
+            await programs.unpause(tx, program)
+            await programs.pause(tx, program, OTHER_ACCOUNT)
+            about = f"program:{program}"
+            await audit.record(tx, core, "system:poller", "program.paused", about, reason_code=OTHER_ACCOUNT)
+            await alerts.resolve(tx, core, account_alerts.KEY_TROUBLE.condition(program))
+            said = account_alerts.ACCOUNT_CHANGED.says(program=program)
+            condition = account_alerts.ACCOUNT_CHANGED.condition(program)
+            await alerts.raise_(tx, core, said, condition=condition, subject=program)
+    raise OtherAccount(
+        f"The key of {program} belongs to another account than before, so nothing of it is shown or sent. Set the key"
+        " of the known account, or use another program name for another account."
+    )
+
+
+async def key_refused(core: Core, program: str, error: PartnerError) -> None:
+    """The API refused a call for its key: hold what this is about, with one alert. Nothing for another error."""
+    if isinstance(error, Unauthorized):
+        await pause(core, program, error)
+    elif isinstance(error, Forbidden):
+        await _hold(core, program, error)
 
 
 async def pause(core: Core, program: str, error: PartnerError) -> None:
@@ -21,40 +86,114 @@ async def pause(core: Core, program: str, error: PartnerError) -> None:
     async with core.store.begin() as tx:
         if not await programs.pause(tx, program, error.code or "UNAUTHORIZED"):
             return
-        by, subject = "system:execution", f"program:{program}"
-        await audit.record(tx, core, by, "program.paused", subject, reason_code=error.code or "")
-        refusal = error.message if isinstance(error, Forbidden) else None
-        said = account_alerts.key_trouble(program, refusal=refusal)
+        subject = f"program:{program}"
+        await audit.record(tx, core, _BY, "program.paused", subject, reason_code=error.code or "")
+        condition = account_alerts.KEY_TROUBLE.condition(program)
         await alerts.raise_(
-            tx, core, said, condition=account_alerts.KEY_TROUBLE.condition(program), subject=program
+            tx, core, account_alerts.key_trouble(program), condition=condition, subject=program
         )
 
 
+async def _hold(core: Core, program: str, error: Forbidden) -> None:
+    """Send nothing through this endpoint until its key may call it."""
+    endpoint = error.operation.value
+    async with core.store.begin() as tx:
+        if not await held_endpoints.put(tx, program, endpoint, error.message):
+            return
+        await audit.record(tx, core, _BY, "endpoint.held", f"program:{program}", {"endpoint": endpoint})
+        said = account_alerts.SCOPE.says(program=program, endpoint=endpoint, error=error.message)
+        condition = account_alerts.SCOPE.condition(program, endpoint)
+        await alerts.keep(tx, core, said, condition=condition, subject=program, facts={"program": program})
+
+
+async def release(tx: Tx, core: Core, program: str, endpoint: str, *, by: str = _BY) -> None:
+    """Go on sending through this endpoint: its key may call it, or somebody wants to find out."""
+    if await held_endpoints.drop(tx, program, endpoint):
+        await requests.due_at_once(tx, program)
+        await audit.record(tx, core, by, "endpoint.released", f"program:{program}", {"endpoint": endpoint})
+        await alerts.resolve(tx, core, account_alerts.SCOPE.condition(program, endpoint), actor=by)
+        tx.after_commit(lambda: core.carrier.wake(""))
+
+
 async def probe_paused(core: Core) -> None:
-    """Ask each paused program for its account with the key; running again when it answers."""
+    """Ask each program that is held for its account with the key, and let go what the key may do again."""
     async with core.store.read() as tx:
-        paused = [p for p in await programs.all(tx) if p.paused_reason and p.name in core.partners]
-    for program in paused:
+        paused = {p.name for p in await programs.all(tx) if p.is_paused}
+        held = {name: await held_endpoints.of(tx, name) for name in core.partners}
+    for program, partner in core.partners.items():
+        if program not in paused and not held[program]:
+            continue
         try:
-            me = await core.partners[program.name].me()
-        except PartnerError:
-            continue
-        if program.paused_reason == "FORBIDDEN" and not set(me.key.scopes) >= _WRITE_SCOPES:
-            continue
-        await resume(core, program.name)
+            me = await partner.me()
+            await require_same_account(core, program, me.partner.id)
+            scopes = me.key.scopes
+        except (PartnerError, OtherAccount):
+            scopes = None
+        if program in paused and scopes is not None:
+            await resume(core, program)
+        async with core.store.begin() as tx:
+            for one in held[program]:
+                is_over = await _nothing_waits_for(tx, core, one)
+                if is_over or (scopes is not None and _may_call(scopes, one.message)):
+                    await release(tx, core, program, one.endpoint)
+
+
+def _may_call(scopes: Collection[str], refusal: str) -> bool:
+    needed = set(_SCOPE.findall(refusal)) or _WRITE_SCOPES
+    return needed <= set(scopes)
+
+
+async def _nothing_waits_for(tx: Tx, core: Core, held: held_endpoints.HeldEndpoint) -> bool:
+    """Every request that would be sent through it has ended; the next one finds out anew. Readings go on anyhow."""
+    endpoint = next((e for e in ENDPOINTS if e.value == held.endpoint), None)
+    kinds = asking(core.kinds, endpoint) if endpoint is not None else ()
+    if not kinds:
+        return False
+    states = (State.APPROVED, State.EXECUTING)
+    waiting = await requests.find(tx, states=states, kinds=kinds, each_row=True)
+    return not any(request.program == held.program for request in waiting)
+
+
+@dataclass(frozen=True, slots=True)
+class Stopped:
+    """What stands in the way of sending to a program.
+
+    `by_key`: the API does not take its key, so nothing can be called. `by_people`: somebody paused it, so nothing is
+    sent. `endpoints`: those that its key may not call.
+    """
+
+    by_key: bool
+    by_people: bool
+    endpoints: frozenset[str]
+
+    def sends(self, endpoint: Endpoint) -> bool:
+        """May something be sent through this endpoint?"""
+        return not (self.by_key or self.by_people or endpoint.value in self.endpoints)
+
+
+async def stopped(tx: Tx, program: str) -> Stopped:
+    """All of it at once. Where the caller writes, no pause begins before its transaction ends."""
+    by_people = await pauses.of(tx, program) is not None
+    found = await programs.get(tx, program)
+    endpoints = frozenset(held.endpoint for held in await held_endpoints.of(tx, program))
+    return Stopped(found is not None and found.is_paused, by_people, endpoints)
 
 
 async def resume(core: Core, program: str) -> None:
+    """The API takes the key again."""
     async with core.store.begin() as tx:
         if await programs.unpause(tx, program):
-            await audit.record(tx, core, "system:execution", "program.resumed", f"program:{program}")
-            await alerts.resolve(tx, core, account_alerts.KEY_TROUBLE.condition(program))
+            await requests.due_at_once(tx, program)
+            await audit.record(tx, core, _BY, "program.resumed", f"program:{program}")
+            for kind in (account_alerts.KEY_TROUBLE, account_alerts.ACCOUNT_CHANGED):
+                await alerts.resolve(tx, core, kind.condition(program))
+            tx.after_commit(lambda: core.carrier.wake(""))
 
 
 async def is_paused(core: Core, program: str) -> bool:
+    """The API does not take the program's key."""
     async with core.store.read() as tx:
-        found = await programs.get(tx, program)
-    return found is not None and found.paused_reason is not None
+        return (await stopped(tx, program)).by_key
 
 
 async def why_paused(tx: Tx, program: str) -> str:
@@ -65,8 +204,18 @@ async def why_paused(tx: Tx, program: str) -> str:
     known = await programs.get(tx, program)
     if known is not None and known.paused_at is not None:
         since = f"{known.paused_at:%Y-%m-%d %H:%M} UTC"
-        return f"Sending to {program} is paused since {since}: the API does not take the key."
+        cause = _CAUSES.get(known.paused_reason or "", _NO_KEY)
+        return f"Sending to {program} is paused since {since}: {cause}."
     return ""
+
+
+async def why_held(tx: Tx, program: str) -> str:
+    """Which calls its key may not make, in a sentence; empty where it may make all that were tried."""
+    held = await held_endpoints.of(tx, program)
+    if not held:
+        return ""
+    since = f"{min(one.since for one in held):%Y-%m-%d %H:%M} UTC"
+    return f"The key of {program} may not call {', '.join(one.endpoint for one in held)} since {since}."
 
 
 async def paused_now(core: Core, program: str) -> str:

@@ -9,6 +9,7 @@ from bot.services.requests.lifecycle import (
     FIRST_REMINDER,
     cancel,
     close,
+    existing,
     expire_due,
     note,
     remind_due,
@@ -16,7 +17,7 @@ from bot.services.requests.lifecycle import (
 )
 from bot.services.requests.request_lookups import Pending
 from bot.services.requests.signatures import has_its_body, has_its_digest
-from bot.services.requests.signed_decisions import approved_by, given
+from bot.services.requests.signed_decisions import approved_by, given, resolved_as
 
 __all__ = [
     "FIRST_REMINDER",
@@ -32,6 +33,7 @@ __all__ = [
     "cancel",
     "close",
     "drafts",
+    "existing",
     "expire_due",
     "given",
     "has_its_body",
@@ -42,6 +44,7 @@ __all__ = [
     "remind_due",
     "request_lookups",
     "resolve_card",
+    "resolved_as",
     "submit",
     "verification",
     "view_models",

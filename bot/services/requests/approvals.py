@@ -20,6 +20,7 @@ from bot.domain.errors import (
 from bot.domain.limits import never_approvable, require_room
 from bot.domain.people import APPROVAL_VALID_FOR, Actor, Standing
 from bot.domain.requests import (
+    TERMINAL,
     Decision,
     DecisionKind,
     Event,
@@ -31,8 +32,9 @@ from bot.domain.requests import (
     two_agree,
 )
 from bot.domain.visibility import may_see_form
-from bot.operations import read_reason
+from bot.operations import read_reason, urgency
 from bot.services import alerts, outbox_messages, people
+from bot.services.alerts import urgent_rules
 from bot.services.audit import audited_refusal
 from bot.services.core import Core
 from bot.services.requests import batch_approval, batch_rows
@@ -72,6 +74,7 @@ async def _approve(
     core: Core, request_id: str, actor: Actor, standing: Standing, shown_digest: str
 ) -> tuple[Request, Verdict]:
     async with core.store.begin() as tx:
+        await requests.lock_rows(tx, request_id)
         request = await existing(tx, request_id)
         batch_approval.refuse_row(request)
         earlier = await decisions.of(tx, request.id)
@@ -183,7 +186,7 @@ def _words_of(field: str, text: str) -> str:
 
 
 async def confirm(core: Core, request_id: str, slack_id: str) -> Request:
-    """The second person's word on a Freeze now, given afterwards."""
+    """The second person's word on what was done at once, given once it happened. Raises Stale before."""
     async with audited_refusal(core, slack_id, "request.confirm", f"request:{request_id}"):
         actor = await people.member(core, slack_id)
         standing = await people.standing(core)
@@ -192,6 +195,7 @@ async def confirm(core: Core, request_id: str, slack_id: str) -> Request:
             if not request.break_glass:
                 raise Stale(f"{request.id} has nothing to confirm.")
             people.require_second_person(core, actor, asked_by=request.requester, standing=standing)
+            require_happened(request)
             if any(d.kind is DecisionKind.CONFIRM for d in await decisions.of(tx, request.id)):
                 raise AlreadyDecided(f"{request.id} was confirmed already.")
             await decisions.insert(tx, signed(tx, core, request, DecisionKind.CONFIRM, actor))
@@ -200,6 +204,19 @@ async def confirm(core: Core, request_id: str, slack_id: str) -> Request:
             await outbox_messages.card(tx, core, request)
             await outbox_messages.line(tx, core, request, "confirmed", actor=actor.id)
             return request
+
+
+def require_happened(request: Request) -> None:
+    """Nobody confirms what has not happened. Raises Stale."""
+    if request.state is State.SUCCEEDED:
+        return
+    words = urgency.urgency_of(request.kind)
+    if request.state in TERMINAL or words is None:
+        raise Stale(f"{request.id} is {request.state}: there is nothing to confirm.")
+    word = words.not_yet[:1].lower() + words.not_yet[1:]
+    raise Stale(
+        f"{request.id} is {word}, so there is nothing to confirm. {words.perhaps} Confirm appears when it happened."
+    )
 
 
 async def resolve(core: Core, request_id: str, slack_id: str, *, verdict: str, evidence: str) -> Request:
@@ -281,6 +298,7 @@ async def _settle_by_hand(
     await requests.purge(tx, request.id)
     await note(tx, core, moved, decision.actor, "request.resolved_by_hand", word)
     await alerts.resolve(tx, core, request_alerts.UNRESOLVED.condition(request.id))
+    await urgent_rules.follow(tx, core, moved)
     await outbox_messages.card(tx, core, moved)
     await batch_rows.row_changed(tx, core, moved)
     await outbox_messages.line(tx, core, moved, str(moved.state), actor=decision.actor)

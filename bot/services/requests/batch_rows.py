@@ -24,7 +24,6 @@ async def row_changed(tx: Tx, core: Core, row: Request) -> None:
     """Called in the transaction of each change of a row; nothing for a request that is no row."""
     if row.parent_id is None:
         return
-    await requests.lock(tx, row.parent_id)
     batch = await requests.get(tx, row.parent_id)
     if batch is None or batch.state is State.PENDING:
         return
@@ -44,7 +43,7 @@ async def _follow(tx: Tx, core: Core, batch: Request) -> None:
             event,
             outcome_text=ending_text(states, moved_usd(rows), batch.exposure_usd) if ends else "",
             first_sent_at=tx.now if event is Event.CLAIM else batch.first_sent_at,
-            finished_at=tx.now if event not in (Event.CLAIM, Event.LOSE_SIGHT) else None,
+            finished_at=tx.now if event not in (Event.CLAIM, Event.LOSE_SIGHT, Event.REOPEN) else None,
         )
         await note(tx, core, batch, f"request.{batch.state}", states)
         moved = True
@@ -76,28 +75,35 @@ def moved_usd(rows: Sequence[Request]) -> Decimal:
     return exact_sum(row.exposure_usd for row in rows if row.state is State.SUCCEEDED)
 
 
-async def close_rows(tx: Tx, batch: Request, event: Event, text: str) -> list[Request]:
+async def close_rows(
+    tx: Tx, core: Core, batch: Request, event: Event, text: str, *, actor: str
+) -> list[Request]:
     """End every row of which nothing was sent, with its batch or because the rest is stopped."""
     await requests.lock_rows(tx, batch.id)
     unsent = (State.PENDING, State.APPROVED)
     return [
-        await close_row(tx, row, event, text)
+        await close_row(tx, core, row, event, text, actor=actor)
         for row in await requests.rows_of(tx, batch.id)
         if row.state in unsent
     ]
 
 
-async def close_row(tx: Tx, row: Request, event: Event, text: str, **changes: object) -> Request:
+async def close_row(
+    tx: Tx, core: Core, row: Request, event: Event, text: str, *, actor: str, **changes: object
+) -> Request:
+    """End one row of which nothing was sent, on record as what `actor` did to its batch."""
     moved = await requests.move(
         tx, row, event, outcome_text=text, finished_at=tx.now, due_at=None, remind_at=None, **changes
     )
     await requests.purge(tx, row.id)
+    body = {"kind": row.kind, "state": moved.state.value, "digest": row.digest, "batch": row.parent_id}
+    await audit.record(tx, core, actor, f"request.{moved.state}", f"request:{row.id}:{moved.version}", body)
     return moved
 
 
 async def stop(tx: Tx, core: Core, batch: Request, slack_id: str) -> Request:
     """The requester stops a batch that is under way: what was sent goes on, the rest is not sent."""
-    closed = await close_rows(tx, batch, Event.CANCEL, STOPPED)
+    closed = await close_rows(tx, core, batch, Event.CANCEL, STOPPED, actor=slack_id)
     await note(tx, core, batch, "request.stopped", Counter(row.state for row in closed), actor=slack_id)
     await outbox_messages.line(
         tx, core, batch, "stopped", actor=slack_id, text=f"{len(closed)} rows were not sent."

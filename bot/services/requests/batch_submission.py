@@ -21,7 +21,7 @@ from bot.services import outbox_messages, people
 from bot.services.audit import audited_refusal
 from bot.services.core import Core
 from bot.services.operators import programs
-from bot.services.requests import batch_rows, batch_summary, batch_warnings, drafts
+from bot.services.requests import batch_rows, batch_summary, drafts
 from bot.services.requests.batch_approval import ROWS_DIGEST
 from bot.services.requests.batch_reading import Read, of_draft
 from bot.services.requests.lifecycle import FIRST_REMINDER, existing, free_id, note, record
@@ -56,7 +56,7 @@ async def preview(core: Core, draft_id: str, slack_id: str) -> BulkPreviewView:
         over = await drafts.limit_warnings(tx, core, total_usd, slack_id)
         paused = await programs.why_paused(tx, draft.program)
     kind, rows = read.cls.kind, len(operations)
-    warnings = batch_warnings.by_number(batch_warnings.of_facts(facts))
+    warnings = batch_summary.by_number(batch_summary.of_facts(facts))
     concerns = [*over, *batch_summary.concerns(read.cls, rows, total_usd, facts)]
     if paused:
         concerns.insert(0, Concern(approved_while_paused(paused)))
@@ -87,9 +87,9 @@ async def preview(core: Core, draft_id: str, slack_id: str) -> BulkPreviewView:
 
 async def _house_facts(tx: Tx, core: Core, read: Read, program: str) -> dict[str, Any]:
     """What our own records say of the whole and of each row, and the warnings that follow."""
-    by_row, found = await batch_warnings.look(tx, dict(enumerate(read.operations, 1)))
+    by_row, found = await batch_summary.look(tx, dict(enumerate(read.operations, 1)))
     hold = await requests.pending_hold(tx, program, core.float_kinds, core.policy.limits)
-    return {"pending_usd": str(hold.usd), "by_row": by_row, "warnings": batch_warnings.kept(found)}
+    return {"pending_usd": str(hold.usd), "by_row": by_row, "warnings": batch_summary.kept(found)}
 
 
 async def submit(core: Core, draft_id: str, slack_id: str, *, reason: str) -> Request:
@@ -188,7 +188,8 @@ async def _leave_out(tx: Tx, core: Core, request_id: str, slack_id: str, row_ids
     if not out or not kept:
         raise Stale("Choose at least one row and leave at least one; to withdraw all of it, cancel it.")
     for row in out:
-        await batch_rows.close_row(tx, row, Event.CANCEL, _LEFT_OUT, outcome={"left_out": True})
+        left_out = {"left_out": True}
+        await batch_rows.close_row(tx, core, row, Event.CANCEL, _LEFT_OUT, actor=slack_id, outcome=left_out)
     terms = _terms(core, batch, kept)
     digest = digest_of(tx.vault, replace(batch, **terms))
     fallen = await decisions.drop_approvals(tx, batch.id)

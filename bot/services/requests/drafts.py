@@ -153,14 +153,17 @@ def _candidate(entry: CardEntry) -> str:
 
 
 async def preview(core: Core, draft_id: str) -> Preview:
-    """Read the facts live, keep them with the draft, and say what the request would do. Raises PartnerError."""
+    """Read the facts live, keep them with the draft, and say what the request would do.
+
+    Raises PartnerError; what acts blind rather than not at all goes by the last reading.
+    """
     async with core.store.read() as tx:
         draft = await drafts.get(tx, draft_id)
     if draft is None:
         raise NotFound("This draft is gone. Start again; nothing was recorded.")
     await people.require_may_ask(core, draft.owner, core.kinds[draft.kind], action=f"{draft.kind}.preview")
     operation = operation_of(core, draft)
-    facts = dict(await operation.read(core.partners[draft.program]))
+    facts = dict(await local_facts.facts_for_preview(core, operation, draft.program))
     standing = await people.standing_lately(core)
     draft = replace(draft, values={**draft.values, **operation.learned(facts)})
     operation = operation_of(core, draft)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
 from datetime import timedelta
 
@@ -12,6 +13,7 @@ from bot.domain.people import APPROVAL_VALID_FOR, Actor
 from bot.domain.requests import DecisionKind, Event, Request, State
 from bot.partner.codec import encode
 from bot.services import audit, outbox_messages, people
+from bot.services.alerts import urgent_rules
 from bot.services.audit import audited_refusal
 from bot.services.core import Core
 from bot.services.requests import batch_rows
@@ -140,14 +142,17 @@ async def cancel(core: Core, request_id: str, slack_id: str) -> Request:
 
 async def close(tx: Tx, core: Core, request: Request, event: Event, actor: str, text: str) -> Request:
     """End a request before anything was sent: reject, cancel, expire. Private details go with it."""
+    if request.is_batch:
+        await requests.lock_rows(tx, request.id)
     moved = await requests.move(
         tx, request, event, outcome_text=text, finished_at=tx.now, due_at=None, remind_at=None
     )
     await requests.purge(tx, request.id)
     await note(tx, core, moved, actor, f"request.{moved.state}", {})
     if moved.is_batch:
-        await batch_rows.close_rows(tx, moved, event, text)
+        await batch_rows.close_rows(tx, core, moved, event, text, actor=actor)
     await batch_rows.row_changed(tx, core, moved)
+    await urgent_rules.follow(tx, core, moved)
     await outbox_messages.card(tx, core, moved)
     await outbox_messages.line(tx, core, moved, str(moved.state), actor=actor)
     await outbox_messages.tell_requester(tx, core, moved, actor)
@@ -156,22 +161,32 @@ async def close(tx: Tx, core: Core, request: Request, event: Event, actor: str, 
 
 async def expire_due(core: Core) -> int:
     """Pending requests past their time, and approvals not sent in time: both end as expired."""
-    count = 0
-    async with core.store.begin() as tx:
-        for request in await requests.expiring(tx):
-            paused = await pauses.of(tx, request.program)
-            if request.state is State.PENDING:
-                text = "Nobody decided in time. Nothing was sent."
-            elif paused is not None:
-                text = (
-                    f"Approved, but {paused.by_name} had paused sending to {request.program} until the approval ran"
-                    " out. Nothing was sent; ask again once it goes on."
-                )
-            else:
-                text = "Approved, but it could not be sent in time. Nothing was sent."
-            await close(tx, core, request, Event.EXPIRE, "system:expiry", text)
-            count += 1
-    return count
+    async with core.store.read() as tx:
+        found = await requests.expiring(tx)
+    return sum([await _expire(core, request) for request in found])
+
+
+async def _expire(core: Core, request: Request) -> bool:
+    """In a transaction of its own; False where it changed since it was found."""
+    with suppress(Stale):
+        async with core.store.begin() as tx:
+            await _expire_in(tx, core, request)
+        return True
+    return False
+
+
+async def _expire_in(tx: Tx, core: Core, request: Request) -> None:
+    paused = await pauses.of(tx, request.program)
+    if request.state is State.PENDING:
+        text = "Nobody decided in time. Nothing was sent."
+    elif paused is not None:
+        text = (
+            f"Approved, but {paused.by_name} had paused sending to {request.program} until the approval ran"
+            " out. Nothing was sent; ask again once it goes on."
+        )
+    else:
+        text = "Approved, but it could not be sent in time. Nothing was sent."
+    await close(tx, core, request, Event.EXPIRE, "system:expiry", text)
 
 
 async def remind_due(core: Core) -> int:

@@ -17,8 +17,8 @@ from bot.operations import Concern, Line
 from bot.partner.errors import PartnerError
 from bot.services import people
 from bot.services.core import Core
-from bot.services.requests import batch_results, batch_rows, batch_warnings, local_facts, view_models
-from bot.services.requests.batch_warnings import RowWarning
+from bot.services.requests import batch_results, batch_rows, batch_summary, local_facts, view_models
+from bot.services.requests.batch_summary import RowWarning
 from bot.services.requests.drafts import house_concerns, limit_cautions
 from bot.services.requests.lifecycle import existing
 from bot.view_models import BatchConfirmation, Confirmation, InboxView, RequestView
@@ -168,12 +168,12 @@ async def confirmation_of_batch(
     async with core.store.read() as tx:
         picture = await view_models.request(tx, core, await existing(tx, request_id))
         operations = {n: core.kinds[row.kind](row.terms, row.subject_label) for n, row in asked.items()}
-        _, now = await batch_warnings.look(tx, operations, but={row.id for row in asked.values()})
+        _, now = await batch_summary.look(tx, operations, but={row.id for row in asked.values()})
         approvers = {d.actor for d in picture.decisions if d.kind is DecisionKind.APPROVE} | {slack_id}
         cautions = await limit_cautions(tx, core, picture.request, approvers)
-    facts = {**batch.facts, **(live or {}), "warnings": batch_warnings.kept(now)}
+    facts = {**batch.facts, **(live or {}), "warnings": batch_summary.kept(now)}
     lines, concerns = batch_results.effect(core, batch, facts)
-    told = batch_warnings.by_number(now)
+    told = batch_summary.by_number(now)
     found = Confirmation(
         picture,
         lines,
@@ -195,8 +195,8 @@ def _changed_rows(batch: Request, asked: Collection[int], now: Sequence[RowWarni
     kept = batch.facts.get("warnings", ())
     if any(isinstance(warning, str) for warning in kept):
         return ()
-    before = [warning for warning in batch_warnings.of_facts(batch.facts) if warning.row in asked]
-    return batch_warnings.changes(before, now)
+    before = [warning for warning in batch_summary.of_facts(batch.facts) if warning.row in asked]
+    return batch_summary.changes(before, now)
 
 
 async def _read_cards(core: Core, rows: Sequence[Request]) -> tuple[Concern, ...]:

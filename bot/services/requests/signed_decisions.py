@@ -5,6 +5,7 @@ What counts of the stored ones is told here, for whatever is done by leave of tw
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -13,6 +14,7 @@ from bot.domain.people import Actor
 from bot.domain.requests import Decision, DecisionKind, Request, second_people
 from bot.services.core import Core
 from bot.services.requests.signatures import decision_mac, is_genuine
+from storage.requests import decisions
 from storage.transaction import Tx
 from storage.vault import Vault
 
@@ -65,6 +67,13 @@ def approved_by(vault: Vault, request: Request, made: Iterable[Decision]) -> lis
     """The different people who approved exactly these terms, none of them the requester, as it is stored."""
     approvals = given(vault, request, made, DecisionKind.APPROVE)
     return second_people((d.actor for d in approvals), asked_by=request.requester)
+
+
+async def resolved_as(tx: Tx, request: Request) -> str | None:
+    """How two people said the request ended, "succeeded" or "failed"; None where no two agree. Newest words count."""
+    words = newest_words(tx.vault, request, await decisions.of(tx, request.id)).values()
+    verdict, count = max(Counter(w.verdict for w in words).items(), key=lambda item: item[1], default=("", 0))
+    return verdict if count > 1 else None
 
 
 def newest_words(vault: Vault, request: Request, made: Iterable[Decision]) -> dict[str, Decision]:

@@ -9,6 +9,7 @@ from bot.domain.ids import short_code
 from bot.domain.limits import never_approvable
 from bot.domain.requests import UNSENT, Request, State
 from bot.operations import Concern, Line
+from bot.services.alerts import urgent_rules
 from bot.services.core import Core
 from bot.services.operators import programs
 from bot.services.requests import batch_results
@@ -23,6 +24,7 @@ async def request(tx: Tx, core: Core, found: Request) -> RequestView:
     batch = await batch_results.batch(tx, core, found) if found.is_batch else None
     left_out = {row.number for row in batch.rows if row.is_left_out} if batch else set()
     lines, concerns = shown_facts(core, found, left_out=left_out)
+    waiting = tuple(await urgent_rules.waiting_of(tx, found))
     if found.state is State.PENDING and (why := never_approvable(core.policy.limits, found.exposure_usd)):
         concerns = (Concern(why, stops=True), *concerns)
     return RequestView(
@@ -36,7 +38,8 @@ async def request(tx: Tx, core: Core, found: Request) -> RequestView:
         live=core.live.get(found.program, True),
         next_look_at=found.due_at if found.state in (State.EXECUTING, State.UNRESOLVED) else None,
         batch=batch,
-        paused=await programs.why_paused(tx, found.program) if found.state in UNSENT else "",
+        paused=await programs.why_paused(tx, found.program) if found.state in UNSENT or waiting else "",
+        waiting=waiting,
         alert_id=await _alert_about(tx, found),
     )
 

@@ -9,6 +9,7 @@ from zoneinfo import ZoneInfo
 from bot.domain.alerts import decline_causes
 from bot.domain.cards import label, masked
 from bot.domain.events import CardStatement, DeclineGroup, DeclineReport, PurchaseLine, by_day
+from bot.domain.freezes import RIGHT, Freeze
 from bot.domain.money import format_usd
 from bot.view_models import CardListView, CardView
 from handlers.views import blocks as b
@@ -66,12 +67,23 @@ def _why(found: CardView) -> str:
 
 
 def _declined(line: PurchaseLine) -> str:
+    if line.stopped_by is not None:
+        merchant = b.esc(line.merchant or "an unnamed merchant")
+        stopped = f"*○ Stopped* {b.when(line.at)}: {format_usd(line.charge_usd)} at {merchant}."
+        return f"{stopped} {_freeze(line.stopped_by)}"
     cause = decline_causes.cause_in_words(line.decline_code)
     amount = format_usd(line.charge_usd)
     return (
         f"*▲ Declined* {b.when(line.at)}: {amount} at {b.esc(line.merchant or 'an unnamed merchant')},"
         f" {b.esc(cause.what)}. {decline_causes.retry_in_words(line.retryable)} {b.esc(cause.next_step)}"
     )
+
+
+def _freeze(by: Freeze) -> str:
+    """Who froze the card, when and why, and that what it stopped was stopped rightly."""
+    asked = by.request
+    at, why = b.when(by.since), b.esc(b.cut(asked.reason, 300))
+    return f"Frozen by {b.mention(asked.requester)} {at} ({b.esc(asked.id)}): “{why}”. {RIGHT}"
 
 
 def _purchases(found: CardStatement | None) -> list[b.Block]:
@@ -173,6 +185,8 @@ def _table(lines: Sequence[PurchaseLine], zone: ZoneInfo) -> b.Block:
 
 
 def _note(line: PurchaseLine) -> str:
+    if line.stopped_by is not None:
+        return f"stopped. {b.cut(line.stopped_by.in_words, 300)}"
     if line.is_declined:
         return decline_causes.cause_in_words(line.decline_code).what
     notes = [f"open: {why}" for why in line.open]
@@ -206,7 +220,9 @@ def declines(found: DeclineReport, zone: ZoneInfo) -> b.Block:
                 line.label,
                 line.merchant,
                 format_usd(line.amount_usd),
-                decline_causes.cause_in_words(line.code).what,
+                "stopped: the card is frozen"
+                if line.stopped_by
+                else decline_causes.cause_in_words(line.code).what,
             )
             for line in found.latest
         ]
@@ -227,9 +243,12 @@ def declines(found: DeclineReport, zone: ZoneInfo) -> b.Block:
 
 def _group(group: DeclineGroup) -> str:
     cause = decline_causes.cause_in_words(group.code)
+    counted = f"Cards: {_names(group.cards)}\nMerchants: {_names(group.merchants)}\n"
+    if group.stopped_by is not None:
+        head = f"*{group.count:,} × stopped: the card is frozen*, {format_usd(group.amount_usd)}"
+        return f"{head}\n{counted}{_freeze(group.stopped_by)}"
     return (
-        f"*{group.count:,} × {b.esc(cause.what)}*, {format_usd(group.amount_usd)}\n"
-        f"Cards: {_names(group.cards)}\nMerchants: {_names(group.merchants)}\n"
+        f"*{group.count:,} × {b.esc(cause.what)}*, {format_usd(group.amount_usd)}\n{counted}"
         f"{decline_causes.retry_in_words(group.retryable)} {b.esc(cause.next_step)}"
     )
 

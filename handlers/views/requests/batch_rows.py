@@ -30,7 +30,8 @@ def on_card(picture: RequestView) -> list[b.Block]:
         texts = [_row_text(row) for row in looked_at[:ON_CARD]]
         rest = len(looked_at) - len(texts)
     goes_on = request.state in (State.APPROVED, State.EXECUTING, State.UNRESOLVED)
-    blocks = [b.section(b.esc(progress_text(batch.states)))] if goes_on else []
+    moves_money = bool(request.exposure_usd)
+    blocks = [b.section(b.esc(progress_text(batch.states, moves_money=moves_money)))] if goes_on else []
     blocks += texts_of(texts)
     return [*blocks, b.context(f"and {rest} more: press *Rows*")] if rest > 0 else blocks
 

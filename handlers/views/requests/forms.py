@@ -118,7 +118,11 @@ def _check(label: str, ticked: bool, description: str = "") -> b.Block:
 
 
 def _now(ticked: bool) -> b.Block:
-    element = _check("Freeze now", ticked, "Acts at once. A second person confirms or undoes it afterwards.")
+    element = _check(
+        "Freeze now",
+        ticked,
+        "Sent at once, without approval. A second person confirms it afterwards.",
+    )
     return b.field(RUN_NOW, "When", element, optional=True)
 
 
@@ -204,8 +208,8 @@ def _who(shown: Shown) -> str:
     names = ", ".join(b.mention(person) for person in sorted(shown.approvers)[:10])
     if shown.run_now:
         return (
-            "*Freeze now:* submitting acts at once, on your word alone. A second person is then asked to confirm or"
-            f" undo it: {names or 'nobody can at this moment'}."
+            "*Freeze now:* it is sent as soon as you submit, without an approval. Once it is done, a second person is"
+            f" asked to confirm or undo it: {names or 'nobody can at this moment'}."
         )
     if len(shown.approvers) < shown.approvals_needed:
         return (

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from bot.domain.ids import short_code
 from bot.domain.money import format_usd
 from bot.domain.requests import OPEN, SENT, Decision, DecisionKind, Request, Stage, State
+from bot.operations import urgency
 from bot.view_models import DirectView, LineView, RequestView, ResultsView
 from handlers.views import blocks as b
 from handlers.views import ids
@@ -19,20 +20,61 @@ EVIDENCE_LIMIT = 1000
 def card(picture: RequestView) -> b.Block:
     """The message in the approvals channel, redrawn in place through every state."""
     request = picture.request
-    blocks = [b.header(f"{states.heading_of(request)}: {request.summary}"), b.section(title_line(picture))]
+    blocks = [b.header(f"{_heading(picture)}: {request.summary}"), b.section(title_line(picture))]
     if len(request.summary) > 100:
         blocks.append(b.plain_section(request.summary))
+    blocks += not_yet(picture.waiting, picture.paused)
     blocks += b.pairs(_facts(picture))
     blocks += batch_rows.on_card(picture)
     if request.state is State.PENDING:
         blocks += forms.concerns(picture.concerns)
-    if request.outcome_text:
+    if request.outcome_text and not picture.waiting:
         blocks.append(b.section(outcome(request, picture.decisions)))
-    if picture.paused:
+    if picture.paused and not picture.waiting:
         blocks.append(b.section(waits(picture)))
     blocks.append(b.context(" · ".join(_policy(picture))))
     blocks.append(b.actions(_buttons(picture), f"request:{request.id}"))
     return b.message(_fallback(request), blocks)
+
+
+def _heading(picture: RequestView) -> str:
+    """The badge; what was done at once also says that a second person is needed, and a batch that it is not done."""
+    badge = states.heading_of(picture.request)
+    if waits_for_confirmation(picture):
+        return f"{badge}, needs a second person"
+    if picture.waiting and picture.request.is_batch:
+        return f"{states.NOT_YET_ICON} {_not_yet_word(picture.waiting)} · {picture.request.state.value}"
+    return badge
+
+
+def _not_yet_word(waiting: Sequence[Request]) -> str:
+    """`Not frozen yet`, and of how many cards where they are several."""
+    word = urgency.not_yet(waiting[0])
+    return word if len(waiting) == 1 else f"{word}: {len(waiting)} cards"
+
+
+def not_yet(waiting: Sequence[Request], paused: str = "") -> list[b.Block]:
+    """What has not happened, what that means, what the bot does next and when, and what to do meanwhile.
+
+    Nothing where nothing waits. `waiting` are a request itself or rows of one batch.
+    """
+    if not waiting:
+        return []
+    first = waiting[0]
+    words = urgency.urgency_of(first.kind)
+    advice = words.advice if words else ""
+    next_step = (
+        f"It is not sent now: {b.esc(paused)} It is tried again as soon as sending goes on."
+        if paused
+        else urgency.next_try(first, lambda at: b.when(at, "{time_secs}"))
+    )
+    try_now = "" if paused else " Press *Try now* to try at once."
+    names = [row.subject_label for row in waiting if row.parent_id is not None]
+    blocks = (
+        [b.section(f"*{_not_yet_word(waiting)}:* {b.esc(b.cut(', '.join(names), 1000))}")] if names else []
+    )
+    blocks.append(b.section(b.esc(b.cut(first.outcome_text or (words.perhaps if words else ""), 1500))))
+    return [*blocks, b.section(f"{next_step}{try_now} {b.esc(advice)}")]
 
 
 def waits(picture: RequestView) -> str:
@@ -86,24 +128,29 @@ def _policy(picture: RequestView) -> list[str]:
         parts.append(f"expires {b.when(request.expires_at)}")
     if request.break_glass:
         parts = [_confirmed(picture, names)]
-    if request.state in (State.EXECUTING, State.UNRESOLVED) and picture.next_look_at:
+    if request.state in (State.EXECUTING, State.UNRESOLVED) and picture.next_look_at and not picture.waiting:
         parts.append(f"next look {b.when(picture.next_look_at, '{time_secs}')}")
     parts += [f"code {b.esc(picture.code)}", f"asked {b.when(request.created_at)}"]
     return [*parts, f"<{picture.alert_link}|open the alert>"] if picture.alert_link else parts
 
 
 def _confirmed(picture: RequestView, names: str) -> str:
+    """Who confirmed what was done at once, or who can; before it happened there is nothing to confirm."""
+    requester = b.mention(picture.request.requester)
     done = next((d for d in picture.decisions if d.kind is DecisionKind.CONFIRM), None)
     if done:
-        return f"acted at once, confirmed by {b.mention(done.actor)}"
-    return f"acted at once on the requester's word · a second person of {names} has to confirm or undo it"
+        return f"done immediately by {requester}, confirmed by {b.mention(done.actor)}"
+    if picture.request.state is State.SUCCEEDED:
+        return f"done immediately by {requester} · a second person of {names} has to confirm or undo it"
+    if picture.request.is_open:
+        return f"sent by {requester} without an approval · once done, a second person of {names} has to confirm it"
+    return f"sent by {requester} without an approval"
 
 
 def waits_for_confirmation(picture: RequestView) -> bool:
-    """A Freeze now that was sent and that no second person has confirmed."""
-    request = picture.request
-    sent = request.break_glass and request.state in SENT and request.state is not State.FAILED
-    return sent and not any(d.kind is DecisionKind.CONFIRM for d in picture.decisions)
+    """A Freeze now that happened and that no second person has confirmed."""
+    happened = picture.request.break_glass and picture.request.state is State.SUCCEEDED
+    return happened and not any(d.kind is DecisionKind.CONFIRM for d in picture.decisions)
 
 
 def _buttons(picture: RequestView) -> list[b.Block]:
@@ -116,11 +163,12 @@ def _buttons(picture: RequestView) -> list[b.Block]:
             b.button("Approve", ids.APPROVE, stamp, "primary"),
             b.button("Reject", ids.REJECT, stamp, "danger"),
         ]
+    if picture.waiting and not picture.paused:
+        found.append(b.button("Try now", ids.TRY_NOW, stamp, "primary"))
     if waits_for_confirmation(picture):
-        found += [
-            b.button("Confirm", ids.CONFIRM, stamp, "primary"),
-            b.button("Undo", ids.UNDO, stamp, "danger"),
-        ]
+        found.append(b.button("Confirm", ids.CONFIRM, stamp, "primary"))
+    if _can_be_undone(picture):
+        found.append(b.button("Undo", ids.UNDO, stamp, "danger"))
     if request.is_batch:
         found.append(b.button("Rows", ids.BULK_ROWS, stamp))
     elif request.state is State.UNRESOLVED:
@@ -136,6 +184,13 @@ def _buttons(picture: RequestView) -> list[b.Block]:
     return [*found, b.button("Details", ids.DETAILS, stamp)]
 
 
+def _can_be_undone(picture: RequestView) -> bool:
+    """A Freeze now that was sent: undoing one that has not happened yet ends its tries."""
+    request = picture.request
+    sent = request.break_glass and request.state in SENT and request.state is not State.FAILED
+    return sent and not any(d.kind is DecisionKind.CONFIRM for d in picture.decisions)
+
+
 def _can_be_stopped(request: Request) -> bool:
     """A batch that is under way: its rows that were not sent yet need not be."""
     return request.is_batch and request.state is State.EXECUTING
@@ -143,12 +198,11 @@ def _can_be_stopped(request: Request) -> bool:
 
 def outcome(request: Request, decisions: tuple[Decision, ...]) -> str:
     """What came of it; only people who decided on it are mentioned."""
-    return _outcome(request.stage or request.state, request.outcome_text, request, decisions)
+    return _outcome(states.heading_of(request), request.outcome_text, request, decisions)
 
 
-def _outcome(word: State | Stage, text: str, request: Request, decisions: tuple[Decision, ...]) -> str:
+def _outcome(head: str, text: str, request: Request, decisions: tuple[Decision, ...]) -> str:
     allowed = {d.actor for d in decisions} | {request.requester}
-    head = states.heading_of(request) if request.is_batch else states.heading(word)
     return f"*{head}.* {b.with_mentions(b.cut(text, 2000), allowed)}"
 
 
@@ -160,7 +214,9 @@ _LINES = {
     "stopped": "○ {actor} stopped it; what was sent already goes on.",
     "executing": "➤ Sent; waiting for the answer.",
     "landed_late": "▲ It landed after all, after it had been given up.",
+    "contradicted": "▲ The API shows otherwise than two people said. Their word stands.",
     "confirmed": "✓ {actor} confirmed the freeze.",
+    "try_now": "➤ {actor} pressed *Try now*.",
     "opened": "✓ {actor} opened the card details.",
     "unopened": "◌ The link was not opened: nobody saw the card details.",
     "reminder_unresolved": "▲ The outcome is still not known. Do not repeat it by hand: look at the card and the"
@@ -201,11 +257,24 @@ def _line_text(picture: LineView) -> str:
         return _reminder(picture, request.approvals_needed - given)
     if picture.line in _OUTCOMES:
         word = _OUTCOMES[picture.line]
-        return _outcome(word, picture.text or request.outcome_text, request, picture.decisions)
+        is_now = request.is_batch or word is (request.stage or request.state)
+        head = states.heading_of(request) if is_now else states.heading(word, request.kind)
+        return _outcome(head, picture.text or request.outcome_text, request, picture.decisions)
+    if picture.line == "not_yet":
+        return _not_yet_line(picture)
+    urgent = urgency.urgency_of(request.kind)
+    if picture.line == "reminder_unresolved" and urgent:
+        return f"{states.NOT_YET_ICON} *{urgent.not_yet}.* {b.esc(urgent.perhaps)} {b.esc(urgent.advice)}"
     known = _LINES.get(picture.line)
     if known:
         return known.format(actor=b.mention(picture.actor))
     return f"{b.esc(picture.line.replace('_', ' ').capitalize())}."
+
+
+def _not_yet_line(picture: LineView) -> str:
+    """As things were at the first failed try."""
+    words = urgency.urgency_of(picture.request.kind)
+    return f"*{states.NOT_YET_ICON} {words.not_yet if words else ''}.* {b.esc(b.cut(picture.text, 2000))}"
 
 
 def _reminder(picture: LineView, missing: int) -> str:
@@ -220,7 +289,7 @@ def _said(picture: LineView) -> str:
     """The words of a person that belong to the line: a rejection's reason, a resolution's evidence."""
     if picture.line == "rejected":
         return next((d.reason for d in picture.decisions if d.kind is DecisionKind.REJECT), picture.text)
-    if picture.line in _OUTCOMES:
+    if picture.line in _OUTCOMES or picture.line == "not_yet":
         return ""
     return picture.text
 
@@ -235,7 +304,9 @@ def direct(picture: DirectView) -> b.Block:
     request = picture.request
     blocks = [b.section(f"*{states.heading_of(request)}:* your request *{b.esc(request.id)}*")]
     blocks.append(b.plain_section(request.summary))
-    if request.outcome_text:
+    if picture.waiting:
+        blocks += not_yet(picture.waiting, picture.paused)
+    elif request.outcome_text:
         allowed = {request.requester, *picture.deciders}
         blocks.append(b.section(b.with_mentions(b.cut(request.outcome_text, 2000), allowed)))
     elif request.state is State.APPROVED:
@@ -248,6 +319,9 @@ def direct(picture: DirectView) -> b.Block:
         blocks.append(b.section(f"{by} gave the last approval. {then}"))
     link = f" · <{picture.link}|open the request>" if picture.link else ""
     blocks.append(b.context(f"code {b.esc(picture.code)}{link}"))
+    if picture.waiting and not picture.paused:
+        try_now = b.button("Try now", ids.TRY_NOW, ids.stamp(request.id, request.version), "primary")
+        blocks.append(b.actions([try_now], f"direct:{request.id}"))
     return b.message(f"{_fallback(request)}", blocks)
 
 
@@ -278,7 +352,7 @@ def details(picture: RequestView) -> list[b.Block]:
 _DECIDED = {
     DecisionKind.APPROVE: "✓ approved by",
     DecisionKind.REJECT: "⊘ rejected by",
-    DecisionKind.BREAK_GLASS: "➤ done at once by",
+    DecisionKind.BREAK_GLASS: "➤ sent without an approval by",
     DecisionKind.CONFIRM: "✓ confirmed by",
     DecisionKind.RESOLVE: "▲ resolution proposed by",
 }

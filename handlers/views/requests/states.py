@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from bot.domain.requests import Request, Stage, State
+from bot.domain.requests import Request, Stage, State, money_of_a_failure
+from bot.operations import urgency
 
 ICONS: Final[Mapping[State, str]] = {
     State.PENDING: "◷",
@@ -19,12 +20,14 @@ ICONS: Final[Mapping[State, str]] = {
     State.EXPIRED: "◌",
 }
 
+NOT_YET_ICON: Final = "▲"
+
 WORDS: Final[Mapping[State, str]] = {
     State.PENDING: "pending",
     State.APPROVED: "approved",
     State.EXECUTING: "executing",
     State.SUCCEEDED: "succeeded",
-    State.FAILED: "failed (nothing moved)",
+    State.FAILED: "failed",
     State.UNRESOLVED: "unresolved (being reconciled)",
     State.REJECTED: "rejected",
     State.CANCELLED: "cancelled",
@@ -43,30 +46,51 @@ STAGE_ICONS: Final[Mapping[Stage, str]] = {
 
 
 def word_of(request: Request) -> str:
-    """Where it stands in a word. A batch that failed may have rows that were done: it is not called a failure."""
+    """Where it stands in a word, with what is known beside it where that word alone would leave it open.
+
+    A batch that failed may have rows that were done: it is not called a failure. What cannot wait says so until it
+    happened, and nothing of money; of any other failure it is said where the money is.
+    """
     if request.stage is not None:
         return request.stage.value
-    return "not all done" if request.is_batch and request.state is State.FAILED else WORDS[request.state]
+    if request.is_batch and request.state is State.FAILED:
+        return "not all done"
+    not_yet = urgency.not_yet(request)
+    if not_yet:
+        return f"{request.state.value} · {not_yet}"
+    if request.state is State.FAILED and urgency.urgency_of(request.kind) is None:
+        return f"{WORDS[request.state]} ({money_of_a_failure(request)})"
+    return _word(request.state, request.kind)
+
+
+def _word(state: State, kind: str) -> str:
+    urgent = urgency.urgency_of(kind)
+    return f"failed ({urgent.not_done})" if urgent and state is State.FAILED else WORDS[state]
 
 
 def _icon_of(request: Request) -> str:
+    if urgency.is_waiting(request):
+        return NOT_YET_ICON
     return ICONS[request.state] if request.stage is None else STAGE_ICONS[request.stage]
 
 
 def badge_of(request: Request) -> str:
+    """Icon and word, beside the id in a list."""
     return f"{_icon_of(request)} {word_of(request)}"
 
 
 def heading_of(request: Request) -> str:
-    """The badge at the start of a line."""
-    return f"{_icon_of(request)} {_capital(word_of(request))}"
+    """The badge at the start of a line; what has not happened comes first."""
+    not_yet = urgency.not_yet(request)
+    word = f"{not_yet} · {request.state.value}" if not_yet else word_of(request)
+    return f"{_icon_of(request)} {_capital(word)}"
 
 
-def heading(word: State | Stage) -> str:
-    """The badge at the start of a line."""
+def heading(word: State | Stage, kind: str) -> str:
+    """The badge of where a request of this kind was, at the start of a line."""
     if isinstance(word, Stage):
         return f"{STAGE_ICONS[word]} {_capital(word.value)}"
-    return f"{ICONS[word]} {_capital(WORDS[word])}"
+    return f"{ICONS[word]} {_capital(_word(word, kind))}"
 
 
 def _capital(word: str) -> str:

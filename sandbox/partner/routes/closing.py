@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from sandbox.partner import money
-from sandbox.partner.calls import CARD_ERRORS, Call, Operation, idempotency, processor
+from sandbox.partner.calls import CARD_ERRORS, Call, Keyed, Operation, idempotency, processor
 from sandbox.partner.cards import Card, cards
 from sandbox.partner.http import Answer, bad_request, conflict, unavailable
 from sandbox.partner.ledger import ledger
@@ -14,19 +14,26 @@ from sandbox.partner.state import stamp_now
 
 
 async def close(call: Call) -> Answer:
-    """POST /cards/{cardId}/close: read the balance, return it, delete the card, all or nothing."""
+    """POST /cards/{cardId}/close: read the balance, return it, then delete the card, each in its own commit."""
     card = cards.of_call(call)
     key = idempotency.key_of(call.request)
     earlier = idempotency.find(call, "close", key)
     if earlier:
-        if earlier.card_id != card.id or earlier.answer is None:
+        if earlier.card_id != card.id:
             raise conflict(idempotency.OTHER_USE)
+        if earlier.answer is None:  # its money went back and no more: the replay does the rest
+            return Answer.of(_delete(call, card, earlier))
         return Answer.of({**earlier.answer, "partner_balance_usd": call.account.balance_usd})
     if card.closed:
         again = call.account.settings.close_again
         raise conflict("The card is closed.") if again == "conflict" else bad_request("The card is closed.")
     _check_closable(call, card)
-    return Answer.of(_sweep(call, card, key))
+    keyed = _sweep(call, card, key)
+    await call.crash_point()
+    keyed = idempotency.after_waiting(call.world, keyed)
+    if keyed.answer is not None:
+        return Answer.of({**keyed.answer, "partner_balance_usd": call.account.balance_usd})
+    return Answer.of(_delete(call, card, keyed))
 
 
 def _check_closable(call: Call, card: Card) -> None:
@@ -38,7 +45,8 @@ def _check_closable(call: Call, card: Card) -> None:
         raise unavailable(503, "The card's balance cannot be read; the card stays open.")
 
 
-def _sweep(call: Call, card: Card, key: str | None) -> dict[str, Any]:
+def _sweep(call: Call, card: Card, key: str | None) -> Keyed:
+    """The first commit: what is on the card goes back to the float."""
     with call.world.store.transaction():
         keyed = idempotency.claim(call, "close", key, card_id=card.id, amount_usd=card.balance_usd)
         if card.balance_usd > money.ZERO:
@@ -52,6 +60,12 @@ def _sweep(call: Call, card: Card, key: str | None) -> dict[str, Any]:
                 card_id=card.id,
                 keyed=keyed.id,
             )
+    return keyed
+
+
+def _delete(call: Call, card: Card, keyed: Keyed) -> dict[str, Any]:
+    """The second commit: the card is gone."""
+    with call.world.store.transaction():
         closed_at = stamp_now(call.world)
         synced_at = min(card.synced_at, closed_at)  # the processor has just spoken of the card
         closed = {"status": "DELETED", "closed_at": closed_at, "synced_at": synced_at}
@@ -59,7 +73,7 @@ def _sweep(call: Call, card: Card, key: str | None) -> dict[str, Any]:
         cards.count_open(call.world, call.account_id, card.id, -1)
         answer = {
             "card_id": card.id,
-            "returned_usd": card.balance_usd,
+            "returned_usd": keyed.amount_usd,
             "partner_balance_usd": call.account.balance_usd,
         }
         idempotency.settle(call.world, keyed, "done", answer)
@@ -74,7 +88,9 @@ OPERATIONS = (
         close,
         response_schemas.CLOSE,
         keyed=True,
+        midway=True,
         processor=True,
+        waits=True,
         scope_source="invented",
         codes={**CARD_ERRORS, 409: ("ALREADY_PROCESSED",), 503: ("UNAVAILABLE", "UPSTREAM_AUTH")},
     ),

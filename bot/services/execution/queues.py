@@ -1,0 +1,46 @@
+"""What is due to be carried out now, in queues that do not wait for one another.
+
+Each program has its own, so that one that hangs or is paused takes nothing from the others, and what is urgent has
+one that is never full. What waits for somebody to end a pause is in none: it costs nothing until then.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+from bot.domain.requests import Event, State, moves_of
+from bot.services.core import Core
+from bot.services.operators import programs
+from storage.requests import requests
+
+# Calls wait mostly for the API; the rate limit of 120 a minute is reached long before this is.
+AT_ONCE = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Queue:
+    """Request ids, the longest due first, of which `at_once` may be carried out together; None = all of them."""
+
+    name: str
+    ids: Sequence[str]
+    at_once: int | None
+
+
+async def due(core: Core, but_not: Collection[str] = ()) -> list[Queue]:
+    """What may be executed, repeated or looked up now, without the requests in `but_not`."""
+    urgent = [kind for kind, cls in core.kinds.items() if cls.handling.is_urgent]
+    usual = [kind for kind in core.kinds if kind not in urgent]
+    found = []
+    async with core.store.read() as tx:
+        for program in core.partners:
+            stopped = await programs.stopped(tx, program)
+            # While nothing can be called, what was sent ends when it has waited for too long, and the rest waits.
+            states = {State.EXECUTING} if stopped.by_key else set(moves_of(Event.CLAIM))
+            for name, kinds, at_once in ((program, usual, AT_ONCE), (f"{program}, urgent", urgent, None)):
+                held = [kind for kind in kinds if not stopped.sends(core.kinds[kind].endpoint)]
+                ids = await requests.due(
+                    tx, program=program, states=states, kinds=kinds, unsent_wait=held, but_not=but_not
+                )
+                found.append(Queue(name, ids, at_once))
+    return found

@@ -1,0 +1,56 @@
+"""Try now: a person does not wait for the next try of what cannot wait and has not happened."""
+
+from __future__ import annotations
+
+from bot.domain.errors import Stale
+from bot.domain.requests import Request, State
+from bot.services import outbox_messages, people
+from bot.services.alerts import urgent_rules
+from bot.services.audit import audited_refusal
+from bot.services.core import Core
+from bot.services.operators import programs
+from bot.services.requests import existing, note
+from storage.requests import requests
+from storage.transaction import Tx
+
+
+async def try_now(core: Core, request_id: str, slack_id: str) -> Request:
+    """Have it tried at once, for the requester and every approver; of a batch every row that has not happened.
+
+    Raises NotAllowed for others and Stale where there is nothing to try. Audited, refusals too.
+    """
+    async with audited_refusal(core, slack_id, "request.try_now", f"request:{request_id}"):
+        actor = await people.member(core, slack_id)
+        async with core.store.read() as tx:
+            is_own = (await existing(tx, request_id)).requester == actor.id
+        if not is_own:
+            people.require_approver(core, actor, await people.standing(core))
+        async with core.store.begin() as tx:
+            whole = await existing(tx, request_id)
+            waiting = await _waiting(tx, whole)
+            for request in waiting:
+                await _due_now(tx, core, request)
+            await note(tx, core, whole, actor.id, "request.try_now", {"tried": [r.id for r in waiting]})
+            await outbox_messages.line(
+                tx, core, whole, "try_now", actor=actor.id, tag=f"{actor.id}:{core.ids.ulid()}"
+            )
+            return whole
+
+
+async def _waiting(tx: Tx, whole: Request) -> list[Request]:
+    """What there is to try. Raises Stale."""
+    waiting = await urgent_rules.waiting_of(tx, whole)
+    if not waiting:
+        how = f" {whole.outcome_text}" if whole.state is State.SUCCEEDED else ""
+        raise Stale(f"{whole.id} is {whole.state}: there is nothing to try now.{how}")
+    paused = await programs.why_paused(tx, whole.program)
+    if paused:
+        raise Stale(f"{whole.id} cannot be sent now. {paused} `/countersign resume` goes on.")
+    return waiting
+
+
+async def _due_now(tx: Tx, core: Core, request: Request) -> None:
+    """Due, unless a try is under way: that one is as good, and says itself when the next one is."""
+    if request.lease_until is None or request.lease_until < tx.now:
+        await requests.touch(tx, request, due_at=tx.now)
+    tx.after_commit(lambda: core.carrier.wake(request.id))

@@ -1,0 +1,53 @@
+"""One look at something slow and rationed, shared by everybody who needs it within a few seconds.
+
+For what many ask at once and may be a moment old; never for a person's click, which is checked live.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import defaultdict
+from collections.abc import Awaitable, Callable, Hashable
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from bot.domain.errors import CountersignError
+from bot.domain.time import Clock
+
+T = TypeVar("T")
+
+# Six looks a minute, of the some twenty that Slack allows.
+GOOD_FOR_S = 10.0
+
+
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    at: float
+    value: Any
+    error: CountersignError | None
+
+
+class SharedLooks:
+    """What was seen last, by what it is about. A look that failed is shared like any other."""
+
+    def __init__(self) -> None:
+        self._seen: dict[Hashable, _Seen] = {}
+        self._turns: defaultdict[Hashable, asyncio.Lock] = defaultdict(asyncio.Lock)
+
+    async def at(self, about: Hashable, ask: Callable[[], Awaitable[T]], clock: Clock) -> T:
+        """What `ask` answered within the last seconds, or answers now; raises what it raised."""
+        async with self._turns[about]:
+            seen = self._seen.get(about)
+            if seen is None or clock.monotonic() - seen.at >= GOOD_FOR_S:
+                seen = self._seen[about] = await self._ask(ask, clock)
+        if seen.error is not None:
+            raise seen.error
+        found: T = seen.value
+        return found
+
+    async def _ask(self, ask: Callable[[], Awaitable[Any]], clock: Clock) -> _Seen:
+        at = clock.monotonic()
+        try:
+            return _Seen(at, await ask(), None)
+        except CountersignError as error:
+            return _Seen(at, None, error)

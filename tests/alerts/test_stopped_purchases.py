@@ -1,0 +1,122 @@
+"""A purchase that a freeze of ours stopped: it is told as what it is, and nobody is offered to undo the freeze.
+
+What froze the card is a person's reason, such as a lost phone; whoever buys with it may be who found the phone.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from bot.domain.requests import State
+from bot.services import execution
+from tests.alerts.conftest import ALERTS, Desk
+from tests.handlers.office import ALICE, BOB, OPS
+
+REASON = "Lost phone"
+
+
+async def frozen(desk: Desk, card: int = 0) -> str:
+    """Alice freezes it now; the request's id."""
+    world = desk.office.world
+    request = await world.ask(
+        "card_freeze", {"card": world.cards[card]["id"]}, by=ALICE, reason=REASON, now=True
+    )
+    await execution.execute(world.core, request.id)
+    assert (await world.request(request.id)).state is State.SUCCEEDED
+    await desk.office.world.advance(60)
+    await desk.posted()
+    return request.id
+
+
+async def heard(desk: Desk) -> None:
+    await desk.log()
+    await desk.handled()
+
+
+async def test_a_purchase_that_a_freeze_stopped_says_who_froze_the_card_when_and_why(desk: Desk) -> None:
+    request_id = await frozen(desk)
+    await desk.buy("Corner Coffee", "12")
+    await heard(desk)
+
+    told = await desk.only()
+    assert "Critical" not in told
+    for words in (
+        "Stopped",
+        "12.00 USD at Corner Coffee",
+        "Frozen by alice",
+        REASON,
+        request_id,
+        "right",
+    ):
+        assert words in told, words
+    assert "unfreeze it" not in told
+    buttons = str((await desk.message())["blocks"])
+    assert "alert:remedy" not in buttons
+
+    await desk.press(ALICE, "alert:show_card")
+    shown = await desk.office.told(ALICE, ALERTS)
+    assert REASON in str(shown["blocks"])
+    assert (await desk.office.see(ALICE))["views"] == [], "a form was opened"
+
+
+async def test_all_purchases_that_one_freeze_stopped_are_one_message(desk: Desk) -> None:
+    await frozen(desk)
+    for amount in ("12", "30", "99"):
+        await desk.buy("Corner Coffee", amount)
+    await heard(desk)
+
+    assert "Stopped 3 times" in await desk.only()
+
+
+async def test_the_remedy_of_an_earlier_decline_never_unfreezes_a_card_that_was_frozen_for_a_reason(
+    desk: Desk,
+) -> None:
+    await desk.buy("DECLINE insufficient_card_balance")
+    await heard(desk)
+    await frozen(desk)
+
+    await desk.press(ALICE, "alert:remedy")
+
+    assert (await desk.office.see(ALICE))["views"] == [], "a filled form was opened"
+    assert REASON in str((await desk.office.told(ALICE, ALERTS))["blocks"])
+
+
+@pytest.mark.parametrize("command", ["card show {card}", "card tx {card}", "card declines"])
+async def test_every_look_up_that_explains_declines_says_that_the_stop_was_right(
+    desk: Desk, command: str
+) -> None:
+    await frozen(desk)
+    await desk.buy("Corner Coffee", "12")
+    await heard(desk)
+
+    await desk.office.command(BOB, "/" + command.format(card=desk.office.world.cards[0]["id"]))
+
+    shown = str((await desk.office.told(BOB, OPS))["blocks"])
+    for words in ("alice", REASON.lower(), "the stop was right"):
+        assert words in shown.lower(), words
+    assert "unfreeze it" not in shown
+
+
+async def test_a_card_that_nobody_we_know_of_froze_keeps_a_neutral_remedy(desk: Desk) -> None:
+    card = desk.office.world.cards[0]["id"]
+    await desk.poll("cards")
+    await desk.api("POST", f"/cards/{card}/freeze", {"frozen": True})
+    await desk.buy("Corner Coffee", "12")
+    await heard(desk)
+
+    (told,) = [words for words in await desk.seen() if "Corner Coffee" in words]
+    assert "Stopped" not in told
+    assert "who froze it" in told
+
+
+async def test_a_purchase_declined_after_the_freeze_was_taken_back_is_an_ordinary_decline(desk: Desk) -> None:
+    world = desk.office.world
+    await frozen(desk)
+    undo = await world.ask("card_unfreeze", {"card": world.cards[0]["id"]}, by=ALICE, reason="Found")
+    await world.approve(undo, by=BOB)
+    await execution.execute(world.core, undo.id)
+    await world.advance(60)
+    await desk.buy("Corner Coffee", "12", decline_code="card_blocked")
+    await heard(desk)
+
+    assert not any("Stopped" in words for words in await desk.seen())

@@ -1,0 +1,118 @@
+"""What a key may not do holds that call and nothing else, and the hold ends by itself.
+
+For each endpoint that a kind sends to: the API refuses it once for the key's scopes, and every other kind goes on.
+"""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+from bot.domain.requests import State
+from bot.operations import kinds
+from bot.services.events import Poller
+from bot.services.operators import confirmation_answers, pausing, programs
+from storage.requests import confirmations as consent_rows
+from tests.services.outcome_steps import alert_kinds, execute, status
+from tests.services.test_every_kind import CALLING, PATH, _deposits_are_set_up, asked  # noqa: F401
+from tests.support.world import BOB, CAROL, World
+
+MARKUP = "PUT /fees"
+
+
+def scopes(world: World, *given: str) -> None:
+    """The key has these and no others from now on."""
+    world.simulator.world.store.run("UPDATE api_keys SET scopes = ?", " ".join(given))
+
+
+async def a_freeze_now(world: World) -> State:
+    request = await world.ask("card_freeze", {"card": world.cards[1]["id"]}, now=True)
+    return (await execute(world, request)).state
+
+
+@CALLING
+async def test_a_call_that_the_key_may_not_make_never_stops_a_freeze(world: World, kind: str) -> None:
+    request = await asked(world, kind)
+    await world.approve(request)
+    await status(403, "FORBIDDEN").set(world, PATH[kind], times=1)
+
+    held = await execute(world, request)
+
+    assert held.state is State.EXECUTING
+    assert await alert_kinds(world) == {"scope"}
+    if PATH[kind] != PATH["card_freeze"]:
+        assert await a_freeze_now(world) is State.SUCCEEDED
+
+
+async def test_a_key_with_few_scopes_goes_on_freezing_after_it_was_refused_something(world: World) -> None:
+    request = await asked(world, "fees_markup")
+    await world.approve(request)
+    scopes(world, "users:read", "cards:read", "cards:write")
+
+    assert (await execute(world, request)).state is State.EXECUTING
+    for _ in range(40):
+        await world.advance(30)
+        await programs.probe_paused(world.core)
+        await world.run_due()
+
+    assert await a_freeze_now(world) is State.SUCCEEDED
+    assert (await world.request(request.id)).state is State.FAILED
+    assert len(await world.sent(MARKUP)) == 1, "nobody knocked again and again"
+    assert await alert_kinds(world) == set(), "what caused it is gone"
+
+
+async def test_the_hold_ends_when_the_key_has_the_scope(world: World) -> None:
+    request = await asked(world, "fees_markup")
+    await world.approve(request)
+    scopes(world, "users:read", "cards:read", "cards:write")
+    await execute(world, request)
+    await programs.probe_paused(world.core)
+    assert await alert_kinds(world) == {"scope"}
+
+    scopes(world, "users:read", "users:write", "cards:read")
+    await programs.probe_paused(world.core)
+
+    assert await alert_kinds(world) == set()
+    assert (await execute(world, request)).state is State.SUCCEEDED
+
+
+async def test_two_people_who_resume_end_the_hold(world: World) -> None:
+    request = await asked(world, "fees_markup")
+    await world.approve(request)
+    await status(403, "FORBIDDEN").set(world, MARKUP, times=1)
+    await execute(world, request)
+    assert (await execute(world, request)).state is State.EXECUTING
+
+    await pausing.resume(world.core, BOB, ["main"])
+    async with world.store.read() as tx:
+        consent = await consent_rows.open_one(tx, "resume", "main")
+    assert consent is not None
+    await confirmation_answers.give(world.core, consent.id, CAROL)
+
+    assert await alert_kinds(world) == set()
+    assert (await execute(world, request)).state is State.SUCCEEDED
+
+
+async def test_a_reading_that_is_refused_says_the_same_and_stops_no_sending(world: World) -> None:
+    """Poller, gate and page of card details: one rule."""
+    poller = Poller(world.core, account_every=timedelta(minutes=1))
+    await status(403, "FORBIDDEN").set(world, "GET /funding", times=1)
+    await poller.funding()
+    assert await alert_kinds(world) == {"scope"}
+    assert (await execute(world, await world.top_up("50"))).state is State.SUCCEEDED
+
+    await world.advance(60)
+    await poller.funding()
+    assert await alert_kinds(world) == set()
+
+
+async def test_a_freeze_goes_out_although_the_key_may_not_read_the_card(world: World) -> None:
+    freeze = await world.ask("card_freeze", {"card": world.cards[0]["id"]}, now=True)
+    scopes(world, "cards:write")
+
+    await execute(world, freeze)
+
+    assert len(await world.sent("POST /freeze")) == 1
+    found: dict[str, Any] = next(c for c in (await world.state())["cards"] if c["id"] == world.cards[0]["id"])
+    assert found["status"] == "FROZEN"
+    assert kinds()["card_freeze"].handling.is_urgent

@@ -1,0 +1,272 @@
+"""Nothing leaves that was stopped before it left: the last look is in the claim's transaction, then nothing waits.
+
+Whatever may take time (the rate budget, readings, Slack) comes before that look. So for every kind, and for
+everything that people may do meanwhile, an execution is held in line and the world moves on.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from datetime import timedelta
+
+import pytest
+
+from bot.domain.requests import Request, State
+from bot.partner.calls import cards as card_calls
+from bot.partner.certainty import Certainty
+from bot.partner.errors import Unauthorized
+from bot.partner.ratelimit import Lane
+from bot.services import execution, requests
+from bot.services.operators import pausing, programs
+from sandbox.partner.calls import journal
+from storage.requests import requests as request_rows
+from tests.services.outcome_steps import execute, jump_to_the_end, top_ups
+from tests.services.test_every_kind import CALLING, _deposits_are_set_up, asked  # noqa: F401
+from tests.support.waiting import eventually
+from tests.support.world import ALICE, BOB, CAROL, World
+
+MINUTE_S = 61.0
+
+
+def at(world: World, crash_point: str, act: Callable[[], None]) -> None:
+    """Do this each time an execution comes to this point."""
+
+    def reached(point: str) -> None:
+        if point == crash_point:
+            act()
+
+    world.rebuild(crash_point=reached)
+
+
+def changes(world: World) -> int:
+    """How many calls reached the simulator that change something."""
+    calls = journal.read(world.simulator.world)
+    return len([c for c in calls if c["method"] != "GET" and not c["path"].endswith("/balances")])
+
+
+async def held_in_line(world: World, request: Request, meanwhile: Callable[[], Awaitable[None]]) -> Request:
+    """Execute it; while it waits for the rate budget, all its readings done, do `meanwhile`, then let it go on."""
+    at(world, "execution.before_claim", lambda: world.limiter.block(MINUTE_S))
+    going = asyncio.create_task(execution.execute(world.core, request.id))
+    await eventually("it waits for the rate budget", lambda: world.limiter.waiting > 0 or going.done())
+    await meanwhile()
+    await world.advance(MINUTE_S + 1)
+    await going
+    return await world.request(request.id)
+
+
+@CALLING
+async def test_nothing_of_any_kind_leaves_after_a_pause_that_came_while_it_waited_in_line(
+    world: World, kind: str
+) -> None:
+    request = await asked(world, kind)
+    await world.approve(request)
+    before = changes(world)
+
+    async def stop() -> None:
+        await pausing.pause(world.core, BOB, ["main"], "the key may be stolen")
+
+    after = await held_in_line(world, request, stop)
+
+    assert changes(world) == before
+    assert after.state is State.APPROVED
+    assert await world.attempts(request.id) == []
+
+
+async def paused(world: World, request: Request) -> None:
+    await pausing.pause(world.core, BOB, ["main"], "the key may be stolen")
+
+
+async def key_refused(world: World, request: Request) -> None:
+    error = Unauthorized("no such key", operation=card_calls.TOP_UP, certainty=Certainty.DEFINITE)
+    await programs.pause(world.core, "main", error)
+
+
+async def cancelled(world: World, request: Request) -> None:
+    await requests.cancel(world.core, request.id, ALICE)
+
+
+async def lapsed(world: World, request: Request) -> None:
+    await world.advance(timedelta(minutes=15).total_seconds())
+
+
+async def approval_lost(world: World, request: Request) -> None:
+    async with world.store.begin() as tx:
+        await tx.connection.exec_driver_sql(f"DELETE FROM decision WHERE request_id = '{request.id}'")
+
+
+MEANWHILE = pytest.mark.parametrize("act", [paused, key_refused, cancelled, lapsed, approval_lost])
+
+
+@MEANWHILE
+async def test_nothing_leaves_after_what_stops_it_was_committed(
+    world: World, act: Callable[[World, Request], Awaitable[None]]
+) -> None:
+    request = await world.top_up("50")
+
+    after = await held_in_line(world, request, lambda: act(world, request))
+
+    assert top_ups(world) == []
+    assert after.state in (State.APPROVED, State.CANCELLED, State.EXPIRED)
+    assert await world.attempts(request.id) == []
+
+
+@CALLING
+async def test_between_the_claim_and_the_bytes_nothing_waits(world: World, kind: str) -> None:
+    """The budget is used up the moment after the claim, and the clock stands: it leaves all the same."""
+    request = await asked(world, kind)
+    await world.approve(request)
+    before = changes(world)
+    at(world, "execution.claimed", lambda: world.limiter.block(MINUTE_S))
+
+    going = asyncio.create_task(execution.execute(world.core, request.id))
+    await eventually("it left or waits", lambda: world.limiter.waiting > 0 or going.done())
+    left = changes(world)
+    await world.advance(MINUTE_S + 1)
+    await going
+
+    assert left == before + 1
+    (sent, *_) = await world.attempts(request.id)
+    assert sent.purpose == "send"
+
+
+async def test_the_time_of_sending_is_when_it_left_and_not_when_it_came_into_line(world: World) -> None:
+    request = await world.top_up("50")
+    began = world.clock.now()
+
+    async def nothing() -> None: ...
+
+    after = await held_in_line(world, request, nothing)
+
+    (attempt,) = await world.attempts(request.id)
+    assert after.state is State.SUCCEEDED
+    assert attempt.sent_at >= began + timedelta(seconds=MINUTE_S)
+    assert after.first_sent_at == attempt.sent_at
+
+
+async def test_a_place_in_the_rate_budget_that_is_not_used_is_given_back(world: World) -> None:
+    request = await world.top_up("50")
+    await held_in_line(world, request, lambda: cancelled(world, request))
+
+    world.limiter.set_limit(1)
+    await world.limiter.acquire(Lane.MONEY)  # or this would wait, and the clock stands
+
+
+async def test_a_call_that_is_repeated_is_looked_at_again_before_it_leaves_again(world: World) -> None:
+    """The client itself repeats nothing that was sent for a request: a pause may have come."""
+    request = await world.ask("card_freeze", {"card": world.cards[0]["id"]})
+    await world.approve(request)
+    await world.fault("status", "POST /cards/{cardId}/freeze", times=9, status=502, code="UNAVAILABLE")
+
+    await execute(world, request)
+
+    assert len(await world.sent("POST /freeze")) == 1
+    await paused(world, request)
+    await world.run(60)
+    assert len(await world.sent("POST /freeze")) == 1
+
+
+SETTINGS: dict[str, tuple[str, dict[str, str], str, dict[str, str]]] = {
+    "unfreeze, then freeze": ("card_unfreeze", {}, "card_freeze", {}),
+    "freeze, then unfreeze": ("card_freeze", {}, "card_unfreeze", {}),
+    "limits": ("card_limits", {"daily_limit": "900"}, "card_limits", {"daily_limit": "10"}),
+    "phone": (
+        "card_phone",
+        {"phone_country_code": "46", "phone": "701234567"},
+        "card_phone",
+        {"phone_country_code": "46", "phone": "707654321"},
+    ),
+    "markup": ("fees_markup", {"markup_percent": "9"}, "fees_markup", {"markup_percent": "2"}),
+}
+
+
+@pytest.mark.parametrize("setting", SETTINGS)
+@pytest.mark.parametrize("first_due", ["the older", "the newer"])
+async def test_an_older_request_never_undoes_a_newer_one_on_the_same_setting(
+    world: World, setting: str, first_due: str
+) -> None:
+    older_kind, older_texts, newer_kind, newer_texts = SETTINGS[setting]
+    card = {} if older_kind == "fees_markup" else {"card": world.cards[0]["id"]}
+    by = CAROL if older_kind == "fees_markup" else ALICE
+    await paused(world, await world.top_up("1", approved=False))
+    older = await world.ask(older_kind, {**older_texts, **card}, by=by)
+    newer = await world.ask(newer_kind, {**newer_texts, **card}, by=by)
+    await world.approve(older)
+    await world.advance(1)
+    await world.approve(newer)
+
+    await pausing.resume(world.core, BOB, ["main"])
+    await pausing.resume(world.core, CAROL, ["main"])
+    for request in (older, newer) if first_due == "the older" else (newer, older):
+        await jump_to_the_end(world, request, within=timedelta(minutes=1))
+
+    over = await world.request(older.id)
+    assert over.state is State.CANCELLED
+    assert newer.id in over.outcome_text
+    assert await world.attempts(older.id) == []
+    assert (await world.request(newer.id)).state is State.SUCCEEDED or newer_kind in (
+        "card_phone",
+        "card_unfreeze",
+    )
+
+
+async def test_freeze_now_beats_an_unfreeze_that_was_held_when_it_was_pressed(world: World) -> None:
+    card = world.cards[0]["id"]
+    await world.tell(f"cards/{card}", {"status": "FROZEN"})
+    unfreeze = await world.ask("card_unfreeze", {"card": card})
+    await world.approve(unfreeze)
+    world.people.broken = True
+    assert (await execute(world, unfreeze)).state is State.APPROVED, "Slack could not be asked"
+    world.people.broken = False
+    await world.tell(f"cards/{card}", {"status": "ACTIVE"})
+    await world.advance(2)
+    freeze = await world.ask("card_freeze", {"card": card}, now=True)
+    assert (await execute(world, freeze)).state is State.SUCCEEDED
+
+    await world.run(60)
+
+    assert (await world.request(unfreeze.id)).state is State.CANCELLED
+    found = next(c for c in (await world.state())["cards"] if c["id"] == card)
+    assert found["status"] == "FROZEN"
+
+
+async def test_a_newer_request_that_came_to_nothing_gives_way_to_the_older_one(world: World) -> None:
+    card = world.cards[0]["id"]
+    await paused(world, await world.top_up("1", approved=False))
+    older = await world.ask("card_limits", {"card": card, "daily_limit": "10"})
+    newer = await world.ask("card_limits", {"card": card, "daily_limit": "900"})
+    await world.approve(older)
+    await world.advance(1)
+    await world.approve(newer)
+    await requests.cancel(world.core, newer.id, ALICE)
+    await pausing.resume(world.core, BOB, ["main"])
+    await pausing.resume(world.core, CAROL, ["main"])
+
+    assert (await execute(world, older)).state is State.SUCCEEDED
+
+
+async def test_a_second_top_up_of_a_card_waits_for_the_first_and_is_not_cancelled(world: World) -> None:
+    first, second = await world.top_up("50"), await world.top_up("60")
+    async with world.store.begin() as tx:
+        under_way = await request_rows.claim(tx, first.id, owner="another", lease_s=30)
+    assert under_way is not None
+
+    waiting = await execute(world, second)
+    assert waiting.state is State.APPROVED
+    assert first.id in waiting.outcome_text
+    await world.run(240)
+
+    assert (await world.request(first.id)).state is State.SUCCEEDED
+    assert (await world.request(second.id)).state is State.SUCCEEDED
+
+
+async def test_a_second_top_up_still_ends_where_nobody_knows_what_became_of_the_first(world: World) -> None:
+    first, second = await world.top_up("50"), await world.top_up("60")
+    await world.fault("drop_midway", "POST /cards/{cardId}/topup", times=1)
+    await execute(world, first)
+
+    ended = await execute(world, second)
+
+    assert ended.state is State.CANCELLED
+    assert "might pay twice" in ended.outcome_text

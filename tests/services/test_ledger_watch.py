@@ -1,0 +1,110 @@
+"""The watch over the ledger: cheap however long it is, told once for each fall, and of nothing that is ours."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from bot.domain.alerts import float_alerts
+from bot.partner.calls.pages import Page
+from bot.partner.models import LedgerEntry
+from bot.services.alerts import ledger_rules
+from tests.services.outcome_steps import alert_kinds, execute, open_alerts
+from tests.support.world import World
+
+NOW = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
+
+
+def row(n: int, amount: str = "-1", **fields: Any) -> LedgerEntry:
+    value = {"amount_usd": Decimal(amount), "kind": "card_topup", "reference": f"topup:k{n}", "card_id": "a"}
+    return LedgerEntry.read({**value, "created_at": (NOW + timedelta(seconds=n)).isoformat(), **fields})
+
+
+class Ledger:
+    """Stands for the client of an account whose ledger has many rows, and gets more."""
+
+    def __init__(self, world: World, monkeypatch: pytest.MonkeyPatch, size: int) -> None:
+        self.rows = [row(n) for n in range(size)]
+        self.grows = 0
+        self.pages = 0
+        self._client = world.core.partners["main"]
+        self._me = self._client.me
+        monkeypatch.setattr(self._client, "me", self.me)
+        monkeypatch.setattr(self._client, "ledger", self.ledger)
+
+    async def me(self, **_: Any) -> Any:
+        me = await self._me()
+        total = sum((entry.amount_usd for entry in self.rows), Decimal(0))
+        return me.model_copy(update={"float": me.float.model_copy(update={"balance_usd": total})})
+
+    async def ledger(self, page: int = 1, limit: int = 50, **_: Any) -> Page[LedgerEntry]:
+        self.pages += 1
+        if page > 1 and self.grows:
+            self.rows += [row(len(self.rows) + n) for n in range(self.grows)]
+        newest = self.rows[::-1]
+        some = newest[(page - 1) * limit : page * limit]
+        return Page(some, len(newest) if some else 0, max(1, -(-len(newest) // limit)))
+
+
+async def test_of_a_long_ledger_only_what_came_in_is_read_and_each_fall_is_told_once(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ledger = Ledger(world, monkeypatch, 5_000)
+    await ledger_rules.compare(world.core, "main")
+    assert ledger.pages == 50
+    assert await alert_kinds(world) == set(), "what was there before anybody watched"
+
+    for times in (1, 2):
+        ledger.pages = 0
+        ledger.rows += [row(90_000 + times * 10 + n) for n in range(3)]
+        for _ in range(2):
+            await ledger_rules.compare(world.core, "main")
+
+        assert ledger.pages <= 2
+        told = [a for a in await open_alerts(world) if a.kind == float_alerts.UNEXPLAINED.name]
+        assert len(told) == times
+        assert all(alert.count == 1 for alert in told)
+        assert "fell by 3.00 USD" in told[-1].title
+
+
+async def test_a_long_ledger_is_summed_though_rows_come_in_while_it_is_read(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ledger = Ledger(world, monkeypatch, 5_000)
+    ledger.grows = 1
+    for _ in range(3):
+        await ledger_rules.compare(world.core, "main")
+
+    assert "ledger_differs" not in await alert_kinds(world)
+
+
+async def test_a_row_that_was_changed_below_the_sum_is_noticed_within_a_day(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ledger = Ledger(world, monkeypatch, 2_000)
+    await ledger_rules.compare(world.core, "main")
+    balance = await ledger.me()
+    ledger.rows[100] = row(100, "-7")
+
+    async def as_before(**_: Any) -> Any:
+        return balance
+
+    monkeypatch.setattr(world.core.partners["main"], "me", as_before)
+    for _ in range(2):
+        await world.advance(86_400)
+        await ledger_rules.compare(world.core, "main")
+
+    assert "ledger_differs" in await alert_kinds(world)
+
+
+async def test_what_requests_of_this_bot_move_is_explained(world: World) -> None:
+    await ledger_rules.compare(world.core, "main")
+    assert (await execute(world, await world.top_up("50"))).state == "succeeded"
+    await world.tell("float", {"amount_usd": "100"})
+
+    await ledger_rules.compare(world.core, "main")
+
+    assert await alert_kinds(world) == set()

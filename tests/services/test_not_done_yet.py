@@ -1,0 +1,376 @@
+"""An emergency that does not happen at once: how it is tried, who is told, and that nobody is told it happened.
+
+The walk at the end goes over every kind that can be done at once, and over all that such a request can meet between
+its first try and its card's new status.
+"""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import httpx
+import pytest
+
+from bot import operations
+from bot.domain.errors import NotAllowed, Stale
+from bot.domain.people import Actor
+from bot.domain.requests import Request, State
+from bot.partner.errors import PartnerError
+from bot.services import message_kinds
+from bot.services.execution import try_now
+from bot.services.message_kinds import MessageKind
+from bot.services.messages import reminders, view_model_loader
+from bot.services.requests import approvals, drafts, request_lookups
+from handlers.slack_api.publish import draw
+from handlers.views import replies
+from handlers.views.requests import request_card
+from storage.messages import outbox
+from tests.services.bulk_requests import ask_bulk
+from tests.services.outcome_steps import Fault, alert_kinds, due_in, execute, jump, open_alerts, status
+from tests.support.view_text import view_text
+from tests.support.world import ALICE, BOB, CAROL, HOME, World
+
+FREEZE, READ = "POST /cards/{cardId}/freeze", "GET /cards/{cardId}"
+REFUSING = status(502, "UNAVAILABLE")
+ALWAYS = 10_000
+
+
+async def a_freeze(world: World, *, now: bool = True, reason: str = "Lost phone") -> Request:
+    """Asked by Alice; approved by Bob where it does not run now."""
+    request = await world.ask("card_freeze", {"card": world.cards[0]["id"]}, now=now, reason=reason)
+    return request if now else (await world.approve(request))[0]
+
+
+async def clear(world: World) -> None:
+    async with httpx.AsyncClient(base_url=world.simulator.url, trust_env=False, verify=False) as http:
+        assert (await http.delete("/_control/faults")).is_success
+
+
+async def to_send(world: World, *, kind: MessageKind | None = None) -> list[str]:
+    """Every message that waits to be sent, as people will read it."""
+    async with world.store.read() as tx:
+        rows = await outbox.next_due(tx, limit=1000)
+    found = []
+    for row in rows:
+        of = message_kinds.kind_of(row.kind, row.subject, row.body)
+        picture = await view_model_loader.row(world.core, row)
+        if picture is not None and kind in (None, of):
+            found.append(view_text(draw(picture)))
+    return found
+
+
+async def card_of(world: World, request: Request) -> str:
+    return view_text(request_card.card(await request_lookups.request_picture(world.core, request.id)))
+
+
+@pytest.mark.parametrize("now", [True, False], ids=["freeze now", "approved"])
+async def test_it_is_tried_every_5_s_and_does_not_expire_once_a_try_was_made_in_time(
+    world: World, now: bool
+) -> None:
+    await REFUSING.set(world, FREEZE, times=ALWAYS)
+    request = await a_freeze(world, now=now)
+
+    assert due_in(world, await execute(world, request)) == 5
+    assert due_in(world, await jump(world, request)) == 5
+    await world.advance(timedelta(minutes=40).total_seconds())
+    late = await execute(world, request)
+    assert late.state is State.EXECUTING, late.outcome_text
+    assert late.valid_until is not None
+    assert late.valid_until < world.clock.now(), "the approval itself has long lapsed"
+    await clear(world)
+    assert (await jump(world, request)).state is State.SUCCEEDED
+
+
+async def test_a_lost_answer_to_a_freeze_is_tried_on_for_days(world: World) -> None:
+    await Fault("drop_before_commit").set(world, FREEZE, times=ALWAYS)
+    request = await a_freeze(world)
+    assert (await execute(world, request)).state is State.EXECUTING
+    await world.advance(timedelta(minutes=25).total_seconds())
+    assert (await execute(world, request)).state is State.UNRESOLVED
+    await world.advance(timedelta(hours=30).total_seconds())
+    calls = len(await world.sent("POST /freeze"))
+
+    assert (await execute(world, request)).state is State.UNRESOLVED
+    assert len(await world.sent("POST /freeze")) > calls, "a freeze is harmless to repeat, however late"
+    await clear(world)
+    assert (await jump(world, request)).state is State.SUCCEEDED
+
+
+@pytest.mark.parametrize("fault", [REFUSING, Fault("reset")], ids=["502", "reset"])
+async def test_a_refusal_after_a_lost_answer_does_not_end_a_freeze(world: World, fault: Fault) -> None:
+    await Fault("drop_before_commit", {"times": 2}).set(world, FREEZE)
+    request = await a_freeze(world)
+    await execute(world, request)
+    await fault.set(world, FREEZE, times=ALWAYS)
+    for minutes in (0, 5, 25):
+        await world.advance(timedelta(minutes=minutes).total_seconds())
+        assert (await jump(world, request)).state in (State.EXECUTING, State.UNRESOLVED)
+
+
+async def test_it_can_be_asked_for_while_reads_fail_and_is_tried_all_the_same(world: World) -> None:
+    for read in (READ, "GET /me", "GET /cards"):
+        await REFUSING.set(world, read, times=ALWAYS)
+    await world.advance(180)
+    card = world.cards[0]["id"]
+    draft = await drafts.begin(
+        world.core, owner=ALICE, kind="card_freeze", texts={"card": card}, reason="Lost phone", run_now=True
+    )
+
+    shown = await drafts.preview(world.core, draft.id)
+
+    assert ("Card status", "ACTIVE → FROZEN") in shown.lines
+    said = " ".join(concern.text for concern in shown.concerns)
+    assert "3 min old" in said
+    assert not any(concern.stops for concern in shown.concerns)
+    request = await a_freeze(world)
+    await execute(world, request)
+    assert len(await world.sent("POST /freeze")) == 1
+    await clear(world)
+    assert (await jump(world, request)).state is State.SUCCEEDED
+
+
+async def test_a_reading_that_hangs_does_not_hold_a_freeze_up(world: World) -> None:
+    """Neither its preview nor its sending; a real wait, as the API's is."""
+    await Fault("hang", {"seconds": 20}).set(world, READ, times=2)
+    draft = await drafts.begin(
+        world.core,
+        owner=ALICE,
+        kind="card_freeze",
+        texts={"card": world.cards[0]["id"]},
+        reason="Lost phone",
+        run_now=True,
+    )
+    began = world.core.clock.monotonic()
+
+    shown = await drafts.preview(world.core, draft.id)
+
+    assert ("Card status", "ACTIVE → FROZEN") in shown.lines
+    assert world.core.clock.monotonic() - began < 5
+
+
+async def test_a_top_up_cannot_be_asked_for_while_reads_fail(world: World) -> None:
+    await REFUSING.set(world, READ, times=ALWAYS)
+    with pytest.raises(PartnerError):
+        await world.ask("card_topup", {"card": world.cards[0]["id"], "amount_usd": "50"})
+
+
+@pytest.mark.parametrize("now", [True, False], ids=["freeze now", "approved"])
+async def test_at_the_first_failed_try_requester_approvers_and_alerts_channel_hear_what_it_means(
+    world: World, now: bool
+) -> None:
+    await REFUSING.set(world, FREEZE, times=ALWAYS)
+    request = await a_freeze(world, now=now)
+    await execute(world, request)
+
+    heard = {
+        "the requester": await to_send(world, kind=message_kinds.REQUESTER_NOTICE),
+        "the approvals channel": await to_send(world, kind=message_kinds.REQUEST_CARD),
+        "its thread": await to_send(world, kind=message_kinds.REQUEST_LINE),
+        "the alerts channel": await to_send(world, kind=message_kinds.ALERT),
+    }
+    for who, messages in heard.items():
+        told = [text for text in messages if "not frozen yet" in text.lower()]
+        assert told, f"{who} heard nothing: {messages}"
+        for promise in ("purchases still go through", "every 5 seconds", "card provider", "try now"):
+            assert any(promise in text.lower() for text in told), f"{who} did not hear of: {promise}"
+    called = await to_send(world, kind=message_kinds.ALERT_LINE)
+    assert any(BOB in text and CAROL in text for text in called), "no approver is mentioned"
+
+
+async def test_it_is_told_once_and_its_alert_ends_when_the_card_reads_frozen_and_says_so(
+    world: World,
+) -> None:
+    await REFUSING.set(world, FREEZE, times=ALWAYS)
+    request = await a_freeze(world)
+    for _ in range(2):
+        await jump(world, request)
+    assert await alert_kinds(world) == {"not_done_yet"}
+    assert len(await to_send(world, kind=message_kinds.REQUEST_LINE)) == 1
+    await clear(world)
+    assert (await jump(world, request)).state is State.SUCCEEDED
+
+    assert await open_alerts(world) == []
+    ended = [text for text in await to_send(world, kind=message_kinds.ALERT) if "Resolved" in text]
+    assert ended
+    assert "reads FROZEN" in ended[0]
+    assert "not frozen yet" not in ended[0].lower(), "the resolved alert keeps the alarm's words"
+    assert any("reads FROZEN" in text for text in await to_send(world, kind=message_kinds.ALERT_LINE))
+
+
+async def test_a_freeze_that_the_provider_refuses_for_good_is_an_alert_that_stays(world: World) -> None:
+    await status(400, "BAD_REQUEST").set(world, FREEZE)
+    request = await a_freeze(world)
+
+    done = await execute(world, request)
+
+    assert done.state is State.FAILED
+    assert await alert_kinds(world) == {"not_done"}
+    card = await card_of(world, request)
+    assert "moved" not in card
+    assert "not frozen" in card.lower()
+
+
+async def test_confirm_comes_only_when_it_happened_and_an_old_button_is_refused_with_a_sentence(
+    world: World,
+) -> None:
+    await REFUSING.set(world, FREEZE, times=ALWAYS)
+    request = await a_freeze(world)
+    assert "request:confirm" not in await card_of(world, request)
+    await execute(world, request)
+    assert "request:confirm" not in await card_of(world, request)
+
+    with pytest.raises(Stale, match=f"{request.id} is not frozen yet"):
+        await approvals.confirm(world.core, request.id, BOB)
+
+    await clear(world)
+    await jump(world, request)
+    assert "request:confirm" in await card_of(world, request)
+    await approvals.confirm(world.core, request.id, BOB)
+
+
+async def test_until_a_second_person_confirmed_the_header_says_that_one_is_needed(world: World) -> None:
+    request = await a_freeze(world)
+    await execute(world, request)
+    assert "needs a second person" in (await card_of(world, request)).split("\n")[1]
+    await approvals.confirm(world.core, request.id, BOB)
+    assert "needs a second person" not in (await card_of(world, request)).split("\n")[1]
+
+
+async def test_try_now_is_for_the_requester_and_every_approver_and_wakes_the_execution(world: World) -> None:
+    await REFUSING.set(world, FREEZE, times=ALWAYS)
+    request = await a_freeze(world)
+    await execute(world, request)
+    await world.advance(600)
+    assert (due_in(world, await execute(world, request)) or 0) > 40
+    assert "Try now" in await card_of(world, request)
+    await clear(world)
+    for person in (ALICE, BOB):
+        world.core.carrier.woken.clear()  # type: ignore[attr-defined]
+        await try_now.try_now(world.core, request.id, person)
+        assert world.core.carrier.woken == [request.id]  # type: ignore[attr-defined]
+
+    await world.run_due()
+    assert (await world.request(request.id)).state is State.SUCCEEDED
+    assert "Try now" not in await card_of(world, request)
+    with pytest.raises(Stale):
+        await try_now.try_now(world.core, request.id, BOB)
+
+
+async def test_try_now_is_refused_to_everybody_else_and_audited(world: World) -> None:
+    await REFUSING.set(world, FREEZE, times=ALWAYS)
+    request = await a_freeze(world)
+    await execute(world, request)
+    world.people.actors["U0DAVE"] = Actor("U0DAVE", "Dave", team_id=HOME)
+    due_at = (await world.request(request.id)).due_at
+    with pytest.raises(NotAllowed):
+        await try_now.try_now(world.core, request.id, "U0DAVE")
+    world.people.change(BOB, is_restricted=True)
+    with pytest.raises(NotAllowed):
+        await try_now.try_now(world.core, request.id, BOB)
+    assert (await world.request(request.id)).due_at == due_at
+    other = await world.top_up("50", approved=False)
+    with pytest.raises(Stale):
+        await try_now.try_now(world.core, other.id, CAROL)
+
+
+async def test_a_list_of_freezes_says_which_cards_are_not_frozen_yet_and_is_tried_at_once_as_a_whole(
+    world: World,
+) -> None:
+    await REFUSING.set(world, FREEZE, times=ALWAYS)
+    names = [card["card_holder_name"] for card in world.cards[:2]]
+    batch = await ask_bulk(world, "card\n" + "\n".join(c["id"] for c in world.cards[:2]), kind="card_freeze")
+    await world.approve(batch)
+    await world.run(2, step=1)
+
+    card = await card_of(world, batch)
+    assert "Not frozen yet: 2 cards" in card
+    assert all(name in card for name in names)
+    (told,) = [text for text in await to_send(world, kind=message_kinds.ALERT) if "Not frozen yet" in text]
+    assert "2 of 2 cards" in told
+    assert all(name in told for name in names)
+    notices = await to_send(world, kind=message_kinds.REQUESTER_NOTICE)
+    assert any("Not frozen yet" in text and "Purchases still go through" in text for text in notices)
+    for text in (card, told, *notices):
+        assert not [words for words in OF_MONEY if words in _without_honest_words(text.lower())], text
+
+    await clear(world)
+    await try_now.try_now(world.core, batch.id, BOB)
+    await world.run_due()
+    assert (await world.request(batch.id)).state is State.SUCCEEDED
+    assert await open_alerts(world) == []
+
+
+# What such a request can meet between its first try and its card's new status.
+MEETS = {
+    "nothing yet": {},
+    "refused": {FREEZE: REFUSING},
+    "no answer": {FREEZE: Fault("drop_before_commit")},
+    "connection lost": {FREEZE: Fault("reset")},
+    "garbage": {FREEZE: Fault("garbage")},
+    "too many calls": {FREEZE: status(429, "RATE_LIMITED")},
+    "the key is refused": {FREEZE: status(401, "UNAUTHORIZED")},
+    "taken, but not readable": {READ: REFUSING},
+    "nothing works": {FREEZE: REFUSING, READ: REFUSING},
+}
+URGENT = [kind for kind, cls in operations.kinds().items() if cls.handling.can_run_now]
+IT_HAPPENED = (
+    "acts now",
+    "acted at once",
+    "done at once",
+    "is frozen",
+    "reads frozen",
+    "✓ succeeded",
+    "confirm",
+)
+OF_MONEY = ("nothing has moved", "nothing moved", "money", "float")
+
+
+@pytest.mark.parametrize("meets", MEETS)
+@pytest.mark.parametrize("kind", URGENT)
+async def test_no_message_says_that_it_happened_before_it_did(world: World, kind: str, meets: str) -> None:
+    request = await world.ask(kind, {"card": world.cards[0]["id"]}, now=True)
+    for operation, fault in MEETS[meets].items():
+        await fault.set(world, operation, times=ALWAYS)
+    _hold_to_the_truth(request, await everything_said(world, request), tried=False)
+    if not MEETS[meets]:
+        return
+
+    states = set()
+    for _ in range(3):
+        current = await jump(world, request)
+        states.add(current.state)
+        _hold_to_the_truth(current, await everything_said(world, current), tried=True)
+        await world.advance(5 * 3600)
+        await reminders.remind(world.core)
+    assert states <= {State.EXECUTING, State.UNRESOLVED}
+
+
+async def everything_said(world: World, request: Request) -> list[str]:
+    """The messages that wait to be sent, and what the other views show of it."""
+    picture = await request_lookups.request_picture(world.core, request.id)
+    return [
+        *await to_send(world),
+        view_text({"type": "modal", "blocks": request_card.details(picture)}),
+        view_text(replies.submitted(request, "C0APPROVALS")),
+        request_card.row(request),
+        view_text(request_card.card(picture)),
+    ]
+
+
+def _hold_to_the_truth(request: Request, said: list[str], *, tried: bool) -> None:
+    for text in said:
+        shown = _without_honest_words(text.lower())
+        found = [words for words in (*IT_HAPPENED, *OF_MONEY) if words in shown]
+        assert not found, f"{found} in:\n{text}"
+    for text in said[-2:] if tried else ():
+        assert "not frozen yet" in text.lower(), text
+
+
+def _without_honest_words(text: str) -> str:
+    """Without the words that deny it, that tell what comes once it happened, or which program it is."""
+    for honest in (
+        "not confirmed", "not read frozen", "once done, a second person of @card-approvers has to confirm it",
+        "sandbox", "live", "is frozen already",
+    ):  # fmt: skip
+        text = text.replace(honest, "")
+    return text

@@ -1,0 +1,40 @@
+"""What stands beside `failed`: that nothing moved, or that it came back, only where that is known."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from bot.domain.requests import State, money_of_a_failure
+from handlers.views.requests import states
+from tests.unit.test_outcomes_planning import REQUEST
+
+FAILED = replace(REQUEST, state=State.FAILED)
+
+
+@pytest.mark.parametrize(
+    ("outcome", "in_doubt", "says"),
+    [
+        ({"status": 402, "code": "INSUFFICIENT_FUNDS"}, False, "nothing moved"),
+        ({"status": 400, "may_have_come_back": True}, False, "nothing moved, or it came back"),
+        ({"debit_usd": None, "refund_usd": None}, True, "nothing moved"),
+        ({"debit_usd": "-50.00", "refund_usd": "50.00"}, True, "it came back"),
+        ({"returned_usd": "258.34"}, True, "it came back"),
+        (None, True, "nothing moved, or it came back"),
+        (None, False, "nothing moved"),
+    ],
+)
+def test_a_failure_says_of_its_money_what_is_known(outcome: Any, in_doubt: bool, says: str) -> None:
+    request = replace(FAILED, outcome=outcome, outcome_unknown=in_doubt)
+
+    assert money_of_a_failure(request) == says
+    assert states.word_of(request) == f"failed ({says})"
+
+
+def test_what_moves_no_money_has_none_to_come_back() -> None:
+    request = replace(FAILED, exposure_usd=Decimal(0), outcome_unknown=True)
+
+    assert money_of_a_failure(request) == "nothing moved"

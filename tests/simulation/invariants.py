@@ -561,7 +561,9 @@ class Watch:
             self.broken("a pause ends", f"{row['name']} is still stopped")
         ids = {row["id"]: row for row in rows}
         for row in self.world.rows("SELECT * FROM alert WHERE state <> 'resolved'"):
-            if row["kind"] in self.world.lasting_alerts:
+            if row["kind"] in self.world.lasting_alerts or any(
+                old in row["subject"] for old in self.old_rows
+            ):
                 continue
             about = ids.get(row["subject"])
             if about is not None and about["state"] == "unresolved":

@@ -416,6 +416,8 @@ class Schedule:
             self.people.resume(BOB, CAROL)
         self._until_rest()
         self._end_by_hand()
+        if self.watch.orphans:
+            self._drive(1300.0, leap_s=325.0)  # until the whole ledger has been read again
         self._drive(200.0, leap_s=40.0)  # as on a machine that stands still no more
         for _ in range(40):
             if not world.rows("SELECT 1 FROM outbox WHERE state IN ('owed', 'sending')"):

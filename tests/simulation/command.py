@@ -21,8 +21,6 @@ def main(words: list[str]) -> int:
     """Run what was asked for; 1 when a promise was broken, 0 otherwise."""
     asked = _parsed(words)
     quiet()
-    for defect in asked.mend:
-        known.mend(defect)
     folder = folder_in_memory()
     try:
         if asked.curve:
@@ -47,7 +45,6 @@ def _parsed(words: list[str]) -> argparse.Namespace:
         "--new", action="store_true", help="count what is known already, and end at nothing but news"
     )
     parser.add_argument("--twice", action="store_true", help="run each seed twice, and compare")
-    parser.add_argument("--mend", action="append", default=[], help="put this known defect out of the way")
     parser.add_argument("--soak", type=int, metavar="SCHEDULES", help="go on where the last soak ended")
     parser.add_argument("--proved", action="store_true", help="print what was proved so far, and end")
     parser.add_argument("--plant", choices=sorted(planted_bugs.BUGS), help="with this bug in the bot")

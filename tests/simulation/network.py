@@ -16,7 +16,7 @@ from urllib.parse import unquote, urlsplit
 import httpx
 from aiohttp import ClientConnectionError, ServerDisconnectedError
 
-from sandbox.partner.http import Answer, Request, Wire
+from sandbox.partner import http
 from tests.simulation.loop import OWNER, Owner, SimulatedLoop
 
 Json = dict[str, Any]
@@ -181,8 +181,8 @@ class ApiTransport(httpx.AsyncBaseTransport):
     def __init__(
         self,
         network: Network,
-        handle: Callable[[Request], Awaitable[Answer]],
-        left: Callable[[Request, Call], None],
+        handle: Callable[[http.Request], Awaitable[http.Answer]],
+        left: Callable[[http.Request, Call], None],
     ) -> None:
         self._network = network
         self._handle = handle
@@ -190,13 +190,13 @@ class ApiTransport(httpx.AsyncBaseTransport):
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         raw_path, _, query = request.url.raw_path.decode().partition("?")
-        sent = Request(
+        sent = http.Request(
             request.method, unquote(raw_path), query, tuple(request.headers.items()), request.content
         )
 
-        async def arrive() -> Answer:
+        async def arrive() -> http.Answer:
             answer = await self._handle(sent)
-            if answer.wire is not Wire.ANSWER:
+            if answer.wire is not http.Wire.ANSWER:
                 raise CutOff
             return answer
 

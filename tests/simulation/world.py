@@ -42,18 +42,18 @@ from bot.slack_names import SlackNames
 from bot.startup import Overrides, Start
 from handlers import home
 from handlers.background_tasks import AfterAck
+from sandbox.partner import http
 from sandbox.partner.accounts import accounts
 from sandbox.partner.background import deliveries
 from sandbox.partner.calls import idempotency
 from sandbox.partner.cards import cards as card_records
 from sandbox.partner.cards import topups
 from sandbox.partner.control import dispatch
-from sandbox.partner.http import Answer, Request
 from sandbox.partner.server import answering, build_world, standing_key
+from sandbox.partner.state import Clock as PartnerClock
+from sandbox.partner.state import Ids as PartnerIds
+from sandbox.partner.state import Store as PartnerStore
 from sandbox.partner.state import World as PartnerWorld
-from sandbox.partner.state.clock import Clock as PartnerClock
-from sandbox.partner.state.ids import Ids as PartnerIds
-from sandbox.partner.state.store import Store as PartnerStore
 from sandbox.slack.clock import Clock as SlackClock
 from sandbox.slack.control import workspace_admin
 from sandbox.slack.state import manifest
@@ -120,6 +120,7 @@ LASTING_ALERTS = frozenset(
             "scope",
             "delegation",
             "webhook_secret",
+            "unexplained_movement",
         ),
     )
 )
@@ -131,6 +132,7 @@ FORESEEN = (
     "Killed",
     "SlackApiError",
     "SlackTrouble",
+    "CannotStart",
     "simulated:",
     "TimeoutError: ",
     "simulated",
@@ -315,8 +317,8 @@ class World:
         self.lasting_alerts = LASTING_ALERTS
         self.commits = 0
         self.on_commit: Callable[[], None] = lambda: None
-        self.on_departure: Callable[[Request, Call], None] = lambda _request, _call: None
-        self.on_arrival: Callable[[Request, Answer | None], None] = lambda _request, _answer: None
+        self.on_departure: Callable[[http.Request, Call], None] = lambda _request, _call: None
+        self.on_arrival: Callable[[http.Request, http.Answer | None], None] = lambda _request, _answer: None
         self.die_at: tuple[str, int] | None = None
         self.processes: list[Process] = []
         self.network = Network(self.loop, self.world, random.Random(f"network {seed}"), told=self._call_told)
@@ -446,7 +448,7 @@ class World:
 
     # The API
 
-    async def api_answer(self, request: Request) -> Answer:
+    async def api_answer(self, request: http.Request) -> http.Answer:
         self.on_arrival(request, None)
         answer = await answering.handle(self.partner, request)
         self.on_arrival(request, answer)

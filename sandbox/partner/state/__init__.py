@@ -3,13 +3,26 @@
 A `World` is built once and handed to every function; there are no globals. Everything that a restart, a
 snapshot or a reset must carry over or forget is in its store. Nothing here knows of cards, calls or HTTP.
 
-Use `World` (and `stamp_now`, its time as the API writes it), `Store` to build one, and `timers` to be woken.
+Use `World` (and `stamp_now`, its time as the API writes it), `Store`, `Clock` and `Ids` to build one, and `timers`
+to be woken.
 """
 
 from __future__ import annotations
 
-from sandbox.partner.state.ids import KEY_PREFIX
+from sandbox.partner.state.clock import Clock
+from sandbox.partner.state.ids import KEY_PREFIX, Ids
 from sandbox.partner.state.store import CARD_BLOCK, Store
 from sandbox.partner.state.world import Snapshot, World, stamp_now
 
-__all__ = ["CARD_BLOCK", "KEY_PREFIX", "Snapshot", "Store", "World", "stamp_now", "store", "timers"]
+__all__ = [
+    "CARD_BLOCK",
+    "KEY_PREFIX",
+    "Clock",
+    "Ids",
+    "Snapshot",
+    "Store",
+    "World",
+    "stamp_now",
+    "store",
+    "timers",
+]

@@ -7,6 +7,7 @@ from decimal import Decimal
 
 from bot.domain.requests import PendingHold, Request
 from bot.intents import WhatIf
+from bot.partner.secret import Secret
 from bot.services import people, requests
 from bot.services.alerts import float_rules
 from bot.services.core import Core
@@ -15,6 +16,7 @@ from bot.services.overview import what_if
 from bot.services.requests import batch_reading, batch_submission, drafts
 from storage.cards import Reading, cards
 from storage.messages import alerts
+from storage.operators import programs
 from storage.requests import requests as request_rows
 from tests.services.bulk_requests import a_list, ask_bulk
 from tests.support.world import ALICE, World
@@ -27,6 +29,7 @@ async def two_programs(world: World) -> Core:
     client = world.core.partners["main"]
     world.rebuild(partners={"main": client, OTHER: client})
     async with world.store.begin() as tx:
+        await programs.put(tx, OTHER, base_url=world.simulator.base_url, key=Secret(world.simulator.key))
         entry = await cards.get(tx, world.cards[2]["id"])
         assert entry is not None
         await cards.put_many(tx, OTHER, [replace(entry, program=OTHER)])

@@ -71,6 +71,7 @@ HOUSEKEEPING = {
     "outcome_text",
     "finished_at",
     "purged_at",
+    "stage",
 }
 
 

@@ -51,9 +51,19 @@ class First:
 
 
 FIRST = (
-    First("400, nothing written", status(400, "BAD_REQUEST"), State.FAILED, "Nothing moved"),
-    First("400, refunded", processor("400"), State.FAILED, "Nothing moved"),
-    First("400, refunded after a 412", processor("412"), State.FAILED, "Nothing moved"),
+    First(
+        "400, nothing written",
+        status(400, "BAD_REQUEST"),
+        State.FAILED,
+        "No money left the float, or it came back",
+    ),
+    First("400, refunded", processor("400"), State.FAILED, "No money left the float, or it came back"),
+    First(
+        "400, refunded after a 412",
+        processor("412"),
+        State.FAILED,
+        "No money left the float, or it came back",
+    ),
     First("402", status(402, "INSUFFICIENT_FUNDS"), State.FAILED, "Fund the float"),
     First("404", status(404, "NOT_FOUND"), State.FAILED, "Nothing moved"),
     First("409 QUOTA, refunded", processor("capacity"), State.FAILED, "Contact the service"),
@@ -397,6 +407,7 @@ async def test_given_up_only_when_nothing_of_ours_can_arrive_any_more_and_watche
     sent_at = world.clock.now()
     await execute(world, request)
     world.people.change(BOB, deleted=True)  # the approval does not hold any more: look only
+    await world.advance(10)  # for how long a look at the people is shared
 
     current = await jump(world, request)
     while current.state is State.EXECUTING:
@@ -420,6 +431,7 @@ async def test_a_landing_later_than_48_hours_after_it_was_given_up_is_not_looked
     request = await world.top_up("50")
     await execute(world, request)
     world.people.change(BOB, deleted=True)
+    await world.advance(10)  # for how long a look at the people is shared
     await jump_to_the_end(world, request, within=timedelta(hours=1))
     reads = len(await world.sent("GET /ledger"))
 

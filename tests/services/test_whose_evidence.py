@@ -59,8 +59,10 @@ async def never_arrives(world: World, operation: str, request: Request) -> Reque
     await execute(world, request)
     await world.control.delete("/_control/faults")
     world.people.change(CAROL, deleted=True)
+    await world.advance(10)  # for how long a look at the people is shared
     end = await jump_to_the_end(world, request, within=HOUR)
     world.people.change(CAROL, deleted=False)
+    await world.advance(10)  # for how long a look at the people is shared
     return end
 
 
@@ -108,6 +110,7 @@ async def test_of_two_orders_alike_a_card_is_of_the_one_whose_key_the_ledger_nam
 
     missing = await never_arrives(world, ORDER, lost)
     world.people.change(CAROL, deleted=True)
+    await world.advance(10)  # for how long a look at the people is shared
     found = await jump_to_the_end(world, landed, within=timedelta(minutes=5))
 
     assert await cards_of_nora(world) == 1
@@ -126,6 +129,7 @@ async def test_an_order_whose_card_the_ledger_names_is_done_however_references_a
     request = await an_order(world)
     await execute(world, request)
     world.people.change(CAROL, deleted=True)
+    await world.advance(10)  # for how long a look at the people is shared
 
     found = await jump(world, request)
 
@@ -159,8 +163,10 @@ async def given_up(world: World) -> Request:
     await Fault("drop_before_commit").set(world, TOPUP)
     await execute(world, request)
     world.people.change(BOB, deleted=True)
+    await world.advance(10)  # for how long a look at the people is shared
     end = await jump_to_the_end(world, request, within=HOUR)
     world.people.change(BOB, deleted=False)
+    await world.advance(10)  # for how long a look at the people is shared
     assert end.state is State.FAILED
     return end
 
@@ -244,6 +250,7 @@ async def test_a_close_that_died_half_way_says_where_the_money_is_and_is_not_cal
     request = await a_close(world)
     await execute(world, request)
     world.people.change(CAROL, deleted=True)
+    await world.advance(10)  # for how long a look at the people is shared
 
     found = await jump_to_the_end(world, request, within=HOUR)
 
@@ -274,6 +281,7 @@ async def test_a_close_that_emptied_the_card_without_a_row_in_the_ledger_is_for_
     await execute(world, request)
     world.simulator.world.store.run("UPDATE cards SET balance_usd = '0' WHERE id = ?", request.subject)
     world.people.change(CAROL, deleted=True)
+    await world.advance(10)  # for how long a look at the people is shared
 
     found = await jump_to_the_end(world, request, within=HOUR)
 
@@ -331,6 +339,7 @@ async def test_a_network_correction_that_arrived_is_found(world: World) -> None:
     corrected = await approved(world, "funding_submit", tx_hash=HASH, network="BNB")
     await execute(world, corrected)
     world.people.change(CAROL, deleted=True)
+    await world.advance(10)  # for how long a look at the people is shared
 
     assert (await jump(world, corrected)).state is State.SUCCEEDED
 
@@ -353,6 +362,7 @@ async def test_a_502_after_which_the_approval_lapsed_is_looked_for_before_its_ke
     request = await world.top_up("50")
     await execute(world, request)
     world.people.change(BOB, deleted=True)
+    await world.advance(10)  # for how long a look at the people is shared
 
     await world.advance(20 * 60)
     looked = await execute(world, request)

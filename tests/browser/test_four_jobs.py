@@ -230,7 +230,7 @@ async def test_a_funding_submission_is_credited_after_approval(office: Office) -
     )
     await office.approve(BOB, request_id, tx_hash, "Float for the week", then="Approved. 1 of 1")
 
-    await office.reads(request_id, "succeeded", tx_hash)
+    await office.reads(request_id, "credited", tx_hash)
     await expect(office.row("Funding", f"{tx_hash[:7]}…")).to_contain_text("credited")
     await expect(office.row("Ledger", f"funding-POLYGON-{tx_hash}")).to_be_visible()
     await office.float_becomes(before + 990)  # less the load fee of one per cent

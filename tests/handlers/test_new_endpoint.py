@@ -151,7 +151,7 @@ async def main(folder):
     async with an_office(folder) as office:
         assert (await asked_for(office, "TEAM-9")).state is State.SUCCEEDED
 
-        lost = {"operation": PUT, "effect": "drop_after_commit", "times": 2}
+        lost = {"operation": PUT, "effect": "drop_after_commit"}
         await office.world.tell("faults", lost)
         request = await asked_for(office, "TEAM-10")
         assert request.state is State.EXECUTING, request.state

@@ -101,7 +101,7 @@ async def test_one_person_pauses_with_a_word_and_two_resume_with_a_button(office
     await office.command(ALICE, f"/card freeze {office.world.cards[0]['id']}")
     await office.submit(ALICE, {"reason": "Stolen", "run_now": ["yes"]})
     await office.submit(ALICE)
-    assert "has not acted" in words(await office.told(ALICE))
+    assert "is not sent" in words(await office.told(ALICE))
 
     alert = await posted(office, "Sending to main is paused by")
     assert await buttons(alert) == ["Resume", "Assign to me"]

@@ -208,7 +208,7 @@ async def test_one_preview_submitted_twice_is_one_request(office: Office) -> Non
 
 
 async def test_an_amount_above_the_float_is_shown_and_not_refused_as_input(office: Office) -> None:
-    await office.command(ALICE, f"/card topup {office.world.cards[0]['id']} 4999999")
+    await office.command(ALICE, f"/card topup {office.world.cards[0]['id']} 4999")
     await office.submit(ALICE, {"reason": "Everything"})
 
     assert "This does not fit" in str(await office.modal(ALICE))

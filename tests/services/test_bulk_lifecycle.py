@@ -272,6 +272,7 @@ async def test_a_row_stops_when_one_who_approved_its_batch_is_no_longer_an_appro
     await world.approve(batch)
     await world.run_due()
     world.people.groups["@card-approvers"].discard(BOB)
+    await world.advance(10)  # for how long a look at the people is shared
     done = await run_to_the_end(world, batch)
 
     assert await states_of(world, batch) == {State.SUCCEEDED: 1, State.CANCELLED: 1}

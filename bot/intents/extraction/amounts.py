@@ -197,9 +197,9 @@ def _amount_doubt(value: Decimal, currency: str, most: Decimal) -> str:
         return "the amount in US dollars: cards are in USD"
     if value == 0:
         return "an amount above zero"
-    if value != value.quantize(Decimal("0.01")):
-        return "an amount in whole cents"
-    return f"the amount again: it is above {most:,f} USD" if value > most else ""
+    if value > most:  # first: what is longer than a decimal's 28 digits cannot be rounded to cents
+        return f"the amount again: it is above {most:,f} USD"
+    return "" if value == value.quantize(Decimal("0.01")) else "an amount in whole cents"
 
 
 def _read_words(found: re.Match[str], text: str, most: Decimal) -> Entity | None:

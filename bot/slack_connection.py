@@ -52,9 +52,10 @@ def bolt_app(settings: Settings, slack: AsyncWebClient) -> AsyncApp:
     if settings.slack_app_token is None and secret is None:
         raise CannotStart("Set SLACK_APP_TOKEN (Socket Mode) or SLACK_SIGNING_SECRET (HTTP mode).")
     # `process_before_response`: the default looks for the ack every 10 ms; here it goes out at once.
-    # Without a name Bolt reads the source of every caller on the stack to find one.
+    # Without a name Bolt reads the source of every caller on the stack to find one. It makes a logger of that name
+    # and sets its level: so it is no name of ours.
     return AsyncApp(
-        name="countersign",
+        name="slack_bolt.countersign",
         client=slack,
         signing_secret=secret.reveal() if secret else None,
         request_verification_enabled=secret is not None,

@@ -169,7 +169,7 @@ class Office:
 def _listening(slack: Running, client: AsyncWebClient, deps: handlers.Deps) -> AsyncApp:
     """A Bolt app with every listener of ours on it."""
     app = AsyncApp(
-        name="countersign",  # else Bolt reads the whole stack's source to find one
+        name="slack_bolt.office",  # else Bolt reads the whole stack's source to find one
         client=client,
         signing_secret=slack.signing_secret,
         process_before_response=True,

@@ -76,7 +76,7 @@ class Stage:
         self.client = AsyncWebClient(self.running.bot_token, base_url=self.running.api_url)
         self.client.retry_handlers.clear()
         self.app = AsyncApp(
-            name="stage",
+            name="slack_bolt.stage",
             client=self.client,
             signing_secret=self.running.signing_secret,
             process_before_response=True,

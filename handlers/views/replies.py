@@ -117,7 +117,8 @@ def submitted(found: Request, channel: str, paused: str = "") -> b.Block:
     """The requester's own note; the receipt is the card in the approvals channel. `paused`: nothing is sent."""
     where = f"<#{channel}>" if channel else "the approvals channel"
     if found.break_glass and paused:
-        text = f"*✗ {b.esc(found.id)} is not sent.* {b.esc(paused.rstrip('.'))}. It is in {where} and waits 15 minutes at most."
+        why = b.esc(paused.rstrip("."))
+        text = f"*✗ {b.esc(found.id)} is not sent.* {why}. It is in {where} and waits 15 minutes at most."
     elif found.break_glass:
         what = b.esc(found.summary)
         text = f"*{b.esc(found.id)}* is being sent now: {what}. Its card in {where} shows when it is done."

@@ -237,7 +237,7 @@ async def test_a_funding_submission_is_credited_after_approval(office: Office) -
     await office.play(ALICE, "card-ops")
     await office.send(f"/funding show {tx_hash}")
     shown = office.slack.get_by_role("article").last
-    await expect(shown).to_contain_text("Funding credited")
+    await expect(shown).to_contain_text("Credited: funding on POLYGON")
     await expect(shown).to_contain_text("990.00 USD")
 
 

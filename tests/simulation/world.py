@@ -117,6 +117,7 @@ LASTING_ALERTS = frozenset(
             "allowance",
             "consent",
             "handover",
+            "message_failed",  # stays until somebody has read it
             "scope",
             "delegation",
             "webhook_secret",

@@ -162,7 +162,11 @@ async def test_the_bot_starts_and_takes_events_while_slack_is_down_and_writes_wh
                     return "Ledger and float of main differ by 1" in seen
 
                 assert await eventually("what waited arrives", arrived)
-            assert (await ready(running))["slack"] == "ok"
+
+            async def is_ready() -> bool:
+                return (await ready(running))["slack"] == "ok"
+
+            assert await eventually("it asked Slack for the names again", is_ready)
             assert running.core.channels.alerts == "C0ALERTS"
         finally:
             await again.close()

@@ -18,6 +18,7 @@ from bot.partner.certainty import Certainty
 from bot.partner.errors import Unauthorized
 from bot.partner.ratelimit import Lane
 from bot.services import execution, requests
+from bot.services.execution import executor
 from bot.services.operators import pausing, programs
 from sandbox.partner.calls import journal
 from storage.requests import requests as request_rows
@@ -139,11 +140,12 @@ async def test_a_process_that_stood_still_after_the_last_look_sends_nothing_and_
     request = await asked(world, kind)
     await world.approve(request)
     before = changes(world)
-    at(world, "execution.claimed", lambda: monkeypatch.setattr("asyncio.BaseEventLoop.time", later))
-    real = asyncio.BaseEventLoop.time
-
-    def later(loop: asyncio.BaseEventLoop) -> float:
-        return real(loop) + 3600
+    loop = asyncio.get_running_loop()
+    at(
+        world,
+        "execution.claimed",
+        lambda: monkeypatch.setattr(executor, "_loop_s", lambda: loop.time() + 3600),
+    )
 
     await execution.execute(world.core, request.id)
     assert changes(world) == before

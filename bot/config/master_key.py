@@ -23,7 +23,7 @@ class MasterKeySource:
     value: Secret
 
     def read(self) -> Secret:
-        """The keyring's text. Raises `SettingsError` with the mend."""
+        """The keyring's text. Raises `SettingsError`, which says what to change."""
         if self.name == "COUNTERSIGN_MASTER_KEY_FILE":
             return self._from_file(Path(self.value.reveal()))
         if self.name == "COUNTERSIGN_MASTER_KEY_COMMAND":

@@ -7,9 +7,13 @@ from collections.abc import Iterator
 
 import pytest
 from freezegun import freeze_time
+from slack_bolt.request.async_request import AsyncBoltRequest
+from slack_sdk.web.async_client import AsyncWebClient
 
+from bot.config import Settings
 from bot.log import configure
 from bot.partner.secret import Secret
+from bot.slack_connection import bolt_app
 
 SECRETS = {
     "partner key": "svc_live_8f3kq0Zx-1",
@@ -148,3 +152,16 @@ def test_on_a_terminal_a_line_begins_with_the_time_of_day(log: io.StringIO) -> N
 
     assert terminal.getvalue().startswith("23:30:05 ")
     assert log.getvalue() == ""
+
+
+async def test_bolt_changes_the_level_of_no_logger_of_ours() -> None:
+    """Each request makes Bolt set the level of a logger of the app's name: by a name of ours, our lines are gone."""
+    settings = Settings.model_construct(slack_app_token=None, slack_signing_secret=Secret("s" * 32))
+    app = bolt_app(settings, AsyncWebClient("xoxb-1", base_url="http://127.0.0.1:1/api/"))
+
+    await app.async_dispatch(AsyncBoltRequest(mode="socket_mode", body={"ssl_check": "1"}))
+
+    ours = [
+        n for n in logging.Logger.manager.loggerDict if n == "countersign" or n.startswith("countersign.")
+    ]
+    assert [name for name in ours if logging.getLogger(name).level != logging.NOTSET] == []

@@ -145,7 +145,7 @@ class Rule(Table):
     )
     call: forms.Call = Field(
         _USUAL.call,
-        description='`"group"`: a request mentions those who can decide on it; `"nobody"`: it mentions nobody',
+        description='Whom a request mentions: `"group"`, those who can decide on it; `"nobody"`, nobody',
     )
 
     def over(self, usual: domain.KindPolicy) -> domain.KindPolicy:

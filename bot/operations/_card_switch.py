@@ -10,9 +10,11 @@ import asyncio
 from typing import Any, ClassVar
 
 from bot.domain import cards
-from bot.operations._base import Facts, Field, Look, Operation, Sought
+from bot.operations._base import Facts, Look, Operation, Sought
 from bot.operations._facts import card_facts
+from bot.operations._fields import Field
 from bot.operations._handling import Handling
+from bot.operations.value_types import CARD_ID
 from bot.outcomes import Evidence, Finding, Outcome, timing
 from bot.partner.calls import cards as card_calls
 from bot.partner.client import PartnerClient
@@ -22,7 +24,7 @@ from bot.partner.ratelimit import Lane
 # The proof of a switch that was taken: who waits for it hears sooner that it is missing than that it hangs.
 _PROVED_WITHIN_S = 8.0
 
-CARD = Field("card", "Card", card=True, placeholder="Last four, name, reference or id")
+CARD = Field("Card", CARD_ID, placeholder="Last four, name, reference or id")
 # How lists name the card, besides the field's own name and label.
 CARD_HEADERS = tuple(cards.HEADERS)
 
@@ -36,7 +38,7 @@ class CardSwitch(Operation):
     frozen: ClassVar[bool]
     done: ClassVar[str]  # "frozen"
     endpoint = card_calls.FREEZE
-    fields = (CARD,)
+    card = CARD
     handling = Handling(superseded_by=("card_freeze", "card_unfreeze"))
 
     def summary(self) -> str:

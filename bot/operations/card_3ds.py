@@ -9,10 +9,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from bot.operations._base import Concern, Facts, Field, Line, Look, Operation, Sought
+from bot.operations._base import Concern, Facts, Line, Look, Operation, Sought
 from bot.operations._card_switch import CARD
 from bot.operations._facts import card_facts, closed
+from bot.operations._fields import Field
 from bot.operations._handling import Handling
+from bot.operations.value_types import TICKED
 from bot.outcomes import Evidence, Finding, Outcome
 from bot.partner.calls import cards as card_calls
 from bot.partner.client import PartnerClient
@@ -37,16 +39,14 @@ class CodesByWebhook(Operation):
     )
     phrases = ("send the codes of {card} by webhook",)
     endpoint = card_calls.SET_3DS
-    fields = (
-        CARD,
-        Field(
-            "program_enabled",
-            "The program has webhook mode enabled",
-            element="check",
-            hint="Ask the service: no call shows it. Without it, online purchases of the card fail.",
-            missing="Tick this once the service has said that the program has webhook mode.",
-            anew=True,
-        ),
+    card = CARD
+    program_enabled = Field(
+        "The program has webhook mode enabled",
+        TICKED,
+        element="check",
+        hint="Ask the service: no call shows it. Without it, online purchases of the card fail.",
+        missing="Tick this once the service has said that the program has webhook mode.",
+        anew=True,
     )
     handling = Handling(
         asked_by_admins=True, needs_deliveries=True, superseded_by=("card_3ds",), reads_back=False
@@ -56,7 +56,7 @@ class CodesByWebhook(Operation):
 
     def summary(self) -> str:
         """Names the card and whether an admin ticked that the program has webhook mode."""
-        said = self.values["program_enabled"]
+        said = TICKED.show(self.program_enabled)
         return (
             f"Send the 3-D Secure codes of {self.target_label} by webhook for good (program enabled: {said})"
         )
@@ -79,7 +79,7 @@ class CodesByWebhook(Operation):
             ("Last verified delivery", facts.get("verified_at") or "none"),
             ("Mode now", "not shown by the API; SMS or webhook for a new card"),
             ("Set here before", facts.get("set_before") or "never by a request of this bot"),
-            ("Program enabled", f"{self.values['program_enabled']}, by the word of the admin who asks"),
+            ("Program enabled", f"{TICKED.show(self.program_enabled)}, by the word of the admin who asks"),
         ]
 
     def concerns(self, facts: Facts) -> list[Concern]:

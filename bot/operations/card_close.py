@@ -15,10 +15,12 @@ from typing import Any, ClassVar, cast
 
 from bot.domain.cards import DELETED, CardEntry
 from bot.domain.money import exact_sum, format_usd
-from bot.operations._base import Buttons, Concern, Facts, Field, InWords, Line, Look, Operation, Sought
+from bot.operations._base import Buttons, Concern, Facts, InWords, Line, Look, Operation, Sought
 from bot.operations._card_switch import CARD
 from bot.operations._facts import float_facts
+from bot.operations._fields import Field
 from bot.operations._handling import Handling
+from bot.operations.value_types import ValueType
 from bot.outcomes import Evidence, Finding, Outcome
 from bot.partner.calls import cards as card_calls
 from bot.partner.client import PartnerClient
@@ -35,6 +37,9 @@ def _last_four(text: str) -> str:
     return digits
 
 
+LAST_FOUR = ValueType(str, _last_four, str)
+
+
 class Close(Operation):
     """Closing a card permanently; its balance goes back to the float, in USD. Source: Cards, POST close."""
 
@@ -49,12 +54,8 @@ class Close(Operation):
     )
     phrases = ("close {card}", "close {card} for good")
     endpoint = card_calls.CLOSE
-    fields = (
-        CARD,
-        Field(
-            "last4", "Last four digits", _last_four, hint="Typed again, to be sure of the card.", anew=True
-        ),
-    )
+    card = CARD
+    last4 = Field("Last four digits", LAST_FOUR, hint="Typed again, to be sure of the card.", anew=True)
     handling = Handling(doubts=("card_topup", "card_unload", "card_close"))
     in_words: ClassVar[InWords] = {
         (503, "UNAVAILABLE"): ("The card's balance could not be read, so the card stays open.", ""),
@@ -66,7 +67,7 @@ class Close(Operation):
     buttons = Buttons(more=5)
 
     @classmethod
-    def misfits(cls, values: Mapping[str, str], card: CardEntry) -> dict[str, str]:
+    def misfits(cls, values: Mapping[str, Any], card: CardEntry) -> dict[str, str]:
         """The card's last four digits, typed again, must be those of the card."""
         if card.last4 is None:
             text = "The service has not told the last four digits of this card yet. Try in a moment."

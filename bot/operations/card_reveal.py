@@ -48,7 +48,7 @@ class Reveal(Operation):
     help = "show you a card's number and security code in your browser, once"
     phrases = ("show me the details of {card}", "reveal {card}")
     endpoint = history_calls.DETAILS  # asked when its link is used
-    fields = (CARD,)
+    card = CARD
     handling = Handling(needs_public_url=True)
     place = 10
     buttons = Buttons(more=3)

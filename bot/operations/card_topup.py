@@ -8,11 +8,12 @@ from typing import Any, ClassVar
 
 from bot.domain.alerts import Remedy
 from bot.domain.money import format_usd
-from bot.operations import readers
-from bot.operations._base import Batch, Buttons, Concern, Facts, Field, Line, Look, Operation, Sought
-from bot.operations._card_switch import CARD_HEADERS
+from bot.operations._base import Batch, Buttons, Concern, Facts, Line, Look, Operation, Sought
+from bot.operations._card_switch import CARD, CARD_HEADERS
 from bot.operations._facts import card_facts, float_facts, not_spendable
+from bot.operations._fields import Field
 from bot.operations._handling import Handling
+from bot.operations.value_types import USD
 from bot.outcomes import Evidence, Finding, Outcome
 from bot.partner.calls import cards as card_calls
 from bot.partner.client import PartnerClient
@@ -69,20 +70,13 @@ class TopUp(Operation):
     endpoint = card_calls.TOP_UP
     remedy = Remedy.TOP_UP_CARD
     handling = Handling(moves_float=True, doubts=("card_topup", "card_unload", "card_close"))
-    fields = (
-        Field("card", "Card", card=True, placeholder="Last four, name, reference or id"),
-        Field("amount_usd", "Amount (USD)", readers.amount, placeholder="50.00"),
-    )
+    card = CARD
+    amount_usd = Field("Amount (USD)", USD, placeholder="50.00")
     may_have = "Money may have left the float"
     place = 2
     intent = "topup_card"
     buttons = Buttons(first_on={"ACTIVE": 1, "FROZEN": 2}, home=1)
     batch = Many()
-
-    @property
-    def amount_usd(self) -> Decimal:
-        """The amount to move onto the card, in USD."""
-        return Decimal(self.values["amount_usd"])
 
     def exposure_usd(self) -> Decimal:
         """The whole amount: it leaves the float."""

@@ -188,7 +188,7 @@ OF_KINDS: list[tuple[str, Outcome, tuple[e.Effect, ...]]] = [
 
 
 def operation(kind: str) -> Operation:
-    return operations.kinds()[kind]({"card": "card1"}, "ALICE MOREAU ••4242")
+    return operations.kinds()[kind].of_stored({"card": "card1"}, "ALICE MOREAU ••4242")
 
 
 @pytest.mark.parametrize(("kind", "outcome", "effects"), OF_KINDS)

@@ -78,7 +78,7 @@ class _Approved:
 
 def operation_of(core: Core, request: Request) -> Operation:
     """The operation as approved, private values masked: enough for everything but the frozen body."""
-    return core.kinds[request.kind](request.terms, request.subject_label)
+    return core.kinds[request.kind].of_request(request)
 
 
 def partner_of(core: Core, request: Request) -> PartnerClient:

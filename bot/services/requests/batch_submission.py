@@ -23,7 +23,7 @@ from bot.services.core import Core
 from bot.services.operators import programs
 from bot.services.requests import batch_rows, batch_summary, drafts
 from bot.services.requests.batch_approval import ROWS_DIGEST
-from bot.services.requests.batch_reading import Read, of_draft
+from bot.services.requests.batch_reading import DraftRow, Read, of_draft
 from bot.services.requests.lifecycle import FIRST_REMINDER, existing, free_id, note, record
 from bot.services.requests.signatures import body_mac, digest_of
 from bot.view_models import BulkPreviewView, BulkRowView
@@ -105,8 +105,10 @@ async def submit(core: Core, draft_id: str, slack_id: str, *, reason: str) -> Re
         draft = replace(draft, kind=read.cls.kind, reason=reason, facts=facts)
         parent_id = await free_id(tx, core)
         made = [
-            await record(tx, core, _draft_of_row(draft, read, index), actor, parent_id=parent_id)
-            for index in range(len(read.rows))
+            await record(
+                tx, core, _draft_of_row(draft, index, row), row.operation, actor, parent_id=parent_id
+            )
+            for index, row in enumerate(read.rows)
         ]
         batch = _batch(core, tx, parent_id, draft, made)
         require_possible(core.policy.limits, batch.exposure_usd)
@@ -119,10 +121,8 @@ async def submit(core: Core, draft_id: str, slack_id: str, *, reason: str) -> Re
     return batch
 
 
-def _draft_of_row(draft: Draft, read: Read, index: int) -> Draft:
-    row = read.rows[index]
-    facts = {**draft.facts["by_row"][index], "row": index + 1, "line": row.line}
-    return replace(draft, values=row.values, target_label=row.label, facts=facts)
+def _draft_of_row(draft: Draft, index: int, row: DraftRow) -> Draft:
+    return replace(draft, facts={**draft.facts["by_row"][index], "row": index + 1, "line": row.line})
 
 
 def _no_body() -> bytes:

@@ -11,6 +11,7 @@ from bot.domain.errors import NotAllowed, NotFound, Stale
 from bot.domain.limits import require_possible
 from bot.domain.people import APPROVAL_VALID_FOR, Actor
 from bot.domain.requests import DecisionKind, Event, Request, State
+from bot.operations import Operation
 from bot.partner.codec import encode
 from bot.services import audit, outbox_messages, people
 from bot.services.alerts import urgent_rules
@@ -40,7 +41,7 @@ async def submit(core: Core, draft_id: str, slack_id: str) -> Request:
             raise Stale(
                 "This was submitted already, or the draft is gone. Look at /requests before asking again."
             )
-        request = await record(tx, core, draft, actor)
+        request = await record(tx, core, draft, operation_of(core, draft), actor)
         if draft.run_now:
             request = await _break_glass(tx, core, request, actor)
             tx.after_commit(lambda: core.carrier.wake(request.id))
@@ -50,12 +51,13 @@ async def submit(core: Core, draft_id: str, slack_id: str) -> Request:
     return request
 
 
-async def record(tx: Tx, core: Core, draft: Draft, actor: Actor, *, parent_id: str | None = None) -> Request:
-    """Insert the pending request that a draft asks for; with `parent_id` as a row of that batch.
+async def record(
+    tx: Tx, core: Core, draft: Draft, operation: Operation, actor: Actor, *, parent_id: str | None = None
+) -> Request:
+    """Insert the pending request for `operation`, which a draft asks for; with `parent_id` as a row of that batch.
 
     Raises `OverLimit` for what nobody could ever approve.
     """
-    operation = operation_of(core, draft)
     require_possible(core.policy.limits, operation.exposure_usd())
     body = encode(operation.body())
     kind_policy = core.policy.of(draft.kind)
@@ -70,7 +72,7 @@ async def record(tx: Tx, core: Core, draft: Draft, actor: Actor, *, parent_id: s
         reason=draft.reason,
         terms=operation.terms(),
         subject=operation.subject,
-        subject_label=draft.target_label,
+        subject_label=operation.target_label,
         summary=operation.summary(),
         exposure_usd=operation.exposure_usd(),
         digest="",

@@ -19,7 +19,7 @@ from bot.domain.alerts import Remedy
 from bot.domain.cards import CardEntry
 from bot.domain.error_messages import MESSAGES, NO_ANSWER
 from bot.domain.errors import InvalidFields, InvalidInput, NotFound
-from bot.domain.requests import Progress, Request
+from bot.domain.requests import Progress
 from bot.operations._fields import Field
 from bot.operations._handling import Handling
 from bot.operations.value_types import CARD_ID, Private, ValueType
@@ -188,6 +188,7 @@ class Operation(ABC):
     endpoint: ClassVar[Endpoint]  # what it asks of the API: what an answer means stands in its table
     declared: ClassVar[tuple[Field[Any], ...]] = ()  # every field, in the order of the class
     fields: ClassVar[tuple[Field[Any], ...]] = ()  # those of the form
+    has_card: ClassVar[bool] = False  # does the form name a card?
     in_words: ClassVar[InWords] = {}  # where this call means something of its own by a code
     remedy: ClassVar[Remedy | None] = None  # which of what alerts ask for it does
     handling: ClassVar[Handling] = Handling()
@@ -216,6 +217,7 @@ class Operation(ABC):
         cls.declared = tuple({field.name: field for field in declared}.values())
         if "fields" not in cls.__dict__:
             cls.fields = tuple(field for field in cls.declared if not field.learned)
+        cls.has_card = any(field.card for field in cls.fields)
         if "kind" not in cls.__dict__:
             return  # what several kinds share is no kind itself
         if len(cls.title) > 24:
@@ -230,13 +232,17 @@ class Operation(ABC):
         if wrong:
             raise TypeError(f"{type(self).__name__} takes other values for {', '.join(sorted(wrong))}")
         self.values: Mapping[str, Any] = dict(values)
+        vars(self).update({field.name: None for field in self.declared if field.optional} | self.values)
         self.target_label = target_label
 
     @classmethod
     def of_stored(
         cls, texts: Mapping[str, str], target_label: str = "", *, private: Mapping[str, str] | None = None
     ) -> Self:
-        """From stored texts by field name. A private value is known in full where `private` has it, else masked."""
+        """From stored texts by field name, such as the terms of a request.
+
+        A private value is known in full where `private` has it, else masked: enough for all but the body.
+        """
         full = private or {}
         values: dict[str, Any] = {}
         for field in cls.declared:
@@ -245,11 +251,6 @@ class Operation(ABC):
                 masked = field.private and field.name not in full
                 values[field.name] = Private(text) if masked else field.holds.load(full.get(field.name, text))
         return cls(values, target_label)
-
-    @classmethod
-    def of_request(cls, request: Request, private: Mapping[str, str] | None = None) -> Self:
-        """As approved. Private values are masked, which is enough for all but the frozen body, without `private`."""
-        return cls.of_stored(request.terms, request.subject_label, private=private)
 
     @classmethod
     def parse(cls, texts: Mapping[str, str]) -> dict[str, Any]:
@@ -286,11 +287,6 @@ class Operation(ABC):
     def subject(self) -> str:
         """What this acts on: a card id, a transaction hash, or empty."""
         return self.first_of(CARD_ID) or ""
-
-    @property
-    def has_card(self) -> bool:
-        """Whether the form of this kind names a card."""
-        return any(f.card for f in self.fields)
 
     def first_of(self, holds: ValueType[T]) -> T | None:
         """The value of the first field that holds this type; None where there is no such value."""
@@ -406,7 +402,7 @@ class Operation(ABC):
 
     def changed_card(self, outcome: Outcome) -> str | None:
         """The id of the card that a success has changed or made, to be read again; None = no card."""
-        return self.subject if self.has_card else None
+        return next((self.values[field.name] for field in self.declared if field.card), None)
 
     def _answer(self, error: PartnerError) -> Answer:
         """The row of the table for what `send` met."""

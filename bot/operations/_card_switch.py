@@ -51,7 +51,7 @@ class CardSwitch(Operation):
 
     async def read(self, partner: PartnerClient) -> Facts:
         """The card's status and balance."""
-        return await card_facts(partner, self.subject)
+        return await card_facts(partner, self.card)
 
     @property
     def wanted_status(self) -> str:
@@ -60,10 +60,10 @@ class CardSwitch(Operation):
 
     async def send(self, partner: PartnerClient, key: str, body: bytes) -> Outcome:
         """Sets the switch, then reads the card, as the answer only echoes the request; unproved is UNKNOWN."""
-        await partner.freeze(self.subject, body)
+        await partner.freeze(self.card, body)
         try:
             async with asyncio.timeout(_PROVED_WITHIN_S):
-                status = (await partner.card(self.subject, lane=Lane.MONEY)).card.status
+                status = (await partner.card(self.card, lane=Lane.MONEY)).card.status
         except (PartnerError, TimeoutError):
             # The switch was taken; only its proof is missing.
             status = None
@@ -89,7 +89,7 @@ class CardSwitch(Operation):
 
     async def look(self, partner: PartnerClient, sought: Sought) -> Look:
         """Done when the card has the wanted status, whoever set it."""
-        found = await partner.card(self.subject)
+        found = await partner.card(self.card)
         facts = {"card_status": found.card.status}
         if found.card.status == self.wanted_status:
             return Look(Evidence.DONE, self._proved().text, facts)

@@ -5,24 +5,18 @@
         amount_usd = Field("Amount (USD)", USD, placeholder="50.00")
 
 Of the class it is the field, with its name and its label; of an operation its value: `operation.amount_usd` is a
-Decimal. The name is that of the attribute; the stored request calls the value by it.
+Decimal, put there when the operation is made. The name is that of the attribute, and of the value where it is stored.
 """
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Generic, Protocol, Self, TypeVar, cast, overload
+from typing import Generic, Self, TypeVar, cast, overload
 
 from bot.operations.value_types import CARD_ID, ValueType
 
 T = TypeVar("T")
-
-
-class _HasValues(Protocol):
-    @property
-    def values(self) -> Mapping[str, Any]: ...
 
 
 @dataclass(eq=False, slots=True)
@@ -40,6 +34,12 @@ class Field(Generic[T]):
     optional: bool = False  # by `optional`, so that its value may be None
     learned: bool = False  # by `learned`: in no form, the preview reads it
     name: str = dataclasses.field(default="", init=False)
+    card: bool = dataclasses.field(init=False)  # names a card, which the directory finds
+    private: bool = dataclasses.field(init=False)  # its value is sealed, and shown masked
+
+    def __post_init__(self) -> None:
+        self.card = self.holds is CARD_ID
+        self.private = self.holds.mask is not None
 
     def __set_name__(self, owner: type, name: str) -> None:
         if self.name not in ("", name):
@@ -49,23 +49,12 @@ class Field(Generic[T]):
     @overload
     def __get__(self, operation: None, kind: type) -> Self: ...
     @overload
-    def __get__(self, operation: _HasValues, kind: type) -> T: ...
-    def __get__(self, operation: _HasValues | None, kind: type) -> Self | T:
+    def __get__(self, operation: object, kind: type) -> T: ...
+    def __get__(self, operation: object | None, kind: type) -> Self | T:
         if operation is None:
             return self
-        if self.optional:
-            return cast(T, operation.values.get(self.name))
-        return cast(T, operation.values[self.name])
-
-    @property
-    def card(self) -> bool:
-        """Does it name a card? What is typed there is resolved by the directory."""
-        return self.holds is CARD_ID
-
-    @property
-    def private(self) -> bool:
-        """Is its value sealed, and shown masked?"""
-        return self.holds.is_private
+        # An operation has its values as attributes of its own, which come before this.
+        raise AttributeError(f"{kind.__name__} has no value for {self.name} here")
 
     def canonical(self, text: str) -> str:
         """What is made of a typed text ("bsc" is BNB). Raises ValueError with the sentence for the field."""

@@ -68,7 +68,7 @@ class CodesByWebhook(Operation):
     async def read(self, partner: PartnerClient) -> Facts:
         """The card's status and balance, and the registered address for events, None without one."""
         hook = await partner.webhook()
-        return {**await card_facts(partner, self.subject), "webhook_url": hook.url if hook else None}
+        return {**await card_facts(partner, self.card), "webhook_url": hook.url if hook else None}
 
     def lines(self, facts: Facts) -> list[Line]:
         """Where codes go from then on, the last verified delivery in UTC, and what was set here before."""
@@ -111,9 +111,9 @@ class CodesByWebhook(Operation):
 
     async def send(self, partner: PartnerClient, key: str, body: bytes) -> Outcome:
         """Done when the answer says "webhook" for this card, otherwise UNKNOWN; no later call proves it."""
-        done = await partner.set_3ds(self.subject, body)
+        done = await partner.set_3ds(self.card, body)
         facts = {"card_id": done.card_id, "three_ds_method": done.three_ds_method}
-        if done.three_ds_method == MODE and done.card_id == self.subject:
+        if done.three_ds_method == MODE and done.card_id == self.card:
             text = (
                 f"The 3-D Secure codes of {self.target_label} come by webhook now. This record is the only one: no"
                 " call of the API shows the mode. No money moved."

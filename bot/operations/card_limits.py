@@ -99,9 +99,9 @@ class SetLimits(Operation):
 
     async def read(self, partner: PartnerClient) -> Facts:
         """The three limits and the single-purchase limit in USD as exact text, None = not set; and the card."""
-        found = await partner.limits(self.subject)
+        found = await partner.limits(self.card)
         single = found.per_transaction_limit_usd
-        return {**await card_facts(partner, self.subject), **_texts(found), "single_usd": str(single)}
+        return {**await card_facts(partner, self.card), **_texts(found), "single_usd": str(single)}
 
     def lines(self, facts: Facts) -> list[Line]:
         """Each limit before and after in USD, and the single-purchase limit that always holds."""
@@ -132,7 +132,7 @@ class SetLimits(Operation):
 
     async def send(self, partner: PartnerClient, key: str, body: bytes) -> Outcome:
         """Done when the answer shows the limits as read back; otherwise UNKNOWN, and they are read again."""
-        found = await partner.set_limits(self.subject, body)
+        found = await partner.set_limits(self.card, body)
         if self._as_wanted(found):
             return Outcome(Finding.SUCCEEDED, self._said(), _texts(found))
         return Outcome(
@@ -151,7 +151,7 @@ class SetLimits(Operation):
 
     async def look(self, partner: PartnerClient, sought: Sought) -> Look:
         """Done when GET limits shows every limit that was requested."""
-        found = await partner.limits(self.subject)
+        found = await partner.limits(self.card)
         if self._as_wanted(found):
             return Look(Evidence.DONE, self._said(), _texts(found))
         return Look(Evidence.ABSENT, "The card's limits read otherwise than was asked for.", _texts(found))

@@ -53,7 +53,7 @@ class ChangePhone(Operation):
 
     async def read(self, partner: PartnerClient) -> Facts:
         """The card's status and balance; no call shows the number."""
-        return await card_facts(partner, self.subject)
+        return await card_facts(partner, self.card)
 
     def lines(self, facts: Facts) -> list[Line]:
         """The new number, masked, and what was set by Countersign before."""
@@ -77,8 +77,8 @@ class ChangePhone(Operation):
 
     async def send(self, partner: PartnerClient, key: str, body: bytes) -> Outcome:
         """Done when the answer says `updated` for this card; the API does not echo the number."""
-        done = await partner.set_phone(self.subject, body)
-        if done.updated and done.card_id == self.subject:
+        done = await partner.set_phone(self.card, body)
+        if done.updated and done.card_id == self.card:
             text = f"The one-time codes of {self.target_label} go to {self._number} now. No money moved."
             return Outcome(Finding.SUCCEEDED, text, {"card_id": done.card_id})
         return Outcome(

@@ -64,7 +64,7 @@ class Reveal(Operation):
     async def read(self, partner: PartnerClient) -> Facts:
         """The card's status, and whether the API key has the scope cards:pan."""
         me = await partner.me()
-        found = await partner.card(self.subject)
+        found = await partner.card(self.card)
         return {"card_status": found.card.status, "may_reveal": SCOPE in me.key.scopes}
 
     def lines(self, facts: Facts) -> list[Line]:

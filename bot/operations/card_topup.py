@@ -10,7 +10,7 @@ from bot.domain.alerts import Remedy
 from bot.domain.money import format_usd
 from bot.operations._base import Batch, Buttons, Concern, Facts, Line, Look, Operation, Sought
 from bot.operations._card_switch import CARD, CARD_HEADERS
-from bot.operations._facts import card_facts, float_facts, not_spendable
+from bot.operations._facts import card_facts, float_facts
 from bot.operations._fields import Field
 from bot.operations._handling import Handling
 from bot.operations.value_types import USD
@@ -57,6 +57,15 @@ class Many(Batch):
         return [Concern(text), *of_rows]
 
 
+# What the card's status says against putting money on it.
+_ON_STATUS = {
+    "FROZEN": Concern("The card is frozen: the money will sit on it until it is unfrozen."),
+    "DELETED": Concern("The card is closed.", stops=True),
+    "BLOCKED": Concern("The service has blocked this card; only the service can unblock it.", stops=True),
+    "EXPIRED": Concern("The card has expired.", stops=True),
+}
+
+
 class TopUp(Operation):
     """Moving float onto a card, 1:1 and without a fee, in USD. Source: Cards, POST topup."""
 
@@ -92,7 +101,7 @@ class TopUp(Operation):
 
     async def read(self, partner: PartnerClient) -> Facts:
         """The float and the card's balance in USD as exact text, and the card's status."""
-        return {**await float_facts(partner), **await card_facts(partner, self.subject)}
+        return {**await float_facts(partner), **await card_facts(partner, self.card)}
 
     def lines(self, facts: Facts) -> list[Line]:
         """The float and the card's balance before and after, in USD."""
@@ -108,7 +117,7 @@ class TopUp(Operation):
 
     def concerns(self, facts: Facts) -> list[Concern]:
         """Stops when the amount is more than the available float, or the card is closed, blocked or expired."""
-        found = not_spendable(facts)
+        found = [_ON_STATUS[status]] if (status := facts.get("card_status")) in _ON_STATUS else []
         available = Decimal(facts["float_available_usd"])
         if self.amount_usd > available:
             found.append(
@@ -122,9 +131,9 @@ class TopUp(Operation):
 
     async def send(self, partner: PartnerClient, key: str, body: bytes) -> Outcome:
         """Tops up; an answer with another card or amount is UNRESOLVED."""
-        done = await partner.top_up(self.subject, body, key=key)
+        done = await partner.top_up(self.card, body, key=key)
         facts = {"credited_usd": str(done.credited_usd), "card_id": done.card_id}
-        if done.credited_usd != self.amount_usd or done.card_id != self.subject:
+        if done.credited_usd != self.amount_usd or done.card_id != self.card:
             return Outcome(
                 Finding.UNRESOLVED,
                 "The API answered with another card or amount than was approved. Do not repeat this: a person has"

@@ -64,7 +64,7 @@ class Unload(Operation):
 
     async def read(self, partner: PartnerClient) -> Facts:
         """The float and the card's balance in USD as exact text, and the card's status."""
-        return {**await float_facts(partner), **await card_facts(partner, self.subject)}
+        return {**await float_facts(partner), **await card_facts(partner, self.card)}
 
     def lines(self, facts: Facts) -> list[Line]:
         """The card's balance and the float before and after, in USD."""
@@ -102,9 +102,9 @@ class Unload(Operation):
 
     async def send(self, partner: PartnerClient, key: str, body: bytes) -> Outcome:
         """Unloads; an answer with another card or amount is UNRESOLVED."""
-        done = await partner.unload(self.subject, body, key=key)
+        done = await partner.unload(self.card, body, key=key)
         facts = {"unloaded_usd": str(done.unloaded_usd), "card_id": done.card_id}
-        if done.unloaded_usd != self.amount_usd or done.card_id != self.subject:
+        if done.unloaded_usd != self.amount_usd or done.card_id != self.card:
             return Outcome(
                 Finding.UNRESOLVED,
                 "The API answered with another card or amount than was approved. Do not repeat this: a person has"
@@ -120,9 +120,9 @@ class Unload(Operation):
 
     async def look(self, partner: PartnerClient, sought: Sought) -> Look:
         """What a person needs to decide by, amounts in USD as exact text; never a proof."""
-        held = (await partner.card(self.subject)).balance_usd
+        held = (await partner.card(self.card)).balance_usd
         me = await partner.me()
-        event = await _event_of(partner, self.subject, sought.since - timing.CLOCKS_AGREE)
+        event = await _event_of(partner, self.card, sought.since - timing.CLOCKS_AGREE)
         moved = await partner.ledger_since(sought.ledger_since)
         rows = [row for row in moved if row.names_key(sought.key)]
         text = (

@@ -92,7 +92,7 @@ class QuoteDeposit(Operation):
         """The card, the deposit fee and the markup as fractions (0.02 = 2 percent), and whether the key may quote."""
         fees, me = await partner.fees(), await partner.me()
         return {
-            **await card_facts(partner, self.subject),
+            **await card_facts(partner, self.card),
             "deposit_fraction": str(fees.load_from_user_deposit_pct),
             "markup_fraction": str(fees.your_markup_pct),
             "may_quote": _SCOPE in me.key.scopes,
@@ -128,7 +128,7 @@ class QuoteDeposit(Operation):
     async def send(self, partner: PartnerClient, key: str, body: bytes) -> Outcome:
         """Gets the quote; one for another card is UNRESOLVED."""
         quote = await partner.quote_deposit(body)
-        if quote.card_id != self.subject:
+        if quote.card_id != self.card:
             return Outcome(
                 Finding.UNRESOLVED,
                 "The API quoted for another card than was approved. Give the address to nobody; do not repeat this.",
@@ -153,7 +153,7 @@ class QuoteDeposit(Operation):
         fitting = {
             deposit.id: deposit
             for deposit in listed
-            if deposit.card_id == self.subject and sought.may_have_made(deposit.created_at)
+            if deposit.card_id == self.card and sought.may_have_made(deposit.created_at)
         }
         deposit, why_not = only_ours(fitting, await sought.others())
         if deposit is not None:

@@ -62,11 +62,6 @@ class ValueType(Generic[T]):
     show: Callable[[T], str] = str
     mask: Callable[[str], str] | None = None
 
-    @property
-    def is_private(self) -> bool:
-        """Sealed in storage, shown masked, and deleted with the outcome?"""
-        return self.mask is not None
-
 
 def _private(read: Callable[[str], str], mask: Callable[[str], str]) -> ValueType[Private]:
     def known(full: str) -> Private:

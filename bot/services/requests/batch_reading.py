@@ -104,7 +104,9 @@ async def again(core: Core, request_id: str, *, owner: str) -> Read:
         rest = [row for row in await batch_rows.included(tx, batch) if row.state in _NOTHING_CAME]
         if not rest:
             raise NotFound(f"Every row of {batch.id} is done.")
-        found = tuple(DraftRow(int(row.facts["line"]), cls.of_request(row)) for row in rest)
+        found = tuple(
+            DraftRow(int(row.facts["line"]), cls.of_stored(row.terms, row.subject_label)) for row in rest
+        )
         return Read(await _keep(tx, core, owner, cls, batch.program, found), cls, found)
 
 

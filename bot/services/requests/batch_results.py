@@ -68,7 +68,7 @@ async def rows_in_full(tx: Tx, core: Core, found: Request) -> tuple[BulkRowView,
     for row in await included(tx, found):
         cls = core.kinds[row.kind]
         private = await _private(tx, row) if any(field.private for field in cls.fields) else {}
-        operation = cls.of_request(row, private)
+        operation = cls.of_stored(row.terms, row.subject_label, private=private)
         in_full = operation.in_full(private_alone=True) if private else ()
         shown.append(replace(_row(row), private=in_full))
     return tuple(shown)

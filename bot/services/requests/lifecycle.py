@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
 from datetime import timedelta
@@ -88,7 +87,9 @@ async def record(
     )
     request = replace(request, digest=digest_of(tx.vault, request))
     await requests.insert(tx, request, private=operation.private(), body=body)
-    await note(tx, core, request, actor.id, "request.submitted", {"exposure_usd": str(request.exposure_usd)})
+    await audit.of_request(
+        tx, core, request, actor.id, "request.submitted", {"exposure_usd": str(request.exposure_usd)}
+    )
     return request
 
 
@@ -114,7 +115,7 @@ async def _break_glass(tx: Tx, core: Core, request: Request, actor: Actor) -> Re
         due_at=tx.now,
         remind_at=tx.now + FIRST_REMINDER,
     )
-    await note(tx, core, moved, actor.id, "request.break_glass", {})
+    await audit.of_request(tx, core, moved, actor.id, "request.break_glass")
     return moved
 
 
@@ -150,7 +151,7 @@ async def close(tx: Tx, core: Core, request: Request, event: Event, actor: str, 
         tx, request, event, outcome_text=text, finished_at=tx.now, due_at=None, remind_at=None
     )
     await requests.purge(tx, request.id)
-    await note(tx, core, moved, actor, f"request.{moved.state}", {})
+    await audit.of_request(tx, core, moved, actor, f"request.{moved.state}")
     if moved.is_batch:
         await batch_rows.close_rows(tx, core, moved, event, text, actor=actor)
     await batch_rows.row_changed(tx, core, moved)
@@ -208,11 +209,3 @@ async def existing(tx: Tx, request_id: str) -> Request:
     if request is None:
         raise NotFound(f"There is no request {request_id[:20]}. Look at /requests for the ids.")
     return request
-
-
-async def note(
-    tx: Tx, core: Core, request: Request, actor: str, action: str, body: Mapping[str, object]
-) -> None:
-    """One audit entry about a request, in the transaction of the change."""
-    told = {"kind": request.kind, "state": request.state.value, "digest": request.digest, **body}
-    await audit.record(tx, core, actor, action, f"request:{request.id}:{request.version}", told)

@@ -52,7 +52,7 @@ def _form(kind: str) -> Draw:
 
 
 def _preview(text: str) -> View:
-    operation = _TOPUP({"card": "card_1", "amount_usd": "50.00"}, text)
+    operation = _TOPUP.of_stored({"card": "card_1", "amount_usd": "50.00"}, text)
     return forms.preview(
         forms.Shown(
             draft_id="01",

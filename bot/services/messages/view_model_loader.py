@@ -199,4 +199,6 @@ async def requests_about(tx: Tx, core: Core, alert: alerts.Alert) -> list[Reques
 async def place(core: Core, request_id: str) -> outbox.MessagePlace | None:
     """Where the request's card is in Slack."""
     async with core.store.read() as tx:
-        return await outbox.place(tx, Subject(About.REQUEST, request_id).stored(), kinds.REQUEST_CARD.form)
+        return await outbox.place(
+            tx, kinds.stored_subject(About.REQUEST, request_id), kinds.REQUEST_CARD.form
+        )

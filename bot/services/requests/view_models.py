@@ -65,6 +65,6 @@ def shown_facts(
         return (), ()
     if found.is_batch:
         return batch_results.effect(core, found, found.facts, left_out=left_out)
-    operation = cls(found.terms, found.subject_label)
+    operation = cls.of_stored(found.terms, found.subject_label)
     concerns = [*operation.concerns(found.facts), *house_concerns(operation, found.facts)]
     return tuple(operation.lines(found.facts)), tuple(concerns)

@@ -127,8 +127,8 @@ def _first_line(picture: RequestView) -> str:
 
 
 def _news(request: Request) -> str:
-    """Where it stands, in one line without its details."""
-    return f"{states.heading_of(request)}: {b.esc(request.summary)} ({b.esc(request.id)})"
+    """Where it stands, in one line without its details; with its id and state as scripts and search look for them."""
+    return f"{states.heading_of(request)}: {b.esc(request.summary)} ({b.esc(request.id)} {request.word})"
 
 
 def _asked_of(picture: RequestView) -> str:

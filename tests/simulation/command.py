@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import gc
 import shutil
 import sys
 import time
@@ -21,6 +22,8 @@ def main(words: list[str]) -> int:
     """Run what was asked for; 1 when a promise was broken, 0 otherwise."""
     asked = _parsed(words)
     quiet()
+    gc.collect()
+    gc.freeze()  # the program itself is never garbage: looking through it takes longer than through a schedule
     folder = folder_in_memory()
     try:
         if asked.curve:

@@ -15,7 +15,7 @@ from typing import Any
 from benchmarks import Row
 from sandbox.slack import Running, Workspace, interactions, serve
 from tests.crash.outside import APPROVERS, ASKERS, Outside, outside
-from tests.crash.people_at_work import Crew, GaveUp
+from tests.crash.people_at_work import Operators, GaveUp
 
 ROOT = Path(__file__).parents[1]
 ROUNDS = 25
@@ -23,7 +23,7 @@ BARE_ROUNDS = 200
 WANTED_P95_MS = 300
 COMMANDS = (
     "/card list",
-    "/card show crew-1",
+    "/card show operators-1",
     "/float",
     "/funding list",
     "/funding addresses",
@@ -65,9 +65,9 @@ def _figure(times: list[float]) -> str:
 async def _ours(folder: Path) -> tuple[Acks, list[float]]:
     async with outside(folder) as world:
         await world.bot.start()
-        crew, commands = Crew(world, random.Random(1)), list[float]()
+        operators, commands = Operators(world, random.Random(1)), list[float]()
         for _ in range(ROUNDS):
-            commands += await _a_round(world, crew)
+            commands += await _a_round(world, operators)
         return _by_listener(world.slack), commands
 
 
@@ -80,7 +80,7 @@ async def _timed(workspace: Workspace, text: str) -> float:
     return (time.perf_counter() - before) * 1000
 
 
-async def _a_round(world: Outside, crew: Crew) -> list[float]:
+async def _a_round(world: Outside, operators: Operators) -> list[float]:
     """Each command, a request from form to approval, Home and a direct message; limits are waited out."""
     workspace, asker = world.slack.workspace, ASKERS[0]
     took: list[float] = []
@@ -88,8 +88,8 @@ async def _a_round(world: Outside, crew: Crew) -> list[float]:
         took.append(await _timed(workspace, text))
         world.leap()
     with suppress(GaveUp):  # a window that is late is no ack that is late
-        await crew.ask(asker, "card_topup")
-        while not await crew.approve_one(APPROVERS[0]):
+        await operators.ask(asker, "card_topup")
+        while not await operators.approve_one(APPROVERS[0]):
             world.leap()
             await asyncio.sleep(0.02)
     await interactions.open_home(workspace, asker, "home")

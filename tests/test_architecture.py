@@ -110,7 +110,7 @@ def test_a_planted_import_across_a_wall_is_caught(
 
 def test_no_test_writes_into_a_frozen_value_or_swaps_a_worlds_core() -> None:
     """`World.rebuild` alone does: it builds again what holds the core."""
-    writing = re.compile(r"object\.__(set|del)attr__|\b(world|away|office)\.core = ")
+    writing = re.compile(r"object\.__(set|del)attr__|\b(world|away|driver)\.core = ")
     here, builder = Path(__file__), ROOT / "tests/support/world.py"
     files = sorted({*(ROOT / "tests").rglob("*.py"), *(ROOT / "benchmarks").rglob("*.py")} - {here, builder})
 

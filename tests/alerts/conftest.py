@@ -1,4 +1,4 @@
-"""An office with a poller, and words for what is seen in the alerts channel."""
+"""A driver with a poller, and words for what is seen in the alerts channel."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import pytest
 from bot.services.events import Poller, otp_delivery
 from handlers.slack_api import SlackPublisher
 from tests.events.receiving import Bot, a_bot
-from tests.handlers.office import BOB, Office, an_office
+from tests.handlers.slack_driver import BOB, SlackDriver, a_slack_driver
 
 ALERTS = "C0ALERTS"
 Json = dict[str, Any]
@@ -25,23 +25,23 @@ HOST = "bot.example.com"
 
 @dataclass
 class Desk:
-    """The office, its receiver and poller, and the alerts channel as people see it."""
+    """The driver, its receiver and poller, and the alerts channel as people see it."""
 
-    office: Office
+    driver: SlackDriver
     bot: Bot
     poller: Poller = field(init=False)
     codes: otp_delivery.Sender = field(init=False)
 
     def __post_init__(self) -> None:
-        self.office.world.built(self._build)
+        self.driver.world.built(self._build)
 
     def _build(self) -> None:
-        self.poller = Poller(self.office.core, account_every=timedelta(seconds=60))
-        self.codes = otp_delivery.Sender(self.office.core, SlackPublisher(self.office.client))
+        self.poller = Poller(self.driver.core, account_every=timedelta(seconds=60))
+        self.codes = otp_delivery.Sender(self.driver.core, SlackPublisher(self.driver.client))
 
     async def api(self, method: str, path: str, body: Json, *, key: str = "", as_key: str = "") -> Json:
         """A call of the API past the bot, with the program's key or another's; `key` is for money."""
-        simulator = self.office.world.simulator
+        simulator = self.driver.world.simulator
         headers = {"X-API-Key": as_key or simulator.key, **({"Idempotency-Key": key} if key else {})}
         async with httpx.AsyncClient(trust_env=False, verify=False) as client:
             answer = await client.request(method, f"{simulator.base_url}{path}", json=body, headers=headers)
@@ -65,20 +65,20 @@ class Desk:
     async def handled(self) -> None:
         """What is due was delivered, what is in the inbox handled, its codes sent, its messages posted."""
         for _ in range(3):  # deliveries leave a few at a time
-            await self.office.world.advance(1)
+            await self.driver.world.advance(1)
             await self.bot.handle()
         await self.send_codes()
         await self.posted()
 
     async def send_codes(self) -> None:
         """Every code that waits now is sent, or found not to be sendable."""
-        waiting = self.office.core.codes.outgoing
+        waiting = self.driver.core.codes.outgoing
         while not waiting.empty():
             await self.codes.send(waiting.get_nowait())
 
     async def buy(self, merchant: str, amount_usd: str = "45", *, card: int = 0, **more: Any) -> Json:
         body = {
-            "card_id": self.office.world.cards[card]["id"],
+            "card_id": self.driver.world.cards[card]["id"],
             "amount_usd": amount_usd,
             "merchant": merchant,
         }
@@ -86,23 +86,23 @@ class Desk:
 
     async def poll(self, *jobs: str, seconds: float = 60) -> None:
         """Time passes, these jobs run once, and everything that is owed is posted."""
-        await self.office.world.advance(seconds)
+        await self.driver.world.advance(seconds)
         for job in jobs:
             await getattr(self.poller, job)()
         await self.posted()
 
     async def posted(self) -> None:
         """Messages that wait a few seconds for others go out, too."""
-        await self.office.settle()
-        await self.office.world.advance(6)
-        await self.office.settle()
+        await self.driver.settle()
+        await self.driver.world.advance(6)
+        await self.driver.settle()
 
     async def tell(self, call: str, body: Json) -> Json:
-        found: Json = await self.office.world.tell(call, body)
+        found: Json = await self.driver.world.tell(call, body)
         return found
 
     async def everything(self) -> list[Json]:
-        return [m for m in await self.office.messages(BOB, ALERTS) if not m["ephemeral"]]
+        return [m for m in await self.driver.messages(BOB, ALERTS) if not m["ephemeral"]]
 
     async def seen(self) -> list[str]:
         """The messages of the channel itself, each with its header, text and facts in one line."""
@@ -124,7 +124,7 @@ class Desk:
         return [m["text"] for m in await self.everything() if m.get("thread_ts") == ts and m["ts"] != ts]
 
     async def press(self, user: str, action_id: str, **more: Any) -> Json:
-        return await self.office.press(user, await self.message(), action_id, channel=ALERTS, **more)
+        return await self.driver.press(user, await self.message(), action_id, channel=ALERTS, **more)
 
 
 def _words(message: Json) -> str:
@@ -137,8 +137,8 @@ def _words(message: Json) -> str:
 
 @pytest.fixture
 async def desk(tmp_path: Path) -> AsyncIterator[Desk]:
-    async with an_office(tmp_path) as office, a_bot(office.world) as bot:
-        made = Desk(office, bot)
+    async with a_slack_driver(tmp_path) as driver, a_bot(driver.world) as bot:
+        made = Desk(driver, bot)
         await bot.backfill.run_once()  # the log is read from here on
         await made.poller.funding()  # and what was final before is no news
         yield made

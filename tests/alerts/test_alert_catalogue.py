@@ -19,7 +19,7 @@ from bot.operations import kinds as operation_kinds
 from bot.services.alerts import lifecycle
 from bot.services.messages import digest
 from tests.alerts.conftest import Desk
-from tests.handlers.office import ALICE, CAROL
+from tests.handlers.slack_driver import ALICE, CAROL
 from tests.test_docs_pages import generator
 
 ROOT = Path(__file__).parents[2]
@@ -215,7 +215,7 @@ def _with_coffee(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 async def keep_coffee(desk: Desk, cups: int, kind: AlertKind = COFFEE) -> None:
-    core = desk.office.core
+    core = desk.driver.core
     async with core.store.begin() as tx:
         severity = Severity.CRITICAL if cups == 0 else Severity.WARNING
         said = kind.says(severity=severity, place="the kitchen", cups=cups)
@@ -237,10 +237,10 @@ async def test_a_new_row_is_raised_drawn_made_worse_mended_and_over(desk: Desk) 
     assert "S0" in line, "approvers are a group, and called"
 
     await desk.press(ALICE, "alert:remedy")
-    assert (await desk.office.modal(ALICE))["title"]["text"] == "Submit funding"
+    assert (await desk.driver.modal(ALICE))["title"]["text"] == "Submit funding"
 
-    async with desk.office.core.store.begin() as tx:
-        await lifecycle.resolve(tx, desk.office.core, COFFEE.condition("kitchen"))
+    async with desk.driver.core.store.begin() as tx:
+        await lifecycle.resolve(tx, desk.driver.core, COFFEE.condition("kitchen"))
     await desk.posted()
     assert (await desk.only()).startswith("✓ Resolved")
 
@@ -259,10 +259,10 @@ async def test_a_kind_that_calls_nobody_gets_worse_without_a_mention(
 
 @pytest.mark.usefixtures("_with_coffee")
 async def test_a_new_row_can_be_muted_and_is_in_the_digest_and_in_the_docs(desk: Desk) -> None:
-    core = desk.office.core
+    core = desk.driver.core
     await digest.post(core)
-    await desk.office.world.advance(24 * 3600)
-    await desk.office.command(CAROL, "/countersign alerts mute no-coffee coffee_low 7d")
+    await desk.driver.world.advance(24 * 3600)
+    await desk.driver.command(CAROL, "/countersign alerts mute no-coffee coffee_low 7d")
     await keep_coffee(desk, 2)
     assert await desk.seen() == []
 

@@ -11,11 +11,11 @@ from bot.domain.time import Hours
 from bot.services.alerts import alert_actions
 from bot.services.messages import digest
 from tests.alerts.conftest import ALERTS, Desk
-from tests.handlers.office import ALICE, BOB, CAROL
+from tests.handlers.slack_driver import ALICE, BOB, CAROL
 
 
 async def low_float(desk: Desk, balance_usd: str = "900") -> None:
-    now_usd = Decimal((await desk.office.world.state())["float"]["balance_usd"])
+    now_usd = Decimal((await desk.driver.world.state())["float"]["balance_usd"])
     await desk.tell("float", {"amount_usd": str(Decimal(balance_usd) - now_usd)})
     await desk.poll("account")
 
@@ -32,12 +32,12 @@ async def test_an_acknowledgement_is_shown_and_comes_back_unless_said_again(desk
     await desk.poll("account", seconds=4 * 3600 - 600)
     await desk.press(BOB, "alert:ack")
     await desk.poll("account", seconds=3600)
-    await alert_actions.tend(desk.office.core)
+    await alert_actions.tend(desk.driver.core)
     await desk.posted()
     assert "acknowledged by" in await desk.only()
 
     await desk.poll("account", seconds=4 * 3600)
-    await alert_actions.tend(desk.office.core)
+    await alert_actions.tend(desk.driver.core)
     await desk.posted()
     assert "acknowledged by" not in await desk.only()
     assert (await desk.thread())[-1] == "Raised again: it is still so. <@U0BOB>"
@@ -47,14 +47,14 @@ async def test_an_acknowledgement_is_shown_and_comes_back_unless_said_again(desk
 async def test_a_snooze_is_chosen_in_a_modal_and_ends_by_itself(desk: Desk) -> None:
     await low_float(desk)
     await desk.press(ALICE, "alert:snooze")
-    modal = await desk.office.modal(ALICE)
+    modal = await desk.driver.modal(ALICE)
     assert modal["title"]["text"] == "Snooze"
-    await desk.office.submit(ALICE)
+    await desk.driver.submit(ALICE)
     await desk.posted()
     assert "snoozed until" in await desk.only()
 
     await desk.poll("account", seconds=3601)
-    await alert_actions.tend(desk.office.core)
+    await alert_actions.tend(desk.driver.core)
     await desk.posted()
     assert "snoozed until" not in await desk.only()
     assert any("Snoozed until" in line for line in await desk.thread())
@@ -82,10 +82,10 @@ async def test_the_remedy_of_an_empty_card_is_a_filled_top_up_and_only_a_draft(d
     await desk.handled()
     await desk.press(ALICE, "alert:remedy")
 
-    modal = str(await desk.office.modal(ALICE))
+    modal = str(await desk.driver.modal(ALICE))
     assert "Top up" in modal
-    assert desk.office.world.cards[0]["id"] in modal
-    assert await desk.office.requests() == []
+    assert desk.driver.world.cards[0]["id"] in modal
+    assert await desk.driver.requests() == []
 
 
 async def test_the_remedy_of_a_used_up_limit_and_of_a_frozen_card_are_their_forms(desk: Desk) -> None:
@@ -93,63 +93,63 @@ async def test_the_remedy_of_a_used_up_limit_and_of_a_frozen_card_are_their_form
     await desk.log()
     await desk.handled()
     await desk.press(ALICE, "alert:remedy")
-    modal = await desk.office.modal(ALICE)
+    modal = await desk.driver.modal(ALICE)
     assert "Daily limit (USD)" in str(modal)
-    assert desk.office.world.cards[0]["id"] in str(modal)
+    assert desk.driver.world.cards[0]["id"] in str(modal)
 
-    card = desk.office.world.cards[1]["id"]
+    card = desk.driver.world.cards[1]["id"]
     await desk.poll("cards")
     await desk.tell(f"cards/{card}", {"status": "FROZEN"})
     await desk.poll("cards")
     (message,) = [m for m in await desk.everything() if "reads FROZEN" in m["text"]]
-    await desk.office.press(ALICE, message, "alert:remedy", channel=ALERTS)
-    modal = await desk.office.modal(ALICE)
+    await desk.driver.press(ALICE, message, "alert:remedy", channel=ALERTS)
+    modal = await desk.driver.modal(ALICE)
     assert "Unfreeze" in modal["title"]["text"]
     assert card in str(modal)
-    assert await desk.office.requests() == [], "only drafts"
+    assert await desk.driver.requests() == [], "only drafts"
 
 
 async def test_the_remedy_of_a_blocked_card_is_a_text_for_the_service(desk: Desk) -> None:
-    card = desk.office.world.cards[0]
+    card = desk.driver.world.cards[0]
     await desk.poll("cards")
     await desk.tell(f"cards/{card['id']}", {"status": "BLOCKED"})
     await desk.poll("cards")
     await desk.press(ALICE, "alert:remedy")
 
-    modal = str(await desk.office.modal(ALICE))
+    modal = str(await desk.driver.modal(ALICE))
     assert "Copy this to the service" in modal
     assert card["id"] in modal
-    assert desk.office.world.simulator.key not in modal
+    assert desk.driver.world.simulator.key not in modal
 
 
 async def test_only_admins_mute_and_what_is_muted_is_kept_under_the_rules_name(desk: Desk) -> None:
-    await desk.office.command(BOB, "/countersign alerts mute quiet-float float_low 7d")
-    assert "Only admins" in (await desk.office.told(BOB))["text"]
-    await desk.office.command(CAROL, "/countersign alerts mute quiet-float float_low 7d")
+    await desk.driver.command(BOB, "/countersign alerts mute quiet-float float_low 7d")
+    assert "Only admins" in (await desk.driver.told(BOB))["text"]
+    await desk.driver.command(CAROL, "/countersign alerts mute quiet-float float_low 7d")
     await low_float(desk)
     assert await desk.seen() == []
     assert "quiet-float" in await audited(desk, "alert.muted")
 
-    await desk.office.command(CAROL, "/countersign alerts")
-    assert "quiet-float" in str((await desk.office.told(CAROL))["blocks"])
-    await desk.office.command(CAROL, "/countersign alerts unmute quiet-float")
+    await desk.driver.command(CAROL, "/countersign alerts")
+    assert "quiet-float" in str((await desk.driver.told(CAROL))["blocks"])
+    await desk.driver.command(CAROL, "/countersign alerts unmute quiet-float")
     await desk.posted()
     assert "Float of main is low" in await desk.only()
 
 
 async def test_the_open_alerts_are_listed_for_whoever_asks(desk: Desk) -> None:
     await low_float(desk)
-    await desk.office.command(ALICE, "/countersign alerts")
+    await desk.driver.command(ALICE, "/countersign alerts")
 
-    told = await desk.office.told(ALICE)
+    told = await desk.driver.told(ALICE)
     assert "1 open alert" in told["text"]
     assert "alert:ack" in str(told["blocks"])
 
 
 async def test_a_note_waits_for_the_end_of_the_quiet_hours_and_a_warning_does_not(desk: Desk) -> None:
     hours = Hours(quiet=(time(22), time(7)))
-    desk.office.world.rebuild(alerting=Alerting(hours=hours))
-    await desk.office.world.advance(13 * 3600)  # 23:00 and a little
+    desk.driver.world.rebuild(alerting=Alerting(hours=hours))
+    await desk.driver.world.advance(13 * 3600)  # 23:00 and a little
     await desk.buy("ACME", decline_code="processing_error")
     await desk.log()
     await desk.handled()
@@ -157,22 +157,22 @@ async def test_a_note_waits_for_the_end_of_the_quiet_hours_and_a_warning_does_no
     await low_float(desk)
     assert len(await desk.seen()) == 1
 
-    await desk.office.world.advance(8 * 3600)
+    await desk.driver.world.advance(8 * 3600)
     await desk.posted()
     assert len(await desk.seen()) == 2
 
 
 async def test_the_digest_comes_in_the_morning_and_only_when_something_happened(desk: Desk) -> None:
-    core = desk.office.core
+    core = desk.driver.core
     await digest.post(core)
-    await desk.office.world.advance(24 * 3600)
+    await desk.driver.world.advance(24 * 3600)
     await digest.post(core)
     await desk.posted()
     assert await desk.seen() == []
 
     await low_float(desk)
-    request = await desk.office.ask_top_up()
-    await desk.office.world.advance(24 * 3600)
+    request = await desk.driver.ask_top_up()
+    await desk.driver.world.advance(24 * 3600)
     for _ in range(3):
         await digest.post(core)
         await desk.posted()

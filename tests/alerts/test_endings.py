@@ -13,7 +13,7 @@ from bot.services.alerts import alert_actions, lifecycle
 from bot.services.requests import approvals
 from storage.messages import alerts as rows
 from tests.alerts.conftest import Desk
-from tests.handlers.office import BOB, CAROL
+from tests.handlers.slack_driver import BOB, CAROL
 
 PEOPLES_WORDS = (people_alerts.HANDOVER, people_alerts.CONSENT)
 """What people wrote, or what came of it, stays to be read when it is over."""
@@ -29,7 +29,7 @@ def sentences(text: str) -> set[str]:
 
 
 async def test_a_resolved_alert_of_any_kind_never_repeats_the_alarm(desk: Desk) -> None:
-    core = desk.office.core
+    core = desk.driver.core
     told: list[tuple[Said, str, str]] = []
     async with core.store.begin() as tx:
         for kind in catalogue.CATALOGUE.values():
@@ -38,7 +38,7 @@ async def test_a_resolved_alert_of_any_kind_never_repeats_the_alarm(desk: Desk) 
                 condition = kind.condition("main", f"about {case}")
                 alert = await lifecycle.keep(tx, core, said, condition=condition, subject=f"about {case}")
                 told.append((said, condition, alert.id))
-    desk.office.world.clock.advance(720)
+    desk.driver.world.clock.advance(720)
     async with core.store.begin() as tx:
         for _, condition, _ in told:
             await lifecycle.resolve(tx, core, condition)
@@ -63,12 +63,12 @@ def test_every_kind_that_can_end_has_an_ending_of_its_own() -> None:
 
 
 async def test_words_given_in_the_transaction_that_ends_it_are_how_it_ended(desk: Desk) -> None:
-    core, kind = desk.office.core, catalogue.of("paused")
+    core, kind = desk.driver.core, catalogue.of("paused")
     condition, severity = kind.condition("main"), kind.severities[0]
     async with core.store.begin() as tx:
         said = Said(kind, severity, "Paused", "Nothing is sent.")
         await lifecycle.keep(tx, core, said, condition=condition, subject="main")
-    desk.office.world.clock.advance(60)
+    desk.driver.world.clock.advance(60)
     async with core.store.begin() as tx:
         said = Said(kind, severity, "It goes on", "Both confirmed it.")
         alert = await lifecycle.keep(tx, core, said, condition=condition, subject="main")
@@ -80,7 +80,7 @@ async def test_words_given_in_the_transaction_that_ends_it_are_how_it_ended(desk
 
 
 async def test_an_unknown_outcome_that_was_found_says_how_it_came_out(desk: Desk) -> None:
-    world = desk.office.world
+    world = desk.driver.world
     await world.fault("processor", processor="5xx")
     request = await world.top_up("25")
     await world.run_due()
@@ -101,7 +101,7 @@ async def test_an_unknown_outcome_that_was_found_says_how_it_came_out(desk: Desk
 
 
 async def test_an_outcome_that_two_people_settled_names_them_and_mentions_nobody(desk: Desk) -> None:
-    world = desk.office.world
+    world = desk.driver.world
     await world.fault("processor", processor="5xx")
     request = await world.top_up("25")
     await world.run_due()
@@ -124,7 +124,7 @@ async def test_an_alert_closed_by_hand_says_by_whom_and_that_it_may_come_back(de
     await desk.handled()
     (alert,) = await desk.bot.open_alerts()
 
-    await alert_actions.end(desk.office.core, alert.id, CAROL)
+    await alert_actions.end(desk.driver.core, alert.id, CAROL)
     await desk.posted()
 
     told = await desk.only()
@@ -133,14 +133,14 @@ async def test_an_alert_closed_by_hand_says_by_whom_and_that_it_may_come_back(de
 
 
 async def test_what_silenced_the_alarm_silences_its_end(desk: Desk) -> None:
-    core = desk.office.core
+    core = desk.driver.core
     kind = catalogue.of("float_low")
     await alert_actions.mute(core, CAROL, name="quiet", kind=kind.name, about="main is low")
 
     said = Said(kind, kind.severities[-1], "Float of main is low: 1", "It is so.")
     async with core.store.begin() as tx:
         await lifecycle.keep(tx, core, said, condition=kind.condition("main"), subject="main")
-    await desk.office.world.advance(60)
+    await desk.driver.world.advance(60)
     async with core.store.begin() as tx:
         await lifecycle.resolve(tx, core, kind.condition("main"))
     await desk.posted()

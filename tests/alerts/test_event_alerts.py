@@ -9,7 +9,7 @@ from bot.services.events import otp_delivery
 from bot.services.otp_store import Codes
 from storage.cards import otp_recipients
 from tests.alerts.conftest import ALERTS, Desk
-from tests.handlers.office import BOB, CAROL
+from tests.handlers.slack_driver import BOB, CAROL
 
 
 async def heard(desk: Desk) -> None:
@@ -19,7 +19,7 @@ async def heard(desk: Desk) -> None:
 
 
 async def test_a_decline_names_merchant_card_cause_and_what_to_do(desk: Desk) -> None:
-    last4 = desk.office.world.cards[0]["last4"]
+    last4 = desk.driver.world.cards[0]["last4"]
     await desk.buy("DECLINE insufficient_card_balance")
     await heard(desk)
 
@@ -55,7 +55,7 @@ async def test_a_severe_decline_has_a_message_for_each_card(desk: Desk) -> None:
 
 
 async def test_a_blocked_card_is_one_alert_whether_declined_or_swept(desk: Desk) -> None:
-    card = desk.office.world.cards[0]
+    card = desk.driver.world.cards[0]
     await desk.poll("cards")
     await desk.tell(f"cards/{card['id']}", {"status": "BLOCKED"})
     await desk.buy("ACME")
@@ -90,15 +90,15 @@ async def challenged(desk: Desk) -> str:
     """A card in webhook mode, with a reference; its id."""
     await desk.register()
     await desk.tell("account", {"threeds_webhook_enabled": True})
-    card = next(c for c in desk.office.world.cards if c["partner_ref"])
+    card = next(c for c in desk.driver.world.cards if c["partner_ref"])
     await desk.api("PUT", f"/cards/{card['id']}/3ds", {"method": "webhook"})
-    async with desk.office.world.store.begin() as tx:
+    async with desk.driver.world.store.begin() as tx:
         await otp_recipients.put(tx, card["partner_ref"], CAROL)
     return str(card["id"])
 
 
 async def code_of(desk: Desk) -> str:
-    (event,) = [e async for e in desk.office.core.partners["main"].events(event_type="card.3ds_challenge")]
+    (event,) = [e async for e in desk.driver.core.partners["main"].events(event_type="card.3ds_challenge")]
     return str(event.payload["code"])
 
 
@@ -109,11 +109,11 @@ async def test_a_one_time_code_reaches_the_person_named_and_no_other_place(
     await desk.handled()
 
     code = await code_of(desk)
-    seen_by_carol = await desk.office.see(CAROL)
+    seen_by_carol = await desk.driver.see(CAROL)
     direct = [c for c in seen_by_carol["channels"] if code in str(c)]
     assert [c["id"][0] for c in direct] == ["D"]
     assert "WEB SHOP" in str(direct)
-    channel = str(await desk.office.messages(CAROL, ALERTS))
+    channel = str(await desk.driver.messages(CAROL, ALERTS))
     assert code not in channel
     assert "The code for " in channel
     assert code not in await desk.bot.rows(
@@ -124,15 +124,15 @@ async def test_a_one_time_code_reaches_the_person_named_and_no_other_place(
 async def test_without_a_person_a_code_is_shown_to_nobody_and_that_is_said(
     desk: Desk, challenged: str
 ) -> None:
-    async with desk.office.world.store.begin() as tx:
-        for card in desk.office.world.cards:
+    async with desk.driver.world.store.begin() as tx:
+        for card in desk.driver.world.cards:
             await otp_recipients.drop(tx, card["partner_ref"] or "")
     await desk.tell(f"cards/{challenged}/3ds", {"amount_usd": "30", "merchant": "WEB SHOP"})
     await desk.handled()
 
     assert "No one to send the code of" in await desk.only()
     code = await code_of(desk)
-    assert code not in str(await desk.office.see(CAROL))
+    assert code not in str(await desk.driver.see(CAROL))
 
 
 async def test_a_code_that_a_process_took_with_it_when_it_died_comes_again_and_is_sent(
@@ -141,25 +141,25 @@ async def test_a_code_that_a_process_took_with_it_when_it_died_comes_again_and_i
     """Died between storing and answering 200: what it had in memory is gone, and the service repeats itself."""
     await desk.log()
     await desk.tell(f"cards/{challenged}/3ds", {"amount_usd": "30", "merchant": "WEB SHOP"})
-    await desk.office.world.advance(1)
-    desk.office.world.rebuild(codes=Codes())
+    await desk.driver.world.advance(1)
+    desk.driver.world.rebuild(codes=Codes())
     await desk.bot.handle()
     assert await desk.bot.open_alerts() == [], "nothing is said to be lost while it may come again"
 
     await desk.log()
     await desk.handled()
 
-    assert await code_of(desk) in str(await desk.office.see(CAROL))
+    assert await code_of(desk) in str(await desk.driver.see(CAROL))
     assert "✓ Resolved" in await desk.only()
 
 
 async def test_a_code_that_comes_no_more_is_told_as_gone_after_a_while(desk: Desk, challenged: str) -> None:
     await desk.tell(f"cards/{challenged}/3ds", {"amount_usd": "30", "merchant": "WEB SHOP"})
-    await desk.office.world.advance(1)
-    desk.office.world.rebuild(codes=Codes())
+    await desk.driver.world.advance(1)
+    desk.driver.world.rebuild(codes=Codes())
     await desk.bot.handle()
     assert await desk.seen() == []
-    await desk.office.world.advance(90)
+    await desk.driver.world.advance(90)
     await desk.handled()
 
     assert "No code for" in await desk.only()
@@ -169,12 +169,12 @@ async def test_a_code_that_was_on_its_way_when_the_process_died_is_told_as_in_do
     desk: Desk, challenged: str
 ) -> None:
     await desk.tell(f"cards/{challenged}/3ds", {"amount_usd": "30", "merchant": "WEB SHOP"})
-    await desk.office.world.advance(1)
+    await desk.driver.world.advance(1)
     await desk.bot.handle()  # handed to the sender, who never comes
     await desk.posted()
     assert "A code is needed" in await desk.only()
-    await desk.office.world.advance(361)
-    await otp_delivery.settle(desk.office.core)
+    await desk.driver.world.advance(361)
+    await otp_delivery.settle(desk.driver.core)
     await desk.posted()
 
     assert "it may not have come" in await desk.only()
@@ -182,11 +182,11 @@ async def test_a_code_that_was_on_its_way_when_the_process_died_is_told_as_in_do
 
 async def test_a_code_that_waited_too_long_is_not_sent(desk: Desk, challenged: str) -> None:
     await desk.tell(f"cards/{challenged}/3ds", {"amount_usd": "30", "merchant": "WEB SHOP"})
-    await desk.office.world.advance(301)
+    await desk.driver.world.advance(301)
     await desk.handled()
 
     assert len([words for words in await desk.seen() if "it expired" in words]) == 1
-    assert await code_of(desk) not in str(await desk.office.see(CAROL))
+    assert await code_of(desk) not in str(await desk.driver.see(CAROL))
 
 
 async def test_a_new_window_is_a_new_message(desk: Desk) -> None:
@@ -194,8 +194,8 @@ async def test_a_new_window_is_a_new_message(desk: Desk) -> None:
     for _ in range(2):
         await desk.buy("ACME", decline_code="processing_error")
         await desk.handled()
-        await desk.office.world.advance(601)
-        await decline_rules.settle(desk.office.core)
+        await desk.driver.world.advance(601)
+        await decline_rules.settle(desk.driver.core)
         await desk.handled()
 
     assert len(await desk.seen()) == 2
@@ -203,7 +203,7 @@ async def test_a_new_window_is_a_new_message(desk: Desk) -> None:
 
 async def test_what_comes_late_is_told_as_late(desk: Desk) -> None:
     await desk.buy("ACME", decline_code="processing_error")
-    await desk.office.world.advance(3 * 3600)
+    await desk.driver.world.advance(3 * 3600)
     await desk.log()
     await desk.handled()
 
@@ -226,19 +226,19 @@ async def test_after_three_hours_without_deliveries_everything_is_told_once_and_
     await desk.tell("deliveries", {"mode": "drop"})
     for code in codes:
         await desk.buy("ACME", decline_code=code)
-        await desk.office.world.advance(2700)
-    blocked = desk.office.world.cards[1]["id"]
+        await desk.driver.world.advance(2700)
+    blocked = desk.driver.world.cards[1]["id"]
     await desk.tell(f"cards/{blocked}", {"status": "BLOCKED"})
     await desk.buy("ACME", card=1)
     await credited(desk)
-    await desk.office.world.advance(1200)
+    await desk.driver.world.advance(1200)
     assert await desk.seen() == []
 
     await desk.tell("deliveries", {"mode": "normal"})
     await desk.log()
     await desk.handled()
     for _ in range(6):  # the service repeats what it could not deliver
-        await desk.office.world.advance(1800)
+        await desk.driver.world.advance(1800)
         await desk.handled()
 
     told = await desk.seen()
@@ -249,10 +249,10 @@ async def test_after_three_hours_without_deliveries_everything_is_told_once_and_
 
 
 async def test_an_admin_asks_who_gets_codes_and_a_second_person_decides(desk: Desk) -> None:
-    await desk.office.command(BOB, "/countersign alerts code emp-1042 @alice")
-    assert "Only admins" in (await desk.office.told(BOB))["text"]
+    await desk.driver.command(BOB, "/countersign alerts code emp-1042 @alice")
+    assert "Only admins" in (await desk.driver.told(BOB))["text"]
 
-    await desk.office.command(CAROL, "/countersign alerts code emp-1042 @alice")
+    await desk.driver.command(CAROL, "/countersign alerts code emp-1042 @alice")
     await desk.posted()
     assert await desk.bot.rows("SELECT * FROM person_card") == ""
     assert "wants one-time codes of emp-1042 to go to" in await desk.only()
@@ -268,18 +268,18 @@ async def test_an_admin_asks_who_gets_codes_and_a_second_person_decides(desk: De
     assert "U0ALICE" in told
     assert "U0BOB" in await desk.bot.rows("SELECT actor FROM audit WHERE action = 'code.name_person'")
 
-    await desk.office.command(CAROL, "/countersign alerts code emp-1042 none")
+    await desk.driver.command(CAROL, "/countersign alerts code emp-1042 none")
     assert await desk.bot.rows("SELECT * FROM person_card") == ""
 
 
 async def test_a_code_that_slack_refuses_is_told_as_not_delivered(
     desk: Desk, challenged: str, caplog: pytest.LogCaptureFixture
 ) -> None:
-    await desk.office.tell(
+    await desk.driver.tell(
         "faults", {"method": "chat.postMessage", "effect": "error", "error": "invalid_blocks"}
     )
     await desk.tell(f"cards/{challenged}/3ds", {"amount_usd": "30", "merchant": "WEB SHOP"})
-    await desk.office.world.advance(1)
+    await desk.driver.world.advance(1)
     await desk.bot.handle()
     await desk.send_codes()
     await desk.posted()

@@ -37,7 +37,7 @@ from storage.operators import programs
 from storage.transaction import Tx
 from tests.alerts.conftest import ALERTS, Desk
 from tests.events.receiving import a_bot
-from tests.handlers.office import ALICE, BOB, CAROL, an_office
+from tests.handlers.slack_driver import ALICE, BOB, CAROL, a_slack_driver
 
 ROOT = Path(__file__).parents[2]
 WAYS = ("webhook alone", "what is read alone", "both")
@@ -145,7 +145,7 @@ async def submitted_four_that_nobody_sees(desk: Desk) -> None:
 
 
 async def balance_at(desk: Desk, amount_usd: str) -> None:
-    now_usd = Decimal((await desk.office.world.state())["float"]["balance_usd"])
+    now_usd = Decimal((await desk.driver.world.state())["float"]["balance_usd"])
     await desk.tell("float", {"amount_usd": str(Decimal(amount_usd) - now_usd)})
 
 
@@ -160,7 +160,7 @@ async def float_above_its_clear_level(desk: Desk) -> None:
 async def spent_for_hours(desk: Desk) -> None:
     """400 an hour of 5,000, over a floor of 1,000: told by the readings, hour by hour."""
     await balance_at(desk, "5000")
-    card = desk.office.world.cards[0]["id"]
+    card = desk.driver.world.cards[0]["id"]
     for n in range(4):
         await desk.poll("account", seconds=3600)
         await desk.api("POST", f"/cards/{card}/topup", {"amount_usd": 400}, key=f"spend-{n}")
@@ -171,7 +171,7 @@ async def much_money_came(desk: Desk) -> None:
 
 
 async def allowance_used_up(desk: Desk) -> None:
-    total = (await desk.office.core.partners["main"].me()).cards.total
+    total = (await desk.driver.core.partners["main"].me()).cards.total
     await desk.tell("account", {"cards_limit": total})
 
 
@@ -181,56 +181,56 @@ async def allowance_raised(desk: Desk) -> None:
 
 def status(word: str) -> Play:
     async def play(desk: Desk) -> None:
-        await desk.tell(f"cards/{desk.office.world.cards[0]['id']}", {"status": word})
+        await desk.tell(f"cards/{desk.driver.world.cards[0]['id']}", {"status": word})
 
     return play
 
 
 async def closed_past_the_bot(desk: Desk) -> None:
-    card = desk.office.world.cards[0]["id"]
+    card = desk.driver.world.cards[0]["id"]
     await desk.api("POST", f"/cards/{card}/close", {}, key="past-the-bot")
 
 
 async def topped_up_past_the_bot(desk: Desk) -> None:
-    card = desk.office.world.cards[0]["id"]
+    card = desk.driver.world.cards[0]["id"]
     await desk.api("POST", f"/cards/{card}/topup", {"amount_usd": 5}, key="past-the-bot")
 
 
 async def topped_up_by_a_copy_of_the_bot(desk: Desk) -> None:
     """The key is of this instance, and no request here has it: as after a restored backup."""
-    card, key = desk.office.world.cards[0]["id"], desk.office.core.ids.idempotency_key()
+    card, key = desk.driver.world.cards[0]["id"], desk.driver.core.ids.idempotency_key()
     await desk.api("POST", f"/cards/{card}/topup", {"amount_usd": 5}, key=key)
 
 
 async def the_key_is_of_another_account(desk: Desk) -> None:
     """As if the sealed key had been exchanged: the program is tied to the account it was of."""
-    async with desk.office.core.store.begin() as tx:
+    async with desk.driver.core.store.begin() as tx:
         await programs.learn_partner_id(tx, "main", "another-account")
 
 
 async def the_key_is_of_the_known_account_again(desk: Desk) -> None:
-    me = await desk.office.core.partners["main"].me()
-    async with desk.office.core.store.begin() as tx:
+    me = await desk.driver.core.partners["main"].me()
+    async with desk.driver.core.store.begin() as tx:
         await tx.run(update(tables.program).values(partner_id=me.partner.id))
-    await program_services.probe_paused(desk.office.core)
+    await program_services.probe_paused(desk.driver.core)
 
 
 async def a_row_of_the_ledger_changed(desk: Desk) -> None:
     """Nothing that the API offers makes them differ, so the simulator's own file is changed."""
     newest = "SELECT max(seq) FROM ledger WHERE kind = 'card_topup'"
-    simulator = desk.office.world.simulator.world
+    simulator = desk.driver.world.simulator.world
     simulator.store.run(f"UPDATE ledger SET amount_usd = '-1' WHERE seq = ({newest})")
 
 
 async def deliveries_dropped(desk: Desk) -> None:
     await desk.tell("deliveries", {"mode": "drop"})
-    await desk.tell("purchases", {"card_id": desk.office.world.cards[0]["id"], "amount_usd": "1"})
+    await desk.tell("purchases", {"card_id": desk.driver.world.cards[0]["id"], "amount_usd": "1"})
 
 
 async def deliveries_normal(desk: Desk) -> None:
     await desk.tell("deliveries", {"mode": "normal"})
     for _ in range(16):  # the pause before the next attempt has grown, and it must not come stale
-        await desk.office.world.advance(250)
+        await desk.driver.world.advance(250)
     await desk.handled()
 
 
@@ -238,7 +238,7 @@ async def delivered_somewhere_else(desk: Desk) -> None:
     """The service says that it delivered, and what it delivered is known here from the log alone."""
     for _ in range(3):
         await desk.tell("deliveries", {"mode": "pause"})
-        await desk.tell("purchases", {"card_id": desk.office.world.cards[0]["id"], "amount_usd": "1"})
+        await desk.tell("purchases", {"card_id": desk.driver.world.cards[0]["id"], "amount_usd": "1"})
         await desk.log()
         await desk.tell("deliveries", {"mode": "normal"})
         await desk.handled()
@@ -253,11 +253,11 @@ def fault(operation: str, status: int, code: str) -> Play:
 
 
 async def no_fault(desk: Desk) -> None:
-    await desk.office.world.control.delete("/_control/faults")
+    await desk.driver.world.control.delete("/_control/faults")
 
 
 async def key_revoked(desk: Desk) -> None:
-    await desk.tell("keys", {"key": desk.office.world.simulator.key, "revoked": True})
+    await desk.tell("keys", {"key": desk.driver.world.simulator.key, "revoked": True})
 
 
 # What an event tells: one desk for each way, every kind of them once
@@ -290,8 +290,8 @@ BY_EVENT = {
 @asynccontextmanager
 async def a_desk(folder: Path) -> AsyncIterator[Desk]:
     """A desk of its own, its webhook registered and everything before it heard of."""
-    async with an_office(folder) as office, a_bot(office.world) as bot:
-        desk = Desk(office, bot)
+    async with a_slack_driver(folder) as driver, a_bot(driver.world) as bot:
+        desk = Desk(driver, bot)
         await bot.backfill.run_once()
         await desk.poller.funding()
         await desk.poller.cards()
@@ -343,7 +343,7 @@ async def test_what_an_event_tells_is_one_alert_whichever_way_it_is_heard(
     desks: Callable[[str], Awaitable[Desk]], name: str, way: str
 ) -> None:
     desk, kind = await desks(way), BY_EVENT[name]
-    await desk.office.world.advance(1300)  # what was before is another window's
+    await desk.driver.world.advance(1300)  # what was before is another window's
     await (desk.handled() if way == "webhook alone" else desk.log())
     await desk.handled()
     before, ids = await places(desk), await alert_ids(desk)
@@ -361,7 +361,7 @@ async def test_what_an_event_tells_is_one_alert_whichever_way_it_is_heard(
 
 
 async def alert_ids(desk: Desk) -> set[tuple[str, str]]:
-    async with desk.office.world.store.read() as tx:
+    async with desk.driver.world.store.read() as tx:
         found = await alert_rows.raised_since(tx, tx.now - timedelta(days=4000))
     return {(alert.kind, alert.id) for alert in found}
 
@@ -502,7 +502,7 @@ async def test_a_submission_that_another_account_took_over_is_told_as_gone(desk:
     key = (await desk.tell("keys", {"account": other}))["key"]
     await desk.tell("wallets", {"account": other, "address": SENDER, "owner": "self"})
     tx_hash = "0x" + "4d" * 32
-    await desk.office.world.advance(1)
+    await desk.driver.world.advance(1)
     await desk.api("POST", "/funding", {"tx_hash": tx_hash, "network": "POLYGON"})
     await desk.poll("funding")
     paid = {"network": "POLYGON", "tx_hash": tx_hash, "senders": [SENDER], "token": "USDC", "amount": "500"}
@@ -523,7 +523,7 @@ async def test_every_reason_of_the_document_is_told_in_its_words(desk: Desk) -> 
     ]
     for status_, reason in reasons:
         left = await desk.tell(f"scenarios/funding-{status_}-{reason}", {})
-        await desk.tell("clock", {"mode": "frozen", "set": desk.office.world.clock.now().isoformat()})
+        await desk.tell("clock", {"mode": "frozen", "set": desk.driver.world.clock.now().isoformat()})
         before = await places(desk)
         made = await desk.api("POST", "/funding", left["submit"])
         for call in left.get("after", ()):
@@ -540,15 +540,15 @@ async def test_every_reason_of_the_document_is_told_in_its_words(desk: Desk) -> 
 
 async def forget(desk: Desk, funding_id: str) -> None:
     """Each scenario begins anew and gives its submission the same id."""
-    async with desk.office.world.store.begin() as tx:
-        await alerts.resolve(tx, desk.office.core, f"funding:main:{funding_id}")
+    async with desk.driver.world.store.begin() as tx:
+        await alerts.resolve(tx, desk.driver.core, f"funding:main:{funding_id}")
         await api_snapshots.drop(tx, "main", f"funding:{funding_id}")
 
 
 async def told_to_the_service(desk: Desk, call: dict[str, Any], funding_id: str) -> None:
     """A call that a scenario leaves to do; time goes on for both sides."""
     if call["path"] == "clock":
-        await desk.office.world.advance(call["body"]["advance_seconds"])
+        await desk.driver.world.advance(call["body"]["advance_seconds"])
     else:
         await desk.tell(call["path"].replace("{id}", funding_id), call["body"])
 
@@ -557,9 +557,9 @@ async def told_to_the_service(desk: Desk, call: dict[str, Any], funding_id: str)
 
 
 async def test_an_outcome_nobody_knows_names_its_request(desk: Desk) -> None:
-    await desk.office.world.fault("processor", processor="5xx")
-    request = await desk.office.world.top_up("25")
-    await desk.office.world.run(60)
+    await desk.driver.world.fault("processor", processor="5xx")
+    request = await desk.driver.world.top_up("25")
+    await desk.driver.world.run(60)
     await hear(desk, "both", ("account", "cards", "funding"))
 
     told = [words for words in await desk.seen() if request.id in words]
@@ -570,9 +570,9 @@ async def test_an_outcome_nobody_knows_names_its_request(desk: Desk) -> None:
 
 async def test_a_policy_that_its_people_cannot_meet_is_told_until_they_can(desk: Desk) -> None:
     async def members(*people: str) -> None:
-        await desk.office.tell("groups", {"handle": "card-approvers", "users": list(people)})
-        await desk.office.world.advance(3600)
-        await maintenance.check_policy(desk.office.core)
+        await desk.driver.tell("groups", {"handle": "card-approvers", "users": list(people)})
+        await desk.driver.world.advance(3600)
+        await maintenance.check_policy(desk.driver.core)
         await desk.posted()
 
     await members(BOB)
@@ -584,15 +584,15 @@ async def test_a_policy_that_its_people_cannot_meet_is_told_until_they_can(desk:
 
 
 async def test_a_delegation_is_told_when_it_begins_and_when_it_ends(desk: Desk) -> None:
-    now = desk.office.world.clock.now()
+    now = desk.driver.world.clock.now()
     away = Delegation("@bob", "@alice", now, now + timedelta(hours=1), "on leave")
-    core = desk.office.world.rebuild(policy=replace(desk.office.core.policy, delegations=(away,)))
+    core = desk.driver.world.rebuild(policy=replace(desk.driver.core.policy, delegations=(away,)))
     for _ in range(2):
         await delegations.announce(core)
         await desk.posted()
     assert "@alice decides in the place of @bob" in await desk.only()
 
-    await desk.office.world.advance(3600)
+    await desk.driver.world.advance(3600)
     await delegations.announce(core)
     await desk.posted()
     assert sorted("ended" in words for words in await desk.seen()) == [False, True]
@@ -614,7 +614,7 @@ async def test_an_event_that_cannot_be_handled_is_one_alert_and_holds_up_none(
         await declined("processing_error", merchant=merchant)(desk)
     for seconds in (6, 31, 121, 601, 3601):
         await hear(desk, "both", ())
-        await desk.office.world.advance(seconds)
+        await desk.driver.world.advance(seconds)
 
     told = await desk.seen()
     assert len(told) == 2, told
@@ -629,15 +629,15 @@ async def test_copies_that_nobody_takes_for_a_day_are_one_alert_that_ends_with_s
         return []
 
     destination = Destination("ledger", "https://ledger.example.com/in", ("card.declined",))
-    desk.office.world.rebuild(destinations=(destination,))
-    copies, sender = Relay(desk.office.core), Sender(resolve=nowhere)
+    desk.driver.world.rebuild(destinations=(destination,))
+    copies, sender = Relay(desk.driver.core), Sender(resolve=nowhere)
     for _ in range(3):
         await declined("processing_error")(desk)
     await desk.log()
     await desk.handled()
     before = await places(desk)
     for _ in range(60):
-        await desk.office.world.advance(1800)
+        await desk.driver.world.advance(1800)
         await copies.deliver(destination, sender)
     await sender.close()
     await desk.posted()
@@ -646,9 +646,9 @@ async def test_copies_that_nobody_takes_for_a_day_are_one_alert_that_ends_with_s
     assert "ledger does not get its events: 3 given up" in told
     assert "nothing may be sent to" in told
     (message,) = [m for m in await desk.everything() if "3 given up" in m["text"]]
-    await desk.office.press(ALICE, message, "alert:redeliver", channel=ALERTS)
-    assert "Nothing was sent" in (await desk.office.told(ALICE, ALERTS))["text"]
-    await desk.office.press(BOB, message, "alert:redeliver", channel=ALERTS)
+    await desk.driver.press(ALICE, message, "alert:redeliver", channel=ALERTS)
+    assert "Nothing was sent" in (await desk.driver.told(ALICE, ALERTS))["text"]
+    await desk.driver.press(BOB, message, "alert:redeliver", channel=ALERTS)
     await desk.posted()
     (told,) = await told_since(desk, before)
     assert told.startswith("✓ Resolved")

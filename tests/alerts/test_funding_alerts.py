@@ -7,7 +7,7 @@ import pytest
 from bot.partner.calls.pages import Page
 from bot.partner.models import LedgerEntry
 from tests.alerts.conftest import Desk
-from tests.handlers.office import BOB
+from tests.handlers.slack_driver import BOB
 
 HASH = "0x" + "5e" * 32
 
@@ -88,7 +88,7 @@ async def test_a_ledger_that_differs_twice_is_told_with_both_figures(
     await desk.poll("ledger")
     assert await desk.seen() == []
 
-    client = desk.office.core.partners["main"]
+    client = desk.driver.core.partners["main"]
     whole = await client.ledger(1, 100)
 
     other = whole.rows[0].model_copy(update={"amount_usd": whole.rows[0].amount_usd - 1})

@@ -10,7 +10,7 @@ from typing import Any
 
 from bot.domain.requests import Request, State
 from tests.alerts.conftest import Desk
-from tests.handlers.office import ALICE, APPROVALS, BOB
+from tests.handlers.slack_driver import ALICE, APPROVALS, BOB
 
 HASH = "0x" + "5e" * 32
 SENDER = "0x" + "a1" * 20
@@ -27,7 +27,7 @@ async def transferred(desk: Desk, *, arrives: str = "manual", owner: str = "self
 
 async def asked_for(desk: Desk, network: str = "POLYGON") -> Request:
     """Alice's request to submit the transfer, approved by Bob and sent."""
-    world = desk.office.world
+    world = desk.driver.world
     request = await world.ask("funding_submit", {"tx_hash": HASH, "network": network}, reason="June")
     await world.approve(request)
     await world.run_due()
@@ -36,7 +36,7 @@ async def asked_for(desk: Desk, network: str = "POLYGON") -> Request:
 
 
 async def decide(desk: Desk, decision: str, **more: object) -> None:
-    (found,) = [f for f in (await desk.office.world.state())["funding"] if f["tx_hash"] == HASH]
+    (found,) = [f for f in (await desk.driver.world.state())["funding"] if f["tx_hash"] == HASH]
     await desk.tell(f"funding/{found['id']}/decide", {"decision": decision, **more})
 
 
@@ -49,18 +49,18 @@ def words(message: Json) -> str:
 
 
 async def card(desk: Desk, request: Request) -> str:
-    return words(await desk.office.card(request.id))
+    return words(await desk.driver.card(request.id))
 
 
 async def thread(desk: Desk, request: Request) -> list[str]:
-    ts = (await desk.office.card(request.id))["ts"]
-    found = await desk.office.messages(BOB, APPROVALS)
+    ts = (await desk.driver.card(request.id))["ts"]
+    found = await desk.driver.messages(BOB, APPROVALS)
     return [words(m) for m in found if m.get("thread_ts") == ts and m["ts"] != ts]
 
 
 async def direct(desk: Desk, request: Request) -> tuple[list[str], list[str]]:
     """What Alice has in her direct messages about it: the messages, and the lines in their threads."""
-    found = (await desk.office.see(ALICE))["channels"]
+    found = (await desk.driver.see(ALICE))["channels"]
     mine = [m for c in found if c["is_im"] for m in c["messages"] if request.id in words(m)]
     lines = [words(m) for m in mine if m.get("thread_ts") not in (None, m["ts"])]
     return [words(m) for m in mine if m.get("thread_ts") in (None, m["ts"])], lines

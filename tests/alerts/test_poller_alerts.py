@@ -13,7 +13,7 @@ from tests.alerts.conftest import Desk
 
 
 async def balance_at(desk: Desk, amount_usd: str) -> None:
-    now_usd = Decimal((await desk.office.world.state())["float"]["balance_usd"])
+    now_usd = Decimal((await desk.driver.world.state())["float"]["balance_usd"])
     await desk.tell("float", {"amount_usd": str(Decimal(amount_usd) - now_usd)})
 
 
@@ -78,12 +78,12 @@ async def test_a_ceiling_of_the_service_is_named_as_the_reason(desk: Desk) -> No
 
 
 async def test_a_card_closed_or_frozen_past_the_bot_is_told(desk: Desk) -> None:
-    closed, frozen, ours = desk.office.world.cards[:3]
+    closed, frozen, ours = desk.driver.world.cards[:3]
     await desk.poll("cards")
     await desk.api("POST", f"/cards/{closed['id']}/close", {}, key="past-the-bot")
     await desk.api("POST", f"/cards/{frozen['id']}/freeze", {"frozen": True})
-    request = await desk.office.world.ask("card_freeze", {"card": ours["id"]}, now=True)
-    await desk.office.world.run_due()
+    request = await desk.driver.world.ask("card_freeze", {"card": ours["id"]}, now=True)
+    await desk.driver.world.run_due()
     await desk.poll("cards")
     await desk.poll("cards")
 
@@ -91,7 +91,7 @@ async def test_a_card_closed_or_frozen_past_the_bot_is_told(desk: Desk) -> None:
     assert len(told) == 2, told
     assert any(f"••{closed['last4']} is closed, by no request here" in words for words in told)
     assert any(f"••{frozen['last4']} reads FROZEN" in words for words in told)
-    assert (await desk.office.world.request(request.id)).state != "failed"
+    assert (await desk.driver.world.request(request.id)).state != "failed"
 
     await desk.api("POST", f"/cards/{frozen['id']}/freeze", {"frozen": False})
     await desk.poll("cards")
@@ -100,7 +100,7 @@ async def test_a_card_closed_or_frozen_past_the_bot_is_told(desk: Desk) -> None:
 
 
 async def test_a_nearly_used_allowance_grows_more_severe_in_one_message(desk: Desk) -> None:
-    total = (await desk.office.core.partners["main"].me()).cards.total
+    total = (await desk.driver.core.partners["main"].me()).cards.total
     for limit, head in ((total + 1, "○ Note"), (total, "✗ Critical")):
         await desk.tell("account", {"cards_limit": limit})
         await desk.poll("account")
@@ -119,18 +119,18 @@ async def test_a_dead_api_is_told_once_and_its_end_too(desk: Desk) -> None:
         await desk.poll("account", "watch")
 
     assert "The account of main cannot be read" in await desk.only()
-    calls = len(await desk.office.world.sent("GET /me"))
+    calls = len(await desk.driver.world.sent("GET /me"))
 
-    await desk.office.world.control.delete("/_control/faults")
+    await desk.driver.world.control.delete("/_control/faults")
     for _ in range(10):
         await desk.poll("account", "watch")
     assert "✓ Resolved" in await desk.only()
-    assert len(await desk.office.world.sent("GET /me")) < calls + 12
+    assert len(await desk.driver.world.sent("GET /me")) < calls + 12
 
 
 async def test_a_short_runway_is_a_note_while_verified_funding_would_mend_it(desk: Desk) -> None:
     await balance_at(desk, "5000")
-    card = desk.office.world.cards[0]["id"]
+    card = desk.driver.world.cards[0]["id"]
     for n in range(4):
         await desk.poll("account", seconds=3600)
         await desk.api("POST", f"/cards/{card}/topup", {"amount_usd": 400}, key=f"spend-{n}")
@@ -147,18 +147,18 @@ async def test_a_short_runway_is_a_note_while_verified_funding_would_mend_it(des
 
 async def test_the_jobs_together_leave_most_of_the_rate_limit_to_people(desk: Desk) -> None:
     watchers = jobs.Watchers(desk.poller, desk.bot.webhooks, desk.bot.backfill)
-    table = jobs.table(desk.office.core, watchers, Poll(), Retention())
+    table = jobs.table(desk.driver.core, watchers, Poll(), Retention())
 
     assert sum(job.calls * 60 / job.seconds for job in table) < 0.1 * DEFAULT_PER_MINUTE
-    before = len((await desk.office.world.control.get("/_control/journal")).json()["requests"])
+    before = len((await desk.driver.world.control.get("/_control/journal")).json()["requests"])
     for job in table:
         await job.run()
-    after = len((await desk.office.world.control.get("/_control/journal")).json()["requests"])
+    after = len((await desk.driver.world.control.get("/_control/journal")).json()["requests"])
     assert after - before <= sum(job.calls for job in table)
 
 
 async def test_people_have_room_while_the_poller_waits_for_its_share(desk: Desk) -> None:
-    partner = desk.office.core.partners["main"]
+    partner = desk.driver.core.partners["main"]
     polls = [asyncio.create_task(partner.me(lane=Lane.BACKGROUND)) for _ in range(200)]
     await asyncio.sleep(0.3)
 

@@ -10,20 +10,20 @@ import pytest
 from bot.domain.requests import State
 from bot.services import execution
 from tests.alerts.conftest import ALERTS, Desk
-from tests.handlers.office import ALICE, BOB, OPS
+from tests.handlers.slack_driver import ALICE, BOB, OPS
 
 REASON = "Lost phone"
 
 
 async def frozen(desk: Desk, card: int = 0) -> str:
     """Alice freezes it now; the request's id."""
-    world = desk.office.world
+    world = desk.driver.world
     request = await world.ask(
         "card_freeze", {"card": world.cards[card]["id"]}, by=ALICE, reason=REASON, now=True
     )
     await execution.execute(world.core, request.id)
     assert (await world.request(request.id)).state is State.SUCCEEDED
-    await desk.office.world.advance(60)
+    await desk.driver.world.advance(60)
     await desk.posted()
     return request.id
 
@@ -54,9 +54,9 @@ async def test_a_purchase_that_a_freeze_stopped_says_who_froze_the_card_when_and
     assert "alert:remedy" not in buttons
 
     await desk.press(ALICE, "alert:show_card")
-    shown = await desk.office.told(ALICE, ALERTS)
+    shown = await desk.driver.told(ALICE, ALERTS)
     assert REASON in str(shown["blocks"])
-    assert (await desk.office.see(ALICE))["views"] == [], "a form was opened"
+    assert (await desk.driver.see(ALICE))["views"] == [], "a form was opened"
 
 
 async def test_all_purchases_that_one_freeze_stopped_are_one_message(desk: Desk) -> None:
@@ -77,8 +77,8 @@ async def test_the_remedy_of_an_earlier_decline_never_unfreezes_a_card_that_was_
 
     await desk.press(ALICE, "alert:remedy")
 
-    assert (await desk.office.see(ALICE))["views"] == [], "a filled form was opened"
-    assert REASON in str((await desk.office.told(ALICE, ALERTS))["blocks"])
+    assert (await desk.driver.see(ALICE))["views"] == [], "a filled form was opened"
+    assert REASON in str((await desk.driver.told(ALICE, ALERTS))["blocks"])
 
 
 @pytest.mark.parametrize("command", ["card show {card}", "card tx {card}", "card declines"])
@@ -89,16 +89,16 @@ async def test_every_look_up_that_explains_declines_says_that_the_stop_was_right
     await desk.buy("Corner Coffee", "12")
     await heard(desk)
 
-    await desk.office.command(BOB, "/" + command.format(card=desk.office.world.cards[0]["id"]))
+    await desk.driver.command(BOB, "/" + command.format(card=desk.driver.world.cards[0]["id"]))
 
-    shown = str((await desk.office.told(BOB, OPS))["blocks"])
+    shown = str((await desk.driver.told(BOB, OPS))["blocks"])
     for words in ("alice", REASON.lower(), "the stop was right"):
         assert words in shown.lower(), words
     assert "unfreeze it" not in shown
 
 
 async def test_a_card_that_nobody_we_know_of_froze_keeps_a_neutral_remedy(desk: Desk) -> None:
-    card = desk.office.world.cards[0]["id"]
+    card = desk.driver.world.cards[0]["id"]
     await desk.poll("cards")
     await desk.api("POST", f"/cards/{card}/freeze", {"frozen": True})
     await desk.buy("Corner Coffee", "12")
@@ -110,7 +110,7 @@ async def test_a_card_that_nobody_we_know_of_froze_keeps_a_neutral_remedy(desk: 
 
 
 async def test_a_purchase_declined_after_the_freeze_was_taken_back_is_an_ordinary_decline(desk: Desk) -> None:
-    world = desk.office.world
+    world = desk.driver.world
     await frozen(desk)
     undo = await world.ask("card_unfreeze", {"card": world.cards[0]["id"]}, by=ALICE, reason="Found")
     await world.approve(undo, by=BOB)

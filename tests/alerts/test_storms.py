@@ -20,9 +20,9 @@ CAUSES = ("processing_error",) * 80 + ("merchant_category_blocked",) * 18 + ("fr
 
 
 def decline(desk: Desk, number: int) -> Delivery:
-    code, stamp = CAUSES[number % len(CAUSES)], desk.office.world.clock.now().isoformat()
+    code, stamp = CAUSES[number % len(CAUSES)], desk.driver.world.clock.now().isoformat()
     card = (
-        desk.office.world.cards[number % 2]["id"] if code == "fraud_risk_declined" else f"card-{number % 7}"
+        desk.driver.world.cards[number % 2]["id"] if code == "fraud_risk_declined" else f"card-{number % 7}"
     )
     why = {"code": code, "message": "No", "retryable": False, "card_blocked": False}
     data = {
@@ -52,19 +52,19 @@ async def a_minute_of(desk: Desk, declines: int, monkeypatch: pytest.MonkeyPatch
             return await _original(*args, **more)
 
         monkeypatch.setattr(SlackPublisher, name, counted)
-    outbox = Outbox(desk.office.core, SlackPublisher(desk.office.client))  # with the pace of production
+    outbox = Outbox(desk.driver.core, SlackPublisher(desk.driver.client))  # with the pace of production
     numbers = iter(range(declines))
     for _ in range(60):
         batch = [decline(desk, n) for _, n in zip(range(declines // 60 + 1), numbers, strict=False)]
         await asyncio.gather(*(desk.bot.intake.accept("main", one, "webhook") for one in batch))
-        while await inbox.process_next(desk.office.core, limit=100):
+        while await inbox.process_next(desk.driver.core, limit=100):
             pass
         await outbox.deliver_due()
-        await desk.office.world.advance(1)
-        await desk.office.tell("clock", {"advance_seconds": 1})
+        await desk.driver.world.advance(1)
+        await desk.driver.tell("clock", {"advance_seconds": 1})
     for _ in range(10):
-        await desk.office.world.advance(1)
-        await desk.office.tell("clock", {"advance_seconds": 1})
+        await desk.driver.world.advance(1)
+        await desk.driver.tell("clock", {"advance_seconds": 1})
         await outbox.deliver_due()
     return calls
 

@@ -31,7 +31,7 @@ ALICE, BOB, CAROL = "Alice Moreau", "Bob Tanaka", "Carol Reyes"
 MARTA, SOFIA = "MARTA KOWALSKA", "SOFIA MARCHETTI"
 
 
-class Office:
+class Pages:
     """The Slack page and the simulator's page, with the gestures of a person."""
 
     def __init__(self, slack: Page, partner: Page, asked: list[str] | None = None) -> None:
@@ -130,7 +130,7 @@ async def demo(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Demo]:
 
 
 @pytest_asyncio.fixture(loop_scope="module", scope="module")
-async def office(demo: Demo) -> AsyncIterator[Office]:
+async def pages(demo: Demo) -> AsyncIterator[Pages]:
     """Both pages as a newcomer opens them; fails at the end if one of them broke."""
     broken: list[str] = []
     async with async_playwright() as playwright:
@@ -148,13 +148,13 @@ async def office(demo: Demo) -> AsyncIterator[Office]:
             await slack.get_by_role("link", name="Partner simulator").click()
         partner = await opened.value
         await slack.bring_to_front()  # a hidden tab draws once a second
-        yield Office(slack, partner)
+        yield Pages(slack, partner)
         await browser.close()
     assert broken == []
 
 
-async def test_alice_asks_for_a_card_and_it_exists_once_bob_has_approved(office: Office) -> None:
-    before = await office.float_usd()
+async def test_alice_asks_for_a_card_and_it_exists_once_bob_has_approved(pages: Pages) -> None:
+    before = await pages.float_usd()
     fields = {
         "Cardholder name": "Nora Lindqvist",
         "Country code": "46",
@@ -164,88 +164,88 @@ async def test_alice_asks_for_a_card_and_it_exists_once_bob_has_approved(office:
         "Reason": "New colleague in sales",
     }
 
-    request_id = await office.ask("/card order", "Order a card", fields)
-    await office.play(BOB)
-    await office.reads(request_id, "pending", "NORA LINDQVIST", "0 of 1", "First month's fee")
-    assert "701234567" not in await office.slack.get_by_role("main").inner_text()
-    await expect(office.row("Cards", "NORA LINDQVIST")).to_have_count(0)
+    request_id = await pages.ask("/card order", "Order a card", fields)
+    await pages.play(BOB)
+    await pages.reads(request_id, "pending", "NORA LINDQVIST", "0 of 1", "First month's fee")
+    assert "701234567" not in await pages.slack.get_by_role("main").inner_text()
+    await expect(pages.row("Cards", "NORA LINDQVIST")).to_have_count(0)
     terms = ("nora@example.com", "701234567", "New colleague in sales")
-    await office.approve(BOB, request_id, *terms, then="Approved. 1 of 1")
+    await pages.approve(BOB, request_id, *terms, then="Approved. 1 of 1")
 
-    await office.reads(request_id, "succeeded", "Card ordered for NORA LINDQVIST", "1 of 1")
-    await expect(office.row("Cards", "NORA LINDQVIST")).to_contain_text("emp-1104")
-    await expect(office.row("Ledger", "card-fee:")).to_contain_text("−1.00")
-    await office.float_becomes(before - 1)
+    await pages.reads(request_id, "succeeded", "Card ordered for NORA LINDQVIST", "1 of 1")
+    await expect(pages.row("Cards", "NORA LINDQVIST")).to_contain_text("emp-1104")
+    await expect(pages.row("Ledger", "card-fee:")).to_contain_text("−1.00")
+    await pages.float_becomes(before - 1)
 
 
-async def test_a_top_up_above_500_needs_bob_and_carol_and_moves_the_float_once(office: Office) -> None:
-    before = await office.float_usd()
+async def test_a_top_up_above_500_needs_bob_and_carol_and_moves_the_float_once(pages: Pages) -> None:
+    before = await pages.float_usd()
 
-    request_id = await office.ask(
+    request_id = await pages.ask(
         "/card topup Marta Kowalska 620", "Top up a card", {"Reason": "Hotel, Lisbon"}
     )
-    await office.approve(BOB, request_id, MARTA, "620.00 USD", then="1 more needed; nothing is sent before")
-    await office.reads(request_id, "pending", "1 of 2", "@Bob Tanaka")
-    await office.float_becomes(before)
-    await office.approve(CAROL, request_id, "Hotel, Lisbon", then="Approved. 2 of 2")
+    await pages.approve(BOB, request_id, MARTA, "620.00 USD", then="1 more needed; nothing is sent before")
+    await pages.reads(request_id, "pending", "1 of 2", "@Bob Tanaka")
+    await pages.float_becomes(before)
+    await pages.approve(CAROL, request_id, "Hotel, Lisbon", then="Approved. 2 of 2")
 
-    await office.reads(request_id, "succeeded", "620.00 USD moved from the float onto MARTA KOWALSKA")
-    thread = await office.thread(request_id)
+    await pages.reads(request_id, "succeeded", "620.00 USD moved from the float onto MARTA KOWALSKA")
+    thread = await pages.thread(request_id)
     await expect(thread).to_contain_text("Approved by @Bob Tanaka: 1 of 2.")
     await expect(thread).to_contain_text("Approved by @Carol Reyes: 2 of 2.")
     await expect(thread.get_by_role("article").last).to_contain_text("Succeeded.")
-    await expect(office.row("Ledger", "card_topup")).to_contain_text("−620.00")
-    await expect(office.row("Idempotency keys", "620.00")).to_contain_text("done")
-    await office.float_becomes(before - 620)
+    await expect(pages.row("Ledger", "card_topup")).to_contain_text("−620.00")
+    await expect(pages.row("Idempotency keys", "620.00")).to_contain_text("done")
+    await pages.float_becomes(before - 620)
 
 
-async def test_freeze_now_acts_at_once_and_a_second_person_confirms_it(office: Office) -> None:
+async def test_freeze_now_acts_at_once_and_a_second_person_confirms_it(pages: Pages) -> None:
     reason = {"Reason": "The cardholder lost the phone"}
 
-    request_id = await office.ask("/card freeze Sofia Marchetti", "Freeze a card", reason, now=True)
-    await office.play(ALICE)
-    await office.reads(request_id, "succeeded", "Freeze now", f"{SOFIA} ••5601 is frozen")
-    await expect(office.row("Cards", SOFIA)).to_contain_text("FROZEN")
-    await office.card(request_id).get_by_role("button", name="Confirm").click()
-    told = office.slack.get_by_role("main").get_by_role("article").filter(has_text="Only visible to you")
+    request_id = await pages.ask("/card freeze Sofia Marchetti", "Freeze a card", reason, now=True)
+    await pages.play(ALICE)
+    await pages.reads(request_id, "succeeded", "Freeze now", f"{SOFIA} ••5601 is frozen")
+    await expect(pages.row("Cards", SOFIA)).to_contain_text("FROZEN")
+    await pages.card(request_id).get_by_role("button", name="Confirm").click()
+    told = pages.slack.get_by_role("main").get_by_role("article").filter(has_text="Only visible to you")
     await expect(told.last).to_contain_text("You asked for this")
-    await expect(office.card(request_id).get_by_role("button", name="Confirm")).to_be_visible()
-    await office.play(BOB)
-    await office.card(request_id).get_by_role("button", name="Confirm").click()
+    await expect(pages.card(request_id).get_by_role("button", name="Confirm")).to_be_visible()
+    await pages.play(BOB)
+    await pages.card(request_id).get_by_role("button", name="Confirm").click()
 
-    await office.reads(request_id, "succeeded", "done immediately by @Alice Moreau, confirmed by @Bob Tanaka")
-    await expect(office.card(request_id).get_by_role("button", name="Confirm")).to_have_count(0)
+    await pages.reads(request_id, "succeeded", "done immediately by @Alice Moreau, confirmed by @Bob Tanaka")
+    await expect(pages.card(request_id).get_by_role("button", name="Confirm")).to_have_count(0)
 
 
-async def test_a_funding_submission_is_credited_after_approval(office: Office) -> None:
-    before = await office.float_usd()
-    await office.partner.get_by_label("Amount of USDC").fill("1000")
-    await office.partner.get_by_role("button", name="Send", exact=True).click()
-    notice = office.partner.get_by_role("alert")
+async def test_a_funding_submission_is_credited_after_approval(pages: Pages) -> None:
+    before = await pages.float_usd()
+    await pages.partner.get_by_label("Amount of USDC").fill("1000")
+    await pages.partner.get_by_role("button", name="Send", exact=True).click()
+    notice = pages.partner.get_by_role("alert")
     await expect(notice).to_contain_text("Submit this hash: 0x")
     tx_hash = (await notice.inner_text()).rpartition(" ")[2]
 
-    request_id = await office.ask(
+    request_id = await pages.ask(
         f"/funding submit {tx_hash} POLYGON", "Submit funding", {"Reason": "Float for the week"}
     )
-    await office.approve(BOB, request_id, tx_hash, "Float for the week", then="Approved. 1 of 1")
+    await pages.approve(BOB, request_id, tx_hash, "Float for the week", then="Approved. 1 of 1")
 
-    await office.reads(request_id, "credited", tx_hash)
-    await expect(office.row("Funding", f"{tx_hash[:7]}…")).to_contain_text("credited")
-    await expect(office.row("Ledger", f"funding-POLYGON-{tx_hash}")).to_be_visible()
-    await office.float_becomes(before + 990)  # less the load fee of one per cent
-    await office.play(ALICE, "card-ops")
-    await office.send(f"/funding show {tx_hash}")
-    shown = office.slack.get_by_role("article").last
+    await pages.reads(request_id, "credited", tx_hash)
+    await expect(pages.row("Funding", f"{tx_hash[:7]}…")).to_contain_text("credited")
+    await expect(pages.row("Ledger", f"funding-POLYGON-{tx_hash}")).to_be_visible()
+    await pages.float_becomes(before + 990)  # less the load fee of one per cent
+    await pages.play(ALICE, "card-ops")
+    await pages.send(f"/funding show {tx_hash}")
+    shown = pages.slack.get_by_role("article").last
     await expect(shown).to_contain_text("Credited: funding on POLYGON")
     await expect(shown).to_contain_text("990.00 USD")
 
 
-async def test_many_cards_are_topped_up_by_one_list_with_a_row_left_out(office: Office) -> None:
+async def test_many_cards_are_topped_up_by_one_list_with_a_row_left_out(pages: Pages) -> None:
     """Uploaded in a direct message, read, submitted; a row left out; approved by another; the results seen."""
-    before = await office.float_usd()
-    slack = office.slack
-    await office.play(ALICE, "Countersign")
+    before = await pages.float_usd()
+    slack = pages.slack
+    await pages.play(ALICE, "Countersign")
     csv = b"card;amount\r\nMarta Kowalska;11.10\r\nPriya Nair;22.20\r\nDaniel Okafor;33.30\r\n"
     await slack.get_by_label("Files for message").set_input_files(
         {"name": "per-diems.csv", "mimeType": "text/csv", "buffer": csv}
@@ -253,59 +253,59 @@ async def test_many_cards_are_topped_up_by_one_list_with_a_row_left_out(office: 
     await slack.get_by_role("button", name="Send").first.click()
     read = slack.get_by_role("article").filter(has_text="I read 3 rows")
     await read.get_by_role("button", name="Review and submit").click()
-    preview = office.dialog("Top up a card")
+    preview = pages.dialog("Top up a card")
     await expect(preview).to_contain_text("Top up 3 cards by 66.60 USD in all")
     await preview.get_by_label("Reason", exact=True).fill("Per diems of March")
     await preview.get_by_role("button", name="Submit").click()
     await expect(slack.get_by_role("dialog")).to_have_count(0)
 
-    await office.play(ALICE)
+    await pages.play(ALICE)
     card = slack.get_by_role("main").get_by_role("article").filter(has_text="Per diems of March")
     request_id = found[0] if (found := re.search(r"R-[A-Z0-9]{4,}", await card.inner_text())) else ""
     await card.get_by_role("button", name="Rows").click()
-    rows = office.dialog(request_id)
+    rows = pages.dialog(request_id)
     await rows.get_by_role("button", name="Leave rows out").click()
-    leaving = office.dialog("Leave rows out")
+    leaving = pages.dialog("Leave rows out")
     await leaving.get_by_label("Rows to leave out").fill("22.20")
     await slack.get_by_role("option", name=re.compile("22.20")).click()
     await leaving.get_by_role("button", name="Leave out").click()
-    await expect(office.dialog(request_id)).to_contain_text("now asks for 2 rows")
+    await expect(pages.dialog(request_id)).to_contain_text("now asks for 2 rows")
     await slack.keyboard.press("Escape")
 
-    await office.approve(BOB, request_id, "44.40 USD in all", "11.10", "33.30", then="Approved. 1 of 1")
-    await office.reads(request_id, "succeeded", "2 of 2 rows succeeded. 44.40 USD of 44.40 USD moved.")
+    await pages.approve(BOB, request_id, "44.40 USD in all", "11.10", "33.30", then="Approved. 1 of 1")
+    await pages.reads(request_id, "succeeded", "2 of 2 rows succeeded. 44.40 USD of 44.40 USD moved.")
     await expect(
-        (await office.thread(request_id)).get_by_role("link", name=re.compile("Download"))
+        (await pages.thread(request_id)).get_by_role("link", name=re.compile("Download"))
     ).to_have_count(1)
-    await office.float_becomes(before - Decimal("44.40"))
+    await pages.float_becomes(before - Decimal("44.40"))
 
 
-async def test_alice_cannot_approve_her_own_request_and_nothing_moves(office: Office) -> None:
-    before = await office.float_usd()
-    request_id = await office.ask("/card topup Marta Kowalska 30", "Top up a card", {"Reason": "Taxi"})
+async def test_alice_cannot_approve_her_own_request_and_nothing_moves(pages: Pages) -> None:
+    before = await pages.float_usd()
+    request_id = await pages.ask("/card topup Marta Kowalska 30", "Top up a card", {"Reason": "Taxi"})
 
-    await office.play(ALICE)
-    await office.card(request_id).get_by_role("button", name="Approve").click()
-    refusal = office.dialog("Approve")
+    await pages.play(ALICE)
+    await pages.card(request_id).get_by_role("button", name="Approve").click()
+    refusal = pages.dialog("Approve")
     await expect(refusal).to_contain_text("You asked for this")
     await expect(refusal.get_by_role("button", name="Approve")).to_have_count(0)
-    await office.slack.keyboard.press("Escape")
-    await office.reads(request_id, "pending", "0 of 1")
-    await office.card(request_id).get_by_role("button", name="More actions").click()
-    await office.slack.get_by_role("menuitem", name="Cancel").click()
-    withdrawal = office.dialog("Cancel the request")
+    await pages.slack.keyboard.press("Escape")
+    await pages.reads(request_id, "pending", "0 of 1")
+    await pages.card(request_id).get_by_role("button", name="More actions").click()
+    await pages.slack.get_by_role("menuitem", name="Cancel").click()
+    withdrawal = pages.dialog("Cancel the request")
     await withdrawal.get_by_role("button", name="Cancel request").click()
     await expect(withdrawal).to_contain_text("is cancelled. Nothing of it was sent.")
-    await office.slack.keyboard.press("Escape")
+    await pages.slack.keyboard.press("Escape")
 
-    await office.reads(request_id, "cancelled", "0 of 1")
-    await expect(office.card(request_id).get_by_role("button", name="Approve")).to_have_count(0)
-    assert await office.float_usd() == before
+    await pages.reads(request_id, "cancelled", "0 of 1")
+    await expect(pages.card(request_id).get_by_role("button", name="Approve")).to_have_count(0)
+    assert await pages.float_usd() == before
 
 
-async def test_home_follows_what_happens_while_somebody_looks_at_it(office: Office) -> None:
+async def test_home_follows_what_happens_while_somebody_looks_at_it(pages: Pages) -> None:
     """Bob looks at Home and touches nothing; a second window plays Alice, who asks for a top-up."""
-    slack = office.slack
+    slack = pages.slack
     await slack.get_by_role("radio", name=BOB).click()
     await slack.get_by_role("button", name="Countersign", exact=True).click()
     await slack.get_by_role("tab", name="Home").click()
@@ -317,7 +317,7 @@ async def test_home_follows_what_happens_while_somebody_looks_at_it(office: Offi
 
     other = await slack.context.new_page()
     await other.goto(slack.url)
-    request_id = await Office(other, office.partner, office.asked).ask(
+    request_id = await Pages(other, pages.partner, pages.asked).ask(
         "/card topup Marta Kowalska 35", "Top up a card", {"Reason": "Train to Berlin"}
     )
     await other.close()
@@ -326,11 +326,11 @@ async def test_home_follows_what_happens_while_somebody_looks_at_it(office: Offi
     row = home.locator("*", has_text=request_id)
     await expect(row.first).to_be_visible()
     await home.get_by_role("button", name="Review").first.click()
-    confirmation = office.dialog("Approve")
+    confirmation = pages.dialog("Approve")
     await expect(confirmation).to_contain_text("Train to Berlin")
     await confirmation.get_by_role("button", name="Approve", exact=True).click()
     await expect(confirmation).to_contain_text("Approved. 1 of 1")
     await slack.keyboard.press("Escape")
     await expect(home).not_to_contain_text(request_id)
-    await office.play(BOB)
-    await office.reads(request_id, "succeeded", "Train to Berlin")
+    await pages.play(BOB)
+    await pages.reads(request_id, "succeeded", "Train to Berlin")

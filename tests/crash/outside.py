@@ -81,8 +81,10 @@ class Outside:
         return found
 
     def cards(self) -> list[Json]:
-        """The cards made for the crew: id and true status."""
-        rows = self.partner.world.store.all("SELECT id, status FROM cards WHERE partner_ref LIKE 'crew-%'")
+        """The cards made for the operators: id and true status."""
+        rows = self.partner.world.store.all(
+            "SELECT id, status FROM cards WHERE partner_ref LIKE 'operators-%'"
+        )
         return [dict(row) for row in rows]
 
     def rows(self, sql: str, *values: Any) -> list[sqlite3.Row]:
@@ -182,7 +184,7 @@ def _furnish(world: Outside) -> None:
         there = workspace.store.channels[channel].members
         workspace_admin.change_channel(workspace, {"id": channel, "members": [*there, "U0DAVE"]})
     for number in range(CARDS):
-        issue_card(world.partner, f"CREW {number}", f"crew-{number}")
+        issue_card(world.partner, f"CREW {number}", f"operators-{number}")
     world.tell_partner("float", {"amount_usd": str(PLENTY)})
     world.tell_partner("account", {"accept_any_wallet": True, "background_refresh_seconds": 1})
 

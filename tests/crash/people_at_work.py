@@ -30,7 +30,7 @@ class GaveUp(Exception):
     """The window did not come; whoever waited does something else."""
 
 
-class Crew:
+class Operators:
     """Two who ask and two who approve. Everything they choose follows from `rng`."""
 
     def __init__(self, world: Outside, rng: random.Random, *, order: Mapping[str, str] | None = None) -> None:
@@ -115,14 +115,14 @@ class Crew:
     def _wish(self, kind: str) -> tuple[str, dict[str, Any]]:
         """A command and what is typed into its form. Amounts, names and hashes occur once only."""
         number = next(self._number)
-        reason = {"reason": f"Crew wish {number}"}
+        reason = {"reason": f"Operators wish {number}"}
         if kind == "card_order" and self._order:
             return "/card order", dict(self._order)
         if kind == "card_order":
             phone = {
                 "phone_country_code": "49",
                 "phone": f"151{number:08d}",
-                "email": f"crew{number}@example.com",
+                "email": f"operators{number}@example.com",
             }
             return "/card order", {"card_holder_name": f"WISH {number}", **phone, **reason}
         if kind == "funding_submit":
@@ -149,10 +149,10 @@ class Crew:
     def _free_card(self) -> Json:
         """A card of ours that no open request is about."""
         busy = {row["subject"] for row in self._world.rows(_OPEN)} | self._claimed
-        crew = [c for c in self._world.cards() if c["id"] not in busy]
-        if not crew:
+        operators = [c for c in self._world.cards() if c["id"] not in busy]
+        if not operators:
             raise GaveUp("every card has an open request")
-        card = self._rng.choice(crew)
+        card = self._rng.choice(operators)
         self._claimed.add(card["id"])
         return card
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from tests.crash.invariants import dedupe_of, violations
 from tests.crash.outside import LEASE_S, Json, Outside
-from tests.crash.people_at_work import Crew
+from tests.crash.people_at_work import Operators
 from tests.crash.process import ROOT
 
 # What the API does now and then, so that kills meet lost answers, slow ones and refusals as well.
@@ -117,12 +117,12 @@ async def kill_at_points(
     drain_timeout_s: float = DRAIN_TIMEOUT_S,
 ) -> Figures:
     """Let the bot die at each of `points`, at its first and its second passing, with people at work."""
-    figures, crew, began = Figures(seed), Crew(world, random.Random(seed)), time.monotonic()
+    figures, operators, began = Figures(seed), Operators(world, random.Random(seed)), time.monotonic()
     for nth in passings:
         for point in points:
             await world.bot.start(point=point, nth=nth, wait=False)
             if await world.bot.ready():
-                async with people_at_work(world, crew):
+                async with people_at_work(world, operators):
                     died = await world.bot.died(CRASH_TIMEOUT_S)
             else:
                 died = await world.bot.died(0)  # of what an earlier life had left to do
@@ -130,7 +130,7 @@ async def kill_at_points(
                 figures.broken.append(f"{point} was not passed {nth} times in {CRASH_TIMEOUT_S:g} s")
                 await world.bot.kill()
             figures.count_kill(world)
-    await _finish(world, crew, figures, began, drain_timeout_s)
+    await _finish(world, operators, figures, began, drain_timeout_s)
     return figures
 
 
@@ -139,7 +139,7 @@ async def kill_at_random(
 ) -> Figures:
     """`kills` moments of `kill -9`: some while the bot starts, most while people and API keep it busy."""
     rng = random.Random(seed)
-    figures, crew, began = Figures(seed), Crew(world, random.Random(seed + 1)), time.monotonic()
+    figures, operators, began = Figures(seed), Operators(world, random.Random(seed + 1)), time.monotonic()
     for _ in range(kills):
         world.tell_partner("faults", rng.choice(faults))
         world.slack.workspace.faults.add(dict(rng.choice(SLACK_FAULTS)))
@@ -147,40 +147,42 @@ async def kill_at_random(
         if rng.random() < 0.15:
             await asyncio.sleep(rng.uniform(0, START_S))
         elif await world.bot.ready():
-            async with people_at_work(world, crew):
+            async with people_at_work(world, operators):
                 await asyncio.sleep(rng.uniform(0, WORK_S))
         await world.bot.kill()
         figures.count_kill(world)
         if rng.random() < 0.5:
             world.leap(LEASE_S + 1)  # else the next life finds the leases of this one
-    await _finish(world, crew, figures, began, DRAIN_TIMEOUT_S)
+    await _finish(world, operators, figures, began, DRAIN_TIMEOUT_S)
     return figures
 
 
 @asynccontextmanager
-async def people_at_work(world: Outside, crew: Crew) -> AsyncIterator[None]:
+async def people_at_work(world: Outside, operators: Operators) -> AsyncIterator[None]:
     """People act and time flies, until the block is left; then they close their windows."""
-    working = asyncio.create_task(crew.work())
+    working = asyncio.create_task(operators.work())
     flying = asyncio.create_task(world.let_time_fly())
     try:
         yield
         assert not working.done(), "people stopped acting"
     finally:
-        crew.stop()
+        operators.stop()
         for task in (working, flying):
             task.cancel()
         await asyncio.wait({working, flying})
-        crew.go_home()
+        operators.go_home()
 
 
-async def _finish(world: Outside, crew: Crew, figures: Figures, began: float, timeout_s: float) -> None:
+async def _finish(
+    world: Outside, operators: Operators, figures: Figures, began: float, timeout_s: float
+) -> None:
     """The faults stop, somebody approves what is pending, everything drains; then it is judged."""
     world.tell_partner("faults", method="DELETE")
     world.slack.workspace.faults.clear()
     await world.bot.start()
     flying = asyncio.create_task(world.let_time_fly())
     try:
-        await crew.approve_everything(timeout_s)
+        await operators.approve_everything(timeout_s)
     except TimeoutError:
         figures.broken.append("some request could not be approved")
     finally:
@@ -188,5 +190,5 @@ async def _finish(world: Outside, crew: Crew, figures: Figures, began: float, ti
     if not await world.until_drained(timeout_s):
         figures.broken.append(f"not drained after {timeout_s:g} s")
     kept = {row["reason"] for row in world.rows("SELECT reason FROM request")}
-    figures.broken += [f"“{lost}” was taken and is not there" for lost in sorted(crew.promised - kept)]
+    figures.broken += [f"“{lost}” was taken and is not there" for lost in sorted(operators.promised - kept)]
     await figures.close(world, began)

@@ -10,7 +10,7 @@ import pytest
 from sandbox.slack.interactions import modals
 from tests.crash.invariants import violations
 from tests.crash.outside import LEASE_S, Outside, outside
-from tests.crash.people_at_work import Crew
+from tests.crash.people_at_work import Operators
 from tests.support.waiting import eventually
 
 ROWS = 20
@@ -21,11 +21,11 @@ _ENDED = "SELECT id FROM request WHERE rows IS NOT NULL AND state NOT IN ('pendi
 _OWED = "SELECT id FROM outbox WHERE state IN ('owed', 'sending')"
 
 
-class Clerk(Crew):
+class Clerk(Operators):
     """Asks for a batch in the form, as a person does."""
 
     async def ask_for_rows(self, who: str) -> None:
-        rows = [f"crew-{number},{Decimal(1000 + number) / 100}" for number in range(ROWS)]
+        rows = [f"operators-{number},{Decimal(1000 + number) / 100}" for number in range(ROWS)]
         form = await self._window(who, lambda: self._command(who, "/card topup bulk"), "bulk:paste")
         typed = {"rows": {"value": "\n".join(["card,amount", *rows])}}
         outcome = await modals.submit(self._slack, who, form.id, typed)
@@ -67,7 +67,7 @@ async def test_kills_in_the_middle_of_a_batch_send_no_row_twice_and_forget_none(
 
 
 async def _time_goes_on(world: Outside) -> None:
-    """Slower than the crew's: a batch has fifteen minutes."""
+    """Slower than the operators's: a batch has fifteen minutes."""
     while True:
         async with world.hands:
             world.leap(4)

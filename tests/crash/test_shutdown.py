@@ -9,7 +9,7 @@ import pytest
 
 from tests.crash.invariants import violations
 from tests.crash.outside import Outside, outside
-from tests.crash.people_at_work import Crew
+from tests.crash.people_at_work import Operators
 from tests.crash.process import BotProcess, Refused
 from tests.crash.programme import TOPUP
 from tests.support.waiting import eventually
@@ -24,14 +24,14 @@ async def _until_sent(world: Outside) -> None:
     )
 
 
-async def _top_up_under_way(world: Outside, api_takes_s: float) -> Crew:
-    crew = Crew(world, random.Random(1))
+async def _top_up_under_way(world: Outside, api_takes_s: float) -> Operators:
+    operators = Operators(world, random.Random(1))
     world.tell_partner("faults", {"operation": TOPUP, "effect": "delay", "seconds": api_takes_s})
     await world.bot.start()
-    assert await crew.ask("U0ALICE", "card_topup")
-    await crew.approve_everything(10)
+    assert await operators.ask("U0ALICE", "card_topup")
+    await operators.approve_everything(10)
     await _until_sent(world)
-    return crew
+    return operators
 
 
 @pytest.mark.parametrize("api_takes_s", [1.5, 30.0], ids=["a call that ends in time", "a call that does not"])
@@ -62,21 +62,21 @@ async def test_sigterm_in_mid_call_ends_in_time_and_pays_once(tmp_path: Path, ap
 
 async def test_sigterm_while_people_work_loses_nothing(tmp_path: Path) -> None:
     async with outside(tmp_path) as world:
-        crew = Crew(world, random.Random(2))
+        operators = Operators(world, random.Random(2))
         for _ in range(3):
             await world.bot.start()
             for person in ("U0ALICE", "U0DAVE"):
-                assert await crew.ask(person, "card_topup")
-            while not await crew.approve_one("U0BOB"):
+                assert await operators.ask(person, "card_topup")
+            while not await operators.approve_one("U0BOB"):
                 await asyncio.sleep(0.02)
             began = time.monotonic()
             assert await world.bot.terminate() == 0, world.last_words()
             assert time.monotonic() - began < LIMIT_S
-            crew.go_home()
+            operators.go_home()
 
         await world.bot.start()
         flying = asyncio.create_task(world.let_time_fly())
-        await crew.approve_everything(10)
+        await operators.approve_everything(10)
         flying.cancel()
         assert await world.until_drained(20)
         assert len(world.rows("SELECT id FROM request WHERE state = 'succeeded'")) == 6
@@ -85,7 +85,7 @@ async def test_sigterm_while_people_work_loses_nothing(tmp_path: Path) -> None:
 
 async def test_a_second_process_on_one_sqlite_file_refuses_and_the_first_works_on(tmp_path: Path) -> None:
     async with outside(tmp_path) as world:
-        crew = Crew(world, random.Random(3))
+        operators = Operators(world, random.Random(3))
         await world.bot.start()
         second = await world.bot.sibling()
         try:
@@ -93,8 +93,8 @@ async def test_a_second_process_on_one_sqlite_file_refuses_and_the_first_works_o
         finally:
             await second.close()
 
-        assert await crew.ask("U0ALICE", "card_topup")
-        await crew.approve_everything(10)
+        assert await operators.ask("U0ALICE", "card_topup")
+        await operators.approve_everything(10)
         assert await world.until_drained(20)
         assert await violations(world) == []
 

@@ -1,14 +1,14 @@
-"""The office in which the handlers are tested: see `office.py`."""
+"""The driver in which the handlers are tested: see `driver.py`."""
 
 from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
 
-from tests.handlers.office import Office, an_office
+from tests.handlers.slack_driver import SlackDriver, a_slack_driver
 
 
 @pytest.fixture
-async def office(tmp_path: Path) -> AsyncIterator[Office]:
-    async with an_office(tmp_path) as running:
+async def driver(tmp_path: Path) -> AsyncIterator[SlackDriver]:
+    async with a_slack_driver(tmp_path) as running:
         yield running

@@ -20,7 +20,7 @@ from handlers.views import blocks as b
 from handlers.views import ids
 from handlers.views.requests import batch
 from tests.handlers import sample_requests as given_requests
-from tests.handlers.office import ALICE, BOB, Office, an_office
+from tests.handlers.slack_driver import ALICE, BOB, SlackDriver, a_slack_driver
 from tests.handlers.test_bulk_handlers import upload, words
 from tests.services.bulk_requests import rows_of
 
@@ -93,63 +93,63 @@ def test_a_value_cannot_pose_as_another_one() -> None:
 
 
 @pytest.fixture
-async def office(tmp_path: Path) -> AsyncIterator[Office]:
-    async with an_office(tmp_path) as made:
+async def driver(tmp_path: Path) -> AsyncIterator[SlackDriver]:
+    async with a_slack_driver(tmp_path) as made:
         yield made
 
 
-async def ask_for_orders(office: Office, count: int) -> Any:
+async def ask_for_orders(driver: SlackDriver, count: int) -> Any:
     people = [f"Max Muster {chr(65 + n)},49,1511234567{n:02},max{n}@example.com" for n in range(count)]
-    said = await upload(office, "\n".join(["name,country,phone,email", *people]))
-    await office.press(ALICE, said, "bulk:review", channel="D0ALICE")
-    await office.submit(ALICE, {"reason": "New hires"})
-    return await office.newest()
+    said = await upload(driver, "\n".join(["name,country,phone,email", *people]))
+    await driver.press(ALICE, said, "bulk:review", channel="D0ALICE")
+    await driver.submit(ALICE, {"reason": "New hires"})
+    return await driver.newest()
 
 
-async def test_an_approver_turns_the_pages_and_then_approves(office: Office) -> None:
-    asked = await ask_for_orders(office, 25)
-    await office.press(BOB, await office.card(asked.id), "request:approve")
+async def test_an_approver_turns_the_pages_and_then_approves(driver: SlackDriver) -> None:
+    asked = await ask_for_orders(driver, 25)
+    await driver.press(BOB, await driver.card(asked.id), "request:approve")
 
-    first = await office.modal(BOB)
+    first = await driver.modal(BOB)
     assert not first.get("submit")
     assert "*Approve* comes with the last of the rows: 5 of 25 were not shown yet" in words(first)
-    await office.press_in_modal(BOB, "bulk:on")
-    assert (await office.modal(BOB))["submit"]["text"] == "Approve"
-    await office.press_in_modal(BOB, "bulk:back")
-    await office.submit(BOB)
-    assert (await office.world.request(asked.id)).state is State.APPROVED
+    await driver.press_in_modal(BOB, "bulk:on")
+    assert (await driver.modal(BOB))["submit"]["text"] == "Approve"
+    await driver.press_in_modal(BOB, "bulk:back")
+    await driver.submit(BOB)
+    assert (await driver.world.request(asked.id)).state is State.APPROVED
 
 
-async def test_rows_left_out_while_somebody_reads_make_them_begin_anew(office: Office) -> None:
-    asked = await ask_for_orders(office, 25)
-    await office.press(BOB, await office.card(asked.id), "request:approve")
-    first_row = (await rows_of(office.world, asked))[0]
-    await batch_submission.leave_out(office.core, asked.id, ALICE, [first_row.id])
+async def test_rows_left_out_while_somebody_reads_make_them_begin_anew(driver: SlackDriver) -> None:
+    asked = await ask_for_orders(driver, 25)
+    await driver.press(BOB, await driver.card(asked.id), "request:approve")
+    first_row = (await rows_of(driver.world, asked))[0]
+    await batch_submission.leave_out(driver.core, asked.id, ALICE, [first_row.id])
 
-    await office.press_in_modal(BOB, "bulk:on")
+    await driver.press_in_modal(BOB, "bulk:on")
 
-    anew = await office.modal(BOB)
+    anew = await driver.modal(BOB)
     assert "read the list again from its first row" in words(anew)
     assert "Rows 1 to 20 of 24" in words(anew)
     assert not anew.get("submit")
 
 
 async def test_an_amount_above_the_limit_is_stopped_on_its_field_in_the_form_and_from_plain_english(
-    office: Office,
+    driver: SlackDriver,
 ) -> None:
-    card = office.world.cards[0]["id"]
-    await office.command(ALICE, f"/card topup {card} 5000.01")
-    told = (await office.submit(ALICE, {"reason": "Team lunch"}))["errors"]
+    card = driver.world.cards[0]["id"]
+    await driver.command(ALICE, f"/card topup {card} 5000.01")
+    told = (await driver.submit(ALICE, {"reason": "Team lunch"}))["errors"]
     assert "can never be approved. Ask for 5,000.00 USD at most." in told["amount_usd"]
 
-    said = await office.message(ALICE, f"top up {office.world.cards[0]['last4']} by 5000.01", "D0ALICE")
+    said = await driver.message(ALICE, f"top up {driver.world.cards[0]['last4']} by 5000.01", "D0ALICE")
     assert said is not None
-    answer = [m for m in await office.messages(ALICE, "D0ALICE") if m["is_app"]][-1]
+    answer = [m for m in await driver.messages(ALICE, "D0ALICE") if m["is_app"]][-1]
     assert "Review" in words(answer)
-    await office.press(ALICE, answer, _button_of(answer), channel="D0ALICE")
-    told = (await office.submit(ALICE, {"reason": "Team lunch"}))["errors"]
+    await driver.press(ALICE, answer, _button_of(answer), channel="D0ALICE")
+    told = (await driver.submit(ALICE, {"reason": "Team lunch"}))["errors"]
     assert "can never be approved" in told["amount_usd"]
-    assert await office.requests() == []
+    assert await driver.requests() == []
 
 
 def _button_of(message: Json) -> str:

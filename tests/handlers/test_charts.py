@@ -17,7 +17,7 @@ from handlers.views import charts
 from sandbox.slack.block_kit import limits
 from storage.cards import Reading, history
 from tests.handlers import sample_requests as given
-from tests.handlers.office import ALICE, Office
+from tests.handlers.slack_driver import ALICE, SlackDriver
 
 
 def reading(hours_ago: float, balance: int, funded: int = 0, spent: int = 0) -> Reading:
@@ -91,14 +91,14 @@ def test_no_chart_of_less_than_two_moments() -> None:
     assert len(float_history.sampled([reading(0, 5)], given.NOW)) == 1
 
 
-async def test_float_is_answered_with_its_chart_once_there_is_a_past(office: Office) -> None:
+async def test_float_is_answered_with_its_chart_once_there_is_a_past(driver: SlackDriver) -> None:
     for _ in range(5):
-        await office.world.tell("float", {"amount_usd": "-100"})
-        await office.world.advance(3600)
-        await float_lookups.read_account(office.core, "main")
-    await office.command(ALICE, "/float")
+        await driver.world.tell("float", {"amount_usd": "-100"})
+        await driver.world.advance(3600)
+        await float_lookups.read_account(driver.core, "main")
+    await driver.command(ALICE, "/float")
 
-    told = await office.told(ALICE)
+    told = await driver.told(ALICE)
     chart = chart_of(told)
     names = [series["name"] for series in chart["chart"]["series"]]
     assert names == ["Balance", "Floor", "Funding in", "Top-ups and fees"]
@@ -109,12 +109,12 @@ async def test_float_is_answered_with_its_chart_once_there_is_a_past(office: Off
 
 
 async def test_where_slack_takes_no_chart_the_figures_are_said_in_words(
-    office: Office, monkeypatch: pytest.MonkeyPatch
+    driver: SlackDriver, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     picture = given.an_alert_of_the_float()
-    publisher = SlackPublisher(office.client)
+    publisher = SlackPublisher(driver.client)
     sent: list[list[str]] = []
-    post = office.client.chat_postMessage
+    post = driver.client.chat_postMessage
 
     async def refusing(**body: Any) -> Any:
         sent.append([block["type"] for block in body["blocks"]])
@@ -122,18 +122,18 @@ async def test_where_slack_takes_no_chart_the_figures_are_said_in_words(
             body["blocks"] = [{"type": "no_such_block"}]
         return await post(**body)
 
-    monkeypatch.setattr(office.client, "chat_postMessage", refusing)
-    posted = await publisher.post(picture, channel=office.core.channels.alerts, dedupe="x")
+    monkeypatch.setattr(driver.client, "chat_postMessage", refusing)
+    posted = await publisher.post(picture, channel=driver.core.channels.alerts, dedupe="x")
 
-    (seen,) = [m for m in await office.messages(ALICE, posted.channel) if m["ts"] == posted.ts]
+    (seen,) = [m for m in await driver.messages(ALICE, posted.channel) if m["ts"] == posted.ts]
     assert ["data_visualization" in kinds for kinds in sent] == [True, False]
     assert "lowest 1,000.00 USD" in str(seen)
 
 
-async def test_a_past_of_one_reading_draws_nothing(office: Office) -> None:
-    async with office.core.store.begin() as tx:
+async def test_a_past_of_one_reading_draws_nothing(driver: SlackDriver) -> None:
+    async with driver.core.store.begin() as tx:
         await history.drop_old(tx)
-        assert await float_history.of(tx, office.core, "nobody") is None
+        assert await float_history.of(tx, driver.core, "nobody") is None
 
 
 HANDLERS = Path(__file__).parents[2] / "handlers"

@@ -13,7 +13,7 @@ from bot.services.conversation import Place, ReceivedMessage
 from bot.services.conversation import buttons as pressed
 from bot.view_models import Look, Offers, Question
 from handlers.conversation import messages
-from tests.handlers.office import ALICE, APPROVALS, BOB, CAROL, OPS, Office
+from tests.handlers.slack_driver import ALICE, APPROVALS, BOB, CAROL, OPS, SlackDriver
 
 Json = dict[str, Any]
 DIRECT = "D0ALICE"
@@ -22,20 +22,20 @@ DIRECT = "D0ALICE"
 class Talk:
     """Alice's side of a conversation with the app, in one thread."""
 
-    def __init__(self, office: Office, user: str = ALICE, channel: str = DIRECT) -> None:
-        self.office, self.user, self.channel, self.thread = office, user, channel, ""
+    def __init__(self, driver: SlackDriver, user: str = ALICE, channel: str = DIRECT) -> None:
+        self.driver, self.user, self.channel, self.thread = driver, user, channel, ""
 
     async def say(self, text: str, *, alone: bool = False) -> str:
         """Say it, in the thread once there is one; the last of what is answered, as text."""
-        await self.office.tell("clock", {"advance_seconds": 1.1})  # Slack takes one message a second
+        await self.driver.tell("clock", {"advance_seconds": 1.1})  # Slack takes one message a second
         mention = "" if self.channel.startswith("D") else "@Countersign "
         thread = None if alone else self.thread or None
-        said = await self.office.message(self.user, f"{mention}{text}", self.channel, thread_ts=thread)
+        said = await self.driver.message(self.user, f"{mention}{text}", self.channel, thread_ts=thread)
         self.thread = self.thread or said["ts"]
         return str(self.last(await self.messages()))
 
     async def messages(self) -> list[Json]:
-        found = await self.office.messages(self.user, self.channel)
+        found = await self.driver.messages(self.user, self.channel)
         return [m for m in found if m["is_app"] and (self.channel == OPS or m["thread_ts"] == self.thread)]
 
     def last(self, messages: list[Json]) -> Json:
@@ -45,15 +45,15 @@ class Talk:
     async def press(self, label: str, message: Json | None = None) -> Json:
         """Press the button, or choose the option, of the newest answer."""
         shown = message or self.last(await self.messages())
-        await self.office.tell("clock", {"advance_seconds": 1.1})
+        await self.driver.tell("clock", {"advance_seconds": 1.1})
         elements = [e for b in shown["blocks"] if b["type"] == "actions" for e in b["elements"]]
         for element in elements:
             if element.get("text", {}).get("text") == label and element["type"] == "button":
-                return await self.office.press(self.user, shown, element["action_id"], channel=self.channel)
+                return await self.driver.press(self.user, shown, element["action_id"], channel=self.channel)
             for option in element.get("options", []):
                 if option["text"]["text"] == label:
                     more = {"selected_option": option["value"]}
-                    return await self.office.press(
+                    return await self.driver.press(
                         self.user, shown, element["action_id"], channel=self.channel, **more
                     )
         raise AssertionError(f"no {label!r} in {shown['blocks']}")
@@ -67,7 +67,7 @@ class Talk:
 
     async def form(self) -> Json:
         """What the open form is filled with, by field."""
-        view = await self.office.modal(self.user)
+        view = await self.driver.modal(self.user)
         return {
             b["block_id"]: b["element"].get("initial_value")
             or b["element"].get("initial_option", {}).get("value")
@@ -76,20 +76,20 @@ class Talk:
         }
 
     async def nothing_is_open(self) -> bool:
-        return not (await self.office.see(self.user))["views"]
+        return not (await self.driver.see(self.user))["views"]
 
 
 @pytest.fixture
-async def talk(office: Office) -> AsyncIterator[Talk]:
+async def talk(driver: SlackDriver) -> AsyncIterator[Talk]:
     """The cards are MARTA KOWALSKA 3205, JONAS ÄHLSTRÖM 7578, PRIYA NAIR 5589, DANIEL OKAFOR 6994 …"""
-    talk = Talk(office)
+    talk = Talk(driver)
     yield talk
-    assert not (await office.state())["missed_acks"]
+    assert not (await driver.state())["missed_acks"]
 
 
 @pytest.fixture
-def card(office: Office) -> Json:
-    return next(c for c in office.world.cards if c["card_holder_name"] == "PRIYA NAIR")
+def card(driver: SlackDriver) -> Json:
+    return next(c for c in driver.world.cards if c["card_holder_name"] == "PRIYA NAIR")
 
 
 async def test_a_read_is_answered_at_once_with_its_source_and_time(talk: Talk) -> None:
@@ -126,12 +126,12 @@ async def test_a_whole_wish_is_offered_and_becomes_a_request_only_when_its_form_
 
     await talk.press("Review and submit")
     assert await talk.form() == {"card": card["id"], "amount_usd": "85", "reason": None}
-    assert "PRIYA NAIR" in str(await talk.office.modal(ALICE))
-    assert await talk.office.requests() == []
+    assert "PRIYA NAIR" in str(await talk.driver.modal(ALICE))
+    assert await talk.driver.requests() == []
 
-    await talk.office.submit(ALICE, {"reason": "Team lunch"})
-    await talk.office.submit(ALICE)
-    request = await talk.office.newest()
+    await talk.driver.submit(ALICE, {"reason": "Team lunch"})
+    await talk.driver.submit(ALICE)
+    request = await talk.driver.newest()
     assert (request.kind, request.terms["amount_usd"], request.requester) == ("card_topup", "85.00", ALICE)
 
 
@@ -159,7 +159,7 @@ async def test_what_is_no_answer_begins_a_thread_of_its_own(talk: Talk, card: Js
     await talk.say(f"top up {card['last4']}")
 
     for text, said in (("what's the float?", "Available"), (f"freeze {card['last4']}", "Review and submit")):
-        other = Talk(talk.office)
+        other = Talk(talk.driver)
         assert said in await other.say(text)
         assert other.thread != talk.thread
     assert "Review and submit" in await talk.say("75"), "the first question is still open"
@@ -184,7 +184,7 @@ async def test_a_read_in_between_is_answered_and_the_question_stays(talk: Talk, 
 
 
 async def test_a_new_wish_in_between_asks_whether_to_drop_the_old_one(talk: Talk, card: Json) -> None:
-    other = next(c for c in talk.office.world.cards if c["card_holder_name"] == "DANIEL OKAFOR")
+    other = next(c for c in talk.driver.world.cards if c["card_holder_name"] == "DANIEL OKAFOR")
     await talk.say(f"top up {card['last4']}")
     shown = await talk.say(f"freeze {other['last4']}")
     assert "still asking" in shown
@@ -206,14 +206,14 @@ async def told(talk: Talk) -> str:
 
 
 async def test_never_mind_clears_the_question_and_touches_nothing_else(talk: Talk, card: Json) -> None:
-    request = await talk.office.ask_top_up()
+    request = await talk.driver.ask_top_up()
     await talk.say(f"freeze or top up? top up {card['last4']}")
     await talk.say(f"top up {card['last4']}")
     assert "Dropped" in await talk.say("never mind")
     assert "How much" not in await talk.say("85")
 
-    assert [r.id for r in await talk.office.requests()] == [request.id]
-    assert (await talk.office.newest()).state == "pending"
+    assert [r.id for r in await talk.driver.requests()] == [request.id]
+    assert (await talk.driver.newest()).state == "pending"
 
 
 async def test_it_is_the_card_of_this_thread_and_of_this_person_only(talk: Talk, card: Json) -> None:
@@ -221,15 +221,15 @@ async def test_it_is_the_card_of_this_thread_and_of_this_person_only(talk: Talk,
     shown = await talk.say("put 40 on it")
     assert "PRIYA NAIR" in shown
 
-    elsewhere = Talk(talk.office)
+    elsewhere = Talk(talk.driver)
     assert "Which card" in await elsewhere.say("put 40 on it")
-    bob = Talk(talk.office, BOB, "D0BOB")
+    bob = Talk(talk.driver, BOB, "D0BOB")
     assert "Which card" in await bob.say("put 40 on it")
 
 
 async def test_after_half_an_hour_it_means_nothing(talk: Talk, card: Json) -> None:
     await talk.say(f"balance of {card['last4']}")
-    talk.office.world.clock.advance(31 * 60)
+    talk.driver.world.clock.advance(31 * 60)
 
     assert "Which card" in await talk.say("put 40 on it")
 
@@ -255,8 +255,8 @@ async def test_nobody_elses_buttons_work(talk: Talk, card: Json) -> None:
     )
     stamp, _, number = value.rpartition(":")
     with pytest.raises(Stale):
-        await pressed.form(talk.office.core, stamp, int(number), BOB)
-    assert (await pressed.form(talk.office.core, stamp, int(number), ALICE)).cls.kind == "card_topup"
+        await pressed.form(talk.driver.core, stamp, int(number), BOB)
+    assert (await pressed.form(talk.driver.core, stamp, int(number), ALICE)).cls.kind == "card_topup"
 
 
 @pytest.mark.parametrize("word", ["yes", "ok do it", "go ahead", "confirm"])
@@ -265,13 +265,13 @@ async def test_a_bare_yes_does_nothing(talk: Talk, card: Json, word: str) -> Non
 
     assert "does nothing" in await talk.say(word)
     assert await talk.nothing_is_open()
-    assert await talk.office.requests() == []
+    assert await talk.driver.requests() == []
 
 
 async def test_several_wishes_are_buttons_of_their_own_and_the_read_beside_them_is_answered(
     talk: Talk, card: Json
 ) -> None:
-    other = next(c for c in talk.office.world.cards if c["card_holder_name"] == "DANIEL OKAFOR")
+    other = next(c for c in talk.driver.world.cards if c["card_holder_name"] == "DANIEL OKAFOR")
     await talk.say(f"freeze {card['last4']} and unload 20 from {other['last4']}. what's the float?")
     messages = [m for m in await talk.messages() if m["thread_ts"] == talk.thread]
 
@@ -293,7 +293,7 @@ async def test_a_card_number_is_neither_read_nor_kept_nor_repeated(talk: Talk, c
 
     ours = "".join(str(vars(r)) for r in caplog.records if r.name.startswith("countersign"))
     assert "4242" not in ours
-    async with talk.office.world.store.begin() as tx:
+    async with talk.driver.world.store.begin() as tx:
         from sqlalchemy import text as sql
 
         for table in ("dialog", "draft", "audit"):
@@ -315,9 +315,9 @@ async def test_what_a_person_may_not_ask_is_refused_before_any_form(talk: Talk, 
 
     from bot.domain.people.policy import People
 
-    office = talk.office
+    driver = talk.driver
     people = People(requesters=(BOB,), approvers=("@card-approvers",), admins=("@card-admins",))
-    office.world.rebuild(policy=replace(office.core.policy, people=people))
+    driver.world.rebuild(policy=replace(driver.core.policy, people=people))
 
     shown = await talk.say(f"please load 85 onto {card['last4']}")
 
@@ -327,7 +327,7 @@ async def test_what_a_person_may_not_ask_is_refused_before_any_form(talk: Talk, 
 
 
 async def test_a_guest_gets_a_refusal_and_no_answer(talk: Talk) -> None:
-    await talk.office.tell("people", {"id": ALICE, "is_restricted": True})
+    await talk.driver.tell("people", {"id": ALICE, "is_restricted": True})
 
     shown = await talk.say("what's our float now?")
 
@@ -336,28 +336,28 @@ async def test_a_guest_gets_a_refusal_and_no_answer(talk: Talk) -> None:
 
 
 async def test_approving_in_text_shows_the_queue_and_decides_nothing(talk: Talk) -> None:
-    request = await talk.office.ask_top_up()
-    bob = Talk(talk.office, BOB, "D0BOB")
+    request = await talk.driver.ask_top_up()
+    bob = Talk(talk.driver, BOB, "D0BOB")
 
     shown = await bob.say(f"approve {request.id}")
 
     assert request.id in shown
     assert "button" in shown
-    assert (await talk.office.newest()).state == "pending"
+    assert (await talk.driver.newest()).state == "pending"
 
 
 async def test_in_a_channel_everything_is_for_the_person_alone(talk: Talk, card: Json) -> None:
-    channel = Talk(talk.office, ALICE, OPS)
+    channel = Talk(talk.driver, ALICE, OPS)
     await channel.say(f"balance of {card['last4']}")
     await channel.say(f"top up {card['last4']}")
 
     assert all(m["ephemeral"] for m in await channel.messages())
-    assert not [m for m in await talk.office.messages(CAROL, OPS) if m["is_app"]]
+    assert not [m for m in await talk.driver.messages(CAROL, OPS) if m["is_app"]]
     assert "Review and submit" in await channel.say("85")
 
 
 async def test_a_phone_is_masked_in_the_offer_and_whole_in_the_form(talk: Talk) -> None:
-    office = talk.office
+    driver = talk.driver
     shown = await talk.say("order a card for Hugo Okonkwo, phone +49 151 12345678, email hugo@example.com")
     assert "12345678" not in shown.split("'blocks'")[1]
     assert "hugo@example" not in shown.split("'blocks'")[1]
@@ -369,7 +369,7 @@ async def test_a_phone_is_masked_in_the_offer_and_whole_in_the_form(talk: Talk) 
         "15112345678",
         "hugo@example.com",
     )
-    async with office.world.store.begin() as tx:
+    async with driver.world.store.begin() as tx:
         from sqlalchemy import text as sql
 
         kept = str((await tx.run(sql("SELECT * FROM dialog"))).all())
@@ -378,9 +378,9 @@ async def test_a_phone_is_masked_in_the_offer_and_whole_in_the_form(talk: Talk) 
 
 
 async def test_everything_is_the_number_read_live(talk: Talk, card: Json) -> None:
-    await talk.office.world.top_up("30", card=talk.office.world.cards.index(card))
-    await talk.office.world.run(30)
-    balance = (await talk.office.core.partners["main"].card(card["id"])).balance_usd
+    await talk.driver.world.top_up("30", card=talk.driver.world.cards.index(card))
+    await talk.driver.world.run(30)
+    balance = (await talk.driver.core.partners["main"].card(card["id"])).balance_usd
 
     shown = await talk.say(f"unload everything from {card['last4']}")
 
@@ -389,16 +389,16 @@ async def test_everything_is_the_number_read_live(talk: Talk, card: Json) -> Non
     assert (await talk.form())["amount_usd"] == f"{balance:.2f}"
 
 
-async def test_bots_edits_and_joins_are_not_answered(office: Office) -> None:
-    before = len((await office.state())["calls"])
-    said = await office.message(ALICE, "thanks everyone", OPS)
-    await office.tell(
+async def test_bots_edits_and_joins_are_not_answered(driver: SlackDriver) -> None:
+    before = len((await driver.state())["calls"])
+    said = await driver.message(ALICE, "thanks everyone", OPS)
+    await driver.tell(
         "act/edit", {"channel": OPS, "ts": said["ts"], "text": "<@U0COUNTERSIGN> what's our float"}
     )
-    await office.settle()
+    await driver.settle()
 
-    assert not [m for m in await office.messages(ALICE, OPS) if m["ephemeral"]]
-    assert not [c for c in (await office.state())["calls"][before:] if c["method"].startswith("chat.")]
+    assert not [m for m in await driver.messages(ALICE, OPS) if m["ephemeral"]]
+    assert not [c for c in (await driver.state())["calls"][before:] if c["method"].startswith("chat.")]
 
 
 @pytest.mark.parametrize(
@@ -412,72 +412,76 @@ def test_only_what_a_person_wrote_just_now_is_heard(more: Json) -> None:
     assert not messages.is_said_by_a_person({**said, **more})
 
 
-async def test_the_status_line_is_shown_while_it_works_and_prompts_where_talks_begin(office: Office) -> None:
-    await office.tell("act/home", {"user": BOB, "tab": "messages"})
-    await office.settle()
-    talk = Talk(office)
+async def test_the_status_line_is_shown_while_it_works_and_prompts_where_talks_begin(
+    driver: SlackDriver,
+) -> None:
+    await driver.tell("act/home", {"user": BOB, "tab": "messages"})
+    await driver.settle()
+    talk = Talk(driver)
     await talk.say("what's our float now?")
 
-    calls = [c for c in (await office.state())["calls"] if c["method"].startswith("assistant.")]
+    calls = [c for c in (await driver.state())["calls"] if c["method"].startswith("assistant.")]
     assert [c["method"] for c in calls] == [
         "assistant.threads.setSuggestedPrompts", "assistant.threads.setStatus",
     ]  # fmt: skip
     assert all(c["ok"] for c in calls)
     for user, first in ((BOB, "Waiting for me"), (ALICE, "Float")):
-        await office.tell("act/home", {"user": user, "tab": "messages"})
-        await office.settle()
-        direct = next(c for c in (await office.see(user))["channels"] if c["is_im"])
+        await driver.tell("act/home", {"user": user, "tab": "messages"})
+        await driver.settle()
+        direct = next(c for c in (await driver.see(user))["channels"] if c["is_im"])
         assert direct["prompts"]["prompts"][0]["title"] == first
 
 
-async def test_without_the_agent_surface_everything_else_works(office: Office) -> None:
+async def test_without_the_agent_surface_everything_else_works(driver: SlackDriver) -> None:
     for method in ("assistant.threads.setStatus", "assistant.threads.setSuggestedPrompts"):
-        await office.tell(
+        await driver.tell(
             "faults", {"method": method, "effect": "error", "error": "feature_not_enabled", "times": 1}
         )
-    await office.tell("act/home", {"user": ALICE, "tab": "messages"})
-    await office.settle()
-    talk = Talk(office)
+    await driver.tell("act/home", {"user": ALICE, "tab": "messages"})
+    await driver.settle()
+    talk = Talk(driver)
 
     assert "Available" in await talk.say("what's our float now?")
     assert "Available" in await talk.say("what's our float now?")
-    calls = [c["method"] for c in (await office.state())["calls"] if c["method"].startswith("assistant.")]
+    calls = [c["method"] for c in (await driver.state())["calls"] if c["method"].startswith("assistant.")]
     assert len(calls) == 2, "it is not asked for again"
 
 
-async def shortcut(office: Office, user: str, channel: str, ts: str) -> None:
+async def shortcut(driver: SlackDriver, user: str, channel: str, ts: str) -> None:
     body = {"user": user, "channel": channel, "ts": ts, "callback_id": "ask_about"}
-    await office.tell("act/shortcut", body)
-    await office.settle()
+    await driver.tell("act/shortcut", body)
+    await driver.settle()
 
 
-async def test_a_shortcut_on_ones_own_whole_wish_opens_its_form_at_once(office: Office, card: Json) -> None:
-    said = await office.message(ALICE, f"please load 85 onto {card['last4']}", OPS)
+async def test_a_shortcut_on_ones_own_whole_wish_opens_its_form_at_once(
+    driver: SlackDriver, card: Json
+) -> None:
+    said = await driver.message(ALICE, f"please load 85 onto {card['last4']}", OPS)
 
-    await shortcut(office, ALICE, OPS, said["ts"])
+    await shortcut(driver, ALICE, OPS, said["ts"])
 
-    assert await Talk(office).form() == {"card": card["id"], "amount_usd": "85", "reason": None}
-    assert await office.requests() == []
+    assert await Talk(driver).form() == {"card": card["id"], "amount_usd": "85", "reason": None}
+    assert await driver.requests() == []
 
 
-async def test_a_shortcut_on_a_message_with_a_card_number_reads_nothing(office: Office) -> None:
-    said = await office.message(BOB, "freeze `4242 4242 4242 4242`, what's our float?", OPS)
+async def test_a_shortcut_on_a_message_with_a_card_number_reads_nothing(driver: SlackDriver) -> None:
+    said = await driver.message(BOB, "freeze `4242 4242 4242 4242`, what's our float?", OPS)
 
-    await shortcut(office, ALICE, OPS, said["ts"])
+    await shortcut(driver, ALICE, OPS, said["ts"])
 
-    shown = str((await office.told(ALICE))["blocks"])
+    shown = str((await driver.told(ALICE))["blocks"])
     assert "delete" in shown
     assert "Available" not in shown
     assert "4242" not in shown
 
 
 async def test_a_shortcut_on_somebody_elses_wish_is_a_proposal_with_a_button(
-    office: Office, card: Json
+    driver: SlackDriver, card: Json
 ) -> None:
-    said = await office.message(BOB, f"please load 85 onto {card['last4']}", OPS)
-    asks = Talk(office, ALICE, OPS)
+    said = await driver.message(BOB, f"please load 85 onto {card['last4']}", OPS)
+    asks = Talk(driver, ALICE, OPS)
 
-    await shortcut(office, ALICE, OPS, said["ts"])
+    await shortcut(driver, ALICE, OPS, said["ts"])
 
     assert await asks.nothing_is_open()
     assert "Somebody else wrote" in await told(asks)
@@ -485,18 +489,18 @@ async def test_a_shortcut_on_somebody_elses_wish_is_a_proposal_with_a_button(
     assert (await asks.form())["card"] == card["id"]
 
 
-async def test_a_shortcut_answers_a_question_that_somebody_asked_the_team(office: Office) -> None:
-    said = await office.message(BOB, "does anybody know our float right now", APPROVALS)
+async def test_a_shortcut_answers_a_question_that_somebody_asked_the_team(driver: SlackDriver) -> None:
+    said = await driver.message(BOB, "does anybody know our float right now", APPROVALS)
 
-    await shortcut(office, ALICE, APPROVALS, said["ts"])
+    await shortcut(driver, ALICE, APPROVALS, said["ts"])
 
-    told = [m for m in await office.messages(ALICE, APPROVALS) if m["ephemeral"]]
+    told = [m for m in await driver.messages(ALICE, APPROVALS) if m["ephemeral"]]
     assert "Available" in str(told[-1])
-    assert not [m for m in await office.messages(BOB, APPROVALS) if m["ephemeral"]]
+    assert not [m for m in await driver.messages(BOB, APPROVALS) if m["ephemeral"]]
 
 
 async def test_a_language_model_is_asked_only_where_nothing_was_understood(
-    office: Office, card: Json
+    driver: SlackDriver, card: Json
 ) -> None:
     asked: list[str] = []
 
@@ -507,11 +511,11 @@ async def test_a_language_model_is_asked_only_where_nothing_was_understood(
             "ambiguous", ask=Ask("meaning", f"Did you mean: {said}?", (Option(said, "Yes, that"),))
         )
 
-    actor = await office.core.directory.actor(ALICE)
+    actor = await driver.core.directory.actor(ALICE)
 
     async def hear(text: str) -> Any:
         heard = ReceivedMessage(Place("T0SANDBOX", DIRECT, "1.1", ALICE), actor, text)
-        (step,), _ = await conversation.hear(office.core, heard, conversation.Reader(guess))
+        (step,), _ = await conversation.hear(driver.core, heard, conversation.Reader(guess))
         return step
 
     assert isinstance(await hear("what's our float?"), Look)
@@ -519,9 +523,9 @@ async def test_a_language_model_is_asked_only_where_nothing_was_understood(
     question = await hear("put that plastic of the lady on ice will ya")
     assert isinstance(question, Question)
     assert len(asked) == 1
-    dialog, text = await pressed.picked(office.core, f"{question.mark}", 0, ALICE)
+    dialog, text = await pressed.picked(driver.core, f"{question.mark}", 0, ALICE)
     (offers,), _ = await conversation.hear(
-        office.core, ReceivedMessage(dialog.place, actor, text, is_pick=True), conversation.Reader(guess)
+        driver.core, ReceivedMessage(dialog.place, actor, text, is_pick=True), conversation.Reader(guess)
     )
     assert isinstance(offers, Offers)
     assert offers.offers[0].verb == "Freeze"

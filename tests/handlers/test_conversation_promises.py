@@ -9,7 +9,7 @@ from sqlalchemy import text as sql
 
 from bot.services import conversation
 from bot.services.conversation import Place, ReceivedMessage, holds_card_number
-from tests.handlers.office import ALICE, APPROVALS, BOB, Office
+from tests.handlers.slack_driver import ALICE, APPROVALS, BOB, SlackDriver
 from tests.support.world import ScriptedDirectory
 
 _PIECES = (
@@ -55,24 +55,24 @@ def a_text(rng: random.Random, request_id: str, last4: str) -> str:
     return said.format(id=request_id, last4=last4, hash=f"{rng.getrandbits(256):064x}")
 
 
-async def _all(office: Office) -> dict[str, str]:
+async def _all(driver: SlackDriver) -> dict[str, str]:
     """Everything that a decision or an operation would change."""
     tables = ("request", "decision", "attempt")
-    async with office.world.store.read() as tx:
+    async with driver.world.store.read() as tx:
         rows = {t: str((await tx.run(sql(f'SELECT * FROM "{t}"'))).all()) for t in tables}
     return {
         **rows,
-        "writes": str([c for m in ("POST", "PUT", "PATCH") for c in await office.world.sent(f"{m} ")]),
+        "writes": str([c for m in ("POST", "PUT", "PATCH") for c in await driver.world.sent(f"{m} ")]),
     }
 
 
-async def test_no_text_makes_or_decides_a_request(office: Office) -> None:
-    request = await office.ask_top_up()
-    last4 = office.world.cards[0]["last4"]
+async def test_no_text_makes_or_decides_a_request(driver: SlackDriver) -> None:
+    request = await driver.ask_top_up()
+    last4 = driver.world.cards[0]["last4"]
     reader = conversation.Reader()
-    before, rng = await _all(office), random.Random(20260302)
+    before, rng = await _all(driver), random.Random(20260302)
     # Slack takes a hundred questions a minute; these are about what is said, not about who people are.
-    core = replace(office.core, directory=ScriptedDirectory())
+    core = replace(driver.core, directory=ScriptedDirectory())
     people = {who: await core.directory.actor(who) for who in (ALICE, BOB)}
 
     for number in range(400):
@@ -80,23 +80,23 @@ async def test_no_text_makes_or_decides_a_request(office: Office) -> None:
         place = Place("T0SANDBOX", f"D{who}", str(rng.randrange(3)), who)
         heard = ReceivedMessage(place, people[who], a_text(rng, request.id, last4), is_own=rng.random() < 0.9)
         await conversation.hear(core, heard, reader)
-        assert number < 399 or await _all(office) == before, "some text changed something"
+        assert number < 399 or await _all(driver) == before, "some text changed something"
 
 
-async def test_no_message_makes_or_decides_a_request_or_opens_a_form(office: Office) -> None:
-    request = await office.ask_top_up()
-    last4 = office.world.cards[0]["last4"]
-    before, rng = await _all(office), random.Random(7)
+async def test_no_message_makes_or_decides_a_request_or_opens_a_form(driver: SlackDriver) -> None:
+    request = await driver.ask_top_up()
+    last4 = driver.world.cards[0]["last4"]
+    before, rng = await _all(driver), random.Random(7)
 
     for _ in range(15):
         said = a_text(rng, request.id, last4)
-        await office.tell("clock", {"advance_seconds": 3})
-        await office.message(BOB, f"@Countersign {said}", APPROVALS)
-        await office.message(ALICE, said, "D0ALICE")
+        await driver.tell("clock", {"advance_seconds": 3})
+        await driver.message(BOB, f"@Countersign {said}", APPROVALS)
+        await driver.message(ALICE, said, "D0ALICE")
 
-    assert await _all(office) == before
+    assert await _all(driver) == before
     for person in (ALICE, BOB):
-        assert (await office.see(person))["views"] == []
+        assert (await driver.see(person))["views"] == []
 
 
 _AROUND = st.sampled_from(("{}", "*{}*", "`{}`", "> {}", "a {} b"))

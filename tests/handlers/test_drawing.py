@@ -23,7 +23,7 @@ from handlers.slack_api import SlackPublisher
 from handlers.views import chart_picture, charts
 from storage.messages import alerts as rows
 from tests.handlers import sample_requests as given
-from tests.handlers.office import ALICE, BOB, OPS, Office
+from tests.handlers.slack_driver import ALICE, BOB, OPS, SlackDriver
 
 Json = dict[str, Any]
 ALERTS = "C0ALERTS"
@@ -148,33 +148,33 @@ def test_pillow_is_loaded_when_a_picture_is_drawn_and_not_before() -> None:
     assert done.stdout.split() == ["True", "False"], done.stderr
 
 
-async def a_past(office: Office) -> None:
+async def a_past(driver: SlackDriver) -> None:
     for _ in range(3):
-        await office.world.tell("float", {"amount_usd": "-100"})
-        await office.world.advance(3600)
-        await float_lookups.read_account(office.core, "main")
+        await driver.world.tell("float", {"amount_usd": "-100"})
+        await driver.world.advance(3600)
+        await float_lookups.read_account(driver.core, "main")
 
 
-async def no_charts(office: Office, method: str) -> None:
+async def no_charts(driver: SlackDriver, method: str) -> None:
     """The next call is refused for its chart; the one after it, without, is not."""
-    await office.tell("faults", {"method": method, "effect": "error", "error": "invalid_blocks"})
+    await driver.tell("faults", {"method": method, "effect": "error", "error": "invalid_blocks"})
 
 
-async def files_in(office: Office, user: str, channel: str) -> list[Json]:
+async def files_in(driver: SlackDriver, user: str, channel: str) -> list[Json]:
     """Each file of the channel, with the thread it was sent to."""
-    found = await office.messages(user, channel)
+    found = await driver.messages(user, channel)
     return [{**file, "thread_ts": m.get("thread_ts")} for m in found for file in m.get("files") or ()]
 
 
 async def test_float_comes_in_words_and_its_picture_directly_where_slack_takes_no_chart(
-    office: Office,
+    driver: SlackDriver,
 ) -> None:
-    await a_past(office)
-    await no_charts(office, "response_url")
-    await office.command(ALICE, "/float")
+    await a_past(driver)
+    await no_charts(driver, "response_url")
+    await driver.command(ALICE, "/float")
 
-    told = str(await office.told(ALICE))
-    (file,) = await files_in(office, ALICE, "D0ALICE")
+    told = str(await driver.told(ALICE))
+    (file,) = await files_in(driver, ALICE, "D0ALICE")
     assert "data_visualization" not in told
     assert "Its picture is in your direct messages with Countersign." in told
     alt = file["alt_txt"]
@@ -182,38 +182,38 @@ async def test_float_comes_in_words_and_its_picture_directly_where_slack_takes_n
     assert alt.startswith("Float of main since 20")
     assert "<!date" not in alt
     assert alt.partition(": lowest ")[2] in told, "the words of the answer"
-    assert await files_in(office, ALICE, OPS) == []
+    assert await files_in(driver, ALICE, OPS) == []
 
 
-async def test_float_says_its_words_though_the_picture_is_not_taken_either(office: Office) -> None:
-    await a_past(office)
-    await no_charts(office, "response_url")
-    await office.tell("faults", {"method": "files.completeUploadExternal", "effect": "reset_after"})
-    await office.command(ALICE, "/float")
+async def test_float_says_its_words_though_the_picture_is_not_taken_either(driver: SlackDriver) -> None:
+    await a_past(driver)
+    await no_charts(driver, "response_url")
+    await driver.tell("faults", {"method": "files.completeUploadExternal", "effect": "reset_after"})
+    await driver.command(ALICE, "/float")
 
-    told = str(await office.told(ALICE))
+    told = str(await driver.told(ALICE))
     assert "lowest" in told
     assert "direct messages" not in told
 
 
-async def test_a_shared_float_has_its_picture_in_its_own_thread(office: Office) -> None:
-    await a_past(office)
-    await office.command(ALICE, "/float")
-    await no_charts(office, "chat.postMessage")
-    await office.press(ALICE, await office.told(ALICE), "answer:share", channel=OPS)
+async def test_a_shared_float_has_its_picture_in_its_own_thread(driver: SlackDriver) -> None:
+    await a_past(driver)
+    await driver.command(ALICE, "/float")
+    await no_charts(driver, "chat.postMessage")
+    await driver.press(ALICE, await driver.told(ALICE), "answer:share", channel=OPS)
 
-    (shared,) = [m for m in await office.messages(BOB, OPS) if "Shared by" in str(m)]
-    (file,) = await files_in(office, BOB, OPS)
+    (shared,) = [m for m in await driver.messages(BOB, OPS) if "Shared by" in str(m)]
+    (file,) = await files_in(driver, BOB, OPS)
     assert file["thread_ts"] == shared["ts"]
     assert "lowest" in str(shared)
 
 
-async def test_no_picture_is_sent_where_slack_takes_the_chart(office: Office) -> None:
-    await a_past(office)
-    await office.command(ALICE, "/float")
-    await office.press(ALICE, await office.told(ALICE), "answer:share", channel=OPS)
+async def test_no_picture_is_sent_where_slack_takes_the_chart(driver: SlackDriver) -> None:
+    await a_past(driver)
+    await driver.command(ALICE, "/float")
+    await driver.press(ALICE, await driver.told(ALICE), "answer:share", channel=OPS)
 
-    assert await files_in(office, ALICE, OPS) == await files_in(office, ALICE, "D0ALICE") == []
+    assert await files_in(driver, ALICE, OPS) == await files_in(driver, ALICE, "D0ALICE") == []
 
 
 class Killed(BaseException):
@@ -234,26 +234,26 @@ def dying_at(name: str, nth: int = 1) -> Callable[[str], None]:
 
 @pytest.mark.parametrize("killed_at", [0, 1, 2])
 async def test_an_alert_whose_chart_is_refused_has_one_picture_in_its_thread_whatever_crashes(
-    office: Office, killed_at: int
+    driver: SlackDriver, killed_at: int
 ) -> None:
     """Killed never, after the alert was sent, and after its picture was."""
-    await an_alert_of_the_float(office)
-    await no_charts(office, "chat.postMessage")
+    await an_alert_of_the_float(driver)
+    await no_charts(driver, "chat.postMessage")
     if killed_at:
-        core = replace(office.core, crash_point=dying_at("outbox.sent", killed_at))
-        dying = Outbox(core, SlackPublisher(office.client), spacing_s=0)
+        core = replace(driver.core, crash_point=dying_at("outbox.sent", killed_at))
+        dying = Outbox(core, SlackPublisher(driver.client), spacing_s=0)
         with pytest.raises(Killed):
             await delivered(dying.deliver_due)
-    await office.outbox.heal()
-    await delivered(office.outbox.deliver_due)
-    assert len(await files_in(office, BOB, ALERTS)) == 1
+    await driver.outbox.heal()
+    await delivered(driver.outbox.deliver_due)
+    assert len(await files_in(driver, BOB, ALERTS)) == 1
     for _ in range(3):
-        await no_charts(office, "chat.update")
-        await drawn_again(office)
-        await delivered(office.outbox.deliver_due)
+        await no_charts(driver, "chat.update")
+        await drawn_again(driver)
+        await delivered(driver.outbox.deliver_due)
 
-    (alert,) = [m for m in await office.messages(BOB, ALERTS) if "Low" in m["text"]]
-    (file,) = await files_in(office, BOB, ALERTS)
+    (alert,) = [m for m in await driver.messages(BOB, ALERTS) if "Low" in m["text"]]
+    (file,) = await files_in(driver, BOB, ALERTS)
     assert file["thread_ts"] == alert["ts"]
     assert file["alt_txt"].partition(": lowest ")[2] in str(alert)
     assert "data_visualization" not in str(alert)
@@ -264,18 +264,18 @@ async def delivered(deliver_due: Callable[[], Awaitable[int]]) -> None:
         pass
 
 
-async def an_alert_of_the_float(office: Office) -> None:
-    await a_past(office)
-    async with office.core.store.begin() as tx:
+async def an_alert_of_the_float(driver: SlackDriver) -> None:
+    await a_past(driver)
+    async with driver.core.store.begin() as tx:
         said = Said(float_alerts.FLOAT_LOW, Severity.WARNING, "Low", "The float is low.")
-        await alerts.raise_(tx, office.core, said, condition="float:main", subject="main")
+        await alerts.raise_(tx, driver.core, said, condition="float:main", subject="main")
 
 
-async def drawn_again(office: Office) -> None:
-    async with office.core.store.begin() as tx:
+async def drawn_again(driver: SlackDriver) -> None:
+    async with driver.core.store.begin() as tx:
         found = await rows.open_one(tx, "float:main")
         assert found is not None
-        await alerts.redraw(tx, office.core, found)
+        await alerts.redraw(tx, driver.core, found)
 
 
 def test_the_words_for_those_who_do_not_see_it_are_those_below_the_chart() -> None:

@@ -16,7 +16,7 @@ from bot.services.overview import status
 from handlers.home import Homes
 from storage.messages import home_views
 from storage.operators import people
-from tests.handlers.office import ALICE, BOB, CAROL, Office
+from tests.handlers.slack_driver import ALICE, BOB, CAROL, SlackDriver
 
 Json = dict[str, Any]
 
@@ -32,14 +32,14 @@ class Counted(AsyncWebClient):
 
 
 @pytest.fixture
-async def homes(office: Office) -> tuple[Homes, Counted]:
-    client = Counted(office.client.token, base_url=office.client.base_url, retry_handlers=[])
+async def homes(driver: SlackDriver) -> tuple[Homes, Counted]:
+    client = Counted(driver.client.token, base_url=driver.client.base_url, retry_handlers=[])
     client.sent = []
-    return Homes(office.core, client, pace_s=0), client
+    return Homes(driver.core, client, pace_s=0), client
 
 
-async def shown(office: Office, user: str) -> str:
-    return str((await office.see(user))["home"])
+async def shown(driver: SlackDriver, user: str) -> str:
+    return str((await driver.see(user))["home"])
 
 
 def headers(view: Json) -> list[str]:
@@ -51,8 +51,8 @@ def buttons(view: Json) -> set[str]:
     return {e["text"]["text"] for e in found}
 
 
-async def test_a_requester_an_approver_and_an_admin_see_different_homes(office: Office) -> None:
-    asks, decides, runs = [await office.home(user) for user in (ALICE, BOB, CAROL)]
+async def test_a_requester_an_approver_and_an_admin_see_different_homes(driver: SlackDriver) -> None:
+    asks, decides, runs = [await driver.home(user) for user in (ALICE, BOB, CAROL)]
 
     assert "Waiting for you" not in headers(asks)
     assert not any("Pause" in text for text in buttons(asks))
@@ -63,120 +63,122 @@ async def test_a_requester_an_approver_and_an_admin_see_different_homes(office: 
     assert all("Read last: float" in str(view) for view in (asks, decides, runs))
 
 
-async def test_home_comes_from_the_database_at_once_and_the_float_is_read_after(office: Office) -> None:
-    await float_lookups.read_account(office.core, "main")
-    await office.world.tell("float", {"amount_usd": "-1000.00"})
-    await office.world.advance(60)
-    before = len(await office.world.sent("GET /me"))
+async def test_home_comes_from_the_database_at_once_and_the_float_is_read_after(driver: SlackDriver) -> None:
+    await float_lookups.read_account(driver.core, "main")
+    await driver.world.tell("float", {"amount_usd": "-1000.00"})
+    await driver.world.advance(60)
+    before = len(await driver.world.sent("GET /me"))
 
-    home = await office.home(ALICE)
+    home = await driver.home(ALICE)
 
-    assert len(await office.world.sent("GET /me")) == before + 1
-    known = await status.program_state(office.core, "main")
+    assert len(await driver.world.sent("GET /me")) == before + 1
+    known = await status.program_state(driver.core, "main")
     assert known.float is not None
     assert f"{float(known.float.balance_usd):,.2f} USD" in str(home)
 
 
 async def test_who_looks_at_home_sees_a_request_come_and_go(
-    office: Office, homes: tuple[Homes, Counted]
+    driver: SlackDriver, homes: tuple[Homes, Counted]
 ) -> None:
     keeper, client = homes
-    await office.home(BOB)
+    await driver.home(BOB)
     await keeper.tend()
     client.sent.clear()
 
-    request = await office.ask_top_up()
+    request = await driver.ask_top_up()
     assert await keeper.tend() == 1
     assert client.sent == [BOB]
-    assert request.id in await shown(office, BOB)
+    assert request.id in await shown(driver, BOB)
 
-    await office.press(BOB, await office.card(request.id), "request:approve")
-    await office.submit(BOB)
+    await driver.press(BOB, await driver.card(request.id), "request:approve")
+    await driver.submit(BOB)
     assert await keeper.tend() == 1
-    assert request.id not in await shown(office, BOB)
+    assert request.id not in await shown(driver, BOB)
 
 
 async def test_an_alert_and_a_pause_reach_those_who_look_and_nothing_new_sends_nothing(
-    office: Office, homes: tuple[Homes, Counted]
+    driver: SlackDriver, homes: tuple[Homes, Counted]
 ) -> None:
     keeper, client = homes
-    await office.home(ALICE)
+    await driver.home(ALICE)
     await keeper.tend()
     client.sent.clear()
     assert [await keeper.tend() for _ in range(3)] == [0, 0, 0]
 
-    async with office.core.store.begin() as tx:
+    async with driver.core.store.begin() as tx:
         said = Said(decline_alerts.DECLINE, Severity.WARNING, "Declines at a bakery", "Look at it.")
-        await alerts.raise_(tx, office.core, said, condition="d", subject="main")
-    await pausing.pause(office.core, BOB, ["main"], "the key may be stolen")
+        await alerts.raise_(tx, driver.core, said, condition="d", subject="main")
+    await pausing.pause(driver.core, BOB, ["main"], "the key may be stolen")
 
     assert await keeper.tend() == 1
-    assert "Declines at a bakery" in await shown(office, ALICE)
-    assert "the key may be stolen" in await shown(office, ALICE)
+    assert "Declines at a bakery" in await shown(driver, ALICE)
+    assert "the key may be stolen" in await shown(driver, ALICE)
 
 
 async def test_a_storm_is_one_redraw_and_who_went_away_is_not_drawn_for(
-    office: Office, homes: tuple[Homes, Counted]
+    driver: SlackDriver, homes: tuple[Homes, Counted]
 ) -> None:
     keeper, client = homes
-    await office.home(BOB)
-    await office.home(CAROL)
+    await driver.home(BOB)
+    await driver.home(CAROL)
     await keeper.tend()
     client.sent.clear()
 
     for n in range(50):
-        async with office.core.store.begin() as tx:
+        async with driver.core.store.begin() as tx:
             title = f"Declines of cause {n % 7}"
             said = Said(decline_alerts.DECLINE, Severity.WARNING, title, f"{n}")
-            await alerts.raise_(tx, office.core, said, condition=f"d{n % 7}", subject="main")
+            await alerts.raise_(tx, driver.core, said, condition=f"d{n % 7}", subject="main")
     assert await keeper.tend() == 2
     assert await keeper.tend() == 0
 
-    await office.world.advance(5 * 3600)
-    await office.ask_top_up()
+    await driver.world.advance(5 * 3600)
+    await driver.ask_top_up()
     assert await keeper.tend() == 0
 
 
-async def test_a_restart_forgets_nobody_who_looks(office: Office, homes: tuple[Homes, Counted]) -> None:
-    await office.home(BOB)
-    request = await office.ask_top_up()
+async def test_a_restart_forgets_nobody_who_looks(driver: SlackDriver, homes: tuple[Homes, Counted]) -> None:
+    await driver.home(BOB)
+    request = await driver.ask_top_up()
 
     after_the_restart, _ = homes
     assert await after_the_restart.tend() == 1
 
-    assert request.id in await shown(office, BOB)
+    assert request.id in await shown(driver, BOB)
 
 
-async def test_who_may_not_look_any_more_gets_no_redraw(office: Office, homes: tuple[Homes, Counted]) -> None:
+async def test_who_may_not_look_any_more_gets_no_redraw(
+    driver: SlackDriver, homes: tuple[Homes, Counted]
+) -> None:
     keeper, client = homes
-    await office.home(BOB)
-    await office.tell("people", {"id": BOB, "is_restricted": True})
-    await office.command(BOB, "/float")
+    await driver.home(BOB)
+    await driver.tell("people", {"id": BOB, "is_restricted": True})
+    await driver.command(BOB, "/float")
     client.sent.clear()
 
-    await office.ask_top_up()
+    await driver.ask_top_up()
     await keeper.tend()
 
     assert client.sent == []
-    async with office.core.store.read() as tx:
+    async with driver.core.store.read() as tx:
         assert [v.slack_id for v in await home_views.since(tx, tx.now.replace(year=2000), limit=10)] == []
 
 
 async def test_a_view_that_slack_refuses_for_one_person_does_not_stop_the_others(
-    office: Office, homes: tuple[Homes, Counted]
+    driver: SlackDriver, homes: tuple[Homes, Counted]
 ) -> None:
     keeper, client = homes
-    await office.home(BOB)
-    await office.home(CAROL)
-    request = await office.ask_top_up()
-    async with office.core.store.begin() as tx:
+    await driver.home(BOB)
+    await driver.home(CAROL)
+    request = await driver.ask_top_up()
+    async with driver.core.store.begin() as tx:
         await home_views.opened(tx, "U0NOBODY")
         await home_views.published(tx, "U0NOBODY", "")
-        await people.put(tx, Actor("U0NOBODY", "Nobody", team_id=office.core.directory.home_team))
+        await people.put(tx, Actor("U0NOBODY", "Nobody", team_id=driver.core.directory.home_team))
 
     assert await keeper.tend() == 2
-    assert request.id in await shown(office, BOB)
+    assert request.id in await shown(driver, BOB)
     client.sent.clear()
-    await office.ask_top_up(amount="51")
+    await driver.ask_top_up(amount="51")
     await keeper.tend()
     assert "U0NOBODY" not in client.sent

@@ -10,28 +10,28 @@ from bot.partner.webhooks import unwrap
 from bot.services.events.inbox import purchase_leg_of
 from storage.cards import cards
 from storage.events import purchases
-from tests.handlers.office import ALICE, BOB, OPS, Office
+from tests.handlers.slack_driver import ALICE, BOB, OPS, SlackDriver
 
 Json = dict[str, Any]
 
 
-async def answer(office: Office, text: str, user: str = ALICE) -> Json:
-    await office.command(user, text)
-    return await office.told(user)
+async def answer(driver: SlackDriver, text: str, user: str = ALICE) -> Json:
+    await driver.command(user, text)
+    return await driver.told(user)
 
 
-async def buy(office: Office, amount: str, merchant: str = "Bakery", **more: Any) -> Json:
-    found: Json = await office.world.tell(
+async def buy(driver: SlackDriver, amount: str, merchant: str = "Bakery", **more: Any) -> Json:
+    found: Json = await driver.world.tell(
         "purchases",
-        {"card_id": office.world.cards[0]["id"], "amount_usd": amount, "merchant": merchant, **more},
+        {"card_id": driver.world.cards[0]["id"], "amount_usd": amount, "merchant": merchant, **more},
     )
     return found
 
 
-async def hear(office: Office) -> None:
+async def hear(driver: SlackDriver) -> None:
     """Every purchase event there is, as the inbox keeps them."""
-    events = [event async for event in office.core.partners["main"].events()]
-    async with office.world.store.begin() as tx:
+    events = [event async for event in driver.core.partners["main"].events()]
+    async with driver.world.store.begin() as tx:
         for leg in (purchase_leg_of(unwrap(event)) for event in events):
             if leg is not None:
                 await purchases.add(tx, "main", leg)
@@ -48,52 +48,52 @@ def buttons(message: Json) -> dict[str, Json]:
     return {e["text"]["text"]: e for e in found if e["type"] == "button"}
 
 
-async def act_on_card(office: Office, kind: str, reason: str) -> None:
-    card = office.world.cards[0]["id"]
-    request = await office.world.ask(kind, {"card": card}, reason=reason)
-    await office.world.approve(request)
-    await office.world.run_due()
-    assert (await office.world.request(request.id)).state is State.SUCCEEDED
-    await office.world.advance(60)
+async def act_on_card(driver: SlackDriver, kind: str, reason: str) -> None:
+    card = driver.world.cards[0]["id"]
+    request = await driver.world.ask(kind, {"card": card}, reason=reason)
+    await driver.world.approve(request)
+    await driver.world.run_due()
+    assert (await driver.world.request(request.id)).state is State.SUCCEEDED
+    await driver.world.advance(60)
 
 
-async def test_a_frozen_card_says_who_froze_it_and_why_and_offers_to_unfreeze_it(office: Office) -> None:
-    await act_on_card(office, "card_freeze", "Lost in a taxi")
+async def test_a_frozen_card_says_who_froze_it_and_why_and_offers_to_unfreeze_it(driver: SlackDriver) -> None:
+    await act_on_card(driver, "card_freeze", "Lost in a taxi")
 
-    shown = await answer(office, f"/card show {office.world.cards[0]['id']}")
+    shown = await answer(driver, f"/card show {driver.world.cards[0]['id']}")
 
     assert "*Frozen* by <@U0ALICE>" in str(shown)
     assert "Lost in a taxi" in str(shown)
     assert list(buttons(shown))[:2] == ["Unfreeze", "Top up"]
     (dots,) = [e for e in shown["blocks"][-1]["elements"] if e["type"] == "overflow"]
-    kinds = [office.core.kinds[f"card_{name}"] for name in ("unload", "limits", "reveal", "phone", "close")]
-    card = office.world.cards[0]["id"]
+    kinds = [driver.core.kinds[f"card_{name}"] for name in ("unload", "limits", "reveal", "phone", "close")]
+    card = driver.world.cards[0]["id"]
     assert [o["value"] for o in dots["options"]] == [f"{' '.join(k.command)} {card}" for k in kinds]
 
-    await office.press(ALICE, shown, "form:open:0", channel=OPS)
-    assert (await office.modal(ALICE))["title"]["text"] == "Unfreeze a card"
-    await office.tell("act/close", {"user": ALICE, "view_id": (await office.modal(ALICE))["id"]})
-    await office.press(ALICE, shown, "form:open:more", channel=OPS, selected_option=dots["options"][0])
-    assert (await office.modal(ALICE))["title"]["text"] == office.core.kinds["card_unload"].title
+    await driver.press(ALICE, shown, "form:open:0", channel=OPS)
+    assert (await driver.modal(ALICE))["title"]["text"] == "Unfreeze a card"
+    await driver.tell("act/close", {"user": ALICE, "view_id": (await driver.modal(ALICE))["id"]})
+    await driver.press(ALICE, shown, "form:open:more", channel=OPS, selected_option=dots["options"][0])
+    assert (await driver.modal(ALICE))["title"]["text"] == driver.core.kinds["card_unload"].title
 
 
-async def test_a_card_frozen_or_blocked_by_no_request_of_ours_says_so(office: Office) -> None:
-    card = office.world.cards[0]["id"]
-    await act_on_card(office, "card_freeze", "Lost")
-    await act_on_card(office, "card_unfreeze", "Found")
-    await office.world.tell(f"cards/{card}", {"status": "FROZEN"})
+async def test_a_card_frozen_or_blocked_by_no_request_of_ours_says_so(driver: SlackDriver) -> None:
+    card = driver.world.cards[0]["id"]
+    await act_on_card(driver, "card_freeze", "Lost")
+    await act_on_card(driver, "card_unfreeze", "Found")
+    await driver.world.tell(f"cards/{card}", {"status": "FROZEN"})
 
-    assert "Frozen by no request here" in str(await answer(office, f"/card show {card}"))
-    await office.world.tell(f"cards/{card}", {"status": "BLOCKED"})
+    assert "Frozen by no request here" in str(await answer(driver, f"/card show {card}"))
+    await driver.world.tell(f"cards/{card}", {"status": "BLOCKED"})
 
-    assert "Only the service can unblock it" in str(await answer(office, f"/card show {card}"))
+    assert "Only the service can unblock it" in str(await answer(driver, f"/card show {card}"))
 
 
-async def test_a_card_shows_its_last_purchases_and_why_one_was_declined(office: Office) -> None:
-    await buy(office, "4.50")
-    await buy(office, "5", "Casino", decline_code="velocity_limit_exceeded")
+async def test_a_card_shows_its_last_purchases_and_why_one_was_declined(driver: SlackDriver) -> None:
+    await buy(driver, "4.50")
+    await buy(driver, "5", "Casino", decline_code="velocity_limit_exceeded")
 
-    shown = await answer(office, f"/card show {office.world.cards[0]['id']}")
+    shown = await answer(driver, f"/card show {driver.world.cards[0]['id']}")
 
     assert "Bakery" in str(rows(shown))
     assert str(shown["blocks"]).count("*▲ Declined*") == 1
@@ -101,24 +101,24 @@ async def test_a_card_shows_its_last_purchases_and_why_one_was_declined(office: 
     assert "Going on can get the card blocked" in str(shown)
 
 
-async def test_a_card_is_shown_though_its_history_cannot_be_read(office: Office) -> None:
-    await office.world.fault(
+async def test_a_card_is_shown_though_its_history_cannot_be_read(driver: SlackDriver) -> None:
+    await driver.world.fault(
         "status", "GET /cards/{cardId}/transactions", status=400, code="BAD_REQUEST", times=9
     )
 
-    shown = await answer(office, f"/card show {office.world.cards[0]['id']}")
+    shown = await answer(driver, f"/card show {driver.world.cards[0]['id']}")
 
     assert "could not be read just now" in str(shown)
     assert "ACTIVE" in str(shown)
 
 
-async def test_purchases_add_up_without_declines_and_in_the_persons_own_days(office: Office) -> None:
-    await buy(office, "4.50")
-    await buy(office, "100", "Casino", decline_code="fraud_risk_declined")
-    await buy(office, "10", "Books", original_amount="9", original_currency="EUR")
-    card = office.world.cards[0]
+async def test_purchases_add_up_without_declines_and_in_the_persons_own_days(driver: SlackDriver) -> None:
+    await buy(driver, "4.50")
+    await buy(driver, "100", "Casino", decline_code="fraud_risk_declined")
+    await buy(driver, "10", "Books", original_amount="9", original_currency="EUR")
+    card = driver.world.cards[0]
 
-    shown = await answer(office, f"/card tx {card['last4']} 24h")
+    shown = await answer(driver, f"/card tx {card['last4']} 24h")
 
     found = rows(shown)
     charged = [row[3] for row in found if row[2] != "declined"]
@@ -129,18 +129,20 @@ async def test_purchases_add_up_without_declines_and_in_the_persons_own_days(off
     assert "read from the API" in str(shown)
 
 
-async def test_the_figures_of_the_authorization_stand_and_open_charges_are_marked(office: Office) -> None:
-    bought = await buy(office, "20", "Hotel")
-    await hear(office)
-    await office.world.tell(f"purchases/{bought['transaction_id']}/settle", {"amount_usd": "12"})
-    await hear(office)
-    async with office.world.store.read() as tx:
+async def test_the_figures_of_the_authorization_stand_and_open_charges_are_marked(
+    driver: SlackDriver,
+) -> None:
+    bought = await buy(driver, "20", "Hotel")
+    await hear(driver)
+    await driver.world.tell(f"purchases/{bought['transaction_id']}/settle", {"amount_usd": "12"})
+    await hear(driver)
+    async with driver.world.store.read() as tx:
         heard = await purchases.get(tx, "main", bought["transaction_id"])
     assert heard is not None
     assert heard.charge_usd is not None
     assert heard.open, "settled at another amount"
 
-    shown = await answer(office, f"/card tx {office.world.cards[0]['id']} 24h")
+    shown = await answer(driver, f"/card tx {driver.world.cards[0]['id']} 24h")
 
     (hotel,) = [row for row in rows(shown) if row[1] == "Hotel"]
     assert hotel[3] == format_usd(heard.charge_usd)
@@ -148,26 +150,26 @@ async def test_the_figures_of_the_authorization_stand_and_open_charges_are_marke
     assert "▲ 1 open" in str(shown)
 
 
-async def test_a_purchase_that_the_service_leaves_out_is_told_from_its_events(office: Office) -> None:
-    await buy(office, "7", "Ghost")
-    await hear(office)
-    await office.world.tell(f"cards/{office.world.cards[0]['id']}", {"unreadable_rows": 1})
+async def test_a_purchase_that_the_service_leaves_out_is_told_from_its_events(driver: SlackDriver) -> None:
+    await buy(driver, "7", "Ghost")
+    await hear(driver)
+    await driver.world.tell(f"cards/{driver.world.cards[0]['id']}", {"unreadable_rows": 1})
 
-    shown = await answer(office, f"/card tx {office.world.cards[0]['id']} 24h")
+    shown = await answer(driver, f"/card tx {driver.world.cards[0]['id']} 24h")
 
     (ghost,) = [row for row in rows(shown) if row[1] == "Ghost"]
     assert "not in the service's list" in ghost[6]
 
 
-async def test_long_answers_turn_their_pages_in_place_and_the_totals_stay(office: Office) -> None:
+async def test_long_answers_turn_their_pages_in_place_and_the_totals_stay(driver: SlackDriver) -> None:
     for n in range(26):
-        await buy(office, "1", f"Shop {n}")
-    first = await answer(office, f"/card tx {office.world.cards[0]['id']} 24h")
+        await buy(driver, "1", f"Shop {n}")
+    first = await answer(driver, f"/card tx {driver.world.cards[0]['id']} 24h")
     assert "Back" not in buttons(first)
 
-    await office.press(ALICE, first, "answer:page:on", channel=OPS)
+    await driver.press(ALICE, first, "answer:page:on", channel=OPS)
 
-    second = await office.told(ALICE)
+    second = await driver.told(ALICE)
     assert second["ts"] == first["ts"], "the same message"
     assert "page 2 of 2" in str(second)
     totals = [b["text"]["text"] for b in first["blocks"] if "Charged" in str(b.get("text"))]
@@ -177,36 +179,36 @@ async def test_long_answers_turn_their_pages_in_place_and_the_totals_stay(office
     assert "More" not in buttons(second)
 
 
-async def test_a_shared_answer_turns_its_pages_for_the_one_who_presses_alone(office: Office) -> None:
-    async with office.world.store.begin() as tx:
+async def test_a_shared_answer_turns_its_pages_for_the_one_who_presses_alone(driver: SlackDriver) -> None:
+    async with driver.world.store.begin() as tx:
         many = [CardEntry(id=f"c{n:031}", program="main", holder=f"HOLDER {n:03}") for n in range(60)]
         await cards.put_many(tx, "main", many)
-    await office.press(ALICE, await answer(office, "/card list"), "answer:share", channel=OPS)
-    (shared,) = [m for m in await office.messages(BOB, OPS) if "Shared by" in str(m)]
+    await driver.press(ALICE, await answer(driver, "/card list"), "answer:share", channel=OPS)
+    (shared,) = [m for m in await driver.messages(BOB, OPS) if "Shared by" in str(m)]
 
-    await office.press(BOB, shared, "answer:page:on", channel=OPS)
+    await driver.press(BOB, shared, "answer:page:on", channel=OPS)
 
-    assert "page 2 of" in str(await office.told(BOB))
-    assert [m for m in await office.messages(BOB, OPS) if "Shared by" in str(m)] == [shared]
+    assert "page 2 of" in str(await driver.told(BOB))
+    assert [m for m in await driver.messages(BOB, OPS) if "Shared by" in str(m)] == [shared]
 
 
-async def test_declines_are_grouped_by_cause_with_the_next_step(office: Office) -> None:
+async def test_declines_are_grouped_by_cause_with_the_next_step(driver: SlackDriver) -> None:
     for _ in range(2):
-        await buy(office, "900", "Airline", decline_code="insufficient_card_balance")
-    await buy(office, "5", "Casino", decline_code="fraud_risk_declined")
-    await hear(office)
+        await buy(driver, "900", "Airline", decline_code="insufficient_card_balance")
+    await buy(driver, "5", "Casino", decline_code="fraud_risk_declined")
+    await hear(driver)
 
-    shown = await answer(office, "/card declines")
+    shown = await answer(driver, "/card declines")
 
     assert shown["text"].startswith("3 declines")
     text = str(shown)
     assert text.index("2 × the card does not hold enough") < text.index("1 × the purchase looked like fraud")
     assert "Top up the card, then buy again." in text
     assert len(rows(shown)) == 3
-    assert "0 declines" in (await answer(office, "/card declines yesterday"))["text"]
+    assert "0 declines" in (await answer(driver, "/card declines yesterday"))["text"]
 
 
-async def test_what_cannot_be_looked_up_is_said_with_what_to_write(office: Office) -> None:
+async def test_what_cannot_be_looked_up_is_said_with_what_to_write(driver: SlackDriver) -> None:
     for text, says in {
         "/card tx": "Name the card",
         "/card tx 7d": "Name the card",
@@ -214,6 +216,6 @@ async def test_what_cannot_be_looked_up_is_said_with_what_to_write(office: Offic
         "/card declines 4242": "is no period",
         "/card declines 2026-02-30": "does not exist",
     }.items():
-        assert says in (await answer(office, text))["text"], text
-    cut = await answer(office, f"/card tx {office.world.cards[0]['id']} 52w")
+        assert says in (await answer(driver, text))["text"], text
+    cut = await answer(driver, f"/card tx {driver.world.cards[0]['id']} 52w")
     assert "cut to the last 90 days" in str(cut)

@@ -11,14 +11,14 @@ from bot.domain.money import exact_sum, format_usd
 from bot.services.money import funding_lookups, ledger_lookups
 from handlers.views.lookups.float_and_ledger import percent
 from storage.cards import history
-from tests.handlers.office import ALICE, OPS, Office
+from tests.handlers.slack_driver import ALICE, OPS, SlackDriver
 
 Json = dict[str, Any]
 
 
-async def answer(office: Office, text: str, user: str = ALICE) -> Json:
-    await office.command(user, text)
-    return await office.told(user)
+async def answer(driver: SlackDriver, text: str, user: str = ALICE) -> Json:
+    await driver.command(user, text)
+    return await driver.told(user)
 
 
 def rows(message: Json) -> list[list[str]]:
@@ -31,12 +31,12 @@ def pairs(message: Json) -> dict[str, str]:
     return {label.strip("*"): value for label, value in zip(texts[::2], texts[1::2], strict=True)}
 
 
-async def spend(office: Office, hours: int, each_usd: int, balance_usd: int) -> None:
+async def spend(driver: SlackDriver, hours: int, each_usd: int, balance_usd: int) -> None:
     """A history in which so much is spent every hour, up to now."""
-    now = office.world.clock.now()
+    now = driver.world.clock.now()
     for n in range(hours + 1):
-        office.world.clock.advance(-3600 * (hours - n))
-        async with office.world.store.begin() as tx:
+        driver.world.clock.advance(-3600 * (hours - n))
+        async with driver.world.store.begin() as tx:
             value = {
                 "balance_usd": str(balance_usd - n * each_usd),
                 "available_usd": str(balance_usd - n * each_usd),
@@ -44,15 +44,15 @@ async def spend(office: Office, hours: int, each_usd: int, balance_usd: int) -> 
                 "spent_usd": str(n * each_usd),
             }
             await history.put(tx, "main", "me", value)
-        office.world.clock.advance((now - office.world.clock.now()).total_seconds())
+        driver.world.clock.advance((now - driver.world.clock.now()).total_seconds())
 
 
-async def test_the_float_tells_how_long_it_lasts_at_the_pace_of_the_last_days(office: Office) -> None:
-    balance = Decimal((await office.world.state())["float"]["balance_usd"])
-    await office.world.tell("float", {"amount_usd": str(Decimal(2000) - balance)})
-    await spend(office, hours=24, each_usd=100, balance_usd=4400)
+async def test_the_float_tells_how_long_it_lasts_at_the_pace_of_the_last_days(driver: SlackDriver) -> None:
+    balance = Decimal((await driver.world.state())["float"]["balance_usd"])
+    await driver.world.tell("float", {"amount_usd": str(Decimal(2000) - balance)})
+    await spend(driver, hours=24, each_usd=100, balance_usd=4400)
 
-    shown = pairs(await answer(office, "/float"))
+    shown = pairs(await answer(driver, "/float"))
 
     # 1,000 above the floor of 1,000 at about 100 an hour.
     hours = re.match(r"about (\d+) h, to ", shown["Runway"])
@@ -61,13 +61,13 @@ async def test_the_float_tells_how_long_it_lasts_at_the_pace_of_the_last_days(of
     assert shown["Floor"] == "1,000.00 USD"
 
 
-async def test_requests_that_wait_shorten_the_runway_and_are_named(office: Office) -> None:
-    balance = Decimal((await office.world.state())["float"]["balance_usd"])
-    await office.world.tell("float", {"amount_usd": str(Decimal(2000) - balance)})
-    await spend(office, hours=24, each_usd=100, balance_usd=4400)
-    await office.ask_top_up(amount="499")
+async def test_requests_that_wait_shorten_the_runway_and_are_named(driver: SlackDriver) -> None:
+    balance = Decimal((await driver.world.state())["float"]["balance_usd"])
+    await driver.world.tell("float", {"amount_usd": str(Decimal(2000) - balance)})
+    await spend(driver, hours=24, each_usd=100, balance_usd=4400)
+    await driver.ask_top_up(amount="499")
 
-    shown = pairs(await answer(office, "/float"))
+    shown = pairs(await answer(driver, "/float"))
 
     assert shown["Committed by pending requests"] == "499.00 USD in 1"
     hours = re.match(r"about (\d+) h", shown["Runway"])
@@ -75,14 +75,14 @@ async def test_requests_that_wait_shorten_the_runway_and_are_named(office: Offic
     assert 4 <= int(hours[1]) <= 6
 
 
-async def test_a_runway_that_nobody_can_know_yet_is_not_guessed(office: Office) -> None:
-    assert "too little was seen" in pairs(await answer(office, "/float"))["Runway"]
+async def test_a_runway_that_nobody_can_know_yet_is_not_guessed(driver: SlackDriver) -> None:
+    assert "too little was seen" in pairs(await answer(driver, "/float"))["Runway"]
 
 
-async def test_the_course_of_the_float_is_that_of_the_period_named(office: Office) -> None:
-    await spend(office, hours=72, each_usd=1, balance_usd=5000)
+async def test_the_course_of_the_float_is_that_of_the_period_named(driver: SlackDriver) -> None:
+    await spend(driver, hours=72, each_usd=1, balance_usd=5000)
 
-    whole, day = await answer(office, "/float 7d"), await answer(office, "/float 24h")
+    whole, day = await answer(driver, "/float 7d"), await answer(driver, "/float 24h")
 
     labels = [
         next(
@@ -90,21 +90,21 @@ async def test_the_course_of_the_float_is_that_of_the_period_named(office: Offic
         )
         for m in (whole, day)
     ]
-    begins = office.world.clock.now()
+    begins = driver.world.clock.now()
     assert labels[0][0] == f"{begins - timedelta(hours=72):%d %b %H:%M}"
     assert labels[1][0] >= f"{begins - timedelta(hours=24):%d %b %H:%M}"
     assert "chart 1 Mar 2026" in str(day)
-    assert "does not exist" in (await answer(office, "/float 2026-02-30"))["text"]
-    assert "not understood" in str(await answer(office, "/float dances"))
+    assert "does not exist" in (await answer(driver, "/float 2026-02-30"))["text"]
+    assert "not understood" in str(await answer(driver, "/float dances"))
 
 
-async def test_the_ledger_is_told_in_words_and_adds_up(office: Office) -> None:
-    request = await office.world.top_up("40")
-    await office.world.run_due()
+async def test_the_ledger_is_told_in_words_and_adds_up(driver: SlackDriver) -> None:
+    request = await driver.world.top_up("40")
+    await driver.world.run_due()
 
-    shown = await answer(office, "/float ledger 90d")
+    shown = await answer(driver, "/float ledger 90d")
 
-    entries = [e async for e in office.core.partners["main"].ledger_entries()]
+    entries = [e async for e in driver.core.partners["main"].ledger_entries()]
     total = exact_sum(e.amount_usd for e in entries)
     assert f"together {format_usd(total)}" in str(shown)
     (mine,) = [row for row in rows(shown) if row[3] == request.id]
@@ -116,14 +116,16 @@ async def test_the_ledger_is_told_in_words_and_adds_up(office: Office) -> None:
     assert "purchases are not in the ledger" in str(shown)
 
 
-async def test_the_fees_are_percent_in_words_and_the_earnings_apart_from_the_float(office: Office) -> None:
-    fees = await ledger_lookups.fees(office.core, program="main")
+async def test_the_fees_are_percent_in_words_and_the_earnings_apart_from_the_float(
+    driver: SlackDriver,
+) -> None:
+    fees = await ledger_lookups.fees(driver.core, program="main")
 
-    shown = await answer(office, "/float fees")
+    shown = await answer(driver, "/float fees")
 
     assert ["Funding the float", percent(fees.load_from_float_pct)] == rows(shown)[0][:2]
     assert "No route charges both." in str(shown)
-    assert "cannot be spent on cards" in str(await answer(office, "/float earnings"))
+    assert "cannot be spent on cards" in str(await answer(driver, "/float earnings"))
 
 
 @pytest.mark.parametrize(
@@ -141,45 +143,45 @@ def test_a_rate_is_a_fraction_and_shown_as_percent(fraction: str, words: str) ->
     assert percent(Decimal(fraction)) == words
 
 
-async def test_funding_that_is_stuck_comes_first_with_its_age_and_the_usual_time(office: Office) -> None:
+async def test_funding_that_is_stuck_comes_first_with_its_age_and_the_usual_time(driver: SlackDriver) -> None:
     hashes = [f"0x{n:064x}" for n in (1, 2, 3)]
     for tx_hash in hashes:
-        await office.world.tell(
+        await driver.world.tell(
             "chain/transfers",
             {
                 "network": "POLYGON", "tx_hash": tx_hash, "senders": ["0x" + "a1" * 20], "token": "USDC",
                 "amount": "100", "arrives": "manual",
             },
         )  # fmt: skip
-        request = await office.world.ask("funding_submit", {"tx_hash": tx_hash, "network": "POLYGON"})
-        await office.world.approve(request)
-        await office.world.run_due()
-        await office.world.advance(3 * 3600 if tx_hash == hashes[0] else 60)
+        request = await driver.world.ask("funding_submit", {"tx_hash": tx_hash, "network": "POLYGON"})
+        await driver.world.approve(request)
+        await driver.world.run_due()
+        await driver.world.advance(3 * 3600 if tx_hash == hashes[0] else 60)
 
-    listed = await answer(office, "/funding list")
+    listed = await answer(driver, "/funding list")
 
     moving = [row for row in rows(listed) if row[3] in ("submitted", "in review")]
     assert moving, rows(listed)
     assert rows(listed)[: len(moving)] == moving
-    first = await answer(office, f"/funding show {moving[0][0]}")
+    first = await answer(driver, f"/funding show {moving[0][0]}")
     assert "usually at most" in pairs(first)["Age"]
     assert "read from the API just now" in str(first)
     assert moving[0][6] == pairs(first)["Request"]
 
 
-async def test_the_request_behind_a_funding_is_a_link_to_its_message(office: Office) -> None:
-    await office.command(ALICE, f"/funding submit 0x{7:064x} polygon")
-    await office.submit(ALICE, {"reason": "Fill up"})
-    await office.submit(ALICE)
-    request = await office.newest()
-    await office.world.approve(request)
-    await office.world.run_due()
-    await office.settle()
-    submitted = await funding_lookups.funding_show(office.core, f"0x{7:064x}")
+async def test_the_request_behind_a_funding_is_a_link_to_its_message(driver: SlackDriver) -> None:
+    await driver.command(ALICE, f"/funding submit 0x{7:064x} polygon")
+    await driver.submit(ALICE, {"reason": "Fill up"})
+    await driver.submit(ALICE)
+    request = await driver.newest()
+    await driver.world.approve(request)
+    await driver.world.run_due()
+    await driver.settle()
+    submitted = await funding_lookups.funding_show(driver.core, f"0x{7:064x}")
     assert submitted.request_id == request.id
 
-    await office.command(ALICE, f"/funding show {submitted.id}", channel=OPS)
+    await driver.command(ALICE, f"/funding show {submitted.id}", channel=OPS)
 
     assert re.search(
-        r"<https://[^|>]+/archives/C0APPROVALS/p\d+\|Open the request>", str(await office.told(ALICE))
+        r"<https://[^|>]+/archives/C0APPROVALS/p\d+\|Open the request>", str(await driver.told(ALICE))
     )

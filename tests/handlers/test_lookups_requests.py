@@ -17,16 +17,16 @@ from handlers.commands import request_lookups as request_commands
 from handlers.views.lookups import request_lists
 from storage.store import Store
 from storage.vault import Keyring, Vault
-from tests.handlers.office import ALICE, BOB, OPS, Office
+from tests.handlers.slack_driver import ALICE, BOB, OPS, SlackDriver
 from tests.support.world import MASTER
 
 Json = dict[str, Any]
 KINDS = operations.kinds()
 
 
-async def answer(office: Office, text: str, user: str = ALICE) -> Json:
-    await office.command(user, text)
-    return await office.told(user)
+async def answer(driver: SlackDriver, text: str, user: str = ALICE) -> Json:
+    await driver.command(user, text)
+    return await driver.told(user)
 
 
 def ids(message: Json) -> list[str]:
@@ -34,9 +34,9 @@ def ids(message: Json) -> list[str]:
     return [row[0]["text"] for table in tables for row in table["rows"][1:]]
 
 
-async def some(office: Office) -> list[Request]:
+async def some(driver: SlackDriver) -> list[Request]:
     """Alice's top-up that succeeded, her freeze that waits, and Bob's top-up that waits."""
-    world = office.world
+    world = driver.world
     done = await world.top_up("20")
     await world.run_due()
     await world.advance(60)
@@ -46,8 +46,8 @@ async def some(office: Office) -> list[Request]:
     return [done, freeze, other]
 
 
-async def test_requests_are_found_by_state_kind_person_and_period(office: Office) -> None:
-    done, freeze, other = [r.id for r in await some(office)]
+async def test_requests_are_found_by_state_kind_person_and_period(driver: SlackDriver) -> None:
+    done, freeze, other = [r.id for r in await some(driver)]
     for asked, wanted in {
         "all": [other, freeze, done],
         "succeeded": [done],
@@ -61,23 +61,23 @@ async def test_requests_are_found_by_state_kind_person_and_period(office: Office
         "all yesterday": [],
         "freeze 24h": [freeze],
     }.items():
-        assert ids(await answer(office, f"/requests {asked}")) == wanted, asked
-    assert "not understood" in str(await answer(office, "/requests of my dreams"))
-    assert "is no period" in str(await answer(office, "/requests all 3 months"))
+        assert ids(await answer(driver, f"/requests {asked}")) == wanted, asked
+    assert "not understood" in str(await answer(driver, "/requests of my dreams"))
+    assert "is no period" in str(await answer(driver, "/requests all 3 months"))
 
-    shown = str(await answer(office, "/requests open this week"))
+    shown = str(await answer(driver, "/requests open this week"))
     assert "open, 2 Mar 2026 (" in shown
     assert "Countersign's own database" in shown
 
 
-async def test_many_requests_come_page_by_page_in_place(office: Office, monkeypatch: Any) -> None:
+async def test_many_requests_come_page_by_page_in_place(driver: SlackDriver, monkeypatch: Any) -> None:
     monkeypatch.setattr(request_lookups, "REQUESTS_PAGE", 2)
-    wanted = [r.id for r in await some(office)]
-    first = await answer(office, "/requests all")
+    wanted = [r.id for r in await some(driver)]
+    first = await answer(driver, "/requests all")
 
-    await office.press(ALICE, first, "answer:page:on", channel=OPS)
+    await driver.press(ALICE, first, "answer:page:on", channel=OPS)
 
-    second = await office.told(ALICE)
+    second = await driver.told(ALICE)
     assert second["ts"] == first["ts"]
     assert "page 2 of 2" in str(second)
     assert sorted(ids(first) + ids(second)) == sorted(wanted)
@@ -106,26 +106,26 @@ def test_every_kind_is_found_by_its_own_name(kind: str) -> None:
 
 
 @asynccontextmanager
-async def changed(office: Office, copy: Path, statement: str, request_id: str) -> AsyncIterator[Core]:
+async def changed(driver: SlackDriver, copy: Path, statement: str, request_id: str) -> AsyncIterator[Core]:
     """The same house over a copy of the database, changed as somebody without the key could."""
-    with closing(sqlite3.connect(office.world.database)) as whole, closing(sqlite3.connect(copy)) as raw:
+    with closing(sqlite3.connect(driver.world.database)) as whole, closing(sqlite3.connect(copy)) as raw:
         whole.backup(raw)
         for (name,) in raw.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'").fetchall():
             raw.execute(f'DROP TRIGGER "{name}"')
         assert raw.execute(statement, (request_id,)).rowcount, "nothing was changed"
         raw.commit()
     vault = Vault(Keyring.parse(MASTER))
-    store = await Store.open(f"sqlite:///{copy}", vault=vault, clock=office.world.clock, exclusive=False)
+    store = await Store.open(f"sqlite:///{copy}", vault=vault, clock=driver.world.clock, exclusive=False)
     try:
-        yield replace(office.core, store=store)
+        yield replace(driver.core, store=store)
     finally:
         await store.close()
 
 
-async def test_verify_says_exactly_what_was_checked_and_when(office: Office) -> None:
-    done, freeze, _ = await some(office)
+async def test_verify_says_exactly_what_was_checked_and_when(driver: SlackDriver) -> None:
+    done, freeze, _ = await some(driver)
 
-    shown = await answer(office, f"/requests verify {done.id.lower()}")
+    shown = await answer(driver, f"/requests verify {done.id.lower()}")
 
     assert shown["text"] == f"{done.id}: everything checked holds"
     text = str(shown)
@@ -134,9 +134,9 @@ async def test_verify_says_exactly_what_was_checked_and_when(office: Office) -> 
     assert "approve by" in text
     assert "1 of 1 needed, none of them the requester's" in text
     assert "checked <!date^" in text
-    assert "as it was frozen at submit" in str(await answer(office, f"/requests verify {freeze.id}"))
-    assert "There is no request" in (await answer(office, "/requests verify R-NONE"))["text"]
-    assert "Name the request" in (await answer(office, "/requests verify"))["text"]
+    assert "as it was frozen at submit" in str(await answer(driver, f"/requests verify {freeze.id}"))
+    assert "There is no request" in (await answer(driver, "/requests verify R-NONE"))["text"]
+    assert "Name the request" in (await answer(driver, "/requests verify"))["text"]
 
 
 TAMPERED = [
@@ -154,10 +154,10 @@ TAMPERED = [
 ]
 
 
-async def test_what_was_changed_behind_the_bots_back_is_found(office: Office, tmp_path: Path) -> None:
-    done, *_ = await some(office)
+async def test_what_was_changed_behind_the_bots_back_is_found(driver: SlackDriver, tmp_path: Path) -> None:
+    done, *_ = await some(driver)
     for number, (part, statement) in enumerate(TAMPERED):
-        async with changed(office, tmp_path / f"{number}.db", statement, done.id) as core:
+        async with changed(driver, tmp_path / f"{number}.db", statement, done.id) as core:
             found = await verification.verify(core, done.id)
 
             assert not found.holds
@@ -168,12 +168,12 @@ async def test_what_was_changed_behind_the_bots_back_is_found(office: Office, tm
             assert "Keep a copy of it" in str(shown)
 
 
-async def test_a_long_check_says_first_that_it_takes_a_while(office: Office, monkeypatch: Any) -> None:
-    done, *_ = await some(office)
+async def test_a_long_check_says_first_that_it_takes_a_while(driver: SlackDriver, monkeypatch: Any) -> None:
+    done, *_ = await some(driver)
     monkeypatch.setattr(verification, "LONG_CHAIN", 1)
 
-    await office.command(ALICE, f"/requests verify {done.id}")
+    await driver.command(ALICE, f"/requests verify {done.id}")
 
-    hidden = [m["text"] for m in await office.messages(ALICE, OPS) if m["ephemeral"]]
+    hidden = [m["text"] for m in await driver.messages(ALICE, OPS) if m["ephemeral"]]
     assert "audit entries; this takes a few seconds" in hidden[-2]
     assert hidden[-1].endswith("everything checked holds")

@@ -25,7 +25,7 @@ from storage.audit import Anchor
 from storage.cards import api_snapshots
 from storage.messages import OutboxRow, outbox
 from storage.transaction import Tx
-from tests.handlers.office import ALICE, APPROVALS, BOB, Office
+from tests.handlers.slack_driver import ALICE, APPROVALS, BOB, SlackDriver
 
 DAY = "2026-03-02"
 
@@ -42,22 +42,22 @@ class Told:
 
 
 @pytest.fixture
-async def told(office: Office) -> Told:
+async def told(driver: SlackDriver) -> Told:
     """A request, one for card details that was executed, an alert of the float with its past, a digest."""
-    core = replace(office.core, channels=replace(office.core.channels, audit=APPROVALS))
+    core = replace(driver.core, channels=replace(driver.core.channels, audit=APPROVALS))
     for _ in range(3):
-        await office.world.tell("float", {"amount_usd": "-100"})
-        await office.world.advance(3600)
+        await driver.world.tell("float", {"amount_usd": "-100"})
+        await driver.world.advance(3600)
         await float_lookups.read_account(core, "main")
-    await office.command(ALICE, f"/card reveal {office.world.cards[1]['id']}")
-    await office.submit(ALICE, {"reason": "Booking a hotel by phone"})
-    await office.submit(ALICE)
-    revealing = await office.newest()
-    await office.press(BOB, await office.card(revealing.id), "request:approve", channel=APPROVALS)
-    await office.submit(BOB)
-    await execution.execute(office.core, revealing.id)
-    await office.settle()
-    request = await office.ask_top_up()
+    await driver.command(ALICE, f"/card reveal {driver.world.cards[1]['id']}")
+    await driver.submit(ALICE, {"reason": "Booking a hotel by phone"})
+    await driver.submit(ALICE)
+    revealing = await driver.newest()
+    await driver.press(BOB, await driver.card(revealing.id), "request:approve", channel=APPROVALS)
+    await driver.submit(BOB)
+    await execution.execute(driver.core, revealing.id)
+    await driver.settle()
+    request = await driver.ask_top_up()
     async with core.store.begin() as tx:
         said = Said(float_alerts.FLOAT_LOW, Severity.WARNING, "Low", "Low.")
         condition = float_alerts.FLOAT_LOW.condition("main")
@@ -65,7 +65,7 @@ async def told(office: Office) -> Told:
         await api_snapshots.put(tx, "", f"digest:{DAY}", {"lines": [["Top-ups", "3"]], "still_open": []})
         anchor = await audit.anchor(tx)
     assert anchor is not None
-    await office.settle()
+    await driver.settle()
     return Told(core, request, revealing, alert.id, anchor)
 
 
@@ -203,7 +203,9 @@ async def put_all(told: Told) -> dict[MessageKind, OutboxRow]:
     return {kind: rows[golden(told)["dedupe"]] for kind, (_, golden) in CASES.items()}
 
 
-async def test_every_kind_is_stored_as_ever_read_back_drawn_and_published(office: Office, told: Told) -> None:
+async def test_every_kind_is_stored_as_ever_read_back_drawn_and_published(
+    driver: SlackDriver, told: Told
+) -> None:
     assert set(CASES) == set(MESSAGES), "a kind without its golden row"
     rows = await put_all(told)
 
@@ -218,12 +220,12 @@ async def test_every_kind_is_stored_as_ever_read_back_drawn_and_published(office
         assert publish.draw(picture)["text"], kind
         assert (kinds.file_of(row.dedupe) is not None) == (kind.file_name is not None)
 
-    await office.settle()
+    await driver.settle()
     async with told.core.store.read() as tx:
         assert await outbox.next_due(tx, limit=100) == await outbox.stuck(tx) == []
         found = await tx.run(text("SELECT id FROM outbox WHERE state = 'sent'"))
         sent = {row_id for (row_id,) in found.all()}
-    shown = await office.state()
+    shown = await driver.state()
     seen = json.dumps(shown, ensure_ascii=False)
     for kind, row in rows.items():
         assert row.id in sent, kind
@@ -266,13 +268,13 @@ def test_what_is_no_subject_is_refused(written: str) -> None:
     assert kinds.kind_of("card", "invoice:1", {}) is None
 
 
-async def test_a_row_of_a_kind_that_is_not_known_is_given_up(told: Told, office: Office) -> None:
+async def test_a_row_of_a_kind_that_is_not_known_is_given_up(told: Told, driver: SlackDriver) -> None:
     async with told.core.store.begin() as tx:
         await outbox.put(
             tx, channel=APPROVALS, kind="direct", subject="invoice:1", body={}, dedupe="invoice:1"
         )
 
-    await office.settle()
+    await driver.settle()
 
     async with told.core.store.read() as tx:
         assert await outbox.next_due(tx) == await outbox.stuck(tx) == []

@@ -125,39 +125,39 @@ import bot
 from bot.domain.requests.lifecycle import State
 from bot.partner.client import ENDPOINTS
 from bot.services.execution import executor
-from tests.handlers.office import ALICE, BOB, an_office
+from tests.handlers.slack_driver import ALICE, BOB, a_slack_driver
 
 PUT = "PUT /cards/{cardId}/reference"
 
 
-async def asked_for(office, reference):
-    card = office.world.cards[0]
-    await office.command(ALICE, f"/card reference {card['id']}")
-    assert (await office.modal(ALICE))["title"]["text"] == "Change a reference"
-    await office.submit(ALICE, {"partner_ref": reference, "reason": "The books were renamed"})
-    await office.submit(ALICE)
-    request = await office.newest()
-    await office.press(BOB, await office.card(request.id), "request:approve")
-    await office.submit(BOB)
-    await executor.execute(office.core, request.id)
-    references = {c["id"]: c["partner_ref"] for c in (await office.world.state())["cards"]}
+async def asked_for(driver, reference):
+    card = driver.world.cards[0]
+    await driver.command(ALICE, f"/card reference {card['id']}")
+    assert (await driver.modal(ALICE))["title"]["text"] == "Change a reference"
+    await driver.submit(ALICE, {"partner_ref": reference, "reason": "The books were renamed"})
+    await driver.submit(ALICE)
+    request = await driver.newest()
+    await driver.press(BOB, await driver.card(request.id), "request:approve")
+    await driver.submit(BOB)
+    await executor.execute(driver.core, request.id)
+    references = {c["id"]: c["partner_ref"] for c in (await driver.world.state())["cards"]}
     assert references[card["id"]] == reference
-    return await office.world.request(request.id)
+    return await driver.world.request(request.id)
 
 
 async def main(folder):
     assert Path(bot.__file__).is_relative_to(Path.cwd()), "not the copy"
     assert PUT in map(str, ENDPOINTS)
-    async with an_office(folder) as office:
-        assert (await asked_for(office, "TEAM-9")).state is State.SUCCEEDED
+    async with a_slack_driver(folder) as driver:
+        assert (await asked_for(driver, "TEAM-9")).state is State.SUCCEEDED
 
         lost = {"operation": PUT, "effect": "drop_after_commit"}
-        await office.world.tell("faults", lost)
-        request = await asked_for(office, "TEAM-10")
+        await driver.world.tell("faults", lost)
+        request = await asked_for(driver, "TEAM-10")
         assert request.state is State.EXECUTING, request.state
-        await office.world.advance(600)
-        await executor.execute(office.core, request.id)
-        assert (await office.world.request(request.id)).state is State.SUCCEEDED
+        await driver.world.advance(600)
+        await executor.execute(driver.core, request.id)
+        assert (await driver.world.request(request.id)).state is State.SUCCEEDED
 
 
 asyncio.run(main(Path(sys.argv[1])))

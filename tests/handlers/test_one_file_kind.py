@@ -16,7 +16,7 @@ from bot.config import Config
 from bot.domain.requests import State
 from bot.intents import Facts, KnownCard, Reading, parse
 from bot.services import execution
-from tests.handlers.office import ALICE, BOB, Office, an_office
+from tests.handlers.slack_driver import ALICE, BOB, SlackDriver, a_slack_driver
 
 ROOT = Path(__file__).parents[2]
 THE_FILE = '''
@@ -75,8 +75,8 @@ def _one_file_more(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[
 
 
 @pytest.fixture
-async def office(_one_file_more: None, tmp_path: Path) -> AsyncIterator[Office]:
-    async with an_office(tmp_path) as running:
+async def driver(_one_file_more: None, tmp_path: Path) -> AsyncIterator[SlackDriver]:
+    async with a_slack_driver(tmp_path) as running:
         yield running
 
 
@@ -89,34 +89,36 @@ def generator() -> ModuleType:
     return module
 
 
-async def test_a_kind_in_one_file_has_its_command_form_help_policy_and_docs_and_works(office: Office) -> None:
-    card = office.world.cards[0]
+async def test_a_kind_in_one_file_has_its_command_form_help_policy_and_docs_and_works(
+    driver: SlackDriver,
+) -> None:
+    card = driver.world.cards[0]
     for look_up, told in (
         ("help", "/card cap 4242 75"),
         ("policy", "Cap a card"),
         ("who card_cap", "Cap a card"),
     ):
-        await office.command(ALICE, f"/countersign {look_up}")
-        assert told in str(await office.told(ALICE)), look_up
+        await driver.command(ALICE, f"/countersign {look_up}")
+        assert told in str(await driver.told(ALICE)), look_up
 
-    await office.command(ALICE, f"/card cap {card['id']} 75")
-    form = await office.modal(ALICE)
+    await driver.command(ALICE, f"/card cap {card['id']} 75")
+    form = await driver.modal(ALICE)
     assert form["title"]["text"] == "Cap a card"
     inputs = {
         b["label"]["text"]: b["element"].get("initial_value") for b in form["blocks"] if b["type"] == "input"
     }
     assert inputs == {"Card": card["id"], "Cap (USD)": "75", "Reason": None}
-    outcome = await office.submit(ALICE, {"cap_usd": "many", "reason": "Trial"})
+    outcome = await driver.submit(ALICE, {"cap_usd": "many", "reason": "Trial"})
     assert "plain dollars" in outcome["errors"]["cap_usd"]
-    await office.submit(ALICE, {"cap_usd": "75", "reason": "Trial"})
-    await office.submit(ALICE)
-    request = await office.newest()
-    await office.press(BOB, await office.card(request.id), "request:approve")
-    await office.submit(BOB)
-    await execution.execute(office.core, request.id)
+    await driver.submit(ALICE, {"cap_usd": "75", "reason": "Trial"})
+    await driver.submit(ALICE)
+    request = await driver.newest()
+    await driver.press(BOB, await driver.card(request.id), "request:approve")
+    await driver.submit(BOB)
+    await execution.execute(driver.core, request.id)
 
-    assert (await office.world.request(request.id)).state is State.SUCCEEDED
-    limits = {c["id"]: c["daily_limit"] for c in (await office.world.state())["cards"]}
+    assert (await driver.world.request(request.id)).state is State.SUCCEEDED
+    limits = {c["id"]: c["daily_limit"] for c in (await driver.world.state())["cards"]}
     assert limits[card["id"]] == "75"
 
 

@@ -1,18 +1,18 @@
 """Look-ups by command, mention and direct message; sharing; Home."""
 
 from bot.domain.requests import State
-from tests.handlers.office import ALICE, APPROVALS, BOB, OPS, Office
+from tests.handlers.slack_driver import ALICE, APPROVALS, BOB, OPS, SlackDriver
 
 
-async def answer(office: Office, text: str, user: str = ALICE) -> str:
-    await office.command(user, text)
-    return str(await office.told(user))
+async def answer(driver: SlackDriver, text: str, user: str = ALICE) -> str:
+    await driver.command(user, text)
+    return str(await driver.told(user))
 
 
-async def test_the_float_is_shown_with_what_is_pending_and_its_age(office: Office) -> None:
-    await office.ask_top_up(amount="50")
+async def test_the_float_is_shown_with_what_is_pending_and_its_age(driver: SlackDriver) -> None:
+    await driver.ask_top_up(amount="50")
 
-    shown = await answer(office, "/float")
+    shown = await answer(driver, "/float")
 
     assert "Available" in shown
     assert "50.00 USD in 1" in shown
@@ -20,163 +20,163 @@ async def test_the_float_is_shown_with_what_is_pending_and_its_age(office: Offic
     assert "SANDBOX" in shown
 
 
-async def test_cards_are_listed_and_shown(office: Office) -> None:
-    card = office.world.cards[0]
+async def test_cards_are_listed_and_shown(driver: SlackDriver) -> None:
+    card = driver.world.cards[0]
 
-    listed, one = await answer(office, "/card list"), await answer(office, f"/card show {card['id']}")
+    listed, one = await answer(driver, "/card list"), await answer(driver, f"/card show {card['id']}")
 
     assert card["card_holder_name"] in listed
     assert "'type': 'table'" in listed
     assert card["card_holder_name"] in one
     assert card["last4"] in one
-    assert "No card matches" in await answer(office, "/card show nobody at all")
-    assert "Name the card" in await answer(office, "/card show")
+    assert "No card matches" in await answer(driver, "/card show nobody at all")
+    assert "Name the card" in await answer(driver, "/card show")
 
 
-async def test_funding_is_listed_and_addresses_are_live(office: Office) -> None:
-    assert "0x" in await answer(office, "/funding addresses")
-    assert "funding submission" in await answer(office, "/funding list")
-    assert "No submission has the hash" in await answer(office, f"/funding show 0x{'cd' * 32}")
+async def test_funding_is_listed_and_addresses_are_live(driver: SlackDriver) -> None:
+    assert "0x" in await answer(driver, "/funding addresses")
+    assert "funding submission" in await answer(driver, "/funding list")
+    assert "No submission has the hash" in await answer(driver, f"/funding show 0x{'cd' * 32}")
 
 
-async def test_requests_show_what_waits_for_whom(office: Office) -> None:
-    request = await office.ask_top_up()
+async def test_requests_show_what_waits_for_whom(driver: SlackDriver) -> None:
+    request = await driver.ask_top_up()
 
-    assert "0 waiting for you, 1 of yours" in await answer(office, "/requests")
-    assert "1 waiting for you, 0 of yours" in await answer(office, "/requests", BOB)
-    assert "Team lunch" in await answer(office, f"/requests show {request.id.lower()}")
-    assert "Team lunch" in await answer(office, f"/requests {request.id}")
-    assert "There is no request" in await answer(office, "/requests show R-NONE")
+    assert "0 waiting for you, 1 of yours" in await answer(driver, "/requests")
+    assert "1 waiting for you, 0 of yours" in await answer(driver, "/requests", BOB)
+    assert "Team lunch" in await answer(driver, f"/requests show {request.id.lower()}")
+    assert "Team lunch" in await answer(driver, f"/requests {request.id}")
+    assert "There is no request" in await answer(driver, "/requests show R-NONE")
 
 
-async def test_policy_and_who_say_it_in_words(office: Office) -> None:
-    policy = await answer(office, "/countersign policy")
+async def test_policy_and_who_say_it_in_words(driver: SlackDriver) -> None:
+    policy = await answer(driver, "/countersign policy")
     assert "2 above 500.00 USD" in policy
     assert "@card-approvers" in policy
 
-    who = await answer(office, "/countersign who topup", BOB)
+    who = await answer(driver, "/countersign who topup", BOB)
     assert "<@U0CAROL>" in who
     assert "these can give one: <@U0CAROL>." in who, "never the requester"
-    assert "card topup" in await answer(office, "/countersign who dances")
+    assert "card topup" in await answer(driver, "/countersign who dances")
 
 
-async def test_help_lists_what_this_person_may_do(office: Office) -> None:
+async def test_help_lists_what_this_person_may_do(driver: SlackDriver) -> None:
     for text in ("/countersign", "/countersign help", "/card", "/funding"):
-        assert "You may ask for operations" in await answer(office, text)
-    assert "decide on those of others" in await answer(office, "/countersign help", BOB)
-    assert "decide on those of others" not in await answer(office, "/countersign help", ALICE)
+        assert "You may ask for operations" in await answer(driver, text)
+    assert "decide on those of others" in await answer(driver, "/countersign help", BOB)
+    assert "decide on those of others" not in await answer(driver, "/countersign help", ALICE)
     for text in ("/card dance", "/float dance", "/float ledger dance", "/requests dance"):
-        assert "not understood" in await answer(office, text), text
+        assert "not understood" in await answer(driver, text), text
 
 
-async def test_an_answer_is_shared_only_by_pressing_the_button(office: Office) -> None:
-    await office.command(ALICE, "/float")
-    hidden = await office.told(ALICE)
-    assert not [m for m in await office.messages(BOB, OPS) if "Float" in m["text"]]
+async def test_an_answer_is_shared_only_by_pressing_the_button(driver: SlackDriver) -> None:
+    await driver.command(ALICE, "/float")
+    hidden = await driver.told(ALICE)
+    assert not [m for m in await driver.messages(BOB, OPS) if "Float" in m["text"]]
 
-    await office.press(ALICE, hidden, "answer:share", channel=OPS)
+    await driver.press(ALICE, hidden, "answer:share", channel=OPS)
 
-    posted = [m for m in await office.messages(BOB, OPS) if "Float" in m["text"]]
+    posted = [m for m in await driver.messages(BOB, OPS) if "Float" in m["text"]]
     assert len(posted) == 1
     assert "Shared by <@U0ALICE>" in str(posted[0])
 
 
-async def test_sharing_where_the_app_is_not_says_how_to_invite_it(office: Office) -> None:
-    await office.command(ALICE, "/float", channel="C0GENERAL")
-    await office.press(ALICE, await office.told(ALICE, "C0GENERAL"), "answer:share", channel="C0GENERAL")
+async def test_sharing_where_the_app_is_not_says_how_to_invite_it(driver: SlackDriver) -> None:
+    await driver.command(ALICE, "/float", channel="C0GENERAL")
+    await driver.press(ALICE, await driver.told(ALICE, "C0GENERAL"), "answer:share", channel="C0GENERAL")
 
-    assert "/invite @Countersign" in (await office.told(ALICE, "C0GENERAL"))["text"]
+    assert "/invite @Countersign" in (await driver.told(ALICE, "C0GENERAL"))["text"]
 
 
-async def test_a_mention_in_a_thread_is_answered_there_to_the_person_alone(office: Office) -> None:
-    start = await office.message(BOB, "Who pays lunch?", OPS)
-    await office.message(ALICE, "@Countersign float", OPS, thread_ts=start["ts"])
+async def test_a_mention_in_a_thread_is_answered_there_to_the_person_alone(driver: SlackDriver) -> None:
+    start = await driver.message(BOB, "Who pays lunch?", OPS)
+    await driver.message(ALICE, "@Countersign float", OPS, thread_ts=start["ts"])
 
-    told = await office.told(ALICE)
+    told = await driver.told(ALICE)
     assert "Float" in told["text"]
     assert told["thread_ts"] == start["ts"]
 
 
-async def test_a_direct_message_is_answered_in_the_conversation(office: Office) -> None:
-    await office.message(ALICE, "card list", "D0ALICE")
+async def test_a_direct_message_is_answered_in_the_conversation(driver: SlackDriver) -> None:
+    await driver.message(ALICE, "card list", "D0ALICE")
 
-    assert any("cards" in m["text"] for m in await office.messages(ALICE, "D0ALICE"))
+    assert any("cards" in m["text"] for m in await driver.messages(ALICE, "D0ALICE"))
 
 
-async def test_a_wish_said_in_a_message_only_offers_its_form(office: Office) -> None:
-    card = office.world.cards[0]
+async def test_a_wish_said_in_a_message_only_offers_its_form(driver: SlackDriver) -> None:
+    card = driver.world.cards[0]
     for channel, text in ((OPS, "@Countersign card topup"), ("D0ALICE", "/card topup")):
-        await office.message(ALICE, f"{text} {card['id']} 50", channel)
-        assert await office.requests() == []
-        message = [m for m in await office.messages(ALICE, channel) if "check the fields" in m["text"]][-1]
+        await driver.message(ALICE, f"{text} {card['id']} 50", channel)
+        assert await driver.requests() == []
+        message = [m for m in await driver.messages(ALICE, channel) if "check the fields" in m["text"]][-1]
         assert message["ephemeral"] is (channel == OPS)
 
-        await office.press(ALICE, message, "form:open", channel=channel)
-        form = await office.modal(ALICE)
+        await driver.press(ALICE, message, "form:open", channel=channel)
+        form = await driver.modal(ALICE)
         filled = {
             b["block_id"]: b["element"].get("initial_value") for b in form["blocks"] if b["type"] == "input"
         }
         assert filled == {"card": card["id"], "amount_usd": "50", "reason": None}
-        await office.tell("act/close", {"user": ALICE, "view_id": form["id"]})
+        await driver.tell("act/close", {"user": ALICE, "view_id": form["id"]})
 
 
-async def test_nothing_said_in_text_approves_or_cancels(office: Office) -> None:
-    request = await office.ask_top_up()
+async def test_nothing_said_in_text_approves_or_cancels(driver: SlackDriver) -> None:
+    request = await driver.ask_top_up()
     for text in (
         f"approve {request.id}",
         f"requests approve {request.id}",
         "yes",
         f"requests cancel {request.id}",
     ):
-        await office.message(BOB, f"@Countersign {text}", APPROVALS)
-        await office.message(ALICE, text, "D0ALICE")
+        await driver.message(BOB, f"@Countersign {text}", APPROVALS)
+        await driver.message(ALICE, text, "D0ALICE")
 
-    assert (await office.newest()).state is State.PENDING
+    assert (await driver.newest()).state is State.PENDING
 
 
-async def test_home_shows_what_waits_and_opens_forms(office: Office) -> None:
-    request = await office.ask_top_up()
-    home = await office.home(BOB)
+async def test_home_shows_what_waits_and_opens_forms(driver: SlackDriver) -> None:
+    request = await driver.ask_top_up()
+    home = await driver.home(BOB)
     shown = str(home)
     assert request.id in shown
     assert "Available" in shown
     buttons = [e for b in home["blocks"] if b["type"] == "actions" for e in b["elements"]]
     assert {e["text"]["text"] for e in buttons} >= {"Top up", "Freeze", "Order", "Submit funding"}
 
-    await office.tell("act/click", {"user": BOB, "view_id": home["id"], "action_id": "form:open:card_topup"})
-    await office.settle()
-    assert (await office.modal(BOB))["title"]["text"] == "Top up a card"
+    await driver.tell("act/click", {"user": BOB, "view_id": home["id"], "action_id": "form:open:card_topup"})
+    await driver.settle()
+    assert (await driver.modal(BOB))["title"]["text"] == "Top up a card"
 
 
-async def test_a_request_is_approved_from_home_through_the_same_gate(office: Office) -> None:
-    request = await office.ask_top_up()
+async def test_a_request_is_approved_from_home_through_the_same_gate(driver: SlackDriver) -> None:
+    request = await driver.ask_top_up()
     for person in (ALICE, BOB):
-        home = await office.home(person)
+        home = await driver.home(person)
         action = "request:approve" if person == BOB else "request:details"
-        await office.tell("act/click", {"user": person, "view_id": home["id"], "action_id": action})
-        await office.settle()
-    assert "Team lunch" in str(await office.modal(ALICE))
-    await office.submit(BOB)
+        await driver.tell("act/click", {"user": person, "view_id": home["id"], "action_id": action})
+        await driver.settle()
+    assert "Team lunch" in str(await driver.modal(ALICE))
+    await driver.submit(BOB)
 
-    assert (await office.newest()).state is State.APPROVED
-    shown = (await office.home(BOB))["blocks"]
+    assert (await driver.newest()).state is State.APPROVED
+    shown = (await driver.home(BOB))["blocks"]
     assert shown[0]["text"]["text"] == "Waiting for you"
     assert request.id not in str(shown[1])
 
 
-async def test_another_program_is_named_last(office: Office) -> None:
-    assert "(main)" in await answer(office, "/float main")
-    assert "not understood" in await answer(office, "/float other")
+async def test_another_program_is_named_last(driver: SlackDriver) -> None:
+    assert "(main)" in await answer(driver, "/float main")
+    assert "not understood" in await answer(driver, "/float other")
 
 
-async def test_home_says_when_the_api_cannot_be_read(office: Office) -> None:
-    await office.world.fault("status", "GET /me", status=500, code="UNAVAILABLE", times=10)
+async def test_home_says_when_the_api_cannot_be_read(driver: SlackDriver) -> None:
+    await driver.world.fault("status", "GET /me", status=500, code="UNAVAILABLE", times=10)
 
-    assert "fault of its own" in str(await office.home(ALICE))
+    assert "fault of its own" in str(await driver.home(ALICE))
 
 
-async def test_a_repeated_event_is_answered_once(office: Office) -> None:
-    await office.tell("faults", {"method": "app_mention", "effect": "duplicate"})
-    await office.message(ALICE, "@Countersign float", OPS)
+async def test_a_repeated_event_is_answered_once(driver: SlackDriver) -> None:
+    await driver.tell("faults", {"method": "app_mention", "effect": "duplicate"})
+    await driver.message(ALICE, "@Countersign float", OPS)
 
-    assert len([m for m in await office.messages(ALICE, OPS) if m["ephemeral"]]) == 1
+    assert len([m for m in await driver.messages(ALICE, OPS) if m["ephemeral"]]) == 1

@@ -8,7 +8,7 @@ import pytest
 from bot.domain.requests import State
 from bot.services.cards import card_sync
 from storage import audit
-from tests.handlers.office import ALICE, APPROVALS, BOB, CAROL, OPS, Office
+from tests.handlers.slack_driver import ALICE, APPROVALS, BOB, CAROL, OPS, SlackDriver
 
 OUTSIDERS = {
     "U0GUEST": ({}, "Guests cannot use Countersign"),
@@ -26,95 +26,97 @@ COMMANDS = (
 )
 
 
-async def audited(office: Office) -> list[tuple[str, str, str]]:
+async def audited(driver: SlackDriver) -> list[tuple[str, str, str]]:
     """(actor, action, reason) of every refusal on record."""
     rows: list[str] = []
-    async with office.world.store.read() as tx:
+    async with driver.world.store.read() as tx:
         await audit.export(tx, rows.append, "jsonl")
     entries = [json.loads(line) for line in "".join(rows).splitlines()]
     return [(e["actor"], e["action"], e["reason_code"]) for e in entries if e["outcome"] == "refused"]
 
 
 @pytest.mark.parametrize("outsider", sorted(OUTSIDERS))
-async def test_outsiders_get_nothing_but_a_refusal_with_its_reason(office: Office, outsider: str) -> None:
+async def test_outsiders_get_nothing_but_a_refusal_with_its_reason(
+    driver: SlackDriver, outsider: str
+) -> None:
     flags, sentence = OUTSIDERS[outsider]
     if flags:
-        await office.tell("people", {"id": outsider, **flags})
+        await driver.tell("people", {"id": outsider, **flags})
 
     for text in COMMANDS:
-        await office.command(outsider, text)
-        assert sentence in (await office.told(outsider))["text"], text
-    assert sentence in str(await office.home(outsider))
-    assert (await office.see(outsider))["views"] == []
-    assert await office.requests() == []
-    assert len(await audited(office)) >= len(COMMANDS)
+        await driver.command(outsider, text)
+        assert sentence in (await driver.told(outsider))["text"], text
+    assert sentence in str(await driver.home(outsider))
+    assert (await driver.see(outsider))["views"] == []
+    assert await driver.requests() == []
+    assert len(await audited(driver)) >= len(COMMANDS)
 
 
 @pytest.mark.parametrize("outsider", sorted(OUTSIDERS))
-async def test_outsiders_cannot_decide_either(office: Office, outsider: str) -> None:
-    request = await office.ask_top_up()
+async def test_outsiders_cannot_decide_either(driver: SlackDriver, outsider: str) -> None:
+    request = await driver.ask_top_up()
     flags, sentence = OUTSIDERS[outsider]
-    card = await office.card(request.id)
+    card = await driver.card(request.id)
     if flags:
-        await office.tell("people", {"id": outsider, **flags})
+        await driver.tell("people", {"id": outsider, **flags})
 
-    await office.press(outsider, card, "request:approve")
-    shown = await office.modal(outsider)
+    await driver.press(outsider, card, "request:approve")
+    shown = await driver.modal(outsider)
     assert sentence in str(shown)
     assert "Team lunch" not in str(shown), "they learn nothing of it"
     assert "submit" not in shown or not shown["submit"]
-    assert (await office.newest()).state is State.PENDING
+    assert (await driver.newest()).state is State.PENDING
 
 
-async def test_the_requester_cannot_approve_their_own_request(office: Office) -> None:
-    await office.tell("groups", {"handle": "card-approvers", "users": [ALICE, BOB, CAROL]})
-    request = await office.ask_top_up()
+async def test_the_requester_cannot_approve_their_own_request(driver: SlackDriver) -> None:
+    await driver.tell("groups", {"handle": "card-approvers", "users": [ALICE, BOB, CAROL]})
+    request = await driver.ask_top_up()
 
-    await office.press(ALICE, await office.card(request.id), "request:approve")
+    await driver.press(ALICE, await driver.card(request.id), "request:approve")
 
-    assert "You asked for this" in str(await office.modal(ALICE))
-    assert (await office.newest()).state is State.PENDING
-    assert (ALICE, "request.approve", "own_request") in await audited(office)
-
-
-async def test_who_leaves_the_group_between_click_and_submit_does_not_approve(office: Office) -> None:
-    request = await office.ask_top_up()
-    await office.press(BOB, await office.card(request.id), "request:approve")
-    await office.tell("groups", {"handle": "card-approvers", "users": [CAROL]})
-
-    await office.submit(BOB)
-
-    assert "Only @card-approvers may decide" in str(await office.modal(BOB))
-    assert (await office.newest()).state is State.PENDING
+    assert "You asked for this" in str(await driver.modal(ALICE))
+    assert (await driver.newest()).state is State.PENDING
+    assert (ALICE, "request.approve", "own_request") in await audited(driver)
 
 
-async def test_when_slack_cannot_say_who_somebody_is_nothing_is_decided(office: Office) -> None:
-    request = await office.ask_top_up()
-    await office.press(BOB, await office.card(request.id), "request:approve")
-    await office.tell("faults", {"method": "usergroups.list", "effect": "500", "times": 5})
+async def test_who_leaves_the_group_between_click_and_submit_does_not_approve(driver: SlackDriver) -> None:
+    request = await driver.ask_top_up()
+    await driver.press(BOB, await driver.card(request.id), "request:approve")
+    await driver.tell("groups", {"handle": "card-approvers", "users": [CAROL]})
 
-    await office.submit(BOB)
+    await driver.submit(BOB)
 
-    assert "nothing was done" in str(await office.modal(BOB))
-    assert (await office.newest()).state is State.PENDING
+    assert "Only @card-approvers may decide" in str(await driver.modal(BOB))
+    assert (await driver.newest()).state is State.PENDING
+
+
+async def test_when_slack_cannot_say_who_somebody_is_nothing_is_decided(driver: SlackDriver) -> None:
+    request = await driver.ask_top_up()
+    await driver.press(BOB, await driver.card(request.id), "request:approve")
+    await driver.tell("faults", {"method": "usergroups.list", "effect": "500", "times": 5})
+
+    await driver.submit(BOB)
+
+    assert "nothing was done" in str(await driver.modal(BOB))
+    assert (await driver.newest()).state is State.PENDING
 
 
 BAD_AMOUNTS = ("0", "-1", "0.001", "1e3", "1,50", "ten", "1000000000000", "NaN", "1 000", "٣")
 
 
-async def test_bad_amounts_are_answered_on_the_field_and_nothing_is_kept(office: Office) -> None:
-    card = office.world.cards[0]["id"]
-    await office.command(ALICE, f"/card topup {card}")
+async def test_bad_amounts_are_answered_on_the_field_and_nothing_is_kept(driver: SlackDriver) -> None:
+    card = driver.world.cards[0]["id"]
+    await driver.command(ALICE, f"/card topup {card}")
 
     for amount in BAD_AMOUNTS:
-        outcome = await office.submit(ALICE, {"amount_usd": amount, "reason": "Lunch"})
+        outcome = await driver.submit(ALICE, {"amount_usd": amount, "reason": "Lunch"})
         assert outcome["response_action"] == "errors", amount
         assert list(outcome["errors"]) == ["amount_usd"], amount
         assert outcome["errors"]["amount_usd"].endswith("."), "a whole sentence"
-    assert await office.requests() == []
+    assert await driver.requests() == []
 
 
-async def test_bad_details_of_an_order_are_each_answered_on_their_field(office: Office) -> None:
+async def test_bad_details_of_an_order_are_each_answered_on_their_field(driver: SlackDriver) -> None:
     good = {
         "card_holder_name": "Nora Weiss", "phone_country_code": "49", "phone": "15112345678",
         "email": "nora@example.com", "reason": "New colleague",
@@ -126,152 +128,152 @@ async def test_bad_details_of_an_order_are_each_answered_on_their_field(office: 
         "email": ("nora", "a@b", "a b@c.de"),
         "reason": ("4111 1111 1111 1111",),
     }
-    await office.command(ALICE, "/card order")
+    await driver.command(ALICE, "/card order")
     for field, texts in bad.items():
         for text in texts:
-            outcome = await office.submit(ALICE, {**good, field: text})
+            outcome = await driver.submit(ALICE, {**good, field: text})
             assert list(outcome["errors"]) == [field], (field, text)
-    assert await office.requests() == []
+    assert await driver.requests() == []
 
 
-async def test_an_ambiguous_card_is_answered_with_the_candidates(office: Office) -> None:
-    first, second = office.world.cards[:2]
-    await office.world.tell(f"cards/{second['id']}", {"last4": first["last4"]})
-    await card_sync.sync_cards(office.core, "main")
-    await office.command(ALICE, f"/card topup {first['last4']} 50")
+async def test_an_ambiguous_card_is_answered_with_the_candidates(driver: SlackDriver) -> None:
+    first, second = driver.world.cards[:2]
+    await driver.world.tell(f"cards/{second['id']}", {"last4": first["last4"]})
+    await card_sync.sync_cards(driver.core, "main")
+    await driver.command(ALICE, f"/card topup {first['last4']} 50")
 
-    outcome = await office.submit(ALICE, {"reason": "Lunch"})
+    outcome = await driver.submit(ALICE, {"reason": "Lunch"})
 
     assert first["card_holder_name"] in outcome["errors"]["card"]
     assert second["card_holder_name"] in outcome["errors"]["card"]
 
 
-async def test_arguments_are_prefilled_as_typed_and_a_wrong_choice_is_told(office: Office) -> None:
-    await office.command(ALICE, "/card topup Alice Moreau 12,50")
-    form = await office.modal(ALICE)
+async def test_arguments_are_prefilled_as_typed_and_a_wrong_choice_is_told(driver: SlackDriver) -> None:
+    await driver.command(ALICE, "/card topup Alice Moreau 12,50")
+    form = await driver.modal(ALICE)
     filled = {
         b["block_id"]: b["element"].get("initial_value") for b in form["blocks"] if b["type"] == "input"
     }
     assert filled == {"card": "Alice Moreau", "amount_usd": "12,50", "reason": None}
 
-    await office.command(BOB, "/funding submit 0x12 DOGE")
-    form = await office.modal(BOB)
+    await driver.command(BOB, "/funding submit 0x12 DOGE")
+    form = await driver.modal(BOB)
     assert "“DOGE” is not a network here" in str(form)
 
 
-async def test_a_card_edited_by_somebody_is_drawn_again_at_the_next_click(office: Office) -> None:
-    request = await office.ask_top_up()
-    card = await office.card(request.id)
-    await office.tell(
+async def test_a_card_edited_by_somebody_is_drawn_again_at_the_next_click(driver: SlackDriver) -> None:
+    request = await driver.ask_top_up()
+    card = await driver.card(request.id)
+    await driver.tell(
         "act/edit", {"channel": APPROVALS, "ts": card["ts"], "text": f"{request.id} by 1.00 USD"}
     )
 
-    await office.press(BOB, card, "request:approve")
-    await office.settle()
+    await driver.press(BOB, card, "request:approve")
+    await driver.settle()
 
-    assert "50" in str(await office.modal(BOB)), "the confirmation comes from the database"
-    assert (await office.card(request.id))["text"] == card["text"]
-
-
-async def test_a_deleted_card_is_posted_again_when_the_state_changes(office: Office) -> None:
-    request = await office.ask_top_up()
-    card = await office.card(request.id)
-    await office.tell("act/delete", {"channel": APPROVALS, "ts": card["ts"]})
-
-    await office.command(ALICE, f"/requests cancel {request.id}")
-
-    assert "cancelled" in (await office.card(request.id))["text"]
+    assert "50" in str(await driver.modal(BOB)), "the confirmation comes from the database"
+    assert (await driver.card(request.id))["text"] == card["text"]
 
 
-async def test_a_button_of_an_old_version_shows_what_is_true_now(office: Office) -> None:
-    request = await office.ask_top_up()
-    card = await office.card(request.id)
-    await office.command(ALICE, f"/requests cancel {request.id}")
+async def test_a_deleted_card_is_posted_again_when_the_state_changes(driver: SlackDriver) -> None:
+    request = await driver.ask_top_up()
+    card = await driver.card(request.id)
+    await driver.tell("act/delete", {"channel": APPROVALS, "ts": card["ts"]})
+
+    await driver.command(ALICE, f"/requests cancel {request.id}")
+
+    assert "cancelled" in (await driver.card(request.id))["text"]
+
+
+async def test_a_button_of_an_old_version_shows_what_is_true_now(driver: SlackDriver) -> None:
+    request = await driver.ask_top_up()
+    card = await driver.card(request.id)
+    await driver.command(ALICE, f"/requests cancel {request.id}")
     stale = {**card["blocks"][-1], "block_id": "old"}
-    await office.tell(
+    await driver.tell(
         "act/edit", {"channel": APPROVALS, "ts": card["ts"], "blocks": [stale], "text": card["text"]}
     )
 
-    await office.press(BOB, card, "request:approve")
+    await driver.press(BOB, card, "request:approve")
 
-    assert "is cancelled already" in str(await office.modal(BOB))
-    assert "cancelled" in (await office.card(request.id))["text"]
-
-
-async def test_one_preview_submitted_twice_is_one_request(office: Office) -> None:
-    await office.command(ALICE, f"/card topup {office.world.cards[0]['id']} 50")
-    await office.submit(ALICE, {"reason": "Lunch"})
-    await office.tell("faults", {"method": "view_submission", "effect": "duplicate"})
-    await office.submit(ALICE)
-
-    assert len(await office.requests()) == 1
+    assert "is cancelled already" in str(await driver.modal(BOB))
+    assert "cancelled" in (await driver.card(request.id))["text"]
 
 
-async def test_an_amount_above_the_float_is_shown_and_not_refused_as_input(office: Office) -> None:
-    await office.command(ALICE, f"/card topup {office.world.cards[0]['id']} 4999")
-    await office.submit(ALICE, {"reason": "Everything"})
+async def test_one_preview_submitted_twice_is_one_request(driver: SlackDriver) -> None:
+    await driver.command(ALICE, f"/card topup {driver.world.cards[0]['id']} 50")
+    await driver.submit(ALICE, {"reason": "Lunch"})
+    await driver.tell("faults", {"method": "view_submission", "effect": "duplicate"})
+    await driver.submit(ALICE)
 
-    assert "This does not fit" in str(await office.modal(ALICE))
+    assert len(await driver.requests()) == 1
 
 
-async def test_every_listener_acks_at_once_and_calls_nothing_before(office: Office) -> None:
+async def test_an_amount_above_the_float_is_shown_and_not_refused_as_input(driver: SlackDriver) -> None:
+    await driver.command(ALICE, f"/card topup {driver.world.cards[0]['id']} 4999")
+    await driver.submit(ALICE, {"reason": "Everything"})
+
+    assert "This does not fit" in str(await driver.modal(ALICE))
+
+
+async def test_every_listener_acks_at_once_and_calls_nothing_before(driver: SlackDriver) -> None:
     times: list[float] = []
     for _ in range(5):
-        times += [(await office.command(ALICE, text, settle=False))["ack_ms"] for text in COMMANDS[1:]]
-        await office.settle()
+        times += [(await driver.command(ALICE, text, settle=False))["ack_ms"] for text in COMMANDS[1:]]
+        await driver.settle()
     for amount in ("10", "11", "12"):
-        await office.command(ALICE, f"/card topup {office.world.cards[0]['id']} {amount}")
-        times.append((await office.submit(ALICE, {"reason": "Lunch"}))["ack_ms"])
-        times.append((await office.submit(ALICE))["ack_ms"])
-        request = await office.newest()
-        times.append((await office.press(BOB, await office.card(request.id), "request:approve"))["ack_ms"])
-        times.append((await office.submit(BOB))["ack_ms"])
-        office.world.clock.advance(20)
-        await office.tell("clock", {"advance_seconds": 20})
+        await driver.command(ALICE, f"/card topup {driver.world.cards[0]['id']} {amount}")
+        times.append((await driver.submit(ALICE, {"reason": "Lunch"}))["ack_ms"])
+        times.append((await driver.submit(ALICE))["ack_ms"])
+        request = await driver.newest()
+        times.append((await driver.press(BOB, await driver.card(request.id), "request:approve"))["ack_ms"])
+        times.append((await driver.submit(BOB))["ack_ms"])
+        driver.world.clock.advance(20)
+        await driver.tell("clock", {"advance_seconds": 20})
 
     p95 = statistics.quantiles(times, n=20)[-1]
     assert p95 < 300, f"p95 {p95:.0f} ms of {len(times)} acks"
-    state = await office.state()
+    state = await driver.state()
     assert state["missed_acks"] == 0
     assert all(e["acked"] for e in state["envelopes"])
 
 
-async def test_a_slow_slack_and_a_slow_api_delay_no_ack(office: Office) -> None:
+async def test_a_slow_slack_and_a_slow_api_delay_no_ack(driver: SlackDriver) -> None:
     for method in ("users.info", "views.open", "usergroups.list", "views.update"):
-        await office.tell("faults", {"method": method, "effect": "delay", "seconds": 0.8, "times": 50})
-    await office.world.fault("delay", "GET /me", seconds=0.8, times=50)
+        await driver.tell("faults", {"method": method, "effect": "delay", "seconds": 0.8, "times": 50})
+    await driver.world.fault("delay", "GET /me", seconds=0.8, times=50)
 
-    times = [(await office.command(ALICE, f"/card topup {office.world.cards[0]['id']} 5"))["ack_ms"]]
-    times.append((await office.submit(ALICE, {"reason": "Lunch"}))["ack_ms"])
-    times.append((await office.submit(ALICE))["ack_ms"])
-    request = await office.newest()
-    times.append((await office.press(BOB, await office.card(request.id), "request:approve"))["ack_ms"])
-    times.append((await office.submit(BOB))["ack_ms"])
+    times = [(await driver.command(ALICE, f"/card topup {driver.world.cards[0]['id']} 5"))["ack_ms"]]
+    times.append((await driver.submit(ALICE, {"reason": "Lunch"}))["ack_ms"])
+    times.append((await driver.submit(ALICE))["ack_ms"])
+    request = await driver.newest()
+    times.append((await driver.press(BOB, await driver.card(request.id), "request:approve"))["ack_ms"])
+    times.append((await driver.submit(BOB))["ack_ms"])
 
     # Whoever waited for one of those calls would need 800 ms; a stalled disk may cost some.
     assert max(times) < 700, times
-    assert (await office.newest()).state is State.APPROVED
+    assert (await driver.newest()).state is State.APPROVED
 
 
-async def test_a_private_note_reaches_who_asked_where_the_app_is_not(office: Office) -> None:
-    await office.command(ALICE, f"/card topup {office.world.cards[0]['id']} 50", channel="C0GENERAL")
-    await office.submit(ALICE, {"reason": "Lunch"})
-    await office.submit(ALICE)
+async def test_a_private_note_reaches_who_asked_where_the_app_is_not(driver: SlackDriver) -> None:
+    await driver.command(ALICE, f"/card topup {driver.world.cards[0]['id']} 50", channel="C0GENERAL")
+    await driver.submit(ALICE, {"reason": "Lunch"})
+    await driver.submit(ALICE)
 
-    request = await office.newest()
-    assert any(request.id in m["text"] for m in await office.messages(ALICE, "D0ALICE"))
-    assert not [m for m in await office.messages(BOB, OPS) if request.id in m["text"]]
+    request = await driver.newest()
+    assert any(request.id in m["text"] for m in await driver.messages(ALICE, "D0ALICE"))
+    assert not [m for m in await driver.messages(BOB, OPS) if request.id in m["text"]]
 
 
 async def test_a_window_closed_too_early_is_no_fault_of_ours(
-    office: Office, caplog: pytest.LogCaptureFixture
+    driver: SlackDriver, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level("INFO")
-    await office.tell(
+    await driver.tell(
         "faults", {"method": "views.update", "effect": "error", "error": "not_found", "times": 3}
     )
-    await office.command(ALICE, "/card topup")
-    await office.submit(ALICE, {"card": "3205", "amount_usd": "50", "reason": "Lunch"})
+    await driver.command(ALICE, "/card topup")
+    await driver.submit(ALICE, {"card": "3205", "amount_usd": "50", "reason": "Lunch"})
 
     assert "handlers.window_closed" in caplog.text
     assert "handlers.failed" not in caplog.text

@@ -8,51 +8,51 @@ from bot.domain.requests import State
 from bot.services import execution
 from handlers.commands import grammar
 from storage.events import webhook_secrets
-from tests.handlers.office import ALICE, APPROVALS, BOB, CAROL, OPS, Office
+from tests.handlers.slack_driver import ALICE, APPROVALS, BOB, CAROL, OPS, SlackDriver
 
 URL = "https://countersign.example.com/webhooks/main"
 
 
-async def test_register_and_rotate_go_from_the_buttons_through_two_people(office: Office) -> None:
-    office.world.rebuild(public_url="https://countersign.example.com")
+async def test_register_and_rotate_go_from_the_buttons_through_two_people(driver: SlackDriver) -> None:
+    driver.world.rebuild(public_url="https://countersign.example.com")
     for button, kind in (("webhook_register", "Register"), ("webhook_rotate", "Rotate")):
-        await office.command(CAROL, "/countersign webhook")
-        told = await office.told(CAROL)
+        await driver.command(CAROL, "/countersign webhook")
+        told = await driver.told(CAROL)
         assert kind in str(told)
-        await office.press(CAROL, told, f"form:open:{button}", channel=OPS)
-        form = await office.modal(CAROL)
+        await driver.press(CAROL, told, f"form:open:{button}", channel=OPS)
+        form = await driver.modal(CAROL)
         filled = {
             b["block_id"]: b["element"].get("initial_value") for b in form["blocks"] if b["type"] == "input"
         }
         assert filled == ({"url": URL, "reason": None} if button == "webhook_register" else {"reason": None})
-        await office.submit(CAROL, {"reason": "Events are to come here"})
-        await office.submit(CAROL)
-        request = await office.newest()
-        await office.press(BOB, await office.card(request.id), "request:approve", channel=APPROVALS)
-        await office.submit(BOB)
-        await execution.execute(office.core, request.id)
-        assert (await office.world.request(request.id)).state is State.SUCCEEDED
-        await office.world.advance(600)
+        await driver.submit(CAROL, {"reason": "Events are to come here"})
+        await driver.submit(CAROL)
+        request = await driver.newest()
+        await driver.press(BOB, await driver.card(request.id), "request:approve", channel=APPROVALS)
+        await driver.submit(BOB)
+        await execution.execute(driver.core, request.id)
+        assert (await driver.world.request(request.id)).state is State.SUCCEEDED
+        await driver.world.advance(600)
 
-    async with office.world.store.read() as tx:
+    async with driver.world.store.read() as tx:
         found = await webhook_secrets.newest(tx, "main")
     assert found is not None
     assert (found.version, found.state) == (2, "current")
-    await office.command(CAROL, "/countersign webhook")
-    shown = str(await office.told(CAROL))
+    await driver.command(CAROL, "/countersign webhook")
+    shown = str(await driver.told(CAROL))
     assert URL in shown
     assert "whsec_" not in shown
 
 
-async def test_who_is_no_admin_sees_the_registration_and_no_buttons(office: Office) -> None:
-    await office.command(ALICE, "/countersign webhook")
-    told = await office.told(ALICE)
+async def test_who_is_no_admin_sees_the_registration_and_no_buttons(driver: SlackDriver) -> None:
+    await driver.command(ALICE, "/countersign webhook")
+    told = await driver.told(ALICE)
     assert "not registered" in str(told)
     assert "form:open" not in str(told)
 
-    await office.command(ALICE, "/countersign webhook register")
-    assert "admins only" in str(await office.told(ALICE))
-    assert (await office.see(ALICE))["views"] == []
+    await driver.command(ALICE, "/countersign webhook register")
+    assert "admins only" in str(await driver.told(ALICE))
+    assert (await driver.see(ALICE))["views"] == []
 
 
 @pytest.mark.parametrize(

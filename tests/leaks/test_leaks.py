@@ -18,7 +18,7 @@ import httpx
 import pytest
 
 from tests.crash.outside import MASTER, Json, Outside, outside
-from tests.crash.people_at_work import Crew, GaveUp
+from tests.crash.people_at_work import GaveUp, Operators
 from tests.crash.programme import FREEZE, ORDER, TOPUP
 from tests.leaks.scan import Hit, scan
 from tests.support.waiting import eventually
@@ -99,7 +99,7 @@ class Day:
 
     def __init__(self, world: Outside) -> None:
         self.world = world
-        self.crew = Crew(world, random.Random(4), order=ORDERED)
+        self.operators = Operators(world, random.Random(4), order=ORDERED)
         self.hits: set[Hit] = set()
         self.shown: dict[str, str] = {}  # what card details came with: for one browser alone
 
@@ -126,7 +126,7 @@ class Day:
         self.hits.update(scan(self.shown, [*_files(self.world), *_channels(self.world)]))
 
     async def an_order_waits(self) -> None:
-        assert await self.crew.ask("U0ALICE", "card_order")
+        assert await self.operators.ask("U0ALICE", "card_order")
         await self._until_posted()
 
     async def it_is_approved_while_the_answer_is_lost(self) -> None:
@@ -136,19 +136,19 @@ class Day:
     async def an_order_is_refused(self) -> None:
         fault: Json = {"operation": ORDER, "effect": "status", "status": 400, "code": "INVALID_PHONE"}
         self.world.tell_partner("faults", fault)
-        assert await self.crew.ask("U0DAVE", "card_order")
+        assert await self.operators.ask("U0DAVE", "card_order")
         await self._approve_all()
 
     async def a_phone_is_changed_with_its_answer_lost(self) -> None:
         fault: Json = {"operation": PHONE_CHANGE, "effect": "drop_after_commit", "times": 2}
         self.world.tell_partner("faults", fault)
-        assert await self.crew.ask("U0ALICE", "card_phone")
+        assert await self.operators.ask("U0ALICE", "card_phone")
         await self._approve_all()
 
     async def a_kill_in_mid_call(self) -> None:
         self.world.tell_partner("faults", {"operation": ORDER, "effect": "delay", "seconds": 3})
-        assert await self.crew.ask("U0ALICE", "card_order")
-        await self.crew.approve_everything(10)
+        assert await self.operators.ask("U0ALICE", "card_order")
+        await self.operators.approve_everything(10)
         await eventually(
             "a call is under way", lambda: self.world.rows("SELECT id FROM attempt WHERE answered_at IS NULL")
         )
@@ -164,8 +164,8 @@ class Day:
         fault: Json = {"operation": ORDER, "effect": "status", "status": 401, "code": "UNAUTHORIZED"}
         self.world.tell_partner("faults", fault)
         for kind in ("card_topup", "card_freeze", "card_order"):
-            assert await self.crew.ask("U0ALICE", kind)
-        await self.crew.approve_everything(20)
+            assert await self.operators.ask("U0ALICE", kind)
+        await self.operators.approve_everything(20)
         await self.world.until_drained(3)
         self.world.tell_partner("faults", method="DELETE")
 
@@ -179,7 +179,7 @@ class Day:
             faults.add({"method": method, "effect": effect, "nth": 2, "times": 2})
         for _ in range(3):
             with suppress(GaveUp):
-                await self.crew.ask("U0ALICE", "card_order")
+                await self.operators.ask("U0ALICE", "card_order")
         faults.clear()
         with suppress(TimeoutError):
             await self._approve_all()
@@ -187,8 +187,8 @@ class Day:
     async def card_details_are_shown(self) -> None:
         """In the service's page, and as text."""
         for who in ("U0ALICE", "U0DAVE"):
-            assert await self.crew.ask(who, "card_reveal")
-        await self.crew.approve_everything(20)
+            assert await self.operators.ask(who, "card_reveal")
+        await self.operators.approve_everything(20)
 
         def both() -> list[str]:
             links = sorted(set(LINK.findall(json.dumps(self.world.posts()))))
@@ -216,7 +216,7 @@ class Day:
 
     async def _approve_all(self) -> None:
         flying = asyncio.create_task(self.world.let_time_fly())
-        await self.crew.approve_everything(20)
+        await self.operators.approve_everything(20)
         flying.cancel()
         assert await self.world.until_drained(30)
 

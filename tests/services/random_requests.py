@@ -95,7 +95,7 @@ class Stalling:
                 await meanwhile()
 
 
-class Life(RuleBasedStateMachine):
+class RequestMachine(RuleBasedStateMachine):
     """One example: a fresh database and simulator, up to three requests, and whatever may happen to them."""
 
     to_the_end: ClassVar[bool] = True
@@ -374,7 +374,7 @@ class Life(RuleBasedStateMachine):
         assert report.ok, "I-17: the audit chain is broken"
 
 
-class TroubledLife(Life):
+class TroubledLife(RequestMachine):
     """One that always begins with an attempt gone wrong, and stops without a calm: for hunting bugs."""
 
     to_the_end = False

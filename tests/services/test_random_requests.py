@@ -25,7 +25,7 @@ from bot.services.execution import presend_checks
 from storage.requests import decisions
 from storage.requests import requests as rows
 from storage.transaction import Tx
-from tests.services.random_requests import Life, TroubledLife
+from tests.services.random_requests import RequestMachine, TroubledLife
 
 SOAK = bool(os.environ.get("SOAK"))
 _COMMON: dict[str, Any] = {
@@ -43,13 +43,13 @@ HUNT = settings(max_examples=80, stateful_step_count=12, derandomize=True, phase
 
 @pytest.mark.timeout(120)
 def test_whatever_happens_every_promise_holds() -> None:
-    run_state_machine_as_test(Life, settings=QUICK)
+    run_state_machine_as_test(RequestMachine, settings=QUICK)
 
 
 @pytest.mark.soak
 @pytest.mark.skipif(not SOAK, reason="the long form; set SOAK=1")
 def test_whatever_happens_every_promise_holds_in_the_long_run() -> None:
-    run_state_machine_as_test(Life, settings=SAMPLE)
+    run_state_machine_as_test(RequestMachine, settings=SAMPLE)
 
 
 Plant = Callable[[pytest.MonkeyPatch], None]
@@ -144,7 +144,7 @@ _NEED_ALL_OF_LIFE = (no_fence, approvers_are_not_looked_up_again)
 _SOON = (a_new_key_on_every_retry, a_502_is_a_failure, an_unresolved_outcome_is_not_alerted)
 
 
-def _hunt(plant: Plant, patch: pytest.MonkeyPatch, life: type[Life], within: settings) -> None:
+def _hunt(plant: Plant, patch: pytest.MonkeyPatch, life: type[RequestMachine], within: settings) -> None:
     plant(patch)
     with pytest.raises((Exception, ExceptionGroup)) as found:  # whatever it breaks, it is found
         run_state_machine_as_test(life, settings=within)
@@ -163,5 +163,5 @@ def test_a_planted_bug_is_found(plant: Plant, monkeypatch: pytest.MonkeyPatch) -
 @pytest.mark.timeout(1200)
 @pytest.mark.parametrize("plant", BUGS, ids=lambda plant: plant.__name__)
 def test_every_planted_bug_is_found(plant: Plant, monkeypatch: pytest.MonkeyPatch) -> None:
-    life = Life if plant in _NEED_ALL_OF_LIFE else TroubledLife
+    life = RequestMachine if plant in _NEED_ALL_OF_LIFE else TroubledLife
     _hunt(plant, monkeypatch, life, settings(HUNT, max_examples=400, stateful_step_count=20))

@@ -34,7 +34,7 @@ Json = dict[str, Any]
 
 
 @dataclass
-class Office:
+class SlackDriver:
     """People, the bot and the world it acts on."""
 
     world: World
@@ -169,7 +169,7 @@ class Office:
 def _listening(slack: Running, client: AsyncWebClient, deps: handlers.Deps) -> AsyncApp:
     """A Bolt app with every listener of ours on it."""
     app = AsyncApp(
-        name="slack_bolt.office",  # else Bolt reads the whole stack's source to find one
+        name="slack_bolt.slack_driver",  # else Bolt reads the whole stack's source to find one
         client=client,
         signing_secret=slack.signing_secret,
         process_before_response=True,
@@ -179,7 +179,7 @@ def _listening(slack: Running, client: AsyncWebClient, deps: handlers.Deps) -> A
 
 
 @asynccontextmanager
-async def an_office(folder: Path, **options: Any) -> AsyncIterator[Office]:
+async def a_slack_driver(folder: Path, **options: Any) -> AsyncIterator[SlackDriver]:
     """Everything started and connected."""
     async with a_world(folder, **options) as world:
         # Again by the frozen clock: the cards that the simulator started with are from its future.
@@ -196,7 +196,7 @@ async def an_office(folder: Path, **options: Any) -> AsyncIterator[Office]:
         await socket.connect_async()  # type: ignore[no-untyped-call]  # Bolt does not annotate it
         async with httpx.AsyncClient(base_url=slack.url, trust_env=False, verify=False) as http:
             try:
-                yield Office(world, slack, after, client, socket, http)
+                yield SlackDriver(world, slack, after, client, socket, http)
             finally:
                 await after.drain(5)
                 await socket.close_async()  # type: ignore[no-untyped-call]  # as above

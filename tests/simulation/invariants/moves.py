@@ -1,0 +1,79 @@
+"""Moves of requests, after every commit: along the graph, one version each, each with its entry (I-5, I-17)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bot.domain.requests import TRANSITIONS, State
+from tests.simulation.invariants.approvals import Approvals
+from tests.simulation.invariants.record import Record, Seen
+
+
+class Moves:
+    """What every commit made of the requests."""
+
+    def __init__(self, known: Record) -> None:
+        self.known = known
+        self._approvals = Approvals(known)
+
+    def after_commit(self) -> None:
+        """I-5 and I-17: moves of the graph, one version each, each with an entry in the same commit."""
+        paused = self.known.world.rows("SELECT 1 FROM pause")
+        now = self.known.world.loop.time()
+        if not paused:
+            self.known.paused_at = None
+        elif self.known.paused_at is None:
+            self.known.paused_at = now
+        for row in self.known.world.rows("SELECT id, state, version, requester FROM request"):
+            seen = self.known.seen.get(row["id"])
+            if seen is None:
+                self.known.seen[row["id"]] = Seen(row["state"], row["version"])
+                if row["state"] not in ("pending", "approved"):
+                    self.known.broken("I-5 moves", f"{row['id']} begins as {row['state']}")
+                continue
+            if (seen.state, seen.version) == (row["state"], row["version"]):
+                continue
+            if row["version"] < seen.version:
+                self.known.broken(
+                    "I-5 version", f"{row['id']} went back from {seen.version} to {row['version']}"
+                )
+            if row["state"] != seen.state:
+                self._moved(row, seen)
+            seen.state, seen.version = row["state"], row["version"]
+
+    def _moved(self, row: Any, seen: Seen) -> None:
+        self.known.world.say(f"{row['id']}: {seen.state} → {row['state']}")
+        if row["state"] not in _reachable(seen.state):
+            self.known.broken("I-5 moves", f"{row['id']} went from {seen.state} to {row['state']}")
+        about = f"request:{row['id']}:{row['version']}"
+        if not self.known.world.rows("SELECT 1 FROM audit WHERE subject = ?", about):
+            self.known.broken(
+                "I-17 entries", f"{row['id']} became {row['state']} without an entry in the audit"
+            )
+        if row["state"] == "approved":
+            self._approvals.approved(row["id"])
+        if row["state"] == "cancelled":
+            self._cancelled(row["id"])
+
+    def _cancelled(self, request_id: str) -> None:
+        """Nothing is called doubtful of which nobody doubts."""
+        row = self.known.row(request_id)
+        if "no known outcome" not in row["outcome_text"]:
+            return
+        others = self.known.world.rows(
+            "SELECT id FROM request WHERE subject = ? AND id <> ? AND (state = 'unresolved' OR outcome_unknown)",
+            row["subject"],
+            request_id,
+        )
+        if not others:
+            self.known.broken(
+                "a doubt is a doubt", f"{request_id} was cancelled: {row['outcome_text'][:120]}"
+            )
+
+
+def _reachable(state: str) -> frozenset[str]:
+    """Where one commit may lead: one move; from pending two, as a decision and what follows are one commit."""
+    moves = set(TRANSITIONS[State(state)].values())
+    if state == State.PENDING:
+        moves |= {there for to in moves for there in TRANSITIONS[to].values()}
+    return frozenset(to.value for to in moves)

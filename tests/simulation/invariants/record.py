@@ -1,0 +1,129 @@
+"""What the checks of one world know of it: what was broken, what left, who was gone since when.
+
+D is the bot's database, S the API's sandbox, P what Slack shows.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from tests.simulation.network import Call
+from tests.simulation.world import START, World
+
+# Between a claim and its first byte nothing waits: what was committed longer ago counts as known.
+AT_ONCE_S = 1.0
+SENT = ("executing", "succeeded", "failed", "unresolved")
+# Kinds with a key of their own at the API, and what it calls them there.
+KEYED = {"card_topup": "topup", "card_order": "create", "card_unload": "unload"}
+SWITCHES = {
+    "card_freeze": ("card_freeze", "card_unfreeze"),
+    "card_unfreeze": ("card_freeze", "card_unfreeze"),
+    "card_limits": ("card_limits",),
+    "card_phone": ("card_phone",),
+    "card_3ds": ("card_3ds",),
+    "fees_markup": ("fees_markup",),
+}
+
+
+@dataclass(frozen=True)
+class Violation:
+    """A promise that was broken: its rule, what happened, and when (seconds)."""
+
+    rule: str
+    text: str
+    at: float
+
+    def __str__(self) -> str:
+        return f"{self.rule}: {self.text}"
+
+
+@dataclass
+class Sent:
+    """A changing call that left: the requests it can be of, and whether it had its effect."""
+
+    at: float
+    ids: tuple[str, ...]
+    what: str
+    call: Call
+    attempt: str = ""
+    status: int | None = None
+
+
+@dataclass
+class Seen:
+    """What a request was at the last commit."""
+
+    state: str
+    version: int
+
+
+@dataclass
+class Record:
+    """Looked at by every check; `found` holds what was broken, the first first."""
+
+    world: World
+    found: list[Violation] = field(default_factory=list)
+    seen: dict[str, Seen] = field(default_factory=dict)
+    sent: list[Sent] = field(default_factory=list)
+    by_request: dict[int, Sent] = field(default_factory=dict)
+    first_sent: set[str] = field(default_factory=set)
+    paused_at: float | None = None
+    orphans: set[str] = field(default_factory=set)
+    gone_since: dict[str, float] = field(default_factory=dict)
+    ending: dict[str, float] = field(default_factory=dict)  # processes that were asked to end, and when
+    disk_full_until: float = -1e9
+    stood_still: set[str] = field(default_factory=set)  # processes that may have lost a lease
+    old_rows: set[str] = field(default_factory=set)  # requests as an older version kept them
+    emergencies: dict[str, float] = field(default_factory=dict)  # Freeze now, and when
+
+    def broken(self, rule: str, text: str) -> None:
+        violation = Violation(rule, text, self.world.loop.time())
+        if not self.found:
+            self.world.say(f"BROKEN: {violation}")
+        self.found.append(violation)
+
+    def row(self, request_id: str) -> Any:
+        """A request as the database has it now."""
+        return self.world.rows("SELECT * FROM request WHERE id = ?", request_id)[0]
+
+    def applied(self, request_id: str) -> bool:
+        return any(request_id in sent.ids and sent.status in (200, 201) for sent in self.sent)
+
+    def did_alone(self, row: Any) -> bool:
+        return any(sent.ids == (row["id"],) and sent.status in (200, 201) for sent in self.sent)
+
+    def by_hand(self, row: Any, verdict: str) -> bool:
+        made = self.world.rows(
+            "SELECT count(DISTINCT actor) AS n FROM decision WHERE request_id = ? AND kind = 'resolve' AND verdict = ?",
+            row["id"],
+            verdict,
+        )
+        return bool(made[0]["n"] >= 2)
+
+    def did(self, row: Any) -> bool:
+        """Whether S did what this request asked for."""
+        if row["kind"] not in KEYED:
+            return self.applied(row["id"])
+        kept = self.world.partner.store.one(
+            "SELECT state FROM keyed WHERE kind = ? AND key = ?", KEYED[row["kind"]], row["key"]
+        )
+        return kept is not None and kept["state"] == "done"
+
+
+def seconds(stored: str) -> float:
+    """A moment of the database in seconds since the seed began."""
+    return (datetime.fromisoformat(stored) - START).total_seconds() if stored else 0.0
+
+
+def dedupe_of(message: Any) -> str:
+    """The outbox id that a message carries, or nothing."""
+    payload = (message.get("metadata") or {}).get("event_payload") or {}
+    return str(payload.get("dedupe", ""))
+
+
+def all_text(message: Any) -> str:
+    """Everything a reader sees of it."""
+    return f"{message.get('text', '')} {json.dumps(message.get('blocks') or [])}"

@@ -1,0 +1,122 @@
+"""What people can read: every outcome, every doubt, once, and nothing lost (I-8 to I-10, I-12, I-13)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+from tests.simulation.invariants.record import Record, all_text, dedupe_of
+from tests.simulation.world import ALERTS, APPROVALS
+
+# Alerts about something that goes on at the end of a run.
+LASTING_ALERTS = frozenset(
+    (
+        *("float_low", "runway", "decline", "funding", "funding_unverified", "3ds", "card_status"),
+        *(
+            "card_blocked",
+            "landed_late",
+            "allowance",
+            "consent",
+            "handover",
+            "message_failed",  # stays until somebody has read it
+            "scope",
+            "delegation",
+            "webhook_secret",
+            "unexplained_movement",
+        ),
+    )
+)
+
+
+class Reports:
+    """Messages, events and alerts at the end of a run."""
+
+    def __init__(self, known: Record) -> None:
+        self.known = known
+
+    def at_the_end(self, rows: list[Any]) -> None:
+        self._told(rows)
+        self._messages()
+        self._events()
+        self._alerts(rows)
+        self._orphans_told()
+
+    def _told(self, rows: list[Any]) -> None:
+        """I-8: every outcome is on the request's card, every doubt in the alerts channel."""
+        cards: dict[str, list[str]] = {}
+        for message in self.known.world.slack.store.messages[APPROVALS]:
+            if (dedupe := dedupe_of(message)).startswith("card:"):
+                cards.setdefault(dedupe.split(":")[1], []).append(all_text(message))
+        alerts = " ".join(all_text(message) for message in self.known.world.slack.store.messages[ALERTS])
+        for row in rows:
+            if row["parent_id"] is not None:
+                continue
+            texts = cards.get(row["id"], [])
+            if len(texts) != 1:
+                self.known.broken("I-8 told", f"{row['id']} has {len(texts)} cards in the channel")
+            elif row["rows"] is None and row["kind"] != "funding_submit" and row["state"] not in texts[0]:
+                self.known.broken(
+                    "I-8 told", f"{row['id']} is {row['state']}, its card says: {texts[0][:120]}"
+                )
+            if row["state"] == "unresolved" and row["id"] not in alerts:
+                self.known.broken("I-8 told", f"{row['id']} is unresolved, and no alert says so")
+
+    def _messages(self) -> None:
+        """I-9, and no message is lost: none given up, none still to send."""
+        posts = Counter(
+            dedupe
+            for messages in self.known.world.slack.store.messages.values()
+            for message in messages
+            if (dedupe := dedupe_of(message))
+        )
+        for dedupe, count in posts.items():
+            if count > 1:
+                self.known.broken("I-9 doubled", f"{dedupe} was posted {count} times")
+        for row in self.known.world.rows("SELECT * FROM outbox WHERE state <> 'sent'"):
+            if any(old in row["subject"] for old in self.known.old_rows):
+                continue
+            if row["state"] == "dropped" and row["last_error"] == "its subject is gone":
+                continue
+            if row["state"] == "dropped" and row["last_error"] == "invalid_blocks":
+                continue
+            self.known.broken(
+                "no message is lost", f"{row['dedupe']} is {row['state']}: {row['last_error'][:80]}"
+            )
+
+    def _events(self) -> None:
+        """I-12 and I-13: every event of S is in the inbox, and handled."""
+        known = {
+            row["event_id"]: row["state"]
+            for row in self.known.world.rows("SELECT event_id, state FROM inbox")
+        }
+        for row in self.known.world.partner.store.all("SELECT id, type, created_at FROM events"):
+            if row["id"] not in known:
+                self.known.broken(
+                    "I-13 events", f"{row['type']} {row['id']} of {row['created_at']} never arrived"
+                )
+            elif known[row["id"]] != "processed":
+                self.known.broken("I-12 events", f"{row['type']} {row['id']} is not handled")
+
+    def _alerts(self, rows: list[Any]) -> None:
+        """Every alert was posted, and ends when what it says is over."""
+        for row in self.known.world.rows("SELECT * FROM alert WHERE kind IN ('tampered', 'key_reused')"):
+            self.known.broken("nobody is accused", f"{row['kind']}: {row['title'][:100]}")
+        for row in self.known.world.rows("SELECT name FROM program WHERE paused_reason IS NOT NULL"):
+            self.known.broken("a pause ends", f"{row['name']} is still stopped")
+        ids = {row["id"]: row for row in rows}
+        for row in self.known.world.rows("SELECT * FROM alert WHERE state <> 'resolved'"):
+            if row["kind"] in LASTING_ALERTS or any(old in row["subject"] for old in self.known.old_rows):
+                continue
+            about = ids.get(row["subject"])
+            if about is not None and about["state"] == "unresolved":
+                continue
+            self.known.broken("every alert ends", f"{row['kind']} on {row['subject']}: {row['title'][:80]}")
+
+    def _orphans_told(self) -> None:
+        """I-10: what the ledger has of this installation and D does not know is an alert."""
+        told = self.known.world.rows("SELECT 1 FROM alert WHERE kind = 'unexplained_movement'")
+        if self.known.orphans and not told:
+            self.known.broken(
+                "I-10 orphans",
+                f"debits {sorted(self.known.orphans)} are known to nobody, and no alert says so",
+            )

@@ -1,0 +1,147 @@
+"""What D says happened is what S did (I-1, I-2, I-6, I-7), and an answer that came is written down."""
+
+from __future__ import annotations
+
+import json
+from decimal import Decimal
+from typing import Any
+
+from tests.simulation.invariants.record import KEYED, SENT, SWITCHES, Record
+
+
+class Truth:
+    """Outcomes against the sandbox's own books."""
+
+    def __init__(self, known: Record) -> None:
+        self.known = known
+
+    def at_the_end(self, rows: list[Any]) -> None:
+        for row in rows:
+            if row["rows"] is None:
+                self._ended(row)
+                self._true(row)
+        self._answers_kept()
+
+    def after_step(self) -> None:
+        """I-1 and the sandbox's own sums, and nobody's loop runs in circles."""
+        store = self.known.world.partner.store
+        for row in store.all(
+            "SELECT reference, count(*) AS n FROM ledger WHERE kind = 'card_topup' GROUP BY reference HAVING n > 1"
+        ):
+            self.known.broken("I-1 once", f"{row['n']} debits under {row['reference']}")
+        for row in store.all("SELECT reference, amount_usd FROM ledger WHERE kind = 'card_topup'"):
+            key = (row["reference"] or "").removeprefix("topup:")
+            if key in self.known.orphans or key.startswith("seed-"):
+                continue
+            found = self.known.world.rows("SELECT state, exposure_usd FROM request WHERE key = ?", key)
+            if not found or found[0]["state"] not in SENT:
+                self.known.broken(
+                    "I-2 approved", f"{row['reference']} took {row['amount_usd']} without a request"
+                )
+
+    def _ended(self, row: Any) -> None:
+        if row["state"] in ("approved", "executing"):
+            self.known.broken(
+                "I-6 ends", f"{row['id']} ({row['kind']}) is still {row['state']}: {row['outcome_text']}"
+            )
+
+    def _true(self, row: Any) -> None:
+        """I-7: what D says happened is what S did, for this request and under its own key."""
+        kind, state = row["kind"], row["state"]
+        name = f"{row['id']} ({kind})"
+        if kind in KEYED:
+            self._true_by_key(row, name)
+        elif kind == "card_reveal":
+            return
+        elif kind == "funding_submit" and state == "succeeded":
+            self._network_of(row, name)
+        elif state == "succeeded" and kind not in SWITCHES and not self._done(row):
+            # Of a switch the card itself is the proof: what it should be, it is.
+            self.known.broken("I-7 true", f"{name} is called succeeded, and no call of its own had an effect")
+        elif state in ("failed", "cancelled", "expired", "rejected") and self.known.did_alone(row):
+            if self.known.by_hand(row, "failed") or kind.startswith("webhook_"):
+                return  # a secret that was lost on the way is of no use to anybody, and is said to be lost
+            self.known.broken("I-7 true", f"{name} is called {state}, and its call had its effect")
+
+    def _network_of(self, row: Any, name: str) -> None:
+        terms = json.loads(row["terms"])
+        kept = self.known.world.partner.store.one(
+            "SELECT network FROM funding WHERE tx_hash = ?", terms["tx_hash"]
+        )
+        if self.known.by_hand(row, "succeeded"):
+            return
+        if kept is None or kept["network"] != terms["network"]:
+            has = "nothing" if kept is None else kept["network"]
+            self.known.broken(
+                "I-7 true", f"{name} on {terms['network']} is called succeeded; the API has {has}"
+            )
+
+    def _done(self, row: Any) -> bool:
+        """Its call had its effect, or people said so."""
+        return self.known.applied(row["id"]) or self.known.by_hand(row, "succeeded") or self._was_so(row)
+
+    def _was_so(self, row: Any) -> bool:
+        """An older call of the same content may have brought it about: then nothing false is said of the target."""
+        return row["kind"] == "funding_submit" and self.known.applied(row["id"])
+
+    def _true_by_key(self, row: Any, name: str) -> None:
+        store, state = self.known.world.partner.store, row["state"]
+        kept = store.one("SELECT * FROM keyed WHERE kind = ? AND key = ?", KEYED[row["kind"]], row["key"])
+        held = kept["state"] if kept is not None else "never seen"
+        by_hand = self.known.by_hand(row, "succeeded") or self.known.by_hand(row, "failed")
+        if row["kind"] == "card_topup":
+            net = sum(
+                (
+                    Decimal(r["amount_usd"])
+                    for r in store.all("SELECT amount_usd FROM ledger WHERE keyed = ?", kept["id"])
+                )
+                if kept is not None
+                else (),
+                Decimal(0),
+            )
+            if state == "succeeded" and held != "done" and not self.known.by_hand(row, "succeeded"):
+                self.known.broken(
+                    "I-7 true", f"{name} is called succeeded; at the API it is {held}, {net} USD moved"
+                )
+            if state == "failed" and net and not self.known.by_hand(row, "failed"):
+                self.known.broken(
+                    "I-7 true", f"{name} is called failed; at the API it is {held}, {net} USD moved"
+                )
+            if state == "unresolved" and held in ("done", "refunded", "never seen") and not by_hand:
+                self.known.broken("I-23 settles", f"{name} stays unresolved; at the API it is {held}")
+        elif state == "succeeded" and held != "done" and not self.known.by_hand(row, "succeeded"):
+            self.known.broken("I-7 true", f"{name} is called succeeded; under its key the API has {held}")
+        elif state == "failed" and held == "done" and not self.known.by_hand(row, "failed"):
+            self.known.broken("I-7 true", f"{name} is called failed; under its key the API has {held}")
+        if state not in SENT and held in ("done", "unresolved", "in_flight"):
+            self.known.broken("I-7 true", f"{name} is called {state}; under its key the API has {held}")
+        if state in ("succeeded", "failed") and by_hand and self._overturned(row):
+            self.known.broken("two people decided", f"{name} is {state} against what two people said")
+
+    def _overturned(self, row: Any) -> bool:
+        return self.known.by_hand(row, "failed" if row["state"] == "succeeded" else "succeeded")
+
+    def _answers_kept(self) -> None:
+        """An answer that reached a living process is written down."""
+        died = {process.owner.name: process.died_at for process in self.known.world.processes}
+        for sent in self.known.sent:
+            came = sent.call.returned
+            if came is None or not sent.attempt or came > self.known.world.loop.time() - 30:
+                continue
+            ended = min(died.get(sent.call.by, 1e9), self.known.ending.get(sent.call.by, 1e9))
+            if (
+                ended < came + 20
+                or came - 1 <= self.known.disk_full_until <= came + 20
+                or self.known.disk_full_until > came
+            ):
+                continue
+            row = self.known.world.rows(
+                "SELECT a.answered_at, a.fence < r.fence AS taken_over, a.number < r.attempts AS older FROM attempt a"
+                " JOIN request r ON r.id = a.request_id WHERE a.id = ?",
+                sent.attempt,
+            )
+            lost_lease = sent.call.by in self.known.stood_still
+            if row and row[0]["answered_at"] is None and not (lost_lease and row[0]["taken_over"]):
+                self.known.broken(
+                    "an answer is kept", f"{sent.what} for {', '.join(sent.ids)} was answered {sent.status}"
+                )

@@ -1,0 +1,42 @@
+"""All checks of one world, and when each of them looks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tests.simulation.invariants.departures import Departures
+from tests.simulation.invariants.moves import Moves
+from tests.simulation.invariants.record import Record
+from tests.simulation.invariants.reports import Reports
+from tests.simulation.invariants.truth import Truth
+from tests.simulation.world import World
+
+
+class Watch(Record):
+    """Looks at everything of one world: after every commit, at every call, after every step, at the end."""
+
+    def __init__(self, world: World) -> None:
+        super().__init__(world)
+        moves, self._departures = Moves(self), Departures(self)
+        self._truth, self._reports = Truth(self), Reports(self)
+        world.on_commit = moves.after_commit
+        world.on_departure = self._departures.on_departure
+        world.on_arrival = self._departures.on_arrival
+
+    def after_step(self) -> None:
+        self._truth.after_step()
+
+    def emergencies_first(self, harmless: bool) -> None:
+        """A Freeze now leaves before everything else; `harmless`: nothing but the API's silence is in its way."""
+        self._departures.emergencies_first(harmless)
+
+    def at_the_end(self) -> None:
+        """Everything is at rest."""
+        rows = self.world.rows("SELECT * FROM request ORDER BY created_at, id")
+        self.world.say("— everything is at rest; now the checks —")
+        self._truth.at_the_end(rows)
+        self._reports.at_the_end(rows)
+
+    def final_sums(self) -> Iterator[str]:
+        """What the sandbox itself says of its sums."""
+        yield from self.world.tell_partner("state", method="GET")["invariants"]["broken"]

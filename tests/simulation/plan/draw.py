@@ -1,0 +1,113 @@
+"""The plan of a seed: some kinds of requests and some kinds of trouble, not all of them."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass
+from typing import Any
+
+from tests.simulation.plan.requests import ask
+from tests.simulation.plan.steps import Plan, Step
+from tests.simulation.plan.troubles import TROUBLE
+from tests.simulation.plan.words import ASK, DECIDE, FREQUENT, KINDS, WAITS
+from tests.simulation.world import ALICE, BOB, CAROL, DAVE
+
+# What may go wrong in any plan; themes have more.
+TROUBLES = (
+    "api faults",
+    "network",
+    "api outage",
+    "slack outage",
+    "slack refusals",
+    "kills",
+    "restarts",
+    "crash points",
+    "disk",
+    "clocks",
+    "people",
+    "pauses",
+    "support",
+    "money",
+    "keys",
+    "limits",
+)
+
+
+@dataclass(frozen=True)
+class Theme:
+    """What is rare together by chance, and known to be dangerous together."""
+
+    kinds: tuple[str, ...]
+    troubles: tuple[str, ...]
+
+
+THEMES = (
+    Theme(("card_topup",), ("late", "processor", "support")),
+    Theme(("card_order",), ("processor", "network", "by hand")),
+    Theme(("funding_submit",), ("network", "by hand")),
+    Theme(("card_freeze", "card_unfreeze"), ("slack look-ups", "pauses")),
+    Theme(("card_freeze", "card_unfreeze", "card_limits"), ("limits", "network")),
+    Theme(("card_topup", "card_unload"), ("limits", "pauses")),
+    Theme(("card_topup", "card_close"), ("processor", "network", "by hand")),
+    Theme(("webhook_register", "webhook_rotate"), ("network", "kills", "disk")),
+    Theme((), ("slow", "disk")),
+    Theme((), ("keys",)),
+    Theme((), ("clocks", "people")),
+    Theme((), ("slack outage", "slack refusals")),
+    Theme((), ("restarts", "kills")),
+    Theme(("card_topup",), ("references",)),
+    Theme(("card_topup",), ("standstills", "slow", "network")),
+    Theme((), ("standstills", "kills")),
+    Theme(("card_freeze",), ("crowd",)),
+    Theme((), ("old rows",)),
+    Theme((), ("forgeries", "kills")),
+)
+
+
+def draw(seed: int) -> Plan:
+    """The plan of a seed: always the same."""
+    rng = random.Random(f"plan {seed}")
+    kinds = ["card_topup"] if rng.random() < 0.5 else []
+    kinds += rng.sample(KINDS, rng.choice((1, 1, 2, 3, 4)))
+    if "card_unfreeze" in kinds or "card_freeze" in kinds:
+        kinds += ["card_freeze", "card_unfreeze"]
+    troubles = rng.sample(TROUBLES, rng.choice((1, 2, 3, 4, 6)))
+    in_slack = rng.choice((0.0, 0.0, 0.3, 1.0))
+    steps: list[Step] = []
+
+    def add(doing: str, wait: float | None = None, **given: Any) -> None:
+        pause = rng.choices(WAITS, FREQUENT)[0] if wait is None else wait
+        steps.append(Step(len(steps), pause, doing, given))
+
+    if rng.random() < 0.5:
+        theme = rng.choice(THEMES)
+        kinds = [*theme.kinds] or kinds
+        troubles = [*theme.troubles, *theme.troubles, *troubles[:1]]
+    if "webhook_rotate" in kinds or rng.random() < 0.25:
+        add(ASK, 0.3, kind="webhook_register", by=CAROL, card=0, amount=1, now=False, pick=0, in_slack=False)
+        add(DECIDE, 0.6, by=BOB, pick=0, action="approve", in_slack=False)
+    for _ in range(rng.choice((6, 10, 14, 18))):
+        if rng.random() < 0.5:
+            ask(rng, add, kinds, in_slack)
+        elif rng.random() < 0.3:
+            by = rng.choice((ALICE, BOB, CAROL, DAVE))
+            add(DECIDE, by=by, pick=rng.randrange(100), in_slack=rng.random() < in_slack)
+        elif rng.random() < 0.1:
+            command = rng.choice(("home", "/float", "/requests", "/countersign status", "/card show Marta"))
+            add("look", by=rng.choice((ALICE, BOB, CAROL)), command=command)
+        else:
+            TROUBLE[rng.choice(troubles)](rng, add, kinds)
+    scopes: tuple[str, ...] = ()
+    if "keys" in troubles and rng.random() < 0.5:
+        scopes = tuple(rng.sample(("users:write", "users:write", "deposits:write"), 1))
+    settings: dict[str, Any] = {}
+    if rng.random() < 0.3:
+        settings["processor_timeout"] = rng.choice(("500", "hang"))
+    if rng.random() < 0.1:
+        settings["unload_replay"] = "conflict"
+    if "card_3ds" in kinds:
+        settings["threeds_webhook_enabled"] = True
+    if "deposit_quote" in kinds:
+        settings["deposits_enabled"] = True
+    replicas = 2 if "standstills" in troubles or rng.random() < 0.12 else 1
+    return Plan(seed, tuple(steps), scopes, settings, replicas)

@@ -1,0 +1,134 @@
+"""The end of a plan: everything that goes wrong stops, time passes, then the last checks."""
+
+from __future__ import annotations
+
+import random
+from datetime import datetime
+
+from sandbox.partner.accounts import api_keys
+from storage import audit
+from tests.simulation.people import PEOPLE_WHO_DECIDE
+from tests.simulation.schedule.operators import OperatorSteps
+from tests.simulation.world import BOB, CAROL, DAVE, START
+
+# At the end: time until every retry, sweep and reminder has had its turn.
+CALM_S = 3 * 3600.0
+MOST_LEAPS = 140
+PATIENT_LEAPS = 40
+# What is given up is looked at every quarter of an hour.
+SWEEPS_S = 2800.0
+_RESTING = """
+SELECT min(due_at) AS at FROM request WHERE due_at IS NOT NULL AND state IN ('approved', 'executing', 'unresolved')
+"""
+
+
+class Calm(OperatorSteps):
+    """Until all has ended that can."""
+
+    def calm(self) -> None:
+        """Everything that goes wrong stops, everybody is back, and time passes until all has ended that can."""
+        world = self.world
+        world.say("— the trouble ends —")
+        self.drive(1.0)
+        world.network.troubles.clear()
+        world.slack.faults.clear()
+        world.tell_partner("faults", method="DELETE")
+        world.tell_partner("account", {"processor_timeout": "502"})
+        world.set_clocks(0.0)
+        world.die_at = None
+        world.inside(self._everybody_is_back)
+        keep = [s for s in api_keys.SCOPES if s not in self.plan.scopes_missing]
+        world.partner.store.run("UPDATE api_keys SET scopes = ?", " ".join(keep))
+        for process in world.processes:
+            if not process.ready:
+                world.kill_bot(process)
+        world.start_bots()
+        self.drive(10.0)
+        if world.rows("SELECT 1 FROM pause"):
+            self.people.resume(BOB, CAROL)
+        self._until_rest()
+        self._end_by_hand()
+        if self.watch.orphans:
+            self.drive(1300.0, leap_s=325.0)  # until the whole ledger has been read again
+        self.drive(200.0, leap_s=40.0)  # as on a machine that stands still no more
+        for _ in range(40):
+            if not world.rows("SELECT 1 FROM outbox WHERE state IN ('owed', 'sending')"):
+                break
+            self.drive(12.0, leap_s=4.0)
+        for line in self.watch.final_sums():
+            self.watch.broken("S sums", line)
+        self.watch.at_the_end()
+        self._verify_audit()
+
+    def _everybody_is_back(self) -> None:
+        for person in (*PEOPLE_WHO_DECIDE, "U0ALICE", DAVE):
+            self.change_person(person, {"deleted": False, "is_restricted": False})
+        self.do_group(random.Random(0), [BOB, CAROL])
+
+    def _until_rest(self) -> None:
+        """Time passes in leaps to whatever is due next; then far enough for sweeps and daily looks."""
+        world = self.world
+        began = world.loop.time()
+        for leap in range(MOST_LEAPS):
+            self.watch.after_step()
+            if self.watch.found or world.loop.time() - began > CALM_S:
+                return
+            if world.bot is None or not world.bot.ready:
+                self.drive(20.0)
+                if world.bot is None or not world.bot.ready:
+                    world.kill_bot()  # it refused to start, or waits for nothing: whoever runs it starts it again
+                    world.start_bots()
+            owed = world.rows("SELECT min(due_at) AS at FROM outbox WHERE state IN ('owed', 'sending')")[0][
+                "at"
+            ]
+            due = world.rows(_RESTING)[0]["at"]
+            if due is None and owed is None and world.loop.time() - began >= self._sweeps_s():
+                return
+            pause_s = 900.0
+            if owed is not None:
+                # On a clock that was fast it is due when the clock gets there again.
+                until_owed = (datetime.fromisoformat(owed) - START).total_seconds() - world.loop.time()
+                pause_s = min(pause_s, max(3.0, until_owed + 0.5))
+            if due is not None:
+                until_due = (datetime.fromisoformat(due) - START).total_seconds() - world.loop.time()
+                at_least_s = 2.0 if leap < PATIENT_LEAPS else 90.0
+                pause_s = min(pause_s, max(at_least_s, until_due + 0.5))
+            self.drive(pause_s, leap_s=pause_s)
+            self.drive(1.5)
+
+    def _end_by_hand(self) -> None:
+        """What no reading can settle two people can: they say what the API's side knows to be true."""
+        rows = self.world.rows("SELECT * FROM request WHERE state = 'unresolved'")
+        for row in rows:
+            verdict = "succeeded" if self.watch.did(row) else "failed"
+            for person in PEOPLE_WHO_DECIDE:
+                self.people.decide(person, "resolve", row["id"], verdict=verdict)
+                self.drive(4.0)
+        for row in rows:
+            left = self.world.rows("SELECT state FROM request WHERE id = ?", row["id"])[0]["state"]
+            if left == "unresolved" and not self.watch.found:
+                self.watch.broken("people can end it", f"{row['id']} ({row['kind']}) stays unresolved")
+
+    def _sweeps_s(self) -> float:
+        """How long it takes until what was given up has been looked at again, where anything was."""
+        doubtful = self.world.rows(
+            "SELECT 1 FROM request WHERE first_sent_at IS NOT NULL AND state IN ('failed', 'unresolved')"
+        )
+        return SWEEPS_S if doubtful else 0.0
+
+    def _verify_audit(self) -> None:
+        """I-17: the whole chain."""
+        bot = self.world.bot
+        if bot is None or bot.running is None:
+            self.watch.broken("I-6 ends", f"Countersign does not start: {bot.failed if bot else None}")
+            return
+        core = bot.core
+
+        async def verify() -> None:
+            async with core.store.read() as tx:
+                report = await audit.verify(tx)
+            if not report.ok:
+                self.watch.broken("I-17 chain", f"broken at entry {report.first_bad}")
+
+        self.world.loop.spawn(bot.owner, verify())
+        self.drive(0.5)

@@ -1,0 +1,64 @@
+"""Steps in which something happens to the processes of the bot, their clocks, their disk and their data."""
+
+from __future__ import annotations
+
+import random
+
+from tests.simulation.schedule.stage import Stage
+
+
+class MachineSteps(Stage):
+    """Processes, clocks, disk, data."""
+
+    def do_kill(self, rng: random.Random, after: int, down: float) -> None:
+        self.drive(3.0, most=after)
+        self.world.kill_bot(self.world.bot)
+        self.again(down)
+
+    def do_standstill(self, rng: random.Random, after: int, seconds: float) -> None:
+        self.drive(3.0, most=after)
+        bot = self.world.bot
+        if bot is not None:
+            self.world.say(f"{bot.owner.name} stands still for {seconds:.0f} s")
+            self.watch.stood_still.add(bot.owner.name)
+            bot.owner.stands_still_until = self.world.loop.time() + seconds
+            self.drive(seconds, leap_s=seconds / 6)
+
+    def do_old_row(self, rng: random.Random, pick: int) -> None:
+        """A request as an older version of the bot kept it, whose card is to be drawn again."""
+        rows = self.world.rows("SELECT id FROM request WHERE rows IS NULL AND parent_id IS NULL ORDER BY id")
+        if rows:
+            old = rows[pick % len(rows)]["id"]
+            self.watch.old_rows.add(old)
+            self.world.write("UPDATE request SET facts = '{}' WHERE id = ?", old)
+            self.people.redraw(old)
+
+    def do_restart(self, rng: random.Random, after: int, down: float) -> None:
+        self.drive(3.0, most=after)
+        bot = self.world.bot
+        if bot is not None:
+            self.world.say(f"{bot.owner.name} is asked to end")
+            self.watch.ending[bot.owner.name] = self.world.loop.time()
+            bot.ask_to_end()
+            self.drive(15.0)
+            self.world.kill_bot(bot)
+        self.again(down)
+
+    def do_die_at(self, rng: random.Random, point: str, nth: int, down: float) -> None:
+        self.world.die_at = (point, nth)
+
+    def again(self, down: float) -> None:
+        self.people.close_windows()
+        self.drive(down, leap_s=30.0)
+        self.world.start_bots()
+
+    def do_disk_full(self, rng: random.Random, seconds: float) -> None:
+        bot = self.world.bot
+        if bot is not None:
+            bot.storage.full = True
+            self.drive(seconds)
+            bot.storage.full = False
+            self.watch.disk_full_until = self.world.loop.time()
+
+    def do_clock(self, rng: random.Random, wrong_by: float) -> None:
+        self.world.set_clocks(wrong_by)

@@ -1,0 +1,99 @@
+"""A plan carried out: steps, what goes on between them, then calm, and the checks."""
+
+from __future__ import annotations
+
+import gc
+import random
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from tests.simulation import story
+from tests.simulation.invariants import Violation
+from tests.simulation.loop import Stuck
+from tests.simulation.plan import Plan, Step
+from tests.simulation.schedule.calm import Calm
+from tests.simulation.schedule.machine import MachineSteps
+from tests.simulation.schedule.requests import RequestSteps
+from tests.simulation.schedule.surroundings import SurroundingSteps
+from tests.simulation.world import World
+
+
+@dataclass
+class Result:
+    """How a plan ended. `steps` is the number of callbacks the loop ran."""
+
+    plan: Plan
+    violations: list[Violation]
+    steps: int
+    seconds: float
+    errors: list[str] = field(default_factory=list)
+    requests: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def seen(self) -> tuple[object, ...]:
+        """Everything of it that must be the same when the plan is run again."""
+        return self.steps, self.seconds, self.requests, self.errors, self.violations
+
+
+def run(plan: Plan, folder: Path, *, tell: Callable[[float, str], None] | None = None) -> Result:
+    """Carry out a plan in a world of its own; the first broken promise ends it."""
+    gc.disable()  # what a run leaves is thrown away after it, at once
+    world = World(plan.seed, folder, replicas=plan.replicas, tell=tell)
+    try:
+        return Schedule(plan, world).run()
+    finally:
+        world.close()
+        if plan.seed % 8 == 0:
+            gc.collect()
+
+
+class Schedule(RequestSteps, SurroundingSteps, MachineSteps, Calm):
+    """One plan in one world, from its first step to the last check."""
+
+    def run(self) -> Result:
+        world = self.world
+        try:
+            world.start_bots()
+            self.drive(5.0)
+            for step in self.plan.steps:
+                self._between(step)
+                self._take(step)
+                self.watch.after_step()
+                self.watch.emergencies_first(self.harmless)
+                if self.watch.found:
+                    break
+            if not self.watch.found:
+                self.calm()
+        except Stuck as stuck:
+            self.watch.broken("no loop spins", str(stuck)[:160])
+        for line in world.unforeseen():
+            self.watch.broken("no unforeseen error", line)
+        states: dict[str, int] = {}
+        for row in world.rows("SELECT kind, state FROM request"):
+            states[f"{row['kind']} {row['state']}"] = states.get(f"{row['kind']} {row['state']}", 0) + 1
+        return Result(
+            self.plan, self.watch.found, world.loop.handled, world.loop.time(), world.errors, states
+        )
+
+    @property
+    def harmless(self) -> bool:
+        """Nothing in this plan may hold up a call but calls that are not answered."""
+        return {step.what for step in self.plan.steps} <= {"ask", "decide", "network", "look"} and not any(
+            step.what == "network" and step.given["what"] != "limits" for step in self.plan.steps
+        )
+
+    def _between(self, step: Step) -> None:
+        if step.wait == 0:
+            rng = random.Random(f"{self.plan.seed}/{step.number}/between")
+            self.drive(0.5, most=rng.randrange(120))
+        elif step.wait < 2:
+            self.drive(step.wait)
+        else:
+            self.drive(step.wait, leap_s=max(1.0, step.wait / 3))
+
+    def _take(self, step: Step) -> None:
+        self.world.say(f"· {story.sentence(step)}")
+        name = "do_" + step.what.replace(" ", "_")
+        act = getattr(self, name)
+        self.world.inside(lambda: act(random.Random(f"{self.plan.seed}/{step.number}"), **step.given))

@@ -1,0 +1,68 @@
+"""What every step has at hand: the plan, the world, the checks, the people, and time that passes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sandbox.partner.accounts import api_keys
+from tests.simulation.invariants import Watch
+from tests.simulation.people import PEOPLE_WHO_DECIDE, People
+from tests.simulation.plan import Plan
+from tests.simulation.world import DAVE, World
+
+Json = dict[str, Any]
+HASHES = tuple(f"0x{number:064x}" for number in (0xA1, 0xB2, 0xC3))
+LEADING_S = 85.0
+
+
+class Stage:
+    """One plan in one world."""
+
+    def __init__(self, plan: Plan, world: World) -> None:
+        self.plan = plan
+        self.world = world
+        self.watch = Watch(world)
+        self.people = People(world)
+        self.people.broken = self.watch.broken
+        self._set_up()
+
+    def _set_up(self) -> None:
+        world = self.world
+        if self.plan.settings:
+            world.tell_partner("account", self.plan.settings)
+        scopes = [s for s in api_keys.SCOPES if s not in self.plan.scopes_missing]
+        world.partner.store.run("UPDATE api_keys SET scopes = ?", " ".join(scopes))
+        for number, tx_hash in enumerate(HASHES):
+            transfer = {"network": "POLYGON", "tx_hash": tx_hash, "senders": [f"0x{number + 1:040x}"]}
+            world.tell_partner("chain/transfers", {**transfer, "token": "USDC", "amount": "120.00"})
+        world.tell_partner("deliveries", {"map": {"countersign.example.com": "http://127.0.0.1:8402"}})
+
+    def drive(self, seconds: float, *, leap_s: float = 0.0, most: int | None = None) -> None:
+        """Let so much time pass. With `leap_s` the clock jumps where nothing is under way."""
+        world = self.world
+
+        def leap() -> float:
+            # A leader that stands still for longer loses its lease each time.
+            most = LEADING_S if world.replicas > 1 else leap_s
+            return min(leap_s, most, world.network.rests_for())
+
+        world.loop.drive(world.loop.time() + seconds, leap=leap if leap_s else None, most=most)
+
+    def note_who_left(self) -> None:
+        able, now = self.world.able_to_approve(), self.world.loop.time()
+        for person in (*PEOPLE_WHO_DECIDE, DAVE):
+            if person in able:
+                self.watch.gone_since.pop(person, None)
+            else:
+                self.watch.gone_since.setdefault(person, now)
+
+    def try_partner(self, call: str, body: Json) -> None:
+        try:
+            self.world.tell_partner(call, body)
+        except AssertionError as refused:
+            self.world.say(f"  (the API's side refused: {str(refused)[:100]})")
+
+    def cards(self) -> list[str]:
+        return [
+            row["id"] for row in self.world.partner.store.all("SELECT id FROM cards ORDER BY seq LIMIT 4")
+        ]

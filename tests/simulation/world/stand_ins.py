@@ -1,0 +1,114 @@
+"""What stands in for parts of the bot and of the sandboxes that read the machine's clock, threads or files.
+
+Importing this module puts them in place, once for all seeds; `follow` says which world they serve.
+"""
+
+from __future__ import annotations
+
+import logging
+import sys
+import warnings
+from datetime import timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from slack_sdk.webhook import WebhookResponse
+from slack_sdk.webhook.async_client import AsyncWebhookClient
+
+from bot import app
+from bot.services.messages import delivery
+from bot.services.operators import Leader
+from bot.startup import Start
+from handlers import home
+from sandbox.partner.background import deliveries
+from storage import store as stores
+from storage.events import ingest
+from storage.store import Store
+from tests.simulation.loop import OWNER
+from tests.simulation.world.names import Json
+
+if TYPE_CHECKING:
+    from tests.simulation.world.world import World
+
+# Longer than in production, so that the clock may leap within it.
+LEADS_FOR = timedelta(seconds=120)
+
+_current: World | None = None
+
+
+def follow(world: World) -> None:
+    """From now on everything here is about this world."""
+    global _current  # noqa: PLW0603 - the SDK makes its client for response URLs itself, from the URL alone
+    _current = world
+
+
+class _Errors(logging.Handler):
+    """What the bot logs as an error goes into the world's notes; what dead processes log is not theirs any more."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        owner = OWNER.get()
+        if _current is None or owner is None or not owner.alive or record.exc_info is None:
+            return
+        error = record.exc_info[1]
+        if error is not None:
+            _current.note_error(record.getMessage(), error)
+
+
+def quiet() -> None:
+    """Once in a run: logs go to the world, and coroutines of killed processes are thrown away in silence."""
+    logging.basicConfig(level=logging.ERROR, handlers=[_Errors()], force=True)
+    sys.unraisablehook = lambda _unraisable: None
+    warnings.simplefilter("ignore")
+
+
+async def _perform(self: AsyncWebhookClient, *, body: Json, headers: Json) -> WebhookResponse:
+    assert _current is not None
+    return await _current.slack_side.respond(self.url, {k: v for k, v in body.items() if v is not None})
+
+
+AsyncWebhookClient._perform_http_request = _perform  # type: ignore[method-assign]
+
+
+class _SimulatedTime:
+    """`time` for the sandbox's deliveries: in the simulation their work takes no time."""
+
+    @staticmethod
+    def monotonic() -> float:
+        return _current.loop.time() if _current is not None else 0.0
+
+
+class _NoLock:
+    """In place of the lock on the database file: here the seed says how many processes there are."""
+
+    def __init__(self, path: Path) -> None: ...
+
+    def release(self) -> None: ...
+
+
+_alone = app._leader
+
+
+async def _leader(begun: Start, store: Store, owner: str) -> Any:
+    """One of several leads, as on a database that several may use."""
+    if _current is None or _current.replicas == 1:
+        return await _alone(begun, store, owner)
+    leader = Leader(store, owner, begun.overrides.clock, lease=LEADS_FOR)
+    await leader.ask()
+    begun.stack.push_async_callback(leader.resign)
+    app._keep_running(begun.stack, "leader", leader.run)
+    return leader
+
+
+app._leader = _leader
+stores.FileLock = _NoLock  # type: ignore[assignment, attr-defined]
+ingest.BUSY_MS = 0  # type: ignore[attr-defined] # nobody else could go on while it waits
+
+
+async def _is_current(url: str) -> None: ...
+
+
+delivery.IDLE_S = 2.0  # the bell wakes it; each idle round costs the simulation two readings
+home.ROUND_S = 10.0
+# The file is a copy of one that was just migrated.
+stores.require_current = _is_current  # type: ignore[attr-defined]
+deliveries.time = _SimulatedTime  # type: ignore[attr-defined, assignment]

@@ -158,7 +158,7 @@ class InlineConnection:
         self._before = 0
         self.dialect = connection.dialect
         connection.begin()
-        self.dbapi: sqlite3.Connection = connection.connection.driver_connection
+        self.dbapi: Any = connection.connection.driver_connection
 
     def changed(self) -> bool:
         """Whether anything was written since this was asked last."""

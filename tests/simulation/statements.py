@@ -25,13 +25,10 @@ class Changed:
 
 def execute(connection: Connection, dbapi: sqlite3.Connection, statement: Any, *given: Any) -> Any:
     """What `connection.execute` does. Raises the same errors."""
-    params: Mapping[str, Any] = {}
-    if given:
-        (params,) = given
-        if isinstance(params, list):
-            if len(params) != 1:
-                return connection.execute(statement, params)
-            params = params[0]
+    sets = given[0] if given and isinstance(given[0], list) else given or ({},)
+    if len(sets) != 1:
+        return connection.execute(statement, *given)
+    params: Mapping[str, Any] = sets[0]
     compiled, extracted, collected, _ = statement._compile_w_cache(
         connection.dialect,
         compiled_cache=connection.engine._compiled_cache,
@@ -66,10 +63,11 @@ def _bound(compiled: SQLCompiler, params: Any, extracted: Any, collected: Any) -
     values = compiled.construct_params(
         params, extracted_parameters=extracted, escape_names=False, _collected_params=collected
     )
-    text, places, makers = compiled.string, compiled.positiontup, compiled._bind_processors
+    text, places = compiled.string, compiled.positiontup
+    makers: Any = compiled._bind_processors
     if compiled.literal_execute_params or compiled.post_compile_params:
         expanded = compiled._process_parameters_for_postcompile(values)
-        text, places = expanded.statement, expanded.positiontup
+        text, places = expanded.statement, list(expanded.positiontup or ())
         values = {**values, **expanded.parameters}
         makers = {**makers, **expanded.processors}
     return text, [makers[p](values[p]) if p in makers else values[p] for p in places or ()]

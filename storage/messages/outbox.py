@@ -219,7 +219,7 @@ async def forget_place(tx: Tx, subject: str, kind: str) -> None:
 
 
 async def _settle(tx: Tx, row_id: int, **values: Any) -> None:
-    await tx.run(update(t.outbox).where(t.outbox.c.id == row_id).values(values))
+    await tx.run(_SETTLED, {"row_id": row_id, **values})
 
 
 async def _rows(tx: Tx, asked: Any) -> list[OutboxRow]:
@@ -236,6 +236,7 @@ _O, _M = t.outbox.c, t.message.c
 _NOW = bindparam("now", type_=_O.due_at.type)
 _SENDABLE = _sendable()
 _STUCK = select(t.outbox).where(_O.state == "sending", _O.due_at <= bindparam("before")).order_by(_O.id)
+_SETTLED = update(t.outbox).where(_O.id == bindparam("row_id"))
 _SENDING = (
     update(t.outbox)
     .where(_O.id == bindparam("row_id"), _O.state == "owed")

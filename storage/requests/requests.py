@@ -56,6 +56,7 @@ _TERMS = frozenset({"terms", "summary", "exposure_usd", "approvals_needed", "fac
 _LIMITS_LOCK = 0x6C696D69  # any number that only this lock uses
 # What is asked all the time is built once.
 _R = t.request.c
+_INSERT = insert_row(t.request)
 _BY_ID = select(*COLUMNS).where(_R.id == bindparam("id"))
 # A batch that waits takes its rows with it.
 _WAITED = (_R.state == State.PENDING) & (_R.expires_at <= bindparam("now")) & _R.parent_id.is_(None)
@@ -87,7 +88,7 @@ async def insert(tx: Tx, request: Request, *, private: Mapping[str, str], body: 
         "sealed_body": tx.vault.seal(body, REQUEST_BODY.ref(request.id)),
     }
     row = {name: getattr(request, name) for name in FIELDS}
-    await tx.run(insert_row(t.request).values({**row, **sealed}))
+    await tx.run(_INSERT, {**row, **sealed})
 
 
 async def get(tx: Tx, request_id: str) -> Request | None:
@@ -393,19 +394,26 @@ async def approved_since(
     `requester` and `approver` narrow it to one person or, both given, to the pair. Call `lock_limits`
     first when a decision hangs on the figure.
     """
-    row = t.request.c
+    named = {"since": since, "requester": requester, "approver": approver, "exclude": exclude}
+    given = {name: value for name, value in named.items() if value is not None}
+    found = await tx.run(_approved_since(frozenset(given)), given)
+    return [(each.approved_at, each.exposure_usd) for each in found]
+
+
+@cache
+def _approved_since(given: frozenset[str]) -> Select[Any]:
+    row, d = t.request.c, t.decision.c
     asked = select(row.approved_at, row.exposure_usd).where(
-        row.state.in_(list(COMMITTED)), row.approved_at >= since, row.rows.is_(None)
+        row.state.in_(list(COMMITTED)), row.approved_at >= bindparam("since"), row.rows.is_(None)
     )
-    if requester is not None:
-        asked = asked.where(row.requester == requester)
-    if exclude is not None:
-        asked = asked.where(row.id != exclude)
-    if approver is not None:
-        d = t.decision.c
-        approved = select(d.request_id).where(d.kind == "approve", d.actor == approver)
+    if "requester" in given:
+        asked = asked.where(row.requester == bindparam("requester"))
+    if "exclude" in given:
+        asked = asked.where(row.id != bindparam("exclude"))
+    if "approver" in given:
+        approved = select(d.request_id).where(d.kind == "approve", d.actor == bindparam("approver"))
         asked = asked.where(row.id.in_(approved))
-    return [(each.approved_at, each.exposure_usd) for each in await tx.run(asked)]
+    return asked
 
 
 async def limit_uses(

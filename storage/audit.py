@@ -141,7 +141,7 @@ async def append(
     `body`: ids, amounts, digests; nothing personal, no secret, no float. On PostgreSQL this holds the
     head row until the transaction ends, so do it late in the transaction.
     """
-    previous = await head(tx, lock=True)
+    previous = (await tx.run(_HEAD_LOCKED)).one()
     link = Entry(
         seq=previous.seq + 1,
         at=tx.now,
@@ -163,9 +163,9 @@ async def append(
     return link.seq
 
 
-async def head(tx: Tx, *, lock: bool = False) -> Head:
-    """Where the chain ends; `lock` keeps every other writer from adding to it meanwhile."""
-    row = (await tx.run(_HEAD_LOCKED if lock else _HEAD)).one()
+async def head(tx: Tx) -> Head:
+    """Where the chain ends."""
+    row = (await tx.run(_HEAD)).one()
     return Head(row.seq, row.hash)
 
 

@@ -80,8 +80,10 @@ async def put(
     A card or an alert is drawn from the database when it is sent, so one that is still owed and due no
     later shows this change, too.
     """
-    if kind in _DRAWN and await _is_owed(tx, channel, subject, kind, due_at or tx.now):
-        return False
+    if kind in _DRAWN:
+        same = {"subject": subject, "kind": kind, "channel": channel, "due_at": due_at or tx.now}
+        if (await tx.run(_OWED, same)).first() is not None:
+            return False
     row = {
         "channel": channel,
         "user": user,
@@ -96,11 +98,6 @@ async def put(
         "created_at": tx.now,
     }
     return await insert_new(tx, t.outbox, row)
-
-
-async def _is_owed(tx: Tx, channel: str, subject: str, kind: str, due_at: datetime) -> bool:
-    same = {"subject": subject, "kind": kind, "channel": channel, "due_at": due_at}
-    return (await tx.run(_OWED, same)).first() is not None
 
 
 async def last_put(tx: Tx, subject: str, kind: str) -> datetime | None:

@@ -36,5 +36,4 @@ async def drop_approvals(tx: Tx, request_id: str) -> int:
 
 async def of(tx: Tx, request_id: str) -> list[Decision]:
     """The decisions on a request, in the order they were made."""
-    rows = (await tx.run(_OF, {"request_id": request_id})).all()
-    return [Decision(**{**row._mapping, "kind": DecisionKind(row.kind)}) for row in rows]
+    return [Decision(**row._mapping) for row in (await tx.run(_OF, {"request_id": request_id})).all()]

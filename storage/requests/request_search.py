@@ -8,9 +8,9 @@ from datetime import datetime
 from functools import cache
 from typing import Any
 
-from sqlalchemy import ColumnElement, Row, Select, bindparam, func, or_, select
+from sqlalchemy import ColumnElement, Select, bindparam, func, or_, select
 
-from bot.domain.requests import Request, Stage, State
+from bot.domain.requests import Request, State
 from storage import tables as t
 from storage.transaction import Tx
 
@@ -105,10 +105,4 @@ def _page(by_row: bool, given: frozenset[str], oldest_first: bool) -> Select[Any
 
 async def rows(tx: Tx, asked: Select[Any], *values: Mapping[str, Any]) -> list[Request]:
     """The requests that a statement over `COLUMNS` gives, with these values in it."""
-    return [of_row(row) for row in (await tx.run(asked, *values)).all()]
-
-
-def of_row(row: Row[Any]) -> Request:
-    values = dict(row._mapping)
-    stage = Stage(values["stage"]) if values["stage"] else None
-    return Request(**{**values, "state": State(values["state"]), "stage": stage})
+    return [Request(**row._mapping) for row in (await tx.run(asked, *values)).all()]

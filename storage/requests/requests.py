@@ -45,7 +45,7 @@ from storage import tables as t
 from storage.columns import UtcDateTime
 from storage.errors import Purged
 from storage.requests import request_search
-from storage.requests.request_search import COLUMNS, FIELDS, Wanted, of_row
+from storage.requests.request_search import COLUMNS, FIELDS, Wanted
 from storage.sealed_columns import REQUEST_BODY, REQUEST_PRIVATE
 from storage.transaction import Tx
 
@@ -93,7 +93,7 @@ async def insert(tx: Tx, request: Request, *, private: Mapping[str, str], body: 
 
 async def get(tx: Tx, request_id: str) -> Request | None:
     row = (await tx.run(_BY_ID, {"id": request_id})).one_or_none()
-    return None if row is None else of_row(row)
+    return None if row is None else Request(**row._mapping)
 
 
 async def frozen(tx: Tx, request_id: str) -> Frozen:
@@ -133,7 +133,7 @@ async def _write(tx: Tx, request: Request, values: dict[str, Any]) -> Request:
     found = (await tx.run(changed)).one_or_none()
     if found is None:
         raise Stale(f"{request.id} changed in the meantime. Look at it again.")
-    return await _with_its_batch(tx, of_row(found))
+    return await _with_its_batch(tx, Request(**found._mapping))
 
 
 async def _with_its_batch(tx: Tx, row: Request) -> Request:
@@ -177,7 +177,7 @@ async def claim(
         .returning(*COLUMNS)
     )
     found = (await tx.run(changed)).one_or_none()
-    return None if found is None else await _with_its_batch(tx, of_row(found))
+    return None if found is None else await _with_its_batch(tx, Request(**found._mapping))
 
 
 async def renew(tx: Tx, request_id: str, *, owner: str, fence: int, lease_s: float) -> bool:
@@ -212,7 +212,7 @@ async def finish(tx: Tx, request: Request, event: Event | None, **changes: Any) 
         update(t.request).where(*mine).values({**values, "version": row.version + 1}).returning(*COLUMNS)
     )
     found = (await tx.run(changed)).one_or_none()
-    return None if found is None else await _with_its_batch(tx, of_row(found))
+    return None if found is None else await _with_its_batch(tx, Request(**found._mapping))
 
 
 async def put_off(tx: Tx, request: Request, until: datetime) -> None:
@@ -448,7 +448,7 @@ async def rows_of(tx: Tx, parent_id: str) -> list[Request]:
     """All rows of a batch, those left out as well, in the order of the file."""
     row = t.request.c
     found = (await tx.run(select(*COLUMNS).where(row.parent_id == parent_id))).all()
-    return sorted(map(of_row, found), key=lambda request: int(request.facts["row"]))
+    return sorted((Request(**row._mapping) for row in found), key=lambda request: int(request.facts["row"]))
 
 
 async def lock_rows(tx: Tx, parent_id: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from contextlib import ExitStack
+from dataclasses import replace
 from typing import Any
 
 from sqlalchemy import update
@@ -12,7 +13,7 @@ from bot.domain.requests import State
 from bot.partner.client import PartnerClient
 from bot.services.execution import presend_checks
 from storage import tables as t
-from storage.operators import pauses
+from storage.operators import stops
 from storage.requests import attempts
 from tests.simulation.planted.bug import Acts, Bug, put
 
@@ -77,13 +78,13 @@ def _attempt_recorded_after(stack: ExitStack, acts: Acts) -> None:
 
 
 def _pauses_not_asked_at_the_claim(stack: ExitStack, acts: Acts) -> None:
-    honest = pauses.of
+    honest = stops.of
 
     async def of(tx: Any, program: str) -> Any:
         found = await honest(tx, program)
-        return None if tx.writes and found is not None and acts() else found
+        return replace(found, by_people=False) if tx.writes and found.by_people and acts() else found
 
-    put(stack, pauses, "of", of)
+    put(stack, stops, "of", of)
 
 
 class _NoPlace:
@@ -111,13 +112,13 @@ def _claimed_before_waiting(stack: ExitStack, acts: Acts) -> None:
 
 def _older_order_first_sent(stack: ExitStack, acts: Acts) -> None:
     """Whether a newer order was given is asked before repeats alone."""
-    honest = presend_checks._superseded_by
+    honest = presend_checks._superseded
 
-    async def superseded_by(tx: Any, core: Any, request: Any) -> Any:
+    async def superseded(tx: Any, core: Any, request: Any) -> Any:
         newer = await honest(tx, core, request)
         return None if newer is not None and request.state is State.APPROVED and acts() else newer
 
-    put(stack, presend_checks, "_superseded_by", superseded_by)
+    put(stack, presend_checks, "_superseded", superseded)
 
 
 def _under_way_counts_as_doubt(stack: ExitStack, acts: Acts) -> None:

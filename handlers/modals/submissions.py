@@ -11,7 +11,7 @@ from bot.domain.requests import Request
 from bot.operations import readers
 from bot.services import requests
 from bot.services.operators import programs
-from bot.services.requests import Preview, approvals, drafts
+from bot.services.requests import Preview, approvals, drafts, request_lookups
 from handlers.guard import Turn
 from handlers.views import Block, blocks, ids, replies
 from handlers.views.requests import forms
@@ -99,7 +99,9 @@ async def _approve(turn: Turn, meta: ids.Meta) -> None:
         turn.core, meta["request"], turn.user, shown_digest=meta["digest"]
     )
     paused = await programs.paused_now(turn.core, request.program)
-    await _say(turn, "Approve", replies.approved(request, verdict.approvals, paused))
+    picture = await request_lookups.request_picture(turn.core, request.id)
+    said = replies.approved(request, verdict.approvals, paused, picture.waits_for)
+    await _say(turn, "Approve", said)
 
 
 async def reject(turn: Turn) -> None:

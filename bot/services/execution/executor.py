@@ -55,6 +55,7 @@ class _Work:
     partner: PartnerClient  # with its place in the rate budget, where it sends
     body: bytes | None  # what is sent; None = it is only looked up
     looked_at_s: float  # when the last look began, in `_loop_s`
+    people_until_s: float  # until when what Slack said of the people holds, by the monotonic clock
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +82,7 @@ async def execute(core: Core, request_id: str) -> None:
         return  # its rows are sent
     if await ending_without_a_call.nothing_to_call(core, request, stopped):
         return
+    checked_s = core.clock.monotonic()
     answer = await presend_checks.may_go(core, request)
     if request.state is State.APPROVED and answer is not None:
         await _hold_back(core, request, answer)
@@ -88,7 +90,10 @@ async def execute(core: Core, request_id: str) -> None:
     core.crash_point("execution.before_claim")
     partner = presend_checks.partner_of(core, request)
     with await partner.place(Lane.MONEY) as place:
-        work = await _claim(core, request, answer, partner.at(place))
+        people_until_s = float("inf")
+        if answer is None:
+            answer, people_until_s = await presend_checks.people_stand(core, request, checked_s=checked_s)
+        work = await _claim(core, request, answer, partner.at(place), people_until_s)
         if work is None:
             return
         core.crash_point("execution.claimed")
@@ -116,9 +121,12 @@ async def _refresh_card(core: Core, work: _Work, answered: _Answered) -> None:
 
 
 async def _claim(
-    core: Core, seen: Request, answer: presend_checks.Answer, partner: PartnerClient
+    core: Core, seen: Request, answer: presend_checks.Answer, partner: PartnerClient, people_until_s: float
 ) -> _Work | None:
-    """The last look and the claim, in one transaction. `answer` is what was found before, of `seen` as it then was."""
+    """The last look and the claim, in one transaction. `answer` is what was found before, of `seen` as it then was.
+
+    What Slack said of the people holds until `people_until_s`.
+    """
     if core.closing.is_set():
         return None
     looked_at_s = _loop_s()
@@ -131,6 +139,8 @@ async def _claim(
         if stopped.by_key or (not may_send and before.state is State.APPROVED):
             return None  # stopped since it was looked at: nothing leaves
         answer = answer or await presend_checks.last_look(tx, core, before)
+        if answer is None and core.clock.monotonic() >= people_until_s:
+            answer = presend_checks.Later("Who may approve has to be asked of Slack again first.")
         if isinstance(answer, presend_checks.Stop) and answer.alarm and before.state is not State.APPROVED:
             await ending_without_a_call.stop_tampered(tx, core, before)
             return None
@@ -156,7 +166,9 @@ async def _claim(
         body = None if not may_send or step is planning.Step.LOOK else await _frozen_body(tx, request)
         attempt = await attempts.start(tx, request, (planning.Step.LOOK if body is None else step).value)
         await effect_writer.write(tx, core, request, effects.of_claim(before, attempt))
-    return _Work(request, operation, attempt, history, approval_holds, partner, body, looked_at_s)
+    return _Work(
+        request, operation, attempt, history, approval_holds, partner, body, looked_at_s, people_until_s
+    )
 
 
 def _loop_s() -> float:
@@ -211,7 +223,7 @@ async def _call(core: Core, work: _Work) -> _Answered:
     """
     if work.body is None:
         return await _look(core, work, None)
-    if _loop_s() >= work.looked_at_s + STALE_AFTER_S:
+    if _loop_s() >= work.looked_at_s + STALE_AFTER_S or core.clock.monotonic() >= work.people_until_s:
         # This process stood still since its last look, and others may have acted: it is looked at anew.
         return _Answered(Outcome(Finding.NOTHING_YET, _STOOD_STILL), finding=Finding.NOTHING_YET.value)
     try:

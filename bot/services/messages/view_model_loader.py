@@ -18,7 +18,7 @@ from bot.services.core import Core
 from bot.services.message_kinds import About, MessageKind, Subject
 from bot.services.money import float_history
 from bot.services.operators import programs
-from bot.services.requests import batch_results
+from bot.services.requests import batch_results, local_facts
 from bot.services.requests import view_models as request_view_models
 from bot.view_models import (
     AlertChartView,
@@ -101,8 +101,10 @@ async def _requester_notice(core: Core, request_id: str, body: Body) -> DirectVi
         deciders = tuple(d.actor for d in await decisions.of(tx, found.id))
         paused = await programs.why_paused(tx, found.program)
         waiting = tuple(await urgent_rules.waiting_of(tx, found))
+        waits_for = await local_facts.goes_first(tx, core, found)
         found = await with_new_card(tx, found)
-        return DirectView(found, short_code(found.digest), actor, None, deciders, paused, waiting)
+        code = short_code(found.digest)
+        return DirectView(found, code, actor, None, deciders, paused, waiting, waits_for)
 
 
 async def _details_link(core: Core, request_id: str, _body: Body) -> LinkView | None:

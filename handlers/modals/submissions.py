@@ -11,7 +11,7 @@ from bot.domain.requests import Request
 from bot.operations import readers
 from bot.services import requests
 from bot.services.operators import programs
-from bot.services.requests import Preview, approvals, drafts
+from bot.services.requests import Preview, approvals, drafts, request_lookups
 from handlers.guard import Turn
 from handlers.views import Block, blocks, ids, replies
 from handlers.views.requests import forms
@@ -96,7 +96,8 @@ async def approve(turn: Turn) -> None:
             turn.core, meta["request"], turn.user, shown_digest=meta["digest"]
         )
         paused = await programs.paused_now(turn.core, request.program)
-        return _said("Approve", replies.approved(request, verdict.approvals, paused))
+        waits_for = (await request_lookups.request_picture(turn.core, request.id)).waits_for
+        return _said("Approve", replies.approved(request, verdict.approvals, paused, waits_for))
 
     await turn.close_when_done("Approve", "Checking that you may approve…", decide())
 

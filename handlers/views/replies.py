@@ -122,13 +122,16 @@ def submitted(found: Request, channel: str, paused: str = "") -> b.Block:
     return b.message(text, [b.section(text)])
 
 
-def approved(found: Request, approvals: int, paused: str = "") -> str:
+def approved(found: Request, approvals: int, paused: str = "", waits_for: Sequence[str] = ()) -> str:
     """The sentence in the confirmation modal once the approval is recorded."""
     text = f"✓ Approved. {approvals} of {found.approvals_needed}."
     if found.state is State.PENDING:
         return f"{text} {found.approvals_needed - approvals} more needed; nothing is sent before."
     if paused:
         return f"{text} Nothing is sent now: {paused} It waits 15 minutes at most; the outcome appears on the request."
+    if waits_for:
+        why = request_card.goes_first(waits_for)
+        return f"{text} {why} It waits 15 minutes at most; the outcome appears on the request."
     return f"{text} It is being sent now; the outcome appears on the request."
 
 

@@ -249,7 +249,10 @@ def house_concerns(operation: Operation, facts: Facts) -> list[Concern]:
         found.append(Concern(f"{ids} is under way: this one waits for it."))
     elif ids and operation.handling.doubts:
         found.append(
-            Concern(f"{ids} on the same card has no known outcome yet. Approving this one too may pay twice.")
+            Concern(
+                f"{ids} on the same card has no known outcome yet. This one waits for it, because both might pay;"
+                " once approved, it waits 15 minutes at most, then it ends and nothing is sent."
+            )
         )
     elif ids:
         found.append(Concern(f"{ids} on the same has no known outcome yet: see what became of it first."))

@@ -19,7 +19,7 @@ from bot.services import people
 from bot.services.core import Core
 from bot.services.requests import batch_results, batch_rows, batch_summary, local_facts, view_models
 from bot.services.requests.batch_summary import RowWarning
-from bot.services.requests.drafts import house_concerns, limit_cautions
+from bot.services.requests.drafts import house_concerns, limit_cautions, on_target
 from bot.services.requests.lifecycle import existing
 from bot.view_models import BatchConfirmation, Confirmation, InboxView, RequestView
 from storage.cards import cards
@@ -120,15 +120,25 @@ async def confirmation(core: Core, request_id: str, slack_id: str) -> Confirmati
         private = await _private(tx, request_id)
     operation = core.kinds[request.kind].of_stored(request.terms, request.subject_label, private=private)
     try:
-        facts = {**loaded_facts(request.facts), **await operation.read(core.partners[request.program])}
+        live = await operation.read(core.partners[request.program])
     except PartnerError:
-        return Confirmation(picture, picture.lines, picture.concerns, (), facts_read=False)
+        live = None
     async with core.store.read() as tx:
-        facts |= await local_facts.facts(tx, operation, request.program)
+        # What was sent on the same target since this was requested is told to whoever approves it.
+        facts = {
+            **loaded_facts(request.facts),
+            **(live or {}),
+            **await on_target(tx, operation, but={request.id}),
+        }
+        if live is not None:
+            facts |= await local_facts.facts(tx, operation, request.program)
+        waits = await local_facts.waits_for(tx, type(operation), request.subject, request.program)
+    concerns = (*cautions, *operation.concerns(facts), *house_concerns(operation, facts))
+    if live is None:
+        return Confirmation(picture, picture.lines, concerns, (), facts_read=False, waits=bool(waits))
     lines = tuple(operation.lines(facts))
     changed = _changed(picture.lines, lines)
-    concerns = (*cautions, *operation.concerns(facts), *house_concerns(operation, facts))
-    return Confirmation(picture, lines, concerns, changed, facts_read=True)
+    return Confirmation(picture, lines, concerns, changed, facts_read=True, waits=bool(waits))
 
 
 async def search(

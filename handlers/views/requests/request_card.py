@@ -38,10 +38,12 @@ def card(picture: RequestView) -> b.Block:
     blocks += batch_rows.on_card(picture)
     if request.state is State.PENDING:
         blocks += forms.concerns(picture.concerns)
-    if request.outcome_text and not picture.waiting:
+    if request.outcome_text and not picture.waiting and not picture.waits_for:
         blocks.append(b.section(outcome(request)))
     if picture.paused and not picture.waiting:
         blocks.append(b.section(waits(picture)))
+    elif picture.waits_for:
+        blocks.append(b.section(_waits_until(request, f"*▲ {b.esc(goes_first(picture.waits_for))}*")))
     if asked := _asked_of(picture):
         blocks.append(b.section(asked))
     blocks.append(b.context(" · ".join(_policy(picture))))
@@ -91,9 +93,18 @@ def not_yet(waiting: Sequence[Request], paused: str = "") -> list[b.Block]:
 
 def waits(picture: RequestView) -> str:
     """That nothing is sent just now, and for how long an approval waits for it."""
-    until = picture.request.valid_until
+    return _waits_until(picture.request, f"*▲ {b.esc(picture.paused)}* Decisions go on.")
+
+
+def goes_first(ids_of_others: Sequence[str]) -> str:
+    """That nothing is sent before the outcome of other requests on the same card is known."""
+    return f"It is not sent yet: it waits for {', '.join(ids_of_others)} on the same card, whose outcome is not known."
+
+
+def _waits_until(request: Request, why: str) -> str:
+    until = request.valid_until
     end = f" It waits until {b.when(until, '{time}')}, then it ends and nothing is sent." if until else ""
-    return f"*▲ {b.esc(picture.paused)}* Decisions go on.{end}"
+    return f"{why}{end}"
 
 
 def title_line(picture: RequestView) -> str:
@@ -358,11 +369,12 @@ def direct(picture: DirectView) -> b.Block:
     elif request.outcome_text:
         blocks.append(b.section(b.esc(b.cut(request.outcome_text, 2000))))
     elif request.state is State.APPROVED:
-        then = (
-            f"It waits: {b.esc(picture.paused)}"
-            if picture.paused
-            else "Countersign is sending it. The outcome follows here."
-        )
+        if picture.paused:
+            then = f"It waits: {b.esc(picture.paused)}"
+        elif picture.waits_for:
+            then = b.esc(goes_first(picture.waits_for))
+        else:
+            then = "Countersign is sending it. The outcome follows here."
         blocks.append(b.section(f"{b.esc(picture.actor)} gave the last approval. {then}"))
     link = f" · <{picture.link}|open the request>" if picture.link else ""
     blocks.append(b.context(f"check code {b.esc(picture.code)}{link}"))

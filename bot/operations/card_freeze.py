@@ -44,6 +44,7 @@ _URGENCY = Urgency(
     not_done="not frozen",
     meanwhile="Purchases still go through.",
     perhaps="Purchases may still go through.",
+    for_now="Frozen for now",
     advice="If it is urgent, call your card provider: they can stop the card, too.",
 )
 # Purchases fail with a card of these, frozen or not [Card status].

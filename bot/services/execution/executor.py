@@ -17,16 +17,17 @@ import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
+from datetime import timedelta
 
 from bot.domain.requests import Attempt, Event, Request, State, moves_of
-from bot.operations import Operation
+from bot.operations import Operation, urgency
 from bot.outcomes import Evidence, Finding, Outcome, SealSecret, effects, planning
 from bot.partner.client import PartnerClient
 from bot.partner.errors import PartnerError
 from bot.partner.ratelimit import Lane
 from bot.services.cards import card_sync
 from bot.services.core import Core
-from bot.services.execution import effect_writer, ending_without_a_call, evidence, presend_checks
+from bot.services.execution import effect_writer, ending_without_a_call, evidence, newest_wins, presend_checks
 from bot.services.operators import programs
 from bot.services.requests import close
 from storage.errors import CannotOpen, Purged
@@ -55,6 +56,7 @@ class _Work:
     partner: PartnerClient  # with its place in the rate budget, where it sends
     body: bytes | None  # what is sent; None = it is only looked up
     looked_at_s: float  # when the last look began, in `_loop_s`
+    older: tuple[Request, ...]  # of what cannot wait: older calls on its setting that have no outcome
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +104,7 @@ async def execute(core: Core, request_id: str) -> None:
     core.crash_point("execution.finished")
     if answered.outcome.finding is Finding.SUCCEEDED:
         await _refresh_card(core, work, answered)
+    await newest_wins.wake_newer(core, work.request)
 
 
 async def _refresh_card(core: Core, work: _Work, answered: _Answered) -> None:
@@ -152,11 +155,16 @@ async def _claim(
         step = planning.next_step(
             request, history, tx.now, approval_holds=approval_holds, is_urgent=is_urgent
         )
+        if urgency.is_for_now(request):
+            step = planning.Step.LOOK  # sent again only where the card reads otherwise
         # A pause stops sending, and nothing else.
         body = None if not may_send or step is planning.Step.LOOK else await _frozen_body(tx, request)
         attempt = await attempts.start(tx, request, (planning.Step.LOOK if body is None else step).value)
+        older = await newest_wins.without_outcome(tx, core, request) if is_urgent else ()
         await effect_writer.write(tx, core, request, effects.of_claim(before, attempt))
-    return _Work(request, operation, attempt, history, approval_holds, partner, body, looked_at_s)
+    return _Work(
+        request, operation, attempt, history, approval_holds, partner, body, looked_at_s, tuple(older)
+    )
 
 
 def _loop_s() -> float:
@@ -271,8 +279,8 @@ async def _finish(core: Core, work: _Work, answered: _Answered) -> None:
 
 async def _write_outcome(core: Core, work: _Work, answered: _Answered) -> None:
     """Under our fence; a claim that was taken over writes no outcome, and keeps a secret all the same."""
-    outcome = answered.outcome
     async with core.store.begin() as tx:
+        outcome = await _among_others(tx, core, work, answered.outcome)
         of_kind = work.operation.effects(outcome)
         made = _with_answer(await attempts.of(tx, work.request.id), work, answered)
         history = planning.History.of(made, work.operation.endpoint)
@@ -285,8 +293,12 @@ async def _write_outcome(core: Core, work: _Work, answered: _Answered) -> None:
             readable=not (outcome.finding is Finding.UNRESOLVED and unreadable),
             is_urgent=work.operation.handling.is_urgent,
         )
+        if outcome is not answered.outcome and outcome.finding is Finding.UNKNOWN:
+            change = planning.not_final(outcome, work.request)
+        elif urgency.is_for_now(work.request) and change.due_in is not None:
+            change = replace(change, due_in=timedelta())  # undone: sent again at once
         # Read from the facts as they are stored, so that a later reading of the same says the same.
-        facts = dict(outcome.facts) or work.request.outcome
+        facts = dict(outcome.facts) or urgency.no_longer_for_now(work.request.outcome)
         progress = work.operation.progress(facts or {}) if change.event is Event.SUCCEED else None
         request = await requests.finish(
             tx,
@@ -317,11 +329,28 @@ async def _write_outcome(core: Core, work: _Work, answered: _Answered) -> None:
         )
         sent = effects.Sent(made, core.partners[request.program].key_prefix)
         found = effects.of_outcome(request, change.event, outcome, sent=sent, of_kind=of_kind)
+        if urgency.is_for_now(request) and not urgency.is_for_now(work.request):
+            found += effects.of_being_not_final(request)
         await effect_writer.write(tx, core, request, found)
         card_id = work.operation.changed_card(outcome)
         if outcome.finding is Finding.SUCCEEDED and card_id is not None:
             await card_sync.owe_reading(tx, request.program, card_id, request.id)
         core.crash_point("execution.finishing")
+
+
+async def _among_others(tx: Tx, core: Core, work: _Work, outcome: Outcome) -> Outcome:
+    """A success beside other requests on the same setting: an older one may undo it, a newer one decides."""
+    if outcome.finding is not Finding.SUCCEEDED:
+        return outcome
+    if work.operation.handling.is_urgent:
+        older = {other.id: other for other in work.older}
+        older |= {other.id: other for other in await newest_wins.without_outcome(tx, core, work.request)}
+        if older:
+            return urgency.for_now(outcome, work.request.kind, older.values())
+    newer = await newest_wins.newer(tx, core, work.request)
+    if newer is None or newer.body_mac == work.request.body_mac:
+        return outcome
+    return replace(outcome, text=f"{outcome.text} {newest_wins.that_it_decides(newer)}")
 
 
 def _with_answer(made: list[Attempt], work: _Work, answered: _Answered) -> list[Attempt]:

@@ -31,6 +31,7 @@ from bot.partner.errors import PartnerError, Unauthorized
 from bot.partner.ratelimit import Lane
 from bot.services import people
 from bot.services.core import Core
+from bot.services.execution import newest_wins
 from bot.services.operators import programs
 from bot.services.requests import (
     batch_approval,
@@ -63,9 +64,6 @@ class Later:
 
 
 Answer = Stop | Later | None
-
-# A newer request in one of these states has taken effect on the setting, or may yet.
-_COUNTS = (State.APPROVED, State.EXECUTING, State.UNRESOLVED, State.SUCCEEDED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,9 +117,9 @@ async def last_look(tx: Tx, core: Core, request: Request) -> Answer:
     lapsed = _lapsed(core, request, tx.now)
     if lapsed is not None:
         return lapsed
-    newer = await _superseded_by(tx, core, request)
+    newer = await newest_wins.newer(tx, core, request)
     if newer is None:
-        return await _others_on_target(tx, core, request)
+        return await _older_goes_first(tx, core, request) or await _others_on_target(tx, core, request)
     if request.state is State.APPROVED:
         text = f"{newer.id}, which was approved later, decides this now ({newer.summary}). Nothing was sent."
         return Stop(Event.CANCEL, text)
@@ -137,23 +135,13 @@ def _lapsed(core: Core, request: Request, now: datetime) -> Answer:
     return None if core.kinds[request.kind].handling.is_urgent else Later("The approval has lapsed.")
 
 
-async def _superseded_by(tx: Tx, core: Core, request: Request) -> Request | None:
-    """The newest request on the same setting that was approved later and has not come to nothing."""
-    kinds = core.kinds[request.kind].handling.superseded_by
-    if not kinds or request.approved_at is None:
+async def _older_goes_first(tx: Tx, core: Core, request: Request) -> Later | None:
+    """What can wait is not sent while an older call on the same setting could land after it."""
+    if request.state is not State.APPROVED or core.kinds[request.kind].handling.is_urgent:
         return None
-    others = await requests.find(tx, states=_COUNTS, subject=request.subject, kinds=kinds)
-    newer = [o for o in others if o.program == request.program and _is_newer(o, request)]
-    return max(newer, key=_decided, default=None)
-
-
-def _is_newer(other: Request, request: Request) -> bool:
-    return other.approved_at is not None and _decided(other) > _decided(request)
-
-
-def _decided(request: Request) -> tuple[datetime, datetime]:
-    """When it was approved, and of two approved at one moment, when it was asked for."""
-    return request.approved_at or request.created_at, request.created_at
+    older = await newest_wins.may_land(tx, core, request)
+    ids = ", ".join(sorted(other.id for other in older))
+    return Later(f"It waits for {ids}, which sets the same and may still be carried out.") if ids else None
 
 
 async def _others_on_target(tx: Tx, core: Core, request: Request) -> Answer:

@@ -262,6 +262,8 @@ def _line_text(picture: LineView) -> str:
         return _outcome(head, picture.text or request.outcome_text, request, picture.decisions)
     if picture.line == "not_yet":
         return _not_yet_line(picture)
+    if picture.line == "for_now":
+        return f"*{states.NOT_YET_ICON}* {b.esc(b.cut(picture.text, 2000))}"
     urgent = urgency.urgency_of(request.kind)
     if picture.line == "reminder_unresolved" and urgent:
         return f"{states.NOT_YET_ICON} *{urgent.not_yet}.* {b.esc(urgent.perhaps)} {b.esc(urgent.advice)}"
@@ -289,7 +291,7 @@ def _said(picture: LineView) -> str:
     """The words of a person that belong to the line: a rejection's reason, a resolution's evidence."""
     if picture.line == "rejected":
         return next((d.reason for d in picture.decisions if d.kind is DecisionKind.REJECT), picture.text)
-    if picture.line in _OUTCOMES or picture.line == "not_yet":
+    if picture.line in _OUTCOMES or picture.line in ("not_yet", "for_now"):
         return ""
     return picture.text
 

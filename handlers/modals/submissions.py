@@ -48,11 +48,12 @@ def _program(turn: Turn, chosen: str) -> str | None:
 
 async def _show_preview(turn: Turn, draft_id: str, meta: ids.Meta) -> None:
     found = await drafts.preview(turn.core, draft_id)
-    view = forms.preview(_shown(found), channel=meta.get("channel", ""))
+    view = forms.preview(shown(found), channel=meta.get("channel", ""))
     await turn.client.views_update(view_id=turn.view["id"], view=view)
 
 
-def _shown(found: Preview) -> forms.Shown:
+def shown(found: Preview) -> forms.Shown:
+    """What the preview modal says of it."""
     return forms.Shown(
         draft_id=found.draft.id,
         operation=found.operation,
@@ -64,6 +65,7 @@ def _shown(found: Preview) -> forms.Shown:
         run_now=found.draft.run_now,
         program=found.draft.program,
         live=found.live,
+        paused=found.paused,
     )
 
 

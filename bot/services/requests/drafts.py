@@ -17,9 +17,17 @@ from bot.domain.cards import CardEntry, NamedBy
 from bot.domain.errors import InvalidFields, NotFound
 from bot.domain.limits import never_fits, require_possible
 from bot.domain.money import format_usd
-from bot.domain.people import approved_while_paused
 from bot.domain.requests import OPEN, Request, State, who_may_be_second
-from bot.operations import Concern, Facts, Line, Operation, read_reason, refuse_card_number, stored_facts
+from bot.operations import (
+    Concern,
+    Facts,
+    Line,
+    Operation,
+    read_reason,
+    refuse_card_number,
+    stored_facts,
+    urgency,
+)
 from bot.operations.value_types import PARTNER_REF, USD, CardId
 from bot.services import people
 from bot.services.audit import audited_refusal
@@ -45,6 +53,7 @@ class Preview:
     approvals_needed: int
     approvers: frozenset[str]
     live: bool
+    paused: str  # why nothing is sent to its program now, in a sentence
 
 
 def operation_of(core: Core, draft: Draft) -> Operation:
@@ -201,7 +210,7 @@ async def preview(core: Core, draft_id: str) -> Preview:
         operation=operation,
         lines=tuple(lines),
         concerns=(
-            *((Concern(approved_while_paused(paused)),) if paused else ()),
+            *((Concern(urgency.while_paused(draft.kind, paused)),) if paused else ()),
             *over,
             *operation.concerns(facts),
             *house_concerns(operation, facts),
@@ -209,6 +218,7 @@ async def preview(core: Core, draft_id: str) -> Preview:
         approvals_needed=core.policy.of(draft.kind).approvals_needed(operation.exposure_usd()),
         approvers=who_may_be_second(draft.owner, standing),
         live=core.live.get(draft.program, True),
+        paused=paused,
     )
 
 

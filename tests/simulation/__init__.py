@@ -18,5 +18,7 @@ seed, so that what was found once can be seen again:
     shrink          the fewest steps of a plan that still break a promise
     story           a run in sentences
     planted_bugs    faults put into the bot on purpose, to see that each is found
+    planted_violations
+                    each promise broken by hand, to see that its check sees it
     soak            what was proved so far, cumulated in a file
 """

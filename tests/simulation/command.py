@@ -10,7 +10,7 @@ from collections import Counter
 from contextlib import ExitStack
 from pathlib import Path
 
-from tests.simulation import known, planted_bugs, schedule, shrink, soak, story
+from tests.simulation import known, planted_bugs, planted_violations, schedule, shrink, soak, story
 from tests.simulation import plan as plans
 from tests.simulation.world import folder_in_memory, quiet
 
@@ -23,6 +23,8 @@ def main(words: list[str]) -> int:
     quiet()
     folder = folder_in_memory()
     try:
+        if asked.violations:
+            return _violations(folder)
         if asked.curve:
             return _curve(asked, folder)
         with ExitStack() as stack:
@@ -31,6 +33,13 @@ def main(words: list[str]) -> int:
             return _one(asked, folder) if asked.seed is not None else _many(asked, folder)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def _violations(folder: Path) -> int:
+    seen = planted_violations.found(folder)
+    for rule, was_seen in seen.items():
+        print(f"{rule}: {'seen' if was_seen else 'NOT seen'}")
+    return 0 if all(seen.values()) else 1
 
 
 def _parsed(words: list[str]) -> argparse.Namespace:
@@ -48,6 +57,9 @@ def _parsed(words: list[str]) -> argparse.Namespace:
     parser.add_argument("--soak", type=int, metavar="SCHEDULES", help="go on where the last soak ended")
     parser.add_argument("--proved", action="store_true", help="print what was proved so far, and end")
     parser.add_argument("--plant", choices=sorted(planted_bugs.BUGS), help="with this bug in the bot")
+    parser.add_argument(
+        "--violations", action="store_true", help="break each promise by hand, and see that its check sees it"
+    )
     parser.add_argument("--curve", action="store_true", help="plant each bug, and see how soon it is found")
     parser.add_argument(
         "--most", type=int, default=MOST_FOR_A_BUG, help="schedules for each bug of the curve"

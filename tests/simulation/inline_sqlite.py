@@ -56,6 +56,7 @@ class Storage:
         self.interrupts = interrupts
         self.after_commit = after_commit
         self.full = False  # the disk: every COMMIT of a writer fails
+        self.refusal = ""  # what the database says to every BEGIN
         self.engines: list[InlineEngine] = []
 
     def open(self, database: Database) -> tuple[Any, Any]:
@@ -69,6 +70,11 @@ class Storage:
         """The process is gone: its connections close, and what was not committed is undone."""
         for engine in self.engines:
             engine.break_off()
+
+    def require_database(self) -> None:
+        """Raises what the database says while it takes nothing."""
+        if self.refusal:
+            raise OperationalError("BEGIN", {}, sqlite3.OperationalError(f"simulated: {self.refusal}"))
 
     async def maybe_others(self) -> None:
         """A place at which the seed may let other tasks run."""
@@ -99,6 +105,7 @@ class InlineEngine:
     async def begin(self) -> AsyncIterator[InlineConnection]:
         storage, connection = self._storage, self._take()
         try:
+            storage.require_database()
             await storage.maybe_others()
             transaction = await self._begun(connection)
             try:

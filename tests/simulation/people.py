@@ -8,16 +8,22 @@ meet each other where the seed lets them.
 from __future__ import annotations
 
 import asyncio
+import json
 import random
+import re
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
+from bot.domain.card_details import Manner
 from bot.domain.errors import CountersignError
 from bot.domain.requests.batch_csv import Unreadable
 from bot.partner.errors import PartnerError
+from bot.partner.secret import Secret
 from bot.services import people as known_people
 from bot.services import requests as request_services
+from bot.services.cards import details_link
 from bot.services.core import Core
+from bot.services.execution import card_details_access
 from bot.services.operators import pausing
 from bot.services.requests import approvals, batch_reading, batch_submission, drafts
 from sandbox.slack import interactions
@@ -26,7 +32,7 @@ from sandbox.slack.interactions import modals
 from sandbox.slack.state import View
 from storage.requests import requests as request_rows
 from tests.simulation.network import CutOff
-from tests.simulation.world import ALICE, APPROVALS, BOB, CAROL, OPS, World
+from tests.simulation.world import ALICE, APPROVALS, BOB, CAROL, DETAILS_URL, OPS, World
 
 Json = dict[str, Any]
 # What a person who uses a program must be ready for; anything else is our fault and noted as such.
@@ -59,6 +65,7 @@ class People:
         self._world = world
         self._slack = world.slack
         self.broken: Callable[[str, str], None] = lambda _rule, _text: None
+        self.shown: list[tuple[float, str]] = []  # links that showed card details, and when
 
     # Acts
 
@@ -73,12 +80,22 @@ class People:
         named: str = "",
     ) -> None:
         """Fill a form, read the preview, submit. `named`: how the card is called there."""
-        shown = ", ".join(f"{name} {value}" for name, value in texts.items())
-        self._world.say(f"{_name(who)} requests {kind}{' now' if now else ''} ({shown})")
+        if self._world.explaining:
+            self._world.say(
+                f"{_name(who)} requests {self._in_words(kind, texts)}{', at once' if now else ''}."
+            )
         if in_slack and kind in COMMANDS and not now:
             self._in_slack(self._ask_in_slack(who, kind, texts))
         else:
             self._directly(lambda core: self._checked(_ask(core, who, kind, texts, now=now), named, "card"))
+
+    def _in_words(self, kind: str, texts: Mapping[str, str]) -> str:
+        """A form as somebody would say it, with the card by its holder."""
+        rest = dict(texts)
+        card = self._world.partner.store.one("SELECT * FROM cards WHERE id = ?", rest.pop("card", ""))
+        about = f" of {card['card_holder_name'].title()} ••{card['last4']}" if card is not None else ""
+        shown = ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in rest.items())
+        return f"{kind.replace('_', ' ')}{about}" + (f": {shown}" if shown else "")
 
     def ask_for_many(self, who: str, text: str, *, named: str = "") -> None:
         """A list of top-ups. `named`: the reference of its one card."""
@@ -114,7 +131,8 @@ class People:
         self, who: str, action: str, request_id: str, *, verdict: str = "", in_slack: bool = False
     ) -> None:
         """Approve, reject, cancel, confirm or resolve a request."""
-        self._world.say(f"{_name(who)} clicks {action} {verdict} on {request_id}")
+        words = f"{action} ({verdict})" if verdict else action
+        self._world.say(f"{_name(who)} clicks {words} on {request_id}.")
         if in_slack and action in ("approve", "reject", "cancel"):
             self._in_slack(self._decide_in_slack(who, action, request_id))
         else:
@@ -143,6 +161,38 @@ class People:
             self._in_slack(modals.open_home(self._slack, who, "home"))
         else:
             self._in_slack(interactions.command(self._slack, who, OPS, command))
+
+    def links(self) -> list[str]:
+        """Every link to card details that Slack has shown to somebody."""
+        found = (
+            link
+            for messages in self._slack.store.messages.values()
+            for message in messages
+            for link in re.findall(
+                re.escape(DETAILS_URL) + r"[^\s\"|>\\]*", json.dumps(message.get("blocks") or [])
+            )
+        )
+        return list(dict.fromkeys(found))
+
+    def open_link(self, link: str, *, as_text: bool) -> None:
+        """Use a link to card details. What was shown by it goes to `shown`."""
+        token = link.rpartition("#")[2]
+        self._world.say(f"somebody opens the link …{token[-4:]}")
+        manner = Manner.TEXT if as_text else Manner.FRAME
+
+        async def open_it(core: Core) -> None:
+            try:
+                await card_details_access.open_link(core, Secret(token), manner)
+            except card_details_access.NotShown as refusal:
+                self._world.say(f"  nothing is shown: {refusal}")
+                return
+            self.shown.append((self._world.loop.time(), link))
+
+        self._directly(open_it)
+
+    def ask_for_another_link(self, who: str, request_id: str) -> None:
+        self._world.say(f"{_name(who)} asks for another link of {request_id}")
+        self._directly(lambda core: details_link.another_link(core, request_id, who))
 
     def close_windows(self) -> None:
         self._slack.views.reset()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import random
 from datetime import datetime
 
-from sandbox.partner.accounts import api_keys
 from storage import audit
 from tests.simulation.people import PEOPLE_WHO_DECIDE
 from tests.simulation.schedule.operators import OperatorSteps
@@ -37,8 +36,8 @@ class Calm(OperatorSteps):
         world.set_clocks(0.0)
         world.die_at = None
         world.inside(self._everybody_is_back)
-        keep = [s for s in api_keys.SCOPES if s not in self.plan.scopes_missing]
-        world.partner.store.run("UPDATE api_keys SET scopes = ?", " ".join(keep))
+        world.partner.store.run("UPDATE api_keys SET scopes = ?", " ".join(self.scopes()))
+        world.relay.answers.clear()
         for process in world.processes:
             if not process.ready:
                 world.kill_bot(process)

@@ -13,7 +13,7 @@ from tests.simulation.invariants import Violation
 from tests.simulation.loop import Stuck
 from tests.simulation.plan import Plan, Step
 from tests.simulation.schedule.calm import Calm
-from tests.simulation.schedule.machine import MachineSteps
+from tests.simulation.schedule.installation import InstallationSteps
 from tests.simulation.schedule.requests import RequestSteps
 from tests.simulation.schedule.surroundings import SurroundingSteps
 from tests.simulation.world import World
@@ -39,7 +39,7 @@ class Result:
 def run(plan: Plan, folder: Path, *, tell: Callable[[float, str], None] | None = None) -> Result:
     """Carry out a plan in a world of its own; the first broken promise ends it."""
     gc.disable()  # what a run leaves is thrown away after it, at once
-    world = World(plan.seed, folder, replicas=plan.replicas, tell=tell)
+    world = World(plan.seed, folder, replicas=plan.replicas, jobs=plan.jobs, relays=plan.relays, tell=tell)
     try:
         return Schedule(plan, world).run()
     finally:
@@ -48,7 +48,7 @@ def run(plan: Plan, folder: Path, *, tell: Callable[[float, str], None] | None =
             gc.collect()
 
 
-class Schedule(RequestSteps, SurroundingSteps, MachineSteps, Calm):
+class Schedule(RequestSteps, SurroundingSteps, InstallationSteps, Calm):
     """One plan in one world, from its first step to the last check."""
 
     def run(self) -> Result:

@@ -16,6 +16,7 @@ from slack_sdk.webhook import WebhookResponse
 from slack_sdk.webhook.async_client import AsyncWebhookClient
 
 from bot import app
+from bot.services.events import relay
 from bot.services.messages import delivery
 from bot.services.operators import Leader
 from bot.startup import Start
@@ -109,6 +110,7 @@ async def _is_current(url: str) -> None: ...
 
 delivery.IDLE_S = 2.0  # the bell wakes it; each idle round costs the simulation two readings
 home.ROUND_S = 10.0
+relay.IDLE_S = 10.0
 # The file is a copy of one that was just migrated.
 stores.require_current = _is_current  # type: ignore[attr-defined]
 deliveries.time = _SimulatedTime  # type: ignore[attr-defined, assignment]

@@ -271,6 +271,12 @@ def _at_the_end(check: str, change: Plant, *, rows: bool = False) -> Plant:
     return plant
 
 
+def _of_another_kind(stage: Schedule) -> None:
+    """A quote that is called given, of which no call is known."""
+    stage.world.write("UPDATE request SET kind = 'deposit_quote' WHERE kind = 'card_limits'")
+    stage.watch.sent.clear()
+
+
 def _said_otherwise(stage: Schedule) -> None:
     row = _top_up(stage)
     for person in (BOB, CAROL):
@@ -359,6 +365,7 @@ PLANTED: Mapping[str, Plant] = {
     "a doubt is a doubt": _a_doubt_of_nobody,
     "I-6 ends": _at_the_end("truth", _change(state="approved"), rows=True),
     "I-7 true": _at_the_end("truth", _change(state="failed"), rows=True),
+    "own effect": _at_the_end("truth", _of_another_kind, rows=True),
     "I-23 settles": _at_the_end("truth", _change(state="unresolved"), rows=True),
     "two people decided": _at_the_end("truth", _said_otherwise, rows=True),
     "an answer is kept": _at_the_end("truth", _an_answer_not_kept, rows=True),

@@ -25,6 +25,8 @@ class Moves:
             self.known.paused_at = None
         elif self.known.paused_at is None:
             self.known.paused_at = now
+            if not self.known.world.rows("SELECT 1 FROM alert WHERE kind = 'paused' AND state <> 'resolved'"):
+                self.known.broken("I-8 at once", "sending was paused without an alert")
         for row in self.known.world.rows("SELECT id, state, version, lease_owner FROM request"):
             seen = self.known.seen.get(row["id"])
             if seen is None:

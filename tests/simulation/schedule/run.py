@@ -67,7 +67,7 @@ class Schedule(RequestSteps, SurroundingSteps, InstallationSteps, Calm):
                 self.calm()
         except Stuck as stuck:
             self.watch.broken("no loop spins", str(stuck)[:160])
-        for line in world.unforeseen():
+        for line in world.unforeseen({step.what for step in self.plan.steps} | set(self.plan.settings or ())):
             self.watch.broken("no unforeseen error", line)
         states: dict[str, int] = {}
         for row in world.rows("SELECT kind, state FROM request"):

@@ -39,8 +39,9 @@ SELDOM = (
 # Calls that a story is not about, unless something goes wrong with them.
 _QUIET = ("GET ", "users.info", "usergroups.list", "conversations.", "chat.getPermalink", "views.publish")
 # What errors say that were brought about on purpose.
+_DISK_FULL = "disk is full"
 FORESEEN = (
-    "disk is full",
+    _DISK_FULL,
     "LookupFailed",
     "PartnerError",
     "Killed",
@@ -53,6 +54,8 @@ FORESEEN = (
     "database is locked",
     "NotDelivered",
 )
+# Steps that make no trouble.
+_HARMLESS = frozenset({"ask", "ask many", "ask by name", "decide", "look", "click twice"})
 
 
 class World:
@@ -209,9 +212,13 @@ class World:
         outages = [t for t in self.network.troubles if t.side == SLACK and not t.what and t.ends is not None]
         return min((t.began for t in outages if (t.ends or 0) > now), default=None)
 
-    def unforeseen(self) -> list[str]:
-        """Errors that nobody foresaw: what was logged as such or met a person, but for a disk that is full."""
-        return [line for line in self.errors if not any(word in line for word in FORESEEN)]
+    def unforeseen(self, steps: set[str]) -> list[str]:
+        """Errors that nobody foresaw: what was logged as such or met a person. `steps` are those of the plan: where
+        none of them makes trouble nothing is foreseen, and a full disk only where one fills it."""
+        if steps <= _HARMLESS:
+            return self.errors
+        words = [word for word in FORESEEN if word != _DISK_FULL or "disk full" in steps]
+        return [line for line in self.errors if not any(word in line for word in words)]
 
     def committed(self, process: Process) -> None:
         self.commits += 1

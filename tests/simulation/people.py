@@ -99,7 +99,7 @@ class People:
 
     def ask_for_many(self, who: str, text: str, *, named: str = "") -> None:
         """A list of top-ups. `named`: the reference of its one card."""
-        self._world.say(f"{_name(who)} requests a batch: {text.splitlines()[1:]}")
+        self._world.say(f"{_name(who)} requests a batch of {len(text.splitlines()) - 1} top-ups.")
         self._directly(lambda core: self._checked(_ask_for_many(core, who, text), named, "partner_ref"))
 
     async def _checked(self, asked: Awaitable[Any], named: str, field: str) -> None:
@@ -139,11 +139,11 @@ class People:
             self._directly(lambda core: _decide(core, who, action, request_id, verdict))
 
     def pause(self, who: str) -> None:
-        self._world.say(f"{_name(who)} pauses sending")
+        self._world.say(f"{_name(who)} pauses sending.")
         self._directly(lambda core: pausing.pause(core, who, ["main"], "to look at it"))
 
     def resume(self, *whom: str) -> None:
-        self._world.say(f"{' and '.join(map(_name, whom))} resume sending")
+        self._world.say(f"{' and '.join(map(_name, whom))} resume sending.")
 
         async def both(core: Core) -> None:
             for one in whom:
@@ -156,7 +156,7 @@ class People:
 
     def look(self, who: str, command: str) -> None:
         """A look-up command, or the Home tab."""
-        self._world.say(f"{_name(who)} looks: {command}")
+        self._world.say(f"{_name(who)} looks at {command}.")
         if command == "home":
             self._in_slack(modals.open_home(self._slack, who, "home"))
         else:
@@ -177,21 +177,21 @@ class People:
     def open_link(self, link: str, *, as_text: bool) -> None:
         """Use a link to card details. What was shown by it goes to `shown`."""
         token = link.rpartition("#")[2]
-        self._world.say(f"somebody opens the link …{token[-4:]}")
+        self._world.say(f"somebody opens the link …{token[-4:]}.")
         manner = Manner.TEXT if as_text else Manner.FRAME
 
         async def open_it(core: Core) -> None:
             try:
                 await card_details_access.open_link(core, Secret(token), manner)
             except card_details_access.NotShown as refusal:
-                self._world.say(f"  nothing is shown: {refusal}")
+                self._world.say(f"Nothing is shown: {refusal}")
                 return
             self.shown.append((self._world.loop.time(), link))
 
         self._directly(open_it)
 
     def ask_for_another_link(self, who: str, request_id: str) -> None:
-        self._world.say(f"{_name(who)} asks for another link of {request_id}")
+        self._world.say(f"{_name(who)} asks for another link of {request_id}.")
         self._directly(lambda core: details_link.another_link(core, request_id, who))
 
     def close_windows(self) -> None:
@@ -202,7 +202,7 @@ class People:
     def _directly(self, act: Callable[[Core], Awaitable[Any]]) -> None:
         bot = self._world.bot
         if bot is None or bot.running is None:
-            self._world.say("…but Countersign does not answer")
+            self._world.say("Countersign does not answer.")
             return
         core = bot.core
 
@@ -210,7 +210,7 @@ class People:
             try:
                 await act(core)
             except REFUSED as refusal:
-                self._world.say(f"  refused: {type(refusal).__name__}: {str(refusal)[:160]}")
+                self._world.say(f"They are refused: {str(refusal)[:160]}")
             except Exception as error:  # noqa: BLE001 - whatever a person meets that is no refusal
                 self._world.note_error("a person's act", error)
 
@@ -223,7 +223,7 @@ class People:
             try:
                 await act
             except (GaveUp, BadAct, SlackError, CutOff, KeyError, IndexError) as reason:
-                self._world.say(f"  gave up: {type(reason).__name__}: {str(reason)[:120]}")
+                self._world.say(f"They give up: {str(reason)[:120] or 'nothing came'}.")
 
         self._world.loop.spawn(self._world.world, try_it())
 
@@ -231,7 +231,7 @@ class People:
         self._slack.views.stacks.pop(who, None)
         outcome = await interactions.command(self._slack, who, OPS, COMMANDS[kind])
         if not outcome["acked"]:
-            raise GaveUp(str(outcome))
+            raise GaveUp(f"Countersign does not answer ({outcome['reason']})")
         form = await self._window(who, "draft:form")
         values = {name: {"value": value} for name, value in {**texts, "reason": "because of it"}.items()}
         outcome = await modals.submit(self._slack, who, form.id, values)
@@ -271,7 +271,7 @@ class People:
             if stack and stack[-1].body.get("submit") and callback_id in ("", stack[-1].body["callback_id"]):
                 return stack[-1]
             await asyncio.sleep(0.05)
-        raise GaveUp(f"no window {callback_id}")
+        raise GaveUp("the window does not come")
 
 
 async def _ask(core: Core, who: str, kind: str, texts: Mapping[str, str], *, now: bool) -> Any:

@@ -6,8 +6,11 @@ from typing import Any
 
 from bot.domain.requests import TRANSITIONS, State
 from tests.simulation.invariants.approvals import Approvals
-from tests.simulation.invariants.record import Record, Seen
+from tests.simulation.invariants.record import AT_ONCE_S, Record, Seen, seconds
+from tests.simulation.loop import OWNER
 from tests.simulation.world import Process
+
+_WATCHED = "SELECT id, state, version, fence, lease_owner, lease_until FROM request"
 
 
 class Moves:
@@ -27,24 +30,39 @@ class Moves:
             self.known.paused_at = now
             if not self.known.world.rows("SELECT 1 FROM alert WHERE kind = 'paused' AND state <> 'resolved'"):
                 self.known.broken("I-8 at once", "sending was paused without an alert")
-        for row in self.known.world.rows("SELECT id, state, version, lease_owner FROM request"):
+        for row in self.known.world.rows(_WATCHED):
             seen = self.known.seen.get(row["id"])
             if seen is None:
-                self.known.seen[row["id"]] = Seen(row["state"], row["version"], row["lease_owner"])
+                self.known.seen[row["id"]] = Seen(row["state"], row["version"])
                 self.approvals.asked(row["id"], process.installation.policy)
                 if row["state"] not in ("pending", "approved"):
                     self.known.broken("I-5 moves", f"{row['id']} begins as {row['state']}")
                 continue
             if (seen.state, seen.version) == (row["state"], row["version"]):
-                seen.owner = row["lease_owner"]
+                seen.lease_until = row["lease_until"]  # renewed
                 continue
+            self._by_the_holder(row, seen)
             if row["version"] < seen.version:
                 self.known.broken(
                     "I-5 version", f"{row['id']} went back from {seen.version} to {row['version']}"
                 )
             if row["state"] != seen.state:
                 self._moved(row, seen, process)
-            seen.state, seen.version, seen.owner = row["state"], row["version"], row["lease_owner"]
+            seen.state, seen.version = row["state"], row["version"]
+            seen.fence, seen.holder, seen.lease_until = row["fence"], row["lease_owner"], row["lease_until"]
+
+    def _by_the_holder(self, row: Any, seen: Seen) -> None:
+        """I-18: while a lease lasts nobody else claims the request, or says how its call ended."""
+        world = self.known.world
+        if seen.state != State.EXECUTING or not seen.lease_until or not world.clocks_never_wrong:
+            return
+        writer = world.owner_of(OWNER.get())
+        lasts = seconds(seen.lease_until) > world.loop.time() + AT_ONCE_S
+        changes = row["fence"] != seen.fence or row["state"] != seen.state
+        if lasts and changes and writer not in (None, seen.holder):
+            self.known.broken(
+                "I-18 lease", f"{row['id']} became {row['state']} by {writer}, while {seen.holder} held it"
+            )
 
     def _moved(self, row: Any, seen: Seen, process: Process) -> None:
         self.known.world.say(f"{row['id']} was {seen.state}, and is {row['state']} now.")
@@ -59,14 +77,6 @@ class Moves:
             self.approvals.approved(row["id"], process.installation.policy)
         if row["state"] == "unresolved":
             self._reported(row["id"])
-        if (
-            seen.state == "executing"
-            and None not in (seen.owner, process.name)
-            and seen.owner != process.name
-        ):
-            self.known.broken(
-                "I-18 leases", f"{row['id']} became {row['state']} by {process.owner}; another had claimed it"
-            )
         if row["state"] == "cancelled":
             self.cancelled(row["id"])
 

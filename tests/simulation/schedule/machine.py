@@ -20,7 +20,7 @@ class MachineSteps(Stage):
         self.drive(3.0, most=after)
         bot = self.world.bot
         if bot is not None:
-            self.world.say(f"{bot.owner.name} stands still for {seconds:.0f} s")
+            self.world.say(f"{bot.owner.name} stands still for {seconds:.0f} s.")
             self.watch.stood_still.add(bot.owner.name)
             bot.owner.stands_still_until = self.world.loop.time() + seconds
             self.drive(seconds, leap_s=seconds / 6)
@@ -45,7 +45,7 @@ class MachineSteps(Stage):
 
     def end(self, process: Process) -> None:
         """As SIGTERM, and SIGKILL where it has not ended by itself in time."""
-        self.world.say(f"{process.owner.name} is asked to end")
+        self.world.say(f"{process.owner.name} is asked to end.")
         self.watch.ending[process.owner.name] = self.world.loop.time()
         process.ask_to_end()
         self.drive(15.0)

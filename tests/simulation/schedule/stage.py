@@ -66,7 +66,7 @@ class Stage:
         try:
             self.world.tell_partner(call, body)
         except AssertionError as refused:
-            self.world.say(f"  (the API's side refused: {str(refused)[:100]})")
+            self.world.say(f"The API's side refuses that: {str(refused)[:100]}.")
 
     def cards(self) -> list[str]:
         return [

@@ -46,7 +46,7 @@ class SurroundingSteps(Stage):
         )
         if rows:
             row = rows[pick % len(rows)]
-            self.world.say(f"support settles {row['kind']} {row['key'][-6:]} as {verdict}")
+            self.world.say(f"support settles {row['kind']} {row['key'][-6:]} as {verdict}.")
             self.try_partner(f"{row['kind']}s/{row['key']}/resolve", {"as": verdict})
 
     def do_money(self, rng: random.Random, kind: str, card: int, amount: int) -> None:

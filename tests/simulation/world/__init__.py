@@ -9,7 +9,7 @@ stand_ins    in place of what reads the machine's clock, threads or files
 world        all of it together
 """
 
-from tests.simulation.world.furniture import folder_in_memory
+from tests.simulation.world.furniture import folder_in_memory, memory
 from tests.simulation.world.installation import (
     DETAILS_URL,
     MASTERS,
@@ -45,5 +45,6 @@ __all__ = [
     "Process",
     "World",
     "folder_in_memory",
+    "memory",
     "quiet",
 ]

@@ -111,7 +111,14 @@ class World:
 
     def say(self, text: str) -> None:
         if self._tell is not None:
-            self._tell(self.loop.time(), text)
+            self._tell(self.loop.time(), self._with_names(text))
+
+    def _with_names(self, text: str) -> str:
+        """Cards by their holders and last digits instead of their ids."""
+        for card in self.partner.store.all("SELECT id, card_holder_name, last4 FROM cards"):
+            if card["id"] in text:
+                text = text.replace(card["id"], f"{card['card_holder_name'].title()} ••{card['last4']}")
+        return text
 
     @property
     def explaining(self) -> bool:
@@ -150,8 +157,13 @@ class World:
     def start_bot(self) -> Process:
         process = Process(self, len(self.processes) + 1)
         self.processes.append(process)
-        self.say(f"{process.owner.name} starts")
+        self.say(f"{process.owner.name} starts.")
         return process
+
+    def owner_of(self, who: Owner | None) -> str | None:
+        """A process as the leases in the database name it; None for anybody else."""
+        known = (p.core.owner for p in self.processes if p.owner is who and p.running is not None)
+        return next(known, None)
 
     def start_bots(self) -> None:
         """As many as there should be."""
@@ -162,7 +174,7 @@ class World:
         """All that are alive, or this one."""
         for process in self.processes:
             if process.owner.alive and which in (None, process):
-                self.say(f"{process.owner.name} is killed")
+                self.say(f"{process.owner.name} is killed.")
                 process.kill()
 
     def crash_point(self, name: str) -> None:
@@ -177,7 +189,7 @@ class World:
         owner = OWNER.get()
         for process in self.processes:
             if process.owner is owner:
-                self.say(f"{process.owner.name} dies at {name}")
+                self.say(f"{process.owner.name} dies at the point {name}.")
                 process.kill()
         raise Killed
 

@@ -215,8 +215,9 @@ def _without_an_entry(stage: Schedule) -> None:
 def _by_another_process(stage: Schedule) -> None:
     process = stage.world.processes[0]
     seen = stage.watch.seen[_top_up(stage)["id"]]
-    seen.state, seen.version, seen.owner = "executing", seen.version - 1, f"not {process.name}"
-    _committed(stage)
+    seen.state, seen.version, seen.holder = "executing", seen.version - 1, f"not {process.name}"
+    seen.lease_until = "2026-03-02T23:00:00+00:00"
+    process.owner.context.copy().run(_committed, stage)
 
 
 def _a_doubt_in_silence(stage: Schedule) -> None:
@@ -353,7 +354,7 @@ PLANTED: Mapping[str, Plant] = {
     "I-5 moves": _was(state="rejected", version=1),
     "I-5 version": _was(version=999),
     "I-17 entries": _without_an_entry,
-    "I-18 leases": _by_another_process,
+    "I-18 lease": _by_another_process,
     "I-8 at once": _a_doubt_in_silence,
     "I-3 needed": _needs_too_few,
     "I-3 approvals": _approved(_no_decisions),

@@ -265,7 +265,8 @@ async def _settle_by_hand(
 ) -> Request:
     """End it where two people agree now. `before` is what the same person said until now."""
     said = newest_words(tx.vault, request, await decisions.of(tx, request.id)).values()
-    people_of_it = {d.actor for d in said if d.verdict == decision.verdict}
+    agreeing = [d for d in said if d.verdict == decision.verdict]
+    people_of_it = {d.actor for d in agreeing}
     word = {"verdict": decision.verdict, "mac": decision.mac}
     if not two_agree(people_of_it, asked_by=request.requester, standing=standing):
         if before is not None and before.verdict == decision.verdict:
@@ -282,7 +283,7 @@ async def _settle_by_hand(
         return request
     event = Event.SUCCEED if decision.verdict == "succeeded" else Event.FAIL
     happened = "it happened" if event is Event.SUCCEED else "nothing moved, or it came back"
-    names = " and ".join(f"<@{p}>" for p in sorted(people_of_it))
+    names = " and ".join(d.actor_name for d in sorted(agreeing, key=lambda d: d.actor))
     moved = await requests.move(
         tx,
         request,

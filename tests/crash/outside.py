@@ -31,7 +31,7 @@ MASTER = "lyRuFlrH8Ycz2eWVpYVS0eFBW1vKlmFXZBQuQ0ZkHbg="
 # Higher than any wish, so that limits are not what is tested here.
 PLENTY = 1_000_000
 # One leap: under a third of the lease, so that a bot that is alive keeps it.
-LEAP_S, LEASE_S = 8.0, 30.0
+LEAP_S, LEASE_S, LEAP_EVERY_S = 8.0, 30.0, 0.02
 # Enough that no two requests meet on one card while an outcome is in doubt.
 CARDS = 40
 CONFIG = """
@@ -82,7 +82,9 @@ class Outside:
 
     def cards(self) -> list[Json]:
         """The cards made for the crew: id and true status."""
-        rows = self.partner.world.store.all("SELECT id, status FROM cards WHERE partner_ref LIKE 'crew-%'")
+        rows = self.partner.world.store.all(
+            "SELECT id, status FROM cards WHERE partner_ref LIKE 'crew-%' ORDER BY seq"
+        )
         return [dict(row) for row in rows]
 
     def rows(self, sql: str, *values: Any) -> list[sqlite3.Row]:
@@ -107,7 +109,7 @@ class Outside:
         self.tell_partner("clock", {"advance_seconds": seconds})
         self.leaps.add(seconds)
 
-    async def let_time_fly(self, *, pause_s: float = 0.02) -> None:
+    async def let_time_fly(self, *, pause_s: float = LEAP_EVERY_S) -> None:
         """Leap again and again, but never while somebody waits for a window. Until cancelled."""
         while True:
             async with self.hands:

@@ -315,10 +315,19 @@ async def expiring(tx: Tx) -> list[Request]:
 
 
 async def failed_in_doubt(tx: Tx, *, since: datetime) -> list[Request]:
-    """Given up as failed since then although an attempt's outcome was never known: it may land late."""
+    """Failed, and it may have landed late: given up since then although an attempt's outcome was never known, or
+    due for another look (`look_again`)."""
     row = t.request.c
-    doubtful = (row.state == State.FAILED, row.outcome_unknown.is_(True), row.finished_at >= since)
-    return await _all(tx, *doubtful, order=(row.finished_at, row.id), limit=500)
+    doubtful = (row.outcome_unknown.is_(True)) & (row.finished_at >= since)
+    failed = (row.state == State.FAILED, or_(doubtful, row.due_at.is_not(None)))
+    return await _all(tx, *failed, order=(row.finished_at, row.id), limit=500)
+
+
+async def look_again(tx: Tx, ids: Collection[str]) -> None:
+    """Those of them that were called failed are due for another look, however long ago that was."""
+    row = t.request.c
+    failed = (row.id.in_(list(ids)), row.state == State.FAILED)
+    await tx.run(update(t.request).where(*failed).values(due_at=tx.now))
 
 
 async def sent_of_kind(

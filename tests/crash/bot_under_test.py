@@ -29,7 +29,7 @@ from bot.services.events import Sender
 from bot.services.messages import delivery
 from bot.startup import Overrides
 from tests.crash.planted_bugs import BUGS
-from tests.crash.time_jumps import LeapingClock, Leaps
+from tests.crash.time_jumps import LeapingClock, LeapingTimers, Leaps
 
 # Time leaps here, so what looks at the clock every so often has to look more often.
 LOOK_EVERY_S = 0.05
@@ -81,9 +81,12 @@ async def run(order: dict[str, Any]) -> None:
     settings = Settings.from_env(order["env"])
     config = Config.load(settings.config_path)
 
+    clock = LeapingClock(Leaps(Path(order["leaps"])))
+
     async def start(stack: AsyncExitStack) -> None:
         overrides = Overrides(
-            clock=LeapingClock(Leaps(Path(order["leaps"]))),
+            clock=clock,
+            timers=partial(LeapingTimers, clock),
             crash_point=crash_at(order["point"], order["nth"]),
             lease_s=order["lease_s"],
             sender=partial(Redirected, order["relay"]) if order["relay"] else Sender,

@@ -16,6 +16,8 @@ from tests.crash.outside import APPROVALS, Json, Outside
 from tests.crash.process import ROOT
 
 SETTLED = ("succeeded", "failed", "unresolved")
+# What a card reads once a switch has succeeded.
+SWITCHES = {"card_freeze": "FROZEN", "card_unfreeze": "ACTIVE"}
 Rows = list[Any]
 
 
@@ -27,7 +29,9 @@ async def violations(world: Outside) -> list[str]:
     shown = [request for request in requests if request["parent_id"] is None]
     truth = world.truth()
     found = [
-        *_states(requests),
+        *_states(world, requests),
+        *_during_pauses(world),
+        *_switches(world, sent),
         *_debits(sent, _rows_of_the_bot(world, truth), truth),
         *_cards(sent, truth),
         *_submissions(sent, truth),
@@ -39,10 +43,69 @@ async def violations(world: Outside) -> list[str]:
     return [*found, audit] if audit else found
 
 
-def _states(requests: Rows) -> Iterator[str]:
+def _states(world: Outside, requests: Rows) -> Iterator[str]:
+    """What was approved has an outcome, or never left because somebody stopped it or wanted something else."""
+    pauses = _pauses(world)
     for request in requests:
-        if request["approved_at"] and request["state"] not in SETTLED:
+        if not request["approved_at"] or request["state"] in SETTLED:
+            continue
+        stopped = any(
+            since < request["valid_until"] and until > request["approved_at"] for since, until in pauses
+        )
+        met = any(r["subject"] == request["subject"] and r["id"] != request["id"] for r in requests)
+        may_end = {"cancelled": met, "expired": met or stopped}.get(request["state"], False)
+        if request["first_sent_at"] or not may_end:
             yield f"{request['id']} was approved and ends as {request['state']}: {request['outcome_text']}"
+
+
+def _pauses(world: Outside) -> list[tuple[str, str]]:
+    """When all sending was paused, and until when; the last one perhaps without an end."""
+    found: list[tuple[str, str]] = []
+    for row in world.rows(
+        "SELECT at, action FROM audit WHERE action IN ('program.write_paused', 'program.write_resumed')"
+        " ORDER BY seq"
+    ):
+        if row["action"] == "program.write_paused":
+            found.append((row["at"], "9999"))
+        else:
+            found[-1] = (found[-1][0], row["at"])
+    return found
+
+
+def _during_pauses(world: Outside) -> Iterator[str]:
+    """Times are those of the transactions, which come one after the other: what comes after a pause has seen it."""
+    calls = world.rows("SELECT request_id, purpose, sent_at FROM attempt WHERE purpose <> 'look'")
+    for since, until in _pauses(world):
+        for call in calls:
+            if since < call["sent_at"] < until:
+                yield f"{call['request_id']} was sent at {call['sent_at']}, paused since {since}"
+
+
+def _switches(world: Outside, requests: Rows) -> Iterator[str]:
+    """The newest word on a card wins: an older one is not sent after it, and the card is as the newest wants it."""
+    on_cards: dict[str, Rows] = {}
+    for request in requests:
+        if request["kind"] in SWITCHES and request["approved_at"]:
+            on_cards.setdefault(request["subject"], []).append(request)
+    status = {card["id"]: card["status"] for card in world.cards()}
+    for card_id, found in on_cards.items():
+        for request in found:
+            yield from _sent_too_late(world, request, found)
+        *_, newest = sorted(found, key=lambda r: (r["approved_at"], r["created_at"]))
+        if newest["state"] == "succeeded" and status[card_id] != SWITCHES[newest["kind"]]:
+            yield f"{newest['id']} succeeded, and its card is {status[card_id]}"
+
+
+def _sent_too_late(world: Outside, request: Any, on_card: Rows) -> Iterator[str]:
+    for call in world.rows(
+        "SELECT sent_at FROM attempt WHERE purpose <> 'look' AND request_id = ?", request["id"]
+    ):
+        for newer in on_card:
+            was_in_force = (
+                newer["state"] in ("succeeded", "unresolved") or newer["finished_at"] > call["sent_at"]
+            )
+            if request["approved_at"] < newer["approved_at"] < call["sent_at"] and was_in_force:
+                yield f"{request['id']} was sent after {newer['id']}, which is newer, was approved"
 
 
 def _rows_of_the_bot(world: Outside, truth: Json) -> Rows:
@@ -84,13 +147,27 @@ def _of_one(request: Any, amount_usd: Decimal, rows: Rows, keyed: dict[str, str]
 
 
 def _cards(requests: Rows, truth: Json) -> Iterator[str]:
+    """An order made the card of its own key, or none; and no card is the outcome of two."""
+    keyed = {one["key"]: one for one in truth["idempotency"] if one["kind"] == "create"}
     made = Counter(card["card_holder_name"] for card in truth["cards"])
+    wanted: Counter[str] = Counter()
+    claimed: Counter[str] = Counter()
     for request in requests:
-        if request["kind"] == "card_order":
-            count = made[json.loads(request["terms"])["card_holder_name"]]
-            allowed = {"succeeded": (1,), "unresolved": (0, 1)}.get(request["state"], (0,))
-            if count not in allowed:
-                yield f"{request['id']} is {request['state']} with {count} cards"
+        if request["kind"] != "card_order":
+            continue
+        name = json.loads(request["terms"])["card_holder_name"]
+        is_made = request["key"] in keyed and keyed[request["key"]]["state"] == "done"
+        wanted[name] += is_made
+        if request["state"] != "unresolved" and is_made != (request["state"] == "succeeded"):
+            yield f"{request['id']} is {request['state']}, and its card was made: {is_made}"
+        if request["state"] == "succeeded":
+            claimed[json.loads(request["outcome"])["card_id"]] += 1
+    for name, count in wanted.items():
+        if made[name] != count:
+            yield f"{made[name]} cards were made for {name}, and {count} orders made one"
+    for card_id, count in claimed.items():
+        if count > 1:
+            yield f"{card_id} is the outcome of {count} orders"
 
 
 def _submissions(requests: Rows, truth: Json) -> Iterator[str]:

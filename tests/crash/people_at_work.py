@@ -22,6 +22,10 @@ KINDS = {"card_topup": 5, "card_freeze": 2, "card_order": 2, "funding_submit": 2
 _OPEN = "SELECT subject FROM request WHERE state IN ('pending', 'approved', 'executing', 'unresolved')"
 # With so many cards waiting, nobody asks for more.
 WAITING_AT_MOST = 6
+# How often people who meet want what somebody else wants as well, and stop all sending.
+MEET, PAUSE = 0.3, 0.1
+# What they meet on: cards, by their place, and the names of cards to order.
+MET_ON, TWINS = 3, 2
 # A window that does not come by then will not: the bot is dead, or has said no in another way.
 PATIENCE_S = 1.0
 
@@ -33,16 +37,28 @@ class GaveUp(Exception):
 class Operators:
     """Two who ask and two who approve. Everything they choose follows from `rng`."""
 
-    def __init__(self, world: Outside, rng: random.Random, *, order: Mapping[str, str] | None = None) -> None:
-        """`order`: what is typed into every order of a card, instead of a new name each time."""
+    def __init__(
+        self,
+        world: Outside,
+        rng: random.Random,
+        *,
+        order: Mapping[str, str] | None = None,
+        meets: bool = False,
+    ) -> None:
+        """`order`: what is typed into every order of a card, instead of a new name each time.
+
+        `meets`: some wishes are about the same cards and names, and now and then sending is paused.
+        """
         self._world = world
         self._slack = world.slack.workspace
         self._rng = rng
         self._order = order
+        self._meets = meets
         self._number = itertools.count(1)
         self._claimed: set[str] = set()
         self._decided_at: dict[str, float] = {}
         self._at_work = False
+        self.patience_s = PATIENCE_S
         self.promised: set[str] = set()  # reasons of the wishes whose submission was taken
 
     async def work(self) -> None:
@@ -53,6 +69,8 @@ class Operators:
                 group.create_task(self._again(partial(self.ask, person)))
             for person in APPROVERS:
                 group.create_task(self._again(partial(self.approve_one, person)))
+            if self._meets:
+                group.create_task(self._again(self._stop_or_go_on))
 
     def stop(self) -> None:
         """Finish the window that is open, then end `work`. A cancellation may get lost in a wait that is just over."""
@@ -91,7 +109,7 @@ class Operators:
     async def approve_one(self, who: str) -> bool:
         """Approve a pending request that nobody has just decided on; True when one was found."""
         now = asyncio.get_running_loop().time()
-        undecided = [m for m in self._pending() if now > self._decided_at.get(m["ts"], 0) + PATIENCE_S]
+        undecided = [m for m in self._pending() if now > self._decided_at.get(m["ts"], 0) + self.patience_s]
         if not undecided:
             return False
         message = undecided[0]
@@ -104,6 +122,29 @@ class Operators:
         """The cards that have an Approve button, oldest first."""
         return [m for m in self._slack.store.messages[APPROVALS] if _button(m)]
 
+    async def _stop_or_go_on(self) -> None:
+        """One approver stops all sending now and then, and both let it go on as soon as they can."""
+        if self._world.rows("SELECT program FROM pause"):
+            await self._both_resume()
+            return
+        await asyncio.sleep(self._rng.uniform(0.1, 0.5))
+        if self._rng.random() < PAUSE:
+            async with self._world.hands:
+                await self._command(APPROVERS[0], "/countersign pause")
+
+    async def _both_resume(self) -> None:
+        """One asks, the other confirms; no leap of time in between."""
+        async with self._world.hands:
+            for person in APPROVERS:
+                await self._command(person, "/countersign resume")
+            await self._until(lambda: not self._world.rows("SELECT program FROM pause"), self.patience_s)
+
+    async def resume(self, timeout_s: float) -> None:
+        """Until nobody has paused anything; raises TimeoutError."""
+        async with asyncio.timeout(timeout_s):
+            while self._world.rows("SELECT program FROM pause"):
+                await self._both_resume()
+
     async def approve_everything(self, timeout_s: float) -> None:
         """Until no request is pending; raises TimeoutError."""
         async with asyncio.timeout(timeout_s):
@@ -113,7 +154,7 @@ class Operators:
                 await asyncio.sleep(0.01)
 
     def _wish(self, kind: str) -> tuple[str, dict[str, Any]]:
-        """A command and what is typed into its form. Amounts, names and hashes occur once only."""
+        """A command and what is typed into its form. Amounts and hashes occur once, names too where nobody meets."""
         number = next(self._number)
         reason = {"reason": f"Operators wish {number}"}
         if kind == "card_order" and self._order:
@@ -124,12 +165,13 @@ class Operators:
                 "phone": f"151{number:08d}",
                 "email": f"operators{number}@example.com",
             }
-            return "/card order", {"card_holder_name": f"WISH {number}", **phone, **reason}
+            name = f"TWIN {self._rng.randrange(TWINS)}" if self._meet() else f"WISH {number}"
+            return "/card order", {"card_holder_name": name, **phone, **reason}
         if kind == "funding_submit":
             tx_hash = f"0x{self._rng.getrandbits(256):064x}"
             self._world.tell_partner("chain/transfers", _transfer(tx_hash, number))
             return "/funding submit", {"tx_hash": tx_hash, "network": "POLYGON", **reason}
-        card = self._free_card()
+        card = self._rng.choice(self._world.cards()[:MET_ON]) if self._meet() else self._free_card()
         if kind == "card_reveal":
             return "/card reveal", {"card": card["id"], **reason}
         if kind == "card_phone":
@@ -146,10 +188,15 @@ class Operators:
             **reason,
         }
 
+    def _meet(self) -> bool:
+        """Is this about what somebody else wants as well?"""
+        return self._meets and self._rng.random() < MEET
+
     def _free_card(self) -> Json:
-        """A card of ours that no open request is about."""
+        """A card of ours that no open request is about, and that nobody meets on."""
         busy = {row["subject"] for row in self._world.rows(_OPEN)} | self._claimed
-        operators = [c for c in self._world.cards() if c["id"] not in busy]
+        cards = self._world.cards()[MET_ON if self._meets else 0 :]
+        operators = [c for c in cards if c["id"] not in busy]
         if not operators:
             raise GaveUp("every card has an open request")
         card = self._rng.choice(operators)
@@ -178,12 +225,12 @@ class Operators:
         """Do what opens a window, and wait until it is there; no leap of time in between."""
         self._slack.views.stacks.pop(who, None)
         # A bot may be ready a moment before the other end has noticed its connection.
-        await self._until(lambda: self._slack.delivery.transport.connections > 0, PATIENCE_S)
+        await self._until(lambda: self._slack.delivery.transport.connections > 0, self.patience_s)
         async with self._world.hands:
             outcome = await act()
             if not outcome["acked"]:
                 raise GaveUp(str(outcome))
-            await self._until(lambda: bool(self._slack.views.stack(who)), PATIENCE_S)
+            await self._until(lambda: bool(self._slack.views.stack(who)), self.patience_s)
         return await self._awaited(who, callback_id, wanted)
 
     async def _awaited(
@@ -197,7 +244,7 @@ class Operators:
                 return False
             return wanted(stack[-1]) if wanted else stack[-1].body["callback_id"] == callback_id
 
-        if not await self._until(there, PATIENCE_S):
+        if not await self._until(there, self.patience_s):
             raise GaveUp(f"{who} waited for {callback_id or 'the terms'}")
         return self._slack.views.stack(who)[-1]
 

@@ -44,6 +44,19 @@ def no_read_back() -> None:
     _put(Outbox, "_heal_one", heal_one)
 
 
+def gives_messages_up() -> None:
+    """What Slack has refused five times is never sent, whatever the reason."""
+    honest = Outbox._after_trouble
+
+    async def after_trouble(self: Outbox, row: Any, lane: Any, trouble: Any) -> None:
+        if row.attempts >= 5 and trouble.retry_after_s is None and not trouble.maybe_sent:
+            await self._drop(row, str(trouble))
+        else:
+            await honest(self, row, lane, trouble)
+
+    _put(Outbox, "_after_trouble", after_trouble)
+
+
 def forgets_what_it_claimed() -> None:
     """A claim that a dead process left is never taken over: the request stays executing for ever."""
     honest = requests.due
@@ -143,6 +156,7 @@ def _put(where: Any, name: str, what: Callable[..., Any]) -> None:
 BUGS: dict[str, Callable[[], None]] = {
     "new-key-on-retry": new_key_on_retry,
     "no-read-back": no_read_back,
+    "gives-messages-up": gives_messages_up,
     "logs-the-key": logs_the_key,
     "shows-the-phone": shows_the_phone,
     "keeps-the-email": keeps_the_email,

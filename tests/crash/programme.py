@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
 from tests.crash.invariants import dedupe_of, violations
-from tests.crash.outside import LEASE_S, Json, Outside
+from tests.crash.outside import LEAP_EVERY_S, LEASE_S, Json, Outside
 from tests.crash.people_at_work import Operators
 from tests.crash.process import ROOT
 
@@ -35,6 +35,11 @@ FAULTS: tuple[Json, ...] = (
     {"operation": FREEZE, "effect": "processor", "processor": "5xx"},
     {"operation": FUNDING, "effect": "drop_after_commit"},
     {"operation": FUNDING, "effect": "delay", "seconds": 0.2},
+    # A budget that is used up, a key that may not call this for a while, calls that hang in all places there are.
+    {"operation": TOPUP, "effect": "status", "status": 429, "code": "RATE_LIMITED"},
+    {"operation": ORDER, "effect": "status", "status": 403, "code": "FORBIDDEN", "times": 2},
+    {"operation": FREEZE, "effect": "status", "status": 403, "code": "FORBIDDEN", "times": 2},
+    {"operation": TOPUP, "effect": "hang", "seconds": 20, "times": 3},
 )
 # What Slack does now and then: a post that is made and whose answer is lost must be found, not repeated.
 SLACK_FAULTS: tuple[Json, ...] = (
@@ -43,8 +48,15 @@ SLACK_FAULTS: tuple[Json, ...] = (
     {"method": "chat.postMessage", "effect": "429", "seconds": 1},
     {"method": "chat.update", "effect": "503"},
     {"method": "conversations.history", "effect": "500"},
+    {"method": "usergroups.users.list", "effect": "429", "seconds": 5, "times": 2},
+    # Refused for a while for what has nothing to do with the message.
+    {"method": "chat.postMessage", "effect": "error", "error": "invalid_auth", "times": 6},
+    {"method": "chat.postMessage", "effect": "error", "error": "not_in_channel", "times": 6},
+    {"method": "chat.update", "effect": "error", "error": "missing_scope", "times": 6},
 )
 WORK_S, START_S = 0.7, 0.3
+# On a machine where so many wishes take so many seconds a life lasts so long; on a slower one longer, up to a limit.
+WISHES, WISHES_S, SLOWEST = 3, 0.4, 3.0
 CRASH_TIMEOUT_S, DRAIN_TIMEOUT_S = 15.0, 40.0
 _DOUBTS = "SELECT id FROM attempt WHERE answered_at IS NULL AND purpose <> 'look'"
 
@@ -135,33 +147,55 @@ async def kill_at_points(
 
 
 async def kill_at_random(
-    world: Outside, kills: int, *, seed: int, faults: Sequence[Json] = FAULTS
+    world: Outside,
+    kills: int,
+    *,
+    seed: int,
+    faults: Sequence[Json] = FAULTS,
+    slack_faults: Sequence[Json] = SLACK_FAULTS,
 ) -> Figures:
-    """`kills` moments of `kill -9`: some while the bot starts, most while people and API keep it busy."""
+    """`kills` moments of `kill -9`: some while the bot starts, most while people and API keep it busy.
+
+    People meet here, too: on the same few cards, for the same new card, and where somebody stops all sending.
+    """
     rng = random.Random(seed)
-    figures, operators, began = Figures(seed), Operators(world, random.Random(seed + 1)), time.monotonic()
+    figures, operators = Figures(seed), Operators(world, random.Random(seed + 1), meets=True)
+    began, slower = time.monotonic(), await _pace(world, operators)
+    operators.patience_s *= slower
     for _ in range(kills):
         world.tell_partner("faults", rng.choice(faults))
-        world.slack.workspace.faults.add(dict(rng.choice(SLACK_FAULTS)))
+        world.slack.workspace.faults.add(dict(rng.choice(slack_faults)))
         await world.bot.start(wait=False)
         if rng.random() < 0.15:
-            await asyncio.sleep(rng.uniform(0, START_S))
+            await asyncio.sleep(rng.uniform(0, START_S) * slower)
         elif await world.bot.ready():
-            async with people_at_work(world, operators):
-                await asyncio.sleep(rng.uniform(0, WORK_S))
+            async with people_at_work(world, operators, slower=slower):
+                await asyncio.sleep(rng.uniform(0, WORK_S) * slower)
         await world.bot.kill()
         figures.count_kill(world)
         if rng.random() < 0.5:
             world.leap(LEASE_S + 1)  # else the next life finds the leases of this one
-    await _finish(world, operators, figures, began, DRAIN_TIMEOUT_S)
+    await _finish(world, operators, figures, began, DRAIN_TIMEOUT_S * slower, slower=slower)
     return figures
 
 
+async def _pace(world: Outside, operators: Operators) -> float:
+    """How much slower this machine is just now than one on which a life is long enough for a few wishes."""
+    await world.bot.start()
+    began = time.monotonic()
+    async with people_at_work(world, operators, slower=SLOWEST):
+        while len(operators.promised) < WISHES and time.monotonic() - began < WISHES_S * SLOWEST:
+            await asyncio.sleep(0.01)
+    took_s = time.monotonic() - began
+    await world.bot.kill()
+    return min(max(1.0, took_s / WISHES_S), SLOWEST)
+
+
 @asynccontextmanager
-async def people_at_work(world: Outside, operators: Operators) -> AsyncIterator[None]:
+async def people_at_work(world: Outside, operators: Operators, *, slower: float = 1.0) -> AsyncIterator[None]:
     """People act and time flies, until the block is left; then they close their windows."""
     working = asyncio.create_task(operators.work())
-    flying = asyncio.create_task(world.let_time_fly())
+    flying = asyncio.create_task(world.let_time_fly(pause_s=LEAP_EVERY_S * slower))
     try:
         yield
         assert not working.done(), "people stopped acting"
@@ -174,17 +208,24 @@ async def people_at_work(world: Outside, operators: Operators) -> AsyncIterator[
 
 
 async def _finish(
-    world: Outside, operators: Operators, figures: Figures, began: float, timeout_s: float
+    world: Outside,
+    operators: Operators,
+    figures: Figures,
+    began: float,
+    timeout_s: float,
+    *,
+    slower: float = 1.0,
 ) -> None:
     """The faults stop, somebody approves what is pending, everything drains; then it is judged."""
     world.tell_partner("faults", method="DELETE")
     world.slack.workspace.faults.clear()
     await world.bot.start()
-    flying = asyncio.create_task(world.let_time_fly())
+    flying = asyncio.create_task(world.let_time_fly(pause_s=LEAP_EVERY_S * slower))
     try:
+        await operators.resume(timeout_s)
         await operators.approve_everything(timeout_s)
     except TimeoutError:
-        figures.broken.append("some request could not be approved")
+        figures.broken.append("sending could not be resumed, or some request could not be approved")
     finally:
         flying.cancel()
     if not await world.until_drained(timeout_s):

@@ -5,9 +5,11 @@ seen by both at once. Nothing really waits for a retry that is due in ten minute
 """
 
 import asyncio
+import logging
 import mmap
 import struct
 import time
+from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -50,3 +52,38 @@ class LeapingClock:
         await asyncio.sleep(0)
         while (left := until - self.monotonic()) > 0:
             await asyncio.sleep(min(left, _LOOK_EVERY_S))
+
+
+class LeapingTimers:
+    """A `bot.startup.RunsJobs` on this time: jobs come round with the leaps, those of `JOBS` only, and not too often.
+
+    A leap of seconds every few milliseconds would make a flood of them, and of the others, which read the API.
+    """
+
+    JOBS = ("expire", "probe-paused", "late-landings", "messages", "consents")
+    NOT_SOONER_S = 60.0
+
+    def __init__(self, clock: LeapingClock) -> None:
+        self._clock = clock
+        self._jobs: dict[str, tuple[float, Callable[[], Awaitable[None]]]] = {}
+        self._tasks: list[asyncio.Task[None]] = []
+
+    def every(self, name: str, seconds: float, job: Callable[[], Awaitable[None]]) -> None:
+        if name in self.JOBS:
+            self._jobs[name] = (max(seconds, self.NOT_SOONER_S), job)
+
+    def start(self) -> None:
+        self._tasks = [asyncio.create_task(self._run(name), name=name) for name in self._jobs]
+
+    def stop(self) -> None:
+        for task in self._tasks:
+            task.cancel()
+
+    async def _run(self, name: str) -> None:
+        seconds, job = self._jobs[name]
+        while True:
+            await self._clock.sleep(seconds)
+            try:
+                await job()
+            except Exception:
+                logging.getLogger("countersign.engine").exception("timer.failed", extra={"timer": name})

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import sqlite3
-from contextlib import closing
+from contextlib import closing, suppress
 from datetime import timedelta
 
 import pytest
 
 from bot.domain.requests import State
+from bot.partner.errors import PartnerError
+from bot.services.alerts import ledger_rules
 from bot.services.execution import maintenance
 from bot.services.operators import programs
 from storage.errors import Purged
@@ -114,3 +116,41 @@ async def test_details_of_an_order_go_in_the_transaction_that_settles_it(world: 
         sealed = connection.execute(f"SELECT {columns} FROM request WHERE id = ?", (request.id,)).fetchone()
     assert sealed[:2] == (None, None)
     assert sealed[2] is not None
+
+
+async def test_a_debit_that_comes_after_the_sweeps_have_stopped_is_found_by_the_watch_over_the_ledger(
+    world: World,
+) -> None:
+    """However late a call arrives: what left the float is never called failed for ever."""
+    await Fault("drop_before_commit", {"times": 9}).set(world, TOPUP)
+    request = await world.top_up("50")
+    await execute(world, request)
+    world.people.change(BOB, deleted=True)
+    await world.advance(10)  # for how long a look at the people is shared
+    assert (await jump_to_the_end(world, request, within=timedelta(hours=1))).state is State.FAILED
+    await ledger_rules.compare(world.core, "main")
+    await world.advance(timedelta(hours=50).total_seconds())
+
+    await world.control.delete("/_control/faults")
+    await processor("5xx").set(world, TOPUP)
+    with suppress(PartnerError):
+        await world.core.partners["main"].top_up(request.subject, b'{"amount_usd":50.00}', key=request.key)
+    await ledger_rules.compare(world.core, "main")
+    await maintenance.sweep_late_landings(world.core)
+
+    assert (await world.request(request.id)).state is State.UNRESOLVED, "a debit proves no credit"
+    assert await alert_kinds(world) == {"unresolved"}
+
+
+async def test_what_the_ledger_shows_of_a_failed_request_is_looked_at_once(world: World) -> None:
+    await processor("401").set(world, TOPUP)
+    request = await execute(world, await world.top_up("50"))
+    assert request.state is State.FAILED, "debited, and given back"
+    await ledger_rules.compare(world.core, "main")
+    reads = len(await world.sent("GET /ledger"))
+
+    for _ in range(3):
+        await maintenance.sweep_late_landings(world.core)
+
+    assert len(await world.sent("GET /ledger")) <= reads + 1
+    assert (await world.request(request.id)).state is State.FAILED

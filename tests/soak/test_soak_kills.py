@@ -25,9 +25,7 @@ def _first_seed() -> int:
 
 
 def _told(batches: list[Figures]) -> None:
-    """The whole, and each batch with its seed."""
-    for figures in batches:
-        print(figures)
+    """The whole; each batch was told with its seed when it ended."""
     print(
         f"{sum(f.kills for f in batches)} kills in {sum(f.seconds for f in batches):.0f} s,"
         f" {sum(f.requests for f in batches)} requests, {sum(f.debits for f in batches)} debits,"
@@ -45,6 +43,7 @@ async def test_many_kills_at_random_moments(tmp_path: Path) -> None:
         async with outside(folder) as world:
             kills = min(BATCH, _kills() - number * BATCH)
             batches.append(await kill_at_random(world, kills, seed=first + number))
+        print(batches[-1], flush=True)
     _told(batches)
 
     assert {f.seed: f.broken for f in batches if f.broken} == {}
@@ -58,6 +57,7 @@ async def test_every_named_point_many_times(tmp_path: Path) -> None:
         folder.mkdir()
         async with outside(folder) as world:
             batches.append(await kill_at_points(world, crash_points(), seed=first + number))
+        print(batches[-1], flush=True)
     _told(batches)
 
     assert {f.seed: f.broken for f in batches if f.broken} == {}

@@ -22,6 +22,7 @@ from bot.services.alerts import ledger_causes
 from bot.services.alerts import lifecycle as alerts
 from bot.services.core import Core
 from storage.cards import Reading, api_snapshots
+from storage.requests import request_search, requests
 from storage.transaction import Tx
 
 _KEPT = "ledger_watch"
@@ -140,7 +141,9 @@ def _may_need_a_cause(entry: LedgerEntry) -> bool:
 
 async def _explain(tx: Tx, core: Core, program: str, fresh: Sequence[LedgerEntry], *, is_first: bool) -> None:
     """Tell of what came in and no request here made. What was there before anybody watched is told only if its key
-    is one of ours."""
+    is one of ours. A request that was called failed is looked at again where its key took something after all."""
+    known = await request_search.by_key(tx, {ledger_text.key_in(entry.reference) for entry in fresh})
+    await requests.look_again(tx, [known[key] for key in _taking(fresh) & known.keys()])
     orphans, foreign = await ledger_causes.unexplained(tx, core, program, fresh)
     for case, rows in (("orphans", orphans), ("foreign", [] if is_first else foreign)):
         if not rows:
@@ -149,6 +152,15 @@ async def _explain(tx: Tx, core: Core, program: str, fresh: Sequence[LedgerEntry
         said = float_alerts.unexplained(program, case, [_in_a_line(entry) for entry in rows], took_usd)
         condition = float_alerts.UNEXPLAINED.condition(program, case, rows[0].created_at.isoformat())
         await alerts.raise_(tx, core, said, condition=condition, subject=program)
+
+
+def _taking(fresh: Sequence[LedgerEntry]) -> set[str]:
+    """The keys that took something from the float and have not given it back."""
+    net_usd: dict[str, Decimal] = {}
+    for entry in fresh:
+        key = ledger_text.key_in(entry.reference)
+        net_usd[key] = exact_sum((net_usd.get(key, Decimal(0)), entry.amount_usd))
+    return {key for key, usd in net_usd.items() if key and usd < 0}
 
 
 def _in_a_line(entry: LedgerEntry) -> str:

@@ -58,7 +58,8 @@ async def _purge_one(tx: Tx, core: Core, request_id: str) -> None:
 
 
 async def sweep_late_landings(core: Core) -> None:
-    """Requests given up as failed without proof are looked up again for 48 hours."""
+    """Requests given up as failed without proof are looked up again for 48 hours; later, where the ledger shows that
+    something of theirs moved (`ledger_rules`)."""
     async with core.store.read() as tx:
         failed = await requests.failed_in_doubt(tx, since=tx.now - timing.LATE_LANDING_FOR)
     for request in failed:
@@ -79,14 +80,17 @@ async def _look_again(core: Core, request: Request) -> None:
         async with core.store.begin() as tx:
             if look.evidence in (Evidence.DONE, Evidence.DEBITED, Evidence.HALF_DONE):
                 await _landed(tx, core, request, look)
-            elif (
-                look.facts.get("ledger_rows", 0)
-                > (request.outcome or {}).get("ledger_rows", 0) + _WORTH_KEEPING
-            ):
+            elif request.due_at is not None or _is_worth_keeping(request, look):
                 # Nothing is new but how far was read, so that the next look need not read it again.
-                await requests.touch(tx, request, outcome={**(request.outcome or {}), **look.facts})
+                facts = {**(request.outcome or {}), **look.facts}
+                await requests.touch(tx, request, outcome=facts, due_at=None)
     except Stale:
         log.info("upkeep.moved_meanwhile", extra={"request": request.id})  # looked up again the next time
+
+
+def _is_worth_keeping(request: Request, look: Look) -> bool:
+    read = (request.outcome or {}).get("ledger_rows", 0)
+    return bool(look.facts.get("ledger_rows", 0) > read + _WORTH_KEEPING)
 
 
 async def _landed(tx: Tx, core: Core, request: Request, look: Look) -> None:
@@ -97,9 +101,11 @@ async def _landed(tx: Tx, core: Core, request: Request, look: Look) -> None:
     facts = dict(look.facts)
     if await resolved_as(tx, request) is not None:
         if (request.outcome or {}).get("contradicted_by") == look.evidence.value:
+            if request.due_at is not None:
+                await requests.touch(tx, request, due_at=None)
             return
         facts = {**(request.outcome or {}), **facts, "contradicted_by": look.evidence.value}
-        touched = await requests.touch(tx, request, outcome=facts)
+        touched = await requests.touch(tx, request, outcome=facts, due_at=None)
         text = (
             f"Two people said that {request.id} failed, and that stands. The API shows otherwise: {look.text}"
         )
@@ -107,7 +113,9 @@ async def _landed(tx: Tx, core: Core, request: Request, look: Look) -> None:
         return
     if look.evidence is Evidence.DONE:
         text = f"It landed late, after it was given up as failed. {look.text}"
-        moved = await requests.move(tx, request, Event.LAND_LATE, outcome_text=text, outcome=facts)
+        moved = await requests.move(
+            tx, request, Event.LAND_LATE, outcome_text=text, outcome=facts, due_at=None
+        )
         await effect_writer.write(tx, core, moved, effects.of_late_landing(moved))
         return
     text = (

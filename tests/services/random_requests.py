@@ -101,8 +101,8 @@ TROUBLES = (
 )
 ALL_SCOPES = "users:read users:write cards:read cards:write deposits:read deposits:write"
 FEW_SCOPES = "users:read cards:read"
-# More calls than are carried out together, and how long a freeze may take while they hang, in real seconds.
-HANGING, AT_ONCE_S = 9, 2.0
+# More calls than are carried out together; and, in real seconds, how long a freeze may take while they hang for ever.
+HANGING, AT_ONCE_S = 9, 10.0
 AT_MOST = 4
 
 
@@ -545,13 +545,15 @@ class GivenUp(Scene):
 class LostOrder(Scene):
     """Two orders for the same name: the first was lost, the second made its card."""
 
-    @initialize()
-    def an_approved_request_that_may_meet_trouble(self) -> None:
+    @initialize(seconds=st.sampled_from([60, 3600]))
+    def an_approved_request_that_may_meet_trouble(self, seconds: int) -> None:
         self.kinds, self.goes_wrong = THEMES["orders"], frozenset({"late", "people"})
         self._fault("card_order", {"effect": "drop_before_commit"}, 1)
         for _ in range(2):
             self.ask("card_order", "", card=0, now=False, approved=True)
             self.run()
+        self.time_passes(seconds)
+        self.run()
 
 
 class WaitingSwitch(Scene):

@@ -33,6 +33,7 @@ from bot.services.requests import approvals
 from storage.requests import requests as request_rows
 from tests.services.random_line import Budget, Line, SlowSlack
 from tests.services.random_promises import Promises
+from tests.support.waiting import eventually
 from tests.support.world import ALICE, BOB, CAROL, Died, World, a_world
 
 T = TypeVar("T")
@@ -403,10 +404,8 @@ class Life(RuleBasedStateMachine):
         async def meanwhile() -> None:
             await asyncio.sleep(0)  # until the lease is being kept
             await self.world.advance(self.world.core.lease_s / 3 + 1)
-            for _ in range(100):
-                await asyncio.sleep(0.002)
-                if refused:
-                    break
+            with suppress(AssertionError):  # a look, or a lease that is not kept
+                await eventually("a renewal was tried", lambda: refused, within_s=0.2, every_s=0.002)
 
         with patch.object(request_rows, "renew", refuse):
             self.line.while_answered.does(meanwhile)
@@ -440,9 +439,11 @@ class Life(RuleBasedStateMachine):
         await asyncio.sleep(0.2)
         freeze = await world.ask("card_freeze", {"card": world.cards[0]["id"]}, now=True)
         self.ids.append(freeze.id)
-        async with asyncio.timeout(AT_ONCE_S):
-            while (await world.request(freeze.id)).state is State.APPROVED:
-                await asyncio.sleep(0.01)
+
+        async def left() -> bool:
+            return (await world.request(freeze.id)).state is not State.APPROVED
+
+        await eventually("the freeze left", left, within_s=AT_ONCE_S)
         self.line.hangs.set()
         self.line.hangs = None
         await engine.drain(AT_ONCE_S)

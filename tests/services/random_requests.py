@@ -33,6 +33,7 @@ from bot.services.requests import approvals
 from storage.requests import requests as request_rows
 from tests.services.random_line import Budget, Line, SlowSlack
 from tests.services.random_promises import Promises
+from tests.support.waiting import eventually
 from tests.support.world import ALICE, BOB, CAROL, Died, World, a_world
 
 T = TypeVar("T")
@@ -101,8 +102,8 @@ TROUBLES = (
 )
 ALL_SCOPES = "users:read users:write cards:read cards:write deposits:read deposits:write"
 FEW_SCOPES = "users:read cards:read"
-# More calls than are carried out together, and how long a freeze may take while they hang, in real seconds.
-HANGING, AT_ONCE_S = 9, 2.0
+# More calls than are carried out together; and, in real seconds, how long a freeze may take while they hang for ever.
+HANGING, AT_ONCE_S = 9, 10.0
 AT_MOST = 4
 
 
@@ -403,10 +404,8 @@ class RequestMachine(RuleBasedStateMachine):
         async def meanwhile() -> None:
             await asyncio.sleep(0)  # until the lease is being kept
             await self.world.advance(self.world.core.lease_s / 3 + 1)
-            for _ in range(100):
-                await asyncio.sleep(0.002)
-                if refused:
-                    break
+            with suppress(AssertionError):  # a look, or a lease that is not kept
+                await eventually("a renewal was tried", lambda: refused, within_s=0.2, every_s=0.002)
 
         with patch.object(request_rows, "renew", refuse):
             self.line.while_answered.does(meanwhile)
@@ -440,9 +439,11 @@ class RequestMachine(RuleBasedStateMachine):
         await asyncio.sleep(0.2)
         freeze = await world.ask("card_freeze", {"card": world.cards[0]["id"]}, now=True)
         self.ids.append(freeze.id)
-        async with asyncio.timeout(AT_ONCE_S):
-            while (await world.request(freeze.id)).state is State.APPROVED:
-                await asyncio.sleep(0.01)
+
+        async def left() -> bool:
+            return (await world.request(freeze.id)).state is not State.APPROVED
+
+        await eventually("the freeze left", left, within_s=AT_ONCE_S)
         self.line.hangs.set()
         self.line.hangs = None
         await engine.drain(AT_ONCE_S)
@@ -545,13 +546,15 @@ class GivenUp(Scene):
 class LostOrder(Scene):
     """Two orders for the same name: the first was lost, the second made its card."""
 
-    @initialize()
-    def an_approved_request_that_may_meet_trouble(self) -> None:
+    @initialize(seconds=st.sampled_from([60, 3600]))
+    def an_approved_request_that_may_meet_trouble(self, seconds: int) -> None:
         self.kinds, self.goes_wrong = THEMES["orders"], frozenset({"late", "people"})
         self._fault("card_order", {"effect": "drop_before_commit"}, 1)
         for _ in range(2):
             self.ask("card_order", "", card=0, now=False, approved=True)
             self.run()
+        self.time_passes(seconds)
+        self.run()
 
 
 class WaitingSwitch(Scene):

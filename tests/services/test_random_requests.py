@@ -32,9 +32,7 @@ _COMMON: dict[str, Any] = {
     "print_blob": False,
 }
 SAMPLE = settings(max_examples=400, stateful_step_count=50, **_COMMON)
-QUICK = settings(
-    max_examples=15, stateful_step_count=18, derandomize=True, phases=[Phase.generate], **_COMMON
-)
+QUICK = settings(max_examples=7, stateful_step_count=18, derandomize=True, phases=[Phase.generate], **_COMMON)
 HUNT = settings(max_examples=80, stateful_step_count=12, derandomize=True, phases=[Phase.generate], **_COMMON)
 
 
@@ -70,6 +68,7 @@ _SOON = (
     bugs.a_new_key_on_every_retry,
     bugs.a_502_is_a_failure,
     bugs.an_unresolved_outcome_is_not_alerted,
+    bugs.a_failed_renewal_takes_the_answer_with_it,
 )
 
 

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
-from decimal import Decimal
 
-from bot.domain.money import format_usd
 from bot.domain.people import approved_while_paused
 from bot.domain.requests import Request, State
 from bot.operations import Operation
@@ -19,11 +17,6 @@ from handlers.views.requests import request_card, states
 __all__ = ["explain", "explain_slack", "is_said"]
 
 _BUTTONS = "answer:buttons"
-
-
-def usd(amount: str | None) -> str:
-    """Exact text as dollars; None is unknown, never zero."""
-    return format_usd(None if amount is None else Decimal(amount))
 
 
 def said(text: str) -> b.Block:

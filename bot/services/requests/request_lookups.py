@@ -13,7 +13,7 @@ from bot.domain.people import Standing
 from bot.domain.requests import OPEN, DecisionKind, Request, State, pages_of
 from bot.domain.time import Period
 from bot.domain.visibility import may_see_private_values, waits_for
-from bot.operations import Concern, Line
+from bot.operations import Concern, Line, loaded_facts
 from bot.partner.errors import PartnerError
 from bot.services import people
 from bot.services.core import Core
@@ -120,7 +120,7 @@ async def confirmation(core: Core, request_id: str, slack_id: str) -> Confirmati
         private = await _private(tx, request_id)
     operation = core.kinds[request.kind].of_stored(request.terms, request.subject_label, private=private)
     try:
-        facts = {**request.facts, **await operation.read(core.partners[request.program])}
+        facts = {**loaded_facts(request.facts), **await operation.read(core.partners[request.program])}
     except PartnerError:
         return Confirmation(picture, picture.lines, picture.concerns, (), facts_read=False)
     async with core.store.read() as tx:
@@ -179,7 +179,7 @@ async def confirmation_of_batch(
         _, now = await batch_summary.look(tx, operations, but={row.id for row in asked.values()})
         approvers = {d.actor for d in picture.decisions if d.kind is DecisionKind.APPROVE} | {slack_id}
         cautions = await limit_cautions(tx, core, picture.request, approvers)
-    facts = {**batch.facts, **(live or {}), "warnings": batch_summary.kept(now)}
+    facts = {**loaded_facts(batch.facts), **(live or {}), "warnings": batch_summary.kept(now)}
     lines, concerns = batch_results.effect(core, batch, facts)
     told = batch_summary.by_number(now)
     found = Confirmation(

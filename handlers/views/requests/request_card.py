@@ -6,7 +6,16 @@ from collections.abc import Mapping, Sequence
 
 from bot.domain.ids import short_code
 from bot.domain.money import format_usd
-from bot.domain.requests import OPEN, SENT, Decision, DecisionKind, Request, Stage, State
+from bot.domain.requests import (
+    OPEN,
+    SENT,
+    Decision,
+    DecisionKind,
+    Request,
+    Stage,
+    State,
+    needs_confirmation,
+)
 from bot.operations import urgency
 from bot.view_models import DirectView, LineView, RequestView, ResultsView
 from handlers.views import blocks as b
@@ -15,6 +24,7 @@ from handlers.views.requests import batch_rows, forms, states
 
 _ENDED_UNDONE = frozenset({State.REJECTED, State.CANCELLED, State.EXPIRED, State.FAILED})
 EVIDENCE_LIMIT = 1000
+_PLEASE_CONFIRM = "please confirm this, or undo it. It was done without an approval."
 
 
 def card(picture: RequestView) -> b.Block:
@@ -117,8 +127,8 @@ def _first_line(picture: RequestView) -> str:
 
 
 def _news(request: Request) -> str:
-    """Where it stands, in one line without its details."""
-    return f"{states.heading_of(request)}: {b.esc(request.summary)} ({b.esc(request.id)})"
+    """Where it stands, in one line without its details; with its id and state as scripts and search look for them."""
+    return f"{states.heading_of(request)}: {b.esc(request.summary)} ({b.esc(request.id)} {request.word})"
 
 
 def _asked_of(picture: RequestView) -> str:
@@ -128,11 +138,7 @@ def _asked_of(picture: RequestView) -> str:
     if request.state is State.PENDING:
         missing = request.approvals_needed - len(approvals(picture.decisions))
         return f"{called}: please review. {_needed(missing)} Expires {b.when(request.expires_at)}."
-    if waits_for_confirmation(picture):
-        return f"{called}: please confirm this, or undo it. A second person has to."
-    if request.break_glass and request.is_open:
-        return f"{called}: this was sent without an approval. Please confirm it once it has happened."
-    return ""
+    return f"{called}: {_PLEASE_CONFIRM}" if waits_for_confirmation(picture) else ""
 
 
 def _needed(missing: int) -> str:
@@ -172,8 +178,7 @@ def _confirmed(picture: RequestView) -> str:
 
 def waits_for_confirmation(picture: RequestView) -> bool:
     """A Freeze now that happened and that no second person has confirmed."""
-    happened = picture.request.break_glass and picture.request.state is State.SUCCEEDED
-    return happened and not any(d.kind is DecisionKind.CONFIRM for d in picture.decisions)
+    return needs_confirmation(picture.request, picture.decisions)
 
 
 def _buttons(picture: RequestView) -> list[b.Block]:
@@ -277,7 +282,8 @@ def _line_text(picture: LineView) -> str:
         word = _OUTCOMES[picture.line]
         is_now = request.is_batch or word is (request.stage or request.state)
         head = states.heading_of(request) if is_now else states.heading(word, request.kind)
-        return _outcome(head, picture.text or request.outcome_text)
+        asked = f" {b.calls(picture.mentions)}: {_PLEASE_CONFIRM}" if picture.mentions else ""
+        return _outcome(head, picture.text or request.outcome_text) + asked
     if picture.line == "not_yet":
         return _not_yet_line(picture)
     urgent = urgency.urgency_of(request.kind)

@@ -12,7 +12,7 @@ world        all of it together
 from tests.simulation.world.furniture import folder_in_memory, memory
 from tests.simulation.world.names import ALERTS, ALICE, APPROVALS, BOB, CAROL, DAVE, OPS, START
 from tests.simulation.world.process import Killed, Process
-from tests.simulation.world.stand_ins import quiet
+from tests.simulation.world.stand_ins import take_over
 from tests.simulation.world.world import World
 
 __all__ = [
@@ -29,5 +29,5 @@ __all__ = [
     "World",
     "folder_in_memory",
     "memory",
-    "quiet",
+    "take_over",
 ]

@@ -68,6 +68,9 @@ def _parsed(words: list[str]) -> argparse.Namespace:
     parser.add_argument("--processes", type=int, default=0, help="of a soak or a curve; one a core otherwise")
     parser.add_argument("--proved", action="store_true", help="print what was proved so far, and end")
     parser.add_argument("--plant", choices=sorted(BUGS), help="with this bug in the bot")
+    parser.add_argument(
+        "--held-back", action="store_true", help="see that planted bugs that do nothing change nothing"
+    )
     parser.add_argument("--curve", action="store_true", help="plant each bug, and see how soon it is found")
     parser.add_argument(
         "--most", type=int, default=MOST_FOR_A_BUG, help="schedules for each bug of the curve"
@@ -79,6 +82,10 @@ def _one(asked: argparse.Namespace, folder: Path) -> int:
     plan = plans.draw(asked.seed)
     if asked.only:
         plan = plan.only(frozenset(map(int, asked.only.split(","))))
+    if asked.held_back:
+        same = curve.held_back(plan, folder) == schedule.run(plan, folder).seen
+        print(f"seed {plan.seed} is {'the same' if same else 'another one'} with all bugs held back")
+        return 0 if same else 1
     if asked.shrink:
         return _shrunk(plan, folder, explain=asked.explain)
     return _told(plan, folder, explain=asked.explain)

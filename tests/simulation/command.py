@@ -73,6 +73,11 @@ def _parsed(words: list[str]) -> argparse.Namespace:
     )
     parser.add_argument("--curve", action="store_true", help="plant each bug, and see how soon it is found")
     parser.add_argument(
+        "--table-of",
+        metavar="COMMIT",
+        help="with --curve: run nothing, write what a run on this commit found",
+    )
+    parser.add_argument(
         "--most", type=int, default=MOST_FOR_A_BUG, help="schedules for each bug of the curve"
     )
     return parser.parse_args(words)
@@ -162,12 +167,13 @@ def _curve(asked: argparse.Namespace) -> int:
 
     Goes on where it was interrupted on the same commit, and writes the table each time a bug is found.
     """
-    commit = soak.commit()
+    commit = asked.table_of or soak.commit()
     kept = soak.PROVED.with_name(f"simulation-curve-{commit}.jsonl")
     made = Curve(BUGS)
     made.read(kept)
     kept.parent.mkdir(parents=True, exist_ok=True)
-    left = [seed for seed in range(1, asked.most + 1) if seed not in made.looked_at]
+    seeds = range(1, 1 if asked.table_of else asked.most + 1)
+    left = [seed for seed in seeds if seed not in made.looked_at]
     try:
         with many.done_by(asked.processes or many.cores(), partial(curve.look_for_left, kept), left) as looks:
             for line in looks:

@@ -91,7 +91,7 @@ def _an_entry_missing(stack: ExitStack, acts: Acts) -> None:
     honest = audit.append
 
     async def append(tx: Any, **entry: Any) -> Any:
-        if entry["action"] == "request.approved" and acts():
+        if entry["action"] == "request.approval" and acts():
             return None
         return await honest(tx, **entry)
 

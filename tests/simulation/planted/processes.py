@@ -151,7 +151,7 @@ BUGS = (
     Bug("a dead process keeps its claim", ("I-6 ends",), _dead_process_keeps_its_claim),
     Bug("the lease is ignored", ("I-18 lease",), _lease_ignored),
     Bug("the fence is dropped", ("I-18 lease",), _fence_dropped),
-    Bug("two leaders", ("I-9 doubled",), _two_leaders),
+    Bug("two leaders", ("I-18 one leader", "I-9 doubled"), _two_leaders),
     Bug("a refused key stays refused", ("a pause ends",), _paused_for_ever),
     Bug("one 403 stops everything", ("a pause ends",), _one_403_stops_everything, "D8"),
     Bug("no lane for emergencies", ("emergencies first",), _no_lane_for_emergencies, "D13"),

@@ -13,15 +13,14 @@ from typing import Any
 from bot.domain.errors import NotAllowed, NotFound, Stale
 from bot.domain.limits import require_possible
 from bot.domain.money import exact_sum
-from bot.domain.people import approved_while_paused
 from bot.domain.requests import Event, Request, State, counted, digest_of_rows, who_may_be_second
-from bot.operations import Concern, stored_facts
+from bot.operations import Concern, stored_facts, urgency
 from bot.partner.codec import encode
 from bot.services import audit, outbox_messages, people
 from bot.services.audit import audited_refusal
 from bot.services.core import Core
 from bot.services.operators import programs
-from bot.services.requests import batch_rows, batch_summary, drafts
+from bot.services.requests import batch_rows, batch_summary, drafts, local_facts
 from bot.services.requests.batch_approval import ROWS_DIGEST
 from bot.services.requests.batch_reading import DraftRow, Read, of_draft
 from bot.services.requests.lifecycle import FIRST_REMINDER, existing, free_id, record
@@ -44,7 +43,7 @@ async def preview(core: Core, draft_id: str, slack_id: str) -> BulkPreviewView:
     if draft is None or read is None:
         raise NotFound("This list is gone. Upload or paste it again; nothing was recorded.")
     await people.require_may_ask(core, slack_id, read.cls, action=f"{read.cls.kind}.bulk.preview")
-    live_facts = await read.cls.of_many().account(core.partners[draft.program])
+    live_facts = await local_facts.in_time(read.cls.of_many().account(core.partners[draft.program]))
     standing = await people.standing_lately(core)
     operations = read.operations
     total_usd = exact_sum(operation.exposure_usd() for operation in operations)
@@ -59,7 +58,7 @@ async def preview(core: Core, draft_id: str, slack_id: str) -> BulkPreviewView:
     warnings = batch_summary.by_number(batch_summary.of_facts(facts))
     concerns = [*over, *batch_summary.concerns(read.cls, rows, total_usd, facts)]
     if paused:
-        concerns.insert(0, Concern(approved_while_paused(paused)))
+        concerns.insert(0, Concern(urgency.while_paused(kind, paused)))
     return BulkPreviewView(
         draft_id=draft.id,
         kind=kind,

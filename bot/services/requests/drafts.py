@@ -17,10 +17,18 @@ from bot.domain.cards import CardEntry, NamedBy
 from bot.domain.errors import InvalidFields, NotFound
 from bot.domain.limits import never_fits, require_possible
 from bot.domain.money import format_usd
-from bot.domain.people import approved_while_paused
 from bot.domain.requests import OPEN, Request, State, who_may_be_second
-from bot.operations import Concern, Facts, Line, Operation, read_reason, refuse_card_number, stored_facts
-from bot.operations.value_types import PARTNER_REF, USD, CardId
+from bot.operations import (
+    Concern,
+    Facts,
+    Line,
+    Operation,
+    read_reason,
+    refuse_card_number,
+    stored_facts,
+    urgency,
+    value_types,
+)
 from bot.services import people
 from bot.services.audit import audited_refusal
 from bot.services.core import Core
@@ -45,6 +53,7 @@ class Preview:
     approvals_needed: int
     approvers: frozenset[str]
     live: bool
+    paused: str  # why nothing is sent to its program now, in a sentence
 
 
 def operation_of(core: Core, draft: Draft) -> Operation:
@@ -129,7 +138,7 @@ async def read_form(
         if field.card and field.name not in errors:
             try:
                 entry = await resolve_card(tx, texts.get(field.name) or "", by)
-                values[field.name], label, program = CardId(entry.id), entry.label, entry.program
+                values[field.name], label, program = value_types.CardId(entry.id), entry.label, entry.program
                 errors.update(cls.misfits(values, entry))
             except (NotFound, ValueError) as error:
                 errors[field.name] = str(error)
@@ -142,7 +151,7 @@ async def read_form(
 
 def _over_limit(core: Core, operation: Operation) -> dict[str, str]:
     """The error on the field of the amount where nobody could ever approve so much; empty where it may fit."""
-    field = next((f.name for f in operation.fields if f.holds is USD), "")
+    field = next((f.name for f in operation.fields if f.holds is value_types.USD), "")
     never = never_fits(core.policy.limits, operation.exposure_usd()) if field in operation.values else ""
     return {field: never} if never else {}
 
@@ -201,7 +210,7 @@ async def preview(core: Core, draft_id: str) -> Preview:
         operation=operation,
         lines=tuple(lines),
         concerns=(
-            *((Concern(approved_while_paused(paused)),) if paused else ()),
+            *((Concern(urgency.while_paused(draft.kind, paused)),) if paused else ()),
             *over,
             *operation.concerns(facts),
             *house_concerns(operation, facts),
@@ -209,6 +218,7 @@ async def preview(core: Core, draft_id: str) -> Preview:
         approvals_needed=core.policy.of(draft.kind).approvals_needed(operation.exposure_usd()),
         approvers=who_may_be_second(draft.owner, standing),
         live=core.live.get(draft.program, True),
+        paused=paused,
     )
 
 
@@ -249,7 +259,10 @@ def house_concerns(operation: Operation, facts: Facts) -> list[Concern]:
         found.append(Concern(f"{ids} is under way: this one waits for it."))
     elif ids and operation.handling.doubts:
         found.append(
-            Concern(f"{ids} on the same card has no known outcome yet. Approving this one too may pay twice.")
+            Concern(
+                f"{ids} on the same card has no known outcome yet. This one waits for it, because both might pay;"
+                " once approved, it waits 15 minutes at most, then it ends and nothing is sent."
+            )
         )
     elif ids:
         found.append(Concern(f"{ids} on the same has no known outcome yet: see what became of it first."))
@@ -266,7 +279,7 @@ async def house_lines(tx: Tx, core: Core, operation: Operation, facts: Facts, re
         after_all = facts["float_available_usd"] - exposure - facts["pending_usd"]
         lines.append(("After all pending", format_usd(after_all)))
     lines += await limit_lines(tx, core, exposure, requester)
-    reference = operation.first_of(PARTNER_REF)
+    reference = operation.first_of(value_types.PARTNER_REF)
     if reference:
         named = await otp_recipients.receiver(tx, reference)
         lines.append(("One-time codes go to", named or "nobody yet: /countersign people names somebody"))

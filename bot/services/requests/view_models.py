@@ -14,7 +14,7 @@ from bot.services import display_names
 from bot.services.alerts import urgent_rules
 from bot.services.core import Core
 from bot.services.operators import programs
-from bot.services.requests import batch_results
+from bot.services.requests import batch_results, local_facts
 from bot.services.requests.drafts import house_concerns
 from bot.view_models import RequestView
 from storage.messages import alerts
@@ -43,6 +43,7 @@ async def request(tx: Tx, core: Core, found: Request) -> RequestView:
         next_look_at=found.due_at if found.state in (State.EXECUTING, State.UNRESOLVED) else None,
         batch=batch,
         paused=await programs.why_paused(tx, found.program) if found.state in UNSENT or waiting else "",
+        waits_for=await local_facts.goes_first(tx, core, found),
         waiting=waiting,
         alert_id=await _alert_about(tx, found),
     )

@@ -244,6 +244,7 @@ async def test_an_alert_whose_chart_is_refused_has_one_picture_in_its_thread_wha
         dying = Outbox(core, SlackPublisher(driver.client), spacing_s=0)
         with pytest.raises(Killed):
             await delivered(dying.deliver_due)
+        driver.world.clock.advance(3)  # until then what it sent may still be on its way
     await driver.outbox.heal()
     await delivered(driver.outbox.deliver_due)
     assert len(await files_in(driver, BOB, ALERTS)) == 1

@@ -4,11 +4,12 @@ that Slack itself cannot tell us about."""
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 
@@ -387,6 +388,23 @@ async def test_a_crash_between_send_and_mark_is_healed_by_reading_back(
     await approvals.reject(post.world.core, request.id, BOB, reason="no")
     await post.deliver(3)
     assert post.slack.messages[0].shows == "card rejected"
+
+
+async def test_what_a_dead_process_has_sent_is_not_posted_again_while_it_may_still_arrive(post: Post) -> None:
+    async def die(*what: Any, **how: Any) -> Posted:
+        on_its_way.append(lambda: honest(*what, **how))
+        raise Killed
+
+    await post.world.top_up(approved=False)
+    honest, on_its_way = post.slack.post, list[Callable[[], Awaitable[Posted]]]()
+    with patch.object(post.slack, "post", die), pytest.raises(Killed):
+        await Outbox(post.world.core, post.slack).deliver_due()
+
+    await post.deliver(1)
+    await on_its_way[0]()
+    await post.deliver(30)
+
+    assert post.in_channel() == ["card pending"]
 
 
 async def test_a_double_comes_only_of_a_crash_that_slack_cannot_tell_us_about(post: Post) -> None:

@@ -78,9 +78,17 @@ def _parsed(words: list[str]) -> argparse.Namespace:
     parser.add_argument("--proved", action="store_true", help="print what was proved so far, and end")
     parser.add_argument("--plant", choices=sorted(BUGS), help="with this bug in the bot")
     parser.add_argument(
+        "--held-back", action="store_true", help="see that planted bugs that do nothing change nothing"
+    )
+    parser.add_argument(
         "--violations", action="store_true", help="break each promise by hand, and see that its check sees it"
     )
     parser.add_argument("--curve", action="store_true", help="plant each bug, and see how soon it is found")
+    parser.add_argument(
+        "--table-of",
+        metavar="COMMIT",
+        help="with --curve: run nothing, write what a run on this commit found",
+    )
     parser.add_argument(
         "--most", type=int, default=MOST_FOR_A_BUG, help="schedules for each bug of the curve"
     )
@@ -91,6 +99,10 @@ def _one(asked: argparse.Namespace, folder: Path) -> int:
     plan = plans.draw(asked.seed)
     if asked.only:
         plan = plan.only(frozenset(map(int, asked.only.split(","))))
+    if asked.held_back:
+        same = curve.held_back(plan, folder) == schedule.run(plan, folder).seen
+        print(f"seed {plan.seed} is {'the same' if same else 'another one'} with all bugs held back")
+        return 0 if same else 1
     if asked.shrink:
         return _shrunk(plan, folder, explain=asked.explain)
     return _told(plan, folder, explain=asked.explain)
@@ -167,12 +179,13 @@ def _curve(asked: argparse.Namespace) -> int:
 
     Goes on where it was interrupted on the same commit, and writes the table each time a bug is found.
     """
-    commit = soak.commit()
+    commit = asked.table_of or soak.commit()
     kept = soak.PROVED.with_name(f"simulation-curve-{commit}.jsonl")
     made = Curve(BUGS)
     made.read(kept)
     kept.parent.mkdir(parents=True, exist_ok=True)
-    left = [seed for seed in range(1, asked.most + 1) if seed not in made.looked_at]
+    seeds = range(1, 1 if asked.table_of else asked.most + 1)
+    left = [seed for seed in seeds if seed not in made.looked_at]
     try:
         with many.done_by(asked.processes or many.cores(), partial(curve.look_for_left, kept), left) as looks:
             for line in looks:

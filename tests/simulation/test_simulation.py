@@ -8,7 +8,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from tests.simulation import soak
+from tests.simulation.planted import BUGS, Curve, curve
 
 ROOT = Path(__file__).parents[2]
 # A process of its own: the simulation gives the interpreter's loggers, hooks and clocks to its world.
@@ -22,10 +25,10 @@ def simulate(*words: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_no_seed_of_the_sample_breaks_a_promise_that_is_not_known_as_broken() -> None:
-    done = simulate("--seeds", "1001-1003", "--new")
+    done = simulate("--seeds", "1001-1005", "--new")
 
     assert done.returncode == 0, done.stdout + done.stderr
-    assert done.stdout.splitlines()[-1].startswith("schedules 3, steps ")
+    assert done.stdout.splitlines()[-1].startswith("schedules 5, steps ")
 
 
 def test_a_seed_is_the_same_each_time() -> None:
@@ -64,6 +67,60 @@ def test_what_was_proved_is_cumulated_and_gone_on_with(tmp_path: Path) -> None:
     assert soak.next_seed(file) == 51
     assert "50 schedules so far" in soak.summary(file)
     assert "[7]" in soak.summary(file)
+
+
+def test_a_soak_goes_on_where_it_ended_and_says_what_it_broke(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "proved.jsonl"
+    monkeypatch.setattr(soak, "_run", lambda seed, _folder: (seed, 10, "a rule: broken" if seed == 2 else ""))
+
+    assert soak.go_on(3, 1, file) == 1
+    assert soak.go_on(2, 1, file) == 0
+
+    said = capsys.readouterr().out
+    assert [(one.first, one.last, one.broken) for one in soak.read(file)] == [(1, 3, (2,)), (4, 5, ())]
+    assert "seed 2: a rule: broken" in said
+    assert said.splitlines()[-1] == "schedules 2, steps 20, violations 0"
+
+
+def test_a_soak_that_is_interrupted_keeps_what_was_done(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "proved.jsonl"
+
+    def run(seed: int, _folder: Path) -> tuple[int, int, str]:
+        if seed == 3:
+            raise KeyboardInterrupt
+        return seed, 10, ""
+
+    monkeypatch.setattr(soak, "_run", run)
+    soak.go_on(5, 1, file)
+
+    assert soak.next_seed(file) == 3
+
+
+def test_a_curve_says_which_seed_found_each_bug_first_and_goes_on_where_it_ended(tmp_path: Path) -> None:
+    file = tmp_path / "curve.jsonl"
+    one, two, three = list(BUGS)[:3]
+    seeds: tuple[tuple[int, list[str], list[str]], ...]
+    seeds = ((1, [one], []), (2, [one, two], [two]), (4, [one], [one]), (3, [one, two], [one]))
+    for seed, reached, found in seeds:
+        curve.keep(file, {"seed": seed, "reached": reached, "found": found})
+
+    made = Curve({name: BUGS[name] for name in (one, two, three)})
+    made.read(file)
+    text = curve.table(made, commit="abc", day="2026-11-22")
+
+    assert (made.found, made.left) == ({one: 3, two: 2}, [three])
+    assert "Seeds 1 to 4: 2 of 3 found, median 3, worst 3." in text
+    assert text.index(f"| {two} |") < text.index(f"| {one} |") < text.index(f"| {three} |")
+
+
+def test_bugs_that_are_held_back_change_nothing() -> None:
+    done = simulate("--seed", "6", "--held-back")
+
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
 PLANTED_SEED = "10"

@@ -39,6 +39,8 @@ POST_SPACING_S = 1.0
 IDLE_S = 0.5
 # So many rows of a lane are read at a time. With its pace a lane sends one, and then it is asked anew what is first.
 _EACH = 20
+# What a process that died has sent may still arrive for so long: looked for sooner, it would be posted twice.
+ARRIVES_WITHIN = timedelta(seconds=3)
 # What cannot be drawn in so many tries is set aside.
 DRAWN_TRIES = 3
 
@@ -254,7 +256,7 @@ class Outbox:
         avoid. What this process is sending just now is none of them.
         """
         async with self._core.store.read() as tx:
-            stuck = await outbox.stuck(tx)
+            stuck = await outbox.stuck(tx, older_than=ARRIVES_WITHIN)
         closed: set[str] = set()
         for row in stuck:
             at, failures = self._look_at.get(row.id, (float("-inf"), 0))

@@ -24,6 +24,8 @@ class Alerts:
         """Every alert ends when what it says is over."""
         world = self.known.world
         for row in world.rows("SELECT * FROM alert WHERE kind IN ('tampered', 'key_reused')"):
+            if any(old in row["subject"] for old in self.known.old_rows):
+                continue  # the simulation did change what was stored
             self.known.broken("nobody is accused", f"{row['kind']}: {row['title'][:100]}")
         for row in world.rows("SELECT name FROM program WHERE paused_reason IS NOT NULL"):
             self.known.broken("a pause ends", f"{row['name']} is still stopped")

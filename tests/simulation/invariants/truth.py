@@ -79,13 +79,20 @@ class Truth:
         kept = self.known.world.partner.store.one(
             "SELECT network FROM funding WHERE tx_hash = ?", terms["tx_hash"]
         )
-        if self.known.by_hand(row, "succeeded"):
+        if self.known.by_hand(row, "succeeded") or self._resubmitted(row, terms["tx_hash"]):
             return
         if kept is None or kept["network"] != terms["network"]:
             has = "nothing" if kept is None else kept["network"]
             self.known.broken(
                 "I-7 true", f"{name} on {terms['network']} is called succeeded; the API has {has}"
             )
+
+    def _resubmitted(self, row: Any, tx_hash: str) -> bool:
+        """A later submission of the same hash was taken as well: the network is the later one's."""
+        applied = [one for sent in self.known.sent if sent.status in (200, 201) for one in sent.ids]
+        after = applied[applied.index(row["id"]) + 1 :] if row["id"] in applied else []
+        others = (json.loads(self.known.row(one)["terms"]) for one in after if one != row["id"])
+        return any(terms.get("tx_hash") == tx_hash for terms in others)
 
     def _by_itself(self, row: Any, name: str) -> None:
         """No outcome rests on what another request did."""

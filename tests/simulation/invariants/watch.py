@@ -33,6 +33,14 @@ class Watch(Record):
 
     def after_step(self) -> None:
         self.truth.after_step()
+        self._one_leader()
+
+    def _one_leader(self) -> None:
+        """I-18: of several processes at most one believes that it leads."""
+        up = (one for one in self.world.processes if one.owner.alive and one.running is not None)
+        leading = [one.owner.name for one in up if one.core.leads()]
+        if len(leading) > 1:
+            self.broken("I-18 one leader", f"{' and '.join(leading)} lead at once")
 
     def emergencies_first(self, harmless: bool) -> None:
         """A Freeze now leaves before everything else; `harmless`: nothing but the API's silence is in its way."""

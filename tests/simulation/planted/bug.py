@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 from unittest.mock import patch
 
+from tests.simulation import statements
+
 Acts = Callable[[], bool]
 """Asked where the bug would do something else than the bot: True = do it. Whoever asks was reached, either way."""
 Plant = Callable[[ExitStack, Acts], None]
@@ -29,5 +31,18 @@ def put(stack: ExitStack, where: Any, name: str, what: Any) -> None:
     stack.enter_context(patch.object(where, name, what))
 
 
-async def nothing(*_args: Any, **_more: Any) -> None:
-    """In place of work that is left out."""
+def peek(tx: Any, statement: Any) -> list[Any]:
+    """What the database of a transaction has, without anybody else getting a turn: what only looks changes nothing."""
+    connection = tx.connection
+    found = statements.execute(connection._connection, connection.dbapi, statement)
+    return list(found.scalars().all())
+
+
+def peek_into(store: Any, statement: Any) -> list[Any]:
+    """The same outside of a transaction."""
+    connection = store._reader._take()
+    try:
+        found = statements.execute(connection._connection, connection.dbapi, statement)
+        return list(found.scalars().all())
+    finally:
+        store._reader._give_back(connection)

@@ -77,6 +77,14 @@ def look(seed: int, bugs: Iterable[Bug], folder: Path) -> Json:
     return {"seed": seed, "reached": sorted(reached), "found": found, "honest": sorted(honest)}
 
 
+def held_back(plan: plans.Plan, folder: Path) -> tuple[object, ...]:
+    """What is seen of a plan with all bugs put in and none of them acting: the same as without."""
+    with ExitStack() as stack:
+        for bug in BUGS.values():
+            bug.plant(stack, lambda: False)
+        return schedule.run(plan, folder).seen
+
+
 def _held_back(name: str, reached: set[str]) -> Callable[[], bool]:
     def acts() -> bool:
         reached.add(name)

@@ -13,7 +13,7 @@ from bot.services.messages import Outbox
 from storage import audit
 from storage import tables as t
 from storage.messages import outbox
-from tests.simulation.planted.bug import Acts, Bug, put
+from tests.simulation.planted.bug import Acts, Bug, peek_into, put
 
 DROPPED_AFTER = 5
 
@@ -75,9 +75,9 @@ def _lines_dropped_after_an_hour(stack: ExitStack, acts: Acts) -> None:
     waits = ~exists().where(m.subject == o.subject)
 
     async def start_due(self: Outbox) -> None:
-        async with self._core.store.read() as tx:
-            old = (o.kind == "line", o.state == "owed", o.created_at <= tx.now - timedelta(hours=1), waits)
-            late = (await tx.run(select(o.id).where(*old))).scalars().all()
+        an_hour_ago = self._core.clock.now() - timedelta(hours=1)
+        old = (o.kind == "line", o.state == "owed", o.created_at <= an_hour_ago, waits)
+        late = peek_into(self._core.store, select(o.id).where(*old))
         if late and acts():
             async with self._core.store.begin() as tx:
                 for row_id in late:
@@ -91,7 +91,7 @@ def _an_entry_missing(stack: ExitStack, acts: Acts) -> None:
     honest = audit.append
 
     async def append(tx: Any, **entry: Any) -> Any:
-        if entry["action"] == "request.approved" and acts():
+        if entry["action"] == "request.approval" and acts():
             return None
         return await honest(tx, **entry)
 

@@ -8,8 +8,7 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
-from bot.operations import Operation, Others
-from bot.operations.card_close import Close
+from bot.operations import Operation, Others, kinds
 from bot.outcomes import Evidence, planning
 from bot.services.execution import evidence, executor, maintenance
 from storage.requests import requests
@@ -90,7 +89,8 @@ def _a_look_takes_anothers_effect(stack: ExitStack, acts: Acts) -> None:
 
 def _half_closed_is_nothing(stack: ExitStack, acts: Acts) -> None:
     """A card that is not closed proves that nothing moved."""
-    honest = Close.look
+    kind: Any = kinds()["card_close"]
+    honest = kind.look
 
     async def look(self: Any, partner: Any, sought: Any) -> Any:
         found = await honest(self, partner, sought)
@@ -98,7 +98,7 @@ def _half_closed_is_nothing(stack: ExitStack, acts: Acts) -> None:
             return replace(found, evidence=Evidence.ABSENT)
         return found
 
-    put(stack, Close, "look", look)
+    put(stack, kind, "look", look)
 
 
 def _lost_renewal_loses_the_answer(stack: ExitStack, acts: Acts) -> None:

@@ -16,23 +16,21 @@ from bot.services.execution import queues
 from bot.services.operators import Leader, programs
 from storage import tables as t
 from storage.requests import requests
-from tests.simulation.planted.bug import Acts, Bug, put
+from tests.simulation.planted.bug import Acts, Bug, peek, peek_into, put
 
 _WRITES = frozenset({"cards:write", "users:write"})
 
 
 def _dead_process_keeps_its_claim(stack: ExitStack, acts: Acts) -> None:
     """What a dead process had claimed nobody takes over."""
-    honest = requests.due
+    honest, row = requests.due, t.request.c
 
     async def due(tx: Any, **more: Any) -> list[str]:
-        found = []
-        for request_id in await honest(tx, **more):
-            request = await requests.get(tx, request_id)
-            held = request is not None and request.lease_owner is not None and request.state == "executing"
-            if not (held and acts()):
-                found.append(request_id)
-        return found
+        found: list[str] = await honest(tx, **more)
+        held = peek(tx, select(row.id).where(row.state == State.EXECUTING, row.lease_owner.is_not(None)))
+        if not set(found) & set(held) or not acts():
+            return found
+        return [one for one in found if one not in held]
 
     put(stack, requests, "due", due)
 
@@ -44,13 +42,12 @@ def _lease_ignored(stack: ExitStack, acts: Acts) -> None:
     async def due(tx: Any, *, but_not: Any = (), **more: Any) -> list[str]:
         found = await honest_due(tx, but_not=but_not, **more)
         held = (row.state == State.EXECUTING, row.due_at <= tx.now, row.lease_until >= tx.now)
-        others = (await tx.run(select(row.id).where(*held))).scalars().all()
-        more_ids = [one for one in others if one not in but_not]
+        more_ids = [one for one in peek(tx, select(row.id).where(*held)) if one not in but_not]
         return [*found, *more_ids] if more_ids and acts() else found
 
     async def claim(tx: Any, request_id: str, **more: Any) -> Any:
-        before = await requests.get(tx, request_id)
-        if before is not None and before.lease_until is not None and before.lease_until >= tx.now and acts():
+        held = peek(tx, select(row.id).where(row.id == request_id, row.lease_until >= tx.now))
+        if held and acts():
             await tx.run(update(t.request).where(row.id == request_id).values(lease_until=None))
         return await honest_claim(tx, request_id, **more)
 
@@ -60,11 +57,13 @@ def _lease_ignored(stack: ExitStack, acts: Acts) -> None:
 
 def _fence_dropped(stack: ExitStack, acts: Acts) -> None:
     """A process whose claim was taken over writes its outcome all the same."""
-    honest = requests.finish
+    honest, row = requests.finish, t.request.c
 
     async def finish(tx: Any, request: Any, event: Any, **changes: Any) -> Any:
-        now = await requests.get(tx, request.id)
-        if now is not None and now.fence != request.fence and now.state == request.state and acts():
+        same = (row.id == request.id, row.state == request.state, row.fence != request.fence)
+        if peek(tx, select(row.id).where(*same)) and acts():
+            now = await requests.get(tx, request.id)
+            assert now is not None
             request = replace(request, fence=now.fence, lease_owner=now.lease_owner)
         return await honest(tx, request, event, **changes)
 
@@ -125,21 +124,18 @@ def _no_lane_for_emergencies(stack: ExitStack, acts: Acts) -> None:
 
 def _the_engine_spins(stack: ExitStack, acts: Acts) -> None:
     """What was tried and may not be sent is due again at once, and wakes the engine itself."""
-    honest_due, honest_rest = execution.due, Embedded._rest
+    honest_due, honest_rest, row = execution.due, Embedded._rest, t.request.c
     spins: list[bool] = []
 
     async def due(core: Any, but_not: Any = ()) -> Sequence[Any]:
         found = await honest_due(core, but_not)
-        async with core.store.read() as tx:
-            waiting = [
-                (name, await requests.due(tx, program=name, but_not=but_not)) for name in core.partners
-            ]
-        named = {one for queue in found for one in queue.ids}
-        left = [(name, [one for one in ids if one not in named]) for name, ids in waiting]
-        if not any(ids for _, ids in left) or not acts():
+        named = {one for queue in found for one in queue.ids} | set(but_not)
+        approved = (row.state == State.APPROVED, row.due_at <= core.clock.now(), row.rows.is_(None))
+        left = [one for one in peek_into(core.store, select(row.id).where(*approved)) if one not in named]
+        if not left or not acts():
             return found
         spins.append(True)
-        return [*found, *(queues.Queue(f"{name}, again", ids, queues.AT_ONCE) for name, ids in left)]
+        return [*found, queues.Queue("again", left, queues.AT_ONCE)]
 
     def rest(self: Embedded, request_id: str) -> None:
         if spins:
@@ -155,7 +151,7 @@ BUGS = (
     Bug("a dead process keeps its claim", ("I-6 ends",), _dead_process_keeps_its_claim),
     Bug("the lease is ignored", ("I-18 lease",), _lease_ignored),
     Bug("the fence is dropped", ("I-18 lease",), _fence_dropped),
-    Bug("two leaders", ("I-9 doubled",), _two_leaders),
+    Bug("two leaders", ("I-18 one leader", "I-9 doubled"), _two_leaders),
     Bug("a refused key stays refused", ("a pause ends",), _paused_for_ever),
     Bug("one 403 stops everything", ("a pause ends",), _one_403_stops_everything, "D8"),
     Bug("no lane for emergencies", ("emergencies first",), _no_lane_for_emergencies, "D13"),

@@ -19,6 +19,7 @@ SWEEPS_S = 2800.0
 _RESTING = """
 SELECT min(due_at) AS at FROM request WHERE due_at IS NOT NULL AND state IN ('approved', 'executing', 'unresolved')
 """
+_REFUSED = "SELECT 1 FROM alert WHERE kind = 'deliveries_refused' AND state <> 'resolved'"
 
 # What keeps somebody from using Countersign.
 _BARRED = ("deleted", "is_restricted", "is_ultra_restricted", "is_stranger", "is_bot")
@@ -53,6 +54,8 @@ class Calm(OperatorSteps):
         if self.watch.orphans:
             self.drive(1300.0, leap_s=325.0)  # until the whole ledger has been read again
         self.drive(200.0, leap_s=40.0)  # as on a machine that stands still no more
+        if world.rows(_REFUSED):
+            self.drive(400.0, leap_s=80.0)  # until nobody has tried for a while
         for _ in range(40):
             if not world.rows("SELECT 1 FROM outbox WHERE state IN ('owed', 'sending')"):
                 break

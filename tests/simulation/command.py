@@ -16,7 +16,7 @@ from pathlib import Path
 from tests.simulation import known, many, schedule, shrink, soak, story, violations
 from tests.simulation import plan as plans
 from tests.simulation.planted import BUGS, Curve, curve
-from tests.simulation.world import folder_in_memory, quiet
+from tests.simulation.world import folder_in_memory, take_over
 
 MOST_FOR_A_BUG = 5000
 TABLE = soak.ROOT / "benchmarks" / "SIMULATION.md"
@@ -25,7 +25,7 @@ TABLE = soak.ROOT / "benchmarks" / "SIMULATION.md"
 def main(words: list[str]) -> int:
     """Run what was asked for; 1 when a promise was broken, 0 otherwise."""
     asked = _parsed(words)
-    quiet()
+    take_over()
     gc.collect()
     gc.freeze()  # the program itself is never garbage: looking through it takes longer than through a schedule
     if asked.proved:

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
-from tests.simulation.world import folder_in_memory, memory, quiet
+from tests.simulation.world import folder_in_memory, memory, take_over
 
 T = TypeVar("T")
 Work = Callable[[Any, Path], T]
@@ -59,5 +59,5 @@ def _begin() -> None:
     """In each process: an interrupt is for the one that started it; a folder of its own."""
     global _folder  # noqa: PLW0603 - one of each process
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    quiet()
+    take_over()
     _folder = folder_in_memory(f"-of-{os.getppid()}")

@@ -38,10 +38,12 @@ def card(picture: RequestView) -> b.Block:
     blocks += batch_rows.on_card(picture)
     if request.state is State.PENDING:
         blocks += forms.concerns(picture.concerns)
-    if request.outcome_text and not picture.waiting:
+    if request.outcome_text and not picture.waiting and not picture.waits_for:
         blocks.append(b.section(outcome(request)))
     if picture.paused and not picture.waiting:
         blocks.append(b.section(waits(picture)))
+    elif picture.waits_for:
+        blocks.append(b.section(_waits_until(request, f"*▲ {b.esc(goes_first(picture.waits_for))}*")))
     if asked := _asked_of(picture):
         blocks.append(b.section(asked))
     blocks.append(b.context(" · ".join(_policy(picture))))
@@ -76,7 +78,7 @@ def not_yet(waiting: Sequence[Request], paused: str = "") -> list[b.Block]:
     words = urgency.urgency_of(first.kind)
     advice = words.advice if words else ""
     next_step = (
-        f"It is not sent now: {b.esc(paused)} It is tried again as soon as sending goes on."
+        b.esc(urgency.while_stopped(paused))
         if paused
         else urgency.next_try(first, lambda at: b.when(at, "{time_secs}"))
     )
@@ -91,9 +93,19 @@ def not_yet(waiting: Sequence[Request], paused: str = "") -> list[b.Block]:
 
 def waits(picture: RequestView) -> str:
     """That nothing is sent just now, and for how long an approval waits for it."""
-    until = picture.request.valid_until
+    return _waits_until(picture.request, f"*▲ {b.esc(picture.paused)}* Decisions go on.")
+
+
+def goes_first(ids_of_others: Sequence[str]) -> str:
+    """That nothing is sent before the outcome of other requests on the same card is known."""
+    return f"It is not sent yet: it waits for {', '.join(ids_of_others)} on the same card, whose outcome is not known."
+
+
+def _waits_until(request: Request, why: str) -> str:
+    is_urgent = urgency.urgency_of(request.kind) is not None
+    until = None if is_urgent else request.valid_until
     end = f" It waits until {b.when(until, '{time}')}, then it ends and nothing is sent." if until else ""
-    return f"*▲ {b.esc(picture.paused)}* Decisions go on.{end}"
+    return f"{why}{end}"
 
 
 def title_line(picture: RequestView) -> str:
@@ -173,6 +185,8 @@ def _confirmed(picture: RequestView) -> str:
         return f"done immediately by {requester}, confirmed by {b.esc(done.actor_name)}"
     if picture.request.state is State.SUCCEEDED:
         return f"done immediately by {requester}"
+    if picture.request.first_sent_at is None:
+        return f"to be sent without an approval, at the word of {requester}"
     return f"sent by {requester} without an approval"
 
 
@@ -286,6 +300,8 @@ def _line_text(picture: LineView) -> str:
         return _outcome(head, picture.text or request.outcome_text) + asked
     if picture.line == "not_yet":
         return _not_yet_line(picture)
+    if picture.line == "for_now":
+        return f"*{states.NOT_YET_ICON}* {b.esc(b.cut(picture.text, 2000))}"
     urgent = urgency.urgency_of(request.kind)
     if picture.line == "reminder_unresolved" and urgent:
         text = f"{states.NOT_YET_ICON} *{urgent.not_yet}.* {b.esc(urgent.perhaps)} {b.esc(urgent.advice)}"
@@ -338,7 +354,7 @@ def _said(picture: LineView) -> str:
     """The words of a person that belong to the line: a rejection's reason, a resolution's evidence."""
     if picture.line == "rejected":
         return next((d.reason for d in picture.decisions if d.kind is DecisionKind.REJECT), picture.text)
-    if picture.line in _OUTCOMES or picture.line == "not_yet":
+    if picture.line in _OUTCOMES or picture.line in ("not_yet", "for_now"):
         return ""
     return picture.text
 
@@ -358,11 +374,12 @@ def direct(picture: DirectView) -> b.Block:
     elif request.outcome_text:
         blocks.append(b.section(b.esc(b.cut(request.outcome_text, 2000))))
     elif request.state is State.APPROVED:
-        then = (
-            f"It waits: {b.esc(picture.paused)}"
-            if picture.paused
-            else "Countersign is sending it. The outcome follows here."
-        )
+        if picture.paused:
+            then = f"It waits: {b.esc(picture.paused)}"
+        elif picture.waits_for:
+            then = b.esc(goes_first(picture.waits_for))
+        else:
+            then = "Countersign is sending it. The outcome follows here."
         blocks.append(b.section(f"{b.esc(picture.actor)} gave the last approval. {then}"))
     link = f" · <{picture.link}|open the request>" if picture.link else ""
     blocks.append(b.context(f"check code {b.esc(picture.code)}{link}"))

@@ -9,7 +9,7 @@ from typing import Any
 
 from sqlalchemy import update
 
-from bot.domain.requests import State
+from bot.domain.requests import Event, State
 from bot.partner.client import PartnerClient
 from bot.services.execution import presend_checks
 from storage import tables as t
@@ -121,13 +121,16 @@ def _older_order_first_sent(stack: ExitStack, acts: Acts) -> None:
     put(stack, presend_checks, "_superseded", superseded)
 
 
-def _under_way_counts_as_doubt(stack: ExitStack, acts: Acts) -> None:
-    honest = presend_checks._is_in_doubt
+def _under_way_cancels_the_next(stack: ExitStack, acts: Acts) -> None:
+    """What is under way on the same target ends a further payment, in place of letting it wait."""
+    honest = presend_checks._others_on_target
 
-    def is_in_doubt(other: Any) -> bool:
-        return honest(other) or acts()
+    async def others_on_target(tx: Any, core: Any, request: Any) -> Any:
+        answer = await honest(tx, core, request)
+        stop = presend_checks.Stop(Event.CANCEL, "Another one is under way. Nothing was sent.")
+        return stop if answer is not None and acts() else answer
 
-    put(stack, presend_checks, "_is_in_doubt", is_in_doubt)
+    put(stack, presend_checks, "_others_on_target", others_on_target)
 
 
 BUGS = (
@@ -149,5 +152,5 @@ BUGS = (
         _older_order_first_sent,
         "D5",
     ),
-    Bug("a call under way counts as a doubt", ("a doubt is a doubt",), _under_way_counts_as_doubt, "D16"),
+    Bug("a call under way counts as a doubt", ("a doubt is a doubt",), _under_way_cancels_the_next, "D16"),
 )

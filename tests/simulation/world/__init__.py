@@ -21,7 +21,7 @@ from tests.simulation.world.installation import (
 )
 from tests.simulation.world.names import ALERTS, ALICE, APPROVALS, BOB, CAROL, DAVE, GUEST, OPS, START
 from tests.simulation.world.process import Killed, Process
-from tests.simulation.world.stand_ins import quiet
+from tests.simulation.world.stand_ins import take_over
 from tests.simulation.world.world import World
 
 __all__ = [
@@ -46,5 +46,5 @@ __all__ = [
     "World",
     "folder_in_memory",
     "memory",
-    "quiet",
+    "take_over",
 ]

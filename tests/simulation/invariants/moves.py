@@ -89,7 +89,7 @@ class Moves:
         if not found:
             self.known.broken("I-8 at once", f"{request_id} became unresolved without an alert")
         elif not self.known.world.rows(
-            "SELECT 1 FROM outbox WHERE kind = 'alert' AND subject = ?", found[0]["id"]
+            "SELECT 1 FROM outbox WHERE kind = 'alert' AND subject LIKE ?", f"%{found[0]['id']}"
         ):
             self.known.broken("I-8 at once", f"{request_id} became unresolved, and no message says so")
 

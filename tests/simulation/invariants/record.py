@@ -63,6 +63,9 @@ class Seen:
     lease_until: str | None = None
 
 
+Remembered = tuple[dict[str, Seen], set[str], float | None]
+
+
 @dataclass
 class Record:
     """Looked at by every check; `found` holds what was broken, the first first."""
@@ -98,8 +101,10 @@ class Record:
         """A copy of the database was made just now."""
         self.copied_at = self.world.loop.time()
 
-    def note_restored(self) -> None:
-        """The copy is the database now: what came after it is not known there any more."""
+    def note_restored(self) -> Remembered:
+        """The copy is the database now: what came after it is not known there any more. Returns what was known."""
+        before = self.seen, self.orphans, self.restored_from
+        self.orphans = set(self.orphans)
         self.restored_from = self.copied_at
         rows = self.world.rows("SELECT id, state, version FROM request")
         self.seen = {row["id"]: Seen(row["state"], row["version"]) for row in rows}
@@ -108,6 +113,11 @@ class Record:
             key = (row["reference"] or "").removeprefix("topup:")
             if key not in known and not key.startswith("seed-"):
                 self.orphans.add(key)
+        return before
+
+    def note_put_back(self, before: Remembered) -> None:
+        """The newer database is in place again."""
+        self.seen, self.orphans, self.restored_from = before
 
     def row(self, request_id: str) -> Any:
         """A request as the database has it now."""

@@ -91,6 +91,7 @@ class InstallationSteps(MachineSteps):
         world.kill_bot()
         self.people.close_windows()
         newer = world.put_in_place(world.copy)
+        remembered = self.watch.note_restored()
         world.start_bots()
         self.drive(STARTS_S)
         refusal = next((p.failed for p in world.processes if p.owner.alive and p.failed), None)
@@ -98,9 +99,8 @@ class InstallationSteps(MachineSteps):
             world.say("the newer database is put back")
             world.kill_bot()
             world.put_in_place(newer)
+            self.watch.note_put_back(remembered)
             world.start_bots()
-        else:
-            self.watch.note_restored()
 
 
 async def _rewrap(store: Store) -> None:

@@ -94,7 +94,7 @@ async def tell_requester(
     """
     if actor == request.requester or request.parent_id is not None:
         return
-    subject = Subject(kinds.REQUESTER_NOTICE.about, request.id).stored()
+    subject = kinds.stored_subject(kinds.REQUESTER_NOTICE.about, request.id)
     told_at = await outbox.last_put(tx, subject, kinds.REQUESTER_NOTICE.form.value)
     key = (request.id, request.version)
     to = request.requester
@@ -166,7 +166,7 @@ async def _put(
         channel=channels[kind.to],
         user=person,
         kind=kind.form.value,
-        subject=Subject(kind.about, subject_id).stored(),
+        subject=kinds.stored_subject(kind.about, subject_id),
         body={**marked, **(body or {})},
         dedupe=":".join([kind.dedupe, *map(str, key)]),
         due_at=due_at,

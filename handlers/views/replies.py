@@ -78,8 +78,8 @@ def with_share(answer: b.Block, command: str) -> b.Block:
     return with_buttons(answer, [b.button("Share to channel", ids.SHARE, ids.typed(command))])
 
 
-def shared_by(answer: b.Block, slack_id: str) -> b.Block:
-    return b.message(answer["text"], [*answer["blocks"], b.context(f"Shared by {b.mention(slack_id)}")])
+def shared_by(answer: b.Block, name: str) -> b.Block:
+    return b.message(answer["text"], [*answer["blocks"], b.context(f"Shared by {b.esc(name)}")])
 
 
 def request_answer(found: RequestView) -> b.Block:

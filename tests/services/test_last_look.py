@@ -15,6 +15,7 @@ import pytest
 from bot.domain.requests import Request, State
 from bot.partner.calls import cards as card_calls
 from bot.partner.certainty import Certainty
+from bot.partner.client import PartnerClient
 from bot.partner.errors import Unauthorized
 from bot.partner.ratelimit import Lane
 from bot.services import execution, requests
@@ -153,8 +154,8 @@ async def test_a_slow_reading_of_the_api_never_outlasts_the_look_at_people(
     request = await world.top_up("50")
     honest = presend_checks.recheck
 
-    async def slow(core: Core, of: Request) -> presend_checks.Answer:
-        found = await honest(core, of)
+    async def slow(core: Core, of: Request, partner: PartnerClient) -> presend_checks.Answer:
+        found = await honest(core, of, partner)
         await world.advance(22)
         await lose(world, of)
         return found

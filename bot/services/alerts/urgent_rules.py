@@ -68,10 +68,7 @@ async def _raise(
     alert = await alerts.keep(tx, core, said, condition=condition, subject=whole.id)
     if not is_new:
         return
-    called = alerts.called(core, said.kind)
-    await alerts.thread_line(
-        tx, core, alert, "system:alerts", f"{said.title}. {words.meanwhile}", mentions=called
-    )
+    await alerts.thread_line(tx, core, alert, "system:alerts", f"{said.title}. {words.meanwhile}")
     text = f"{why} {then} Press Try now above to try at once. {words.advice}"
     await outbox_messages.line(tx, core, whole, "not_yet", text=text)
     await outbox_messages.tell_requester(tx, core, whole, "")
@@ -101,9 +98,7 @@ async def _leave_behind(tx: Tx, core: Core, request: Request, words: Urgency) ->
         advice=words.advice,
     )
     alert = await alerts.raise_(tx, core, said, condition=kind.condition(request.id), subject=request.id)
-    await alerts.thread_line(
-        tx, core, alert, "system:alerts", f"{said.title}.", mentions=alerts.called(core, kind)
-    )
+    await alerts.thread_line(tx, core, alert, "system:alerts", f"{said.title}.")
 
 
 def _named(whole: Request, of: Sequence[Request]) -> str:

@@ -13,7 +13,7 @@ from bot.domain.requests import Attempt, Event, Request, State
 from bot.outcomes import effects, planning, timing
 from bot.services.core import Core
 from bot.services.execution import effect_writer
-from bot.services.operators import programs
+from storage.operators import Stopped
 from storage.requests import attempts, requests
 from storage.transaction import Tx
 
@@ -28,7 +28,7 @@ _UNTRUSTED = (
 )
 
 
-async def nothing_to_call(core: Core, request: Request, stopped: programs.Stopped) -> bool:
+async def nothing_to_call(core: Core, request: Request, stopped: Stopped) -> bool:
     """Nothing may be called for it now; where that has gone on for too long, the request ends here."""
     may_send = stopped.sends(core.kinds[request.kind].endpoint)
     if request.state is not State.EXECUTING:

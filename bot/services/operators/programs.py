@@ -9,18 +9,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection
-from dataclasses import dataclass
 
 from bot.domain.alerts import account_alerts
 from bot.domain.errors import Paused
 from bot.domain.requests import State
 from bot.operations import asking
 from bot.partner.client import ENDPOINTS
-from bot.partner.endpoints import Endpoint
 from bot.partner.errors import Forbidden, PartnerError, Unauthorized
 from bot.services import alerts, audit
 from bot.services.core import Core
-from storage.operators import Pause, held_endpoints, pauses, programs
+from storage.operators import Pause, held_endpoints, pauses, programs, stops
 from storage.requests import requests
 from storage.transaction import Tx
 
@@ -154,31 +152,6 @@ async def _nothing_waits_for(tx: Tx, core: Core, held: held_endpoints.HeldEndpoi
     return not any(request.program == held.program for request in waiting)
 
 
-@dataclass(frozen=True, slots=True)
-class Stopped:
-    """What stands in the way of sending to a program.
-
-    `by_key`: the API does not take its key, so nothing can be called. `by_people`: somebody paused it, so nothing is
-    sent. `endpoints`: those that its key may not call.
-    """
-
-    by_key: bool
-    by_people: bool
-    endpoints: frozenset[str]
-
-    def sends(self, endpoint: Endpoint) -> bool:
-        """May something be sent through this endpoint?"""
-        return not (self.by_key or self.by_people or endpoint.value in self.endpoints)
-
-
-async def stopped(tx: Tx, program: str) -> Stopped:
-    """All of it at once. Where the caller writes, no pause begins before its transaction ends."""
-    by_people = await pauses.of(tx, program) is not None
-    found = await programs.get(tx, program)
-    endpoints = frozenset(held.endpoint for held in await held_endpoints.of(tx, program))
-    return Stopped(found is not None and found.is_paused, by_people, endpoints)
-
-
 async def resume(core: Core, program: str) -> None:
     """The API takes the key again."""
     async with core.store.begin() as tx:
@@ -193,7 +166,7 @@ async def resume(core: Core, program: str) -> None:
 async def is_paused(core: Core, program: str) -> bool:
     """The API does not take the program's key."""
     async with core.store.read() as tx:
-        return (await stopped(tx, program)).by_key
+        return (await stops.of(tx, program)).by_key
 
 
 async def why_paused(tx: Tx, program: str) -> str:

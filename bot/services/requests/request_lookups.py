@@ -71,14 +71,20 @@ async def request_picture(core: Core, request_id: str) -> RequestView:
         return await view_models.request(tx, core, await existing(tx, request_id))
 
 
-async def private_of(core: Core, request_id: str, slack_id: str, standing: Standing) -> Mapping[str, str]:
-    """The sealed values of a request that waits for this person, for their modal; empty once purged.
+async def in_full(core: Core, request_id: str, slack_id: str, standing: Standing) -> tuple[Line, ...]:
+    """What a request that waits for this person asks for, private values not masked, for their modal.
 
-    `standing` is that of `refresh.require_may_approve`. Raises NotAllowed for everybody else.
+    Empty where it has none, and once they are purged. `standing` is that of `approvals.require_may_approve`. Raises
+    NotAllowed for everybody else.
     """
     async with core.store.read() as tx:
-        await _require_may_see_private_values(tx, await existing(tx, request_id), slack_id, standing)
-        return await _private(tx, request_id)
+        request = await existing(tx, request_id)
+        await _require_may_see_private_values(tx, request, slack_id, standing)
+        private = await _private(tx, request_id)
+    if not private:
+        return ()
+    cls = core.kinds[request.kind]
+    return cls.of_stored(request.terms, request.subject_label, private=private).in_full()
 
 
 async def _private(tx: Tx, request_id: str) -> Mapping[str, str]:
@@ -112,7 +118,7 @@ async def confirmation(core: Core, request_id: str, slack_id: str) -> Confirmati
     request = picture.request
     async with core.store.read() as tx:
         private = await _private(tx, request_id)
-    operation = core.kinds[request.kind]({**request.terms, **private}, request.subject_label)
+    operation = core.kinds[request.kind].of_stored(request.terms, request.subject_label, private=private)
     try:
         live = await operation.read(core.partners[request.program])
     except PartnerError:
@@ -173,7 +179,9 @@ async def confirmation_of_batch(
         live = None
     async with core.store.read() as tx:
         picture = await view_models.request(tx, core, await existing(tx, request_id))
-        operations = {n: core.kinds[row.kind](row.terms, row.subject_label) for n, row in asked.items()}
+        operations = {
+            n: core.kinds[row.kind].of_stored(row.terms, row.subject_label) for n, row in asked.items()
+        }
         _, now = await batch_summary.look(tx, operations, but={row.id for row in asked.values()})
         approvers = {d.actor for d in picture.decisions if d.kind is DecisionKind.APPROVE} | {slack_id}
         cautions = await limit_cautions(tx, core, picture.request, approvers)

@@ -27,7 +27,7 @@ from bot.outcomes import Effect, Evidence, Finding, Outcome, timing
 from bot.partner.answers import NOT_CONNECTED, NOT_SENT, Answer
 from bot.partner.client import PartnerClient
 from bot.partner.endpoints import Endpoint, meaning
-from bot.partner.errors import NotConnected, NotSent, PartnerError
+from bot.partner.errors import Forbidden, NotConnected, NotSent, PartnerError
 
 T = TypeVar("T")
 
@@ -444,6 +444,8 @@ class Operation(ABC):
     ) -> str:
         """What happened, whether money moved, what to do next."""
         money = _MONEY_IN_DOUBT.get(finding, _MONEY[finding]) if outcome_unknown else _MONEY[finding]
+        if isinstance(error, Forbidden):
+            money = _HELD_IN_DOUBT if outcome_unknown else _HELD
         if finding is Finding.UNKNOWN and not self.handling.repeats:
             money = _LOOKED_UP
         elif finding is Finding.UNRESOLVED:
@@ -467,6 +469,12 @@ _MONEY: Mapping[Finding, str] = {
     Finding.EVIDENCE: "What the first attempt did is not known yet; do not repeat this. It is being looked up.",
 }
 
+# A key that may not make one call holds that call, and nothing else.
+_HELD = "Nothing was done by this call. Only calls of this kind wait until the key may make them."
+_HELD_IN_DOUBT = (
+    "What an earlier attempt did is not known yet; do not repeat this. Only calls of this kind wait until the key may"
+    " make them."
+)
 _CAME_BACK = "No money left the float, or it came back."
 _MEND_IT = "Mend the cause, then make a new request."
 

@@ -47,7 +47,7 @@ POLLER_SILENT = AlertKind(
         ),
         "paused": Ending(
             "The account of {program} is not read while its key is refused",
-            "The alert of the key goes on; this one was open for {lasted}.",
+            "The alert of the key goes on; this one was open for {open_for}.",
         ),
     },
     runbook="poller_silent-scope",

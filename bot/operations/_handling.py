@@ -23,6 +23,7 @@ class Urgency:
     not_done: str  # the same where it has ended without having happened: "not frozen"
     meanwhile: str  # what is still possible: "Purchases still go through."
     perhaps: str  # the same where nobody knows whether it happened
+    for_now: str  # it happened, and an older call that is on its way may undo it: "Frozen for now"
     advice: str  # what people can do meanwhile, besides pressing Try now
 
 

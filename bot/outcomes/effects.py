@@ -188,6 +188,11 @@ def of_holding_back(request: Request) -> list[Effect]:
     return [RedrawCard(), FollowUrgent()]
 
 
+def of_being_not_final(request: Request) -> list[Effect]:
+    """What cannot wait has happened, and an older call that is on its way may undo it: people hear it once."""
+    return [ThreadLine("for_now", request.outcome_text), DirectMessage()]
+
+
 def of_tampering(request: Request) -> list[Effect]:
     """The stored request is not the approved one."""
     said = request_alerts.TAMPERED.says(request=request.id)

@@ -108,6 +108,16 @@ async def tell_requester(
         await _put(tx, core, kinds.REQUESTER_LINE, request.id, key, body=body, person=to)
 
 
+async def redraw_notice(tx: Tx, core: Core, request: Request) -> None:
+    """Draw the requester's direct message again, where there is one: what it says of the program changed."""
+    subject = Subject(kinds.REQUESTER_NOTICE.about, request.id).stored()
+    if await outbox.last_put(tx, subject, kinds.REQUESTER_NOTICE.form.value) is None:
+        return
+    key = (request.id, request.version, core.ids.ulid())
+    body = {"actor": ""}
+    await _put(tx, core, kinds.REQUESTER_NOTICE, request.id, key, body=body, person=request.requester)
+
+
 async def reveal_link(tx: Tx, core: Core, request: Request, nth: int) -> None:
     """The nth one-time link to card details, to the requester alone. Its token is made when it is delivered."""
     await _put(tx, core, kinds.DETAILS_LINK, request.id, (request.id, nth), person=request.requester)

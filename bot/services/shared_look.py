@@ -41,12 +41,7 @@ class SharedLooks:
         async with self._turns[about]:
             seen = self._seen.get(about)
             if seen is None or clock.monotonic() - seen.at >= within_s:
-                at = clock.monotonic()
-                try:
-                    seen = _Seen(at, await ask(), None)
-                except CountersignError as error:
-                    seen = _Seen(at, None, error)
-                self._seen[about] = seen
+                seen = self._seen[about] = await self._ask(ask, clock)
         if seen.error is not None:
             raise seen.error
         found: T = seen.value
@@ -56,3 +51,10 @@ class SharedLooks:
         """When the look that is shared now began, by the monotonic clock; None before the first."""
         seen = self._seen.get(about)
         return None if seen is None else seen.at
+
+    async def _ask(self, ask: Callable[[], Awaitable[Any]], clock: Clock) -> _Seen:
+        at = clock.monotonic()
+        try:
+            return _Seen(at, await ask(), None)
+        except CountersignError as error:
+            return _Seen(at, None, error)

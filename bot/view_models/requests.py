@@ -143,6 +143,7 @@ class Confirmation:
     concerns: tuple[Concern, ...]
     changed: tuple[str, ...]
     facts_read: bool  # False: the API could not be read just now
+    last_read: str = ""  # then when what is shown was read, with its age; "" = never
     waits: bool = False  # for another request on the same target, also once it is approved
 
 

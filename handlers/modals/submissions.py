@@ -48,11 +48,12 @@ def _program(turn: Turn, chosen: str) -> str | None:
 
 async def _show_preview(turn: Turn, draft_id: str, meta: ids.Meta) -> None:
     found = await drafts.preview(turn.core, draft_id)
-    view = forms.preview(_shown(found), channel=meta.get("channel", ""))
+    view = forms.preview(shown(found), channel=meta.get("channel", ""))
     await turn.client.views_update(view_id=turn.view["id"], view=view)
 
 
-def _shown(found: Preview) -> forms.Shown:
+def shown(found: Preview) -> forms.Shown:
+    """What the preview modal says of it."""
     return forms.Shown(
         draft_id=found.draft.id,
         operation=found.operation,
@@ -64,6 +65,7 @@ def _shown(found: Preview) -> forms.Shown:
         run_now=found.draft.run_now,
         program=found.draft.program,
         live=found.live,
+        paused=found.paused,
     )
 
 
@@ -96,8 +98,8 @@ async def approve(turn: Turn) -> None:
             turn.core, meta["request"], turn.user, shown_digest=meta["digest"]
         )
         paused = await programs.paused_now(turn.core, request.program)
-        picture = await request_lookups.request_picture(turn.core, request.id)
-        return _said("Approve", replies.approved(request, verdict.approvals, paused, picture.waits_for))
+        waits_for = (await request_lookups.request_picture(turn.core, request.id)).waits_for
+        return _said("Approve", replies.approved(request, verdict.approvals, paused, waits_for))
 
     await turn.close_when_done("Approve", "Checking that you may approve…", decide())
 

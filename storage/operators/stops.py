@@ -30,9 +30,10 @@ class Stopped:
     by_people: bool
     endpoints: frozenset[str]
 
-    def sends(self, endpoint: Endpoint) -> bool:
-        """May something be sent through this endpoint?"""
-        return not (self.by_key or self.by_people or endpoint.value in self.endpoints)
+    def sends(self, endpoint: Endpoint, *, is_urgent: bool = False) -> bool:
+        """May something be sent through this endpoint? What is urgent is tried although the key was refused there."""
+        is_held = endpoint.value in self.endpoints and not is_urgent
+        return not (self.by_key or self.by_people or is_held)
 
 
 async def of(tx: Tx, program: str) -> Stopped:

@@ -144,12 +144,19 @@ async def _with_its_batch(tx: Tx, row: Request) -> Request:
 
 
 async def claim(
-    tx: Tx, request_id: str, *, owner: str, lease_s: float, version: int | None = None
+    tx: Tx,
+    request_id: str,
+    *,
+    owner: str,
+    lease_s: float,
+    version: int | None = None,
+    may_lapse: bool = True,
 ) -> Request | None:
     """Take a due request for execution: a lease, and a fence one higher than any before.
 
     None when it is not due, held by another, or not to be executed; or when it is no longer at the `version` that
-    was judged. Must be committed before the first byte is sent.
+    was judged. Must be committed before the first byte is sent. An approval that lapsed is none, unless `may_lapse` is
+    False.
     """
     row = t.request.c
     judged = () if version is None else (row.version == version,)
@@ -160,7 +167,7 @@ async def claim(
             row.id == request_id,
             *judged,
             *_claimable(tx),
-            (row.state != State.APPROVED) | (row.valid_until > tx.now),
+            *([(row.state != State.APPROVED) | (row.valid_until > tx.now)] if may_lapse else []),
         )
         .values(
             state=case(
@@ -271,12 +278,13 @@ def _due(is_postgres: bool, given: frozenset[str]) -> Select[Any]:
 
 
 async def due_at_once(tx: Tx, program: str) -> None:
-    """What is under way and was put off is due now, unless its outcome is in doubt: that has its own times.
+    """What is approved or under way and was put off is due now, unless its outcome is in doubt: that has its own
+    times.
 
     It waits for no lock: what somebody else is changing at this moment is left out.
     """
     row = t.request.c
-    waits = (row.program == program, row.state == State.EXECUTING, row.due_at > tx.now)
+    waits = (row.program == program, row.state.in_([State.APPROVED, State.EXECUTING]), row.due_at > tx.now)
     found = select(row.id).where(*waits, row.outcome_unknown.is_(False)).with_for_update(skip_locked=True)
     await tx.run(update(t.request).where(row.id.in_(found)).values(due_at=tx.now))
 

@@ -17,16 +17,17 @@ import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
+from datetime import timedelta
 
 from bot.domain.requests import Attempt, Event, Request, State, moves_of
-from bot.operations import Operation
+from bot.operations import Operation, urgency
 from bot.outcomes import Evidence, Finding, Outcome, SealSecret, effects, planning
 from bot.partner.client import PartnerClient
 from bot.partner.errors import PartnerError
 from bot.partner.ratelimit import Lane
 from bot.services.cards import card_sync
 from bot.services.core import Core
-from bot.services.execution import effect_writer, ending_without_a_call, evidence, presend_checks
+from bot.services.execution import effect_writer, ending_without_a_call, evidence, newest_wins, presend_checks
 from bot.services.operators import programs
 from bot.services.requests import close
 from storage.errors import CannotOpen, Purged
@@ -60,6 +61,7 @@ class _Work:
     body: bytes | None  # what is sent; None = it is only looked up
     looked_at_s: float  # when the last look began, in `_loop_s`
     people_until_s: float  # until when what Slack said of the people holds, by the monotonic clock
+    older: tuple[Request, ...]  # of what cannot wait: older calls on its setting that have no outcome
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,10 +89,10 @@ async def execute(core: Core, request_id: str) -> None:
         return  # its rows are sent
     if await ending_without_a_call.nothing_to_call(core, request, stopped):
         return
-    checked_s = core.clock.monotonic()
     partner = core.partners[request.program]
     if core.kinds[request.kind].handling.is_urgent:
         partner = partner.in_lane(Lane.URGENT)  # which nothing else uses
+    checked_s = core.clock.monotonic()
     answer = await presend_checks.may_go(core, request, partner)
     if request.state is State.APPROVED and answer is not None:
         await _hold_back(core, request, answer)
@@ -109,11 +111,16 @@ async def execute(core: Core, request_id: str) -> None:
             core.crash_point("execution.answered")
             await _finish(core, work, answered)
     core.crash_point("execution.finished")
+    endpoint = work.operation.endpoint.value
+    if answered.status == 200 and endpoint in stopped.endpoints:  # the key may call it after all
+        async with core.store.begin() as tx:
+            await programs.release(tx, core, request.program, endpoint)
     if answered.changed_card is not None:
         try:
             await card_sync.refresh_card(core, request.program, answered.changed_card)
         except PartnerError as error:  # made up for: the reading is owed
             log.info("execution.card_not_read", extra={"request": request.id, "error": str(error)})
+    await newest_wins.wake_newer(core, work.request)
 
 
 async def _claim(
@@ -131,7 +138,8 @@ async def _claim(
         before = await requests.get(tx, seen.id)
         if before is None or before.version != seen.version:
             return None  # decided on, or taken up by another process, since it was looked at
-        may_send = stopped.sends(core.kinds[before.kind].endpoint)
+        cls = core.kinds[before.kind]
+        may_send = stopped.sends(cls.endpoint, is_urgent=cls.handling.is_urgent)
         if stopped.by_key or (not may_send and before.state is State.APPROVED):
             return None  # stopped since it was looked at: nothing leaves
         approved_body: bytes | None = None
@@ -146,7 +154,12 @@ async def _claim(
             await _held_back(tx, core, before, answer)
             return None
         request = await requests.claim(
-            tx, seen.id, owner=core.owner, lease_s=core.lease_s, version=before.version
+            tx,
+            seen.id,
+            owner=core.owner,
+            lease_s=core.lease_s,
+            version=before.version,
+            may_lapse=not urgency.waited_for_a_pause(before),
         )
         if request is None:
             return None
@@ -161,14 +174,26 @@ async def _claim(
         step = planning.next_step(
             request, history, tx.now, approval_holds=approval_holds, is_urgent=is_urgent
         )
+        if urgency.is_for_now(request):
+            step = planning.Step.LOOK  # sent again only where the card reads otherwise
         # A pause stops sending, and nothing else.
         sends = may_send and step is not planning.Step.LOOK
         body = (approved_body or await _frozen_body(tx, request)) if sends else None
         attempt = await attempts.start(tx, request, (planning.Step.LOOK if body is None else step).value)
+        older = await newest_wins.without_outcome(tx, core, request) if is_urgent else ()
         await effect_writer.write(tx, core, request, effects.of_claim(before, attempt))
     made.append(attempt)
     return _Work(
-        request, operation, made, history, approval_holds, partner, body, looked_at_s, people_until_s
+        request,
+        operation,
+        made,
+        history,
+        approval_holds,
+        partner,
+        body,
+        looked_at_s,
+        people_until_s,
+        tuple(older),
     )
 
 
@@ -290,8 +315,8 @@ async def _finish(core: Core, work: _Work, answered: _Answered) -> None:
 
 async def _write_outcome(core: Core, work: _Work, answered: _Answered) -> None:
     """Under our fence; a claim that was taken over writes no outcome, and keeps a secret all the same."""
-    outcome = answered.outcome
     async with core.store.begin() as tx:
+        outcome = await _among_others(tx, core, work, answered.outcome)
         of_kind = work.operation.effects(outcome)
         mine = replace(
             work.made[-1],
@@ -311,8 +336,12 @@ async def _write_outcome(core: Core, work: _Work, answered: _Answered) -> None:
             readable=not (outcome.finding is Finding.UNRESOLVED and unreadable),
             is_urgent=work.operation.handling.is_urgent,
         )
+        if outcome is not answered.outcome and outcome.finding is Finding.UNKNOWN:
+            change = planning.not_final(outcome, work.request)
+        elif urgency.is_for_now(work.request) and change.due_in is not None:
+            change = replace(change, due_in=timedelta())  # undone: sent again at once
         # Read from the facts as they are stored, so that a later reading of the same says the same.
-        facts = dict(outcome.facts) or work.request.outcome
+        facts = dict(outcome.facts) or urgency.no_longer_for_now(work.request.outcome)
         progress = work.operation.progress(facts or {}) if change.event is Event.SUCCEED else None
         request = await requests.finish(
             tx,
@@ -343,10 +372,27 @@ async def _write_outcome(core: Core, work: _Work, answered: _Answered) -> None:
         )
         sent = effects.Sent(made, core.partners[request.program].key_prefix)
         found = effects.of_outcome(request, change.event, outcome, sent=sent, of_kind=of_kind)
+        if urgency.is_for_now(request) and not urgency.is_for_now(work.request):
+            found += effects.of_being_not_final(request)
         await effect_writer.write(tx, core, request, found)
         if answered.changed_card is not None:
             await card_sync.owe_reading(tx, answered.changed_card, request)
         core.crash_point("execution.finishing")
+
+
+async def _among_others(tx: Tx, core: Core, work: _Work, outcome: Outcome) -> Outcome:
+    """A success beside other requests on the same setting: an older one may undo it, a newer one decides."""
+    if outcome.finding is not Finding.SUCCEEDED:
+        return outcome
+    if work.operation.handling.is_urgent:
+        older = {other.id: other for other in work.older}
+        older |= {other.id: other for other in await newest_wins.without_outcome(tx, core, work.request)}
+        if older:
+            return urgency.for_now(outcome, work.request.kind, older.values())
+    newer = await newest_wins.newer(tx, core, work.request)
+    if newer is None or newer.body_mac == work.request.body_mac:
+        return outcome
+    return replace(outcome, text=f"{outcome.text} {newest_wins.that_it_decides(newer)}")
 
 
 @asynccontextmanager

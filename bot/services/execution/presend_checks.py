@@ -25,11 +25,13 @@ from bot.domain.requests import (
     second_people,
     why_not_second,
 )
+from bot.operations import urgency
 from bot.outcomes import planning
 from bot.partner.client import PartnerClient
 from bot.partner.errors import PartnerError, Unauthorized
 from bot.services import people, shared_look
 from bot.services.core import Core
+from bot.services.execution import newest_wins
 from bot.services.operators import programs
 from bot.services.requests import (
     batch_approval,
@@ -68,9 +70,6 @@ class Later:
 
 
 Answer = Stop | Later | None
-
-# A newer request in one of these states has taken effect on the setting, or may yet.
-_COUNTS = (State.APPROVED, State.EXECUTING, State.UNRESOLVED, State.SUCCEEDED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +153,7 @@ async def _by_our_records(tx: Tx, core: Core, request: Request) -> _Approved | S
 
 def _lapsed(core: Core, request: Request, now: datetime) -> Answer:
     """None while the approval is valid. What is urgent and was tried once in time does not lapse."""
-    if planning.approval_is_valid(request, now):
+    if planning.approval_is_valid(request, now) or urgency.waited_for_a_pause(request):
         return None
     if request.state is State.APPROVED:
         why = f" What it waited for last: {request.outcome_text}" if request.outcome_text else ""
@@ -163,30 +162,20 @@ def _lapsed(core: Core, request: Request, now: datetime) -> Answer:
 
 
 async def _superseded(tx: Tx, core: Core, request: Request) -> Answer:
-    """The newest request on the same setting decides, if it was approved later and has not come to nothing."""
-    kinds = core.kinds[request.kind].handling.superseded_by
-    if not kinds or request.approved_at is None:
-        return None
-    others = await requests.find(tx, states=_COUNTS, subject=request.subject, kinds=kinds)
-    newer = [o for o in others if o.program == request.program and _is_newer(o, request)]
-    if not newer:
-        return None
-    newest = max(newer, key=_decided)
-    if request.state is State.APPROVED:
+    """The newest request on a setting decides; of what can wait none is sent that an older call could undo."""
+    newest = await newest_wins.newer(tx, core, request)
+    if newest is not None and request.state is State.APPROVED:
         text = (
             f"{newest.id}, which was approved later, decides this now ({newest.summary}). Nothing was sent."
         )
         return Stop(Event.CANCEL, text)
-    return Later(f"{newest.id}, a newer request on the same target, was approved.")
-
-
-def _is_newer(other: Request, request: Request) -> bool:
-    return other.approved_at is not None and _decided(other) > _decided(request)
-
-
-def _decided(request: Request) -> tuple[datetime, datetime]:
-    """When it was approved, and of two approved at one moment, when it was asked for."""
-    return request.approved_at or request.created_at, request.created_at
+    if newest is not None:
+        return Later(f"{newest.id}, a newer request on the same target, was approved.")
+    if request.state is not State.APPROVED or core.kinds[request.kind].handling.is_urgent:
+        return None
+    older = await newest_wins.may_land(tx, core, request)
+    ids = ", ".join(sorted(other.id for other in older))
+    return Later(f"It waits for {ids}, which sets the same and may still be carried out.") if ids else None
 
 
 async def _others_on_target(tx: Tx, core: Core, request: Request) -> Later | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bot.domain.errors import Stale
 from bot.domain.requests import Request, State
+from bot.operations import urgency
 from bot.services import audit, outbox_messages, people
 from bot.services.alerts import urgent_rules
 from bot.services.audit import audited_refusal
@@ -43,7 +44,8 @@ async def _waiting(tx: Tx, whole: Request) -> list[Request]:
     """What there is to try. Raises Stale."""
     waiting = await urgent_rules.waiting_of(tx, whole)
     if not waiting:
-        how = f" {whole.outcome_text}" if whole.state is State.SUCCEEDED else ""
+        is_told = whole.state is State.SUCCEEDED or urgency.is_for_now(whole)
+        how = f" {whole.outcome_text}" if is_told else ""
         raise Stale(f"{whole.id} is {whole.state}: there is nothing to try now.{how}")
     paused = await programs.why_paused(tx, whole.program)
     if paused:

@@ -111,10 +111,9 @@ async def _requester_notice(core: Core, request_id: str, body: Body) -> DirectVi
         actor = await display_names.of(tx, str(body.get("actor", "")))
         paused = await programs.why_paused(tx, found.program)
         waiting = tuple(await urgent_rules.waiting_of(tx, found))
-        found = await _with_names(tx, await with_new_card(tx, found))
-        live = core.live.get(found.program, True)
         waits_for = await local_facts.goes_first(tx, core, found)
-        code = short_code(found.digest)
+        found = await _with_names(tx, await with_new_card(tx, found))
+        code, live = short_code(found.digest), core.live.get(found.program, True)
         return DirectView(found, code, actor, None, live, paused, waiting, waits_for)
 
 

@@ -213,10 +213,18 @@ def require_happened(request: Request) -> None:
     words = urgency.urgency_of(request.kind)
     if request.state in TERMINAL or words is None:
         raise Stale(f"{request.id} is {request.state}: there is nothing to confirm.")
-    word = words.not_yet[:1].lower() + words.not_yet[1:]
+    if urgency.is_for_now(request):
+        word = _within(words.for_now)
+        raise Stale(f"{request.id} is {word}, so there is nothing to confirm yet. {request.outcome_text}")
+    word = _within(words.not_yet)
     raise Stale(
         f"{request.id} is {word}, so there is nothing to confirm. {words.perhaps} Confirm appears when it happened."
     )
+
+
+def _within(words: str) -> str:
+    """The same words in the middle of a sentence."""
+    return words[:1].lower() + words[1:]
 
 
 async def resolve(core: Core, request_id: str, slack_id: str, *, verdict: str, evidence: str) -> Request:

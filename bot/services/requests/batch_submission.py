@@ -13,15 +13,14 @@ from typing import Any
 from bot.domain.errors import NotAllowed, NotFound, Stale
 from bot.domain.limits import require_possible
 from bot.domain.money import exact_sum
-from bot.domain.people import approved_while_paused
 from bot.domain.requests import Event, Request, State, counted, digest_of_rows, who_may_be_second
-from bot.operations import Concern
+from bot.operations import Concern, stored_facts, urgency
 from bot.partner.codec import encode
 from bot.services import audit, outbox_messages, people
 from bot.services.audit import audited_refusal
 from bot.services.core import Core
 from bot.services.operators import programs
-from bot.services.requests import batch_rows, batch_summary, drafts
+from bot.services.requests import batch_rows, batch_summary, drafts, local_facts
 from bot.services.requests.batch_approval import ROWS_DIGEST
 from bot.services.requests.batch_reading import DraftRow, Read, of_draft
 from bot.services.requests.lifecycle import FIRST_REMINDER, existing, free_id, record
@@ -44,14 +43,14 @@ async def preview(core: Core, draft_id: str, slack_id: str) -> BulkPreviewView:
     if draft is None or read is None:
         raise NotFound("This list is gone. Upload or paste it again; nothing was recorded.")
     await people.require_may_ask(core, slack_id, read.cls, action=f"{read.cls.kind}.bulk.preview")
-    live_facts = await read.cls.of_many().account(core.partners[draft.program])
+    live_facts = await local_facts.in_time(read.cls.of_many().account(core.partners[draft.program]))
     standing = await people.standing_lately(core)
     operations = read.operations
     total_usd = exact_sum(operation.exposure_usd() for operation in operations)
     require_possible(core.policy.limits, total_usd)
     async with core.store.begin() as tx:
         facts = {**live_facts, **await _house_facts(tx, core, read, draft.program)}
-        await draft_rows.put(tx, replace(draft, facts=facts))
+        await draft_rows.put(tx, replace(draft, facts=stored_facts(facts)))
         limits = await drafts.limit_lines(tx, core, total_usd, slack_id)
         over = await drafts.limit_warnings(tx, core, total_usd, slack_id)
         paused = await programs.why_paused(tx, draft.program)
@@ -59,7 +58,7 @@ async def preview(core: Core, draft_id: str, slack_id: str) -> BulkPreviewView:
     warnings = batch_summary.by_number(batch_summary.of_facts(facts))
     concerns = [*over, *batch_summary.concerns(read.cls, rows, total_usd, facts)]
     if paused:
-        concerns.insert(0, Concern(approved_while_paused(paused)))
+        concerns.insert(0, Concern(urgency.while_paused(kind, paused)))
     return BulkPreviewView(
         draft_id=draft.id,
         kind=kind,
@@ -89,7 +88,7 @@ async def _house_facts(tx: Tx, core: Core, read: Read, program: str) -> dict[str
     """What our own records say of the whole and of each row, and the warnings that follow."""
     by_row, found = await batch_summary.look(tx, dict(enumerate(read.operations, 1)))
     hold = await requests.pending_hold(tx, program, core.float_kinds, core.policy.limits)
-    return {"pending_usd": str(hold.usd), "by_row": by_row, "warnings": batch_summary.kept(found)}
+    return {"pending_usd": hold.usd, "by_row": by_row, "warnings": batch_summary.kept(found)}
 
 
 async def submit(core: Core, draft_id: str, slack_id: str, *, reason: str) -> Request:
@@ -101,7 +100,7 @@ async def submit(core: Core, draft_id: str, slack_id: str, *, reason: str) -> Re
         if draft is None or read is None or not draft.facts:
             raise Stale(_GONE)
         # Read again: what changed since the preview is seen by those who approve.
-        facts = {**draft.facts, **await _house_facts(tx, core, read, draft.program)}
+        facts = {**draft.facts, **stored_facts(await _house_facts(tx, core, read, draft.program))}
         draft = replace(draft, kind=read.cls.kind, reason=reason, facts=facts)
         parent_id = await free_id(tx, core)
         made = [

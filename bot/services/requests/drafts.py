@@ -17,9 +17,17 @@ from bot.domain.cards import CardEntry, NamedBy
 from bot.domain.errors import InvalidFields, NotFound
 from bot.domain.limits import never_fits, require_possible
 from bot.domain.money import format_usd
-from bot.domain.people import approved_while_paused
 from bot.domain.requests import OPEN, Request, State, who_may_be_second
-from bot.operations import Concern, Facts, Line, Operation, read_reason, refuse_card_number
+from bot.operations import (
+    Concern,
+    Facts,
+    Line,
+    Operation,
+    read_reason,
+    refuse_card_number,
+    stored_facts,
+    urgency,
+)
 from bot.operations.value_types import PARTNER_REF, USD, CardId
 from bot.services import people
 from bot.services.audit import audited_refusal
@@ -45,6 +53,7 @@ class Preview:
     approvals_needed: int
     approvers: frozenset[str]
     live: bool
+    paused: str  # why nothing is sent to its program now, in a sentence
 
 
 def operation_of(core: Core, draft: Draft) -> Operation:
@@ -191,7 +200,7 @@ async def preview(core: Core, draft_id: str) -> Preview:
     async with core.store.begin() as tx:
         facts |= await house_facts(tx, core, operation, draft.program)
         facts |= await local_facts.facts(tx, operation, draft.program)
-        draft = replace(draft, facts=facts)
+        draft = replace(draft, facts=stored_facts(facts))
         await drafts.put(tx, draft)
         lines = [*operation.lines(facts), *await house_lines(tx, core, operation, facts, draft.owner)]
         over = await limit_warnings(tx, core, operation.exposure_usd(), draft.owner)
@@ -201,7 +210,7 @@ async def preview(core: Core, draft_id: str) -> Preview:
         operation=operation,
         lines=tuple(lines),
         concerns=(
-            *((Concern(approved_while_paused(paused)),) if paused else ()),
+            *((Concern(urgency.while_paused(draft.kind, paused)),) if paused else ()),
             *over,
             *operation.concerns(facts),
             *house_concerns(operation, facts),
@@ -209,6 +218,7 @@ async def preview(core: Core, draft_id: str) -> Preview:
         approvals_needed=core.policy.of(draft.kind).approvals_needed(operation.exposure_usd()),
         approvers=who_may_be_second(draft.owner, standing),
         live=core.live.get(draft.program, True),
+        paused=paused,
     )
 
 
@@ -216,9 +226,8 @@ async def house_facts(tx: Tx, core: Core, operation: Operation, program: str) ->
     """What our own records say: open and similar requests on the same target, what is held of the float."""
     facts = await on_target(tx, operation)
     if operation.handling.moves_float:
-        facts["pending_usd"] = str(
-            (await requests.pending_hold(tx, program, core.float_kinds, core.policy.limits)).usd
-        )
+        hold = await requests.pending_hold(tx, program, core.float_kinds, core.policy.limits)
+        facts["pending_usd"] = hold.usd
     return facts
 
 
@@ -267,7 +276,7 @@ async def house_lines(tx: Tx, core: Core, operation: Operation, facts: Facts, re
     lines: list[Line] = []
     exposure = operation.exposure_usd()
     if operation.handling.moves_float and "float_available_usd" in facts:
-        after_all = Decimal(facts["float_available_usd"]) - exposure - Decimal(facts["pending_usd"])
+        after_all = facts["float_available_usd"] - exposure - facts["pending_usd"]
         lines.append(("After all pending", format_usd(after_all)))
     lines += await limit_lines(tx, core, exposure, requester)
     reference = operation.first_of(PARTNER_REF)

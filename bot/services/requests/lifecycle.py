@@ -10,7 +10,7 @@ from bot.domain.errors import NotAllowed, NotFound, Stale
 from bot.domain.limits import require_possible
 from bot.domain.people import APPROVAL_VALID_FOR, Actor
 from bot.domain.requests import DecisionKind, Event, Request, State
-from bot.operations import Operation
+from bot.operations import Operation, urgency
 from bot.partner.codec import encode
 from bot.services import audit, outbox_messages, people
 from bot.services.alerts import urgent_rules
@@ -20,7 +20,7 @@ from bot.services.requests import batch_rows
 from bot.services.requests.drafts import operation_of
 from bot.services.requests.signatures import body_mac, digest_of
 from bot.services.requests.signed_decisions import signed
-from storage.operators import pauses
+from storage.operators import pauses, stops
 from storage.requests import Draft, decisions, drafts, requests
 from storage.transaction import Tx
 
@@ -173,12 +173,13 @@ async def _expire(core: Core, request: Request) -> bool:
     """In a transaction of its own; False where it changed since it was found."""
     with suppress(Stale):
         async with core.store.begin() as tx:
-            await _expire_in(tx, core, request)
-        return True
+            return await _expire_in(tx, core, request)
     return False
 
 
-async def _expire_in(tx: Tx, core: Core, request: Request) -> None:
+async def _expire_in(tx: Tx, core: Core, request: Request) -> bool:
+    if await _waits_for_a_pause(tx, core, request):
+        return False
     paused = await pauses.of(tx, request.program)
     if request.state is State.PENDING:
         text = "Nobody decided in time. Nothing was sent."
@@ -190,6 +191,17 @@ async def _expire_in(tx: Tx, core: Core, request: Request) -> None:
     else:
         text = "Approved, but it could not be sent in time. Nothing was sent."
     await close(tx, core, request, Event.EXPIRE, "system:expiry", text)
+    return True
+
+
+async def _waits_for_a_pause(tx: Tx, core: Core, request: Request) -> bool:
+    """What cannot wait, and could not be sent because sending was paused, does not lapse."""
+    if request.state is not State.APPROVED or not core.kinds[request.kind].handling.is_urgent:
+        return False
+    if urgency.waited_for_a_pause(request):
+        return True
+    stopped = await stops.of(tx, request.program)
+    return stopped.by_key or stopped.by_people
 
 
 async def remind_due(core: Core) -> int:

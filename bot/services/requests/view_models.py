@@ -10,7 +10,7 @@ from bot.domain.alerts import funding_alerts
 from bot.domain.ids import short_code
 from bot.domain.limits import never_approvable
 from bot.domain.requests import UNSENT, Request, State
-from bot.operations import Concern, Line
+from bot.operations import Concern, Line, loaded_facts
 from bot.services import display_names
 from bot.services.alerts import urgent_rules
 from bot.services.core import Core
@@ -77,8 +77,9 @@ def shown_facts(
     cls = core.kinds.get(found.kind)
     if cls is None or not found.facts or found.parent_id is not None:
         return (), ()
+    facts = loaded_facts(found.facts)
     if found.is_batch:
-        return batch_results.effect(core, found, found.facts, left_out=left_out)
+        return batch_results.effect(core, found, facts, left_out=left_out)
     operation = cls.of_stored(found.terms, found.subject_label)
-    concerns = [*operation.concerns(found.facts), *house_concerns(operation, found.facts)]
-    return tuple(operation.lines(found.facts)), tuple(concerns)
+    concerns = [*operation.concerns(facts), *house_concerns(operation, facts)]
+    return tuple(operation.lines(facts)), tuple(concerns)

@@ -44,6 +44,7 @@ class Shown:
     run_now: bool
     program: str
     live: bool
+    paused: str = ""  # why nothing is sent to the program now
 
 
 def form(
@@ -208,8 +209,9 @@ def _who(shown: Shown) -> str:
     needed = b.counted(shown.approvals_needed, "approval")
     names = ", ".join(b.mention(person) for person in sorted(shown.approvers)[:10])
     if shown.run_now:
+        when = "goes out once sending goes on" if shown.paused else "is sent as soon as you submit"
         return (
-            "*Freeze now:* it is sent as soon as you submit, without an approval. Once it is done, a second person is"
+            f"*Freeze now:* it {when}, without an approval. Once it is done, a second person is"
             f" asked to confirm or undo it: {names or 'nobody can at this moment'}."
         )
     if len(shown.approvers) < shown.approvals_needed:

@@ -78,7 +78,7 @@ def not_yet(waiting: Sequence[Request], paused: str = "") -> list[b.Block]:
     words = urgency.urgency_of(first.kind)
     advice = words.advice if words else ""
     next_step = (
-        f"It is not sent now: {b.esc(paused)} It is tried again as soon as sending goes on."
+        b.esc(urgency.while_stopped(paused))
         if paused
         else urgency.next_try(first, lambda at: b.when(at, "{time_secs}"))
     )
@@ -102,7 +102,8 @@ def goes_first(ids_of_others: Sequence[str]) -> str:
 
 
 def _waits_until(request: Request, why: str) -> str:
-    until = request.valid_until
+    is_urgent = urgency.urgency_of(request.kind) is not None
+    until = None if is_urgent else request.valid_until
     end = f" It waits until {b.when(until, '{time}')}, then it ends and nothing is sent." if until else ""
     return f"{why}{end}"
 
@@ -184,6 +185,8 @@ def _confirmed(picture: RequestView) -> str:
         return f"done immediately by {requester}, confirmed by {b.esc(done.actor_name)}"
     if picture.request.state is State.SUCCEEDED:
         return f"done immediately by {requester}"
+    if picture.request.first_sent_at is None:
+        return f"to be sent without an approval, at the word of {requester}"
     return f"sent by {requester} without an approval"
 
 
@@ -299,6 +302,8 @@ def _line_text(picture: LineView) -> str:
         return _outcome(head, picture.text or request.outcome_text) + asked
     if picture.line == "not_yet":
         return _not_yet_line(picture)
+    if picture.line == "for_now":
+        return f"*{states.NOT_YET_ICON}* {b.esc(b.cut(picture.text, 2000))}"
     urgent = urgency.urgency_of(request.kind)
     if picture.line == "reminder_unresolved" and urgent:
         text = f"{states.NOT_YET_ICON} *{urgent.not_yet}.* {b.esc(urgent.perhaps)} {b.esc(urgent.advice)}"
@@ -351,7 +356,7 @@ def _said(picture: LineView) -> str:
     """The words of a person that belong to the line: a rejection's reason, a resolution's evidence."""
     if picture.line == "rejected":
         return next((d.reason for d in picture.decisions if d.kind is DecisionKind.REJECT), picture.text)
-    if picture.line in _OUTCOMES or picture.line == "not_yet":
+    if picture.line in _OUTCOMES or picture.line in ("not_yet", "for_now"):
         return ""
     return picture.text
 

@@ -121,12 +121,14 @@ def _older_order_first_sent(stack: ExitStack, acts: Acts) -> None:
     put(stack, presend_checks, "_superseded", superseded)
 
 
-def _under_way_counts_as_doubt(stack: ExitStack, acts: Acts) -> None:
+def _under_way_cancels_the_next(stack: ExitStack, acts: Acts) -> None:
+    """What is under way on the same target ends a further payment, in place of letting it wait."""
     honest = presend_checks._others_on_target
 
     async def others_on_target(tx: Any, core: Any, request: Any) -> Any:
-        found = await honest(tx, core, request)
-        return presend_checks.Stop(Event.CANCEL, found.text) if found is not None and acts() else found
+        answer = await honest(tx, core, request)
+        stop = presend_checks.Stop(Event.CANCEL, "Another one is under way. Nothing was sent.")
+        return stop if answer is not None and acts() else answer
 
     put(stack, presend_checks, "_others_on_target", others_on_target)
 
@@ -150,5 +152,5 @@ BUGS = (
         _older_order_first_sent,
         "D5",
     ),
-    Bug("a call under way counts as a doubt", ("a doubt is a doubt",), _under_way_counts_as_doubt, "D16"),
+    Bug("a call under way counts as a doubt", ("a doubt is a doubt",), _under_way_cancels_the_next, "D16"),
 )

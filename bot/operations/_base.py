@@ -194,6 +194,7 @@ class Operation(ABC):
     handling: ClassVar[Handling] = Handling()
 
     # What may have happened while nobody knows, as a clause that is true of this kind.
+    moves_money: ClassVar[bool] = False  # off or onto the float or a card, a fee included
     may_have: ClassVar[str] = "It may have been done or not, and no money moves by it"
 
     # What policy, plain English, alerts, batches and buttons go by, so that none of them names a kind.
@@ -387,7 +388,12 @@ class Operation(ABC):
 
         `in_doubt`: what an earlier attempt did is not known.
         """
-        return outcome
+        if self.moves_money or outcome.finding is Finding.SUCCEEDED:
+            return outcome
+        text = outcome.text
+        for of_money, of_a_change in _CHANGES:
+            text = text.replace(of_money, of_a_change)
+        return dataclasses.replace(outcome, text=text)
 
     def effects(self, outcome: Outcome) -> Sequence[Effect]:
         """What this kind has written with an outcome beside what every kind has, in its transaction."""
@@ -469,11 +475,16 @@ _MONEY: Mapping[Finding, str] = {
     Finding.EVIDENCE: "What the first attempt did is not known yet; do not repeat this. It is being looked up.",
 }
 
+# The same of a call by which no money can move.
+_CHANGES = (("Nothing moved.", "Nothing was changed."), ("Nothing has moved yet", "Nothing was changed yet"))
+
 # A key that may not make one call holds that call, and nothing else.
-_HELD = "Nothing was done by this call. Only calls of this kind wait until the key may make them."
+_HELD = (
+    "Nothing was done by this call. It is made again once the key may make it; other calls are not held up."
+)
 _HELD_IN_DOUBT = (
-    "What an earlier attempt did is not known yet; do not repeat this. Only calls of this kind wait until the key may"
-    " make them."
+    "What an earlier attempt did is not known yet; do not repeat this. The call is made again once the key may make"
+    " it; other calls are not held up."
 )
 _CAME_BACK = "No money left the float, or it came back."
 _MEND_IT = "Mend the cause, then make a new request."

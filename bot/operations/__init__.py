@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import pkgutil
 from collections.abc import Iterator, Mapping
+from functools import cache
 from typing import Any
 
 from bot.operations import value_types
@@ -38,6 +39,7 @@ __all__ = [
     "leaving",
     "listed",
     "loaded_facts",
+    "moves_money",
     "odd_status",
     "read_reason",
     "readers",
@@ -68,6 +70,13 @@ def kinds() -> Mapping[str, type[Operation]]:
     of_files = (cls for cls in _subclasses(root) if cls.__module__ in modules)
     found = {cls.kind: cls for cls in of_files if "kind" in cls.__dict__}
     return dict(sorted(found.items()))
+
+
+@cache
+def moves_money(kind: str) -> bool:
+    """Can money move by a request of this kind? True also for one that this version does not know."""
+    cls = kinds().get(kind)
+    return cls is None or cls.moves_money
 
 
 def listed(kinds: Mapping[str, type[Operation]]) -> tuple[str, ...]:

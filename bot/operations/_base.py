@@ -27,7 +27,7 @@ from bot.outcomes import Effect, Evidence, Finding, Outcome, timing
 from bot.partner.answers import NOT_CONNECTED, NOT_SENT, Answer
 from bot.partner.client import PartnerClient
 from bot.partner.endpoints import Endpoint, meaning
-from bot.partner.errors import NotConnected, NotSent, PartnerError
+from bot.partner.errors import Forbidden, NotConnected, NotSent, PartnerError
 
 T = TypeVar("T")
 
@@ -194,6 +194,7 @@ class Operation(ABC):
     handling: ClassVar[Handling] = Handling()
 
     # What may have happened while nobody knows, as a clause that is true of this kind.
+    moves_money: ClassVar[bool] = False  # off or onto the float or a card, a fee included
     may_have: ClassVar[str] = "It may have been done or not, and no money moves by it"
 
     # What policy, plain English, alerts, batches and buttons go by, so that none of them names a kind.
@@ -387,7 +388,12 @@ class Operation(ABC):
 
         `in_doubt`: what an earlier attempt did is not known.
         """
-        return outcome
+        if self.moves_money or outcome.finding is Finding.SUCCEEDED:
+            return outcome
+        text = outcome.text
+        for of_money, of_a_change in _CHANGES:
+            text = text.replace(of_money, of_a_change)
+        return dataclasses.replace(outcome, text=text)
 
     def effects(self, outcome: Outcome) -> Sequence[Effect]:
         """What this kind has written with an outcome beside what every kind has, in its transaction."""
@@ -444,6 +450,8 @@ class Operation(ABC):
     ) -> str:
         """What happened, whether money moved, what to do next."""
         money = _MONEY_IN_DOUBT.get(finding, _MONEY[finding]) if outcome_unknown else _MONEY[finding]
+        if isinstance(error, Forbidden):
+            money = _HELD_IN_DOUBT if outcome_unknown else _HELD
         if finding is Finding.UNKNOWN and not self.handling.repeats:
             money = _LOOKED_UP
         elif finding is Finding.UNRESOLVED:
@@ -467,6 +475,17 @@ _MONEY: Mapping[Finding, str] = {
     Finding.EVIDENCE: "What the first attempt did is not known yet; do not repeat this. It is being looked up.",
 }
 
+# The same of a call by which no money can move.
+_CHANGES = (("Nothing moved.", "Nothing was changed."), ("Nothing has moved yet", "Nothing was changed yet"))
+
+# A key that may not make one call holds that call, and nothing else.
+_HELD = (
+    "Nothing was done by this call. It is made again once the key may make it; other calls are not held up."
+)
+_HELD_IN_DOUBT = (
+    "What an earlier attempt did is not known yet; do not repeat this. The call is made again once the key may make"
+    " it; other calls are not held up."
+)
 _CAME_BACK = "No money left the float, or it came back."
 _MEND_IT = "Mend the cause, then make a new request."
 

@@ -60,6 +60,7 @@ class Close(Operation):
     in_words: ClassVar[InWords] = {
         (503, "UNAVAILABLE"): ("The card's balance could not be read, so the card stays open.", ""),
     }
+    moves_money = True
     may_have = "The card may be closed, or its money back on the float without it"
     place = 6
     intent = "close_card"

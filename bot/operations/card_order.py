@@ -99,6 +99,7 @@ class Order(Operation):
     phone = Field("Phone", PHONE, hint="Without the country code")
     email = Field("Email", EMAIL)
     partner_ref = optional(Field("Partner reference", PARTNER_REF))
+    moves_money = True
     may_have = "A card may have been made, with its first month's fee"
     place = 1
     intent = "order_card"

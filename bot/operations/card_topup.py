@@ -81,6 +81,7 @@ class TopUp(Operation):
     handling = Handling(moves_float=True, doubts=("card_topup", "card_unload", "card_close"))
     card = CARD
     amount_usd = Field("Amount (USD)", USD, placeholder="50.00")
+    moves_money = True
     may_have = "Money may have left the float"
     place = 2
     intent = "topup_card"

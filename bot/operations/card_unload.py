@@ -45,6 +45,7 @@ class Unload(Operation):
             "Look at the card's balance, then make a new request for less.",
         ),
     }
+    moves_money = True
     may_have = "Money may have left the card"
     place = 3
     intent = "unload_card"

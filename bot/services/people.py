@@ -164,7 +164,9 @@ async def seen_to_send(
     ids, seen, clock = sorted(set(slack_ids)), core.people_seen, core.clock
 
     async def of_roles() -> Roles:
-        return await seen.at(_roles_key(core), lambda: roles(core), clock, within_s=within_s)
+        return await seen.at(
+            _roles_key(core), lambda: _roles(core, core.directory.each), clock, within_s=within_s
+        )
 
     async def of_accounts() -> list[Actor]:
         return [

@@ -69,8 +69,7 @@ def _facts(picture: AlertView) -> list[str]:
     if picture.assigned_to:
         parts.append(f"with {b.esc(picture.assigned_to)}")
     if picture.state == "resolved" and picture.resolved_at and not is_note:
-        lasted = int((picture.resolved_at - picture.raised_at).total_seconds())
-        parts.append(f"over {b.when(picture.resolved_at)} after {duration(lasted)}")
+        parts.append(f"over {b.when(picture.resolved_at)}")  # how long it was so is said by its ending
     if not picture.live:
         parts.append("SANDBOX")
     return parts
@@ -187,19 +186,6 @@ def support(title: str, text: str) -> b.Block:
     """A text to copy to the service: no form of ours mends this."""
     blocks = [b.context("No form here mends this. Copy this to the service:"), b.plain_section(text)]
     return b.modal(ids.NOTICE, "Draft remedy", [b.plain_section(title), *blocks])
-
-
-def duration(seconds: int) -> str:
-    """`45 s`, `12 min`, `3 h 20 min`, `2 d`"""
-    if seconds < 60:
-        return f"{max(seconds, 0)} s"
-    minutes = seconds // 60
-    if minutes < 60:
-        return f"{minutes} min"
-    hours, minutes = divmod(minutes, 60)
-    if hours < 48:
-        return f"{hours} h {minutes} min" if minutes else f"{hours} h"
-    return f"{hours // 24} d"
 
 
 def anchor(picture: AnchorView) -> b.Block:

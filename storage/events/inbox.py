@@ -6,7 +6,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from sqlalchemy import ColumnElement, and_, bindparam, exists, false, or_, select, true, update
+from sqlalchemy import ColumnElement, and_, bindparam, exists, false, func, or_, select, true, update
 
 from bot.domain.errors import NotFound
 from storage import tables as t
@@ -107,6 +107,15 @@ async def last_received(tx: Tx, program: str, source: str) -> datetime | None:
     i = t.inbox.c
     asked = select(i.received_at).where(i.program == program, i.source == source)
     return (await tx.run(asked.order_by(i.received_at.desc()).limit(1))).scalar_one_or_none()
+
+
+async def first_received(tx: Tx, program: str, source: str, *, since: datetime) -> datetime | None:
+    """When the first event from `since` on came by this way; None where none did."""
+    i = t.inbox.c
+    asked = select(func.min(i.received_at)).where(
+        i.program == program, i.source == source, i.received_at >= since
+    )
+    return (await tx.run(asked)).scalar_one_or_none()
 
 
 async def payload(tx: Tx, event_id: str) -> bytes:

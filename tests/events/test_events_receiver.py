@@ -324,6 +324,21 @@ async def test_our_own_registration_raises_no_alarm_and_after_the_first_good_del
     assert "6 not signed with our secret" in alert.text
 
 
+async def test_what_is_refused_after_the_first_good_delivery_counts_though_others_follow(bot: Bot) -> None:
+    secret = await registered(bot)
+    for name, then in (("first", 6), ("second", 0)):
+        bot.world.clock.advance(30)
+        body = raw(bot, name)
+        assert await bot.post(body, bot.signed(body, secret=secret)) == 200
+        bot.world.clock.advance(2)
+        await refused(bot, then)
+
+    await bot.webhooks.report()
+
+    (alert,) = await bot.open_alerts()
+    assert "6 not signed with our secret" in alert.text
+
+
 async def test_where_no_good_delivery_follows_our_registration_the_alarm_comes_after_all(bot: Bot) -> None:
     await registered(bot)
     for _ in range(10):

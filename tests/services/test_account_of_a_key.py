@@ -14,10 +14,11 @@ from bot.partner.client import PartnerClient
 from bot.partner.ratelimit import RateLimiter
 from bot.services.events import Poller
 from bot.services.money import float_lookups
-from bot.services.operators import programs
+from bot.services.operators import pausing, programs
 from storage.cards import api_snapshots
+from storage.messages import alerts
 from tests.services.outcome_steps import Fault, alert_kinds, execute, jump, status
-from tests.support.world import World
+from tests.support.world import BOB, World
 
 ME, TOPUP = "GET /me", "POST /cards/{cardId}/topup"
 
@@ -73,12 +74,37 @@ async def test_a_key_that_works_again_but_is_of_another_account_does_not_end_the
     await status(401, "UNAUTHORIZED").set(world, TOPUP)
     await execute(world, await world.top_up("50"))
     assert await alert_kinds(world) == {"key_trouble"}
+    await world.advance(30)
 
     async with key_of_another_account(world):
         await programs.probe_paused(world.core)
 
         assert "belongs to another account" in await why_paused(world)
         assert await alert_kinds(world) == {"account_changed"}
+        async with world.store.read() as tx:
+            over = await alerts.newest(tx, "key_trouble", "main")
+        assert over is not None
+        assert over.state == "resolved"
+        assert over.title == "The key of main works, and is of another account"
+        assert "are sent now" not in over.text
+
+
+async def test_a_key_that_works_again_while_people_paused_sending_says_no_word_of_sending(
+    world: World,
+) -> None:
+    await polled(world)
+    await status(401, "UNAUTHORIZED").set(world, TOPUP)
+    await execute(world, await world.top_up("50"))
+    await pausing.pause(world.core, BOB, ["main"], "the key may be stolen")
+    await world.advance(30)
+
+    await programs.probe_paused(world.core)
+
+    async with world.store.read() as tx:
+        over = await alerts.newest(tx, "key_trouble", "main")
+    assert over is not None
+    assert "are sent now" not in over.text
+    assert "Sending stays paused" in over.text
 
 
 async def test_nothing_is_sent_after_a_start_before_the_api_has_said_whose_the_key_is(world: World) -> None:

@@ -13,6 +13,7 @@ from bot.operations import kinds
 from bot.services.events import Poller
 from bot.services.execution import try_now
 from bot.services.operators import confirmation_answers, pausing, programs
+from bot.services.requests import request_lookups
 from storage.requests import confirmations as consent_rows
 from tests.services.outcome_steps import alert_kinds, due_in, execute, jump, open_alerts, status
 from tests.services.test_every_kind import CALLING, PATH, _deposits_are_set_up, asked  # noqa: F401
@@ -45,6 +46,23 @@ async def test_a_call_that_the_key_may_not_make_never_stops_a_freeze(world: Worl
     assert await alert_kinds(world) == {"scope"} | ({"not_done_yet"} if is_urgent else set())
     if PATH[kind] != PATH["card_freeze"]:
         assert await a_freeze_now(world) is State.SUCCEEDED
+
+
+@CALLING
+async def test_what_waits_for_a_scope_says_that_and_nothing_of_the_program_or_of_a_time_that_is_over(
+    world: World, kind: str
+) -> None:
+    request = await asked(world, kind)
+    await world.approve(request)
+    await status(403, "FORBIDDEN").set(world, PATH[kind], times=1)
+
+    held = await execute(world, request)
+    await world.advance(600)
+
+    assert "paused" not in held.outcome_text
+    assert kinds()[kind].handling.is_urgent or "Nothing was done by this call." in held.outcome_text
+    picture = await request_lookups.request_picture(world.core, request.id)
+    assert picture.next_look_at is None
 
 
 async def test_a_key_with_few_scopes_goes_on_freezing_after_it_was_refused_something(world: World) -> None:

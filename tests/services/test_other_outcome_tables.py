@@ -300,12 +300,12 @@ async def test_a_switch_is_not_repeated_over_a_newer_decision(world: World, newe
 FUNDINGS = [
     Row("200, pending", None, State.SUCCEEDED, "not verified yet"),
     *refusals(
-        (400, "BAD_REQUEST", "Nothing moved"),
+        (400, "BAD_REQUEST", "Nothing was changed"),
         (409, "ALREADY_SUBMITTED", "Another account holds"),
         (409, "ALREADY_CREDITED", "Find it in the ledger"),
         (429, "TOO_MANY_PENDING", "Wait until some are found"),
     ),
-    Row("429", status(429, "RATE_LIMITED"), State.EXECUTING, "Nothing has moved yet", 60, State.SUCCEEDED),
+    Row("429", status(429, "RATE_LIMITED"), State.EXECUTING, "Nothing was changed yet", 60, State.SUCCEEDED),
     Row("500 once", status(500, "UNAVAILABLE"), State.EXECUTING, "do not repeat", 5, State.SUCCEEDED),
     Row(
         "500 four times",

@@ -34,6 +34,16 @@ async def say(world: World, request: Request, who: str, verdict: str, evidence: 
     return await approvals.resolve(world.core, request.id, who, verdict=verdict, evidence=evidence)
 
 
+async def test_the_evidence_of_both_who_agree_is_shown(world: World) -> None:
+    request = await an_unresolved(world)
+    await say(world, request, ALICE, "failed", "The ledger shows the return")
+
+    settled = await say(world, request, BOB, "failed", "The card was never credited.")
+
+    assert "Alice: The ledger shows the return." in settled.outcome_text
+    assert "Bob: The card was never credited." in settled.outcome_text
+
+
 async def test_a_person_who_said_the_wrong_word_can_correct_it(world: World) -> None:
     request = await an_unresolved(world)
     await say(world, request, ALICE, "failed")
@@ -42,7 +52,7 @@ async def test_a_person_who_said_the_wrong_word_can_correct_it(world: World) -> 
     settled = await say(world, request, ALICE, "succeeded", "The card shows it after all")
 
     assert settled.state is State.SUCCEEDED
-    assert f"<@{ALICE}> and <@{BOB}>" in settled.outcome_text
+    assert "Alice and Bob" in settled.outcome_text
 
 
 async def test_a_word_that_was_taken_back_counts_no_longer(world: World) -> None:

@@ -8,7 +8,9 @@ from typing import Any
 
 import pytest
 
+from bot import operations
 from bot.domain.requests import State, money_of_a_failure
+from bot.operations import Operation
 from handlers.views.requests import states
 from tests.unit.test_outcomes_planning import REQUEST
 
@@ -38,3 +40,16 @@ def test_what_moves_no_money_has_none_to_come_back() -> None:
     request = replace(FAILED, exposure_usd=Decimal(0), outcome_unknown=True)
 
     assert money_of_a_failure(request) == "nothing moved"
+
+
+@pytest.mark.parametrize("kind", sorted(operations.kinds()))
+def test_a_failure_of_any_kind_speaks_of_money_only_where_money_could_have_moved(kind: str) -> None:
+    cls = operations.kinds()[kind]
+    word = states.word_of(replace(FAILED, kind=kind, exposure_usd=Decimal(0)))
+
+    if cls.handling.is_urgent:
+        assert "moved" not in word
+    else:
+        assert ("moved" in word) is cls.moves_money
+        assert cls.moves_money or word == "failed (nothing was changed)"
+    assert cls.moves_money or cls.may_have == Operation.may_have

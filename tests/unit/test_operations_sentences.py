@@ -102,7 +102,8 @@ def test_every_code_says_what_happened_whether_money_moved_and_what_comes_next(
         assert not unknown or isinstance(error, NotConnected), (
             f"a refusal decided after an unknown attempt: {said}"
         )
-        money = "No money left the float, or it came back." if came_back(error) else "Nothing moved."
+        nothing = "Nothing moved." if operation.moves_money else "Nothing was changed."
+        money = "No money left the float, or it came back." if came_back(error) else nothing
         assert money in said
         assert said != f"{outcome.cause} {money}", f"no next step: {said}"
     elif unknown or outcome.finding in (Finding.UNKNOWN, Finding.UNRESOLVED, Finding.EVIDENCE):

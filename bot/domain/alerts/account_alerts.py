@@ -47,7 +47,7 @@ POLLER_SILENT = AlertKind(
         ),
         "paused": Ending(
             "The account of {program} is not read while its key is refused",
-            "The alert of the key goes on; this one was open for {lasted}.",
+            "The alert of the key goes on; this one was open for {open_for}.",
         ),
     },
     runbook="poller_silent-scope",
@@ -84,10 +84,20 @@ KEY_TROUBLE = AlertKind(
         "{cause} Nothing is sent until it works again; approved requests wait or expire. Set a working key with"
         " `countersign keys set {program}`, or ask the service.",
     ),
-    endings=over(
-        "The key of {program} works again",
-        "Nothing was sent for {lasted}. Approved requests that are still valid are sent now.",
-    ),
+    endings={
+        "": Ending(
+            "The key of {program} works again",
+            "Nothing was sent for {lasted}. Approved requests that are still valid are sent now.",
+        ),
+        "paused": Ending(
+            "The key of {program} works again",
+            "It did not for {lasted}. Sending stays paused, as people decided.",
+        ),
+        "other account": Ending(
+            "The key of {program} works, and is of another account",
+            "It did not work for {lasted}. Nothing is sent: the alert of the account says what to do.",
+        ),
+    },
     is_mutable=False,
     condition_name="key",
 )
@@ -104,9 +114,16 @@ ACCOUNT_CHANGED = AlertKind(
         " that it was of before. Set that key with `countersign keys set {program}` and restart; give another account a"
         " program name of its own.",
     ),
-    endings=over(
-        "The key of {program} is of the known account again", "Sending was paused for {lasted}, and goes on."
-    ),
+    endings={
+        "": Ending(
+            "The key of {program} is of the known account again",
+            "Sending was paused for {lasted}, and goes on.",
+        ),
+        "paused": Ending(
+            "The key of {program} is of the known account again",
+            "It was not for {lasted}. Sending stays paused, as people decided.",
+        ),
+    },
     is_mutable=False,
     condition_name="account",
 )

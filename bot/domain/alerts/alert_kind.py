@@ -87,7 +87,8 @@ class Ending:
     """What an alert says once it is over, in one case: how it came out, and no instruction of the alarm any more.
 
     Templates of `str.format`. Every case may name `{title}` and `{text}`, what the alarm said; `{subject}`, what it was
-    about; `{program}`; `{lasted}`, such as "12 minutes"; `{who}`, who ended it, "Countersign" where nobody did.
+    about; `{program}`; `{lasted}`, such as "12 minutes", since it was so, and `{open_for}`, since the alert; `{who}`,
+    who ended it, "Countersign" where nobody did.
     """
 
     title: str

@@ -183,4 +183,7 @@ async def _add_up(
             total=format_usd(total_usd),
             balance=format_usd(balance_usd),
         )
-        await alerts.keep(tx, core, said, condition=condition, subject=program, facts={"program": program})
+        facts = {"program": program}
+        await alerts.keep(
+            tx, core, said, condition=condition, subject=program, facts=facts, since=kept.read_at
+        )

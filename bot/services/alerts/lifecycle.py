@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from bot.domain.alerts import Ended, Said, Severity, catalogue
 from bot.services import audit, outbox_messages
 from bot.services import message_kinds as kinds
 from bot.services.alerts import resolved_text
+from bot.services.alerts.resolved_text import SINCE
 from bot.services.core import Core
 from bot.services.message_kinds import About, Subject
 from storage.cards import api_snapshots
@@ -58,15 +59,19 @@ async def keep(
     subject: str,
     facts: Facts | None = None,
     is_news: bool = False,
+    since: datetime | None = None,
 ) -> Alert:
     """The condition holds: raised once, then drawn again only where its words changed. Not counted.
 
     `facts` (program, card_id, code, …) are what a remedy is drafted from; they go with the alert. News,
-    and a higher severity, raise again what somebody had acknowledged or snoozed as it was before.
+    and a higher severity, raise again what somebody had acknowledged or snoozed as it was before. `since` is when it
+    began, where that was before it was noticed: its ending counts from the earliest that was given.
     """
-    if facts is not None:
-        await remember(tx, condition, facts)
     found = await alerts.open_one(tx, condition)
+    if facts is not None or since is not None:
+        kept = await facts_of(tx, found) if found is not None else {}
+        begun = [text for text in (kept.get(SINCE), since.isoformat() if since else None) if text]
+        await remember(tx, condition, {**(facts or {}), **({SINCE: min(begun)} if begun else {})})
     if found is None:
         return await raise_(tx, core, said, condition=condition, subject=subject)
     if (found.severity, found.title, found.text) == (said.severity, said.title, said.text):

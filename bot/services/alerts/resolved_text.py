@@ -43,6 +43,8 @@ Read = Callable[[Tx, Core, Alert, Facts], Awaitable[tuple[str, Facts]]]
 log = logging.getLogger("countersign.alerts")
 
 
+SINCE = "since"
+"""Among the facts of an alert: when what it is about began, where that was before the alert was raised."""
 _BY_ITSELF = "Countersign"
 # The reading that raised an alert was written a moment before it.
 _READ_BEFORE = timedelta(minutes=2)
@@ -67,11 +69,14 @@ async def of(tx: Tx, core: Core, alert: Alert, actor: str, facts: Mapping[str, s
 
 async def by_hand(tx: Tx, core: Core, alert: Alert, actor: str) -> Ended:
     """A person closed it, whatever became of its cause."""
-    known = await _known(tx, core, alert, actor, {})
+    known = await _known(tx, core, alert, actor, {}, since=alert.raised_at)
     return Ended(CLOSED_BY_HAND.title.format(**known), CLOSED_BY_HAND.text.format(**known))
 
 
-async def _known(tx: Tx, core: Core, alert: Alert, actor: str, facts: Mapping[str, str]) -> Facts:
+async def _known(
+    tx: Tx, core: Core, alert: Alert, actor: str, facts: Mapping[str, str], *, since: datetime | None = None
+) -> Facts:
+    since = since or await _began(tx, alert, facts)
     seen = None if actor.startswith("system:") else await people.get(tx, actor)
     by_person = seen.actor.name if seen else actor
     parts = [facts.get("program", ""), alert.subject, *alert.dedupe.split(":")]
@@ -80,9 +85,20 @@ async def _known(tx: Tx, core: Core, alert: Alert, actor: str, facts: Mapping[st
         "text": alert.text,
         "subject": alert.subject,
         "program": next((part for part in parts if part in core.partners), alert.subject),
-        "lasted": in_words(tx.now - alert.raised_at),
+        "lasted": in_words(tx.now - since),
+        "open_for": in_words(tx.now - alert.raised_at),
         "who": _BY_ITSELF if actor.startswith("system:") else by_person,
     }
+
+
+async def _began(tx: Tx, alert: Alert, facts: Mapping[str, str]) -> datetime:
+    """Since when it was really so: before anybody noticed, where that is known."""
+    if facts.get(SINCE):
+        return datetime.fromisoformat(facts[SINCE])
+    if alert.kind == request_alerts.UNRESOLVED.name:
+        found = await requests.get(tx, alert.subject)
+        return (found.first_sent_at if found else None) or alert.raised_at
+    return alert.raised_at
 
 
 async def _float_low(tx: Tx, core: Core, alert: Alert, known: Facts) -> tuple[str, Facts]:

@@ -57,7 +57,8 @@ async def _failing(tx: Tx, core: Core, program: str, undelivered: Sequence[Event
         return
     first = min(event.created_at for event in undelivered)
     said = delivery_alerts.WEBHOOK_FAILING.says(program=program, count=len(undelivered), first=first)
-    await alerts.keep(tx, core, said, condition=condition, subject=program, facts={"program": program})
+    facts = {"program": program}
+    await alerts.keep(tx, core, said, condition=condition, subject=program, facts=facts, since=first)
 
 
 async def _silent(tx: Tx, core: Core, program: str, delivered: Sequence[Event]) -> None:
@@ -71,4 +72,5 @@ async def _silent(tx: Tx, core: Core, program: str, delivered: Sequence[Event]) 
         await alerts.resolve(tx, core, condition)
         return
     said = delivery_alerts.WEBHOOK_SILENT.says(program=program)
-    await alerts.keep(tx, core, said, condition=condition, subject=program, facts={"program": program})
+    since, facts = newest[0].created_at, {"program": program}
+    await alerts.keep(tx, core, said, condition=condition, subject=program, facts=facts, since=since)

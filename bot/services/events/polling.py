@@ -212,4 +212,5 @@ class Poller:
                     condition=condition,
                     subject=program,
                     facts={"program": program},
+                    since=last.read_at if last else self._begun_at,
                 )

@@ -66,7 +66,8 @@ async def _judge(tx: Tx, core: Core, program: str) -> None:
     condition = delivery_alerts.DELIVERIES_REFUSED.condition(program)
     if causes.total() >= TROUBLE_AT:
         said = delivery_alerts.deliveries_refused(program, dict(causes.most_common()), tx.now)
-        await alerts.keep(tx, core, said, condition=condition, subject=program)
+        since = min(refusal.at for refusal in found)
+        await alerts.keep(tx, core, said, condition=condition, subject=program, since=since)
     elif not causes:
         await alerts.resolve(tx, core, condition)
 
@@ -106,8 +107,8 @@ async def _excused(tx: Tx, core: Core, program: str) -> _Excused:
     if newest.state is not State.SUCCEEDED or newest.finished_at is None:
         over = began + GRACE
         return _Excused(began, tx.now) if tx.now <= over else _Excused()
-    good = await local_facts.verified_delivery_at(tx, program)
-    if good is not None and good >= newest.finished_at:  # what was refused before has no meaning any more
+    good = await local_facts.first_delivery_after(tx, program, newest.finished_at)
+    if good is not None:  # what was refused before has no meaning any more
         return _Excused(None, min(good, newest.finished_at + GRACE))
     is_over = tx.now > newest.finished_at + GRACE
     return _Excused() if is_over else _Excused(began, tx.now)

@@ -22,4 +22,4 @@ async def watch(core: Core) -> None:
             await alerts.resolve(tx, core, condition)
         elif waiting.since < tx.now - LATE_AFTER:
             said = delivery_alerts.messages_wait(waiting.count, waiting.since, waiting.error)
-            await alerts.keep(tx, core, said, condition=condition, subject="slack")
+            await alerts.keep(tx, core, said, condition=condition, subject="slack", since=waiting.since)

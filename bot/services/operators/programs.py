@@ -61,7 +61,8 @@ async def require_same_account(core: Core, program: str, partner_id: str) -> Non
             await programs.pause(tx, program, OTHER_ACCOUNT)
             about = f"program:{program}"
             await audit.record(tx, core, "system:poller", "program.paused", about, reason_code=OTHER_ACCOUNT)
-            await alerts.resolve(tx, core, account_alerts.KEY_TROUBLE.condition(program))
+            trouble = account_alerts.KEY_TROUBLE.condition(program)
+            await alerts.resolve(tx, core, trouble, case="other account")
             said = account_alerts.ACCOUNT_CHANGED.says(program=program)
             condition = account_alerts.ACCOUNT_CHANGED.condition(program)
             await alerts.raise_(tx, core, said, condition=condition, subject=program)
@@ -177,8 +178,9 @@ async def resume(core: Core, program: str) -> None:
         if await programs.unpause(tx, program):
             await requests.due_at_once(tx, program)
             await audit.record(tx, core, _BY, "program.resumed", f"program:{program}")
+            case = "" if await pauses.of(tx, program) is None else "paused"
             for kind in (account_alerts.KEY_TROUBLE, account_alerts.ACCOUNT_CHANGED):
-                await alerts.resolve(tx, core, kind.condition(program))
+                await alerts.resolve(tx, core, kind.condition(program), case=case)
             tx.after_commit(lambda: core.carrier.wake(""))
 
 

@@ -165,8 +165,7 @@ async def reject(core: Core, request_id: str, slack_id: str, *, reason: str) -> 
             require_rejectable(request, actor.id)
             people.require_approver(core, actor, standing)
             await decisions.insert(tx, signed(tx, core, request, DecisionKind.REJECT, actor, reason=reason))
-            said = reason if reason.endswith((".", "!", "?", "…")) else f"{reason}."
-            text = f"The reason given: {said} Nothing was sent."
+            text = f"The reason given: {_as_sentence(reason)} Nothing was sent."
             return await close(tx, core, request, Event.REJECT, actor.id, text)
 
 
@@ -291,12 +290,14 @@ async def _settle_by_hand(
         return request
     event = Event.SUCCEED if decision.verdict == "succeeded" else Event.FAIL
     happened = "it happened" if event is Event.SUCCEED else "nothing moved, or it came back"
-    names = " and ".join(d.actor_name for d in sorted(agreeing, key=lambda d: d.actor))
+    agree = sorted(agreeing, key=lambda d: d.actor)
+    names = " and ".join(d.actor_name for d in agree)
+    evidence = " ".join(f"Evidence of {d.actor_name}: {_as_sentence(d.reason)}" for d in agree)
     moved = await requests.move(
         tx,
         request,
         event,
-        outcome_text=f"Resolved by hand by {names}: {happened}. Evidence: {decision.reason}",
+        outcome_text=f"Resolved by hand by {names}: {happened}. {evidence}",
         finished_at=tx.now,
         due_at=None,
         needs_person=False,
@@ -313,6 +314,10 @@ async def _settle_by_hand(
     await outbox_messages.line(tx, core, moved, str(moved.state), actor=decision.actor)
     await outbox_messages.tell_requester(tx, core, moved, decision.actor)
     return moved
+
+
+def _as_sentence(text: str) -> str:
+    return text if text.endswith((".", "!", "?", "…")) else f"{text}."
 
 
 async def redraw(core: Core, request_id: str) -> None:

@@ -56,6 +56,17 @@ async def verified_delivery_at(tx: Tx, program: str) -> datetime | None:
     return max(times, default=None)
 
 
+async def first_delivery_after(tx: Tx, program: str, at: datetime) -> datetime | None:
+    """When the first delivery with a good signature from `at` on came; None where none did.
+
+    Of those that repeat a known event the newest alone is on record.
+    """
+    first = await inbox.first_received(tx, program, "webhook", since=at)
+    repeated = await api_snapshots.get(tx, program, _REPEATED)
+    times = [one for one in (first, repeated.read_at if repeated else None) if one is not None and one >= at]
+    return min(times, default=None)
+
+
 async def note_repeated(core: Core, program: str) -> None:
     """A verified delivery of an event that was known already."""
     async with core.store.begin() as tx:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import replace
+from datetime import datetime
 
 from bot.domain.alerts import funding_alerts
 from bot.domain.ids import short_code
@@ -18,6 +19,7 @@ from bot.services.requests import batch_results, local_facts
 from bot.services.requests.drafts import house_concerns
 from bot.view_models import RequestView
 from storage.messages import alerts
+from storage.operators import stops
 from storage.requests import decisions
 from storage.transaction import Tx
 
@@ -40,13 +42,24 @@ async def request(tx: Tx, core: Core, found: Request) -> RequestView:
         concerns=concerns,
         approver_names=core.policy.people.approvers,
         live=core.live.get(found.program, True),
-        next_look_at=found.due_at if found.state in (State.EXECUTING, State.UNRESOLVED) else None,
+        next_look_at=await _next_look_at(tx, core, found),
         batch=batch,
         paused=await programs.why_paused(tx, found.program) if found.state in UNSENT or waiting else "",
         waits_for=await local_facts.goes_first(tx, core, found),
         waiting=waiting,
         alert_id=await _alert_about(tx, found),
     )
+
+
+async def _next_look_at(tx: Tx, core: Core, found: Request) -> datetime | None:
+    """When it is looked at next, which is never in the past; None where that waits for a key or for a person."""
+    if found.state not in (State.EXECUTING, State.UNRESOLVED) or found.due_at is None:
+        return None
+    stopped = await stops.of(tx, found.program)
+    is_held = found.kind in core.kinds and not stopped.sends(core.kinds[found.kind].endpoint)
+    if stopped.by_key or (is_held and not found.outcome_unknown):
+        return None
+    return found.due_at if found.due_at > tx.now else None
 
 
 async def _alert_about(tx: Tx, found: Request) -> str:

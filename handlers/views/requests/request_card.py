@@ -247,6 +247,8 @@ def _outcome(head: str, text: str) -> str:
     return f"*{head}.* {b.esc(b.cut(text, 2000))}"
 
 
+# Who did what no person did.
+_NOBODY = "Countersign"
 _LINES = {
     "rejected": "⊘ Rejected by {actor}. Nothing was sent.",
     "cancelled": "○ Cancelled by {actor}. Nothing was sent.",
@@ -308,7 +310,7 @@ def _line_text(picture: LineView) -> str:
         return f"{_called(picture)}{text}"
     known = _LINES.get(picture.line)
     if known:
-        return _called(picture) + known.format(actor=b.esc(picture.actor))
+        return _called(picture) + known.format(actor=b.esc(picture.actor) or _NOBODY)
     return f"{b.esc(picture.line.replace('_', ' ').capitalize())}."
 
 

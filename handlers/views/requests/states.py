@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from bot.domain.requests import Request, Stage, State, money_of_a_failure
-from bot.operations import urgency
+from bot.operations import moves_money, urgency
 
 ICONS: Final[Mapping[State, str]] = {
     State.PENDING: "◷",
@@ -35,6 +35,9 @@ WORDS: Final[Mapping[State, str]] = {
 }
 
 
+# Beside the failure of what moves no money.
+_NOTHING_CHANGED: Final = "nothing was changed"
+
 #: Shown in place of a success whose effect goes on after the call: nothing that is open has a tick.
 STAGE_ICONS: Final[Mapping[Stage, str]] = {
     Stage.SUBMITTED: "◔",
@@ -59,7 +62,8 @@ def word_of(request: Request) -> str:
     if not_yet:
         return f"{request.state.value} · {not_yet}"
     if request.state is State.FAILED and urgency.urgency_of(request.kind) is None:
-        return f"{WORDS[request.state]} ({money_of_a_failure(request)})"
+        what = money_of_a_failure(request) if moves_money(request.kind) else _NOTHING_CHANGED
+        return f"{WORDS[request.state]} ({what})"
     return _word(request.state, request.kind)
 
 

@@ -117,6 +117,8 @@ class DirectView:
     live: bool
     paused: str = ""  # why nothing is sent to its program now, in a sentence
     waiting: tuple[Request, ...] = ()  # as in `RequestView`
+    unposted: str = ""  # why its card is not in the approvals channel yet, in sentences
+    channel: str = ""  # the approvals channel's id
 
 
 @dataclass(frozen=True, slots=True)

@@ -113,9 +113,11 @@ def cancelled(found: Request) -> str:
     return f"{found.id}: rows that were not sent yet are stopped. {found.outcome_text}".strip()
 
 
-def submitted(found: Request, channel: str, paused: str = "") -> b.Block:
-    """The requester's own note; the receipt is the card in the approvals channel. `paused`: nothing is sent."""
-    where = f"<#{channel}>" if channel else "the approvals channel"
+def submitted(found: Request, channel: str, paused: str = "", trouble: str = "") -> b.Block:
+    """The requester's own note; the receipt is the card in the approvals channel. `paused`: nothing is sent.
+    `trouble`: why nothing can be posted in that channel, in sentences.
+    """
+    where = b.channel(channel)
     if found.break_glass and paused:
         why = b.esc(paused.rstrip("."))
         text = f"*✗ {b.esc(found.id)} is not sent.* {why}. It is in {where} and waits 15 minutes at most."
@@ -126,6 +128,11 @@ def submitted(found: Request, channel: str, paused: str = "") -> b.Block:
         text = f"*{b.esc(found.id)}* is pending in {where}: {b.esc(found.summary)}"
         if paused:
             text += f"\n{b.esc(approved_while_paused(paused))}"
+    if trouble:
+        text += (
+            f"\n*It is recorded, and could not be posted in {where} yet.* {b.esc(trouble)} It is posted there as soon"
+            " as Slack takes it. Approvers see it on their Home tab meanwhile."
+        )
     return b.message(text, [b.section(text)])
 
 

@@ -125,7 +125,8 @@ def submitted(found: Request, channel: str, paused: str = "", trouble: str = "")
         what = b.esc(found.summary)
         text = f"*{b.esc(found.id)}* is being sent now: {what}. Its card in {where} shows when it is done."
     else:
-        text = f"*{b.esc(found.id)}* is pending in {where}: {b.esc(found.summary)}"
+        there = "" if trouble else f" in {where}"
+        text = f"*{b.esc(found.id)}* is pending{there}: {b.esc(found.summary)}"
         if paused:
             text += f"\n{b.esc(approved_while_paused(paused))}"
     if trouble:

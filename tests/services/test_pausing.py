@@ -54,7 +54,9 @@ async def test_what_is_approved_waits_while_paused_and_goes_out_once_two_people_
 
 async def test_the_thread_of_what_was_asked_of_a_second_person_says_how_it_was_answered(world: World) -> None:
     await paused(world)
-    await resumed(world)
+    await pausing.resume(world.core, BOB, ["main"])
+    world.clock.advance(5)
+    await confirmation_answers.give(world.core, (await asked(world)).id, CAROL)
 
     async with world.store.read() as tx:
         owed = [row for row in await outbox.next_due(tx, limit=100) if row.kind == "line"]

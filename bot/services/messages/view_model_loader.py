@@ -115,7 +115,8 @@ async def _requester_notice(core: Core, request_id: str, body: Body) -> DirectVi
         found = await _with_names(tx, await with_new_card(tx, found))
         live = core.live.get(found.program, True)
         view = DirectView(found, short_code(found.digest), actor, None, live, paused, waiting)
-        return await _pending_notice(tx, core, view) if found.state is State.PENDING else view
+        of_posting = found.state is State.PENDING and not actor  # nobody did anything yet
+        return await _pending_notice(tx, core, view) if of_posting else view
 
 
 async def _pending_notice(tx: Tx, core: Core, view: DirectView) -> DirectView | None:

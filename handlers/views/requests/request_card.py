@@ -358,7 +358,7 @@ def direct(picture: DirectView) -> b.Block:
             else "Countersign is sending it. The outcome follows here."
         )
         blocks.append(b.section(f"{b.esc(picture.actor)} gave the last approval. {then}"))
-    elif request.state is State.PENDING:
+    elif picture.channel:
         blocks.append(b.section(_posting(picture)))
     link = f" · <{picture.link}|open the request>" if picture.link else ""
     blocks.append(b.context(f"check code {b.esc(picture.code)}{link}"))

@@ -15,10 +15,12 @@ from typing import Any, ClassVar, cast
 
 from bot.domain.cards import DELETED, CardEntry
 from bot.domain.money import exact_sum, format_usd
-from bot.operations._base import Buttons, Concern, Facts, Field, InWords, Line, Look, Operation, Sought
+from bot.operations._base import Buttons, Concern, Facts, InWords, Line, Look, Operation, Sought
 from bot.operations._card_switch import CARD
 from bot.operations._facts import float_facts
+from bot.operations._fields import Field
 from bot.operations._handling import Handling
+from bot.operations.value_types import ValueType
 from bot.outcomes import Evidence, Finding, Outcome
 from bot.partner.calls import cards as card_calls
 from bot.partner.client import PartnerClient
@@ -35,6 +37,9 @@ def _last_four(text: str) -> str:
     return digits
 
 
+LAST_FOUR = ValueType(str, _last_four, str)
+
+
 class Close(Operation):
     """Closing a card permanently; its balance goes back to the float, in USD. Source: Cards, POST close."""
 
@@ -49,12 +54,8 @@ class Close(Operation):
     )
     phrases = ("close {card}", "close {card} for good")
     endpoint = card_calls.CLOSE
-    fields = (
-        CARD,
-        Field(
-            "last4", "Last four digits", _last_four, hint="Typed again, to be sure of the card.", anew=True
-        ),
-    )
+    card = CARD
+    last4 = Field("Last four digits", LAST_FOUR, hint="Typed again, to be sure of the card.", anew=True)
     handling = Handling(doubts=("card_topup", "card_unload", "card_close"))
     in_words: ClassVar[InWords] = {
         (503, "UNAVAILABLE"): ("The card's balance could not be read, so the card stays open.", ""),
@@ -66,7 +67,7 @@ class Close(Operation):
     buttons = Buttons(more=5)
 
     @classmethod
-    def misfits(cls, values: Mapping[str, str], card: CardEntry) -> dict[str, str]:
+    def misfits(cls, values: Mapping[str, Any], card: CardEntry) -> dict[str, str]:
         """The card's last four digits, typed again, must be those of the card."""
         if card.last4 is None:
             text = "The service has not told the last four digits of this card yet. Try in a moment."
@@ -84,33 +85,31 @@ class Close(Operation):
         return {}
 
     async def read(self, partner: PartnerClient) -> Facts:
-        """Float, card and monthly fee in USD as exact text, with the number and sum of unsettled purchases.
+        """Float, card and monthly fee in USD, with the number and sum of unsettled purchases.
 
         `open_purchases` counts among the newest 50 purchases and `open_usd` is their sum.
         """
-        found = await partner.card(self.subject)
-        held = found.balance_usd
-        open_usd = await _open_purchases(partner, self.subject)
+        found = await partner.card(self.card)
+        open_usd = await _open_purchases(partner, self.card)
         return {
             **await float_facts(partner),
             "card_status": found.card.status,
             "card_last4": found.card.last4,
-            "card_balance_usd": None if held is None else str(held),
-            "monthly_fee_usd": str((await partner.fees()).transaction.monthly_per_card_usd),
+            "card_balance_usd": found.balance_usd,
+            "monthly_fee_usd": (await partner.fees()).transaction.monthly_per_card_usd,
             "open_purchases": len(open_usd),
-            "open_usd": str(exact_sum(open_usd)),
+            "open_usd": exact_sum(open_usd),
         }
 
     def lines(self, facts: Facts) -> list[Line]:
         """What goes back to the float in USD, the last monthly fee, and that no card allowance comes back."""
-        held, left = facts.get("card_balance_usd"), facts["allowance_left"]
-        returned = None if held is None else Decimal(held)
+        returned, left = facts.get("card_balance_usd"), facts["allowance_left"]
         lines = [
             ("Card status", f"{facts.get('card_status') or 'not reported yet'} → {DELETED}, for good"),
             ("Goes back to the float", format_usd(returned)),
             (
                 "Monthly fee",
-                f"{format_usd(Decimal(facts['monthly_fee_usd']))} for this month in full, none after it",
+                f"{format_usd(facts['monthly_fee_usd'])} for this month in full, none after it",
             ),
             (
                 "Card allowance",
@@ -118,7 +117,7 @@ class Close(Operation):
             ),
         ]
         if returned is not None:
-            before = Decimal(facts["float_balance_usd"])
+            before = facts["float_balance_usd"]
             lines.insert(2, ("Float balance", f"{format_usd(before)} → {format_usd(before + returned)}"))
         return lines
 
@@ -133,7 +132,7 @@ class Close(Operation):
         number = facts["open_purchases"]
         if number:
             what = "One purchase" if number == 1 else f"{number} purchases"
-            amount = format_usd(Decimal(facts["open_usd"]))
+            amount = format_usd(facts["open_usd"])
             found.append(
                 Concern(
                     f"{what} of {amount} not yet settled: what is refunded after closing has no card to go to. Wait"
@@ -144,9 +143,9 @@ class Close(Operation):
 
     async def send(self, partner: PartnerClient, key: str, body: bytes) -> Outcome:
         """Closes the card without a body; an answer for another card is UNRESOLVED."""
-        done = await partner.close(self.subject, key=key)
+        done = await partner.close(self.card, key=key)
         facts = {"returned_usd": str(done.returned_usd), "card_id": done.card_id}
-        if done.card_id != self.subject:
+        if done.card_id != self.card:
             return Outcome(
                 Finding.UNRESOLVED,
                 "The API answered for another card than was approved. Do not repeat this: a person has to look at"
@@ -171,30 +170,31 @@ class Close(Operation):
         The balance goes back before the card is deleted, so an open card proves nothing by itself: it is absent only
         where the card's balance and the ledger show that its money did not move. Source: Cards, POST close.
         """
-        found = await partner.card(self.subject)
+        found = await partner.card(self.card)
         me = await partner.me()
-        returned = await _returned(partner, self.subject, sought)
+        returned = await _returned(partner, self.card, sought)
         before = sought.facts.get("card_balance_usd")
+        float_before = sought.facts.get("float_balance_usd")
         facts = {
             "card_status": found.card.status,
-            "card_balance_before_usd": before,
+            "card_balance_before_usd": None if before is None else str(before),
             "card_balance_usd": None if found.balance_usd is None else str(found.balance_usd),
-            "float_balance_before_usd": sought.facts.get("float_balance_usd"),
+            "float_balance_before_usd": None if float_before is None else str(float_before),
             "float_balance_usd": str(me.float.balance_usd),
             "returned_usd": None if returned is None else str(returned),
         }
         if found.card.status == DELETED:
-            closed_by = (await sought.others()).taken.get(self.subject)
+            closed_by = (await sought.others()).taken.get(self.card)
             if closed_by is not None:
                 return Look(Evidence.UNDONE, f"The card reads DELETED: {closed_by} closed it.", facts)
             text = f"The card reads DELETED: it is closed. {_back_in_words(returned)}"
-            return Look(Evidence.DONE, text, {**facts, "card_id": self.subject})
+            return Look(Evidence.DONE, text, {**facts, "card_id": self.card})
         reads = f"The card reads {found.card.status or 'no status yet'}: it is not closed"
         if found.balance_usd is None:
             text = f"{reads}, and its balance cannot be read, so nobody can say where its money is."
             return Look(Evidence.UNPROVEN, text, facts)
-        held = f"it held {format_usd(None if before is None else Decimal(before))} when this was asked for"
-        is_empty = found.balance_usd <= 0 and (before is None or Decimal(before) > 0)
+        held = f"it held {format_usd(before)} when this was asked for"
+        is_empty = found.balance_usd <= 0 and (before is None or before > 0)
         if returned is not None or is_empty:
             text = (
                 f"{reads}, but its money has left it: {held} and holds {format_usd(found.balance_usd)} now."
@@ -233,8 +233,8 @@ def _not_closable(facts: Facts, typed: str | None) -> list[Concern]:
         return [Concern(f"The card ends in {last4}, and {typed} was typed.", stops=True)]
     if held is None:
         return [Concern("The card's balance cannot be read now; until it can, the API leaves the card open.")]
-    if Decimal(held) < 0:
-        return [Concern(f"The card owes {format_usd(-Decimal(held))}; the API leaves it open.", stops=True)]
+    if held < 0:
+        return [Concern(f"The card owes {format_usd(-held)}; the API leaves it open.", stops=True)]
     return []
 
 

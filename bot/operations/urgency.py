@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from datetime import datetime
 from functools import cache
+from typing import Any, Final
 
 from bot import operations
+from bot.domain.people import approved_while_paused
 from bot.domain.requests import Request, State
 from bot.operations._base import Operation
 from bot.operations._handling import Urgency
-from bot.outcomes import timing
+from bot.outcomes import Finding, Outcome, timing
 
 _TO_COME = frozenset({State.APPROVED, State.EXECUTING, State.UNRESOLVED})
+# What an outcome keeps of what a pause held back before its first try.
+HELD_BY_A_PAUSE: Final = {"held_by_a_pause": True}
+# What an outcome keeps while it has happened and is not final: the ids of the older requests that may undo it.
+_MAY_UNDO_IT = "may_be_undone_by"
 
 
 @cache
@@ -33,13 +40,70 @@ def is_waiting(request: Request) -> bool:
     """
     if request.is_batch or request.state not in _TO_COME or urgency_of(request.kind) is None:
         return False
+    if is_for_now(request):
+        return False
     return bool(request.outcome_text) or request.outcome_unknown or request.state is State.UNRESOLVED
 
 
+def is_for_now(request: Request) -> bool:
+    """It has happened as far as the last reading goes, and an older call that is on its way may undo it."""
+    return request.state in _TO_COME and bool((request.outcome or {}).get(_MAY_UNDO_IT))
+
+
 def not_yet(request: Request) -> str:
-    """What stands beside the state word while it waits ("Not frozen yet"), else empty."""
+    """What stands beside the state word while it waits ("Not frozen yet") or is not final, else empty."""
     urgency = urgency_of(request.kind)
-    return urgency.not_yet if urgency and is_waiting(request) else ""
+    if urgency is None:
+        return ""
+    if is_for_now(request):
+        return urgency.for_now
+    return urgency.not_yet if is_waiting(request) else ""
+
+
+def for_now(outcome: Outcome, kind: str, older: Iterable[Request]) -> Outcome:
+    """A success that is not final: what these older requests have sent may still be carried out after it."""
+    urgency, found = urgency_of(kind), sorted(older, key=lambda request: request.id)
+    if urgency is None:
+        return outcome
+    named = ", ".join(f"{request.id} ({request.summary})" for request in found)
+    are, them = ("is", "it") if len(found) == 1 else ("are", "they")
+    text = (
+        f"{urgency.for_now}. {outcome.text} {named} {are} older and still under way: {them} may undo this."
+        f" Countersign looks every {timing.URGENT_EVERY.seconds} seconds and sends this again if that happens; it says"
+        " when this is final."
+    )
+    facts = {**outcome.facts, _MAY_UNDO_IT: [request.id for request in found]}
+    return replace(outcome, finding=Finding.UNKNOWN, text=text, facts=facts)
+
+
+def no_longer_for_now(outcome: Mapping[str, Any] | None) -> dict[str, Any] | None:
+    """The same facts of an outcome once they no longer hold."""
+    return None if outcome is None else {name: outcome[name] for name in outcome if name != _MAY_UNDO_IT}
+
+
+def waited_for_a_pause(request: Request) -> bool:
+    """A pause held it back before its first try: then no time ends it."""
+    return bool(request.outcome) and HELD_BY_A_PAUSE.items() <= dict(request.outcome or {}).items()
+
+
+def while_paused(kind: str, why: str) -> str:
+    """`why` sending is paused, and what that means for a request of this kind that is made or approved meanwhile."""
+    urgency = urgency_of(kind)
+    if urgency is None:
+        return approved_while_paused(why)
+    return (
+        f"{_ended(why)} So this is not sent now, and the card is {urgency.not_done}. {urgency.meanwhile} It waits"
+        f" until sending goes on and then goes first; no time ends it. {urgency.advice}"
+    )
+
+
+def while_stopped(why: str) -> str:
+    """That what waits is not sent just now; `why` is a sentence, with or without its full stop."""
+    return f"It is not sent now: {_ended(why)} It is sent as soon as sending goes on, before everything else."
+
+
+def _ended(sentence: str) -> str:
+    return sentence if sentence.endswith((".", "!", "?", "…")) else f"{sentence}."
 
 
 def next_try(request: Request, at: Callable[[datetime], str]) -> str:

@@ -18,6 +18,7 @@ from bot.outcomes.timing import (
     KEY_TRUSTED_FOR,
     QUIESCENCE,
     RETRY_PAUSES,
+    URGENT_EVERY,
     next_pause,
     reconcile_pause,
     urgent_pause,
@@ -247,6 +248,11 @@ def _tried_again(outcome: Outcome, request: Request, now: datetime) -> Change:
         needs_person=request.needs_person,
         text=outcome.text,
     )
+
+
+def not_final(outcome: Outcome, request: Request) -> Change:
+    """It has happened, and something older may undo it: the request stays as it is and is looked at again soon."""
+    return Change(None, URGENT_EVERY, request.outcome_unknown, request.needs_person, outcome.text)
 
 
 def _not_executed(outcome: Outcome, request: Request, history: History, now: datetime) -> Change:

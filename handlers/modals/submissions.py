@@ -12,7 +12,7 @@ from bot.operations import readers
 from bot.services import requests
 from bot.services.messages import waiting
 from bot.services.operators import programs
-from bot.services.requests import Preview, approvals, drafts
+from bot.services.requests import Preview, approvals, drafts, request_lookups
 from handlers.guard import Turn
 from handlers.views import Block, blocks, ids, replies
 from handlers.views.requests import forms
@@ -49,11 +49,12 @@ def _program(turn: Turn, chosen: str) -> str | None:
 
 async def _show_preview(turn: Turn, draft_id: str, meta: ids.Meta) -> None:
     found = await drafts.preview(turn.core, draft_id)
-    view = forms.preview(_shown(found), channel=meta.get("channel", ""))
+    view = forms.preview(shown(found), channel=meta.get("channel", ""))
     await turn.client.views_update(view_id=turn.view["id"], view=view)
 
 
-def _shown(found: Preview) -> forms.Shown:
+def shown(found: Preview) -> forms.Shown:
+    """What the preview modal says of it."""
     return forms.Shown(
         draft_id=found.draft.id,
         operation=found.operation,
@@ -65,6 +66,7 @@ def _shown(found: Preview) -> forms.Shown:
         run_now=found.draft.run_now,
         program=found.draft.program,
         live=found.live,
+        paused=found.paused,
     )
 
 
@@ -98,7 +100,8 @@ async def approve(turn: Turn) -> None:
             turn.core, meta["request"], turn.user, shown_digest=meta["digest"]
         )
         paused = await programs.paused_now(turn.core, request.program)
-        return _said("Approve", replies.approved(request, verdict.approvals, paused))
+        waits_for = (await request_lookups.request_picture(turn.core, request.id)).waits_for
+        return _said("Approve", replies.approved(request, verdict.approvals, paused, waits_for))
 
     await turn.close_when_done("Approve", "Checking that you may approve…", decide())
 

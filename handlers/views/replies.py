@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
-from decimal import Decimal
 
-from bot.domain.money import format_usd
-from bot.domain.people import approved_while_paused
 from bot.domain.requests import Request, State
-from bot.operations import Operation
+from bot.operations import Operation, urgency
 from bot.view_models import RequestView
 from handlers.views import blocks as b
 from handlers.views import ids
@@ -19,11 +16,6 @@ from handlers.views.requests import request_card, states
 __all__ = ["explain", "explain_slack", "is_said"]
 
 _BUTTONS = "answer:buttons"
-
-
-def usd(amount: str | None) -> str:
-    """Exact text as dollars; None is unknown, never zero."""
-    return format_usd(None if amount is None else Decimal(amount))
 
 
 def said(text: str) -> b.Block:
@@ -119,8 +111,7 @@ def submitted(found: Request, channel: str, paused: str = "", trouble: str = "")
     """
     where = b.channel(channel)
     if found.break_glass and paused:
-        why = b.esc(paused.rstrip("."))
-        text = f"*✗ {b.esc(found.id)} is not sent.* {why}. It is in {where} and waits 15 minutes at most."
+        text = f"*✗ {b.esc(found.id)} is not sent.* {b.esc(urgency.while_paused(found.kind, paused))} It is in {where}."
     elif found.break_glass:
         what = b.esc(found.summary)
         text = f"*{b.esc(found.id)}* is being sent now: {what}. Its card in {where} shows when it is done."
@@ -128,7 +119,7 @@ def submitted(found: Request, channel: str, paused: str = "", trouble: str = "")
         there = "" if trouble else f" in {where}"
         text = f"*{b.esc(found.id)}* is pending{there}: {b.esc(found.summary)}"
         if paused:
-            text += f"\n{b.esc(approved_while_paused(paused))}"
+            text += f"\n{b.esc(urgency.while_paused(found.kind, paused))}"
     if trouble:
         text += (
             f"\n*It is recorded, and could not be posted in {where} yet.* {b.esc(trouble)} It is posted there as soon"
@@ -137,13 +128,16 @@ def submitted(found: Request, channel: str, paused: str = "", trouble: str = "")
     return b.message(text, [b.section(text)])
 
 
-def approved(found: Request, approvals: int, paused: str = "") -> str:
+def approved(found: Request, approvals: int, paused: str = "", waits_for: Sequence[str] = ()) -> str:
     """The sentence in the confirmation modal once the approval is recorded."""
     text = f"✓ Approved. {approvals} of {found.approvals_needed}."
     if found.state is State.PENDING:
         return f"{text} {found.approvals_needed - approvals} more needed; nothing is sent before."
     if paused:
-        return f"{text} Nothing is sent now: {paused} It waits 15 minutes at most; the outcome appears on the request."
+        return f"{text} {urgency.while_paused(found.kind, paused)} The outcome appears on the request."
+    if waits_for:
+        why = request_card.goes_first(waits_for)
+        return f"{text} {why} It waits 15 minutes at most; the outcome appears on the request."
     return f"{text} It is being sent now; the outcome appears on the request."
 
 

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import select
+from sqlalchemy import bindparam, select
 
 from storage import tables as t
 from storage.transaction import Tx
 from storage.upsert import upsert
+
+_R = t.reading.c
+_OF_PROGRAM = _R.program == bindparam("program")
+_ONE = select(_R.value, _R.read_at).where(_OF_PROGRAM, _R.name == bindparam("name"))
+_BEGINNING = _R.name.startswith(bindparam("prefix"), escape="/")
+_NAMED = select(_R.name, _R.value, _R.read_at).where(_OF_PROGRAM, _BEGINNING).order_by(_R.name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,22 +29,33 @@ class Reading:
 
 
 async def put(tx: Tx, program: str, name: str, value: Any) -> None:
-    row = {"program": program, "name": name, "value": value, "read_at": tx.now}
-    await upsert(tx, t.reading, [row], key=("program", "name"))
+    await put_all(tx, program, {name: value})
+
+
+async def put_all(tx: Tx, program: str, values: Mapping[str, Any]) -> None:
+    """Several readings at once: values by name."""
+    rows = [{"program": program, "name": n, "value": v, "read_at": tx.now} for n, v in values.items()]
+    await upsert(tx, t.reading, rows, key=("program", "name"))
 
 
 async def get(tx: Tx, program: str, name: str) -> Reading | None:
-    r = t.reading.c
-    row = (await tx.run(select(r.value, r.read_at).where(r.program == program, r.name == name))).one_or_none()
+    row = (await tx.run(_ONE, {"program": program, "name": name})).one_or_none()
     return None if row is None else Reading(row.value, row.read_at)
 
 
 async def named(tx: Tx, program: str, prefix: str) -> dict[str, Reading]:
     """All readings whose name begins so, by the rest of the name."""
-    r = t.reading.c
-    mine = (r.program == program, r.name.startswith(prefix, autoescape=True))
-    rows = (await tx.run(select(r.name, r.value, r.read_at).where(*mine).order_by(r.name))).all()
+    escaped = prefix.replace("/", "//").replace("%", "/%").replace("_", "/_")
+    rows = (await tx.run(_NAMED, {"program": program, "prefix": escaped})).all()
     return {row.name.removeprefix(prefix): Reading(row.value, row.read_at) for row in rows}
+
+
+async def take(tx: Tx, program: str, name: str) -> Reading | None:
+    """The reading, removed."""
+    r = t.reading.c
+    removed = t.reading.delete().where(r.program == program, r.name == name).returning(r.value, r.read_at)
+    row = (await tx.run(removed)).one_or_none()
+    return None if row is None else Reading(row.value, row.read_at)
 
 
 async def drop(tx: Tx, program: str, name: str) -> None:

@@ -12,7 +12,7 @@ import pytest
 from bot import operations
 from bot.domain.requests import Request, State
 from bot.intents import Facts, KnownCard, parse
-from bot.operations import Operation, Sought
+from bot.operations import Operation, Sought, loaded_facts, stored_facts
 from bot.outcomes import Evidence
 from bot.partner.codec import decode, encode
 from bot.services.conversation import forms
@@ -122,7 +122,7 @@ async def asked(world: World, kind: str) -> Request:
 
 
 def sought(world: World, request: Request) -> Sought:
-    return Sought(request.key, world.clock.now(), world.clock.now(), request.facts)
+    return Sought(request.key, world.clock.now(), world.clock.now(), loaded_facts(request.facts))
 
 
 SHOWN = ("status", "balance_usd", "daily_limit", "weekly_limit", "monthly_limit", "three_ds_method")
@@ -212,6 +212,18 @@ async def test_the_summary_names_every_public_field_and_no_private_one(world: Wo
     assert set(private) == {f.name for f in cls.fields if f.private}
 
 
+@EACH
+async def test_its_facts_are_stored_as_text_and_read_back_as_amounts(world: World, kind: str) -> None:
+    request = await asked(world, kind)
+
+    facts = loaded_facts(request.facts)
+    assert stored_facts(facts) == request.facts
+    assert not any(isinstance(value, Decimal) for value in request.facts.values())
+    for name, value in facts.items():
+        if name.endswith(("_usd", "_fraction", "_pct", "_limit")):
+            assert value is None or isinstance(value, Decimal), name
+
+
 @CALLING
 async def test_the_frozen_body_is_sent_byte_for_byte(world: World, kind: str) -> None:
     request = await asked(world, kind)
@@ -231,7 +243,7 @@ async def test_sent_twice_under_one_key_it_has_one_effect(world: World, kind: st
     request = await asked(world, kind)
     async with world.store.read() as tx:
         frozen = await rows.frozen(tx, request.id)
-    operation = kind_class(kind)({**request.terms, **frozen.private}, request.subject_label)
+    operation = kind_class(kind).of_stored(request.terms, request.subject_label, private=frozen.private)
     partner = world.core.partners["main"]
 
     await operation.send(partner, request.key, frozen.body)
@@ -248,7 +260,7 @@ async def test_after_a_lost_answer_looking_tells_the_truth_and_the_request_ends_
     before_usd = card_balance(world)
     request = await asked(world, kind)
     started = await effects(world)
-    operation = kind_class(kind)(request.terms, request.subject_label)
+    operation = kind_class(kind).of_stored(request.terms, request.subject_label)
     partner = world.core.partners["main"]
     nothing = await operation.look(partner, sought(world, request))
     assert nothing.evidence in (Evidence.ABSENT, Evidence.UNSEEN, Evidence.UNPROVEN), (
@@ -278,8 +290,9 @@ async def test_after_a_lost_answer_looking_tells_the_truth_and_the_request_ends_
 async def test_preview_lines_and_concerns_are_readable_from_what_was_stored(world: World, kind: str) -> None:
     request = await asked(world, kind)
     again = await world.request(request.id)
-    operation = kind_class(kind)(again.terms, again.subject_label)
-    lines = operation.lines(again.facts)
+    operation = kind_class(kind).of_stored(again.terms, again.subject_label)
+    facts = loaded_facts(again.facts)
+    lines = operation.lines(facts)
     assert lines
     assert all(label and value and "None" not in value for label, value in lines)
-    assert all(c.text.endswith(".") for c in operation.concerns(again.facts))
+    assert all(c.text.endswith(".") for c in operation.concerns(facts))

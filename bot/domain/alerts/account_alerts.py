@@ -63,7 +63,8 @@ SCOPE = AlertKind(
         Severity.WARNING,
         "The key of {program} may not call {endpoint}",
         "The service said: {error} What needs this call waits or expires, and what it would tell is not seen, until"
-        " the key has the scope. Everything else goes on. Ask the service to add it.",
+        " the key has the scope. Everything else goes on, and a freeze is tried all the same. Ask the service to add"
+        " it.",
     ),
     endings=over(
         "The key of {program} has the scope that was missing",

@@ -64,7 +64,7 @@ NOT_DONE_YET = AlertKind(
     wordings=one(
         Severity.CRITICAL,
         "{not_yet}: {what}",
-        "{why} {next} Until then, press Try now here or on {request}. {advice}",
+        "{why} {next} {advice}",
     ),
     endings={
         "": Ending("{subject} has ended", "It had not happened for {lasted}."),

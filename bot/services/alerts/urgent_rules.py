@@ -7,8 +7,9 @@ without having happened, and not because people wanted it so, leaves an alert of
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime
 
-from bot.domain.alerts import request_alerts
+from bot.domain.alerts import Said, request_alerts
 from bot.domain.requests import Request, State
 from bot.operations import Urgency, urgency
 from bot.services import outbox_messages
@@ -20,6 +21,7 @@ from storage.requests import requests
 from storage.transaction import Tx
 
 _NAMED = 8
+_MOST = 200
 
 
 async def follow(tx: Tx, core: Core, request: Request, *, is_refused: bool = False) -> None:
@@ -33,14 +35,43 @@ async def follow(tx: Tx, core: Core, request: Request, *, is_refused: bool = Fal
     whole = request if request.parent_id is None else await requests.get(tx, request.parent_id)
     if whole is None:
         return
-    waiting = await waiting_of(tx, whole)
+    waiting, not_final = await waiting_of(tx, whole), await _not_final(tx, whole)
     condition = request_alerts.NOT_DONE_YET.condition(whole.id)
     if waiting:
         await _raise(tx, core, whole, waiting, words, condition)
-    elif await alert_rows.open_one(tx, condition) is not None:
+    elif await alert_rows.open_one(tx, condition) is None:
+        pass
+    elif not_final:
+        await alerts.keep(tx, core, _for_now(whole, not_final, words), condition=condition, subject=whole.id)
+    else:
         await _end(tx, core, whole, request, words, condition)
     if is_refused or request.state is State.EXPIRED:
         await _leave_behind(tx, core, request, words)
+
+
+async def stops_changed(tx: Tx, core: Core, request: Request) -> None:
+    """Sending stopped, or goes on: its alert and its messages say so. Nothing where they say it already."""
+    whole = request if request.parent_id is None else await requests.get(tx, request.parent_id)
+    if whole is None or urgency.urgency_of(whole.kind) is None:
+        return
+    condition = request_alerts.NOT_DONE_YET.condition(whole.id)
+    before = await alert_rows.open_one(tx, condition)
+    await follow(tx, core, request if request.parent_id else whole)
+    after = await alert_rows.open_one(tx, condition)
+    if after is not None and (before is None or before.text != after.text):
+        await outbox_messages.redraw(tx, core, whole)
+        await outbox_messages.redraw_notice(tx, core, whole)
+
+
+async def all_stops_changed(tx: Tx, core: Core, program: str) -> None:
+    """The same for everything of a program that cannot wait and has not happened."""
+    kinds = [kind for kind, cls in core.kinds.items() if cls.handling.is_urgent]
+    states = (State.APPROVED, State.EXECUTING, State.UNRESOLVED)
+    for request in await requests.find(tx, states=states, kinds=kinds, limit=_MOST):
+        if request.program != program:
+            continue
+        for row in (await waiting_of(tx, request))[:1]:
+            await stops_changed(tx, core, row)
 
 
 async def waiting_of(tx: Tx, whole: Request) -> list[Request]:
@@ -51,17 +82,36 @@ async def waiting_of(tx: Tx, whole: Request) -> list[Request]:
     return [row for row in rows if urgency.is_waiting(row)]
 
 
+async def _not_final(tx: Tx, whole: Request) -> list[Request]:
+    """What of it has happened and may yet be undone by an older call."""
+    rows = await requests.rows_of(tx, whole.id) if whole.is_batch else [whole]
+    return [row for row in rows if urgency.is_for_now(row)]
+
+
+def _for_now(whole: Request, not_final: Sequence[Request], words: Urgency) -> Said:
+    """What an alert that was raised before says while it is not final."""
+    return request_alerts.NOT_DONE_YET.says(
+        not_yet=words.for_now,
+        what=_named(whole, not_final),
+        why=not_final[0].outcome_text,
+        next="",
+        request=whole.id,
+        advice=words.advice,
+    )
+
+
 async def _raise(
     tx: Tx, core: Core, whole: Request, waiting: Sequence[Request], words: Urgency, condition: str
 ) -> None:
     """The alert, kept in step; where it is new, the thread, the approvers and the requester hear it, too."""
     is_new = await alert_rows.open_one(tx, condition) is None
-    why, then = waiting[0].outcome_text or words.perhaps, await _next(tx, waiting[0])
+    why, paused = waiting[0].outcome_text or words.perhaps, await programs.why_paused(tx, whole.program)
+    then = _next(waiting[0], paused)
     said = request_alerts.NOT_DONE_YET.says(
         not_yet=words.not_yet,
         what=_named(whole, waiting),
         why=why,
-        next=then,
+        next=then if paused else f"{then} Until then, press Try now here or on {whole.id}.",
         request=whole.id,
         advice=words.advice,
     )
@@ -69,7 +119,8 @@ async def _raise(
     if not is_new:
         return
     await alerts.thread_line(tx, core, alert, "system:alerts", f"{said.title}. {words.meanwhile}")
-    text = f"{why} {then} Press Try now above to try at once. {words.advice}"
+    try_now = "" if paused else "Press Try now above to try at once. "
+    text = f"{why} {then} {try_now}{words.advice}"
     await outbox_messages.line(tx, core, whole, "not_yet", text=text)
     await outbox_messages.tell_requester(tx, core, whole, "")
 
@@ -110,9 +161,10 @@ def _named(whole: Request, of: Sequence[Request]) -> str:
     return f"{len(of)} of {whole.rows} cards ({names}{more})"
 
 
-async def _next(tx: Tx, request: Request) -> str:
+def _next(request: Request, paused: str) -> str:
     """What the bot does next and when; alerts are plain text, so times are written in UTC."""
-    paused = await programs.why_paused(tx, request.program)
-    if paused:
-        return f"It is not sent now: {paused} It is tried again as soon as sending goes on."
-    return urgency.next_try(request, lambda at: f"{at:%H:%M:%S} UTC")
+    return urgency.while_stopped(paused) if paused else urgency.next_try(request, _in_utc)
+
+
+def _in_utc(at: datetime) -> str:
+    return f"{at:%H:%M:%S} UTC"

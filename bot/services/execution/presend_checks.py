@@ -1,9 +1,10 @@
 """Before the first byte: is what would be sent still what was approved, and may it go?
 
-Two looks. `may_go` takes its time: it asks Slack for the people and the API for the facts. `last_look` is made in
-the transaction of the claim, after everything that waits, and reads the database alone: a pause, a cancel, an
-expiry, a lost approval or a newer request that was committed before it stops the call. If anything cannot be read,
-nothing is sent.
+Three looks. `may_go` takes its time: it asks Slack for the people and the API for the facts. When a place in the rate
+budget is there too, `people_stand` asks Slack once more, because a person may have lost the right to approve while
+all that was waited for. `last_look` is made in the transaction of the claim and reads the database alone: a pause, a
+cancel, an expiry, a lost approval or a newer request that was committed before it stops the call. If anything cannot
+be read, nothing is sent.
 """
 
 from __future__ import annotations
@@ -24,18 +25,17 @@ from bot.domain.requests import (
     second_people,
     why_not_second,
 )
-from bot.operations import Operation
+from bot.operations import urgency
 from bot.outcomes import planning
 from bot.partner.client import PartnerClient
 from bot.partner.errors import PartnerError, Unauthorized
-from bot.partner.ratelimit import Lane
-from bot.services import people
+from bot.services import people, shared_look
 from bot.services.core import Core
+from bot.services.execution import newest_wins
 from bot.services.operators import programs
 from bot.services.requests import (
     batch_approval,
     given,
-    has_its_body,
     has_its_digest,
     local_facts,
 )
@@ -44,6 +44,13 @@ from storage.requests import decisions, requests
 from storage.transaction import Tx
 
 RETRY_AFTER = timedelta(seconds=5)
+# At the time of sending, Slack was asked for the people so many seconds ago at most.
+PEOPLE_GOOD_FOR_S = 5.0
+# Requests sent together share a reading for a little less, so that what follows it has time.
+_PEOPLE_SHARED_FOR_S = 4.0
+_MOST_LOOKS = 3
+# What was read from the API before a place in the rate budget was there: a minute in line is within it.
+FACTS_GOOD_FOR_S = 120.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,134 +71,120 @@ class Later:
 
 Answer = Stop | Later | None
 
-# A newer request in one of these states has taken effect on the setting, or may yet.
-_COUNTS = (State.APPROVED, State.EXECUTING, State.UNRESOLVED, State.SUCCEEDED)
-
 
 @dataclass(frozen=True, slots=True)
 class _Approved:
-    """What people decided: their genuine decisions, and what these are about (a row's is its batch)."""
+    """What people decided: their genuine decisions, what these are about (a row's is its batch), and what is sent.
+
+    `needed`: how many approvals today's policy asks for.
+    """
 
     words: list[Decision]
     whole: Request
+    needed: int
+    body: bytes
 
 
-def operation_of(core: Core, request: Request) -> Operation:
-    """The operation as approved, private values masked: enough for everything but the frozen body."""
-    return core.kinds[request.kind](request.terms, request.subject_label)
-
-
-def partner_of(core: Core, request: Request) -> PartnerClient:
-    """The client for all calls of this request; what is urgent has the lane that nothing else uses."""
-    partner = core.partners[request.program]
-    return partner.in_lane(Lane.URGENT) if core.kinds[request.kind].handling.is_urgent else partner
-
-
-async def may_go(core: Core, request: Request) -> Answer:
+async def may_go(core: Core, request: Request, partner: PartnerClient) -> Answer:
     """None = go on to the last look. What is stored, the approvals, the people, then the facts; this may take long.
 
     For a request that was sent before, None means that a repeat which may be the first to arrive is still allowed.
     A `Stop` with `alarm` forbids every call: what is stored cannot be trusted, the key included.
     """
     async with core.store.read() as tx:
-        found = await _as_approved(tx, core, request)
+        found = await _by_our_records(tx, core, request)
     if not isinstance(found, _Approved):
         return found
-    lapsed = _lapsed(core, request, core.clock.now())
-    if lapsed is not None:
-        return lapsed
     try:
-        stop = await _approvers_stand(core, request, found)
+        stop = await _approvers_stand(core, request, found, shared_look.GOOD_FOR_S)
     except LookupFailed as error:
         # What is urgent only makes things safer: while Slack cannot say more, the signed approval is enough.
         if not core.kinds[request.kind].handling.is_urgent:
             return Later(str(error))
         stop = None
-    return stop or await recheck(core, request)
+    return stop or await recheck(core, request, partner)
 
 
-async def last_look(tx: Tx, core: Core, request: Request) -> Answer:
-    """None = send it, at once: nothing is asked and nothing waits any more. In the transaction of the claim.
+async def people_stand(core: Core, request: Request, *, checked_s: float) -> tuple[Answer, float]:
+    """None = those who approved still may, and for how long that is known: until then, by the monotonic clock.
+
+    For what `may_go` let through, which began at `checked_s`; asked when nothing else has to be waited for. What is
+    urgent is never held up by it: the first look has to do.
+    """
+    if request.break_glass or core.kinds[request.kind].handling.is_urgent:
+        return None, float("inf")
+    async with core.store.read() as tx:
+        found = await _by_our_records(tx, core, request)
+    if not isinstance(found, _Approved):
+        return found, float("inf")  # the last look finds the same, and Slack need not be asked
+    for _ in range(_MOST_LOOKS):
+        asked_s = core.clock.monotonic()
+        try:
+            stop = await _approvers_stand(core, request, found, _PEOPLE_SHARED_FOR_S)
+        except LookupFailed as error:
+            return Later(str(error)), float("inf")
+        if stop is not None:
+            return stop, float("inf")
+        since_s = people.seen_to_send_since(core, _people_of(found))
+        until_s = (asked_s if since_s is None else since_s) + PEOPLE_GOOD_FOR_S
+        now_s = core.clock.monotonic()
+        if now_s > checked_s + FACTS_GOOD_FOR_S:
+            return Later("What was read from the API is too old by now. It is read again."), until_s
+        if now_s < until_s:
+            return None, until_s
+    return Later("Slack takes too long to say who may approve. Nothing is sent until it does."), float("inf")
+
+
+async def last_look(tx: Tx, core: Core, request: Request) -> tuple[Answer, bytes | None]:
+    """(None, body) = send this, at once: nothing is asked and nothing waits any more. In the transaction of the claim.
 
     Reads again what people may have changed in the meantime: the approval, its time, newer requests on the same
-    setting, and others on the same target.
+    setting, and others on the same target. The body is the frozen one where the approval stands.
     """
+    found = await _by_our_records(tx, core, request)
+    return (None, found.body) if isinstance(found, _Approved) else (found, None)
+
+
+async def _by_our_records(tx: Tx, core: Core, request: Request) -> _Approved | Stop | Later:
+    """All that the database alone can say."""
     found = await _as_approved(tx, core, request)
     if not isinstance(found, _Approved):
         return found
-    lapsed = _lapsed(core, request, tx.now)
-    if lapsed is not None:
-        return lapsed
-    newer = await _superseded_by(tx, core, request)
-    if newer is None:
-        return await _others_on_target(tx, core, request)
-    if request.state is State.APPROVED:
-        text = f"{newer.id}, which was approved later, decides this now ({newer.summary}). Nothing was sent."
-        return Stop(Event.CANCEL, text)
-    return Later(f"{newer.id}, a newer request on the same target, was approved.")
+    answer = _lapsed(core, request, tx.now) or await _superseded(tx, core, request)
+    return answer or await _others_on_target(tx, core, request) or found
 
 
 def _lapsed(core: Core, request: Request, now: datetime) -> Answer:
     """None while the approval is valid. What is urgent and was tried once in time does not lapse."""
-    if planning.approval_is_valid(request, now):
+    if planning.approval_is_valid(request, now) or urgency.waited_for_a_pause(request):
         return None
     if request.state is State.APPROVED:
-        return Stop(Event.EXPIRE, "Approved, but it could not be sent in time. Nothing was sent.")
+        why = f" What it waited for last: {request.outcome_text}" if request.outcome_text else ""
+        return Stop(Event.EXPIRE, f"Approved, but it could not be sent in time. Nothing was sent.{why}")
     return None if core.kinds[request.kind].handling.is_urgent else Later("The approval has lapsed.")
 
 
-async def _superseded_by(tx: Tx, core: Core, request: Request) -> Request | None:
-    """The newest request on the same setting that was approved later and has not come to nothing."""
-    kinds = core.kinds[request.kind].handling.superseded_by
-    if not kinds or request.approved_at is None:
+async def _superseded(tx: Tx, core: Core, request: Request) -> Answer:
+    """The newest request on a setting decides; of what can wait none is sent that an older call could undo."""
+    newest = await newest_wins.newer(tx, core, request)
+    if newest is not None and request.state is State.APPROVED:
+        text = (
+            f"{newest.id}, which was approved later, decides this now ({newest.summary}). Nothing was sent."
+        )
+        return Stop(Event.CANCEL, text)
+    if newest is not None:
+        return Later(f"{newest.id}, a newer request on the same target, was approved.")
+    if request.state is not State.APPROVED or core.kinds[request.kind].handling.is_urgent:
         return None
-    others = await requests.find(tx, states=_COUNTS, subject=request.subject, kinds=kinds)
-    newer = [o for o in others if o.program == request.program and _is_newer(o, request)]
-    return max(newer, key=_decided, default=None)
+    older = await newest_wins.may_land(tx, core, request)
+    ids = ", ".join(sorted(other.id for other in older))
+    return Later(f"It waits for {ids}, which sets the same and may still be carried out.") if ids else None
 
 
-def _is_newer(other: Request, request: Request) -> bool:
-    return other.approved_at is not None and _decided(other) > _decided(request)
-
-
-def _decided(request: Request) -> tuple[datetime, datetime]:
-    """When it was approved, and of two approved at one moment, when it was asked for."""
-    return request.approved_at or request.created_at, request.created_at
-
-
-async def _others_on_target(tx: Tx, core: Core, request: Request) -> Answer:
-    """What is under way on the same target goes first; what nobody knows the outcome of stops a further payment."""
-    handling = core.kinds[request.kind].handling
-    if request.state is not State.APPROVED or not request.subject:
-        return None
-    if not (handling.alone or handling.doubts):
-        return None
-    kinds = None if handling.alone else handling.doubts
-    found = await requests.find(
-        tx, states=(State.EXECUTING, State.UNRESOLVED), subject=request.subject, kinds=kinds
-    )
-    others = [other for other in found if other.program == request.program]
-    if handling.alone:
-        return _turn_after(others)
-    known = request.facts.get("unresolved", ())
-    in_doubt = sorted(o.id for o in others if _is_in_doubt(o) and o.id not in known)
-    if not in_doubt:
-        return _turn_after([o for o in others if not _is_in_doubt(o)])
-    return Stop(
-        Event.CANCEL,
-        f"{', '.join(in_doubt)} on the same card has no known outcome since this was asked for, so it might"
-        " pay twice. Nothing was sent; ask again, and the approvers will see both.",
-    )
-
-
-def _is_in_doubt(other: Request) -> bool:
-    """Nobody knows what became of it; a call that has just not been answered yet is no doubt."""
-    return other.state is State.UNRESOLVED or other.outcome_unknown
-
-
-def _turn_after(others: list[Request]) -> Later | None:
-    ids = ", ".join(sorted(other.id for other in others))
-    return Later(f"It waits for {ids}, which is under way.") if ids else None
+async def _others_on_target(tx: Tx, core: Core, request: Request) -> Later | None:
+    """What was sent on the same target goes first, for as long as its outcome is not known: both might pay."""
+    ids = ", ".join(await local_facts.goes_first(tx, core, request))
+    return Later(f"It waits for {ids} on the same target, whose outcome is not known yet.") if ids else None
 
 
 _TAMPERED = Stop(
@@ -204,31 +197,31 @@ _TAMPERED = Stop(
 
 async def _as_approved(tx: Tx, core: Core, request: Request) -> _Approved | Stop | Later:
     """Digest, MACs and quorum: a row changed in the database by hand is not sent."""
-    if not has_its_digest(tx.vault, request) or request.is_batch:
-        return _TAMPERED
     try:
-        frozen = await requests.frozen(tx, request.id)
+        body = (await requests.frozen(tx, request.id)).body
     except CannotOpen:
         return _TAMPERED
     except Purged:
+        body = None
+    if request.is_batch or not has_its_digest(tx.vault, request, body):
+        return _TAMPERED
+    if body is None:
         if request.state is State.APPROVED:
             return _TAMPERED
         return Later("Its details were deleted, so it can only be looked up.")
-    if not has_its_body(tx.vault, request, frozen.body):
-        return _TAMPERED
     if request.parent_id is not None and not await batch_approval.batch_stands(tx, request):
         return _TAMPERED
     kind = DecisionKind.BREAK_GLASS if request.break_glass else DecisionKind.APPROVE
     words = given(tx.vault, request, await decisions.of(tx, request.id), kind)
-    whole = await batch_approval.decided_on(tx, request)
-    return _quorum(core, request, whole, words) or _Approved(words, whole)
+    whole = request if request.parent_id is None else await batch_approval.decided_on(tx, request)
+    needed = core.policy.of(whole.kind).approvals_needed(whole.exposure_usd)
+    found = _Approved(words, whole, needed, body)
+    return _quorum(core, request, found) or found
 
 
-def _quorum(core: Core, request: Request, whole: Request, words: list[Decision]) -> Stop | None:
-    """Enough genuine approvals, made when the row says they were, and by today's policy still enough.
-
-    `whole` is what people decided on: the request itself, or the batch that it is a row of.
-    """
+def _quorum(core: Core, request: Request, found: _Approved) -> Stop | None:
+    """Enough genuine approvals, made when the row says they were, and by today's policy still enough."""
+    words = found.words
     # The deciding approval need not be the latest by the clock: a clock may have stepped back before it.
     if request.approved_at is None or request.approved_at not in {d.decided_at for d in words}:
         return _TAMPERED
@@ -238,25 +231,34 @@ def _quorum(core: Core, request: Request, whole: Request, words: list[Decision])
         allowed = core.policy.of(request.kind).now and core.kinds[request.kind].handling.can_run_now
         return None if allowed and {d.actor for d in words} == {request.requester} else _TAMPERED
     approvers = second_people((d.actor for d in words), asked_by=request.requester)
-    if len(approvers) < whole.approvals_needed or request.approved_at > request.expires_at:
+    if len(approvers) < found.whole.approvals_needed or request.approved_at > request.expires_at:
         return _TAMPERED
-    needed = _needed_now(core, whole)
-    if len(approvers) < needed:
-        return Stop(Event.CANCEL, f"The policy now asks for {needed} approvals. Nothing was sent; ask again.")
+    if len(approvers) < found.needed:
+        return Stop(
+            Event.CANCEL, f"The policy now asks for {found.needed} approvals. Nothing was sent; ask again."
+        )
     return None
 
 
-async def _approvers_stand(core: Core, request: Request, found: _Approved) -> Stop | None:
-    """Those who approved are still active approvers, and who asked may ask; raises LookupFailed."""
+def _people_of(found: _Approved) -> set[str]:
+    """Whose accounts the approval rests on."""
+    return {decision.actor for decision in found.words}
+
+
+async def _approvers_stand(core: Core, request: Request, found: _Approved, within_s: float) -> Stop | None:
+    """Those who approved are still active approvers, and who asked may ask; raises LookupFailed.
+
+    By a reading of Slack that began less than `within_s` ago.
+    """
     if request.break_glass:
         return None
-    roles = await people.roles_to_send(core)
-    standing = roles.standing
+    seen = await people.seen_to_send(core, _people_of(found), within_s=within_s)
+    roles, standing = seen.roles, seen.roles.standing
     if core.kinds[request.kind].handling.asked_by_admins and request.requester not in roles.admins:
         text = f"{request.requester_name} is no longer an admin. Nothing was sent; ask again."
         return Stop(Event.CANCEL, text)
     for decision in found.words:
-        actor = await people.actor_to_send(core, decision.actor)
+        actor = seen.actors[decision.actor]
         reason = why_not_second(actor.id, asked_by=request.requester, standing=standing)
         if reason is Reason.NOT_AN_APPROVER or not is_full_member(actor, core.directory.home_team):
             return Stop(
@@ -264,23 +266,18 @@ async def _approvers_stand(core: Core, request: Request, found: _Approved) -> St
                 f"{decision.actor_name} approved this but is no longer an approver. Nothing was sent; ask again.",
             )
     counted = second_people((d.actor for d in found.words), asked_by=request.requester, standing=standing)
-    if len(counted) < max(found.whole.approvals_needed, _needed_now(core, found.whole)):
+    if len(counted) < max(found.whole.approvals_needed, found.needed):
         text = "Some of those who decided on this count as one person now, by delegation."
         return Stop(Event.CANCEL, f"{text} Nothing was sent; ask again.")
     return None
 
 
-def _needed_now(core: Core, whole: Request) -> int:
-    """How many approvals today's policy asks for."""
-    return core.policy.of(whole.kind).approvals_needed(whole.exposure_usd)
-
-
-async def recheck(core: Core, request: Request) -> Answer:
+async def recheck(core: Core, request: Request, partner: PartnerClient) -> Answer:
     """Do the facts still allow it? Reads the API live; a kind may choose to act when it cannot be read.
 
     Such a kind waits for the reading a moment only.
     """
-    operation, partner = operation_of(core, request), partner_of(core, request)
+    operation = core.kinds[request.kind].of_stored(request.terms, request.subject_label)
     must = operation.handling.must_recheck
     try:
         async with asyncio.timeout(None if must else local_facts.READ_WITHIN_S):
@@ -297,8 +294,9 @@ async def recheck(core: Core, request: Request) -> Answer:
         return None
     except CountersignError as error:
         return Later(str(error))
-    async with core.store.read() as tx:
-        facts = {**facts, **await local_facts.facts(tx, operation, request.program)}
+    if operation.handling.needs_our_records:
+        async with core.store.read() as tx:
+            facts = {**facts, **await local_facts.facts(tx, operation, request.program)}
     stops = operation.stops(facts, again=request.state is not State.APPROVED)
     if stops:
         return Stop(Event.CANCEL, f"{' '.join(stops)} Nothing was sent; ask again when it fits.")

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from bot.domain.errors import Stale
 from bot.domain.requests import Request, State
-from bot.services import outbox_messages, people
+from bot.operations import urgency
+from bot.services import audit, outbox_messages, people
 from bot.services.alerts import urgent_rules
 from bot.services.audit import audited_refusal
 from bot.services.core import Core
 from bot.services.operators import programs
-from bot.services.requests import existing, note
+from bot.services.requests import existing
 from storage.requests import requests
 from storage.transaction import Tx
 
@@ -30,7 +31,9 @@ async def try_now(core: Core, request_id: str, slack_id: str) -> Request:
             waiting = await _waiting(tx, whole)
             for request in waiting:
                 await _due_now(tx, core, request)
-            await note(tx, core, whole, actor.id, "request.try_now", {"tried": [r.id for r in waiting]})
+            await audit.of_request(
+                tx, core, whole, actor.id, "request.try_now", {"tried": [r.id for r in waiting]}
+            )
             await outbox_messages.line(
                 tx, core, whole, "try_now", actor=actor.id, tag=f"{actor.id}:{core.ids.ulid()}"
             )
@@ -41,7 +44,8 @@ async def _waiting(tx: Tx, whole: Request) -> list[Request]:
     """What there is to try. Raises Stale."""
     waiting = await urgent_rules.waiting_of(tx, whole)
     if not waiting:
-        how = f" {whole.outcome_text}" if whole.state is State.SUCCEEDED else ""
+        is_told = whole.state is State.SUCCEEDED or urgency.is_for_now(whole)
+        how = f" {whole.outcome_text}" if is_told else ""
         raise Stale(f"{whole.id} is {whole.state}: there is nothing to try now.{how}")
     paused = await programs.why_paused(tx, whole.program)
     if paused:

@@ -20,7 +20,7 @@ from bot.services.message_kinds import About, MessageKind, Subject
 from bot.services.messages import mentions
 from bot.services.money import float_history
 from bot.services.operators import programs
-from bot.services.requests import batch_results
+from bot.services.requests import batch_results, local_facts
 from bot.services.requests import view_models as request_view_models
 from bot.view_models import (
     AlertChartView,
@@ -112,9 +112,10 @@ async def _requester_notice(core: Core, request_id: str, body: Body) -> DirectVi
         actor = await display_names.of(tx, str(body.get("actor", "")))
         paused = await programs.why_paused(tx, found.program)
         waiting = tuple(await urgent_rules.waiting_of(tx, found))
+        waits_for = await local_facts.goes_first(tx, core, found)
         found = await _with_names(tx, await with_new_card(tx, found))
-        live = core.live.get(found.program, True)
-        view = DirectView(found, short_code(found.digest), actor, None, live, paused, waiting)
+        code, live = short_code(found.digest), core.live.get(found.program, True)
+        view = DirectView(found, code, actor, None, live, paused, waiting, waits_for)
         of_posting = found.state is State.PENDING and not actor  # nobody did anything yet
         return await _pending_notice(tx, core, view) if of_posting else view
 
@@ -216,4 +217,6 @@ async def requests_about(tx: Tx, core: Core, alert: alerts.Alert) -> list[Reques
 async def place(core: Core, request_id: str) -> outbox.MessagePlace | None:
     """Where the request's card is in Slack."""
     async with core.store.read() as tx:
-        return await outbox.place(tx, Subject(About.REQUEST, request_id).stored(), kinds.REQUEST_CARD.form)
+        return await outbox.place(
+            tx, kinds.stored_subject(About.REQUEST, request_id), kinds.REQUEST_CARD.form
+        )

@@ -33,12 +33,12 @@ from bot.domain.requests import (
 )
 from bot.domain.visibility import may_see_form
 from bot.operations import read_reason, urgency
-from bot.services import alerts, outbox_messages, people
+from bot.services import alerts, audit, outbox_messages, people
 from bot.services.alerts import urgent_rules
 from bot.services.audit import audited_refusal
 from bot.services.core import Core
 from bot.services.requests import batch_approval, batch_rows
-from bot.services.requests.lifecycle import close, existing, note
+from bot.services.requests.lifecycle import close, existing
 from bot.services.requests.signed_decisions import newest_words, signed
 from storage.requests import Draft, decisions, drafts, requests
 from storage.transaction import Tx
@@ -104,7 +104,7 @@ async def _approve(
             tx.after_commit(lambda: core.carrier.wake(request.id))
         else:
             request = await requests.touch(tx, request)
-        await note(
+        await audit.of_request(
             tx,
             core,
             request,
@@ -200,7 +200,7 @@ async def confirm(core: Core, request_id: str, slack_id: str) -> Request:
                 raise AlreadyDecided(f"{request.id} was confirmed already.")
             await decisions.insert(tx, signed(tx, core, request, DecisionKind.CONFIRM, actor))
             request = await requests.touch(tx, request, remind_at=None)
-            await note(tx, core, request, actor.id, "request.confirmed", {})
+            await audit.of_request(tx, core, request, actor.id, "request.confirmed")
             await outbox_messages.card(tx, core, request)
             await outbox_messages.line(tx, core, request, "confirmed", actor=actor.id)
             return request
@@ -213,10 +213,18 @@ def require_happened(request: Request) -> None:
     words = urgency.urgency_of(request.kind)
     if request.state in TERMINAL or words is None:
         raise Stale(f"{request.id} is {request.state}: there is nothing to confirm.")
-    word = words.not_yet[:1].lower() + words.not_yet[1:]
+    if urgency.is_for_now(request):
+        word = _within(words.for_now)
+        raise Stale(f"{request.id} is {word}, so there is nothing to confirm yet. {request.outcome_text}")
+    word = _within(words.not_yet)
     raise Stale(
         f"{request.id} is {word}, so there is nothing to confirm. {words.perhaps} Confirm appears when it happened."
     )
+
+
+def _within(words: str) -> str:
+    """The same words in the middle of a sentence."""
+    return words[:1].lower() + words[1:]
 
 
 async def resolve(core: Core, request_id: str, slack_id: str, *, verdict: str, evidence: str) -> Request:
@@ -275,7 +283,7 @@ async def _settle_by_hand(
                 " choose the other outcome."
             )
         request = await requests.touch(tx, request)
-        await note(tx, core, request, decision.actor, "request.resolution_proposed", word)
+        await audit.of_request(tx, core, request, decision.actor, "request.resolution_proposed", word)
         await outbox_messages.card(tx, core, request)
         line = "resolution" if before is None else "resolution_corrected"
         text = f"{decision.verdict}: {decision.reason}"
@@ -297,7 +305,7 @@ async def _settle_by_hand(
         fence=request.fence + 1,  # an executor that is looking at it just now must not write over this
     )
     await requests.purge(tx, request.id)
-    await note(tx, core, moved, decision.actor, "request.resolved_by_hand", word)
+    await audit.of_request(tx, core, moved, decision.actor, "request.resolved_by_hand", word)
     await alerts.resolve(tx, core, request_alerts.UNRESOLVED.condition(request.id))
     await urgent_rules.follow(tx, core, moved)
     await outbox_messages.card(tx, core, moved)

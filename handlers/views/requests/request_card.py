@@ -6,7 +6,16 @@ from collections.abc import Mapping, Sequence
 
 from bot.domain.ids import short_code
 from bot.domain.money import format_usd
-from bot.domain.requests import OPEN, SENT, Decision, DecisionKind, Request, Stage, State
+from bot.domain.requests import (
+    OPEN,
+    SENT,
+    Decision,
+    DecisionKind,
+    Request,
+    Stage,
+    State,
+    needs_confirmation,
+)
 from bot.operations import urgency
 from bot.view_models import DirectView, LineView, RequestView, ResultsView
 from handlers.views import blocks as b
@@ -15,6 +24,7 @@ from handlers.views.requests import batch_rows, forms, states
 
 _ENDED_UNDONE = frozenset({State.REJECTED, State.CANCELLED, State.EXPIRED, State.FAILED})
 EVIDENCE_LIMIT = 1000
+_PLEASE_CONFIRM = "please confirm this, or undo it. It was done without an approval."
 
 
 def card(picture: RequestView) -> b.Block:
@@ -28,10 +38,12 @@ def card(picture: RequestView) -> b.Block:
     blocks += batch_rows.on_card(picture)
     if request.state is State.PENDING:
         blocks += forms.concerns(picture.concerns)
-    if request.outcome_text and not picture.waiting:
+    if request.outcome_text and not picture.waiting and not picture.waits_for:
         blocks.append(b.section(outcome(request)))
     if picture.paused and not picture.waiting:
         blocks.append(b.section(waits(picture)))
+    elif picture.waits_for:
+        blocks.append(b.section(_waits_until(request, f"*▲ {b.esc(goes_first(picture.waits_for))}*")))
     if asked := _asked_of(picture):
         blocks.append(b.section(asked))
     blocks.append(b.context(" · ".join(_policy(picture))))
@@ -66,7 +78,7 @@ def not_yet(waiting: Sequence[Request], paused: str = "") -> list[b.Block]:
     words = urgency.urgency_of(first.kind)
     advice = words.advice if words else ""
     next_step = (
-        f"It is not sent now: {b.esc(paused)} It is tried again as soon as sending goes on."
+        b.esc(urgency.while_stopped(paused))
         if paused
         else urgency.next_try(first, lambda at: b.when(at, "{time_secs}"))
     )
@@ -81,9 +93,19 @@ def not_yet(waiting: Sequence[Request], paused: str = "") -> list[b.Block]:
 
 def waits(picture: RequestView) -> str:
     """That nothing is sent just now, and for how long an approval waits for it."""
-    until = picture.request.valid_until
+    return _waits_until(picture.request, f"*▲ {b.esc(picture.paused)}* Decisions go on.")
+
+
+def goes_first(ids_of_others: Sequence[str]) -> str:
+    """That nothing is sent before the outcome of other requests on the same card is known."""
+    return f"It is not sent yet: it waits for {', '.join(ids_of_others)} on the same card, whose outcome is not known."
+
+
+def _waits_until(request: Request, why: str) -> str:
+    is_urgent = urgency.urgency_of(request.kind) is not None
+    until = None if is_urgent else request.valid_until
     end = f" It waits until {b.when(until, '{time}')}, then it ends and nothing is sent." if until else ""
-    return f"*▲ {b.esc(picture.paused)}* Decisions go on.{end}"
+    return f"{why}{end}"
 
 
 def title_line(picture: RequestView) -> str:
@@ -117,8 +139,8 @@ def _first_line(picture: RequestView) -> str:
 
 
 def _news(request: Request) -> str:
-    """Where it stands, in one line without its details."""
-    return f"{states.heading_of(request)}: {b.esc(request.summary)} ({b.esc(request.id)})"
+    """Where it stands, in one line without its details; with its id and state as scripts and search look for them."""
+    return f"{states.heading_of(request)}: {b.esc(request.summary)} ({b.esc(request.id)} {request.word})"
 
 
 def _asked_of(picture: RequestView) -> str:
@@ -128,11 +150,7 @@ def _asked_of(picture: RequestView) -> str:
     if request.state is State.PENDING:
         missing = request.approvals_needed - len(approvals(picture.decisions))
         return f"{called}: please review. {_needed(missing)} Expires {b.when(request.expires_at)}."
-    if waits_for_confirmation(picture):
-        return f"{called}: please confirm this, or undo it. A second person has to."
-    if request.break_glass and request.is_open:
-        return f"{called}: this was sent without an approval. Please confirm it once it has happened."
-    return ""
+    return f"{called}: {_PLEASE_CONFIRM}" if waits_for_confirmation(picture) else ""
 
 
 def _needed(missing: int) -> str:
@@ -167,13 +185,14 @@ def _confirmed(picture: RequestView) -> str:
         return f"done immediately by {requester}, confirmed by {b.esc(done.actor_name)}"
     if picture.request.state is State.SUCCEEDED:
         return f"done immediately by {requester}"
+    if picture.request.first_sent_at is None:
+        return f"to be sent without an approval, at the word of {requester}"
     return f"sent by {requester} without an approval"
 
 
 def waits_for_confirmation(picture: RequestView) -> bool:
     """A Freeze now that happened and that no second person has confirmed."""
-    happened = picture.request.break_glass and picture.request.state is State.SUCCEEDED
-    return happened and not any(d.kind is DecisionKind.CONFIRM for d in picture.decisions)
+    return needs_confirmation(picture.request, picture.decisions)
 
 
 def _buttons(picture: RequestView) -> list[b.Block]:
@@ -277,9 +296,12 @@ def _line_text(picture: LineView) -> str:
         word = _OUTCOMES[picture.line]
         is_now = request.is_batch or word is (request.stage or request.state)
         head = states.heading_of(request) if is_now else states.heading(word, request.kind)
-        return _outcome(head, picture.text or request.outcome_text)
+        asked = f" {b.calls(picture.mentions)}: {_PLEASE_CONFIRM}" if picture.mentions else ""
+        return _outcome(head, picture.text or request.outcome_text) + asked
     if picture.line == "not_yet":
         return _not_yet_line(picture)
+    if picture.line == "for_now":
+        return f"*{states.NOT_YET_ICON}* {b.esc(b.cut(picture.text, 2000))}"
     urgent = urgency.urgency_of(request.kind)
     if picture.line == "reminder_unresolved" and urgent:
         text = f"{states.NOT_YET_ICON} *{urgent.not_yet}.* {b.esc(urgent.perhaps)} {b.esc(urgent.advice)}"
@@ -332,7 +354,7 @@ def _said(picture: LineView) -> str:
     """The words of a person that belong to the line: a rejection's reason, a resolution's evidence."""
     if picture.line == "rejected":
         return next((d.reason for d in picture.decisions if d.kind is DecisionKind.REJECT), picture.text)
-    if picture.line in _OUTCOMES or picture.line == "not_yet":
+    if picture.line in _OUTCOMES or picture.line in ("not_yet", "for_now"):
         return ""
     return picture.text
 
@@ -352,11 +374,12 @@ def direct(picture: DirectView) -> b.Block:
     elif request.outcome_text:
         blocks.append(b.section(b.esc(b.cut(request.outcome_text, 2000))))
     elif request.state is State.APPROVED:
-        then = (
-            f"It waits: {b.esc(picture.paused)}"
-            if picture.paused
-            else "Countersign is sending it. The outcome follows here."
-        )
+        if picture.paused:
+            then = f"It waits: {b.esc(picture.paused)}"
+        elif picture.waits_for:
+            then = b.esc(goes_first(picture.waits_for))
+        else:
+            then = "Countersign is sending it. The outcome follows here."
         blocks.append(b.section(f"{b.esc(picture.actor)} gave the last approval. {then}"))
     elif picture.channel:
         blocks.append(b.section(_posting(picture)))

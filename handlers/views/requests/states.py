@@ -69,7 +69,7 @@ def _word(state: State, kind: str) -> str:
 
 
 def _icon_of(request: Request) -> str:
-    if urgency.is_waiting(request):
+    if urgency.not_yet(request):
         return NOT_YET_ICON
     return ICONS[request.state] if request.stage is None else STAGE_ICONS[request.stage]
 

@@ -6,7 +6,11 @@ from typing import Any
 
 from bot.domain.requests import TRANSITIONS, State
 from tests.simulation.invariants.approvals import Approvals
-from tests.simulation.invariants.record import Record, Seen
+from tests.simulation.invariants.record import AT_ONCE_S, Record, Seen, seconds
+from tests.simulation.loop import OWNER
+from tests.simulation.world import Process
+
+_WATCHED = "SELECT id, state, version, fence, lease_owner, lease_until FROM request"
 
 
 class Moves:
@@ -14,9 +18,9 @@ class Moves:
 
     def __init__(self, known: Record) -> None:
         self.known = known
-        self._approvals = Approvals(known)
+        self.approvals = Approvals(known)
 
-    def after_commit(self) -> None:
+    def after_commit(self, process: Process) -> None:
         """I-5 and I-17: moves of the graph, one version each, each with an entry in the same commit."""
         paused = self.known.world.rows("SELECT 1 FROM pause")
         now = self.known.world.loop.time()
@@ -24,25 +28,44 @@ class Moves:
             self.known.paused_at = None
         elif self.known.paused_at is None:
             self.known.paused_at = now
-        for row in self.known.world.rows("SELECT id, state, version, requester FROM request"):
+            if not self.known.world.rows("SELECT 1 FROM alert WHERE kind = 'paused' AND state <> 'resolved'"):
+                self.known.broken("I-8 at once", "sending was paused without an alert")
+        for row in self.known.world.rows(_WATCHED):
             seen = self.known.seen.get(row["id"])
             if seen is None:
                 self.known.seen[row["id"]] = Seen(row["state"], row["version"])
+                self.approvals.asked(row["id"], process.installation.policy)
                 if row["state"] not in ("pending", "approved"):
                     self.known.broken("I-5 moves", f"{row['id']} begins as {row['state']}")
                 continue
             if (seen.state, seen.version) == (row["state"], row["version"]):
+                seen.lease_until = row["lease_until"]  # renewed
                 continue
+            self._by_the_holder(row, seen)
             if row["version"] < seen.version:
                 self.known.broken(
                     "I-5 version", f"{row['id']} went back from {seen.version} to {row['version']}"
                 )
             if row["state"] != seen.state:
-                self._moved(row, seen)
+                self._moved(row, seen, process)
             seen.state, seen.version = row["state"], row["version"]
+            seen.fence, seen.holder, seen.lease_until = row["fence"], row["lease_owner"], row["lease_until"]
 
-    def _moved(self, row: Any, seen: Seen) -> None:
-        self.known.world.say(f"{row['id']}: {seen.state} → {row['state']}")
+    def _by_the_holder(self, row: Any, seen: Seen) -> None:
+        """I-18: while a lease lasts nobody else claims the request, or says how its call ended."""
+        world = self.known.world
+        if seen.state != State.EXECUTING or not seen.lease_until or not world.clocks_never_wrong:
+            return
+        writer = world.owner_of(OWNER.get())
+        lasts = seconds(seen.lease_until) > world.loop.time() + AT_ONCE_S
+        changes = row["fence"] != seen.fence or row["state"] != seen.state
+        if lasts and changes and writer not in (None, seen.holder):
+            self.known.broken(
+                "I-18 lease", f"{row['id']} became {row['state']} by {writer}, while {seen.holder} held it"
+            )
+
+    def _moved(self, row: Any, seen: Seen, process: Process) -> None:
+        self.known.world.say(f"{row['id']} was {seen.state}, and is {row['state']} now.")
         if row["state"] not in _reachable(seen.state):
             self.known.broken("I-5 moves", f"{row['id']} went from {seen.state} to {row['state']}")
         about = f"request:{row['id']}:{row['version']}"
@@ -51,11 +74,26 @@ class Moves:
                 "I-17 entries", f"{row['id']} became {row['state']} without an entry in the audit"
             )
         if row["state"] == "approved":
-            self._approvals.approved(row["id"])
+            self.approvals.approved(row["id"], process.installation.policy)
+        if row["state"] == "unresolved":
+            self._reported(row["id"])
         if row["state"] == "cancelled":
-            self._cancelled(row["id"])
+            self.cancelled(row["id"])
 
-    def _cancelled(self, request_id: str) -> None:
+    def _reported(self, request_id: str) -> None:
+        """I-8: with the doubt itself an alert is committed, and a message that is due at once."""
+        found = self.known.world.rows(
+            "SELECT id FROM alert WHERE kind = 'unresolved' AND subject = ? AND state <> 'resolved'",
+            request_id,
+        )
+        if not found:
+            self.known.broken("I-8 at once", f"{request_id} became unresolved without an alert")
+        elif not self.known.world.rows(
+            "SELECT 1 FROM outbox WHERE kind = 'alert' AND subject = ?", found[0]["id"]
+        ):
+            self.known.broken("I-8 at once", f"{request_id} became unresolved, and no message says so")
+
+    def cancelled(self, request_id: str) -> None:
         """Nothing is called doubtful of which nobody doubts."""
         row = self.known.row(request_id)
         if "no known outcome" not in row["outcome_text"]:

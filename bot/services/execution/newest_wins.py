@@ -1,0 +1,87 @@
+"""Of several requests on one setting the one approved last decides; what an older one may still do to it.
+
+A call that is on its way cannot be called back. So what can wait is sent only when no older call on its setting can
+land after it. What cannot wait is sent at once, and is not called done while an older call has no outcome.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from bot.domain.requests import Request, State
+from bot.outcomes import planning
+from bot.services.core import Core
+from storage.requests import attempts, requests
+from storage.transaction import Tx
+
+# A newer request in one of these states has taken effect on the setting, or may yet.
+_COUNTS = (State.APPROVED, State.EXECUTING, State.UNRESOLVED, State.SUCCEEDED)
+_UNDER_WAY = (State.EXECUTING, State.UNRESOLVED)
+
+
+async def newer(tx: Tx, core: Core, request: Request) -> Request | None:
+    """The newest request on the same setting that was approved later and has not come to nothing."""
+    later = [
+        other for other in await _on_its_setting(tx, core, request, _COUNTS) if _is_newer(other, request)
+    ]
+    return max(later, key=_decided, default=None)
+
+
+async def may_land(tx: Tx, core: Core, request: Request) -> list[Request]:
+    """Older ones that would set otherwise and of which a call may still be on its way."""
+    return [older for older, history in await _in_doubt(tx, core, request) if not history.is_quiet(tx.now)]
+
+
+async def without_outcome(tx: Tx, core: Core, request: Request) -> list[Request]:
+    """Older ones that would set otherwise, were sent, and of which nobody knows what became of them."""
+    return [older for older, _ in await _in_doubt(tx, core, request)]
+
+
+async def wake_newer(core: Core, request: Request) -> None:
+    """This one was just answered or looked up: a newer one that is under way is looked at now."""
+    if not core.kinds[request.kind].handling.superseded_by:
+        return
+    async with core.store.begin() as tx:
+        found = await newer(tx, core, request)
+        is_held = found and found.lease_until is not None and found.lease_until >= tx.now
+        if found is None or is_held or found.state not in _UNDER_WAY:
+            return
+        await requests.put_off(tx, found, tx.now)
+        tx.after_commit(lambda: core.carrier.wake(found.id))
+
+
+def that_it_decides(newer: Request) -> str:
+    """What is said of an older request that was carried out all the same."""
+    told = f"{newer.id}, which was approved later, decides: {newer.summary}."
+    if newer.state is State.SUCCEEDED:
+        return f"{told} It had been done before this: see what is set now."
+    return f"{told} It is under way."
+
+
+async def _in_doubt(tx: Tx, core: Core, request: Request) -> list[tuple[Request, planning.History]]:
+    found = []
+    for other in await _on_its_setting(tx, core, request, _UNDER_WAY):
+        if not _is_newer(request, other) or other.body_mac == request.body_mac:
+            continue
+        made = await attempts.of(tx, other.id)
+        history = planning.History.of(made, core.kinds[other.kind].endpoint)
+        if history.leaves_a_doubt:
+            found.append((other, history))
+    return found
+
+
+async def _on_its_setting(tx: Tx, core: Core, request: Request, states: tuple[State, ...]) -> list[Request]:
+    kinds = core.kinds[request.kind].handling.superseded_by
+    if not kinds or request.approved_at is None:
+        return []
+    found = await requests.find(tx, states=states, subject=request.subject, kinds=kinds)
+    return [other for other in found if other.program == request.program and other.id != request.id]
+
+
+def _is_newer(other: Request, request: Request) -> bool:
+    return other.approved_at is not None and _decided(other) > _decided(request)
+
+
+def _decided(request: Request) -> tuple[datetime, datetime]:
+    """When it was approved, and of two approved at one moment, when it was asked for."""
+    return request.approved_at or request.created_at, request.created_at

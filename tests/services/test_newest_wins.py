@@ -1,0 +1,235 @@
+"""Of several requests on one setting the newest decides, even where an older one's call is still on its way.
+
+What is on its way cannot be called back. So an emergency is sent at once and is not called done before the older
+call has an outcome and the card reads FROZEN after it; whatever can wait is sent after the older call.
+"""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from bot.domain.errors import Stale
+from bot.domain.requests import Request, State
+from bot.outcomes.timing import QUIESCENCE
+from bot.services import message_kinds
+from bot.services.execution import try_now
+from bot.services.requests import approvals
+from tests.services.outcome_steps import (
+    alert_kinds,
+    due_in,
+    execute,
+    jump,
+    jump_to_the_end,
+    open_alerts,
+    status,
+)
+from tests.services.test_not_done_yet import FREEZE, READ, REFUSING, card_of, clear, everything_said, to_send
+from tests.support.world import ALICE, BOB, CAROL, World
+
+CALL = "POST /cards/{cardId}/freeze"
+
+
+async def on_its_way(world: World, kind: str, texts: dict[str, str], *, by: str = ALICE) -> Request:
+    """Approved, and its call left: nobody knows whether it arrived, and the simulator has not had it yet."""
+    request = await world.ask(kind, texts, by=by)
+    await world.approve(request)
+    with world.dies_at("execution.claimed"):
+        await execute(world, request)
+    await world.advance(1)
+    return await world.request(request.id)
+
+
+async def an_unfreeze_on_its_way(world: World) -> Request:
+    card = world.cards[0]["id"]
+    await world.tell(f"cards/{card}", {"status": "FROZEN"})
+    return await on_its_way(world, "card_unfreeze", {"card": card})
+
+
+async def lands(world: World) -> None:
+    """The unfreeze's call arrives at last."""
+    await world.tell(f"cards/{world.cards[0]['id']}", {"status": "ACTIVE"})
+
+
+async def freeze_now(world: World) -> Request:
+    return await world.ask("card_freeze", {"card": world.cards[0]["id"]}, now=True)
+
+
+async def card_status(world: World) -> Any:
+    found = next(c for c in (await world.state())["cards"] if c["id"] == world.cards[0]["id"])
+    return found["status"]
+
+
+async def test_a_freeze_is_sent_at_once_and_is_open_while_an_older_unfreeze_is_under_way(
+    world: World,
+) -> None:
+    older = await an_unfreeze_on_its_way(world)
+    freeze = await freeze_now(world)
+
+    held = await execute(world, freeze)
+
+    assert len(await world.sent("POST /freeze")) == 1
+    assert held.state is State.EXECUTING
+    assert due_in(world, held) == 5
+    assert "Frozen for now" in held.outcome_text
+    assert older.id in held.outcome_text
+    card = await card_of(world, freeze)
+    assert "Frozen for now" in card.split("\n")[1]
+    assert "Not frozen yet" not in card
+    assert "request:confirm" not in card
+    with pytest.raises(Stale, match="frozen for now"):
+        await approvals.confirm(world.core, freeze.id, BOB)
+    with pytest.raises(Stale):
+        await try_now.try_now(world.core, freeze.id, BOB)
+    notices = await to_send(world, kind=message_kinds.REQUESTER_NOTICE)
+    assert any("Frozen for now" in text for text in notices)
+    for text in await everything_said(world, held):
+        assert "succeeded" not in text.lower(), text
+    calls = len(await world.sent("POST /freeze"))
+    for _ in range(4):
+        assert due_in(world, await jump(world, freeze)) == 5
+    assert len(await world.sent("POST /freeze")) == calls, (
+        "it is read, and sent again only where it has to be"
+    )
+    assert await alert_kinds(world) == set(), "the card is frozen: nobody is called for that"
+
+
+@pytest.mark.parametrize("after_looks", [0, 1, 3])
+@pytest.mark.parametrize("the_answer", ["is lost", "comes", "comes first"])
+async def test_the_card_ends_frozen_whenever_the_older_unfreeze_lands(
+    world: World, after_looks: int, the_answer: str
+) -> None:
+    """Before the freeze is called done there is no older call without an outcome, and the card reads FROZEN."""
+    older = await an_unfreeze_on_its_way(world)
+    freeze = await freeze_now(world)
+    await execute(world, freeze)
+    for _ in range(after_looks):
+        await jump(world, freeze)
+    await lands(world)
+    if the_answer == "comes first":
+        await world.advance(31)  # the lease of the process that died is over
+        ended = await execute(world, older)
+        assert ended.state is State.SUCCEEDED
+        assert freeze.id in ended.outcome_text, "no plain success: the newer freeze decides"
+
+    until = world.clock.now() + timedelta(minutes=6)
+    current = await world.request(freeze.id)
+    while current.state is not State.SUCCEEDED and world.clock.now() < until:
+        await world.advance(40 if the_answer == "is lost" else 0)
+        current = await jump(world, freeze)
+        if the_answer == "comes":
+            await execute(world, older)
+        before = await world.request(older.id)
+        if current.state is State.SUCCEEDED:
+            assert before.state not in (State.EXECUTING, State.UNRESOLVED)
+            assert await card_status(world) == "FROZEN"
+        elif the_answer == "is lost" and world.clock.now() > older.created_at + QUIESCENCE:
+            await execute(world, older)
+
+    assert current.state is State.SUCCEEDED, current.outcome_text
+    assert await card_status(world) == "FROZEN"
+    assert await open_alerts(world) == []
+    assert "request:confirm" in await card_of(world, freeze)
+
+
+async def test_a_freeze_that_an_older_unfreeze_undid_is_sent_again_at_once_and_people_hear_of_it(
+    world: World,
+) -> None:
+    await an_unfreeze_on_its_way(world)
+    freeze = await freeze_now(world)
+    await execute(world, freeze)
+    await lands(world)
+
+    undone = await jump(world, freeze)
+
+    assert due_in(world, undone) == 0
+    assert await alert_kinds(world) == {"not_done_yet"}
+    assert "Not frozen yet" in await card_of(world, freeze)
+    again = await jump(world, freeze)
+    assert len(await world.sent("POST /freeze")) == 2
+    assert "Frozen for now" in again.outcome_text
+    assert await alert_kinds(world) == {"not_done_yet"}, "its alert goes on until nothing can undo it"
+    (told,) = [text for text in await to_send(world, kind=message_kinds.ALERT) if freeze.id in text]
+    assert "Frozen for now" in told
+    assert "not frozen yet" not in told.lower()
+
+
+async def test_what_wakes_a_freeze_is_the_outcome_of_the_older_unfreeze(world: World) -> None:
+    older = await an_unfreeze_on_its_way(world)
+    freeze = await freeze_now(world)
+    await execute(world, freeze)
+    await lands(world)
+    await world.advance(31)
+    await execute(world, freeze)
+    await execute(world, freeze)
+    world.core.carrier.woken.clear()  # type: ignore[attr-defined]
+
+    await execute(world, older)
+
+    assert freeze.id in world.core.carrier.woken  # type: ignore[attr-defined]
+    assert due_in(world, await world.request(freeze.id)) == 0
+
+
+async def test_a_freeze_that_cannot_be_read_any_more_is_not_called_frozen_for_now(world: World) -> None:
+    await an_unfreeze_on_its_way(world)
+    freeze = await freeze_now(world)
+    await execute(world, freeze)
+    await REFUSING.set(world, READ, times=100)
+    await REFUSING.set(world, FREEZE, times=100)
+
+    await jump(world, freeze)
+
+    assert "Frozen for now" not in await card_of(world, freeze)
+    assert await alert_kinds(world) == {"not_done_yet"}
+    await clear(world)
+    assert "Frozen for now" in (await jump(world, freeze)).outcome_text
+
+
+async def test_an_older_unfreeze_that_certainly_was_not_carried_out_holds_no_freeze_open(
+    world: World,
+) -> None:
+    card = world.cards[0]["id"]
+    await world.tell(f"cards/{card}", {"status": "FROZEN"})
+    unfreeze = await world.ask("card_unfreeze", {"card": card})
+    await world.approve(unfreeze)
+    await status(429, "RATE_LIMITED").set(world, CALL, times=1)
+    assert (await execute(world, unfreeze)).state is State.EXECUTING
+    await world.advance(61)
+
+    assert (await execute(world, await freeze_now(world))).state is State.SUCCEEDED
+
+
+CAN_WAIT: dict[str, tuple[str, dict[str, str], str, dict[str, str]]] = {
+    "freeze, then unfreeze": ("card_freeze", {}, "card_unfreeze", {}),
+    "limits": ("card_limits", {"daily_limit": "900"}, "card_limits", {"daily_limit": "10"}),
+    "phone": (
+        "card_phone",
+        {"phone_country_code": "46", "phone": "701234567"},
+        "card_phone",
+        {"phone_country_code": "46", "phone": "707654321"},
+    ),
+    "markup": ("fees_markup", {"markup_percent": "9"}, "fees_markup", {"markup_percent": "2"}),
+}
+
+
+@pytest.mark.parametrize("setting", CAN_WAIT)
+async def test_what_can_wait_is_sent_only_when_nothing_older_on_its_setting_can_still_land(
+    world: World, setting: str
+) -> None:
+    older_kind, older_texts, newer_kind, newer_texts = CAN_WAIT[setting]
+    card = {} if older_kind == "fees_markup" else {"card": world.cards[0]["id"]}
+    by = CAROL if older_kind == "fees_markup" else ALICE
+    older = await on_its_way(world, older_kind, {**older_texts, **card}, by=by)
+    left_at = (await world.attempts(older.id))[-1].sent_at
+    newer = await world.ask(newer_kind, {**newer_texts, **card}, by=by)
+    await world.approve(newer)
+
+    waiting = await execute(world, newer)
+    assert waiting.state is State.APPROVED
+    assert older.id in waiting.outcome_text
+    await jump_to_the_end(world, newer, within=timedelta(minutes=3))
+
+    (first, *_) = await world.attempts(newer.id)
+    assert first.sent_at >= left_at + QUIESCENCE

@@ -250,7 +250,7 @@ class Outbox:
         log.warning(
             "outbox.trouble", extra={"row": row.id, "error": str(trouble), "again_in_s": round(pause, 1)}
         )
-        if trouble.retry_after_s is None and not row.attempts:
+        if trouble.retry_after_s is None and not trouble.maybe_sent and not row.attempts:
             await self._tell_requester(row, "unposted")
         if trouble.maybe_sent:  # left in mid-send: read back
             self._look_at[row.id] = (self._core.clock.monotonic() + pause, 0)

@@ -6,7 +6,7 @@ and policy, execution and outbox loops, timers, web server, and last the connect
     startup            what must be right before anything starts, and what may be replaced: `Overrides`
     app                the parts, the loops that keep them working, the timers
     jobs               what runs on a timer
-    slack_names        the workspace and its channels, asked of Slack until it answers
+    slack_names        the workspace, its channels and groups: asked of Slack, and what it refuses reported
     slack_connection   the client, and how Slack reaches the bot
     entrances          the web server and Slack's events
 """
@@ -92,9 +92,8 @@ class Running:
 async def start(settings: Settings, config: Config, overrides: Overrides | None = None) -> Running:
     """Start everything; on any refusal what was started is stopped again.
 
-    While Slack is down it starts all the same. Raises `CannotStart`, storage errors (wrong key, database in use),
-    `LookupFailed` for a token or a channel that Slack does not know, and OSError when the address of the web server
-    is taken.
+    Whatever Slack answers, it starts. Raises `CannotStart`, storage errors (wrong key, database in use), and OSError
+    when the address of the web server is taken.
     """
     async with AsyncExitStack() as stack:
         begun = Start(settings, config, overrides or Overrides(), stack)
@@ -144,11 +143,10 @@ async def _build(begun: Start) -> Parts:
         crash_point=begun.overrides.crash_point,
         leads=leader.leads if leader else alone,
     )
-    if names.is_known:
-        await startup.check_policy(core)
     await startup.note_start(core)
     await note_destinations(core)
-    _keep_running(begun.stack, "slack names", partial(names.learn, core))
+    await names.report(core)
+    _keep_running(begun.stack, "slack names", partial(names.watch, core))
     return Parts(core, carrier, slack, names, leader)
 
 
@@ -168,6 +166,7 @@ def _write_to_slack(begun: Start, parts: Parts) -> None:
     """The loops that write to Slack: Home, messages of the outbox, one-time codes."""
     publisher = SlackPublisher(parts.slack)
     outbox = Outbox(parts.core, publisher)
+    parts.names.when_back = outbox.try_again
     deliver = partial(parts.leader.while_leading, outbox.run) if parts.leader else outbox.run
     _keep_running(begun.stack, "home", Homes(parts.core, parts.slack).run)
     _keep_running(begun.stack, "outbox", deliver)

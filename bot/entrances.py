@@ -65,6 +65,7 @@ def _checks(
         "key": partial(health.keys_work, core),
         "poller": partial(health.poller_runs, core, start.config.poll.account),
         "slack": slack_fault,
+        "policy": names.policy_fault,
         "outbox": partial(health.messages_go_out, core),
     }
 

@@ -19,6 +19,7 @@ from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.config import Settings
+from bot.domain import slack_faults
 from bot.partner.loopback import is_loopback
 from bot.startup import CannotStart
 from bot.web import SlackEvents
@@ -111,7 +112,7 @@ async def fault(slack: AsyncWebClient) -> str | None:
     try:
         await slack.auth_test()
     except SlackApiError as error:
-        return f"Slack answers {code_of(error)}"
+        return slack_faults.explained(code_of(error))
     except Exception as error:  # noqa: BLE001 - the SDK lets the errors of its HTTP library through as they are
         return f"Slack does not answer ({type(error).__name__}). Messages and approvals wait."
     return None

@@ -1,6 +1,7 @@
 """What must be right before the bot starts: the database, an unbroken audit chain, programs with their keys.
 
-Each check raises `CannotStart` with a sentence that says what is wrong and what to do; nothing is started then.
+Each check raises `CannotStart` with a sentence that says what is wrong and what to do; nothing is started then. What
+Slack says is none of them: whatever it refuses, the bot starts and waits (`bot.slack_names`).
 `Start` is what every step of a start is given, and `Overrides` is what a test may put in place of our own parts.
 """
 
@@ -17,7 +18,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 from bot import operations
 from bot.config import Config, Settings
 from bot.domain.card_details import Reveals, origins
-from bot.domain.errors import CountersignError, SlackAway
+from bot.domain.errors import CountersignError
 from bot.domain.ids import Random, system_random
 from bot.domain.time import Clock, SystemClock
 from bot.engine.timers import Timers
@@ -28,7 +29,6 @@ from bot.partner.key_guard import AccessRefused, check_access
 from bot.partner.loopback import is_loopback
 from bot.partner.ratelimit import RateLimiter
 from bot.partner.secret import Secret
-from bot.services import people
 from bot.services.core import Core, no_crash
 from bot.services.events import Sender
 from bot.services.messages import audit_anchors
@@ -240,18 +240,6 @@ def kinds(config: Config) -> Mapping[str, type[Operation]]:
     """Every kind there is; deposits as the agreement has them."""
     configured = {QuoteDeposit.kind: QuoteDeposit.configured(config.deposits)} if config.deposits else {}
     return {**operations.kinds(), **configured}
-
-
-async def check_policy(core: Core) -> None:
-    """Refuse a policy that asks for more people than there are. While Slack is down nobody can say: it is looked at
-    again when Slack is back (`bot.slack_names`)."""
-    try:
-        problems = await people.policy_problems(core)
-    except SlackAway:
-        log.warning("start.policy_not_checked")
-        return
-    if problems:
-        raise CannotStart("The policy could never be met. " + " ".join(problems))
 
 
 async def note_start(core: Core) -> None:

@@ -77,7 +77,10 @@ def run_bot(
         bool, typer.Option("--no-migrate", help="Refuse to start instead of upgrading the database.")
     ] = False,
 ) -> None:
-    """The bot in production. Settings come from the environment, decisions from countersign.toml."""
+    """The bot in production. Settings come from the environment, decisions from countersign.toml.
+
+    SIGTERM or Ctrl-C ends it when what runs is done, within ten seconds. A second one ends it at once.
+    """
     from bot.cli.production import run_production
     from bot.cli.serving import run
 

@@ -23,8 +23,10 @@ from bot.cli.errors import ExitCode, explain
 
 if TYPE_CHECKING:
     from bot.config import Config, Model, Settings
+    from bot.partner.errors import PartnerError
     from bot.partner.models import Me
     from bot.services.core import Directory
+    from handlers.slack_api import SlackDirectory
     from storage.store import Store
 
 MANIFEST = Path(__file__).with_name("manifest.yml")
@@ -92,18 +94,19 @@ def _wrong(error: Exception) -> list[Finding]:
 
 async def _slack(settings: Settings, config: Config) -> AsyncIterator[Finding]:
     from bot import slack_connection
-    from bot.domain.errors import CountersignError
+    from bot.domain import slack_faults
+    from bot.domain.errors import LookupFailed
     from handlers.slack_api import SlackDirectory, token_checks
 
     client = slack_connection.client(settings)
     try:
         directory = await SlackDirectory.connect(client)
-    except CountersignError as error:
-        yield Finding(Level.WRONG, f"SLACK_BOT_TOKEN: {error}")
+    except LookupFailed as error:
+        yield Finding(Level.WRONG, slack_faults.explained(error.code))
         return
     token = await token_checks.bot_token(client)
     if isinstance(token, str):
-        yield Finding(Level.WRONG, f"SLACK_BOT_TOKEN: Slack answers {token}.")
+        yield Finding(Level.WRONG, slack_faults.explained(token))
         return
     yield Finding(Level.WELL, f"Slack takes the bot token: {token.user} in {token.team}.")
     yield _scopes_at_slack(token.scopes)
@@ -113,7 +116,7 @@ async def _slack(settings: Settings, config: Config) -> AsyncIterator[Finding]:
         yield _app_token(await token_checks.app_token_fault(client, settings.slack_app_token.reveal()))
     channels = [config.channels.approvals, config.channels.alerts, config.channels.audit]
     for name in filter(None, channels):
-        yield await _found(f"Channel {name}", partial(directory.channel, name))
+        yield await _channel(name, directory)
     groups = {*config.policy.people.requesters, *config.policy.people.approvers, *config.policy.people.admins}
     for name in sorted(groups):
         yield await _found(f"{name}", partial(directory.members, [name]))
@@ -130,13 +133,33 @@ async def _language_model(settings: Settings, model: Model) -> Finding:
     return Finding(Level.WRONG, f"The language model {model.name}: {fault} Without it everything else works.")
 
 
-async def _found(what: str, look: Callable[[], Awaitable[object]]) -> Finding:
+async def _channel(name: str, directory: SlackDirectory) -> Finding:
+    """Is it there, and may Countersign post in it?"""
+    from bot.domain import slack_faults
     from bot.domain.errors import LookupFailed
 
     try:
-        found = await look()
+        code = await directory.channel_fault(await directory.channel(name))
     except LookupFailed as error:
-        return Finding(Level.WRONG, f"{what}: {error}")
+        code = error.code
+    if code:
+        return Finding(Level.WRONG, slack_faults.explained(code, name))
+    return Finding(Level.WELL, f"Channel {name} is there, and Countersign is in it.")
+
+
+async def _found(what: str, look: Callable[[], Awaitable[object]]) -> Finding:
+    from bot.domain import slack_faults
+    from bot.domain.errors import LookupFailed, UnknownName
+
+    try:
+        found = await look()
+    except UnknownName:
+        text = (
+            f"Slack knows no user group and no person named {what}. Create it, or correct countersign.toml."
+        )
+        return Finding(Level.WRONG, text)
+    except LookupFailed as error:
+        return Finding(Level.WRONG, f"{what}: {slack_faults.explained(error.code)}")
     people = f" ({len(found)} people)" if isinstance(found, frozenset) else ""
     return Finding(Level.WELL, f"{what} is there{people}.")
 
@@ -223,10 +246,9 @@ async def messages(store: Store) -> Finding:
     """Do messages wait for Slack?"""
     from bot.services.messages import waiting as waiting_messages
     from bot.services.operators import health
-    from storage.messages import outbox
 
     async with store.read() as tx:
-        waiting = await outbox.waiting(tx)
+        waiting = await waiting_messages.now(tx)
         is_late = waiting is not None and waiting.since < tx.now - waiting_messages.LATE_AFTER
     if waiting is None or not is_late:
         return Finding(Level.WELL, "No message waits for Slack.")
@@ -263,10 +285,7 @@ async def _partner(name: str, url: str, key: str, *, shows_details: bool) -> Asy
     try:
         me = await client.me()
     except PartnerError as error:
-        yield Finding(
-            Level.WRONG,
-            f"Program {name}: {error.message} Check the address {url}, and the key with `countersign keys set {name}`.",
-        )
+        yield Finding(Level.WRONG, f"Program {name}: {_api_trouble(error, name, url)}")
         return
     finally:
         await client.aclose()
@@ -277,6 +296,20 @@ async def _partner(name: str, url: str, key: str, *, shows_details: bool) -> Asy
         yield finding
     async for finding in _drift(name, url):
         yield finding
+
+
+def _api_trouble(error: PartnerError, name: str, url: str) -> str:
+    """What an API that did not say whose key it is answered, and what to do."""
+    from bot.partner.errors import NotConnected, Refused, Unauthorized, UnreadableAnswer
+
+    if isinstance(error, Unauthorized):
+        return f"{error.message} Set a working key with `countersign keys set {name}`."
+    if isinstance(error, NotConnected | UnreadableAnswer) or not isinstance(error, Refused):
+        return f"{error.message} Check the address {url}, and the network of this machine."
+    return (
+        f"{error.message} The address and the key may be right. Wait a few minutes and run this again; if it continues,"
+        f" ask your card provider about {url}."
+    )
 
 
 def _scopes_at_partner(name: str, me: Me, *, shows_details: bool) -> list[Finding]:

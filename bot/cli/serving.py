@@ -1,6 +1,7 @@
 """Signals and clean shutdown, in one place for every command that keeps running.
 
-The first SIGINT or SIGTERM ends everything in the reverse order of its start; a second one kills.
+The first SIGINT or SIGTERM ends everything in the reverse order of its start; a second one ends it at once, as the help
+of `countersign run` says. Both are safe: what was under way goes on at the next start.
 """
 
 from __future__ import annotations

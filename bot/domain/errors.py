@@ -84,7 +84,13 @@ class Paused(CountersignError):
 
 
 class LookupFailed(CountersignError):
+    """`code`: Slack's error code; empty where it gave none."""
+
     reason = "lookup_failed"
+
+    def __init__(self, sentence: str, code: str = "") -> None:
+        super().__init__(sentence)
+        self.code = code
 
 
 class SlackAway(LookupFailed):

@@ -108,6 +108,15 @@ async def tell_requester(
         await _put(tx, core, kinds.REQUESTER_LINE, request.id, key, body=body, person=to)
 
 
+async def tell_of_posting(tx: Tx, core: Core, request_id: str, requester: str, word: str) -> None:
+    """To the requester: that the card of a pending request is not in the approvals channel yet, or that it is now.
+
+    Drawn as things are when it is delivered. `word` names the occasion: each is said once.
+    """
+    key = (request_id, word)
+    await _put(tx, core, kinds.REQUESTER_NOTICE, request_id, key, body={"actor": ""}, person=requester)
+
+
 async def redraw_notice(tx: Tx, core: Core, request: Request) -> None:
     """Draw the requester's direct message again, where there is one: what it says of the program changed."""
     subject = Subject(kinds.REQUESTER_NOTICE.about, request.id).stored()

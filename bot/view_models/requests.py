@@ -119,6 +119,8 @@ class DirectView:
     paused: str = ""  # why nothing is sent to its program now, in a sentence
     waiting: tuple[Request, ...] = ()  # as in `RequestView`
     waits_for: tuple[str, ...] = ()  # as in `RequestView`
+    unposted: str = ""  # why its card is not in the approvals channel yet, in sentences
+    channel: str = ""  # the approvals channel's id, where the message is about that posting
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,8 +19,15 @@ _MOST_UNDER_THE_DOTS = 5  # all that Slack takes there
 
 async def _list(asked: Asking) -> Block:
     words = asked.rest.upper().split()
+    numbers = [word for word in words if word.isascii() and word.isdigit() and len(word) < 6]
+    unknown = [word.lower() for word in words if word not in (*_STATUSES, *numbers, "PAGE")]
+    if unknown:
+        raise NotFound(
+            f"“{unknown[0][:40]}” isn't a filter of this list. Write /card list, or /card list with active, frozen or"
+            f" blocked. To find one card, write /card show {unknown[0][:40]}."
+        )
     status = next((s for s in _STATUSES if s in words), None)
-    page = next((int(w) for w in words if w.isascii() and w.isdigit() and len(w) < 6), asked.page)
+    page = next(map(int, numbers), asked.page)
     again = " ".join(filter(None, ("card list", (status or "").lower())))
     return cards.card_list(await card_lookups.card_list(asked.core, status=status, page=page), again)
 

@@ -10,6 +10,7 @@ from bot.domain.errors import InvalidFields
 from bot.domain.requests import Request
 from bot.operations import readers
 from bot.services import requests
+from bot.services.messages import waiting
 from bot.services.operators import programs
 from bot.services.requests import Preview, approvals, drafts, request_lookups
 from handlers.guard import Turn
@@ -83,7 +84,8 @@ async def tell_requester(turn: Turn, request: Request, channel: str) -> None:
     It says so while sending to the program is paused.
     """
     paused = await programs.paused_now(turn.core, request.program)
-    note = replies.submitted(request, turn.core.channels.approvals, paused)
+    trouble = await waiting.trouble_with(turn.core, turn.core.channels.approvals)
+    note = replies.submitted(request, turn.core.channels.approvals, paused, trouble)
     if channel and not channel.startswith("D") and await turn.whisper(channel, note):
         return
     await turn.tell_directly(note)

@@ -16,6 +16,7 @@ from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 from slack_sdk.web.async_slack_response import AsyncSlackResponse
 
+from bot.domain import slack_faults
 from bot.domain.errors import LookupFailed, SlackAway, UnknownName
 from bot.domain.people import Actor
 from handlers.slack_api.errors import code_of, is_away, retry_after_s
@@ -28,6 +29,9 @@ _PAGE = 200
 _MOST_PATIENCE_S = 15.0
 # Slack allows some twenty readings of the user groups a minute; what is only shown may be this old.
 _SHOWN_FOR_S = 30.0
+_ACCESS_IS_GONE = (
+    "Whoever runs Countersign has to give it access to Slack again: `countersign doctor` says how."
+)
 # Slack's own account answers users.info like a person.
 _SLACKBOT = "USLACKBOT"
 
@@ -189,29 +193,51 @@ class SlackDirectory:
                 return
 
     async def channel(self, name: str) -> str:
-        """The id behind `#channel` or an id. Raises LookupFailed."""
+        """The id behind `#channel` or an id; of an archived one where no other has the name. Raises LookupFailed."""
         if _CHANNEL_ID.fullmatch(name):
             return name
-        wanted, cursor = name.removeprefix("#").lower(), None
+        wanted, cursor, archived = name.removeprefix("#").lower(), None, ""
         while True:
             found = await self._asked(
                 partial(
                     self._client.conversations_list,
                     types="public_channel,private_channel",
-                    exclude_archived=True,
                     limit=_PAGE,
                     cursor=cursor,
                 ),
                 "which channels there are",
             )
             for channel in found["channels"]:
-                if str(channel.get("name", "")).lower() == wanted:
+                if str(channel.get("name", "")).lower() != wanted:
+                    continue
+                if not channel.get("is_archived"):
                     return str(channel["id"])
+                archived = str(channel["id"])
             cursor = _next(found)
+            if not cursor and archived:
+                return archived
             if not cursor:
                 raise LookupFailed(
-                    f"Slack shows no channel #{wanted}. Make it, invite Countersign into it, and start again."
+                    slack_faults.explained("channel_not_found", f"#{wanted}"), "channel_not_found"
                 )
+
+    async def channel_fault(self, channel: str) -> str:
+        """Slack's code for why this channel takes no message of ours, such as `is_archived`; empty when it does.
+
+        Raises SlackAway where Slack does not say.
+        """
+        try:
+            found = await self._asked(
+                lambda: self._client.conversations_info(channel=channel), "what is posted there"
+            )
+        except SlackAway:
+            raise
+        except LookupFailed as error:
+            return error.code
+        if found["channel"].get("is_archived"):
+            return "is_archived"
+        is_in = found["channel"].get("is_member", True) or found["channel"].get("is_im")
+        return "" if is_in else "not_in_channel"
 
     async def _asked(
         self, call: Callable[[], Awaitable[AsyncSlackResponse]], what: str
@@ -220,12 +246,15 @@ class SlackDirectory:
         try:
             return await self._patiently(call)
         except SlackApiError as error:
-            kind = SlackAway if is_away(error) else LookupFailed
-            raise kind(
-                f"Slack could not say {what} ({code_of(error)}), so nothing was done. Do it again."
-            ) from error
+            code = code_of(error)
+            said = f"Slack could not say {what} ({code}), so nothing was done."
+            if is_away(error):
+                raise SlackAway(f"{said} Do it again.", code) from error
+            then = _ACCESS_IS_GONE if code in slack_faults.ACCESS else "Do it again."
+            raise LookupFailed(f"{said} {then}", code) from error
         except Exception as error:  # the SDK lets the errors of its HTTP library through as they are
-            raise SlackAway(f"Slack could not be asked {what}, so nothing was done. Do it again.") from error
+            said = f"Slack could not be asked {what}, so nothing was done. Do it again."
+            raise SlackAway(said, "no answer") from error
 
     async def _patiently(self, call: Callable[[], Awaitable[AsyncSlackResponse]]) -> AsyncSlackResponse:
         try:

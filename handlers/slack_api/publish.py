@@ -14,6 +14,7 @@ from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 from slack_sdk.web.async_slack_response import AsyncSlackResponse
 
+from bot.domain import slack_faults
 from bot.services import message_kinds
 from bot.services.messages import MessageGone, Posted, SlackRefused, SlackTrouble
 from bot.view_models import (
@@ -67,21 +68,6 @@ _NOBODY = frozenset(
 )
 # What was posted cannot be looked up, today or tomorrow.
 _UNREADABLE = frozenset({"missing_scope", "no_permission", "not_allowed_token_type", "thread_not_found"})
-# The whole channel, or the whole of Slack, is closed to us until somebody lets us in again.
-_CLOSED = frozenset(
-    {
-        *(
-            "invalid_auth",
-            "not_authed",
-            "token_revoked",
-            "token_expired",
-            "account_inactive",
-            "missing_scope",
-        ),
-        *("not_in_channel", "channel_not_found", "is_archived", "restricted_action", "org_login_required"),
-        *("team_access_not_granted", "access_denied", "ekm_access_denied", "enterprise_is_restricted"),
-    }
-)
 # Slack's clock and ours may differ by this much when we look for a message posted "since" a moment.
 _CLOCK_SLACK = timedelta(minutes=2)
 _PAGE = 200
@@ -142,7 +128,7 @@ class SlackPublisher:
 
         sent = chart_upload.send(post, message)
         found, refused = await _asked(
-            sent, posts=True, in_thread=thread_ts is not None, plain=message["text"]
+            sent, posts=True, in_thread=thread_ts is not None, plain=plain.text_of(message)
         )
         return Posted(str(found.get("channel") or channel), str(found.get("ts") or ""), refused)
 
@@ -173,7 +159,9 @@ class SlackPublisher:
             await self._client.chat_update(channel=channel, ts=ts, **drawn)
 
         message = draw(picture)
-        _, refused = await _asked(chart_upload.send(redraw, message), edits=True, plain=message["text"])
+        _, refused = await _asked(
+            chart_upload.send(redraw, message), edits=True, plain=plain.text_of(message)
+        )
         return Posted(channel, ts, refused)
 
     async def open_direct(self, user: str) -> str:
@@ -260,7 +248,8 @@ async def _asked(
             raise SlackRefused(code) from error
         raise _trouble(error, code, maybe_sent=posts, is_file=is_file) from error
     except Exception as error:  # the SDK lets the errors of its HTTP library through as they are
-        raise SlackTrouble(f"no answer: {type(error).__name__}", maybe_sent=posts) from error
+        trouble = f"no answer: {type(error).__name__}"
+        raise SlackTrouble(trouble, maybe_sent=posts, everywhere=True) from error
 
 
 def _trouble(error: SlackApiError, code: str, *, maybe_sent: bool, is_file: bool) -> SlackTrouble:
@@ -270,5 +259,8 @@ def _trouble(error: SlackApiError, code: str, *, maybe_sent: bool, is_file: bool
     if wait_s is not None:
         return SlackTrouble("ratelimited", retry_after_s=wait_s)
     if status_of(error) >= 500 or code in TROUBLES:
-        return SlackTrouble(f"{status_of(error)} {code}", maybe_sent=maybe_sent)
-    return SlackTrouble(code, only_this=is_file or code not in _CLOSED)
+        return SlackTrouble(f"{status_of(error)} {code}", maybe_sent=maybe_sent, everywhere=True)
+    only_this = is_file or code not in slack_faults.ACCESS
+    return SlackTrouble(
+        code, only_this=only_this, everywhere=not only_this and code in slack_faults.EVERYWHERE
+    )

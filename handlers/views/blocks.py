@@ -38,6 +38,7 @@ PAIRS_IN_A_SECTION: Final = 5
 
 _SLACK_ID = re.compile(r"[UW][A-Z0-9]{3,20}")
 _GROUP_ID = re.compile(r"S[A-Z0-9]{3,20}")
+_CHANNEL_ID = re.compile(r"[CGD][A-Z0-9]{2,20}")
 _LINK_DOTS = re.compile(r"(?<=[^\W_])\.(?=[^\W\d_]{2,})|(?<=\bwww)\.(?=[^\W\d_])", re.IGNORECASE)
 _WORD_JOINER = "\N{WORD JOINER}"
 
@@ -71,6 +72,11 @@ def counted(number: int, word: str) -> str:
 def mention(slack_id: str) -> str:
     """`<@U…>`; anything that is no Slack id is shown as text."""
     return f"<@{slack_id}>" if _SLACK_ID.fullmatch(slack_id) else esc(slack_id)
+
+
+def channel(channel_id: str) -> str:
+    """A link to a channel; words where its id is not known yet."""
+    return f"<#{channel_id}>" if _CHANNEL_ID.fullmatch(channel_id) else "the approvals channel"
 
 
 def calling(slack_id: str) -> str:

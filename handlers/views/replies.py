@@ -105,18 +105,26 @@ def cancelled(found: Request) -> str:
     return f"{found.id}: rows that were not sent yet are stopped. {found.outcome_text}".strip()
 
 
-def submitted(found: Request, channel: str, paused: str = "") -> b.Block:
-    """The requester's own note; the receipt is the card in the approvals channel. `paused`: nothing is sent."""
-    where = f"<#{channel}>" if channel else "the approvals channel"
+def submitted(found: Request, channel: str, paused: str = "", trouble: str = "") -> b.Block:
+    """The requester's own note; the receipt is the card in the approvals channel. `paused`: nothing is sent.
+    `trouble`: why nothing can be posted in that channel, in sentences.
+    """
+    where = b.channel(channel)
     if found.break_glass and paused:
         text = f"*✗ {b.esc(found.id)} is not sent.* {b.esc(urgency.while_paused(found.kind, paused))} It is in {where}."
     elif found.break_glass:
         what = b.esc(found.summary)
         text = f"*{b.esc(found.id)}* is being sent now: {what}. Its card in {where} shows when it is done."
     else:
-        text = f"*{b.esc(found.id)}* is pending in {where}: {b.esc(found.summary)}"
+        there = "" if trouble else f" in {where}"
+        text = f"*{b.esc(found.id)}* is pending{there}: {b.esc(found.summary)}"
         if paused:
             text += f"\n{b.esc(urgency.while_paused(found.kind, paused))}"
+    if trouble:
+        text += (
+            f"\n*It is recorded, and could not be posted in {where} yet.* {b.esc(trouble)} It is posted there as soon"
+            " as Slack takes it. Approvers see it on their Home tab meanwhile."
+        )
     return b.message(text, [b.section(text)])
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -16,6 +16,8 @@ from storage.upsert import insert_new, upsert
 _DRAWN = frozenset({"card", "alert"})
 # What people decide on first, then what they should know, then the history of both.
 _FIRST = {"card": 0, "alert": 1}
+# What comes last of those woken is due after this time: by then the others were sent, if Slack takes them.
+WOKEN_LAST_AFTER = timedelta(seconds=5)
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,10 +144,31 @@ def _sendable() -> Select[Any]:
     return select(found).where(found.c.nth <= bindparam("each")).order_by(found.c.rank, found.c.id)
 
 
-async def waiting(tx: Tx) -> Waiting | None:
-    """What was tried and could not be sent so far; None when nothing waits for Slack."""
-    row = (await tx.run(_TRIED)).first()
-    return None if row is None else Waiting(int(row.count_of_all), row.created_at, row.last_error)
+async def waiting(tx: Tx, *, but: str = "", channel: str = "") -> Waiting | None:
+    """What was tried and could not be sent so far, in one channel or in all; None when nothing waits.
+
+    `but` what is about this subject.
+    """
+    o = t.outbox.c
+    tried = [o.state.in_(("owed", "sending")), o.last_error != "", o.subject != but]
+    if channel:
+        tried.append(o.channel == channel)
+    count = (await tx.run(select(func.count()).where(*tried))).scalar_one()
+    if not count:
+        return None
+    oldest = select(o.created_at, o.last_error).where(*tried).order_by(o.id).limit(1)
+    row = (await tx.run(oldest)).one()
+    return Waiting(int(count), row.created_at, row.last_error)
+
+
+async def trouble(tx: Tx, subject: str) -> str:
+    """Why Slack did not take what waits about this subject, as it said last; empty where nothing was tried."""
+    o = t.outbox.c
+    tried = (o.subject == subject, o.state.in_(("owed", "sending")), o.last_error != "")
+    found = (
+        await tx.run(select(o.last_error).where(*tried).order_by(o.id.desc()).limit(1))
+    ).scalar_one_or_none()
+    return str(found or "")
 
 
 async def last_sent_at(tx: Tx) -> datetime | None:
@@ -166,6 +189,24 @@ async def sent(tx: Tx, row_id: int) -> None:
 async def retry(tx: Tx, row_id: int, *, due_at: datetime, error: str) -> None:
     """Owe it again, later."""
     await _settle(tx, row_id, state="owed", due_at=due_at, last_error=error)
+
+
+async def retry_left(tx: Tx, row: OutboxRow, *, due_at: datetime, error: str) -> None:
+    """As `retry`, of a row left in mid-send: only where nobody sent it, or takes it again, since it was read."""
+    o = t.outbox.c
+    left = update(t.outbox).where(o.id == row.id, o.state == "sending", o.attempts == row.attempts)
+    await tx.run(left.values(state="owed", due_at=due_at, last_error=error))
+
+
+async def wake(tx: Tx, row_ids: Collection[int] | None, *, last: str = "") -> None:
+    """What waits for its next try is due now; of these rows, or with None all. What is about the subject `last` comes
+    after the others, some seconds later."""
+    o = t.outbox.c
+    waits = (o.state == "owed", o.last_error != "", o.due_at > tx.now)
+    mine = waits if row_ids is None else (*waits, o.id.in_(row_ids))
+    later = tx.now + WOKEN_LAST_AFTER
+    await tx.run(update(t.outbox).where(*mine, o.subject != last).values(due_at=tx.now))
+    await tx.run(update(t.outbox).where(*mine, o.subject == last, o.due_at > later).values(due_at=later))
 
 
 async def note_error(tx: Tx, row_id: int, error: str) -> None:
@@ -254,10 +295,4 @@ _OWED = (
     )
     .limit(1)
     .with_for_update()
-)
-_TRIED = (
-    select(_O.created_at, _O.last_error, func.count().over().label("count_of_all"))
-    .where(_O.state.in_(("owed", "sending")), _O.last_error != "")
-    .order_by(_O.id)
-    .limit(1)
 )

@@ -9,6 +9,7 @@ from typing import Any
 
 import bot.view_models as p
 from bot import operations
+from bot.domain import slack_faults
 from bot.domain.errors import NotAllowed
 from bot.domain.requests import Stage, State
 from bot.operations import Concern
@@ -105,6 +106,20 @@ MESSAGES: Mapping[str, Draw] = {
         )
     ),
     **look_up_views.MESSAGES,
+    "direct-unposted": lambda text: request_card.direct(
+        p.DirectView(
+            given.a_request(text=text),
+            "TIW-3FY",
+            "",
+            None,
+            True,
+            unposted=slack_faults.explained("not_in_channel", "#card-approvals"),
+            channel="C0APPROVALS",
+        )
+    ),
+    "direct-posted": lambda text: request_card.direct(
+        p.DirectView(given.a_request(text=text), "TIW-3FY", "", None, True, channel="C0APPROVALS")
+    ),
     "direct-approved": lambda text: request_card.direct(
         p.DirectView(given.a_request(State.APPROVED, text), "K7F-2QX", "Bob Tanaka", None, False)
     ),
@@ -174,6 +189,9 @@ MESSAGES: Mapping[str, Draw] = {
     ),
     "review": lambda text: replies.review(_TOPUP, f"card topup {text}"),
     "cancel": lambda text: replies.cancel(given.a_request(text=text)),
+    "submitted-unposted": lambda text: replies.submitted(
+        given.a_request(text=text), "C0APPROVALS", trouble=slack_faults.explained("is_archived")
+    ),
     "submitted": lambda text: replies.submitted(given.a_request(text=text), "C0APPROVALS"),
     **status_views.MESSAGES,
     **bulk_views.MESSAGES,

@@ -20,6 +20,17 @@ async def test_the_float_is_shown_with_what_is_pending_and_its_age(driver: Slack
     assert "SANDBOX" in shown
 
 
+async def test_a_word_that_is_no_filter_of_the_list_is_answered_with_those_there_are(
+    driver: SlackDriver,
+) -> None:
+    for typed in ("zoe", "frozen zoe", "closed 2"):
+        shown = await answer(driver, f"/card list {typed}")
+        assert "isn't a filter" in shown, typed
+        assert "active, frozen or blocked" in shown
+    for typed in ("", "frozen", "ACTIVE 1", "page 1", "blocked page 1"):
+        assert "isn't a filter" not in await answer(driver, f"/card list {typed}")
+
+
 async def test_cards_are_listed_and_shown(driver: SlackDriver) -> None:
     card = driver.world.cards[0]
 

@@ -17,6 +17,7 @@ from slack_sdk.models.views import View
 
 from bot import operations
 from handlers.views import blocks as b
+from handlers.views import plain
 from handlers.views.requests import forms
 from sandbox.slack.block_kit import limits
 from tests.handlers.every_view import MESSAGES, VIEWS
@@ -199,6 +200,24 @@ def test_a_message_mentions_those_who_are_asked_to_act_and_nobody_else(name: str
 
     assert mentioned <= ({"S0APPROVERS", "U0CAROL"} if name in asking else set())
     assert mentioned or name not in asking
+
+
+@pytest.mark.parametrize("name", sorted(MESSAGES))
+def test_without_its_layout_a_message_still_says_all_that_it_said(name: str) -> None:
+    """What Slack refuses to lay out is sent as plain text: amount, reason, effect, expiry and who may approve, too."""
+    drawn = MESSAGES[name](WORDS)
+    said = plain.text_of(drawn)
+
+    assert len(said) <= plain.LONGEST
+    assert said.startswith(drawn["text"][: plain.LONGEST - 10])
+    if not said.endswith("…"):
+        shown = [block for block in drawn["blocks"] if block["type"] in ("header", "section", "context")]
+        for block in shown:
+            parts = [block["text"]] if "text" in block else []
+            parts += [*block.get("fields", ()), *(e for e in block.get("elements", ()) if "text" in e)]
+            for part in parts:
+                text = part["text"] if part["type"] == "mrkdwn" else b.esc(part["text"])
+                assert text in said, name
 
 
 def blocks_of(name: str) -> list[str]:

@@ -25,6 +25,7 @@ from sandbox.slack import Options
 from sandbox.slack import Running as Slack
 from sandbox.slack import serve as serve_slack
 from storage import audit
+from storage.messages import alerts as alert_rows
 from storage.migrate import migrate
 from tests.support.waiting import eventually
 
@@ -191,11 +192,14 @@ async def test_in_socket_mode_it_starts_and_stops_while_slack_is_down_as_well(
     assert told["database"] == "ok"
 
 
-async def test_a_policy_nobody_could_meet_is_refused_at_start(around: Surroundings) -> None:
-    config = CONFIG + b"[policy.default]\napprovals = 3\n"
-
-    with pytest.raises(startup.CannotStart, match="asks for 3 approval"):
-        await around.start(config)
+async def test_with_a_policy_nobody_could_meet_it_starts_and_says_so(around: Surroundings) -> None:
+    running = await around.start(CONFIG + b"[policy.default]\napprovals = 3\n")
+    try:
+        assert "asks for 3 approval" in (await ready(running))["policy"]
+        async with running.core.store.read() as tx:
+            assert "policy" in [alert.kind for alert in await alert_rows.open_ones(tx)]
+    finally:
+        await running.stop()
 
 
 async def test_a_key_of_another_account_is_refused_under_the_same_program(around: Surroundings) -> None:
@@ -245,3 +249,108 @@ async def test_the_start_is_audited_with_the_policy_in_force(around: Surrounding
 
     assert actions["policy.loaded"].policy_version == running.core.policy.version
     assert "key.set" in actions
+
+
+# Whatever Slack refuses, the bot starts, says what is wrong, and goes on by itself when it is right again
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """What Slack refuses: `begin` and `end` are control calls of the stand-in, `says` is what a person reads."""
+
+    begin: tuple[str, Any]
+    end: tuple[str, Any]
+    says: tuple[str, ...]
+    check: str = "slack"
+
+
+def answers(error: str, method: str = "", says: tuple[str, ...] = ()) -> Refusal:
+    only = {"method": method} if method else {}
+    fault = {"effect": "error", "error": error, "times": 10**6, **only}
+    return Refusal(("faults", fault), ("faults", None), (error, *says))
+
+
+def channel(changed: dict[str, Any], back: dict[str, Any], says: tuple[str, ...]) -> Refusal:
+    return Refusal(("channels", changed), ("channels", back), says)
+
+
+PEOPLE = ["U0ALICE", "U0BOB", "U0CAROL"]
+REFUSALS = {
+    "the token of auth.test": answers("invalid_auth", says=("does not accept SLACK_BOT_TOKEN",)),
+    "an account that was disabled": answers("account_inactive", "auth.test", ("enable it in Slack",)),
+    "the list of channels": answers("missing_scope", "conversations.list", ("lacks a permission",)),
+    "the list of groups": answers("missing_scope", "usergroups.list", ("lacks a permission",)),
+    "archived alerts": channel(
+        {"id": "C0ALERTS", "archived": True},
+        {"id": "C0ALERTS", "archived": False},
+        ("#card-alerts is archived", "Unarchive it"),
+    ),
+    "archived approvals": channel(
+        {"id": "C0APPROVALS", "archived": True},
+        {"id": "C0APPROVALS", "archived": False},
+        ("#card-approvals is archived", "Unarchive it"),
+    ),
+    "not a member": channel(
+        {"id": "C0APPROVALS", "members": PEOPLE},
+        {"id": "C0APPROVALS", "members": [*PEOPLE, "U0BOT"]},
+        ("not in #card-approvals", "/invite @Countersign"),
+    ),
+    "an emptied group": Refusal(
+        ("groups", {"handle": "card-approvers", "users": []}),
+        ("groups", {"handle": "card-approvers", "users": ["U0BOB", "U0CAROL"]}),
+        ("approved",),
+        "policy",
+    ),
+}
+
+
+async def control(around: Surroundings, call: tuple[str, Any]) -> None:
+    name, body = call
+    async with httpx.AsyncClient(base_url=around.slack.url, trust_env=False) as page:
+        address = f"/_control/{name}"
+        answer = await (page.delete(address) if body is None else page.post(address, json=body))
+        assert answer.status_code == 200, answer.text
+
+
+@pytest.mark.parametrize(
+    ("refusal", "started_before"),
+    [
+        *[pytest.param(refusal, True, id=name) for name, refusal in REFUSALS.items()],
+        pytest.param(REFUSALS["the token of auth.test"], False, id="never had access: the token"),
+        pytest.param(REFUSALS["archived alerts"], False, id="never had access: a channel"),
+    ],
+)
+async def test_whatever_slack_refuses_the_bot_starts_says_it_and_is_well_when_it_is_given_again(
+    around: Surroundings, monkeypatch: pytest.MonkeyPatch, refusal: Refusal, started_before: bool
+) -> None:
+    monkeypatch.setattr(slack_names, "_REFUSED_AGAIN_S", 0.5)
+    if started_before:
+        await (await around.start()).stop()
+    await control(around, refusal.begin)
+
+    running = await around.start()
+    try:
+        told = await ready(running)
+        for said in refusal.says:
+            assert said in told[refusal.check], told
+        assert {told["database"], told["key"], told["poller"]} == {"ok"}, "it reads the account meanwhile"
+        async with running.core.store.read() as tx:
+            kinds = [alert.kind for alert in await alert_rows.open_ones(tx)]
+        assert ("policy" if refusal.check == "policy" else "slack_access") in kinds
+        if started_before:
+            assert (running.core.channels.approvals, running.core.channels.alerts) == (
+                "C0APPROVALS",
+                "C0ALERTS",
+            )
+
+        await control(around, refusal.end)
+
+        async def is_well() -> bool:
+            async with running.core.store.read() as tx:
+                still = {alert.kind for alert in await alert_rows.open_ones(tx)}
+            return not still & {"policy", "slack_access"} and set((await ready(running)).values()) == {"ok"}
+
+        assert await eventually("all is well again, without a restart", is_well)
+        assert (running.core.channels.approvals, running.core.channels.alerts) == ("C0APPROVALS", "C0ALERTS")
+    finally:
+        await running.stop()

@@ -95,13 +95,45 @@ async def test_each_wrong_thing_is_named_with_its_mend(patient: Patient) -> None
 
     assert code == 1
     for said in (
-        "no channel #no-such-channel",
+        "does not show #no-such-channel",
         "SLACK_APP_TOKEN",
         "lacks cards:write, users:write",
         "lacks cards:pan, so `/card reveal` is refused",
         "may do more than is used (deposits:write)",
     ):
         assert said in output, output
+
+
+async def test_what_slack_refuses_is_said_with_its_fix_and_never_with_another_look(patient: Patient) -> None:
+    """A bot that is not in its channel, an archived channel, an outage of the API, then a revoked token."""
+    page = httpx.AsyncClient(base_url=patient.slack.url, trust_env=False)
+    api = httpx.AsyncClient(base_url=patient.partner.url, trust_env=False)
+    async with page, api:
+        await page.post("/_control/channels", json={"id": "C0APPROVALS", "members": ["U0BOB"]})
+        await page.post("/_control/channels", json={"id": "C0ALERTS", "archived": True})
+        fault = {
+            "operation": "GET /me",
+            "effect": "status",
+            "status": 503,
+            "code": "UNAVAILABLE",
+            "times": 99,
+        }
+        await api.post("/_control/faults", json=fault)
+        code, output = await patient.examined()
+        await page.post("/_control/faults", json={"effect": "error", "error": "token_revoked", "times": 99})
+        later, revoked = await patient.examined()
+
+    assert (code, later) == (1, 1)
+    for said in (
+        "✗ Countersign is not in #card-approvals (not_in_channel). Invite it there with /invite @Countersign.",
+        "✗ #card-alerts is archived (is_archived). Unarchive it.",
+        "The address and the key may be right. Wait a few minutes",
+    ):
+        assert said in output, output
+    assert "✗ Slack does not accept SLACK_BOT_TOKEN (token_revoked)." in revoked
+    assert "Do it again" not in revoked
+    for found in (output, revoked):
+        assert "countersign doctor" not in found
 
 
 async def test_a_setting_that_is_missing_is_the_only_finding(patient: Patient) -> None:

@@ -23,7 +23,10 @@ class Message:
 
 @dataclass
 class ScriptedSlack:
-    """`next_*` are raised by the next calls, oldest first; a lost answer keeps the message all the same."""
+    """`next_*` are raised by the next calls, oldest first; a lost answer keeps the message all the same.
+
+    `closed` is raised by each call for a channel, `all_closed` by each call; `drawn` are the views that were taken.
+    """
 
     now: list[float] = field(default_factory=list)
     messages: list[Message] = field(default_factory=list)
@@ -31,22 +34,28 @@ class ScriptedSlack:
     next_post: list[Trouble] = field(default_factory=list)
     next_update: list[Trouble] = field(default_factory=list)
     next_find: list[Trouble] = field(default_factory=list)
+    closed: dict[str, Trouble] = field(default_factory=dict)
+    all_closed: Trouble | None = None
+    drawn: list[MessageView] = field(default_factory=list)
 
     async def post(
         self, picture: MessageView, *, channel: str, dedupe: str, thread_ts: str | None = None
     ) -> Posted:
         self.calls.append(f"post {shown(picture)}")
+        self._check(channel)
         trouble = self.next_post.pop(0) if self.next_post else None
         if trouble is not None and not (isinstance(trouble, SlackTrouble) and trouble.maybe_sent):
             raise trouble
         message = Message(channel, f"{len(self.messages) + 1}.0", dedupe, shown(picture), thread_ts)
         self.messages.append(message)
+        self.drawn.append(picture)
         if trouble is not None:
             raise trouble
         return Posted(channel, message.ts)
 
     async def update(self, picture: MessageView, *, channel: str, ts: str) -> Posted:
         self.calls.append(f"update {shown(picture)}")
+        self._check(channel)
         if self.next_update:
             raise self.next_update.pop(0)
         found = [m for m in self.messages if (m.channel, m.ts) == (channel, ts)]
@@ -54,7 +63,13 @@ class ScriptedSlack:
             raise MessageGone("message_not_found")
         found[0].shows = shown(picture)
         found[0].edits += 1
+        self.drawn.append(picture)
         return Posted(channel, ts)
+
+    def _check(self, channel: str) -> None:
+        trouble = self.all_closed or self.closed.get(channel)
+        if trouble is not None:
+            raise trouble
 
     async def open_direct(self, user: str) -> str:
         return f"D-{user}"

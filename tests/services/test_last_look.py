@@ -308,6 +308,20 @@ async def test_a_place_in_the_rate_budget_that_is_not_used_is_given_back(world: 
     await world.limiter.acquire(Lane.MONEY)  # or this would wait, and the clock stands
 
 
+@CALLING
+async def test_while_slack_cannot_say_who_people_are_what_is_urgent_goes_out_and_nothing_else(
+    world: World, kind: str
+) -> None:
+    request = await asked(world, kind)
+    await world.approve(request)
+    world.people.broken = True
+
+    after = await execute(world, request)
+
+    is_urgent = world.core.kinds[kind].handling.is_urgent
+    assert after.state is (State.SUCCEEDED if is_urgent else State.APPROVED)
+
+
 async def test_a_call_that_is_repeated_is_looked_at_again_before_it_leaves_again(world: World) -> None:
     """The client itself repeats nothing that was sent for a request: a pause may have come."""
     request = await world.ask("card_freeze", {"card": world.cards[0]["id"]})

@@ -52,6 +52,19 @@ async def test_what_is_approved_waits_while_paused_and_goes_out_once_two_people_
     assert keys_sent(world) == [request.key]
 
 
+async def test_the_thread_of_what_was_asked_of_a_second_person_says_how_it_was_answered(world: World) -> None:
+    await paused(world)
+    await pausing.resume(world.core, BOB, ["main"])
+    world.clock.advance(5)
+    await confirmation_answers.give(world.core, (await asked(world)).id, CAROL)
+
+    async with world.store.read() as tx:
+        owed = [row for row in await outbox.next_due(tx, limit=100) if row.kind == "line"]
+    said = [str(row.body["text"]) for row in owed]
+    assert any(text.startswith("Confirmed. ") for text in said), said
+    assert not [text for text in said if "Resolved" in text and "asks to resume" in text]
+
+
 async def test_what_waits_too_long_ends_and_says_that_nothing_was_sent(world: World) -> None:
     request = await world.top_up("50")
     await paused(world)

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import datetime
 
+from bot.domain import slack_faults
 from bot.domain.alerts.alert_kind import AlertKind, Button, Ending, Remedy, Said, Severity, Wording, one, over
 
 WEBHOOK_FAILING = AlertKind(
@@ -210,28 +211,33 @@ MESSAGES_WAIT = AlertKind(
     wordings=one(
         Severity.CRITICAL,
         "{count} messages wait for Slack",
-        "The oldest has waited since {since:%Y-%m-%d %H:%M} UTC. Slack says: {error}. Nothing is lost: each is tried"
-        " again at least every two minutes. {advice}",
+        "The oldest has waited since {since:%Y-%m-%d %H:%M} UTC. {why} Nothing is lost: each is tried again at least"
+        " every two minutes.",
     ),
     endings=over("Slack takes messages again", "Some waited for up to {lasted}. All of them were sent."),
+    is_mutable=False,
+)
+
+SLACK_ACCESS = AlertKind(
+    name="slack_access",
+    told_when="Slack refuses something that Countersign needs: its token, a permission, a channel",
+    found_by="upkeep",
+    ends="Slack gives it again",
+    wordings=one(
+        Severity.CRITICAL,
+        "Slack refuses Countersign access",
+        "{faults}\nMessages and approvals that need it wait. They go on by themselves when Slack gives it again.",
+    ),
+    endings=over(
+        "Slack gives Countersign access again", "It was missing for {lasted}. What waited is sent now."
+    ),
     is_mutable=False,
 )
 
 
 def messages_wait(count: int, since: datetime, error: str) -> Said:
     """`error`: Slack's word for why it did not take the oldest."""
-    return MESSAGES_WAIT.says(count=count, since=since, error=error, advice=advice_for(error))
-
-
-def advice_for(error: str) -> str:
-    """What to do about Slack's word for why a message was not taken."""
-    if error in ("not_in_channel", "channel_not_found", "is_archived"):
-        return "Invite Countersign to the channel, or unarchive it."
-    if error in ("invalid_auth", "not_authed", "token_revoked", "token_expired", "account_inactive"):
-        return "Set a working SLACK_BOT_TOKEN and restart."
-    if error == "missing_scope":
-        return "Install the app again from manifest.yml, so that it has every scope."
-    return "Run `countersign doctor` if it goes on."
+    return MESSAGES_WAIT.says(count=count, since=since, why=slack_faults.explained(error))
 
 
 def destinations_changed(

@@ -105,7 +105,8 @@ def never_met(
     problems = []
     if not approvers:
         return [
-            "people.approvers names nobody, so no request could ever be approved. Name a group or a person."
+            f"Nobody is in people.approvers ({', '.join(policy.people.approvers)}), so no request can be approved. Add"
+            " people to the group in Slack, or name others in countersign.toml."
         ]
     for kind in dict.fromkeys((*kinds, *policy.kinds)):
         needed = policy.of(kind).most_approvals

@@ -129,7 +129,10 @@ async def resolve(
     known = replace(alert, title=before.title)
     await _show(tx, core, known, "resolved")
     if alert.raised_at != tx.now:
-        await thread_line(tx, core, known, actor, f"Resolved: {ended.title}.")
+        # Where the title stays what was asked, the text alone says how it ended.
+        is_same = ended.title == before.title
+        line = ended.text.partition("\n")[0] if is_same else f"Resolved: {ended.title}."
+        await thread_line(tx, core, known, actor, line)
 
 
 async def remember(tx: Tx, condition: str, facts: Facts) -> None:

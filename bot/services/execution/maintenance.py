@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Sequence
 from datetime import timedelta
 
 from bot.domain.alerts import people_alerts
-from bot.domain.errors import CountersignError, Stale
+from bot.domain.errors import CountersignError, Stale, UnknownName
 from bot.domain.requests import Event, Request, State
 from bot.operations import Look
 from bot.outcomes import Evidence, effects, timing
@@ -138,15 +139,33 @@ async def _landed(tx: Tx, core: Core, request: Request, look: Look) -> None:
 
 
 async def check_policy(core: Core) -> None:
-    """A policy that its people can no longer meet is an alert of its own."""
+    """A policy that its people can no longer meet is an alert of its own. Where Slack cannot say, nothing changes."""
     try:
-        problems = [*await people.policy_problems(core), *await delegations.problems(core)]
+        await policy_problems(core)
     except CountersignError as error:
         log.warning("upkeep.policy_not_checked", extra={"error": str(error)})
-        return
+
+
+async def policy_problems(core: Core) -> list[str]:
+    """Why the people whom the policy names cannot meet it; an alert says so while it is so. Nothing that needs more
+    people than there are is decided meanwhile.
+
+    Raises LookupFailed where Slack does not say who they are.
+    """
+    try:
+        problems = [*await people.policy_problems(core), *await delegations.problems(core)]
+    except UnknownName as error:
+        problems = [str(error)]
+    if core.leads():
+        await _alert_of_policy(core, problems)
+    return problems
+
+
+async def _alert_of_policy(core: Core, problems: Sequence[str]) -> None:
+    condition = people_alerts.POLICY.condition()
     async with core.store.begin() as tx:
         if not problems:
-            await alerts.resolve(tx, core, people_alerts.POLICY.condition())
+            await alerts.resolve(tx, core, condition)
             return
         said = people_alerts.POLICY.says(problems="\n".join(problems))
-        await alerts.keep(tx, core, said, condition=people_alerts.POLICY.condition(), subject="policy")
+        await alerts.keep(tx, core, said, condition=condition, subject="policy")

@@ -17,18 +17,20 @@ from datetime import timedelta
 from typing import Any
 
 from bot.domain.errors import LookupFailed
+from bot.domain.requests import State
 from bot.services import message_kinds as kinds
 from bot.services import outbox_messages
 from bot.services.cards import details_link
 from bot.services.core import Core
 from bot.services.message_kinds import EDITED_IN_PLACE, Form, MessageKind, Subject, stored_subject
-from bot.services.messages import undeliverable, view_model_loader
+from bot.services.messages import undeliverable, view_model_loader, waiting
 from bot.services.messages.lanes import Lane, Lanes, pause_s
 from bot.services.messages.publisher import MessageGone, Posted, Publisher, SlackRefused, SlackTrouble
 from bot.services.messages.undeliverable import Fate, Fault
 from bot.view_models import AlertView, DirectView, MessageView, RequestView
 from storage.errors import DatabaseFault
 from storage.messages import Due, MessagePlace, OutboxRow, alerts, outbox
+from storage.requests import requests
 from storage.transaction import Tx
 
 log = logging.getLogger("countersign.outbox")
@@ -72,6 +74,17 @@ class Outbox:
             await self._stop_sending()
             if healing is not None:
                 await _ended([healing])
+
+    async def try_again(self) -> None:
+        """Slack has given access again, as far as it was missing: what waited for that is tried at once."""
+        self._lanes.open_all()
+        self._look_at.clear()
+        await self._wake(None)
+
+    async def _wake(self, rows: Collection[int] | None) -> None:
+        async with self._core.store.begin() as tx:
+            await outbox.wake(tx, rows, last=await waiting.own_subject(tx))
+        self._core.outbox_bell.set()
 
     async def deliver_due(self, *, to_the_end: bool = True) -> int:
         """Deliver what is due in every lane that is free; returns how many rows were handled.
@@ -128,7 +141,7 @@ class Outbox:
             try:
                 await self._deliver(due.row, lane)
             except Exception:  # the database was away, most likely; read back before it is sent again
-                again_in_s = self._lanes.failed(lane)
+                again_in_s = self._lanes.failed(lane, due.row.id)
                 log.exception("outbox.failed", extra={"row": due.row.id, "again_in_s": again_in_s})
                 break
             finally:
@@ -180,8 +193,12 @@ class Outbox:
             view = undeliverable.stub(row, fault)
             posted = await self._send(row, view, place, lane)
         self._core.crash_point("outbox.sent")
-        self._lanes.worked(lane)
+        woken = self._lanes.worked(lane) - {row.id}
         await self._mark_sent(row, posted, _version(view), fault)
+        if woken:
+            for waited in woken:
+                self._look_at.pop(waited, None)
+            await self._wake(woken)
 
     async def _send(
         self, row: OutboxRow, view: MessageView, place: MessagePlace | None, lane: Lane
@@ -220,7 +237,7 @@ class Outbox:
         """Where it was is nothing: a card is posted anew, and a line waits for the card that is."""
         async with self._core.store.begin() as tx:
             await outbox.forget_place(tx, row.subject, _place_kind(row) or row.kind)
-            await outbox.retry(tx, row.id, due_at=tx.now, error=f"the message was gone: {gone}")
+            await outbox.retry(tx, row.id, due_at=tx.now, error=str(gone))
             if row.kind == Form.LINE:
                 await outbox_messages.post_anew(tx, self._core, Subject.read(row.subject), row.user)
 
@@ -231,15 +248,27 @@ class Outbox:
         elif trouble.only_this:
             pause = pause_s(row.attempts)
         else:
-            pause = self._lanes.failed(lane)
+            pause = self._lanes.failed(lane, row.id, everywhere=trouble.everywhere)
         log.warning(
             "outbox.trouble", extra={"row": row.id, "error": str(trouble), "again_in_s": round(pause, 1)}
         )
+        if trouble.retry_after_s is None and not trouble.maybe_sent and not row.attempts:
+            await self._tell_requester(row, "unposted")
         if trouble.maybe_sent:  # left in mid-send: read back
             self._look_at[row.id] = (self._core.clock.monotonic() + pause, 0)
             await self._note(row, str(trouble))
         else:
             await self._later(row, pause, str(trouble))
+
+    async def _tell_requester(self, row: OutboxRow, word: str) -> None:
+        """Where people look for a new request there is nothing yet: its requester hears why, and when it is there."""
+        if _kind_of(row) is not kinds.REQUEST_CARD:
+            return
+        async with self._core.store.begin() as tx:
+            request = await requests.get(tx, Subject.read(row.subject).id)
+            is_new = await outbox.place(tx, row.subject, row.kind) is None
+            if request is not None and request.state is State.PENDING and is_new:
+                await outbox_messages.tell_of_posting(tx, self._core, request.id, request.requester, word)
 
     async def _give_up(self, row: OutboxRow, fault: Fault) -> None:
         log.error("outbox.refused", extra={"row": row.id, "error": fault.error, "subject": row.subject})
@@ -277,7 +306,7 @@ class Outbox:
     async def _heal_one(self, row: OutboxRow) -> None:
         place = await self._place_of(row)
         if place is not None and row.kind in EDITED_IN_PLACE:
-            await self._later(row, 0, "edited once more")
+            await self._left(row)
             return
         try:
             channel = row.channel or await self._publisher.open_direct(row.user or "")
@@ -286,10 +315,10 @@ class Outbox:
                 channel=channel, dedupe=row.dedupe, since=row.created_at, thread_ts=thread
             )
         except (SlackRefused, MessageGone) as error:
-            await self._later(row, pause_s(row.attempts), f"not read back: {error}")
+            await self._left(row, pause_s(row.attempts), str(error))
             return
         if found is None:
-            await self._later(row, 0, "not found when read back")
+            await self._left(row)
         else:
             await self._mark_sent(row, found, 0, None)
 
@@ -312,12 +341,25 @@ class Outbox:
                 await outbox.put_place(tx, row.subject, row.kind, posted.channel, posted.ts, version)
                 if kind is kinds.ALERT and is_first:
                     await self._link_requests(tx, Subject.read(row.subject).id)
+                if kind is kinds.REQUEST_CARD and is_first and row.attempts:
+                    await self._say_posted(tx, Subject.read(row.subject).id)
             if kind is kinds.ALERT and posted.chart_refused:
                 await outbox_messages.alert_chart(tx, self._core, Subject.read(row.subject).id)
+            if row.attempts:  # tried before: the last of those that waited may be this one
+                await waiting.end(tx, self._core)
             if fault is not None:
                 await undeliverable.report(tx, self._core, row, fault)
             else:
                 await undeliverable.mended(tx, self._core, row)
+
+    async def _say_posted(self, tx: Tx, request_id: str) -> None:
+        """Its requester has read that it was not there."""
+        notice = Subject(kinds.REQUESTER_NOTICE.about, request_id).stored()
+        request = await requests.get(tx, request_id)
+        if request is None or request.state is not State.PENDING:
+            return
+        if await outbox.place(tx, notice, kinds.REQUESTER_NOTICE.form) is not None:
+            await outbox_messages.tell_of_posting(tx, self._core, request_id, request.requester, "posted")
 
     async def _link_requests(self, tx: Tx, alert_id: str) -> None:
         """The alert has an address now: the messages of the requests it is about are drawn with it."""
@@ -328,6 +370,12 @@ class Outbox:
     async def _later(self, row: OutboxRow, seconds: float, error: str) -> None:
         async with self._core.store.begin() as tx:
             await outbox.retry(tx, row.id, due_at=tx.now + timedelta(seconds=seconds), error=error)
+
+    async def _left(self, row: OutboxRow, seconds: float = 0, error: str = "") -> None:
+        """It was not sent: owed again, unless it was meanwhile. Why Slack did not take it stays on record."""
+        async with self._core.store.begin() as tx:
+            due_at = tx.now + timedelta(seconds=seconds)
+            await outbox.retry_left(tx, row, due_at=due_at, error=error or row.last_error)
 
     async def _note(self, row: OutboxRow, error: str) -> None:
         async with self._core.store.begin() as tx:

@@ -1,17 +1,22 @@
 """How fast messages go, and how long a channel rests after trouble: in memory, for one process.
 
-A lane is a channel's posts, or its edits: Slack limits the two apart, so neither waits for the other.
+A lane is a channel's posts, or its edits: Slack limits the two apart, so neither waits for the other. What closes a
+lane is usually wider than the lane: the whole channel, or the token. So what Slack takes in one lane opens the others
+that were closed for the same thing.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from bot.domain.time import Clock
 from storage.messages import Due
 
 # Seconds. Never longer than two minutes, so that what waited for Slack arrives soon after Slack is back.
 BACKOFF_S = (1.0, 2.0, 5.0, 15.0, 30.0, 60.0, 120.0)
+# A success elsewhere opens a lane that was closed for so long, in seconds: one that stays in trouble, while others
+# work, is then tried this often and no more.
+OPENED_AFTER_S = 5.0
 
 
 def pause_s(failures: int) -> float:
@@ -32,6 +37,16 @@ class Lane:
         return cls(due.row.channel or f"@{due.row.user}", due.edits)
 
 
+@dataclass(slots=True)
+class _Closed:
+    """A lane in trouble: since when, until when it rests, how wide the trouble is, and which rows wait for its end."""
+
+    at: float
+    until: float
+    everywhere: bool
+    rows: set[int] = field(default_factory=set)
+
+
 class Lanes:
     """When each lane may be used next."""
 
@@ -40,10 +55,13 @@ class Lanes:
         self._spacing_s = spacing_s
         self._free_at: dict[Lane, float] = {}
         self._failures: dict[Lane, int] = {}
+        self._closed: dict[Lane, _Closed] = {}
 
     def is_free(self, lane: Lane) -> bool:
         """May something be sent in it now?"""
-        return self._clock.monotonic() >= self._free_at.get(lane, float("-inf"))
+        now = self._clock.monotonic()
+        closed = self._closed.get(lane)
+        return now >= self._free_at.get(lane, now) and (closed is None or now >= closed.until)
 
     def posts(self, lane: Lane) -> None:
         """A post begins: the next one waits its turn."""
@@ -54,13 +72,32 @@ class Lanes:
         until = self._clock.monotonic() + seconds
         self._free_at[lane] = max(until, self._free_at.get(lane, until))
 
-    def failed(self, lane: Lane) -> float:
-        """Its channel was in trouble: let it rest, each time longer; returns how long, in seconds."""
+    def failed(self, lane: Lane, row_id: int, *, everywhere: bool = False) -> float:
+        """Its channel, or all of Slack (`everywhere`), did not take this row: let the lane rest, each time longer.
+
+        Returns how long, in seconds.
+        """
         seconds = pause_s(self._failures.get(lane, 0))
         self._failures[lane] = self._failures.get(lane, 0) + 1
-        self.rest(lane, seconds)
+        now = self._clock.monotonic()
+        waited = self._closed[lane].rows if lane in self._closed else set()
+        self._closed[lane] = _Closed(now, now + seconds, everywhere, waited | {row_id})
         return seconds
 
-    def worked(self, lane: Lane) -> None:
-        """Slack took something."""
+    def worked(self, lane: Lane) -> frozenset[int]:
+        """Slack took something: opens this lane, and those closed for what this shows to be over.
+
+        Returns the rows that waited for it.
+        """
         self._failures.pop(lane, None)
+        before = self._clock.monotonic() - OPENED_AFTER_S
+        opened = [
+            other
+            for other, closed in self._closed.items()
+            if other == lane or ((closed.everywhere or other.channel == lane.channel) and closed.at <= before)
+        ]
+        return frozenset().union(*[self._closed.pop(one).rows for one in opened])
+
+    def open_all(self) -> None:
+        """Slack has given access again: nothing rests any more but for its pace."""
+        self._closed.clear()

@@ -13,7 +13,8 @@ class SlackTrouble(Exception):
     """Slack does not take it now: 429, 5xx, no answer, a token, a channel or a scope that is missing.
 
     It is tried again for as long as it takes. `retry_after_s` where Slack gave one. `maybe_sent`: the call may have
-    taken effect. `only_this`: another message to the same channel may well be taken.
+    taken effect. `only_this`: another message to the same channel may well be taken. `everywhere`: no channel takes
+    one, until this is over.
     """
 
     def __init__(
@@ -23,11 +24,13 @@ class SlackTrouble(Exception):
         retry_after_s: float | None = None,
         maybe_sent: bool = False,
         only_this: bool = False,
+        everywhere: bool = False,
     ) -> None:
         super().__init__(message)
         self.retry_after_s = retry_after_s
         self.maybe_sent = maybe_sent
         self.only_this = only_this
+        self.everywhere = everywhere
 
 
 class SlackRefused(Exception):

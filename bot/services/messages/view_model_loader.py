@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
+from bot.domain import slack_faults
 from bot.domain.alerts import catalogue, funding_alerts
 from bot.domain.ids import short_code
 from bot.domain.requests import Request, State
@@ -114,7 +115,23 @@ async def _requester_notice(core: Core, request_id: str, body: Body) -> DirectVi
         waits_for = await local_facts.goes_first(tx, core, found)
         found = await _with_names(tx, await with_new_card(tx, found))
         code, live = short_code(found.digest), core.live.get(found.program, True)
-        return DirectView(found, code, actor, None, live, paused, waiting, waits_for)
+        view = DirectView(found, code, actor, None, live, paused, waiting, waits_for)
+        of_posting = found.state is State.PENDING and not actor  # nobody did anything yet
+        return await _pending_notice(tx, core, view) if of_posting else view
+
+
+async def _pending_notice(tx: Tx, core: Core, view: DirectView) -> DirectView | None:
+    """Of a request nobody has decided on, its requester hears only that its card could not be posted, and then that it
+    is; None where it is, and nothing else was ever said."""
+    card = Subject(kinds.REQUEST_CARD.about, view.request.id).stored()
+    if await outbox.place(tx, card, kinds.REQUEST_CARD.form) is None:
+        error = await outbox.trouble(tx, card)
+        unposted = slack_faults.explained(error) if error else ""
+        return replace(view, unposted=unposted or "It waits its turn.", channel=core.channels.approvals)
+    notice = Subject(kinds.REQUESTER_NOTICE.about, view.request.id).stored()
+    if await outbox.place(tx, notice, kinds.REQUESTER_NOTICE.form) is None:
+        return None
+    return replace(view, channel=core.channels.approvals)
 
 
 async def _details_link(core: Core, request_id: str, _body: Body) -> LinkView | None:

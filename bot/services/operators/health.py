@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from bot.domain.alerts import delivery_alerts
+from bot.domain import slack_faults
 from bot.services.core import Core
 from bot.services.message_kinds import Form
 from bot.services.messages import waiting as waiting_messages
@@ -27,7 +27,7 @@ async def keys_work(core: Core) -> str | None:
 async def messages_go_out(core: Core) -> str | None:
     """No message has waited for Slack for long, and somebody sends them."""
     async with core.store.read() as tx:
-        waiting = await outbox.waiting(tx)
+        waiting = await waiting_messages.now(tx)
         due = await outbox.next_due(tx, limit=_LOOKED_AT)
         last_sent = await outbox.last_sent_at(tx)
         late = tx.now - waiting_messages.LATE_AFTER
@@ -42,8 +42,8 @@ async def messages_go_out(core: Core) -> str | None:
 def messages_wait(waiting: Waiting) -> str:
     """How many messages wait, since when, what Slack says of them, and what to do."""
     messages = "1 message waits" if waiting.count == 1 else f"{waiting.count:,} messages wait"
-    advice = delivery_alerts.advice_for(waiting.error)
-    return f"{messages} for Slack since {waiting.since:%Y-%m-%d %H:%M:%S} UTC: {waiting.error}. {advice}"
+    why = slack_faults.explained(waiting.error)
+    return f"{messages} for Slack since {waiting.since:%Y-%m-%d %H:%M:%S} UTC. {why}"
 
 
 async def poller_runs(core: Core, every: timedelta) -> str | None:

@@ -383,12 +383,25 @@ def direct(picture: DirectView) -> b.Block:
         else:
             then = "Countersign is sending it. The outcome follows here."
         blocks.append(b.section(f"{b.esc(picture.actor)} gave the last approval. {then}"))
+    elif picture.channel:
+        blocks.append(b.section(_posting(picture)))
     link = f" · <{picture.link}|open the request>" if picture.link else ""
     blocks.append(b.context(f"check code {b.esc(picture.code)}{link}"))
     if picture.waiting and not picture.paused:
         try_now = b.button("Try now", ids.TRY_NOW, ids.stamp(request.id, request.version), "primary")
         blocks.append(b.actions([try_now], f"direct:{request.id}"))
     return b.message(f"{b.money(picture.live)} · {_news(request)}", blocks)
+
+
+def _posting(picture: DirectView) -> str:
+    """Whether its card is in the approvals channel."""
+    where = b.channel(picture.channel)
+    if not picture.unposted:
+        return f"It is in {where} now, and can be approved there."
+    return (
+        f"*It could not be posted in {where} yet.* {b.esc(picture.unposted)} Countersign keeps trying and says here"
+        " when it is posted. Approvers see it on their Home tab meanwhile."
+    )
 
 
 def details(picture: RequestView) -> list[b.Block]:

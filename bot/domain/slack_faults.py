@@ -1,0 +1,93 @@
+"""What Slack's refusals mean to whoever runs Countersign: Slack's error code in plain words, and the fix.
+
+Slack's codes are those of its Web API [docs.slack.dev/reference/methods/chat.postMessage, auth.test].
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+TOKEN: Final = frozenset(
+    {
+        "invalid_auth",
+        "not_authed",
+        "token_revoked",
+        "token_expired",
+        "account_inactive",
+        "not_allowed_token_type",
+    }
+)
+SCOPE: Final = frozenset({"missing_scope", "no_permission"})
+WORKSPACE: Final = frozenset(
+    {
+        *("org_login_required", "team_access_not_granted", "access_denied", "ekm_access_denied"),
+        "enterprise_is_restricted",
+    }
+)
+CHANNEL: Final = frozenset({"not_in_channel", "channel_not_found", "is_archived", "restricted_action"})
+
+EVERYWHERE: Final = TOKEN | SCOPE | WORKSPACE
+"""Codes that hold for every channel, until somebody gives the app its access back."""
+ACCESS: Final = EVERYWHERE | CHANNEL
+"""Codes that end when somebody gives access: what waits for them is tried for as long as it takes."""
+
+_WHEN_DISABLED: Final = (
+    "If the app was disabled, enable it in Slack: Countersign continues by itself. If it has a new token, set that as"
+    " SLACK_BOT_TOKEN and restart."
+)
+_CHANNEL_FIX: Final = "Or name another channel in countersign.toml and restart."
+_IS_AWAY: Final = re.compile(
+    r"(5\d\d\b|no answer|internal_error|fatal_error|service_unavailable|request_timeout)"
+)
+_IS_CODE: Final = re.compile(r"[a-z0-9_]+")
+
+
+def explained(error: str, channel: str = "") -> str:
+    """What is wrong and what to do, in sentences.
+
+    `error`: Slack's code, or what is kept of a message that was not sent. `channel`: which one it is about, where that
+    is known.
+    """
+    where = channel or "the channel"
+    match error:
+        case "not_in_channel":
+            return (
+                f"Countersign is not in {where} (not_in_channel). Invite it there with /invite @Countersign."
+            )
+        case "is_archived":
+            return f"{where[0].upper()}{where[1:]} is archived (is_archived). Unarchive it. {_CHANNEL_FIX}"
+        case "channel_not_found":
+            return (
+                f"Slack does not show {where} to Countersign (channel_not_found). Create it if it is gone, and invite"
+                f" Countersign with /invite @Countersign. {_CHANNEL_FIX}"
+            )
+        case "restricted_action":
+            return (
+                f"Posting in {where} is restricted (restricted_action). Allow Countersign to post there, in the"
+                " channel's settings."
+            )
+        case "ratelimited":
+            return "Slack takes no more messages right now (ratelimited). Nothing to do: they are sent a little later."
+    if error in TOKEN:
+        return f"Slack does not accept SLACK_BOT_TOKEN ({error}). {_WHEN_DISABLED}"
+    if error in SCOPE:
+        return (
+            f"The Slack app lacks a permission ({error}). Give it those of manifest.yml and install it again in the"
+            " workspace. If that gives it a new token, set it as SLACK_BOT_TOKEN and restart."
+        )
+    if error in WORKSPACE:
+        return f"Slack does not let the app into the workspace ({error}). Ask an admin of the workspace to allow it."
+    return _something_else(error)
+
+
+def _something_else(error: str) -> str:
+    if _IS_AWAY.match(error):
+        return (
+            f"Slack does not work right now ({error}). Nothing to do: Countersign tries again until it does."
+        )
+    if error.startswith("not drawn"):
+        return f"A message could not be built ({error}). The log has the cause: report it as a fault of Countersign."
+    if _IS_CODE.fullmatch(error):
+        return f"Slack answers {error}. Look this up in Slack's documentation of its Web API."
+    return error  # a sentence already

@@ -15,7 +15,7 @@ from typing import Any
 from benchmarks import Row
 from sandbox.slack import Running, Workspace, interactions, serve
 from tests.crash.outside import APPROVERS, ASKERS, Outside, outside
-from tests.crash.people_at_work import Operators, GaveUp
+from tests.crash.people_at_work import GaveUp, Operators
 
 ROOT = Path(__file__).parents[1]
 ROUNDS = 25

@@ -17,7 +17,7 @@ import typer.main
 
 from bot.cli import app
 from bot.config import reference
-from bot.domain.alerts import Calls, catalogue
+from bot.domain.alerts import catalogue
 from bot.domain.requests import TRANSITIONS, State
 from bot.operations import kinds
 from bot.partner.answers import COMMON, NO_ANSWER, Answer, Finding, Key, Pair
@@ -186,12 +186,12 @@ def _first_sentence(path: Path) -> str:
 def alerts_table() -> str:
     """A row for each kind of alert there is, with a link to what to do about it."""
     lines = [
-        "| kind | told when | severity | over when | calls | can be muted | found by |",
+        "| kind | told when | severity | over when | mentions people | can be muted | found by |",
         "|---|---|---|---|---|---|---|",
     ]
     for name, kind in catalogue.CATALOGUE.items():
         entry = f"[`{name}`](runbook.md#{kind.anchor})"
-        calls = "–" if kind.calls is Calls.NOBODY else f"{kind.calls}, when {kind.calls_when}"
+        calls = kind.calls_when or "–"
         muted = "yes" if kind.is_mutable else "no"
         severity = ", ".join(kind.severities)
         row = (entry, kind.told_when, severity, kind.ends, calls, muted, kind.found_by)

@@ -7,6 +7,7 @@ that both of them can name.
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
@@ -26,7 +27,7 @@ from bot.services.core import Core
 from handlers.deps import Deps
 from handlers.slack_api import chart_upload, code_of, retry_after_s
 from handlers.views import Block, charts, replies
-from handlers.views.requests import trouble
+from handlers.views.requests import loading, trouble
 
 log = logging.getLogger("countersign.handlers")
 
@@ -38,6 +39,8 @@ _REMEMBER_S = 3600.0
 _REMEMBER = 5000
 # Slack takes a message a second in a conversation [chat.postMessage]; what is told to a person waits as long.
 _PATIENCE_S = (1.0, 2.0, 4.0)
+# Slack waits three seconds for an ack; a person notices half a second.
+_CLOSES_WITHIN_S = 0.5
 
 
 class Seen:
@@ -147,6 +150,23 @@ class Turn:
                 raise
             # They closed the window: what was recorded stands, and the request's card shows it.
             log.info("handlers.window_closed", extra={"view": view_id})
+
+    async def close_when_done(self, title: str, doing: str, work: Coroutine[Any, Any, Block]) -> None:
+        """Do `work` and close the modal. Slack closes one only in the ack, which cannot wait long: where the work takes
+        longer, the modal says what is being done, then shows the view that came of it. So it does with an error.
+        """
+        task = asyncio.ensure_future(work)
+        done, _ = await asyncio.wait({task}, timeout=_CLOSES_WITHIN_S)
+        if done:
+            task.result()
+            await self.ack(response_action="clear")
+            return
+        await self.ack(response_action="update", view=loading(title, doing))
+
+        async def show() -> None:
+            await self.client.views_update(view_id=self.view["id"], view=await task)
+
+        self.after_in_view(self.view["id"], title, show())
 
     async def tell(self, answer: Block) -> None:
         """Say something to this person alone, where they acted; else in a direct message.

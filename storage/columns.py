@@ -11,6 +11,7 @@ import json
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from decimal import Decimal
+from enum import StrEnum
 from typing import Any
 
 from sqlalchemy import DateTime, Dialect, Numeric, Text
@@ -85,6 +86,23 @@ class UtcDateTime(TypeDecorator[datetime]):
 def time_text(value: datetime) -> str:
     """`2026-11-20T09:30:00.000000Z`: the text of a time in the database and in the audit chain."""
     return value.astimezone(UTC).isoformat(timespec="microseconds").removesuffix("+00:00") + "Z"
+
+
+class Word(TypeDecorator[StrEnum]):
+    """One of an enumeration's words, as text. A word that is none of them is refused, also when it is read."""
+
+    impl = Text
+    cache_ok = True
+
+    def __init__(self, words: type[StrEnum]) -> None:
+        super().__init__()
+        self.words = words
+
+    def process_bind_param(self, value: str | None, dialect: Dialect) -> str | None:
+        return None if value is None else self.words(value).value
+
+    def process_result_value(self, value: Any, dialect: Dialect) -> StrEnum | None:
+        return self.words(value) if value else None
 
 
 class SealedText(TypeDecorator[Sealed]):

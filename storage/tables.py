@@ -24,8 +24,8 @@ from sqlalchemy import (
 from sqlalchemy import text as sql
 from sqlmodel import Field, SQLModel
 
-from bot.domain.requests import State
-from storage.columns import Json, Money, SealedText, UtcDateTime
+from bot.domain.requests import DecisionKind, Stage, State
+from storage.columns import Json, Money, SealedText, UtcDateTime, Word
 
 _BIG = BigInteger().with_variant(Integer, "sqlite")
 
@@ -136,7 +136,7 @@ class RequestRow(SQLModel, table=True):
     id: str = _key()
     program: str = _text()
     kind: str = _text()
-    state: str = _text()
+    state: State = Field(sa_type=cast(Any, Word(State)))
     version: int
     requester: str = _text()
     requester_name: str = _text()
@@ -175,7 +175,7 @@ class RequestRow(SQLModel, table=True):
     purged_at: datetime | None = _maybe_when()
     rows: int | None = Field(nullable=True)
     parent_id: str | None = _maybe_text()
-    stage: str | None = _maybe_text()
+    stage: Stage | None = Field(sa_type=cast(Any, Word(Stage)), nullable=True)
 
 
 class DraftRow(SQLModel, table=True):
@@ -219,7 +219,7 @@ class DecisionRow(SQLModel, table=True):
     )
     id: str = _key()
     request_id: str = _text()
-    kind: str = _text()
+    kind: DecisionKind = Field(sa_type=cast(Any, Word(DecisionKind)))
     actor: str = _text()
     actor_name: str = _text()
     requester: str = _text()

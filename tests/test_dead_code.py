@@ -23,6 +23,7 @@ CALLED_FROM_OUTSIDE = {
     "api_url": "whoever points Slack's SDK at the sandbox: the tests, and later users of the sandbox alone",
     "field_title_should_be_set": "pydantic, when it writes the JSON schema of countersign.toml",
     "settings_customise_sources": "pydantic-settings, when it asks where values come from",
+    "calls_when": "docs/generate.py",
     "environment_table": "docs/generate.py",
     "file_table": "docs/generate.py",
     "setting_names": "the test that holds docs and the example file to the settings",

@@ -152,6 +152,7 @@ def _config(found: Document, digest: str) -> Config:
             FloatAlert(**dict(alerts.float_levels)),
             DeclineAlert(**dict(alerts.declines)),
             Hours(**dict(alerts.hours)),
+            alerts.call,
         ),
         destinations=tuple(Destination(**dict(row)) for row in found.relay.destinations),
         detail_hosts=found.details.hosts,

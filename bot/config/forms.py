@@ -17,6 +17,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from pydantic import AfterValidator, Field, GetCoreSchemaHandler, GetJsonSchemaHandler
 from pydantic_core import CoreSchema, core_schema
 
+from bot.domain import people
 from bot.domain.addresses import is_address
 from bot.domain.money import InvalidAmount, parse_usd
 
@@ -171,6 +172,8 @@ Channel = Annotated[str, Form('a "#channel" or a channel id', _CHANNEL)]
 OptionalChannel = Annotated[str | None, Form('a "#channel" or a channel id', _CHANNEL, optional=True)]
 Person = Annotated[str, Form('an "@user" or a Slack id', rf"{_USER}|[UW][A-Z0-9]{{2,}}")]
 PersonOrGroup = Annotated[str, Form('an "@group", an "@user" or a Slack id', rf"{_USER}|[UWS][A-Z0-9]{{2,}}")]
+
+Call = Annotated[people.Call, Form('"group" or "nobody"', "group|nobody", people.Call)]
 
 Text = Annotated[str, AfterValidator(_not_blank), Field(json_schema_extra={"minLength": 1})]
 Timezone = Annotated[str, Form("a time zone", ".+", _timezone, optional=True), AfterValidator(_or_utc)]

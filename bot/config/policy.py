@@ -143,6 +143,10 @@ class Rule(Table):
         description='More approvals above an amount, such as `{ above_usd = "500", approvals = 2 }`;'
         " each tier needs a higher amount and more approvals than the one before",
     )
+    call: forms.Call = Field(
+        _USUAL.call,
+        description='Whom a request mentions: `"group"`, those who can decide on it; `"nobody"`, nobody',
+    )
 
     def over(self, usual: domain.KindPolicy) -> domain.KindPolicy:
         """For the domain: what this table sets, and the rest as in `usual`."""

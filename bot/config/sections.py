@@ -10,7 +10,15 @@ from datetime import timedelta
 from typing import Annotated, Self
 from urllib.parse import urlsplit
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    field_validator,
+    model_validator,
+)
 
 from bot.config import forms
 from bot.config.forms import Names, Rows
@@ -108,6 +116,16 @@ class Hours(Table):
     )
 
 
+def _one_or_more(given: object) -> object:
+    """A single name may stand without its list."""
+    return (given,) if isinstance(given, str) and given else given or ()
+
+
+_ONE_OR_MORE = BeforeValidator(
+    _one_or_more, json_schema_input_type=forms.PersonOrGroup | tuple[forms.PersonOrGroup, ...]
+)
+
+
 class Alerts(Table):
     """Which alerts are raised, and when."""
 
@@ -116,6 +134,11 @@ class Alerts(Table):
     )
     declines: Declines = Field(default_factory=Declines, description="When declines share a message")
     hours: Hours = Field(default_factory=Hours, description="The team's hours")
+    call: Annotated[Names[forms.PersonOrGroup], _ONE_OR_MORE] = Field(
+        (),
+        description='Who is mentioned in a critical alert, such as `"@card-ops"`; empty = the approvers.'
+        " Other alerts mention nobody",
+    )
 
 
 def _at_least_a_day(kept_for: timedelta) -> timedelta:

@@ -7,7 +7,9 @@ import pkgutil
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from bot.operations._base import Buttons, Concern, Facts, Field, Line, Look, Operation, Others, Sought
+from bot.operations import value_types
+from bot.operations._base import Buttons, Concern, Facts, Line, Look, Operation, Others, Sought
+from bot.operations._fields import Field
 from bot.operations._handling import Urgency
 from bot.operations.card_reveal import odd_status
 from bot.operations.deposit_quote import QuoteDeposit
@@ -41,6 +43,7 @@ __all__ = [
     "refuse_card_number",
     "stage_of",
     "urgency",
+    "value_types",
 ]
 
 

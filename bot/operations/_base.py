@@ -13,51 +13,28 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self, TypeVar
 
 from bot.domain.alerts import Remedy
 from bot.domain.cards import CardEntry
 from bot.domain.error_messages import MESSAGES, NO_ANSWER
 from bot.domain.errors import InvalidFields, InvalidInput, NotFound
 from bot.domain.requests import Progress
+from bot.operations._fields import Field
 from bot.operations._handling import Handling
+from bot.operations.value_types import CARD_ID, Private, ValueType
 from bot.outcomes import Effect, Evidence, Finding, Outcome, timing
 from bot.partner.answers import NOT_CONNECTED, NOT_SENT, Answer
 from bot.partner.client import PartnerClient
 from bot.partner.endpoints import Endpoint, meaning
 from bot.partner.errors import NotConnected, NotSent, PartnerError
 
+T = TypeVar("T")
+
 Facts = Mapping[str, Any]
 Line = tuple[str, str]
 # (status, code) -> what happened, and what to do next or "" for the usual.
 InWords = Mapping[tuple[int, str], tuple[str, str]]
-
-
-def _as_is(text: str) -> str:
-    return text
-
-
-@dataclass(frozen=True, slots=True)
-class Field:
-    """One field of the form. `parse` turns typed text into canonical text or raises ValueError(sentence).
-
-    Canonical text is what the request stores: a USD amount as "50.00", a card as its card id, other values as
-    the API takes them. The sentence is shown beside the field.
-    """
-
-    name: str
-    label: str
-    parse: Callable[[str], str] = _as_is
-    element: str = "text"  # text | lines | choice | check
-    hint: str = ""
-    placeholder: str = ""
-    choices: tuple[tuple[str, str], ...] = ()  # (value, label)
-    optional: bool = False
-    private: bool = False  # sealed; shown masked
-    mask: Callable[[str], str] = _as_is
-    card: bool = False  # names a card; the service resolves it to a card id
-    missing: str = ""  # what is said when it is left empty
-    anew: bool = False  # a safeguard: filled by the person each time, never for them
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,10 +172,10 @@ class Batch(ABC):
 
 
 class Operation(ABC):
-    """One requested operation with its values in canonical text.
+    """One requested operation with its typed values.
 
-    `values` holds the public and private field values by field name; a card field holds the card id, an
-    amount is text in USD. `target_label` names the card for people ("ALICE MOREAU ••4242").
+    A kind declares its fields as attributes, which on an operation are its values: a card's is its id, an amount is a
+    Decimal in USD. `values` has them by field name. `target_label` names the card for people ("ALICE MOREAU ••4242").
     """
 
     kind: ClassVar[str]
@@ -209,7 +186,9 @@ class Operation(ABC):
     help: ClassVar[str]
     phrases: ClassVar[tuple[str, ...]]
     endpoint: ClassVar[Endpoint]  # what it asks of the API: what an answer means stands in its table
-    fields: ClassVar[tuple[Field, ...]]
+    declared: ClassVar[tuple[Field[Any], ...]] = ()  # every field, in the order of the class
+    fields: ClassVar[tuple[Field[Any], ...]] = ()  # those of the form
+    has_card: ClassVar[bool] = False  # does the form name a card?
     in_words: ClassVar[InWords] = {}  # where this call means something of its own by a code
     remedy: ClassVar[Remedy | None] = None  # which of what alerts ask for it does
     handling: ClassVar[Handling] = Handling()
@@ -234,6 +213,11 @@ class Operation(ABC):
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
+        declared = [f for base in reversed(cls.__mro__) for f in vars(base).values() if isinstance(f, Field)]
+        cls.declared = tuple({field.name: field for field in declared}.values())
+        if "fields" not in cls.__dict__:
+            cls.fields = tuple(field for field in cls.declared if not field.learned)
+        cls.has_card = any(field.card for field in cls.fields)
         if "kind" not in cls.__dict__:
             return  # what several kinds share is no kind itself
         if len(cls.title) > 24:
@@ -242,17 +226,39 @@ class Operation(ABC):
         if len(set(labels)) != len(labels):
             raise TypeError(f"{cls.__name__} has two fields with one label")
 
-    def __init__(self, values: Mapping[str, str], target_label: str = "") -> None:
-        self.values = dict(values)
+    def __init__(self, values: Mapping[str, Any], target_label: str = "") -> None:
+        held = {field.name: field.holds.python for field in self.declared}
+        wrong = [name for name, value in values.items() if not isinstance(value, held.get(name, ()))]
+        if wrong:
+            raise TypeError(f"{type(self).__name__} takes other values for {', '.join(sorted(wrong))}")
+        self.values: Mapping[str, Any] = dict(values)
+        vars(self).update({field.name: None for field in self.declared if field.optional} | self.values)
         self.target_label = target_label
 
     @classmethod
-    def parse(cls, texts: Mapping[str, str]) -> dict[str, str]:
-        """Canonical values of typed texts; raises `InvalidFields` with a sentence for each bad field.
+    def of_stored(
+        cls, texts: Mapping[str, str], target_label: str = "", *, private: Mapping[str, str] | None = None
+    ) -> Self:
+        """From stored texts by field name, such as the terms of a request.
 
-        Card fields pass through as typed: only the directory can resolve them.
+        A private value is known in full where `private` has it, else masked: enough for all but the body.
         """
-        values: dict[str, str] = {}
+        full = private or {}
+        values: dict[str, Any] = {}
+        for field in cls.declared:
+            if field.name in texts:
+                text = texts[field.name]
+                masked = field.private and field.name not in full
+                values[field.name] = Private(text) if masked else field.holds.load(full.get(field.name, text))
+        return cls(values, target_label)
+
+    @classmethod
+    def parse(cls, texts: Mapping[str, str]) -> dict[str, Any]:
+        """Typed values of what was typed; raises `InvalidFields` with a sentence for each bad field.
+
+        Without the card, which only the directory can find.
+        """
+        values: dict[str, Any] = {}
         errors: dict[str, str] = {}
         for field in cls.fields:
             text = (texts.get(field.name) or "").strip()
@@ -260,8 +266,10 @@ class Operation(ABC):
                 if not field.optional:
                     errors[field.name] = field.missing or f"{field.label} is missing."
                 continue
+            if field.card:
+                continue
             try:
-                values[field.name] = field.parse(text)
+                values[field.name] = field.holds.read(text)
             except InvalidInput as error:
                 errors[error.field or field.name] = str(error)
             except ValueError as error:
@@ -271,22 +279,22 @@ class Operation(ABC):
         return values
 
     @classmethod
-    def misfits(cls, values: Mapping[str, str], card: CardEntry) -> dict[str, str]:
+    def misfits(cls, values: Mapping[str, Any], card: CardEntry) -> dict[str, str]:
         """What was typed wrongly beside the card it names: field name to sentence, empty when all fits."""
         return {}
 
     @property
     def subject(self) -> str:
         """What this acts on: a card id, a transaction hash, or empty."""
-        return next((self.values[f.name] for f in self.fields if f.card), "")
+        return self.first_of(CARD_ID) or ""
 
-    @property
-    def has_card(self) -> bool:
-        """Whether the form of this kind names a card."""
-        return any(f.card for f in self.fields)
+    def first_of(self, holds: ValueType[T]) -> T | None:
+        """The value of the first field that holds this type; None where there is no such value."""
+        named = (field.name for field in self.declared if field.holds is holds)
+        return next((self.values[name] for name in named if name in self.values), None)
 
-    def learned(self, facts: Facts) -> dict[str, str]:
-        """Values that nobody types: read by the preview, then shown, approved and frozen. Field name to text."""
+    def learned(self, facts: Facts) -> dict[str, Any]:
+        """The values that nobody types, by field name: read by the preview, then shown, approved and frozen."""
         return {}
 
     def exposure_usd(self) -> Decimal:
@@ -294,14 +302,25 @@ class Operation(ABC):
         return Decimal(0)
 
     def terms(self) -> dict[str, str]:
-        """The values as people approve them, private ones masked."""
-        private = {f.name: f.mask for f in self.fields if f.private}
-        return {n: private[n](v) if n in private else v for n, v in self.values.items()}
+        """The values as they are stored and people approve them, private ones masked."""
+        return {f.name: f.holds.show(v) if f.private else f.holds.store(v) for f, v in self._filled()}
 
     def private(self) -> dict[str, str]:
-        """The values that are sealed in storage, by field name, in canonical text and not masked."""
-        names = {f.name for f in self.fields if f.private}
-        return {n: v for n, v in self.values.items() if n in names}
+        """The values that are sealed in storage, by field name, not masked."""
+        return {f.name: f.holds.store(v) for f, v in self._filled() if f.private}
+
+    def stored(self) -> dict[str, str]:
+        """All values as they are stored where everything is sealed, by field name: see `of_stored`."""
+        return {**self.terms(), **self.private()}
+
+    def in_full(self, *, private_alone: bool = False) -> tuple[Line, ...]:
+        """What was filled in, besides the card, as (label, value) pairs; private values not masked."""
+        shown = [(f, v) for f, v in self._filled() if not (f.card or f.learned)]
+        return tuple((f.label, f.holds.store(v)) for f, v in shown if f.private or not private_alone)
+
+    def _filled(self) -> list[tuple[Field[Any], Any]]:
+        """Every field that has a value, with it."""
+        return [(f, self.values[f.name]) for f in self.declared if f.name in self.values]
 
     @abstractmethod
     def summary(self) -> str:
@@ -383,7 +402,7 @@ class Operation(ABC):
 
     def changed_card(self, outcome: Outcome) -> str | None:
         """The id of the card that a success has changed or made, to be read again; None = no card."""
-        return self.subject if self.has_card else None
+        return next((self.values[field.name] for field in self.declared if field.card), None)
 
     def _answer(self, error: PartnerError) -> Answer:
         """The row of the table for what `send` met."""
@@ -472,18 +491,3 @@ _MONEY_IN_DOUBT: Mapping[Finding, str] = {
     Finding.HELD: "What an earlier attempt did is not known yet; do not repeat this. Sending to this program is"
     " paused until the key works again.",
 }
-
-
-def one_of(choices: Sequence[str], sentence: str) -> Callable[[str], str]:
-    """A parser for a field that takes one of `choices`, in any case, and returns it in capitals.
-
-    The parser raises ValueError with `sentence` for anything else.
-    """
-
-    def parse(text: str) -> str:
-        value = text.strip().upper()
-        if value not in choices:
-            raise ValueError(sentence)
-        return value
-
-    return parse

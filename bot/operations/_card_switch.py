@@ -10,9 +10,11 @@ import asyncio
 from typing import Any, ClassVar
 
 from bot.domain import cards
-from bot.operations._base import Facts, Field, Look, Operation, Sought
+from bot.operations._base import Facts, Look, Operation, Sought
 from bot.operations._facts import card_facts
+from bot.operations._fields import Field
 from bot.operations._handling import Handling
+from bot.operations.value_types import CARD_ID
 from bot.outcomes import Evidence, Finding, Outcome, timing
 from bot.partner.calls import cards as card_calls
 from bot.partner.client import PartnerClient
@@ -22,7 +24,7 @@ from bot.partner.ratelimit import Lane
 # The proof of a switch that was taken: who waits for it hears sooner that it is missing than that it hangs.
 _PROVED_WITHIN_S = 8.0
 
-CARD = Field("card", "Card", card=True, placeholder="Last four, name, reference or id")
+CARD = Field("Card", CARD_ID, placeholder="Last four, name, reference or id")
 # How lists name the card, besides the field's own name and label.
 CARD_HEADERS = tuple(cards.HEADERS)
 
@@ -36,7 +38,7 @@ class CardSwitch(Operation):
     frozen: ClassVar[bool]
     done: ClassVar[str]  # "frozen"
     endpoint = card_calls.FREEZE
-    fields = (CARD,)
+    card = CARD
     handling = Handling(superseded_by=("card_freeze", "card_unfreeze"))
 
     def summary(self) -> str:
@@ -49,7 +51,7 @@ class CardSwitch(Operation):
 
     async def read(self, partner: PartnerClient) -> Facts:
         """The card's status and balance."""
-        return await card_facts(partner, self.subject)
+        return await card_facts(partner, self.card)
 
     @property
     def wanted_status(self) -> str:
@@ -58,10 +60,10 @@ class CardSwitch(Operation):
 
     async def send(self, partner: PartnerClient, key: str, body: bytes) -> Outcome:
         """Sets the switch, then reads the card, as the answer only echoes the request; unproved is UNKNOWN."""
-        await partner.freeze(self.subject, body)
+        await partner.freeze(self.card, body)
         try:
             async with asyncio.timeout(_PROVED_WITHIN_S):
-                status = (await partner.card(self.subject, lane=Lane.MONEY)).card.status
+                status = (await partner.card(self.card, lane=Lane.MONEY)).card.status
         except (PartnerError, TimeoutError):
             # The switch was taken; only its proof is missing.
             status = None
@@ -87,7 +89,7 @@ class CardSwitch(Operation):
 
     async def look(self, partner: PartnerClient, sought: Sought) -> Look:
         """Done when the card has the wanted status, whoever set it."""
-        found = await partner.card(self.subject)
+        found = await partner.card(self.card)
         facts = {"card_status": found.card.status}
         if found.card.status == self.wanted_status:
             return Look(Evidence.DONE, self._proved().text, facts)

@@ -41,20 +41,3 @@ def closed(facts: Facts) -> list[Concern]:
         if facts.get("card_status") == "DELETED"
         else []
     )
-
-
-def not_spendable(facts: Facts) -> list[Concern]:
-    """What the card's status says against putting money on it; empty for an active card.
-
-    A frozen card can be topped up but not spent; a closed, blocked or expired one must get no money.
-    """
-    status = facts.get("card_status")
-    if status == "FROZEN":
-        return [Concern("The card is frozen: the money will sit on it until it is unfrozen.")]
-    if status == "DELETED":
-        return [Concern("The card is closed.", stops=True)]
-    if status == "BLOCKED":
-        return [Concern("The service has blocked this card; only the service can unblock it.", stops=True)]
-    if status == "EXPIRED":
-        return [Concern("The card has expired.", stops=True)]
-    return []

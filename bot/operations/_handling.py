@@ -6,7 +6,7 @@ a call that reads back what it set, may be repeated with the same key and body, 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,13 +54,14 @@ class Handling:
     ] = ()  # what sets the same: a newer approved request of these kinds replaces it
     reads_back: bool = True  # False where no call shows what was set: our own records do
     urgency: Urgency | None = None  # None = it can wait; else no time ends it
-
-    @property
-    def is_urgent(self) -> bool:
-        """Goes before everything else, in a queue and a share of the rate budget of its own, until it happened."""
-        return self.urgency is not None
+    # With an urgency: goes before everything else, in a queue and a share of the rate budget of its own.
+    is_urgent: bool = field(init=False)
+    # Our own records tell of it what the API does not: what was set here before, whether deliveries come through.
+    needs_our_records: bool = field(init=False)
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "is_urgent", self.urgency is not None)
+        object.__setattr__(self, "needs_our_records", self.needs_deliveries or not self.reads_back)
         for name in ("doubts", "superseded_by"):
             if not isinstance(getattr(self, name), tuple):
                 raise TypeError(f"{name} is a tuple of kinds: ({getattr(self, name)!r},)")

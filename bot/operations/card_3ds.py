@@ -9,10 +9,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from bot.operations._base import Concern, Facts, Field, Line, Look, Operation, Sought
+from bot.operations._base import Concern, Facts, Line, Look, Operation, Sought
 from bot.operations._card_switch import CARD
 from bot.operations._facts import card_facts, closed
+from bot.operations._fields import Field
 from bot.operations._handling import Handling
+from bot.operations.value_types import TICKED
 from bot.outcomes import Evidence, Finding, Outcome
 from bot.partner.calls import cards as card_calls
 from bot.partner.client import PartnerClient
@@ -37,16 +39,14 @@ class CodesByWebhook(Operation):
     )
     phrases = ("send the codes of {card} by webhook",)
     endpoint = card_calls.SET_3DS
-    fields = (
-        CARD,
-        Field(
-            "program_enabled",
-            "The program has webhook mode enabled",
-            element="check",
-            hint="Ask the service: no call shows it. Without it, online purchases of the card fail.",
-            missing="Tick this once the service has said that the program has webhook mode.",
-            anew=True,
-        ),
+    card = CARD
+    program_enabled = Field(
+        "The program has webhook mode enabled",
+        TICKED,
+        element="check",
+        hint="Ask the service: no call shows it. Without it, online purchases of the card fail.",
+        missing="Tick this once the service has said that the program has webhook mode.",
+        anew=True,
     )
     handling = Handling(
         asked_by_admins=True, needs_deliveries=True, superseded_by=("card_3ds",), reads_back=False
@@ -56,7 +56,7 @@ class CodesByWebhook(Operation):
 
     def summary(self) -> str:
         """Names the card and whether an admin ticked that the program has webhook mode."""
-        said = self.values["program_enabled"]
+        said = TICKED.show(self.program_enabled)
         return (
             f"Send the 3-D Secure codes of {self.target_label} by webhook for good (program enabled: {said})"
         )
@@ -68,7 +68,7 @@ class CodesByWebhook(Operation):
     async def read(self, partner: PartnerClient) -> Facts:
         """The card's status and balance, and the registered address for events, None without one."""
         hook = await partner.webhook()
-        return {**await card_facts(partner, self.subject), "webhook_url": hook.url if hook else None}
+        return {**await card_facts(partner, self.card), "webhook_url": hook.url if hook else None}
 
     def lines(self, facts: Facts) -> list[Line]:
         """Where codes go from then on, the last verified delivery in UTC, and what was set here before."""
@@ -79,7 +79,7 @@ class CodesByWebhook(Operation):
             ("Last verified delivery", facts.get("verified_at") or "none"),
             ("Mode now", "not shown by the API; SMS or webhook for a new card"),
             ("Set here before", facts.get("set_before") or "never by a request of this bot"),
-            ("Program enabled", f"{self.values['program_enabled']}, by the word of the admin who asks"),
+            ("Program enabled", f"{TICKED.show(self.program_enabled)}, by the word of the admin who asks"),
         ]
 
     def concerns(self, facts: Facts) -> list[Concern]:
@@ -111,9 +111,9 @@ class CodesByWebhook(Operation):
 
     async def send(self, partner: PartnerClient, key: str, body: bytes) -> Outcome:
         """Done when the answer says "webhook" for this card, otherwise UNKNOWN; no later call proves it."""
-        done = await partner.set_3ds(self.subject, body)
+        done = await partner.set_3ds(self.card, body)
         facts = {"card_id": done.card_id, "three_ds_method": done.three_ds_method}
-        if done.three_ds_method == MODE and done.card_id == self.subject:
+        if done.three_ds_method == MODE and done.card_id == self.card:
             text = (
                 f"The 3-D Secure codes of {self.target_label} come by webhook now. This record is the only one: no"
                 " call of the API shows the mode. No money moved."

@@ -15,10 +15,12 @@ from typing import Any, ClassVar, cast
 
 from bot.domain.cards import DELETED, CardEntry
 from bot.domain.money import exact_sum, format_usd
-from bot.operations._base import Buttons, Concern, Facts, Field, InWords, Line, Look, Operation, Sought
+from bot.operations._base import Buttons, Concern, Facts, InWords, Line, Look, Operation, Sought
 from bot.operations._card_switch import CARD
 from bot.operations._facts import float_facts
+from bot.operations._fields import Field
 from bot.operations._handling import Handling
+from bot.operations.value_types import ValueType
 from bot.outcomes import Evidence, Finding, Outcome
 from bot.partner.calls import cards as card_calls
 from bot.partner.client import PartnerClient
@@ -35,6 +37,9 @@ def _last_four(text: str) -> str:
     return digits
 
 
+LAST_FOUR = ValueType(str, _last_four, str)
+
+
 class Close(Operation):
     """Closing a card permanently; its balance goes back to the float, in USD. Source: Cards, POST close."""
 
@@ -49,12 +54,8 @@ class Close(Operation):
     )
     phrases = ("close {card}", "close {card} for good")
     endpoint = card_calls.CLOSE
-    fields = (
-        CARD,
-        Field(
-            "last4", "Last four digits", _last_four, hint="Typed again, to be sure of the card.", anew=True
-        ),
-    )
+    card = CARD
+    last4 = Field("Last four digits", LAST_FOUR, hint="Typed again, to be sure of the card.", anew=True)
     handling = Handling(doubts=("card_topup", "card_unload", "card_close"))
     in_words: ClassVar[InWords] = {
         (503, "UNAVAILABLE"): ("The card's balance could not be read, so the card stays open.", ""),
@@ -66,7 +67,7 @@ class Close(Operation):
     buttons = Buttons(more=5)
 
     @classmethod
-    def misfits(cls, values: Mapping[str, str], card: CardEntry) -> dict[str, str]:
+    def misfits(cls, values: Mapping[str, Any], card: CardEntry) -> dict[str, str]:
         """The card's last four digits, typed again, must be those of the card."""
         if card.last4 is None:
             text = "The service has not told the last four digits of this card yet. Try in a moment."
@@ -88,9 +89,9 @@ class Close(Operation):
 
         `open_purchases` counts among the newest 50 purchases and `open_usd` is their sum.
         """
-        found = await partner.card(self.subject)
+        found = await partner.card(self.card)
         held = found.balance_usd
-        open_usd = await _open_purchases(partner, self.subject)
+        open_usd = await _open_purchases(partner, self.card)
         return {
             **await float_facts(partner),
             "card_status": found.card.status,
@@ -144,9 +145,9 @@ class Close(Operation):
 
     async def send(self, partner: PartnerClient, key: str, body: bytes) -> Outcome:
         """Closes the card without a body; an answer for another card is UNRESOLVED."""
-        done = await partner.close(self.subject, key=key)
+        done = await partner.close(self.card, key=key)
         facts = {"returned_usd": str(done.returned_usd), "card_id": done.card_id}
-        if done.card_id != self.subject:
+        if done.card_id != self.card:
             return Outcome(
                 Finding.UNRESOLVED,
                 "The API answered for another card than was approved. Do not repeat this: a person has to look at"
@@ -171,9 +172,9 @@ class Close(Operation):
         The balance goes back before the card is deleted, so an open card proves nothing by itself: it is absent only
         where the card's balance and the ledger show that its money did not move. Source: Cards, POST close.
         """
-        found = await partner.card(self.subject)
+        found = await partner.card(self.card)
         me = await partner.me()
-        returned = await _returned(partner, self.subject, sought)
+        returned = await _returned(partner, self.card, sought)
         before = sought.facts.get("card_balance_usd")
         facts = {
             "card_status": found.card.status,
@@ -184,11 +185,11 @@ class Close(Operation):
             "returned_usd": None if returned is None else str(returned),
         }
         if found.card.status == DELETED:
-            closed_by = (await sought.others()).taken.get(self.subject)
+            closed_by = (await sought.others()).taken.get(self.card)
             if closed_by is not None:
                 return Look(Evidence.UNDONE, f"The card reads DELETED: {closed_by} closed it.", facts)
             text = f"The card reads DELETED: it is closed. {_back_in_words(returned)}"
-            return Look(Evidence.DONE, text, {**facts, "card_id": self.subject})
+            return Look(Evidence.DONE, text, {**facts, "card_id": self.card})
         reads = f"The card reads {found.card.status or 'no status yet'}: it is not closed"
         if found.balance_usd is None:
             text = f"{reads}, and its balance cannot be read, so nobody can say where its money is."

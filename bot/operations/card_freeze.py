@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 from bot.domain.cards import CardEntry
 from bot.domain.money import format_usd
-from bot.operations._base import Batch, Buttons, Concern, Facts, Line
+from bot.operations._base import Batch, Buttons, Concern, Facts, InWords, Line
 from bot.operations._card_switch import CARD_HEADERS, CardSwitch
 from bot.operations._handling import Urgency
 from bot.outcomes import Effect, Finding, FollowUrgent, Outcome
@@ -61,6 +61,13 @@ class Freeze(CardSwitch):
     example = "/card freeze 4242"
     help = "stop all purchases on a card"
     phrases = ("freeze {card}", "lock {card}")
+    in_words: ClassVar[InWords] = {
+        (403, "FORBIDDEN"): (
+            "The API says that this key may not freeze cards: it needs the scope cards:write. An admin asks the card"
+            " provider to add it, or sets another key with `countersign keys set`.",
+            "",
+        )
+    }
     frozen = True
     done = "frozen"
     # A thief does not wait for a balance to become readable.
@@ -101,7 +108,7 @@ class Freeze(CardSwitch):
             return [
                 Concern(
                     "Your card provider cannot be read right now. The status and the balance are of the last"
-                    f" reading ({read}). The freeze is sent all the same."
+                    f" reading ({read}). That does not stop the freeze."
                 )
             ]
         if status == "FROZEN":

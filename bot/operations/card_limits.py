@@ -14,11 +14,12 @@ from typing import Any
 from bot.domain.alerts import Remedy
 from bot.domain.errors import InvalidFields
 from bot.domain.money import format_usd
-from bot.operations import readers
-from bot.operations._base import Buttons, Concern, Facts, Field, Line, Look, Operation, Sought
+from bot.operations._base import Buttons, Concern, Facts, Line, Look, Operation, Sought
 from bot.operations._card_switch import CARD
 from bot.operations._facts import card_facts, closed
+from bot.operations._fields import Field, optional
 from bot.operations._handling import Handling
+from bot.operations.value_types import USD
 from bot.outcomes import Evidence, Finding, Outcome, timing
 from bot.partner.calls import cards as card_calls
 from bot.partner.client import PartnerClient
@@ -47,23 +48,20 @@ class SetLimits(Operation):
     )
     endpoint = card_calls.SET_LIMITS
     remedy = Remedy.RAISE_CARD_LIMITS
-    fields = (
-        CARD,
-        *(
-            Field(name, f"{label} (USD)", readers.amount, placeholder="500.00", optional=True)
-            for name, label in PERIODS
-        ),
-    )
+    card = CARD
+    daily_limit = optional(Field("Daily limit (USD)", USD, placeholder="500.00"))
+    weekly_limit = optional(Field("Weekly limit (USD)", USD, placeholder="500.00"))
+    monthly_limit = optional(Field("Monthly limit (USD)", USD, placeholder="500.00"))
     handling = Handling(superseded_by=("card_limits",))
     place = 7
     intent = "set_limits"
     buttons = Buttons(more=2)
 
     @classmethod
-    def parse(cls, texts: Mapping[str, str]) -> dict[str, str]:
+    def parse(cls, texts: Mapping[str, str]) -> dict[str, Any]:
         """At least one limit has to be given; an empty field keeps what is set. Raises InvalidFields."""
         errors: dict[str, str] = {}
-        values: dict[str, str] = {}
+        values: dict[str, Any] = {}
         try:
             values = super().parse(texts)
         except InvalidFields as found:
@@ -77,7 +75,12 @@ class SetLimits(Operation):
     @property
     def wanted(self) -> dict[str, Decimal]:
         """The limits to set: field of the API to the limit in USD. Limits that were left empty are not in it."""
-        return {name: Decimal(self.values[name]) for name, _ in PERIODS if name in self.values}
+        limits = {
+            "daily_limit": self.daily_limit,
+            "weekly_limit": self.weekly_limit,
+            "monthly_limit": self.monthly_limit,
+        }
+        return {name: usd for name, usd in limits.items() if usd is not None}
 
     def summary(self) -> str:
         """Names the card and every limit that is set, in USD."""
@@ -96,9 +99,9 @@ class SetLimits(Operation):
 
     async def read(self, partner: PartnerClient) -> Facts:
         """The three limits and the single-purchase limit in USD as exact text, None = not set; and the card."""
-        found = await partner.limits(self.subject)
+        found = await partner.limits(self.card)
         single = found.per_transaction_limit_usd
-        return {**await card_facts(partner, self.subject), **_texts(found), "single_usd": str(single)}
+        return {**await card_facts(partner, self.card), **_texts(found), "single_usd": str(single)}
 
     def lines(self, facts: Facts) -> list[Line]:
         """Each limit before and after in USD, and the single-purchase limit that always holds."""
@@ -129,7 +132,7 @@ class SetLimits(Operation):
 
     async def send(self, partner: PartnerClient, key: str, body: bytes) -> Outcome:
         """Done when the answer shows the limits as read back; otherwise UNKNOWN, and they are read again."""
-        found = await partner.set_limits(self.subject, body)
+        found = await partner.set_limits(self.card, body)
         if self._as_wanted(found):
             return Outcome(Finding.SUCCEEDED, self._said(), _texts(found))
         return Outcome(
@@ -148,7 +151,7 @@ class SetLimits(Operation):
 
     async def look(self, partner: PartnerClient, sought: Sought) -> Look:
         """Done when GET limits shows every limit that was requested."""
-        found = await partner.limits(self.subject)
+        found = await partner.limits(self.card)
         if self._as_wanted(found):
             return Look(Evidence.DONE, self._said(), _texts(found))
         return Look(Evidence.ABSENT, "The card's limits read otherwise than was asked for.", _texts(found))

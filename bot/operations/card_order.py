@@ -12,11 +12,11 @@ from typing import Any, ClassVar
 
 from bot.domain.cards import label
 from bot.domain.money import format_usd
-from bot.domain.requests import mask_email, mask_phone
-from bot.operations import readers
-from bot.operations._base import Batch, Buttons, Concern, Facts, Field, Line, Look, Operation, Sought
+from bot.operations._base import Batch, Buttons, Concern, Facts, Line, Look, Operation, Sought
 from bot.operations._facts import float_facts
+from bot.operations._fields import Field, optional
 from bot.operations._whose import only_ours
+from bot.operations.value_types import CARDHOLDER_NAME, COUNTRY_CODE, EMAIL, PARTNER_REF, PHONE
 from bot.outcomes import Evidence, Finding, Outcome
 from bot.partner.calls import cards as card_calls
 from bot.partner.client import PartnerClient
@@ -94,17 +94,11 @@ class Order(Operation):
     help = "order a new virtual card"
     phrases = ("order a card for {card_holder_name}", "new card for {card_holder_name}")
     endpoint = card_calls.ORDER_CARD
-    fields = (
-        Field("card_holder_name", "Cardholder name", readers.cardholder_name, placeholder="Alice Moreau"),
-        Field(
-            "phone_country_code", "Country code", readers.country_code, placeholder="49", hint="Digits only"
-        ),
-        Field(
-            "phone", "Phone", readers.phone, private=True, mask=mask_phone, hint="Without the country code"
-        ),
-        Field("email", "Email", readers.email, private=True, mask=mask_email),
-        Field("partner_ref", "Partner reference", readers.partner_ref, optional=True),
-    )
+    card_holder_name = Field("Cardholder name", CARDHOLDER_NAME, placeholder="Alice Moreau")
+    phone_country_code = Field("Country code", COUNTRY_CODE, placeholder="49", hint="Digits only")
+    phone = Field("Phone", PHONE, hint="Without the country code")
+    email = Field("Email", EMAIL)
+    partner_ref = optional(Field("Partner reference", PARTNER_REF))
     may_have = "A card may have been made, with its first month's fee"
     place = 1
     intent = "order_card"
@@ -113,18 +107,22 @@ class Order(Operation):
 
     def summary(self) -> str:
         """Shows the name and the reference; phone and e-mail are masked."""
-        terms = self.terms()
-        ref = f", reference {terms['partner_ref']}" if terms.get("partner_ref") else ""
+        ref = f", reference {self.partner_ref}" if self.partner_ref else ""
         return (
-            f"Order a card for {terms['card_holder_name']}"
-            f" (phone +{terms['phone_country_code']} {terms['phone']}, {terms['email']}{ref})"
+            f"Order a card for {self.card_holder_name}"
+            f" (phone +{self.phone_country_code} {self.phone}, {self.email}{ref})"
         )
 
     def body(self) -> dict[str, Any]:
         """All fields as text, except the country code, which the API takes as a whole number."""
-        body: dict[str, Any] = dict(self.values)
-        body["phone_country_code"] = int(self.values["phone_country_code"])
-        return body
+        ref = {"partner_ref": self.partner_ref} if self.partner_ref else {}
+        return {
+            "card_holder_name": self.card_holder_name,
+            "phone_country_code": self.phone_country_code,
+            "phone": self.phone.reveal(),
+            "email": self.email.reveal(),
+            **ref,
+        }
 
     async def read(self, partner: PartnerClient) -> Facts:
         """The float and the monthly fee in USD as exact text, and open cards of the same name or reference.
@@ -137,7 +135,7 @@ class Order(Operation):
 
     async def _twins(self, partner: PartnerClient) -> list[str]:
         """Open cards that already carry this reference or name, as "NAME ••1234"."""
-        ref, name = self.values.get("partner_ref"), self.values["card_holder_name"]
+        ref, name = self.partner_ref, self.card_holder_name
         return [
             label(card.card_holder_name, card.last4)
             async for card in partner.cards()
@@ -149,7 +147,7 @@ class Order(Operation):
         fee = Decimal(facts["monthly_fee_usd"])
         left = facts["allowance_left"]
         return [
-            ("Printed on the card", self.values["card_holder_name"]),
+            ("Printed on the card", self.card_holder_name),
             ("First month's fee", format_usd(fee)),
             ("Float available", format_usd(Decimal(facts["float_available_usd"]))),
             ("Card allowance", "no cap" if left is None else f"{left} → {left - 1} left for ever"),
@@ -200,7 +198,7 @@ class Order(Operation):
     @property
     def likeness(self) -> str:
         """Name and reference: all that a card shows of its order."""
-        return f"{self.values['card_holder_name']}\n{self.values.get('partner_ref') or ''}"
+        return f"{self.card_holder_name}\n{self.partner_ref or ''}"
 
     async def look(self, partner: PartnerClient, sought: Sought) -> Look:
         """Done when one card can only be of this order; no such card proves nothing.
@@ -224,8 +222,7 @@ class Order(Operation):
         card, why_not = only_ours(unclaimed, others)
         if card is not None:
             return self._made(card, "at that time")
-        name = self.values["card_holder_name"]
-        text = f"No new card for {name} is in the list that can only be of this order"
+        text = f"No new card for {self.card_holder_name} is in the list that can only be of this order"
         return Look(
             Evidence.UNPROVEN,
             f"{text}{f': {why_not}' if why_not else ''}. It does not prove that none was made.",
@@ -233,8 +230,7 @@ class Order(Operation):
         )
 
     def _fits(self, card: Card) -> bool:
-        ref, name = self.values.get("partner_ref"), self.values["card_holder_name"]
-        return card.card_holder_name == name and card.partner_ref == (ref or None)
+        return card.card_holder_name == self.card_holder_name and card.partner_ref == self.partner_ref
 
     def _made(self, card: Card, when: str) -> Look:
         text = f"A card for {card.card_holder_name} was made by this order, {when}."

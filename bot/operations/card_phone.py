@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from bot.domain.requests import mask_phone
-from bot.operations import readers
-from bot.operations._base import Buttons, Concern, Facts, Field, Line, Look, Operation, Sought
+from bot.operations._base import Buttons, Concern, Facts, Line, Look, Operation, Sought
 from bot.operations._card_switch import CARD
 from bot.operations._facts import card_facts, closed
+from bot.operations._fields import Field
 from bot.operations._handling import Handling
+from bot.operations.value_types import COUNTRY_CODE, PHONE
 from bot.outcomes import Evidence, Finding, Outcome
 from bot.partner.calls import cards as card_calls
 from bot.partner.client import PartnerClient
@@ -30,15 +30,9 @@ class ChangePhone(Operation):
     help = "change the number that the one-time codes of a card's online purchases are sent to"
     phrases = ("change the phone of {card} to {phone}",)
     endpoint = card_calls.SET_PHONE
-    fields = (
-        CARD,
-        Field(
-            "phone_country_code", "Country code", readers.country_code, placeholder="49", hint="Digits only"
-        ),
-        Field(
-            "phone", "Phone", readers.phone, private=True, mask=mask_phone, hint="Without the country code"
-        ),
-    )
+    card = CARD
+    phone_country_code = Field("Country code", COUNTRY_CODE, placeholder="49", hint="Digits only")
+    phone = Field("Phone", PHONE, hint="Without the country code")
     handling = Handling(superseded_by=("card_phone",), reads_back=False)
     place = 8
     intent = "change_phone"
@@ -51,19 +45,15 @@ class ChangePhone(Operation):
     @property
     def _number(self) -> str:
         """Masked, whoever reads it."""
-        terms = self.terms()
-        return f"+{terms['phone_country_code']} {terms['phone']}"
+        return f"+{self.phone_country_code} {self.phone}"
 
     def body(self) -> dict[str, Any]:
         """The country code as a whole number, the phone as digits."""
-        return {
-            "phone_country_code": int(self.values["phone_country_code"]),
-            "phone": self.values["phone"],
-        }
+        return {"phone_country_code": self.phone_country_code, "phone": self.phone.reveal()}
 
     async def read(self, partner: PartnerClient) -> Facts:
         """The card's status and balance; no call shows the number."""
-        return await card_facts(partner, self.subject)
+        return await card_facts(partner, self.card)
 
     def lines(self, facts: Facts) -> list[Line]:
         """The new number, masked, and what was set by Countersign before."""
@@ -87,8 +77,8 @@ class ChangePhone(Operation):
 
     async def send(self, partner: PartnerClient, key: str, body: bytes) -> Outcome:
         """Done when the answer says `updated` for this card; the API does not echo the number."""
-        done = await partner.set_phone(self.subject, body)
-        if done.updated and done.card_id == self.subject:
+        done = await partner.set_phone(self.card, body)
+        if done.updated and done.card_id == self.card:
             text = f"The one-time codes of {self.target_label} go to {self._number} now. No money moved."
             return Outcome(Finding.SUCCEEDED, text, {"card_id": done.card_id})
         return Outcome(

@@ -48,7 +48,7 @@ class Reveal(Operation):
     help = "show you a card's number and security code in your browser, once"
     phrases = ("show me the details of {card}", "reveal {card}")
     endpoint = history_calls.DETAILS  # asked when its link is used
-    fields = (CARD,)
+    card = CARD
     handling = Handling(needs_public_url=True)
     place = 10
     buttons = Buttons(more=3)
@@ -64,7 +64,7 @@ class Reveal(Operation):
     async def read(self, partner: PartnerClient) -> Facts:
         """The card's status, and whether the API key has the scope cards:pan."""
         me = await partner.me()
-        found = await partner.card(self.subject)
+        found = await partner.card(self.card)
         return {"card_status": found.card.status, "may_reveal": SCOPE in me.key.scopes}
 
     def lines(self, facts: Facts) -> list[Line]:

@@ -8,11 +8,12 @@ from typing import Any, ClassVar
 
 from bot.domain.alerts import Remedy
 from bot.domain.money import format_usd
-from bot.operations import readers
-from bot.operations._base import Batch, Buttons, Concern, Facts, Field, Line, Look, Operation, Sought
-from bot.operations._card_switch import CARD_HEADERS
-from bot.operations._facts import card_facts, float_facts, not_spendable
+from bot.operations._base import Batch, Buttons, Concern, Facts, Line, Look, Operation, Sought
+from bot.operations._card_switch import CARD, CARD_HEADERS
+from bot.operations._facts import card_facts, float_facts
+from bot.operations._fields import Field
 from bot.operations._handling import Handling
+from bot.operations.value_types import USD
 from bot.outcomes import Evidence, Finding, Outcome
 from bot.partner.calls import cards as card_calls
 from bot.partner.client import PartnerClient
@@ -56,6 +57,15 @@ class Many(Batch):
         return [Concern(text), *of_rows]
 
 
+# What the card's status says against putting money on it.
+_ON_STATUS = {
+    "FROZEN": Concern("The card is frozen: the money will sit on it until it is unfrozen."),
+    "DELETED": Concern("The card is closed.", stops=True),
+    "BLOCKED": Concern("The service has blocked this card; only the service can unblock it.", stops=True),
+    "EXPIRED": Concern("The card has expired.", stops=True),
+}
+
+
 class TopUp(Operation):
     """Moving float onto a card, 1:1 and without a fee, in USD. Source: Cards, POST topup."""
 
@@ -69,20 +79,13 @@ class TopUp(Operation):
     endpoint = card_calls.TOP_UP
     remedy = Remedy.TOP_UP_CARD
     handling = Handling(moves_float=True, doubts=("card_topup", "card_unload", "card_close"))
-    fields = (
-        Field("card", "Card", card=True, placeholder="Last four, name, reference or id"),
-        Field("amount_usd", "Amount (USD)", readers.amount, placeholder="50.00"),
-    )
+    card = CARD
+    amount_usd = Field("Amount (USD)", USD, placeholder="50.00")
     may_have = "Money may have left the float"
     place = 2
     intent = "topup_card"
     buttons = Buttons(first_on={"ACTIVE": 1, "FROZEN": 2}, home=1)
     batch = Many()
-
-    @property
-    def amount_usd(self) -> Decimal:
-        """The amount to move onto the card, in USD."""
-        return Decimal(self.values["amount_usd"])
 
     def exposure_usd(self) -> Decimal:
         """The whole amount: it leaves the float."""
@@ -98,7 +101,7 @@ class TopUp(Operation):
 
     async def read(self, partner: PartnerClient) -> Facts:
         """The float and the card's balance in USD as exact text, and the card's status."""
-        return {**await float_facts(partner), **await card_facts(partner, self.subject)}
+        return {**await float_facts(partner), **await card_facts(partner, self.card)}
 
     def lines(self, facts: Facts) -> list[Line]:
         """The float and the card's balance before and after, in USD."""
@@ -114,7 +117,7 @@ class TopUp(Operation):
 
     def concerns(self, facts: Facts) -> list[Concern]:
         """Stops when the amount is more than the available float, or the card is closed, blocked or expired."""
-        found = not_spendable(facts)
+        found = [_ON_STATUS[status]] if (status := facts.get("card_status")) in _ON_STATUS else []
         available = Decimal(facts["float_available_usd"])
         if self.amount_usd > available:
             found.append(
@@ -128,9 +131,9 @@ class TopUp(Operation):
 
     async def send(self, partner: PartnerClient, key: str, body: bytes) -> Outcome:
         """Tops up; an answer with another card or amount is UNRESOLVED."""
-        done = await partner.top_up(self.subject, body, key=key)
+        done = await partner.top_up(self.card, body, key=key)
         facts = {"credited_usd": str(done.credited_usd), "card_id": done.card_id}
-        if done.credited_usd != self.amount_usd or done.card_id != self.subject:
+        if done.credited_usd != self.amount_usd or done.card_id != self.card:
             return Outcome(
                 Finding.UNRESOLVED,
                 "The API answered with another card or amount than was approved. Do not repeat this: a person has"

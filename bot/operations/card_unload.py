@@ -12,11 +12,12 @@ from decimal import Decimal
 from typing import Any, ClassVar, cast
 
 from bot.domain.money import format_usd
-from bot.operations import readers
-from bot.operations._base import Buttons, Concern, Facts, Field, InWords, Line, Look, Operation, Sought
+from bot.operations._base import Buttons, Concern, Facts, InWords, Line, Look, Operation, Sought
 from bot.operations._card_switch import CARD
 from bot.operations._facts import card_facts, closed, float_facts
+from bot.operations._fields import Field
 from bot.operations._handling import Handling
+from bot.operations.value_types import USD
 from bot.outcomes import Evidence, Finding, Outcome, timing
 from bot.partner.calls import cards as card_calls
 from bot.partner.client import PartnerClient
@@ -35,7 +36,8 @@ class Unload(Operation):
     help = "move money from a card back to the float, 1:1 and free; the card stays open"
     phrases = ("unload {amount_usd} from {card}", "take {amount_usd} off {card}")
     endpoint = card_calls.UNLOAD
-    fields = (CARD, Field("amount_usd", "Amount (USD)", readers.amount, placeholder="50.00"))
+    card = CARD
+    amount_usd = Field("Amount (USD)", USD, placeholder="50.00")
     handling = Handling(doubts=("card_topup", "card_unload", "card_close"))
     in_words: ClassVar[InWords] = {
         (402, "INSUFFICIENT_FUNDS"): (
@@ -47,11 +49,6 @@ class Unload(Operation):
     place = 3
     intent = "unload_card"
     buttons = Buttons(more=1)
-
-    @property
-    def amount_usd(self) -> Decimal:
-        """The amount to take off the card, in USD."""
-        return Decimal(self.values["amount_usd"])
 
     def exposure_usd(self) -> Decimal:
         """The whole amount: it counts as money moved, though none leaves the float."""
@@ -67,7 +64,7 @@ class Unload(Operation):
 
     async def read(self, partner: PartnerClient) -> Facts:
         """The float and the card's balance in USD as exact text, and the card's status."""
-        return {**await float_facts(partner), **await card_facts(partner, self.subject)}
+        return {**await float_facts(partner), **await card_facts(partner, self.card)}
 
     def lines(self, facts: Facts) -> list[Line]:
         """The card's balance and the float before and after, in USD."""
@@ -105,9 +102,9 @@ class Unload(Operation):
 
     async def send(self, partner: PartnerClient, key: str, body: bytes) -> Outcome:
         """Unloads; an answer with another card or amount is UNRESOLVED."""
-        done = await partner.unload(self.subject, body, key=key)
+        done = await partner.unload(self.card, body, key=key)
         facts = {"unloaded_usd": str(done.unloaded_usd), "card_id": done.card_id}
-        if done.unloaded_usd != self.amount_usd or done.card_id != self.subject:
+        if done.unloaded_usd != self.amount_usd or done.card_id != self.card:
             return Outcome(
                 Finding.UNRESOLVED,
                 "The API answered with another card or amount than was approved. Do not repeat this: a person has"
@@ -123,9 +120,9 @@ class Unload(Operation):
 
     async def look(self, partner: PartnerClient, sought: Sought) -> Look:
         """What a person needs to decide by, amounts in USD as exact text; never a proof."""
-        held = (await partner.card(self.subject)).balance_usd
+        held = (await partner.card(self.card)).balance_usd
         me = await partner.me()
-        event = await _event_of(partner, self.subject, sought.since - timing.CLOCKS_AGREE)
+        event = await _event_of(partner, self.card, sought.since - timing.CLOCKS_AGREE)
         moved = await partner.ledger_since(sought.ledger_since)
         rows = [row for row in moved if row.names_key(sought.key)]
         text = (

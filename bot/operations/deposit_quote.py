@@ -14,12 +14,13 @@ from typing import Any, ClassVar
 
 from bot.domain.errors import Stale
 from bot.domain.money import format_usd
-from bot.operations import readers
-from bot.operations._base import Concern, Facts, Field, InWords, Line, Look, Operation, Sought
+from bot.operations._base import Concern, Facts, InWords, Line, Look, Operation, Sought
 from bot.operations._card_switch import CARD
 from bot.operations._facts import card_facts, closed
+from bot.operations._fields import Field
 from bot.operations._handling import Handling
 from bot.operations._whose import only_ours
+from bot.operations.value_types import USD, ValueType
 from bot.outcomes import Evidence, Finding, Outcome
 from bot.partner.calls import deposits as deposit_calls
 from bot.partner.client import PartnerClient
@@ -40,6 +41,9 @@ def _word(text: str) -> str:
     return word
 
 
+WORD = ValueType(str, _word, str)
+
+
 class QuoteDeposit(Operation):
     """Asking for an address at which an end user pays a card in crypto. Source: Deposits, POST /deposits.
 
@@ -56,12 +60,10 @@ class QuoteDeposit(Operation):
     help = "get an address at which an end user pays a card in crypto, where your agreement has deposits"
     phrases = ("quote a deposit of {amount_usd} for {card}",)
     endpoint = deposit_calls.QUOTE_DEPOSIT
-    fields: ClassVar[tuple[Field, ...]] = (
-        Field("amount_usd", "Amount (USD)", readers.amount, placeholder="50.00", hint="What the user pays."),
-        CARD,
-        Field("asset", "Token", _word, placeholder="USDC"),
-        Field("chain", "Network", _word, placeholder="POLYGON"),
-    )
+    amount_usd = Field("Amount (USD)", USD, placeholder="50.00", hint="What the user pays.")
+    card = CARD
+    asset = Field("Token", WORD, placeholder="USDC")
+    chain = Field("Network", WORD, placeholder="POLYGON")
     handling = Handling(repeats=False)
     in_words: ClassVar[InWords] = {
         (404, "NOT_FOUND"): ("The API does not know this card, or has no deposits for this account.", ""),
@@ -74,11 +76,6 @@ class QuoteDeposit(Operation):
         fields = tuple(field for field in cls.fields if field.name in body_names)
         return type(cls.__name__, (cls,), {"body_names": dict(body_names), "fields": fields})
 
-    @property
-    def amount_usd(self) -> Decimal:
-        """What the end user pays, in USD."""
-        return Decimal(self.values["amount_usd"])
-
     def summary(self) -> str:
         """Names the amount in USD, the card, and the token and network where the agreement has them."""
         named = [self.values[name] for name in ("asset", "chain") if name in self.values]
@@ -89,14 +86,13 @@ class QuoteDeposit(Operation):
         """The values under the agreement's names. Raises Stale when deposits are not set up."""
         if not self.body_names:
             raise Stale(f"{_OFF} Nothing was recorded.")
-        values: dict[str, Any] = {**self.values, "amount_usd": self.amount_usd}
-        return {theirs: values[ours] for ours, theirs in self.body_names.items()}
+        return {theirs: self.values[ours] for ours, theirs in self.body_names.items()}
 
     async def read(self, partner: PartnerClient) -> Facts:
         """The card, the deposit fee and the markup as fractions (0.02 = 2 percent), and whether the key may quote."""
         fees, me = await partner.fees(), await partner.me()
         return {
-            **await card_facts(partner, self.subject),
+            **await card_facts(partner, self.card),
             "deposit_fraction": str(fees.load_from_user_deposit_pct),
             "markup_fraction": str(fees.your_markup_pct),
             "may_quote": _SCOPE in me.key.scopes,
@@ -132,7 +128,7 @@ class QuoteDeposit(Operation):
     async def send(self, partner: PartnerClient, key: str, body: bytes) -> Outcome:
         """Gets the quote; one for another card is UNRESOLVED."""
         quote = await partner.quote_deposit(body)
-        if quote.card_id != self.subject:
+        if quote.card_id != self.card:
             return Outcome(
                 Finding.UNRESOLVED,
                 "The API quoted for another card than was approved. Give the address to nobody; do not repeat this.",
@@ -157,7 +153,7 @@ class QuoteDeposit(Operation):
         fitting = {
             deposit.id: deposit
             for deposit in listed
-            if deposit.card_id == self.subject and sought.may_have_made(deposit.created_at)
+            if deposit.card_id == self.card and sought.may_have_made(deposit.created_at)
         }
         deposit, why_not = only_ours(fitting, await sought.others())
         if deposit is not None:

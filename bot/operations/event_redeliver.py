@@ -11,8 +11,10 @@ from contextlib import aclosing
 from itertools import count
 from typing import Any, ClassVar, cast
 
-from bot.operations._base import Concern, Facts, Field, InWords, Line, Look, Operation, Sought
+from bot.operations._base import Concern, Facts, InWords, Line, Look, Operation, Sought
+from bot.operations._fields import Field
 from bot.operations._handling import Handling
+from bot.operations.value_types import ValueType
 from bot.outcomes import Evidence, Finding, Outcome
 from bot.partner.calls import events as event_calls
 from bot.partner.client import PartnerClient
@@ -31,6 +33,9 @@ def event_id(text: str) -> str:
     return text
 
 
+EVENT_ID = ValueType(str, event_id, str)
+
+
 class Redeliver(Operation):
     """Having one event delivered to the webhook again, under its own id; no money moves.
 
@@ -45,7 +50,7 @@ class Redeliver(Operation):
     help = "have the service deliver one event to the webhook again"
     phrases = ("redeliver the event {event_id}",)
     endpoint = event_calls.REDELIVER
-    fields = (Field("event_id", "Event", event_id, hint="The id of the event, as deliveries carry it."),)
+    event_id = Field("Event", EVENT_ID, hint="The id of the event, as deliveries carry it.")
     # The service may have delivered it since of its own accord: that is no late effect of this.
     handling = Handling(superseded_by=("event_redeliver",))
     in_words: ClassVar[InWords] = {
@@ -59,7 +64,7 @@ class Redeliver(Operation):
     @property
     def subject(self) -> str:
         """The id of the event."""
-        return self.values["event_id"]
+        return self.event_id
 
     def summary(self) -> str:
         """Names the event by its id."""

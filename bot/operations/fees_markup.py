@@ -11,8 +11,10 @@ from decimal import Decimal
 from typing import Any
 
 from bot.domain.money import format_usd, plain
-from bot.operations._base import Concern, Facts, Field, Line, Look, Operation, Sought
+from bot.operations._base import Concern, Facts, Line, Look, Operation, Sought
+from bot.operations._fields import Field
 from bot.operations._handling import Handling
+from bot.operations.value_types import ValueType
 from bot.outcomes import Evidence, Finding, Outcome, timing
 from bot.partner.calls import account as account_calls
 from bot.partner.client import PartnerClient
@@ -22,8 +24,8 @@ _MOST_PERCENT = Decimal(50)
 _HUNDRED = Decimal(100)
 
 
-def percent(text: str) -> str:
-    """A percentage as plain text: `12.5`, `12.5%` or `12.5 %` as "12.5"; 0 to 50, at most three decimals.
+def percent(text: str) -> Decimal:
+    """A percentage: `12.5`, `12.5%` or `12.5 %` as 12.5; 0 to 50, at most three decimals.
 
     Raises ValueError with the sentence for the field. The API takes a fraction of at most 0.5 with five
     decimals (Account, PUT /fees).
@@ -36,13 +38,16 @@ def percent(text: str) -> str:
         raise ValueError("Use at most three decimals of a percent: the API keeps no more.")
     if Decimal(typed) > _MOST_PERCENT:
         raise ValueError("The markup may be at most 50 percent.")
-    return _short(Decimal(typed))
+    return Decimal(_short(Decimal(typed)))
 
 
 def _short(number: Decimal) -> str:
     """Plain digits without trailing zeros."""
     text = plain(number)
     return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+PERCENT = ValueType(Decimal, percent, Decimal, _short)
 
 
 class SetMarkup(Operation):
@@ -56,14 +61,11 @@ class SetMarkup(Operation):
     help = "set your markup on deposits of end users, in percent; float and top-ups are not touched"
     phrases = ("set the markup to {markup_percent}",)
     endpoint = account_calls.SET_FEES
-    fields = (
-        Field(
-            "markup_percent",
-            "Markup (%)",
-            percent,
-            placeholder="2.5",
-            hint="In percent: 2.5 means 2.5 USD of a deposit of 100 USD.",
-        ),
+    markup_percent = Field(
+        "Markup (%)",
+        PERCENT,
+        placeholder="2.5",
+        hint="In percent: 2.5 means 2.5 USD of a deposit of 100 USD.",
     )
     handling = Handling(superseded_by=("fees_markup",))
     place = 12
@@ -77,7 +79,7 @@ class SetMarkup(Operation):
     @property
     def fraction(self) -> Decimal:
         """The markup as the API takes it, a fraction: 0.125 is 12.5 percent."""
-        return Decimal(self.values["markup_percent"]) / _HUNDRED
+        return self.markup_percent / _HUNDRED
 
     def summary(self) -> str:
         """Names the markup in percent."""

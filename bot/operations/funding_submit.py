@@ -9,9 +9,11 @@ from typing import Any
 from bot.domain.alerts import Remedy
 from bot.domain.money import format_usd
 from bot.domain.requests import Progress
-from bot.operations import funding_words, readers
-from bot.operations._base import Buttons, Concern, Facts, Field, Line, Look, Operation, Sought
+from bot.operations import funding_words
+from bot.operations._base import Buttons, Concern, Facts, Line, Look, Operation, Sought
+from bot.operations._fields import Field
 from bot.operations.funding_words import NETWORKS, reason_in_words
+from bot.operations.value_types import NETWORK, TX_HASH
 from bot.outcomes import Effect, Evidence, Finding, FollowFunding, Outcome
 from bot.partner.calls import account as account_calls
 from bot.partner.client import PartnerClient
@@ -30,10 +32,8 @@ class SubmitFunding(Operation):
     phrases = ("submit funding {tx_hash} on {network}",)
     endpoint = account_calls.SUBMIT_FUNDING
     remedy = Remedy.SUBMIT_FUNDING
-    fields = (
-        Field("tx_hash", "Transaction hash", readers.tx_hash, placeholder="0x…"),
-        Field("network", "Network", readers.network, element="choice", choices=NETWORKS),
-    )
+    tx_hash = Field("Transaction hash", TX_HASH, placeholder="0x…")
+    network = Field("Network", NETWORK, element="choice", choices=NETWORKS)
     place = 11
     intent = "submit_funding"
     buttons = Buttons(home=5)
@@ -41,15 +41,15 @@ class SubmitFunding(Operation):
     @property
     def subject(self) -> str:
         """The transaction hash, in small letters."""
-        return self.values["tx_hash"]
+        return self.tx_hash
 
     def summary(self) -> str:
         """Names the transaction hash and the network."""
-        return f"Submit funding {self.values['tx_hash']} on {self.values['network']}"
+        return f"Submit funding {self.tx_hash} on {self.network}"
 
     def body(self) -> dict[str, Any]:
         """`tx_hash` and `network` (Account, POST /funding)."""
-        return {"tx_hash": self.values["tx_hash"], "network": self.values["network"]}
+        return {"tx_hash": self.tx_hash, "network": self.network}
 
     async def read(self, partner: PartnerClient) -> Facts:
         """The listed networks, the float in USD, the load fee as a fraction, and earlier submissions.
@@ -83,10 +83,10 @@ class SubmitFunding(Operation):
     def concerns(self, facts: Facts) -> list[Concern]:
         """Stops when the network is not listed or, for a new hash, five are still unverified."""
         found = []
-        if self.values["network"] not in facts["listed"]:
+        if self.network not in facts["listed"]:
             found.append(
                 Concern(
-                    f"The API does not list {self.values['network']} at the moment and would refuse it.",
+                    f"The API does not list {self.network} at the moment and would refuse it.",
                     stops=True,
                 )
             )
@@ -110,20 +110,20 @@ class SubmitFunding(Operation):
             return Outcome(
                 Finding.REFUSED, f"The submission was rejected. {words} The float did not change.", facts
             )
-        if funding.network != self.values["network"]:
+        if funding.network != self.network:
             text = (
                 f"The API keeps this hash on {funding.network}, where it is {funding.status}, and did not take it on"
-                f" {self.values['network']}: the network of a verified transfer cannot be corrected."
+                f" {self.network}: the network of a verified transfer cannot be corrected."
             )
             return Outcome(Finding.REFUSED, text, facts)
-        come = funding_words.progress_of(facts, requested_on=self.values["network"])
+        come = funding_words.progress_of(facts, requested_on=self.network)
         return Outcome(Finding.SUCCEEDED, come.text, facts)
 
     def progress(self, facts: Facts) -> Progress | None:
         """Submitted, in review, credited, funding rejected or taken back [Funding submission, States]."""
         if not facts.get("funding_id"):
             return None
-        return funding_words.progress_of(facts, requested_on=self.values["network"])
+        return funding_words.progress_of(facts, requested_on=self.network)
 
     def effects(self, outcome: Outcome) -> Sequence[Effect]:
         """A submission that the API took is followed until it is final, and after."""
@@ -141,7 +141,7 @@ class SubmitFunding(Operation):
         A record on another network is of an earlier submission, and how the list is paged is not shown: neither that
         nor a missing record proves that ours did not arrive. Source: GET /funding.
         """
-        wanted = self.values["network"]
+        wanted = self.network
         funding = next((f for f in await partner.funding_list() if f.tx_hash == self.subject), None)
         others = await sought.others()
         if funding is None:

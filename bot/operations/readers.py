@@ -1,4 +1,6 @@
-"""Readers of what people type: each returns canonical text or raises ValueError with a clear sentence.
+"""Readers of what people type: each returns the value meant or raises ValueError with a clear sentence.
+
+Which of them reads which type of value is said in `bot.operations.value_types`.
 
 Rules: POST /cards (names, phones, e-mail, partner_ref), POST /funding (hash, network).
 """
@@ -7,6 +9,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from decimal import Decimal
 from urllib.parse import urlsplit
 
 from bot.domain.addresses import is_address
@@ -55,13 +58,13 @@ def _refuse_invisible(text: str, what: str) -> None:
         raise ValueError(f"The {what} holds an invisible or control character. Type it again by hand.")
 
 
-def amount(text: str) -> str:
-    """An amount of US dollars as canonical text ("50.00"): more than 0, at most two decimals.
+def amount(text: str) -> Decimal:
+    """An amount of US dollars with two decimals (50.00): more than 0, typed with at most two decimals.
 
     Raises ValueError with the sentence for the field. Source: Cards, POST topup, POST unload and PUT limits.
     """
     try:
-        return f"{parse_usd(text):.2f}"
+        return Decimal(f"{parse_usd(text):.2f}")
     except InvalidAmount as error:
         raise ValueError(str(error)) from None
 
@@ -99,15 +102,15 @@ def _to_ascii(char: str) -> str:
     return char
 
 
-def country_code(text: str) -> str:
-    """A phone country code from 1 to 9999 as text, without plus sign and leading zeros ("49").
+def country_code(text: str) -> int:
+    """A phone country code from 1 to 9999, typed with or without plus sign and leading zeros.
 
     Raises ValueError with the sentence for the field. Source: Cards, POST /cards, `phone_country_code`.
     """
     digits = text.removeprefix("+")
     if not _DIGITS.fullmatch(digits) or not 0 < int(digits) < 10000:
         raise ValueError("Give the country code in digits, for example 49.")
-    return str(int(digits))
+    return int(digits)
 
 
 def phone(text: str) -> str:

@@ -6,15 +6,18 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from datetime import datetime
 from functools import cache
-from typing import Any
+from typing import Any, Final
 
 from bot import operations
+from bot.domain.people import approved_while_paused
 from bot.domain.requests import Request, State
 from bot.operations._base import Operation
 from bot.operations._handling import Urgency
 from bot.outcomes import Finding, Outcome, timing
 
 _TO_COME = frozenset({State.APPROVED, State.EXECUTING, State.UNRESOLVED})
+# What an outcome keeps of what a pause held back before its first try.
+HELD_BY_A_PAUSE: Final = {"held_by_a_pause": True}
 # What an outcome keeps while it has happened and is not final: the ids of the older requests that may undo it.
 _MAY_UNDO_IT = "may_be_undone_by"
 
@@ -76,6 +79,22 @@ def for_now(outcome: Outcome, kind: str, older: Iterable[Request]) -> Outcome:
 def no_longer_for_now(outcome: Mapping[str, Any] | None) -> dict[str, Any] | None:
     """The same facts of an outcome once they no longer hold."""
     return None if outcome is None else {name: outcome[name] for name in outcome if name != _MAY_UNDO_IT}
+
+
+def waited_for_a_pause(request: Request) -> bool:
+    """A pause held it back before its first try: then no time ends it."""
+    return bool(request.outcome) and HELD_BY_A_PAUSE.items() <= dict(request.outcome or {}).items()
+
+
+def while_paused(kind: str, why: str) -> str:
+    """`why` sending is paused, and what that means for a request of this kind that is made or approved meanwhile."""
+    urgency = urgency_of(kind)
+    if urgency is None:
+        return approved_while_paused(why)
+    return (
+        f"{_ended(why)} So this is not sent now, and the card is {urgency.not_done}. {urgency.meanwhile} It waits"
+        f" until sending goes on and then goes first; no time ends it. {urgency.advice}"
+    )
 
 
 def while_stopped(why: str) -> str:

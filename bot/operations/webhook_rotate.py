@@ -7,7 +7,9 @@ from typing import Any
 from bot.domain.alerts import Remedy
 from bot.domain.errors import Stale
 from bot.operations._base import Concern, Facts
+from bot.operations._fields import learned
 from bot.operations._webhook import WebhookOperation
+from bot.operations.value_types import PUBLIC_URL, PublicUrl
 
 
 class RotateWebhook(WebhookOperation):
@@ -24,29 +26,29 @@ class RotateWebhook(WebhookOperation):
     example = "/countersign webhook rotate"
     help = "replace the secret that signs the service's events (admins)"
     phrases = ("rotate the webhook secret",)
-    fields = ()
+    url = learned(PUBLIC_URL)
     place = 14
 
-    def learned(self, facts: Facts) -> dict[str, str]:
+    def learned(self, facts: Facts) -> dict[str, Any]:
         """`url`, the registered address; nothing where none is registered."""
-        return {"url": facts["url"]} if facts["url"] else {}
+        return {"url": PublicUrl(facts["url"])} if facts["url"] else {}
 
     def summary(self) -> str:
         """Names the address whose secret is replaced."""
-        return f"Rotate the webhook secret of {self.values.get('url', 'an address that is not registered')}"
+        return f"Rotate the webhook secret of {self.url or 'an address that is not registered'}"
 
     def body(self) -> dict[str, Any]:
         """The same `url` with `rotate` true. Raises Stale when no address is registered."""
-        if "url" not in self.values:
+        if self.url is None:
             raise Stale("No address is registered, so there is no secret to rotate. Nothing was recorded.")
-        return {"url": self.values["url"], "rotate": True}
+        return {"url": self.url, "rotate": True}
 
     def concerns(self, facts: Facts) -> list[Concern]:
         """Stops when no address is registered, or another one than was approved."""
         if not facts["url"]:
             text = "No address is registered, so there is no secret to rotate: register one first."
             return [Concern(text, stops=True)]
-        if self.values.get("url") not in (None, facts["url"]):
+        if self.url not in (None, facts["url"]):
             text = f"The registered address is {facts['url']} now, and rotating would put the old one back."
             return [Concern(text, stops=True)]
         return [Concern("Other systems that verify with the old secret refuse deliveries from then on.")]

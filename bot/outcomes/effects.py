@@ -62,12 +62,7 @@ class AuditEntry:
 
 @dataclass(frozen=True, slots=True)
 class RedrawCard:
-    """Draw the request's card in the approvals channel as the request is now."""
-
-
-@dataclass(frozen=True, slots=True)
-class UpdateBatch:
-    """Move the batch of this row to where its rows are now."""
+    """Draw the request's card in the approvals channel as the request is now, and of a row move its batch along."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +115,6 @@ Effect = (
     | FollowFunding
     | AuditEntry
     | RedrawCard
-    | UpdateBatch
     | ThreadLine
     | PurgePrivate
     | RaiseAlert
@@ -137,7 +131,6 @@ ORDER: tuple[type[Effect], ...] = (
     GrantLink,
     AuditEntry,
     RedrawCard,
-    UpdateBatch,
     ThreadLine,
     PurgePrivate,
     RaiseAlert,
@@ -167,7 +160,7 @@ class Sent:
 def of_claim(before: Request, attempt: Attempt) -> list[Effect]:
     """An executor took the request and is about to make this attempt."""
     entry = AuditEntry("request.attempt", {"number": attempt.number, "step": attempt.purpose})
-    return [entry, *_shown(before)] if before.state is State.APPROVED else [entry]
+    return [entry, RedrawCard()] if before.state is State.APPROVED else [entry]
 
 
 def of_outcome(
@@ -192,7 +185,7 @@ def of_ending_without_call(after: Request, event: Event, *, sent: Sent) -> list[
 
 def of_holding_back(request: Request) -> list[Effect]:
     """An urgent request could not be sent yet, though nothing forbids it."""
-    return [*_shown(request), FollowUrgent()]
+    return [RedrawCard(), FollowUrgent()]
 
 
 def of_being_not_final(request: Request) -> list[Effect]:
@@ -215,7 +208,7 @@ def of_reopening(after: Request, *, sent: Sent) -> list[Effect]:
     """A look found that money of a request given up as failed has moved, and not what became of it."""
     return [
         AuditEntry("request.reopened", after.outcome or {}, UPKEEP),
-        *_shown(after),
+        RedrawCard(),
         ThreadLine(after.state.value, after.outcome_text),
         _unresolved(after, sent),
         DirectMessage(),
@@ -231,7 +224,7 @@ def _landed(request: Request, text: str, line: str) -> list[Effect]:
     said = request_alerts.LANDED_LATE.says(request=request.id, how=text)
     return [
         AuditEntry(f"request.{line}", request.outcome or {}, UPKEEP),
-        *_shown(request),
+        RedrawCard(),
         ThreadLine(line, text),
         RaiseAlert(said, request_alerts.LANDED_LATE.condition(request.id)),
     ]
@@ -245,7 +238,7 @@ def _unresolved(request: Request, sent: Sent) -> RaiseAlert:
 
 def _settled(after: Request, event: Event | None, body: Mapping[str, Any], sent: Sent) -> list[Effect]:
     """Audit and card always; what people must read, the purge and the alert by where the request is now."""
-    found: list[Effect] = [AuditEntry("request.outcome", body), *_shown(after)]
+    found: list[Effect] = [AuditEntry("request.outcome", body), RedrawCard()]
     if event is not None:
         found.append(ThreadLine(after.word, after.outcome_text))
     if after.state in TERMINAL:
@@ -254,7 +247,3 @@ def _settled(after: Request, event: Event | None, body: Mapping[str, Any], sent:
     if event is Event.LOSE_SIGHT:
         found += [_unresolved(after, sent), DirectMessage()]
     return found
-
-
-def _shown(request: Request) -> list[Effect]:
-    return [RedrawCard()] if request.parent_id is None else [RedrawCard(), UpdateBatch()]

@@ -12,6 +12,7 @@ from __future__ import annotations
 import asyncio
 from bisect import insort
 from collections import deque
+from collections.abc import Iterable
 from enum import IntEnum
 
 from bot.partner.clock import Clock
@@ -39,7 +40,7 @@ class RollingBudget:
     def __init__(self, per_minute: int = DEFAULT_PER_MINUTE) -> None:
         self._per_minute = per_minute
         self._sent: deque[float] = deque()
-        self._blocked_until = float("-inf")
+        self._blocked_until = dict.fromkeys(Lane, float("-inf"))
 
     @property
     def per_minute(self) -> int:
@@ -51,9 +52,10 @@ class RollingBudget:
         if per_minute >= 1:
             self._per_minute = per_minute
 
-    def block(self, until: float) -> None:
-        """Nothing goes out before `until`; an earlier time than one already set changes nothing."""
-        self._blocked_until = max(self._blocked_until, until)
+    def block(self, until: float, lanes: Iterable[Lane] = Lane) -> None:
+        """Nothing of these lanes goes out before `until`; an earlier time than one already set changes nothing."""
+        for lane in lanes:
+            self._blocked_until[lane] = max(self._blocked_until[lane], until)
 
     def observe(self, remaining: int, at: float) -> None:
         """The service says how much is left: count what others must have sent.
@@ -67,7 +69,7 @@ class RollingBudget:
     def wait(self, lane: Lane, at: float, ahead: int = 0) -> float:
         """Seconds until a request of this lane may go, 0 for now, with `ahead` others going before it."""
         self._forget(at)
-        blocked = max(0.0, self._blocked_until - at)
+        blocked = max(0.0, self._blocked_until[lane] - at)
         too_many = len(self._sent) + ahead + 1 - self._share(lane)
         if too_many <= 0:
             return blocked
@@ -172,9 +174,17 @@ class RateLimiter:
         """Use the key's own figure, from `GET /me` or an answer's headers."""
         self._budget.set_limit(per_minute)
 
-    def block(self, seconds: float) -> None:
-        """A RATE_LIMITED answer came: nothing goes out for `seconds`."""
-        self._budget.block(self._clock.monotonic() + seconds)
+    def block(self, seconds: float, lane: Lane | None = None) -> None:
+        """A RATE_LIMITED answer came to a call of this lane, or of any: what should rest does for `seconds`.
+
+        That is this lane and background work. People and emergencies are not held up by somebody else's call: where
+        the minute is really used up they are refused themselves, which does nothing. An emergency never rests here.
+        """
+        until = self._clock.monotonic() + seconds
+        if lane is None:
+            self._budget.block(until)
+        else:
+            self._budget.block(until, {lane, Lane.BACKGROUND} - {Lane.URGENT})
 
     def observe(self, *, limit: int | None, remaining: int | None) -> None:
         """Take note of an answer's X-RateLimit headers, where it carried them."""

@@ -11,6 +11,7 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from bot.domain.errors import CountersignError
+from bot.domain.requests import Request
 from bot.services.core import Core
 from storage import audit as chain
 from storage.transaction import Tx
@@ -38,6 +39,21 @@ async def record(
         subject=subject,
         reason_code=reason_code,
         body=body,
+        policy_version=core.policy.version,
+    )
+
+
+async def of_request(
+    tx: Tx, core: Core, request: Request, actor: str, action: str, body: Mapping[str, Any] | None = None
+) -> None:
+    """What `actor` did to a request, which is as this transaction has left it: with its kind, state and digest."""
+    told = {"kind": request.kind, "state": request.state.value, "digest": request.digest, **(body or {})}
+    await chain.append(
+        tx,
+        actor=actor,
+        action=action,
+        subject=f"request:{request.id}:{request.version}",
+        body=told,
         policy_version=core.policy.version,
     )
 

@@ -6,7 +6,7 @@ Built once by `bot.app`; nothing here is global, so a test can hand in any part.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -42,8 +42,12 @@ class Directory(Protocol):
         """The same from a recent reading: for showing, never for deciding."""
         ...
 
-    async def called(self, names: Sequence[str]) -> Sequence[str]:
-        """Ids of the groups and people behind these names, as a mention holds them."""
+    async def called(self, names: Sequence[str], among: Collection[str] | None = None) -> Sequence[str]:
+        """Ids of the groups and people behind these names, as a mention holds them.
+
+        With `among`, Slack ids of people, exactly these are reached: a group only if one of them is in it, and by
+        themselves those who are in none of the groups.
+        """
         ...
 
 

@@ -43,6 +43,10 @@ class About(StrEnum):
     ANCHOR = "anchor"
 
 
+#: The text kept in the database for what a message is about, such as `request:R-7K3M`.
+stored_subject: Callable[[About, str], str] = "{0.value}:{1}".format
+
+
 @dataclass(frozen=True, slots=True)
 class Subject:
     """The one thing a message is about: a request, an alert, the digest of a day. `id` is never empty."""
@@ -51,8 +55,8 @@ class Subject:
     id: str
 
     def stored(self) -> str:
-        """The text kept in the database: `request:R-7K3M`."""
-        return f"{self.about.value}:{self.id}"
+        """The text kept in the database: see `stored_subject`."""
+        return stored_subject(self.about, self.id)
 
     @classmethod
     def read(cls, stored: str) -> Subject:

@@ -94,7 +94,7 @@ async def tell_requester(
     """
     if actor == request.requester or request.parent_id is not None:
         return
-    subject = Subject(kinds.REQUESTER_NOTICE.about, request.id).stored()
+    subject = kinds.stored_subject(kinds.REQUESTER_NOTICE.about, request.id)
     told_at = await outbox.last_put(tx, subject, kinds.REQUESTER_NOTICE.form.value)
     key = (request.id, request.version)
     to = request.requester
@@ -106,6 +106,16 @@ async def tell_requester(
         told = {"line": request.word, "text": request.outcome_text}
         body = {**told, "actor": actor, "version": request.version}
         await _put(tx, core, kinds.REQUESTER_LINE, request.id, key, body=body, person=to)
+
+
+async def redraw_notice(tx: Tx, core: Core, request: Request) -> None:
+    """Draw the requester's direct message again, where there is one: what it says of the program changed."""
+    subject = Subject(kinds.REQUESTER_NOTICE.about, request.id).stored()
+    if await outbox.last_put(tx, subject, kinds.REQUESTER_NOTICE.form.value) is None:
+        return
+    key = (request.id, request.version, core.ids.ulid())
+    body = {"actor": ""}
+    await _put(tx, core, kinds.REQUESTER_NOTICE, request.id, key, body=body, person=request.requester)
 
 
 async def reveal_link(tx: Tx, core: Core, request: Request, nth: int) -> None:
@@ -166,7 +176,7 @@ async def _put(
         channel=channels[kind.to],
         user=person,
         kind=kind.form.value,
-        subject=Subject(kind.about, subject_id).stored(),
+        subject=kinds.stored_subject(kind.about, subject_id),
         body={**marked, **(body or {})},
         dedupe=":".join([kind.dedupe, *map(str, key)]),
         due_at=due_at,

@@ -148,7 +148,9 @@ async def roles_lately(core: Core) -> Roles:
 
 async def roles_to_send(core: Core) -> Roles:
     """For the check before sending: one reading, a few seconds old at most, for all requests that wait."""
-    return await core.people_seen.at(("roles", id(core.policy)), lambda: roles(core), core.clock)
+    return await core.people_seen.at(
+        ("roles", id(core.policy)), lambda: _roles(core, core.directory.each), core.clock
+    )
 
 
 async def actor_to_send(core: Core, slack_id: str) -> Actor:

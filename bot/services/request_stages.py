@@ -25,7 +25,7 @@ async def follow(
     """Move the requests of these kinds that succeeded on `subject` to where `facts` say that their effect is."""
     done = await requests.find(tx, states=(State.SUCCEEDED,), kinds=kinds, subject=subject, limit=_MOST)
     for found in done:
-        progress = core.kinds[found.kind](found.terms, found.subject_label).progress(facts)
+        progress = core.kinds[found.kind].of_stored(found.terms, found.subject_label).progress(facts)
         is_behind = progress and (progress.stage, progress.text) != (found.stage, found.outcome_text)
         if progress and is_behind and found.program == program:
             await _move(tx, core, found.id, progress)

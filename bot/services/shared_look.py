@@ -39,15 +39,13 @@ class SharedLooks:
         async with self._turns[about]:
             seen = self._seen.get(about)
             if seen is None or clock.monotonic() - seen.at >= GOOD_FOR_S:
-                seen = self._seen[about] = await self._ask(ask, clock)
+                at = clock.monotonic()
+                try:
+                    seen = _Seen(at, await ask(), None)
+                except CountersignError as error:
+                    seen = _Seen(at, None, error)
+                self._seen[about] = seen
         if seen.error is not None:
             raise seen.error
         found: T = seen.value
         return found
-
-    async def _ask(self, ask: Callable[[], Awaitable[Any]], clock: Clock) -> _Seen:
-        at = clock.monotonic()
-        try:
-            return _Seen(at, await ask(), None)
-        except CountersignError as error:
-            return _Seen(at, None, error)

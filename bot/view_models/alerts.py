@@ -25,18 +25,20 @@ class AlertView:
     updated_at: datetime
     resolved_at: datetime | None
     live: bool
-    acknowledged_by: str = ""
+    acknowledged_by: str = ""  # display names
     held_until: datetime | None = None  # of the acknowledgement or the snooze
     assigned_to: str = ""
     is_mutable: bool = True
     history: FloatHistory | None = None  # of the float, where it is what the alert is about
     requests: tuple[str, ...] = ()  # ids of the requests that the same thing came from
     links: tuple[tuple[str, str], ...] = ()  # their ids, with the addresses of their messages
+    mentions: tuple[str, ...] = ()  # Slack ids of the groups and people whom it calls
 
 
 @dataclass(frozen=True, slots=True)
 class AlertLineView:
-    """One line of an alert's thread. `mentions` are Slack ids of people, or of groups."""
+    """One line of an alert's thread. `actor`: a display name, empty for Countersign; `mentions`: Slack ids of people
+    or groups."""
 
     actor: str
     text: str

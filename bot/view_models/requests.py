@@ -89,6 +89,7 @@ class RequestView:
     waiting: tuple[Request, ...] = ()  # what cannot wait and has not happened: itself, or rows of the batch
     alert_id: str = ""  # the newest alert about what goes on after it
     alert_link: str = ""  # the address of that alert's message
+    mentions: tuple[str, ...] = ()  # Slack ids of the groups and people who can act on it now
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,10 +98,12 @@ class LineView:
 
     request: Request
     line: str
-    actor: str
+    actor: str  # the display name of who did it; empty for Countersign
     text: str
     decisions: tuple[Decision, ...]
     approver_names: tuple[str, ...]
+    live: bool
+    mentions: tuple[str, ...] = ()  # as in `RequestView`, of a line that asks somebody to act
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,9 +112,9 @@ class DirectView:
 
     request: Request
     code: str
-    actor: str
+    actor: str  # the display name of who did it; empty for Countersign
     link: str | None  # permalink of the card, where there is one
-    deciders: tuple[str, ...] = ()  # who decided on it, as the outcome may name them
+    live: bool
     paused: str = ""  # why nothing is sent to its program now, in a sentence
     waiting: tuple[Request, ...] = ()  # as in `RequestView`
 
@@ -138,6 +141,7 @@ class Confirmation:
     concerns: tuple[Concern, ...]
     changed: tuple[str, ...]
     facts_read: bool  # False: the API could not be read just now
+    last_read: str = ""  # then when what is shown was read, with its age; "" = never
 
 
 @dataclass(frozen=True, slots=True)

@@ -66,10 +66,7 @@ async def _confirm_terms(turn: Turn, view_id: str, request_id: str) -> None:
         await batches.confirm(turn, view_id, request_id, standing)
         return
     found = await request_lookups.confirmation(turn.core, request_id, turn.user)
-    private = await request_lookups.private_of(turn.core, request_id, turn.user, standing)
-    values = {**found.picture.request.terms, **private} if private else {}
-    fields = turn.core.kinds[found.picture.request.kind].fields
-    lines = tuple((f.label, values[f.name]) for f in fields if f.name in values and not f.card)
+    lines = await request_lookups.in_full(turn.core, request_id, turn.user, standing)
     await turn.client.views_update(view_id=view_id, view=approval_modals.confirmation(found, lines))
 
 

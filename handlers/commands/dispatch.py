@@ -69,7 +69,7 @@ async def shared(turn: Turn, asked: Command) -> Block:
     look_up = LOOK_UPS.get((asked.command, asked.subcommand))
     if look_up is None or not look_up.shared:
         raise NotFound("This answer is for you alone and cannot be shared.")
-    return replies.shared_by(await look_up.answer(Asking.of(turn, actor, asked)), turn.user)
+    return replies.shared_by(await look_up.answer(Asking.of(turn, actor, asked)), actor.name)
 
 
 async def require_asker(core: Core, slack_id: str) -> None:

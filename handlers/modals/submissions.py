@@ -48,11 +48,12 @@ def _program(turn: Turn, chosen: str) -> str | None:
 
 async def _show_preview(turn: Turn, draft_id: str, meta: ids.Meta) -> None:
     found = await drafts.preview(turn.core, draft_id)
-    view = forms.preview(_shown(found), channel=meta.get("channel", ""))
+    view = forms.preview(shown(found), channel=meta.get("channel", ""))
     await turn.client.views_update(view_id=turn.view["id"], view=view)
 
 
-def _shown(found: Preview) -> forms.Shown:
+def shown(found: Preview) -> forms.Shown:
+    """What the preview modal says of it."""
     return forms.Shown(
         draft_id=found.draft.id,
         operation=found.operation,
@@ -64,6 +65,7 @@ def _shown(found: Preview) -> forms.Shown:
         run_now=found.draft.run_now,
         program=found.draft.program,
         live=found.live,
+        paused=found.paused,
     )
 
 
@@ -90,16 +92,15 @@ async def tell_requester(turn: Turn, request: Request, channel: str) -> None:
 async def approve(turn: Turn) -> None:
     """The word of an approver, bound to the digest of the terms they were shown."""
     meta = ids.unpack(turn.view["private_metadata"])
-    await turn.ack(response_action="update", view=forms.loading("Approve", "Checking that you may approve…"))
-    turn.after_in_view(turn.view["id"], "Approve", _approve(turn, meta))
 
+    async def decide() -> Block:
+        request, verdict = await approvals.approve(
+            turn.core, meta["request"], turn.user, shown_digest=meta["digest"]
+        )
+        paused = await programs.paused_now(turn.core, request.program)
+        return _said("Approve", replies.approved(request, verdict.approvals, paused))
 
-async def _approve(turn: Turn, meta: ids.Meta) -> None:
-    request, verdict = await approvals.approve(
-        turn.core, meta["request"], turn.user, shown_digest=meta["digest"]
-    )
-    paused = await programs.paused_now(turn.core, request.program)
-    await _say(turn, "Approve", replies.approved(request, verdict.approvals, paused))
+    await turn.close_when_done("Approve", "Checking that you may approve…", decide())
 
 
 async def reject(turn: Turn) -> None:
@@ -109,13 +110,12 @@ async def reject(turn: Turn) -> None:
     except ValueError as wrong:
         await turn.ack(response_action="errors", errors={forms.REASON: str(wrong)})
         return
-    await turn.ack(response_action="update", view=forms.loading("Reject", "Checking that you may reject…"))
-    turn.after_in_view(turn.view["id"], "Reject", _reject(turn, meta["request"], reason))
 
+    async def decide() -> Block:
+        request = await approvals.reject(turn.core, meta["request"], turn.user, reason=reason)
+        return _said("Reject", f"{request.id} is rejected. Nothing was sent.")
 
-async def _reject(turn: Turn, request_id: str, reason: str) -> None:
-    request = await approvals.reject(turn.core, request_id, turn.user, reason=reason)
-    await _say(turn, "Reject", f"{request.id} is rejected. Nothing of it was sent.")
+    await turn.close_when_done("Reject", "Checking that you may reject…", decide())
 
 
 async def cancel(turn: Turn) -> None:

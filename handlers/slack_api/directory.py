@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import re
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -110,14 +110,22 @@ class SlackDirectory:
         wanted = [name for name in names if name not in people]
         return frozenset(people | await self._resolve(wanted, self._last_groups))
 
-    async def called(self, names: Sequence[str]) -> Sequence[str]:
+    async def called(self, names: Sequence[str], among: Collection[str] | None = None) -> Sequence[str]:
         """What a mention of these names holds: the ids of groups, of people where a name is no group."""
         if self._clock() - self._groups_at > _SHOWN_FOR_S:
             await self._groups()
-        handles = [name.removeprefix("@").lower() for name in names]
-        groups = {h: self._group_ids[h] for h in handles if h in self._group_ids}
-        others = [name for name, handle in zip(names, handles, strict=True) if handle not in groups]
-        return [*groups.values(), *sorted(await self.members_lately(others))]
+        groups = {found: name for name in names if (found := self._group_id(name))}
+        if among is None:
+            others = [name for name in names if name not in groups.values()]
+            return [*groups, *sorted(await self.members_lately(others))]
+        reached = {found: set(self._last_groups.get(found, ())) & set(among) for found in groups}
+        alone = set(among).difference(*reached.values())
+        return [*(found for found, people in reached.items() if people), *sorted(alone)]
+
+    def _group_id(self, name: str) -> str | None:
+        """Of a group by its id or handle, as last read; None for what is no group."""
+        known = self._group_ids.get(name.removeprefix("@").lower())
+        return known or (name if name in self._group_ids.values() else None)
 
     async def _resolve(self, wanted: Sequence[str], groups: Mapping[str, Sequence[str]]) -> set[str]:
         people: set[str] = set()

@@ -45,10 +45,14 @@ def alert(picture: AlertView) -> b.Block:
     blocks = [b.header(f"{head}: {picture.title}"), b.section(b.esc(b.cut(picture.text, 2500)))]
     if picture.history is not None:
         blocks += charts.float_chart(picture.history)
+    called = b.calls(picture.mentions)
+    if called:
+        blocks.append(b.section(f"{called}: please look at this."))
     blocks.append(b.context(" · ".join(_facts(picture))))
     if not over:
         blocks.append(b.actions(_buttons(picture), f"alert:{picture.id}"))
-    return b.message(f"{head}: {b.esc(picture.title)}", blocks)
+    first = f"{b.money(picture.live)} · {head}: {b.esc(picture.title)}"
+    return b.message(f"{first} {called}".rstrip(), blocks)
 
 
 def _facts(picture: AlertView) -> list[str]:
@@ -58,12 +62,12 @@ def _facts(picture: AlertView) -> list[str]:
         parts.append(f"seen {picture.count:,} times, last {b.when(picture.updated_at)}")
     if picture.state == "acknowledged":
         until = f" until {b.when(picture.held_until)}" if picture.held_until else ""
-        parts.append(f"acknowledged by {b.mention(picture.acknowledged_by)}{until}")
+        parts.append(f"acknowledged by {b.esc(picture.acknowledged_by)}{until}")
     if picture.state == "snoozed" and picture.held_until:
         parts.append(f"snoozed until {b.when(picture.held_until)}")
     parts += [f"<{link}|{b.esc(request)}>" for request, link in picture.links]
     if picture.assigned_to:
-        parts.append(f"with {b.mention(picture.assigned_to)}")
+        parts.append(f"with {b.esc(picture.assigned_to)}")
     if picture.state == "resolved" and picture.resolved_at and not is_note:
         lasted = int((picture.resolved_at - picture.raised_at).total_seconds())
         parts.append(f"over {b.when(picture.resolved_at)} after {duration(lasted)}")
@@ -99,8 +103,8 @@ def next_step(picture: AlertView) -> b.Block:
 
 def line(picture: AlertLineView) -> b.Block:
     """One line of the alert's thread."""
-    called = " ".join(b.calling(m) for m in picture.mentions if m)
-    who = "" if picture.actor.startswith("system:") else f"{b.mention(picture.actor)}: "
+    called = b.calls(picture.mentions)
+    who = f"{b.esc(picture.actor)}: " if picture.actor else ""
     text = f"{who}{b.esc(picture.text)}{' ' + called if called else ''}"
     return b.message(text, [b.section(text)])
 
@@ -159,9 +163,7 @@ def open_alerts(picture: AlertsView) -> b.Block:
 def _rule(rule: MuteView) -> str:
     about = f" about “{b.esc(rule.about)}”" if rule.about else ""
     until = f" until {b.when(rule.until)}" if rule.until else ", with no end"
-    return (
-        f"Muted by rule *{b.esc(rule.name)}*: {b.esc(rule.kind)}{about}{until}, made by {b.mention(rule.by)}."
-    )
+    return f"Muted by rule *{b.esc(rule.name)}*: {b.esc(rule.kind)}{about}{until}, made by {b.esc(rule.by)}."
 
 
 def snooze(alert_id: str, title: str) -> b.Block:

@@ -78,13 +78,14 @@ def calling(slack_id: str) -> str:
     return f"<!subteam^{slack_id}>" if _GROUP_ID.fullmatch(slack_id) else mention(slack_id)
 
 
-def with_mentions(text: str, allowed: Iterable[str]) -> str:
-    """Escaped text in which `<@U…>` of the people in `allowed`, and of nobody else, is a mention."""
-    shown = esc(text)
-    for slack_id in allowed:
-        if _SLACK_ID.fullmatch(slack_id):
-            shown = shown.replace(f"&lt;@{slack_id}&gt;", f"<@{slack_id}>")
-    return shown
+def calls(slack_ids: Iterable[str]) -> str:
+    """Mentions of all of these groups and people: each is notified by a new message."""
+    return " ".join(calling(slack_id) for slack_id in slack_ids)
+
+
+def money(live: bool) -> str:
+    """Whether real money moves, as every first line says it."""
+    return "LIVE" if live else "SANDBOX"
 
 
 def when(moment: datetime, form: str = "{date_short_pretty} at {time}") -> str:

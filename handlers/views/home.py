@@ -72,7 +72,7 @@ def _alerts(found: Sequence[AlertView]) -> list[b.Block]:
     shown = []
     for one in found[:_ALERTS]:
         icon = status.SEVERITY_ICONS.get(one.severity, "▲")
-        held = f" · {b.mention(one.acknowledged_by)} looks after it" if one.acknowledged_by else ""
+        held = f" · {b.esc(one.acknowledged_by)} looks after it" if one.acknowledged_by else ""
         text = f"{icon} *{b.esc(b.cut(one.title, 140))}* · since {b.when(one.raised_at)}{held}"
         shown.append(b.section(text, alerts.next_step(one)))
     more = len(found) - _ALERTS

@@ -7,9 +7,8 @@ from datetime import datetime
 from decimal import Decimal
 
 from bot.domain.money import format_usd
-from bot.domain.people import approved_while_paused
 from bot.domain.requests import Request, State
-from bot.operations import Operation
+from bot.operations import Operation, urgency
 from bot.view_models import RequestView
 from handlers.views import blocks as b
 from handlers.views import ids
@@ -78,8 +77,8 @@ def with_share(answer: b.Block, command: str) -> b.Block:
     return with_buttons(answer, [b.button("Share to channel", ids.SHARE, ids.typed(command))])
 
 
-def shared_by(answer: b.Block, slack_id: str) -> b.Block:
-    return b.message(answer["text"], [*answer["blocks"], b.context(f"Shared by {b.mention(slack_id)}")])
+def shared_by(answer: b.Block, name: str) -> b.Block:
+    return b.message(answer["text"], [*answer["blocks"], b.context(f"Shared by {b.esc(name)}")])
 
 
 def request_answer(found: RequestView) -> b.Block:
@@ -117,15 +116,14 @@ def submitted(found: Request, channel: str, paused: str = "") -> b.Block:
     """The requester's own note; the receipt is the card in the approvals channel. `paused`: nothing is sent."""
     where = f"<#{channel}>" if channel else "the approvals channel"
     if found.break_glass and paused:
-        why = b.esc(paused.rstrip("."))
-        text = f"*✗ {b.esc(found.id)} is not sent.* {why}. It is in {where} and waits 15 minutes at most."
+        text = f"*✗ {b.esc(found.id)} is not sent.* {b.esc(urgency.while_paused(found.kind, paused))} It is in {where}."
     elif found.break_glass:
         what = b.esc(found.summary)
         text = f"*{b.esc(found.id)}* is being sent now: {what}. Its card in {where} shows when it is done."
     else:
         text = f"*{b.esc(found.id)}* is pending in {where}: {b.esc(found.summary)}"
         if paused:
-            text += f"\n{b.esc(approved_while_paused(paused))}"
+            text += f"\n{b.esc(urgency.while_paused(found.kind, paused))}"
     return b.message(text, [b.section(text)])
 
 
@@ -135,7 +133,7 @@ def approved(found: Request, approvals: int, paused: str = "") -> str:
     if found.state is State.PENDING:
         return f"{text} {found.approvals_needed - approvals} more needed; nothing is sent before."
     if paused:
-        return f"{text} Nothing is sent now: {paused} It waits 15 minutes at most; the outcome appears on the request."
+        return f"{text} {urgency.while_paused(found.kind, paused)} The outcome appears on the request."
     return f"{text} It is being sent now; the outcome appears on the request."
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -22,8 +23,13 @@ class Reading:
 
 
 async def put(tx: Tx, program: str, name: str, value: Any) -> None:
-    row = {"program": program, "name": name, "value": value, "read_at": tx.now}
-    await upsert(tx, t.reading, [row], key=("program", "name"))
+    await put_all(tx, program, {name: value})
+
+
+async def put_all(tx: Tx, program: str, values: Mapping[str, Any]) -> None:
+    """Several readings at once: values by name."""
+    rows = [{"program": program, "name": n, "value": v, "read_at": tx.now} for n, v in values.items()]
+    await upsert(tx, t.reading, rows, key=("program", "name"))
 
 
 async def get(tx: Tx, program: str, name: str) -> Reading | None:
@@ -38,6 +44,14 @@ async def named(tx: Tx, program: str, prefix: str) -> dict[str, Reading]:
     mine = (r.program == program, r.name.startswith(prefix, autoescape=True))
     rows = (await tx.run(select(r.name, r.value, r.read_at).where(*mine).order_by(r.name))).all()
     return {row.name.removeprefix(prefix): Reading(row.value, row.read_at) for row in rows}
+
+
+async def take(tx: Tx, program: str, name: str) -> Reading | None:
+    """The reading, removed."""
+    r = t.reading.c
+    removed = t.reading.delete().where(r.program == program, r.name == name).returning(r.value, r.read_at)
+    row = (await tx.run(removed)).one_or_none()
+    return None if row is None else Reading(row.value, row.read_at)
 
 
 async def drop(tx: Tx, program: str, name: str) -> None:

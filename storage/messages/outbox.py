@@ -80,8 +80,13 @@ async def put(
     A card or an alert is drawn from the database when it is sent, so one that is still owed and due no
     later shows this change, too.
     """
-    if kind in _DRAWN and await _is_owed(tx, channel, subject, kind, due_at or tx.now):
-        return False
+    if kind in _DRAWN:
+        o = t.outbox.c
+        same = (o.subject == subject, o.kind == kind, o.channel == channel)
+        owed = select(o.id).where(*same, o.state == "owed", o.due_at <= (due_at or tx.now)).limit(1)
+        # Locked: a sender that takes the row meanwhile might draw what was before this change.
+        if (await tx.run(owed.with_for_update())).first() is not None:
+            return False
     row = {
         "channel": channel,
         "user": user,
@@ -96,20 +101,6 @@ async def put(
         "created_at": tx.now,
     }
     return await insert_new(tx, t.outbox, row)
-
-
-async def _is_owed(tx: Tx, channel: str, subject: str, kind: str, due_at: datetime) -> bool:
-    o = t.outbox.c
-    same = (
-        o.subject == subject,
-        o.kind == kind,
-        o.channel == channel,
-        o.state == "owed",
-        o.due_at <= due_at,
-    )
-    asked = select(o.id).where(*same).limit(1)
-    # Locked: a sender that takes the row meanwhile might draw what was before this change.
-    return (await tx.run(asked.with_for_update())).first() is not None
 
 
 async def last_put(tx: Tx, subject: str, kind: str) -> datetime | None:

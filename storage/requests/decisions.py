@@ -34,7 +34,5 @@ async def drop_approvals(tx: Tx, request_id: str) -> int:
 async def of(tx: Tx, request_id: str) -> list[Decision]:
     """The decisions on a request, in the order they were made."""
     d = t.decision.c
-    rows = (
-        await tx.run(select(t.decision).where(d.request_id == request_id).order_by(d.decided_at, d.id))
-    ).all()
-    return [Decision(**{**row._mapping, "kind": DecisionKind(row.kind)}) for row in rows]
+    asked = select(t.decision).where(d.request_id == request_id).order_by(d.decided_at, d.id)
+    return [Decision(**row._mapping) for row in (await tx.run(asked)).all()]

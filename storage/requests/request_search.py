@@ -7,9 +7,9 @@ from dataclasses import dataclass, fields
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, Row, Select, func, or_, select
+from sqlalchemy import ColumnElement, Select, func, or_, select
 
-from bot.domain.requests import Request, Stage, State
+from bot.domain.requests import Request, State
 from storage import tables as t
 from storage.transaction import Tx
 
@@ -44,8 +44,8 @@ async def page(
     """The newest first unless told otherwise."""
     row = t.request.c
     order = (row.created_at, row.id) if oldest_first else (row.created_at.desc(), row.id.desc())
-    asked = select(*COLUMNS).where(*_where(wanted)).order_by(*order)
-    return await rows(tx, asked.limit(limit).offset(offset))
+    asked = select(*COLUMNS).where(*_where(wanted)).order_by(*order).limit(limit).offset(offset)
+    return [Request(**found._mapping) for found in (await tx.run(asked)).all()]
 
 
 async def after(tx: Tx, wanted: Wanted, last: Request | None, *, limit: int) -> list[Request]:
@@ -85,10 +85,4 @@ def _where(wanted: Wanted) -> list[ColumnElement[bool]]:
 
 async def rows(tx: Tx, asked: Select[Any]) -> list[Request]:
     """The requests that a statement over `COLUMNS` gives."""
-    return [of_row(row) for row in (await tx.run(asked)).all()]
-
-
-def of_row(row: Row[Any]) -> Request:
-    values = dict(row._mapping)
-    stage = Stage(values["stage"]) if values["stage"] else None
-    return Request(**{**values, "state": State(values["state"]), "stage": stage})
+    return [Request(**row._mapping) for row in (await tx.run(asked)).all()]

@@ -42,7 +42,7 @@ from storage import tables as t
 from storage.columns import UtcDateTime
 from storage.errors import Purged
 from storage.requests import request_search
-from storage.requests.request_search import COLUMNS, FIELDS, Wanted, of_row
+from storage.requests.request_search import COLUMNS, FIELDS, Wanted
 from storage.sealed_columns import REQUEST_BODY, REQUEST_PRIVATE
 from storage.transaction import Tx
 
@@ -76,7 +76,7 @@ async def insert(tx: Tx, request: Request, *, private: Mapping[str, str], body: 
 
 async def get(tx: Tx, request_id: str) -> Request | None:
     row = (await tx.run(select(*COLUMNS).where(t.request.c.id == request_id))).one_or_none()
-    return None if row is None else of_row(row)
+    return None if row is None else Request(**row._mapping)
 
 
 async def frozen(tx: Tx, request_id: str) -> Frozen:
@@ -116,7 +116,7 @@ async def _write(tx: Tx, request: Request, values: dict[str, Any]) -> Request:
     found = (await tx.run(changed)).one_or_none()
     if found is None:
         raise Stale(f"{request.id} changed in the meantime. Look at it again.")
-    return await _with_its_batch(tx, of_row(found))
+    return await _with_its_batch(tx, Request(**found._mapping))
 
 
 async def _with_its_batch(tx: Tx, row: Request) -> Request:
@@ -127,12 +127,19 @@ async def _with_its_batch(tx: Tx, row: Request) -> Request:
 
 
 async def claim(
-    tx: Tx, request_id: str, *, owner: str, lease_s: float, version: int | None = None
+    tx: Tx,
+    request_id: str,
+    *,
+    owner: str,
+    lease_s: float,
+    version: int | None = None,
+    may_lapse: bool = True,
 ) -> Request | None:
     """Take a due request for execution: a lease, and a fence one higher than any before.
 
     None when it is not due, held by another, or not to be executed; or when it is no longer at the `version` that
-    was judged. Must be committed before the first byte is sent.
+    was judged. Must be committed before the first byte is sent. An approval that lapsed is none, unless `may_lapse` is
+    False.
     """
     row = t.request.c
     judged = () if version is None else (row.version == version,)
@@ -143,7 +150,7 @@ async def claim(
             row.id == request_id,
             *judged,
             *_claimable(tx),
-            (row.state != State.APPROVED) | (row.valid_until > tx.now),
+            *([(row.state != State.APPROVED) | (row.valid_until > tx.now)] if may_lapse else []),
         )
         .values(
             state=case(
@@ -160,7 +167,7 @@ async def claim(
         .returning(*COLUMNS)
     )
     found = (await tx.run(changed)).one_or_none()
-    return None if found is None else await _with_its_batch(tx, of_row(found))
+    return None if found is None else await _with_its_batch(tx, Request(**found._mapping))
 
 
 async def renew(tx: Tx, request_id: str, *, owner: str, fence: int, lease_s: float) -> bool:
@@ -195,7 +202,7 @@ async def finish(tx: Tx, request: Request, event: Event | None, **changes: Any) 
         update(t.request).where(*mine).values({**values, "version": row.version + 1}).returning(*COLUMNS)
     )
     found = (await tx.run(changed)).one_or_none()
-    return None if found is None else await _with_its_batch(tx, of_row(found))
+    return None if found is None else await _with_its_batch(tx, Request(**found._mapping))
 
 
 async def put_off(tx: Tx, request: Request, until: datetime) -> None:
@@ -237,12 +244,13 @@ async def due(
 
 
 async def due_at_once(tx: Tx, program: str) -> None:
-    """What is under way and was put off is due now, unless its outcome is in doubt: that has its own times.
+    """What is approved or under way and was put off is due now, unless its outcome is in doubt: that has its own
+    times.
 
     It waits for no lock: what somebody else is changing at this moment is left out.
     """
     row = t.request.c
-    waits = (row.program == program, row.state == State.EXECUTING, row.due_at > tx.now)
+    waits = (row.program == program, row.state.in_([State.APPROVED, State.EXECUTING]), row.due_at > tx.now)
     found = select(row.id).where(*waits, row.outcome_unknown.is_(False)).with_for_update(skip_locked=True)
     await tx.run(update(t.request).where(row.id.in_(found)).values(due_at=tx.now))
 
@@ -414,7 +422,7 @@ async def rows_of(tx: Tx, parent_id: str) -> list[Request]:
     """All rows of a batch, those left out as well, in the order of the file."""
     row = t.request.c
     found = (await tx.run(select(*COLUMNS).where(row.parent_id == parent_id))).all()
-    return sorted(map(of_row, found), key=lambda request: int(request.facts["row"]))
+    return sorted((Request(**row._mapping) for row in found), key=lambda request: int(request.facts["row"]))
 
 
 async def lock_rows(tx: Tx, parent_id: str) -> None:

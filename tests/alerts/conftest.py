@@ -128,7 +128,7 @@ class Desk:
 
 
 def _words(message: Json) -> str:
-    texts = [message["text"]]
+    texts = [message["text"].removeprefix("SANDBOX · ")]
     for block in message.get("blocks") or []:
         parts = [block.get("text"), *block.get("elements", []), *block.get("fields", [])]
         texts += [p["text"] for p in parts if isinstance(p, dict) and isinstance(p.get("text"), str)]

@@ -12,14 +12,14 @@ from pathlib import Path
 
 import pytest
 
-from bot.domain.alerts import AlertKind, Calls, Remedy, Severity, catalogue, float_alerts
+from bot.domain.alerts import Alerting, AlertKind, Remedy, Severity, catalogue, float_alerts
 from bot.domain.alerts.alert_kind import Wording
 from bot.domain.alerts.catalogue import CATALOGUE
 from bot.operations import kinds as operation_kinds
 from bot.services.alerts import lifecycle
 from bot.services.messages import digest
 from tests.alerts.conftest import Desk
-from tests.handlers.slack_driver import ALICE, CAROL
+from tests.handlers.slack_driver import ALICE, BOB, CAROL
 from tests.test_docs_pages import generator
 
 ROOT = Path(__file__).parents[2]
@@ -150,7 +150,6 @@ def test_every_row_is_whole() -> None:
         assert re.fullmatch(r"[a-z0-9_]+", name)
         assert kind.name == name
         assert all((kind.told_when, kind.found_by, kind.ends, kind.severities)), name
-        assert (kind.calls is Calls.NOBODY) == (not kind.calls_when), name
         assert kind.next_step in kind.buttons
         # A phrase of the docs: a sentence would stop the row short.
         assert not any(phrase.endswith(".") for phrase in (kind.told_when, kind.ends, kind.calls_when)), name
@@ -202,8 +201,6 @@ COFFEE = AlertKind(
             (Severity.WARNING, Severity.CRITICAL), "Coffee of {place} is low", "{cups} cups are left."
         )
     },
-    calls=Calls.APPROVERS,
-    calls_when="it becomes critical",
     digest_word="coffee low",
     remedies=(Remedy.SUBMIT_FUNDING,),
 )
@@ -245,16 +242,27 @@ async def test_a_new_row_is_raised_drawn_made_worse_mended_and_over(desk: Desk) 
     assert (await desk.only()).startswith("✓ Resolved")
 
 
-async def test_a_kind_that_calls_nobody_gets_worse_without_a_mention(
-    desk: Desk, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.usefixtures("_with_coffee")
+async def test_a_warning_mentions_nobody_and_what_is_critical_those_whom_the_settings_name(
+    desk: Desk,
 ) -> None:
-    quiet = replace(COFFEE, calls=Calls.NOBODY, calls_when="")
-    monkeypatch.setitem(CATALOGUE, COFFEE.name, quiet)
+    await keep_coffee(desk, 2)
+    assert "S0" not in await desk.only()
 
-    await keep_coffee(desk, 2, quiet)
-    await keep_coffee(desk, 0, quiet)
+    desk.driver.world.rebuild(alerting=Alerting(call=("@card-admins",)))
+    await keep_coffee(desk, 0)
+    (line,) = await desk.thread()
+    assert line.endswith("<!subteam^S0ADMINS>")
 
-    assert await desk.thread() == ["Now: Coffee of the kitchen is low."]
+
+@pytest.mark.usefixtures("_with_coffee")
+async def test_a_new_critical_alert_mentions_the_approvers_until_somebody_takes_it_up(desk: Desk) -> None:
+    await keep_coffee(desk, 0)
+    assert "<!subteam^S0APPROVERS>" in await desk.only()
+
+    await desk.press(BOB, "alert:ack")
+    assert "subteam" not in await desk.only()
+    assert "acknowledged by Bob Tanaka" in await desk.only()
 
 
 @pytest.mark.usefixtures("_with_coffee")

@@ -27,7 +27,7 @@ async def audited(desk: Desk, action: str) -> str:
 async def test_an_acknowledgement_is_shown_and_comes_back_unless_said_again(desk: Desk) -> None:
     await low_float(desk)
     await desk.press(BOB, "alert:ack")
-    assert "acknowledged by <@U0BOB> until" in await desk.only()
+    assert "acknowledged by Bob Tanaka until" in await desk.only()
 
     await desk.poll("account", seconds=4 * 3600 - 600)
     await desk.press(BOB, "alert:ack")
@@ -67,7 +67,7 @@ async def test_somebody_takes_it_over_and_somebody_ends_it(desk: Desk) -> None:
     alert_id = (await desk.bot.open_alerts())[0].id
     await desk.press(CAROL, "alert:more", value=f"assign:{alert_id}")
     await desk.posted()
-    assert "with <@U0CAROL>" in await desk.only()
+    assert "with Carol Reyes" in await desk.only()
 
     await desk.press(CAROL, "alert:more", value=f"resolve:{alert_id}")
     await desk.posted()

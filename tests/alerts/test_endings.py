@@ -112,8 +112,8 @@ async def test_an_outcome_that_two_people_settled_names_them_and_mentions_nobody
 
     told = await desk.only()
     assert told.startswith(f"✓ Resolved: {request.id} failed: ")
-    assert "bob" in told
-    assert "carol" in told
+    assert "Bob Tanaka" in told
+    assert "Carol Reyes" in told
     assert "<@" not in told.split("since")[0]
     assert "&lt;@" not in told
 
@@ -128,7 +128,7 @@ async def test_an_alert_closed_by_hand_says_by_whom_and_that_it_may_come_back(de
     await desk.posted()
 
     told = await desk.only()
-    assert "Closed by carol" in told
+    assert "Closed by Carol Reyes" in told
     assert "a new alert is raised" in told
 
 

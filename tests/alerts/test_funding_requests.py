@@ -80,7 +80,7 @@ async def test_a_funding_in_review_is_not_called_succeeded_and_each_turn_is_told
     shown = await card(desk, request)
     assert "✓ Credited: Submit funding" in shown
     assert "495.00 USD reached the float after the load fee of 5.00 USD." in shown
-    assert (await thread(desk, request))[-1].startswith(f"{request.id}: *✓ Credited.* 495.00 USD")
+    assert (await thread(desk, request))[-1].startswith(f"SANDBOX · {request.id}: *✓ Credited.* 495.00 USD")
 
     await decide(desk, "reverse")
     await desk.poll("funding")
@@ -88,7 +88,7 @@ async def test_a_funding_in_review_is_not_called_succeeded_and_each_turn_is_told
     assert "✗ Taken back: Submit funding" in shown
     assert "the float fell by 495.00 USD" in shown
     assert "Credited" not in shown
-    assert (await thread(desk, request))[-1].startswith(f"{request.id}: *✗ Taken back.*")
+    assert (await thread(desk, request))[-1].startswith(f"SANDBOX · {request.id}: *✗ Taken back.*")
 
     (message,), lines = await direct(desk, request)
     assert "✗ Taken back:" in message, "the one direct message is edited"

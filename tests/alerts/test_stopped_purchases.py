@@ -43,7 +43,7 @@ async def test_a_purchase_that_a_freeze_stopped_says_who_froze_the_card_when_and
     for words in (
         "Stopped",
         "12.00 USD at Corner Coffee",
-        "Frozen by alice",
+        "Frozen by Alice Moreau",
         REASON,
         request_id,
         "right",
@@ -92,7 +92,7 @@ async def test_every_look_up_that_explains_declines_says_that_the_stop_was_right
     await desk.driver.command(BOB, "/" + command.format(card=desk.driver.world.cards[0]["id"]))
 
     shown = str((await desk.driver.told(BOB, OPS))["blocks"])
-    for words in ("alice", REASON.lower(), "the stop was right"):
+    for words in ("alice moreau", REASON.lower(), "the stop was right"):
         assert words in shown.lower(), words
     assert "unfreeze it" not in shown
 

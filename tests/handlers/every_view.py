@@ -52,7 +52,7 @@ def _form(kind: str) -> Draw:
 
 
 def _preview(text: str) -> View:
-    operation = _TOPUP({"card": "card_1", "amount_usd": "50.00"}, text)
+    operation = _TOPUP.of_stored({"card": "card_1", "amount_usd": "50.00"}, text)
     return forms.preview(
         forms.Shown(
             draft_id="01",
@@ -99,24 +99,32 @@ MESSAGES: Mapping[str, Draw] = {
     **{"card-" + stage.replace(" ", "-"): _stage(stage) for stage in Stage},
     "line-in-review": lambda text: request_card.line(given.a_line(Stage.IN_REVIEW, State.SUCCEEDED, text)),
     "direct-taken-back": lambda text: request_card.direct(
-        p.DirectView(given.a_request(State.SUCCEEDED, text, stage=Stage.TAKEN_BACK), "K7F-2QX", "", None)
+        p.DirectView(
+            given.a_request(State.SUCCEEDED, text, stage=Stage.TAKEN_BACK), "K7F-2QX", "", None, False
+        )
     ),
     **look_up_views.MESSAGES,
     "direct-approved": lambda text: request_card.direct(
-        p.DirectView(given.a_request(State.APPROVED, text), "K7F-2QX", "U0BOB", None)
+        p.DirectView(given.a_request(State.APPROVED, text), "K7F-2QX", "Bob Tanaka", None, False)
     ),
     "direct-failed": lambda text: request_card.direct(
         p.DirectView(
-            given.a_request(State.FAILED, text), "K7F-2QX", "U0BOB", "https://a.slack.com/archives/C/p1"
+            given.a_request(State.FAILED, text),
+            "K7F-2QX",
+            "Bob Tanaka",
+            "https://a.slack.com/archives/C/p1",
+            True,
         )
     ),
     "alert-raised": lambda text: alerts.alert(given.an_alert(text=text)),
     "alert-resolved": lambda text: alerts.alert(given.an_alert("resolved", text)),
     "alert-float": lambda _: alerts.alert(given.an_alert_of_the_float()),
     "alert-chart": lambda text: alerts.chart(p.AlertChartView("A-1-float.png", given.a_history())),
-    "alert-line": lambda text: alerts.line(p.AlertLineView("U0BOB", text, ("S0APPROVERS", "U0CAROL"))),
+    "alert-line": lambda text: alerts.line(p.AlertLineView("Bob Tanaka", text, ("S0APPROVERS", "U0CAROL"))),
     "alerts": lambda text: alerts.open_alerts(
-        p.AlertsView((given.an_alert(text=text),), (p.MuteView("quiet", "decline", text, "U0BOB", None),))
+        p.AlertsView(
+            (given.an_alert(text=text),), (p.MuteView("quiet", "decline", text, "Bob Tanaka", None),)
+        )
     ),
     "link": lambda text: card_details.link(
         p.LinkView(

@@ -75,6 +75,7 @@ def a_card(state: State = State.PENDING, text: str = WORDS, **changes: Any) -> p
         approver_names=("@card-approvers",),
         live=False,
         next_look_at=NOW + timedelta(minutes=6) if state in (State.EXECUTING, State.UNRESOLVED) else None,
+        mentions=("S0APPROVERS",) if state is State.PENDING else (),
     )
 
 
@@ -87,7 +88,10 @@ def a_line(line: str, state: State, text: str = WORDS) -> p.LineView:
     says = line.startswith("resolution")
     found = (a_decision(decided, text=text, verdict="failed" if says else ""),)
     said = f"failed: {text}" if says else text
-    return p.LineView(a_request(state, text), line, "U0BOB", said, found, ("@card-approvers",))
+    called = ("S0APPROVERS",) if line in ("approval", "reminder", "reminder_unresolved") else ()
+    return p.LineView(
+        a_request(state, text), line, "Bob Tanaka", said, found, ("@card-approvers",), False, called
+    )
 
 
 def an_alert(state: str = "raised", text: str = WORDS) -> p.AlertView:

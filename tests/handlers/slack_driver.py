@@ -135,7 +135,9 @@ class SlackDriver:
 
     async def card(self, request_id: str) -> Json:
         """The request's card in the approvals channel."""
-        found = [m for m in await self.messages(BOB, APPROVALS) if m["text"].startswith(request_id)]
+        found = [
+            m for m in await self.messages(BOB, APPROVALS) if request_id in m["text"] and not m["ephemeral"]
+        ]
         cards = [m for m in found if m.get("thread_ts") in (None, m["ts"])]
         assert len(cards) == 1, [m["text"] for m in found]
         return cards[0]

@@ -119,7 +119,7 @@ def _frozen_later(text: str) -> View:
 def _direct(text: str) -> View:
     found = given.a_request(State.APPROVED, text)
     return request_card.direct(
-        p.DirectView(found, "K7F-2QX", "U0BOB", None, (), f"Sending is paused by {text}")
+        p.DirectView(found, "K7F-2QX", "Bob Tanaka", None, False, f"Sending is paused by {text}")
     )
 
 

@@ -62,7 +62,7 @@ async def test_a_frozen_card_says_who_froze_it_and_why_and_offers_to_unfreeze_it
 
     shown = await answer(driver, f"/card show {driver.world.cards[0]['id']}")
 
-    assert "*Frozen* by <@U0ALICE>" in str(shown)
+    assert "*Frozen* by Alice Moreau" in str(shown)
     assert "Lost in a taxi" in str(shown)
     assert list(buttons(shown))[:2] == ["Unfreeze", "Top up"]
     (dots,) = [e for e in shown["blocks"][-1]["elements"] if e["type"] == "overflow"]

@@ -51,12 +51,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from bot.operations import readers
-from bot.operations._base import Facts, Field, Line, Look, Operation
+from bot.operations._base import Facts, Line, Look, Operation
 from bot.operations._card_switch import CARD
+from bot.operations._fields import Field
 from bot.outcomes import Evidence, Finding, Outcome
 from bot.partner.calls import cards as card_calls
 from bot.partner.client import PartnerClient
+from bot.operations.value_types import PARTNER_REF
 
 
 class SetReference(Operation):
@@ -68,19 +69,20 @@ class SetReference(Operation):
     help = "give a card another reference"
     phrases = ("reference of {card} is {partner_ref}",)
     endpoint = card_calls.SET_REFERENCE
-    fields = (CARD, Field("partner_ref", "Partner reference", readers.partner_ref))
+    card = CARD
+    partner_ref = Field("Partner reference", PARTNER_REF)
 
     def summary(self) -> str:
-        return f"Give {self.target_label} the reference {self.values['partner_ref']}"
+        return f"Give {self.target_label} the reference {self.partner_ref}"
 
     def body(self) -> dict[str, Any]:
-        return {"partner_ref": self.values["partner_ref"]}
+        return {"partner_ref": self.partner_ref}
 
     async def read(self, partner: PartnerClient) -> Facts:
         return {"before": (await partner.card(self.subject)).card.partner_ref or "none"}
 
     def lines(self, facts: Facts) -> list[Line]:
-        return [("Reference", f"{facts['before']} → {self.values['partner_ref']}")]
+        return [("Reference", f"{facts['before']} → {self.partner_ref}")]
 
     async def send(self, partner: PartnerClient, key: str, body: bytes) -> Outcome:
         done = await partner.set_reference(self.subject, body)
@@ -88,7 +90,7 @@ class SetReference(Operation):
 
     async def look(self, partner: PartnerClient, key: str, since: Any) -> Look:
         found = (await partner.card(self.subject)).card.partner_ref
-        evidence = Evidence.DONE if found == self.values["partner_ref"] else Evidence.ABSENT
+        evidence = Evidence.DONE if found == self.partner_ref else Evidence.ABSENT
         return Look(evidence, f"The card reads {found}. No money moved.", {})
 '''
 

@@ -22,11 +22,10 @@ ROOT = Path(__file__).parents[2]
 THE_FILE = '''
 """Cap what a card may spend in a day."""
 
-from decimal import Decimal
-
-from bot.operations import readers
-from bot.operations._base import Field, Look, Operation
+from bot.operations._base import Look, Operation
 from bot.operations._card_switch import CARD
+from bot.operations._fields import Field
+from bot.operations.value_types import USD
 from bot.outcomes import Evidence, Finding, Outcome
 from bot.partner.calls import cards as card_calls
 from bot.partner.endpoints import Endpoint
@@ -41,19 +40,20 @@ class Cap(Operation):
     help = "keep a card below so much a day"
     phrases = ("cap {card} at {cap_usd}",)
     endpoint = card_calls.SET_LIMITS
-    fields = (CARD, Field("cap_usd", "Cap (USD)", readers.amount))
+    card = CARD
+    cap_usd = Field("Cap (USD)", USD)
 
     def summary(self):
-        return f"Cap {self.target_label} at {self.values['cap_usd']} a day"
+        return f"Cap {self.target_label} at {self.cap_usd} a day"
 
     def body(self):
-        return {"daily_limit": Decimal(self.values["cap_usd"])}
+        return {"daily_limit": self.cap_usd}
 
     async def read(self, partner):
         return {"before": str((await partner.limits(self.subject)).daily_limit)}
 
     def lines(self, facts):
-        return [("Cap", f"{facts['before']} → {self.values['cap_usd']}")]
+        return [("Cap", f"{facts['before']} → {self.cap_usd}")]
 
     async def send(self, partner, key, body):
         await partner.set_limits(self.subject, body)

@@ -78,7 +78,7 @@ async def test_an_answer_is_shared_only_by_pressing_the_button(driver: SlackDriv
 
     posted = [m for m in await driver.messages(BOB, OPS) if "Float" in m["text"]]
     assert len(posted) == 1
-    assert "Shared by <@U0ALICE>" in str(posted[0])
+    assert "Shared by Alice Moreau" in str(posted[0])
 
 
 async def test_sharing_where_the_app_is_not_says_how_to_invite_it(driver: SlackDriver) -> None:

@@ -182,7 +182,7 @@ async def test_a_deleted_card_is_posted_again_when_the_state_changes(driver: Sla
 
     await driver.command(ALICE, f"/requests cancel {request.id}")
 
-    assert "cancelled" in (await driver.card(request.id))["text"]
+    assert "Cancelled" in (await driver.card(request.id))["text"]
 
 
 async def test_a_button_of_an_old_version_shows_what_is_true_now(driver: SlackDriver) -> None:
@@ -197,7 +197,7 @@ async def test_a_button_of_an_old_version_shows_what_is_true_now(driver: SlackDr
     await driver.press(BOB, card, "request:approve")
 
     assert "is cancelled already" in str(await driver.modal(BOB))
-    assert "cancelled" in (await driver.card(request.id))["text"]
+    assert "Cancelled" in (await driver.card(request.id))["text"]
 
 
 async def test_one_preview_submitted_twice_is_one_request(driver: SlackDriver) -> None:

@@ -32,7 +32,7 @@ async def test_names_are_groups_people_and_ids_read_live(driver: SlackDriver) ->
 async def test_people_are_what_slack_says_now(driver: SlackDriver) -> None:
     directory = await SlackDirectory.connect(driver.client)
 
-    assert (await directory.actor(ALICE)).name == "alice"
+    assert (await directory.actor(ALICE)).name == "Alice Moreau"
     assert (await directory.actor("U0GUEST")).is_restricted
     assert (await directory.actor("U0STRANGER")).is_stranger
     assert (await directory.actor("U0GONE")).deleted
@@ -188,7 +188,7 @@ async def test_an_approval_holds_while_slack_cannot_draw_it(driver: SlackDriver)
     for _ in range(4):
         driver.world.clock.advance(10)
         await driver.settle()
-    assert "approved" in (await driver.card(request.id))["text"]
+    assert "Approved" in (await driver.card(request.id))["text"]
 
 
 async def test_an_error_of_ours_keeps_the_ack_and_names_a_reference_that_is_in_the_log(

@@ -25,6 +25,9 @@ from tests.support.view_text import view_text
 
 SNAPSHOTS = Path(__file__).parents[1] / "snapshots"
 ALL = {**MESSAGES, **VIEWS}
+# What is posted where several people see it; the rest are answers to the one who asked.
+_POSTED = ("card", "line", "direct", "alert", "digest", "batch")
+POSTED = {n: draw for n, draw in MESSAGES.items() if n.split("-")[0] in _POSTED and n != "card-show"}
 # What we write ourselves: people who act, moments, one channel, one link to the request's own card.
 OURS = re.compile(
     r"<(@U[A-Z0-9]+|!subteam\^S[A-Z0-9]+|#C[A-Z0-9]+|!date\^\d+\^[^|<>]*\|[^<>]*|https://a\.slack\.com/[^<>]*"
@@ -181,10 +184,14 @@ def test_the_card_says_state_in_words_and_shows_the_right_buttons() -> None:
     assert [e["text"]["text"] for e in frozen_now] == ["Confirm", "Undo", "Details"]
 
 
-def test_a_mention_in_an_outcome_is_of_people_who_decided_only() -> None:
-    text = b.with_mentions("By <@U0BOB>, says <@U0EVIL> <!channel>", {"U0BOB"})
+@pytest.mark.parametrize("name", sorted(POSTED))
+def test_a_message_mentions_those_who_are_asked_to_act_and_nobody_else(name: str) -> None:
+    """Everybody else stands there by name: a mention notifies."""
+    asking = {"card-pending", "card-pending-paused", "line-approval", "line-reminder", "alert-line"}
+    mentioned = set(re.findall(r"<(?:@|!subteam\^)([A-Z0-9]+)>", json.dumps(POSTED[name](WORDS))))
 
-    assert text == "By <@U0BOB>, says &lt;@U0EVIL&gt; &lt;!channel&gt;"
+    assert mentioned <= ({"S0APPROVERS", "U0CAROL"} if name in asking else set())
+    assert mentioned or name not in asking
 
 
 def blocks_of(name: str) -> list[str]:

@@ -22,7 +22,7 @@ from bot.domain.errors import CountersignError
 from bot.domain.requests import OPEN, SENT, TRANSITIONS, DecisionKind, Request, State
 from bot.partner.client import PartnerClient
 from bot.partner.errors import PartnerError
-from bot.partner.ratelimit import Place, RateLimiter
+from bot.partner.ratelimit import Lane, Place, RateLimiter
 from bot.services import execution, requests
 from bot.services.execution import maintenance
 from bot.services.operators import programs
@@ -68,7 +68,7 @@ ZOMBIE_FOR = timedelta(seconds=75)
 class Unlimited(RateLimiter):
     """Nothing here is about the rate limit, and the clock stands still for long."""
 
-    def block(self, seconds: float) -> None:
+    def block(self, seconds: float, lane: Lane | None = None) -> None:
         """A 429 came: go on all the same."""
 
 

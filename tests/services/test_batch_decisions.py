@@ -163,7 +163,7 @@ async def test_a_comma_before_the_cents_is_read_in_a_file_with_semicolons_and_in
 
     read = await batch_reading.begin(world.core, owner=ALICE, text=semicolons)
 
-    assert [row.values["amount_usd"] for row in read.rows] == ["15.50", "1250.00", "1250.00"]
+    assert [row.operation.stored()["amount_usd"] for row in read.rows] == ["15.50", "1250.00", "1250.00"]
     for text, said in (
         (f"card;amount\n{ids[0]};1,250", "can be read in two ways"),
         (f'card,amount\n{ids[0]},"15,50"', "A comma may only separate thousands"),

@@ -73,7 +73,7 @@ class Entrance:
             read = await batch_reading.begin(self.world.core, owner=ALICE, text=text, kind="card_topup")
         except Unreadable as asked:
             return "", str(asked)
-        return read.rows[0].values["card"], ""
+        return read.rows[0].operation.subject, ""
 
     async def by_command(self, typed: str) -> tuple[str, str]:
         async with self.world.store.read() as tx:

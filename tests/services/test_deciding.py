@@ -402,7 +402,7 @@ async def test_an_unknown_outcome_is_settled_by_hand_only_when_two_people_say_th
     settled = await says(CAROL, "succeeded")
 
     assert settled.state is State.SUCCEEDED
-    assert "<@U0ALICE> and <@U0CAROL>" in settled.outcome_text
+    assert "Alice and Carol" in settled.outcome_text
     assert "Support wrote" in settled.outcome_text
     assert await alert_kinds(world) == set()
 

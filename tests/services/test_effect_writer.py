@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -104,7 +105,9 @@ async def test_a_row_takes_its_batch_with_it(world: World, monkeypatch: pytest.M
 
     monkeypatch.setattr("bot.services.requests.batch_rows.row_changed", row_changed)
     request = await world.ask("card_freeze", {"card": world.cards[0]["id"]})
+    row = replace(request, parent_id="R-BATC")
     async with world.store.begin() as tx:
-        await effect_writer.write(tx, world.core, request, [e.UpdateBatch()])
+        await effect_writer.write(tx, world.core, request, [e.RedrawCard()])
+        await effect_writer.write(tx, world.core, row, [e.RedrawCard()])
 
-    assert followed == [request]
+    assert followed == [row]

@@ -231,7 +231,7 @@ async def test_sent_twice_under_one_key_it_has_one_effect(world: World, kind: st
     request = await asked(world, kind)
     async with world.store.read() as tx:
         frozen = await rows.frozen(tx, request.id)
-    operation = kind_class(kind)({**request.terms, **frozen.private}, request.subject_label)
+    operation = kind_class(kind).of_stored(request.terms, request.subject_label, private=frozen.private)
     partner = world.core.partners["main"]
 
     await operation.send(partner, request.key, frozen.body)
@@ -248,7 +248,7 @@ async def test_after_a_lost_answer_looking_tells_the_truth_and_the_request_ends_
     before_usd = card_balance(world)
     request = await asked(world, kind)
     started = await effects(world)
-    operation = kind_class(kind)(request.terms, request.subject_label)
+    operation = kind_class(kind).of_stored(request.terms, request.subject_label)
     partner = world.core.partners["main"]
     nothing = await operation.look(partner, sought(world, request))
     assert nothing.evidence in (Evidence.ABSENT, Evidence.UNSEEN, Evidence.UNPROVEN), (
@@ -278,7 +278,7 @@ async def test_after_a_lost_answer_looking_tells_the_truth_and_the_request_ends_
 async def test_preview_lines_and_concerns_are_readable_from_what_was_stored(world: World, kind: str) -> None:
     request = await asked(world, kind)
     again = await world.request(request.id)
-    operation = kind_class(kind)(again.terms, again.subject_label)
+    operation = kind_class(kind).of_stored(again.terms, again.subject_label)
     lines = operation.lines(again.facts)
     assert lines
     assert all(label and value and "None" not in value for label, value in lines)

@@ -11,10 +11,12 @@ from typing import Any
 from bot.domain.requests import State
 from bot.operations import kinds
 from bot.services.events import Poller
+from bot.services.execution import try_now
 from bot.services.operators import confirmation_answers, pausing, programs
 from storage.requests import confirmations as consent_rows
-from tests.services.outcome_steps import alert_kinds, execute, status
+from tests.services.outcome_steps import alert_kinds, due_in, execute, jump, open_alerts, status
 from tests.services.test_every_kind import CALLING, PATH, _deposits_are_set_up, asked  # noqa: F401
+from tests.services.test_not_done_yet import card_of, everything_said
 from tests.support.world import BOB, CAROL, World
 
 MARKUP = "PUT /fees"
@@ -117,3 +119,57 @@ async def test_a_freeze_goes_out_although_the_key_may_not_read_the_card(world: W
     found: dict[str, Any] = next(c for c in (await world.state())["cards"] if c["id"] == world.cards[0]["id"])
     assert found["status"] == "FROZEN"
     assert kinds()["card_freeze"].handling.is_urgent
+
+
+FREEZE = "POST /cards/{cardId}/freeze"
+
+
+async def test_a_freeze_that_the_key_may_not_make_is_tried_on_and_every_word_of_it_is_true(
+    world: World,
+) -> None:
+    freezes = [await world.ask("card_freeze", {"card": world.cards[n]["id"]}, now=True) for n in (0, 1)]
+    scopes(world, "users:read", "cards:read")
+
+    for request in freezes:
+        held = await execute(world, request)
+        assert due_in(world, held) == 5
+        for text in await everything_said(world, held):
+            assert "succeeded" not in text.lower(), text
+        card = await card_of(world, held)
+        for promise in (
+            "Not frozen yet",
+            "may not freeze",
+            "cards:write",
+            "every 5 seconds",
+            "card provider",
+        ):
+            assert promise in card, promise
+        assert "is paused" not in card
+    assert len(await world.sent("POST /freeze")) == 2, "a hold stops no freeze"
+    assert len([alert for alert in await open_alerts(world) if alert.kind == "not_done_yet"]) == 2
+
+    await jump(world, freezes[0])
+    await try_now.try_now(world.core, freezes[0].id, BOB)
+    await world.run_due()
+    assert len([c for c in await world.sent("POST /freeze") if freezes[0].subject in c["path"]]) == 3
+
+    scopes(world, "users:read", "cards:read", "cards:write")
+    for request in freezes:
+        assert (await jump(world, request)).state is State.SUCCEEDED
+    assert await alert_kinds(world) == set(), "a try that succeeds ends the hold"
+
+
+async def test_a_refusal_that_names_no_scope_waits_for_that_of_its_own_endpoint_alone(world: World) -> None:
+    card = world.cards[0]["id"]
+    await world.tell(f"cards/{card}", {"status": "FROZEN"})
+    request = await world.ask("card_unfreeze", {"card": card})
+    await world.approve(request)
+    scopes(world, "users:read", "cards:read", "cards:write")
+    await status(403, "FORBIDDEN").set(world, FREEZE, times=1)
+    assert (await execute(world, request)).state is State.EXECUTING
+
+    await world.advance(120)
+    await programs.probe_paused(world.core)
+
+    assert (await execute(world, request)).state is State.SUCCEEDED
+    assert await alert_kinds(world) == set()

@@ -17,7 +17,15 @@ from bot.outcomes.timing import QUIESCENCE
 from bot.services import message_kinds
 from bot.services.execution import try_now
 from bot.services.requests import approvals
-from tests.services.outcome_steps import alert_kinds, due_in, execute, jump, jump_to_the_end, open_alerts, status
+from tests.services.outcome_steps import (
+    alert_kinds,
+    due_in,
+    execute,
+    jump,
+    jump_to_the_end,
+    open_alerts,
+    status,
+)
 from tests.services.test_not_done_yet import FREEZE, READ, REFUSING, card_of, clear, everything_said, to_send
 from tests.support.world import ALICE, BOB, CAROL, World
 
@@ -54,7 +62,9 @@ async def card_status(world: World) -> Any:
     return found["status"]
 
 
-async def test_a_freeze_is_sent_at_once_and_is_open_while_an_older_unfreeze_is_under_way(world: World) -> None:
+async def test_a_freeze_is_sent_at_once_and_is_open_while_an_older_unfreeze_is_under_way(
+    world: World,
+) -> None:
     older = await an_unfreeze_on_its_way(world)
     freeze = await freeze_now(world)
 
@@ -80,7 +90,9 @@ async def test_a_freeze_is_sent_at_once_and_is_open_while_an_older_unfreeze_is_u
     calls = len(await world.sent("POST /freeze"))
     for _ in range(4):
         assert due_in(world, await jump(world, freeze)) == 5
-    assert len(await world.sent("POST /freeze")) == calls, "it is read, and sent again only where it has to be"
+    assert len(await world.sent("POST /freeze")) == calls, (
+        "it is read, and sent again only where it has to be"
+    )
     assert await alert_kinds(world) == set(), "the card is frozen: nobody is called for that"
 
 
@@ -175,7 +187,9 @@ async def test_a_freeze_that_cannot_be_read_any_more_is_not_called_frozen_for_no
     assert "Frozen for now" in (await jump(world, freeze)).outcome_text
 
 
-async def test_an_older_unfreeze_that_certainly_was_not_carried_out_holds_no_freeze_open(world: World) -> None:
+async def test_an_older_unfreeze_that_certainly_was_not_carried_out_holds_no_freeze_open(
+    world: World,
+) -> None:
     card = world.cards[0]["id"]
     await world.tell(f"cards/{card}", {"status": "FROZEN"})
     unfreeze = await world.ask("card_unfreeze", {"card": card})

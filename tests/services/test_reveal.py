@@ -431,7 +431,7 @@ async def test_without_a_public_address_nothing_is_recorded(world: World) -> Non
 
 async def test_a_key_without_the_scope_is_told_before_and_stops_it(world: World) -> None:
     request = await world.ask("card_reveal", {"card": world.cards[0]["id"]})
-    operation = world.core.kinds["card_reveal"](request.terms, request.subject_label)
+    operation = world.core.kinds["card_reveal"].of_stored(request.terms, request.subject_label)
 
     (concern,) = operation.concerns({"card_status": "ACTIVE", "may_reveal": False})
 

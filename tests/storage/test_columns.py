@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from sqlalchemy import Column, MetaData, Table, Text, insert, select, text
 from sqlalchemy.exc import StatementError
 
-from storage.columns import Json, Money, SealedText, UtcDateTime, json_text, money_text
+from bot.domain.requests import State
+from storage.columns import Json, Money, SealedText, UtcDateTime, Word, json_text, money_text
 from storage.store import Store
 
 THINGS = Table(
@@ -21,6 +22,7 @@ THINGS = Table(
     Column("at", UtcDateTime),
     Column("secret", SealedText),
     Column("facts", Json),
+    Column("state", Word(State)),
 )
 
 
@@ -37,6 +39,23 @@ async def _kept(store: Store, column: str, value: Any) -> Any:
         await tx.run(insert(THINGS).values(id="x", **{column: value}))
     async with store.read() as tx:
         return (await tx.run(select(THINGS.c[column]))).scalar_one()
+
+
+@pytest.mark.parametrize("state", [None, *State])
+async def test_a_word_comes_back_as_the_member_it_was(things: Store, state: State | None) -> None:
+    assert await _kept(things, "state", state) is state
+    async with things.read() as tx:
+        assert (await tx.run(text("SELECT state FROM thing"))).scalar_one() == (state and state.value)
+
+
+async def test_a_word_that_is_none_of_the_enumeration_is_refused_both_ways(things: Store) -> None:
+    with pytest.raises(StatementError, match="not a valid State"):
+        await _kept(things, "state", "sent")
+    async with things.begin() as tx:
+        await tx.run(text("INSERT INTO thing (id, state) VALUES ('y', 'sent')"))
+    with pytest.raises(ValueError, match="not a valid State"):
+        async with things.read() as tx:
+            (await tx.run(select(THINGS.c.state).where(THINGS.c.id == "y"))).scalar_one()
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Iterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
@@ -70,8 +70,8 @@ class ScriptedDirectory:
     async def members_lately(self, names: Sequence[str]) -> frozenset[str]:
         return await self.members(names)
 
-    async def called(self, names: Sequence[str]) -> Sequence[str]:
-        return sorted(await self.members(names))
+    async def called(self, names: Sequence[str], among: Collection[str] | None = None) -> Sequence[str]:
+        return sorted(await self.members(names) if among is None else among)
 
     def change(self, slack_id: str, **flags: Any) -> None:
         self.actors[slack_id] = replace(self.actors[slack_id], **flags)

@@ -9,7 +9,7 @@ import pytest
 
 from bot.config import Config, ConfigError
 from bot.domain.events import Retention
-from bot.domain.people import KindPolicy
+from bot.domain.people import Call, KindPolicy
 from bot.domain.people.policy import Tier
 
 ROOT = Path(__file__).parents[2]
@@ -63,6 +63,29 @@ def test_a_policy_table_inherits_what_it_does_not_set() -> None:
 
     assert config.policy.of("card_freeze") == KindPolicy(2, timedelta(days=1), (), now=False)
     assert config.policy.of("card_close") == KindPolicy(2, timedelta(days=1))
+
+
+@pytest.mark.parametrize(
+    ("names", "called"),
+    [('"@card-ops"', ("@card-ops",)), ('["@card-ops", "@bob"]', ("@card-ops", "@bob")), ('""', ())],
+)
+def test_who_is_called_by_a_critical_alert_is_one_name_or_several(
+    names: str, called: tuple[str, ...]
+) -> None:
+    assert Config.parse(f"{SMALLEST}[alerts]\ncall = {names}".encode()).alerting.call == called
+
+
+def test_a_policy_may_call_nobody_and_says_so_in_no_other_word() -> None:
+    config = Config.parse(f'{SMALLEST}[policy.card_topup]\ncall = "nobody"'.encode())
+
+    assert (config.policy.of("card_topup").call, config.policy.of("card_order").call) == (
+        Call.NOBODY,
+        Call.GROUP,
+    )
+    assert problems_of(f'{SMALLEST}[policy.default]\ncall = "all"\n[alerts]\ncall = "everybody"') == [
+        'policy.default.call is \'all\', which is not "group" or "nobody".',
+        'alerts.call[1] is \'everybody\', which is not an "@group", an "@user" or a Slack id.',
+    ]
 
 
 def test_the_policy_version_is_the_digest_of_the_bytes() -> None:

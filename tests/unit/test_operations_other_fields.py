@@ -15,7 +15,7 @@ from bot.operations import QuoteDeposit
 from bot.operations.card_close import Close
 from bot.operations.card_limits import SetLimits
 from bot.operations.event_redeliver import event_id
-from bot.operations.fees_markup import SetMarkup, percent
+from bot.operations.fees_markup import PERCENT, SetMarkup, percent
 
 UNSET = {"daily_limit": None, "weekly_limit": None, "monthly_limit": None}
 FACTS = {**UNSET, "single_usd": "5000", "card_status": "ACTIVE"}
@@ -26,7 +26,7 @@ FACTS = {**UNSET, "single_usd": "5000", "card_status": "ACTIVE"}
     [("2.5", "2.5"), ("2.5%", "2.5"), ("2.50 %", "2.5"), ("0", "0"), ("50", "50"), ("12.125", "12.125")],
 )
 def test_a_markup_is_read_as_percent(typed: str, kept: str) -> None:
-    assert percent(typed) == kept
+    assert PERCENT.store(percent(typed)) == kept
 
 
 @pytest.mark.parametrize(
@@ -76,7 +76,7 @@ def test_limits_keep_what_is_not_named_and_need_one() -> None:
         SetLimits.parse({"daily_limit": " "})
     assert set(refused.value.errors) == {"card", "daily_limit"}, "all that is wrong, at once"
 
-    operation = SetLimits({**SetLimits.parse({"card": "4242", "weekly_limit": "1,250"})}, "NORA ••4242")
+    operation = SetLimits(SetLimits.parse({"card": "4242", "weekly_limit": "1,250"}), "NORA ••4242")
     assert operation.body() == {"weekly_limit": Decimal("1250.00")}
     assert operation.summary() == "Set the limits of NORA ••4242: weekly limit 1,250.00 USD"
     lines = dict(operation.lines({**FACTS, "daily_limit": "100"}))
@@ -85,7 +85,7 @@ def test_limits_keep_what_is_not_named_and_need_one() -> None:
 
 
 def test_a_limit_that_decides_alone_is_told() -> None:
-    operation = SetLimits({"card": "card1", "monthly_limit": "90.00"})
+    operation = SetLimits.of_stored({"card": "card1", "monthly_limit": "90.00"})
 
     said = " ".join(c.text for c in operation.concerns({**FACTS, "daily_limit": "100"}))
 
@@ -94,13 +94,13 @@ def test_a_limit_that_decides_alone_is_told() -> None:
 
 
 def test_a_quote_has_the_fields_that_the_agreement_names_and_none_without_one() -> None:
-    off = QuoteDeposit({"card": "card1", "amount_usd": "50.00", "asset": "USDC", "chain": "BASE"})
+    off = QuoteDeposit.of_stored({"card": "card1", "amount_usd": "50.00", "asset": "USDC", "chain": "BASE"})
     with pytest.raises(Stale, match="Nothing was recorded"):
         off.body()
 
     cls = QuoteDeposit.configured({"card": "cardId", "amount_usd": "usd"})
     assert [field.name for field in cls.fields] == ["amount_usd", "card"]
-    assert cls({"card": "card1", "amount_usd": "50.00"}).body() == {
+    assert cls.of_stored({"card": "card1", "amount_usd": "50.00"}).body() == {
         "cardId": "card1",
         "usd": Decimal("50.00"),
     }

@@ -47,7 +47,8 @@ def built() -> dict[str, type[Operation]]:
 
 def made(cls: type[Operation]) -> Operation:
     names = {field.name for field in cls.fields}
-    return cls({name: value for name, value in VALUES.items() if name in names}, "NORA QUIST ••4242")
+    texts = {name: text for name, text in VALUES.items() if name in names}
+    return cls.of_stored(texts, "NORA QUIST ••4242", private=texts)
 
 
 def answers(endpoint: Endpoint) -> Iterator[PartnerError]:

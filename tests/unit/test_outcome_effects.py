@@ -27,12 +27,9 @@ STILL_THERE = [e.AuditEntry, e.RedrawCard]
 EXPECTED = {Event.SUCCEED: SETTLED, Event.FAIL: SETTLED, Event.LOSE_SIGHT: LOST, None: STILL_THERE}
 
 
-def types(found: Sequence[e.Effect], *, of_a_row: bool = False) -> list[type[e.Effect]]:
-    """The types in the order they are written; `of_a_row`: its batch follows it right after its card."""
-    written = [type(effect) for effect in e.in_order(found)]
-    if of_a_row:
-        assert written.pop(written.index(e.RedrawCard) + 1) is e.UpdateBatch
-    return written
+def types(found: Sequence[e.Effect]) -> list[type[e.Effect]]:
+    """The types in the order they are written."""
+    return [type(effect) for effect in e.in_order(found)]
 
 
 def moved(request: Request, event: Event | None, text: str = "It happened.") -> Request:
@@ -56,7 +53,7 @@ def test_each_outcome_in_each_state_has_its_effects(
 
         found = e.of_outcome(moved(request, change.event), change.event, outcome, sent=SENT)
 
-        assert types(found, of_a_row=parent_id is not None) == EXPECTED[change.event]
+        assert types(found) == EXPECTED[change.event]
         (entry,) = (effect for effect in found if isinstance(effect, e.AuditEntry))
         assert entry == e.AuditEntry(
             "request.outcome", {"finding": finding.value, "attempt": 2, "code": "ODD"}, "system:execution"
@@ -125,8 +122,7 @@ def test_a_claim_is_shown_when_it_is_the_first(state: State, parent_id: str | No
 
     found = e.of_claim(replace(REQUEST, state=state, parent_id=parent_id), made)
 
-    follows = [e.UpdateBatch()] if parent_id else []
-    assert found == [entry, *([e.RedrawCard(), *follows] if state is State.APPROVED else [])]
+    assert found == [entry, *([e.RedrawCard()] if state is State.APPROVED else [])]
 
 
 def test_a_late_landing_and_a_changed_row_are_alerts() -> None:
@@ -188,7 +184,7 @@ OF_KINDS: list[tuple[str, Outcome, tuple[e.Effect, ...]]] = [
 
 
 def operation(kind: str) -> Operation:
-    return operations.kinds()[kind]({"card": "card1"}, "ALICE MOREAU ••4242")
+    return operations.kinds()[kind].of_stored({"card": "card1"}, "ALICE MOREAU ••4242")
 
 
 @pytest.mark.parametrize(("kind", "outcome", "effects"), OF_KINDS)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from bot.domain.alerts.alert_kind import AlertKind, Calls, Ending, Said, Severity, Wording, one, over
+from bot.domain.alerts.alert_kind import AlertKind, Ending, Said, Severity, Wording, one, over
 from bot.domain.error_messages import MESSAGES
 
 ALLOWANCE = AlertKind(
@@ -26,8 +26,6 @@ ALLOWANCE = AlertKind(
         ),
         "not read": Ending("{program} has enough cards left to order", "It was short for {lasted}."),
     },
-    calls=Calls.APPROVERS,
-    calls_when="it becomes critical: a twentieth is left",
     digest_word="card allowance nearly used",
 )
 
@@ -65,7 +63,8 @@ SCOPE = AlertKind(
         Severity.WARNING,
         "The key of {program} may not call {endpoint}",
         "The service said: {error} What needs this call waits or expires, and what it would tell is not seen, until"
-        " the key has the scope. Everything else goes on. Ask the service to add it.",
+        " the key has the scope. Everything else goes on, and a freeze is tried all the same. Ask the service to add"
+        " it.",
     ),
     endings=over(
         "The key of {program} has the scope that was missing",

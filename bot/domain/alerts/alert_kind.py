@@ -26,13 +26,6 @@ class Severity(StrEnum):
         return list(Severity).index(self)
 
 
-class Calls(StrEnum):
-    """Who is mentioned in the alert's thread: a mention notifies them."""
-
-    NOBODY = "nobody"
-    APPROVERS = "approvers"
-
-
 class Button(StrEnum):
     """What a person can press on an alert; the texts and action ids are the view's."""
 
@@ -135,9 +128,8 @@ class AlertKind:
         default_factory=lambda: {"": Ending("Over: {title}", "This was so for {lasted}.")}
     )
     """What it says once it is over, by case; one case alone is called ""."""
-    calls: Calls = Calls.NOBODY
-    calls_when: str = ""
-    """When `calls` are mentioned, as a phrase; empty where nobody is."""
+    asks_second_person: bool = False
+    """Whether it waits for the answer of a second person: those who may give it are mentioned, however severe it is."""
     is_mutable: bool = True
     """False where nobody may silence it or close it by hand: an unknown outcome, a bot that cannot be trusted,
     and what asks a person for an answer."""
@@ -161,6 +153,15 @@ class AlertKind:
     def __post_init__(self) -> None:
         found = {severity for wording in self.wordings.values() for severity in wording.severities}
         object.__setattr__(self, "severities", tuple(s for s in Severity if s in found))
+
+    @property
+    def calls_when(self) -> str:
+        """When people are mentioned in its message, as a phrase; empty for never. A mention notifies them."""
+        if self.asks_second_person:
+            return "always"
+        if Severity.CRITICAL not in self.severities:
+            return ""
+        return "always" if len(self.severities) == 1 else "it is critical"
 
     def says(self, case: str = "", *, severity: Severity | None = None, **facts: object) -> Said:
         """Its words for this case with the facts filled in.

@@ -63,6 +63,7 @@ class Alerting:
     float_alert: FloatAlert = field(default_factory=FloatAlert)
     declines: DeclineAlert = field(default_factory=DeclineAlert)
     hours: Hours = field(default_factory=Hours)
+    call: tuple[str, ...] = ()  # names as written in the file; empty = the approvers
 
 
 def float_is_low(

@@ -15,7 +15,6 @@ from bot.domain.alerts.alert_kind import (
     HEARD_LATE,
     AlertKind,
     Button,
-    Calls,
     Ending,
     Facts,
     Remedy,
@@ -64,8 +63,6 @@ DECLINE = AlertKind(
         ),
         "not counted": Ending("No more declines of this cause", "The alert was open for {lasted}."),
     },
-    calls=Calls.APPROVERS,
-    calls_when="there are so many that it is a cluster",
     remedies=(Remedy.TOP_UP_CARD, Remedy.RAISE_CARD_LIMITS, Remedy.UNFREEZE_CARD),
     remedy_by=_remedy_of_cause,
     digest_word="declines of one cause",
@@ -117,7 +114,7 @@ def declined(
     is_cluster: bool,
 ) -> Said:
     """The words for these declines; `card`, `amount_usd` and `merchant` are of the last one."""
-    severity = Severity.CRITICAL if is_severe else Severity.WARNING if is_cluster else Severity.INFO
+    severity = Severity.CRITICAL if is_severe or is_cluster else Severity.INFO
     cause = cause_in_words(found.code)
     names = list(found.cards)
     if found.count == 1:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from decimal import Decimal
 
-from bot.domain.alerts.alert_kind import AlertKind, Calls, Ending, Remedy, Said, Severity, Wording, one, over
+from bot.domain.alerts.alert_kind import AlertKind, Ending, Remedy, Said, Severity, Wording, one, over
 from bot.domain.alerts.alert_rules import FloatAlert
 from bot.domain.money import format_usd
 
@@ -37,8 +37,6 @@ FLOAT_LOW = AlertKind(
             "Float of {program} is back", "It was low for {lasted}. `/float` shows what it is now."
         ),
     },
-    calls=Calls.APPROVERS,
-    calls_when="it becomes critical: nothing can be spent",
     remedies=(Remedy.SUBMIT_FUNDING,),
     digest_word="float low",
     has_float_chart=True,

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from decimal import Decimal
 from typing import Final
 
-from bot.domain.alerts.alert_kind import AlertKind, Calls, Ending, Facts, Remedy, Severity, Wording, one, over
+from bot.domain.alerts.alert_kind import AlertKind, Ending, Facts, Remedy, Severity, Wording, one, over
 from bot.domain.money import format_usd
 
 UNVERIFIED_LIMIT: Final = 5
@@ -57,8 +57,6 @@ FUNDING = AlertKind(
         "": Ending("{submission} is on its way again", "It reads {status}, {lasted} after the alert."),
         "not known": Ending("The alert about a submission is over", "It was open for {lasted}: {subject}."),
     },
-    calls=Calls.APPROVERS,
-    calls_when="it becomes critical: taken back after a review or a delay",
     remedies=(Remedy.SUBMIT_FUNDING,),
     remedy_by=_remedy_of_reason,
     digest_word="funding",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bot.domain.alerts.alert_kind import AlertKind, Button, Calls, Ending, Severity, Wording, one, over
+from bot.domain.alerts.alert_kind import AlertKind, Button, Ending, Severity, Wording, one, over
 
 _SECOND_PERSON = (
     "Nothing changes before a second person confirms it, by {until:%H:%M} UTC on {until:%Y-%m-%d}."
@@ -45,8 +45,7 @@ CONSENT = AlertKind(
             " confirm it. " + _SECOND_PERSON,
         ),
     },
-    calls=Calls.APPROVERS,
-    calls_when="it is asked",
+    asks_second_person=True,
     endings=over("{title}", "{text}"),  # the text says what came of it
     is_mutable=False,
     buttons=(Button.CONFIRM, Button.DECLINE),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bot.domain.alerts.alert_kind import AlertKind, Button, Calls, Ending, Severity, one
+from bot.domain.alerts.alert_kind import AlertKind, Button, Ending, Severity, one
 
 UNRESOLVED = AlertKind(
     name="unresolved",
@@ -71,8 +71,6 @@ NOT_DONE_YET = AlertKind(
         "done": Ending("{done}: {what}", "{how} ({request})"),
         "not done": Ending("{request} has ended: {what}", "{how}"),
     },
-    calls=Calls.APPROVERS,
-    calls_when="it is raised",
     is_mutable=False,
     buttons=(Button.TRY_NOW, Button.ACK, Button.MORE),
     digest_word="emergencies that have not happened",
@@ -84,7 +82,5 @@ NOT_DONE = AlertKind(
     found_by="execution",
     ends="never: acknowledge it when you are done",
     wordings=one(Severity.CRITICAL, "{what} is {not_done}, and it is not tried again", "{how} {advice}"),
-    calls=Calls.APPROVERS,
-    calls_when="it is raised",
     digest_word="emergencies that failed",
 )

@@ -4,6 +4,7 @@ from bot.domain.people.actors import Actor, is_full_member, require_full_member
 from bot.domain.people.delegation import LONGEST, Delegation, Standing
 from bot.domain.people.policy import (
     APPROVAL_VALID_FOR,
+    Call,
     KindPolicy,
     Limits,
     Policy,
@@ -15,6 +16,7 @@ __all__ = [
     "APPROVAL_VALID_FOR",
     "LONGEST",
     "Actor",
+    "Call",
     "Delegation",
     "KindPolicy",
     "Limits",

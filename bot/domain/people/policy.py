@@ -10,6 +10,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
 from decimal import Decimal
+from enum import StrEnum
 
 from bot.domain.people.delegation import Delegation
 
@@ -33,6 +34,13 @@ class Tier:
     approvals: int
 
 
+class Call(StrEnum):
+    """Who is mentioned in a request's message: those who can decide on it, or nobody."""
+
+    GROUP = "group"
+    NOBODY = "nobody"
+
+
 @dataclass(frozen=True, slots=True)
 class KindPolicy:
     """The policy of one operation kind. `approvals` counts people other than the requester."""
@@ -41,6 +49,7 @@ class KindPolicy:
     expires: timedelta = timedelta(hours=8)
     tiers: tuple[Tier, ...] = ()
     now: bool = True  # of a kind that can run at once, such as a freeze: may the requester have it so?
+    call: Call = Call.GROUP
 
     def approvals_needed(self, exposure_usd: Decimal) -> int:
         """The highest number asked by any tier that `exposure_usd` is above."""

@@ -11,9 +11,11 @@ from bot.domain.requests.approvals import (
     Verdict,
     decide,
     decision_bytes,
+    needs_confirmation,
     second_people,
     two_agree,
     who_may_be_second,
+    who_may_decide,
     why_not_second,
 )
 from bot.domain.requests.batch_csv import MAX_ROWS, Column, Problem, Unreadable
@@ -86,6 +88,7 @@ __all__ = [
     "mask_phone",
     "money_of_a_failure",
     "moves_of",
+    "needs_confirmation",
     "pages_of",
     "progress_text",
     "request_digest",
@@ -93,5 +96,6 @@ __all__ = [
     "second_people",
     "two_agree",
     "who_may_be_second",
+    "who_may_decide",
     "why_not_second",
 ]

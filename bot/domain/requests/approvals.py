@@ -109,6 +109,23 @@ def who_may_be_second(asked_by: str, standing: Standing) -> frozenset[str]:
     return frozenset(may)
 
 
+def who_may_decide(request: Request, decisions: Sequence[Decision], standing: Standing) -> frozenset[str]:
+    """The approvers who may give the next approval of a pending request."""
+    asked_by, earlier = request.requester, _approvers(decisions)
+    may = (
+        p
+        for p in standing.approvers
+        if why_not_second(p, asked_by=asked_by, standing=standing, earlier=earlier) is None
+    )
+    return frozenset(may)
+
+
+def needs_confirmation(request: Request, decisions: Sequence[Decision]) -> bool:
+    """Whether it was sent at the requester's word alone, may have happened, and nobody has confirmed it."""
+    may_have_happened = request.break_glass and (request.is_open or request.state is State.SUCCEEDED)
+    return may_have_happened and not any(d.kind is DecisionKind.CONFIRM for d in decisions)
+
+
 def second_people(given: Iterable[str], *, asked_by: str, standing: Standing | None = None) -> list[str]:
     """Those who gave their word whose words count as different people's, none of them the asker's; in order.
 

@@ -51,7 +51,7 @@ def _patterns(operation: type[Operation]) -> Iterator[re.Pattern[str]]:
         yield re.compile(woven + _ENDING)
 
 
-def _slot(name: str, field: Field | None) -> str:
+def _slot(name: str, field: Field[Any] | None) -> str:
     """What may stand for a field: the sign of its kind of entity, or any words where there is no such kind."""
     if field is not None and field.card:
         return rf"(?:the\s+)?(?P<{name}>§c\d+§|(?:a|the|my|this|that)\s+card|it)"
@@ -84,7 +84,7 @@ def _used(found: re.Match[str], context: Context) -> set[int]:
     return {id(e) for text in found.groupdict().values() if text for e in context.found.inside(text)}
 
 
-def _filled(wish: Reading, field: Field, text: str, context: Context) -> tuple[Reading, Ask | None]:
+def _filled(wish: Reading, field: Field[Any], text: str, context: Context) -> tuple[Reading, Ask | None]:
     entities = context.found.inside(text)
     if field.card:
         return _card(wish, field, text, context)
@@ -97,7 +97,7 @@ def _filled(wish: Reading, field: Field, text: str, context: Context) -> tuple[R
     return replace(wish, slots={**wish.slots, field.name: value}), None
 
 
-def _card(wish: Reading, field: Field, text: str, context: Context) -> tuple[Reading, Ask | None]:
+def _card(wish: Reading, field: Field[Any], text: str, context: Context) -> tuple[Reading, Ask | None]:
     named = context.found.inside(text, "card") or list(context.cards_before)
     if not named:
         return wish, None

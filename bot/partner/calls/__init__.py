@@ -85,7 +85,9 @@ class Calls:
                 received = await self._wire.exchange(out)
             except PartnerError as error:
                 if isinstance(error, RateLimited):
-                    self._limiter.block(error.retry_after or 0)
+                    self._limiter.block(
+                        error.retry_after or 0, self._lane if self._lane is not None else lane
+                    )
                 failures.append(error)
                 error.attempts = len(failures)
                 error.earlier_in_doubt = any(f.certainty is Certainty.AMBIGUOUS for f in failures[:-1])

@@ -5,11 +5,21 @@ history. The `*_rules` modules turn readings of the API into conditions; `alert_
 alert; `remedies` the request that would solve it.
 """
 
-from bot.services.alerts.lifecycle import called, facts_of, keep, raise_, resolve, tell, thread_line
+from bot.services.alerts.lifecycle import (
+    called,
+    called_by_line,
+    facts_of,
+    keep,
+    raise_,
+    resolve,
+    tell,
+    thread_line,
+)
 
 __all__ = [
     "alert_actions",
     "called",
+    "called_by_line",
     "card_rules",
     "decline_rules",
     "facts_of",

@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 
 from bot.domain.alerts import AlertKind, catalogue
 from bot.domain.errors import NotAllowed, NotFound
-from bot.services import audit, people
+from bot.services import audit, display_names, people
 from bot.services.alerts import lifecycle as conditions
 from bot.services.alerts import resolved_text, view_models
 from bot.services.core import Core
@@ -29,12 +29,12 @@ _GONE = "This alert is over already. Nothing was changed."
 async def shown(core: Core) -> AlertsView:
     """What is open, the newest first, and the mute rules in force."""
     async with core.store.read() as tx:
-        found = await alerts.open_ones(tx)
-        rules = await mutes.in_force(tx)
-    return AlertsView(
-        tuple(view_models.alert_picture(core, alert) for alert in found),
-        tuple(MuteView(r.name, r.kind, r.about, r.by, r.until) for r in rules),
-    )
+        found = await view_models.alert_views(tx, core, await alerts.open_ones(tx))
+        rules = [
+            MuteView(r.name, r.kind, r.about, await display_names.of(tx, r.by), r.until)
+            for r in await mutes.in_force(tx)
+        ]
+    return AlertsView(found, tuple(rules))
 
 
 async def of_kind(core: Core, alert_id: str, kind: AlertKind) -> Alert:
@@ -105,7 +105,8 @@ async def tend(core: Core) -> None:
     async with core.store.begin() as tx:
         for alert in await alerts.wake(tx):
             await conditions.redraw(tx, core, alert)
-            called = [alert.assigned_to or alert.acknowledged_by or ""]
+            holder = alert.assigned_to or alert.acknowledged_by
+            called = [holder] if holder else conditions.called(core, alert.severity)
             await conditions.thread_line(
                 tx, core, alert, "system:alerts", "Raised again: it is still so.", mentions=called
             )

@@ -68,9 +68,8 @@ async def on_decline(tx: Tx, core: Core, heard: ReceivedEvent, event: CardDeclin
     alert = await alerts.raise_(tx, core, said, condition=condition, subject=subject)
     if seen["count"] == cluster_at:
         text = decline_alerts.cluster(seen["count"])
-        await alerts.thread_line(
-            tx, core, alert, "system:alerts", text, mentions=alerts.called(core, decline_alerts.DECLINE)
-        )
+        called = await alerts.called_by_line(tx, core, alert, said.severity)
+        await alerts.thread_line(tx, core, alert, "system:alerts", text, mentions=called)
 
 
 async def _stopped(

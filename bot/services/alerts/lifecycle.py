@@ -11,12 +11,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import timedelta
 
-from bot.domain.alerts import AlertKind, Calls, Ended, Said, Severity, catalogue
+from bot.domain.alerts import Ended, Said, Severity, catalogue
 from bot.services import audit, outbox_messages
+from bot.services import message_kinds as kinds
 from bot.services.alerts import resolved_text
 from bot.services.core import Core
+from bot.services.message_kinds import About, Subject
 from storage.cards import api_snapshots
-from storage.messages import Alert, alerts, mutes
+from storage.messages import Alert, alerts, mutes, outbox
 from storage.transaction import Tx
 
 Facts = Mapping[str, str]
@@ -81,7 +83,7 @@ async def keep(
     alert = reworded or found
     await _show(tx, core, alert, f"said:{core.ids.ulid()}", later=not (worse or is_news))
     if worse or is_news:
-        mentions = called(core, said.kind) if worse and said.severity is Severity.CRITICAL else ()
+        mentions = await called_by_line(tx, core, alert, said.severity) if worse else ()
         await thread_line(tx, core, alert, "system:alerts", f"Now: {said.title}.", mentions=mentions)
     return alert
 
@@ -140,9 +142,16 @@ def _facts_of(condition: str) -> str:
     return f"alert:{condition}"
 
 
-def called(core: Core, kind: AlertKind) -> Sequence[str]:
-    """The people and groups, as the policy names them, that an alert of this kind calls when it calls."""
-    return core.policy.people.approvers if kind.calls is Calls.APPROVERS else ()
+def called(core: Core, severity: str) -> Sequence[str]:
+    """The people and groups, as the settings name them, whom an alert as severe as this mentions."""
+    return (core.alerting.call or core.policy.people.approvers) if severity == Severity.CRITICAL else ()
+
+
+async def called_by_line(tx: Tx, core: Core, alert: Alert, severity: str) -> Sequence[str]:
+    """Whom a line mentions because the alert got as severe as this: an edit of its message notifies nobody. A message
+    that is still to be posted mentions them by itself."""
+    place = await outbox.place(tx, Subject(About.ALERT, alert.id).stored(), kinds.ALERT.form.value)
+    return called(core, severity) if place is not None else ()
 
 
 async def thread_line(

@@ -7,7 +7,6 @@ resolved alert says how it came out: the float now, the outcome of the request, 
 from __future__ import annotations
 
 import logging
-import re
 from collections.abc import Awaitable, Callable, Mapping
 from datetime import datetime, timedelta
 from decimal import Decimal
@@ -29,6 +28,7 @@ from bot.domain.alerts import (
 )
 from bot.domain.money import format_usd
 from bot.domain.time import in_words
+from bot.services import display_names
 from bot.services.core import Core
 from storage.cards import api_snapshots, cards, history
 from storage.messages import Alert
@@ -42,7 +42,6 @@ Read = Callable[[Tx, Core, Alert, Facts], Awaitable[tuple[str, Facts]]]
 
 log = logging.getLogger("countersign.alerts")
 
-_MENTION = re.compile(r"<@([UW][A-Z0-9]+)>")
 
 _BY_ITSELF = "Countersign"
 # The reading that raised an alert was written a moment before it.
@@ -159,17 +158,9 @@ async def _unresolved(tx: Tx, core: Core, alert: Alert, known: Facts) -> tuple[s
     found = await requests.get(tx, alert.subject)
     if found is None:
         return "not found", {}
-    outcome = await _with_names(tx, found.outcome_text.strip())
+    outcome = await display_names.in_text(tx, found.outcome_text.strip())
     ended = outcome if outcome.endswith((".", "!", "?")) or not outcome else f"{outcome}."
     return "", {"state": str(found.state), "summary": found.summary, "outcome": ended}
-
-
-async def _with_names(tx: Tx, text: str) -> str:
-    """Who resolved it by hand is a mention there; an alert's text mentions nobody."""
-    for slack_id in set(_MENTION.findall(text)):
-        seen = await people.get(tx, slack_id)
-        text = text.replace(f"<@{slack_id}>", seen.actor.name if seen else slack_id)
-    return text
 
 
 async def _relay_dead(tx: Tx, core: Core, alert: Alert, known: Facts) -> tuple[str, Facts]:

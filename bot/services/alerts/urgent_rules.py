@@ -21,6 +21,7 @@ from storage.requests import requests
 from storage.transaction import Tx
 
 _NAMED = 8
+_MOST = 200
 
 
 async def follow(tx: Tx, core: Core, request: Request, *, is_refused: bool = False) -> None:
@@ -41,13 +42,36 @@ async def follow(tx: Tx, core: Core, request: Request, *, is_refused: bool = Fal
     elif await alert_rows.open_one(tx, condition) is None:
         pass
     elif not_final:
-        await alerts.keep(
-            tx, core, _for_now(whole, not_final, words), condition=condition, subject=whole.id
-        )
+        await alerts.keep(tx, core, _for_now(whole, not_final, words), condition=condition, subject=whole.id)
     else:
         await _end(tx, core, whole, request, words, condition)
     if is_refused or request.state is State.EXPIRED:
         await _leave_behind(tx, core, request, words)
+
+
+async def stops_changed(tx: Tx, core: Core, request: Request) -> None:
+    """Sending stopped, or goes on: its alert and its messages say so. Nothing where they say it already."""
+    whole = request if request.parent_id is None else await requests.get(tx, request.parent_id)
+    if whole is None or urgency.urgency_of(whole.kind) is None:
+        return
+    condition = request_alerts.NOT_DONE_YET.condition(whole.id)
+    before = await alert_rows.open_one(tx, condition)
+    await follow(tx, core, request if request.parent_id else whole)
+    after = await alert_rows.open_one(tx, condition)
+    if after is not None and (before is None or before.text != after.text):
+        await outbox_messages.redraw(tx, core, whole)
+        await outbox_messages.redraw_notice(tx, core, whole)
+
+
+async def all_stops_changed(tx: Tx, core: Core, program: str) -> None:
+    """The same for everything of a program that cannot wait and has not happened."""
+    kinds = [kind for kind, cls in core.kinds.items() if cls.handling.is_urgent]
+    states = (State.APPROVED, State.EXECUTING, State.UNRESOLVED)
+    for request in await requests.find(tx, states=states, kinds=kinds, limit=_MOST):
+        if request.program != program:
+            continue
+        for row in (await waiting_of(tx, request))[:1]:
+            await stops_changed(tx, core, row)
 
 
 async def waiting_of(tx: Tx, whole: Request) -> list[Request]:
@@ -94,10 +118,7 @@ async def _raise(
     alert = await alerts.keep(tx, core, said, condition=condition, subject=whole.id)
     if not is_new:
         return
-    called = alerts.called(core, said.kind)
-    await alerts.thread_line(
-        tx, core, alert, "system:alerts", f"{said.title}. {words.meanwhile}", mentions=called
-    )
+    await alerts.thread_line(tx, core, alert, "system:alerts", f"{said.title}. {words.meanwhile}")
     try_now = "" if paused else "Press Try now above to try at once. "
     text = f"{why} {then} {try_now}{words.advice}"
     await outbox_messages.line(tx, core, whole, "not_yet", text=text)
@@ -128,9 +149,7 @@ async def _leave_behind(tx: Tx, core: Core, request: Request, words: Urgency) ->
         advice=words.advice,
     )
     alert = await alerts.raise_(tx, core, said, condition=kind.condition(request.id), subject=request.id)
-    await alerts.thread_line(
-        tx, core, alert, "system:alerts", f"{said.title}.", mentions=alerts.called(core, kind)
-    )
+    await alerts.thread_line(tx, core, alert, "system:alerts", f"{said.title}.")
 
 
 def _named(whole: Request, of: Sequence[Request]) -> str:

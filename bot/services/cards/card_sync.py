@@ -7,6 +7,7 @@ from datetime import datetime
 from decimal import Decimal
 
 from bot.domain.cards import DELETED, CardEntry
+from bot.domain.requests import Request
 from bot.partner.models import Card, CardWithBalance
 from bot.partner.ratelimit import Lane
 from bot.services import outbox_messages
@@ -76,10 +77,14 @@ async def _keep_balances(core: Core, batch: list[tuple[str, Decimal, datetime]])
     return len(batch)
 
 
-async def owe_reading(tx: Tx, program: str, card_id: str, request_id: str) -> None:
-    """In the transaction of an outcome: this card has changed, and the account with it. Read soon, whatever dies."""
-    await api_snapshots.put(tx, program, f"{OWED}{card_id}", {"request": request_id})
-    await api_snapshots.put(tx, program, ACCOUNT_OWED, {})
+async def owe_reading(tx: Tx, card_id: str, request: Request) -> None:
+    """In the transaction of an outcome: this card has changed, and the account with it. Read soon, whatever dies.
+
+    Kept with it is the request whose message shows less until then: the order of a new card.
+    """
+    waits = None if request.subject == card_id else request.id
+    owed = {f"{OWED}{card_id}": {"request": waits}, ACCOUNT_OWED: {}}
+    await api_snapshots.put_all(tx, request.program, owed)
 
 
 async def owed_readings(tx: Tx, program: str) -> dict[str, datetime]:
@@ -108,18 +113,16 @@ async def refresh_card(
         )
         await cards.put_many(tx, program, [entry])
         if entry.last4 and entry.status and entry.balance_usd is not None:
-            await _read_whole(tx, core, program, card_id)
+            owed = await api_snapshots.take(tx, program, f"{OWED}{card_id}")
+            if owed is not None and owed.value["request"]:
+                await _redraw(tx, core, owed.value["request"])
     return found
 
 
-async def _read_whole(tx: Tx, core: Core, program: str, card_id: str) -> None:
-    """Nothing is owed any more; the message of the request that changed it shows what was missing."""
-    kept = await api_snapshots.get(tx, program, f"{OWED}{card_id}")
-    if kept is None:
-        return
-    await api_snapshots.drop(tx, program, f"{OWED}{card_id}")
-    request = await requests.get(tx, kept.value["request"])
-    if request is not None and request.subject != card_id:
+async def _redraw(tx: Tx, core: Core, request_id: str) -> None:
+    """The message of the request that made the card shows what was missing."""
+    request = await requests.get(tx, request_id)
+    if request is not None:
         await outbox_messages.redraw(tx, core, request)
 
 

@@ -15,10 +15,9 @@ from bot.domain.errors import Expired, NotAllowed, NotFound
 from bot.domain.requests import Request
 from bot.domain.visibility import may_see_card_details
 from bot.partner.secret import Secret
-from bot.services import outbox_messages, people
+from bot.services import audit, outbox_messages, people
 from bot.services.audit import audited_refusal
 from bot.services.core import Core
-from bot.services.requests import note
 from bot.view_models import LinkView
 from storage.requests import card_details_links, requests
 from storage.transaction import Tx
@@ -44,7 +43,9 @@ async def make_link(core: Core, request_id: str) -> LinkView | None:
         made = await card_details_links.make_link(tx, request_id, digest_of(token), good_until)
         if made is None:
             return None
-        await note(tx, core, request, "system:reveal", "card_details.link_made", {"nth": made.links})
+        await audit.of_request(
+            tx, core, request, "system:reveal", "card_details.link_made", {"nth": made.links}
+        )
     return LinkView(request, Secret(core.reveals.link(token)), good_until, found.valid_until)
 
 
@@ -82,7 +83,9 @@ async def another_link(core: Core, request_id: str, slack_id: str) -> None:
             raise Expired(f"{over} No link was sent: make a new request with /card reveal.")
     async with core.store.begin() as tx:
         await outbox_messages.reveal_link(tx, core, request, found.links + 1)
-        await note(tx, core, request, slack_id, "card_details.another_link", {"nth": found.links + 1})
+        await audit.of_request(
+            tx, core, request, slack_id, "card_details.another_link", {"nth": found.links + 1}
+        )
 
 
 async def end_unopened(core: Core) -> None:
@@ -101,7 +104,9 @@ async def end_unopened(core: Core) -> None:
             )
             text = f"{what}: nobody saw the details. Make a new request if they are still needed."
             said = await say(tx, core, request, text)
-            await note(tx, core, said, "system:reveal", "card_details.unopened", {"links": before.links})
+            await audit.of_request(
+                tx, core, said, "system:reveal", "card_details.unopened", {"links": before.links}
+            )
             await outbox_messages.line(tx, core, said, "unopened", text=text)
 
 

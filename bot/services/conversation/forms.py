@@ -109,10 +109,10 @@ def lines(
     )
 
 
-def _shown(field: Field, value: str, card: KnownCard | None) -> str:
+def _shown(field: Field[Any], value: str, card: KnownCard | None) -> str:
     if field.card and card is not None:
         return label(card)
-    return field.mask(value) if field.private else value
+    return field.masked(value)
 
 
 def label(card: KnownCard) -> str:

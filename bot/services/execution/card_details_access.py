@@ -23,13 +23,13 @@ from bot.outcomes import effects
 from bot.partner.errors import PartnerError
 from bot.partner.loopback import is_loopback
 from bot.partner.secret import Secret
-from bot.services import outbox_messages, people
+from bot.services import audit, outbox_messages, people
 from bot.services.audit import audited_refusal
 from bot.services.cards import details_link
 from bot.services.core import Core
-from bot.services.execution import effect_writer, presend_checks
+from bot.services.execution import effect_writer
 from bot.services.operators import programs
-from bot.services.requests import approved_by, has_its_digest, note
+from bot.services.requests import approved_by, has_its_digest
 from storage.cards import cards
 from storage.requests import Reveal, card_details_links, decisions, requests
 
@@ -151,7 +151,7 @@ async def _spend(core: Core, request: Request, digest: str, manner: Manner) -> R
         if spent is not None:
             request = await requests.get(tx, request.id) or request
             facts = {"card": request.subject, "as": manner.value}
-            await note(tx, core, request, request.requester, "card_details.link_used", facts)
+            await audit.of_request(tx, core, request, request.requester, "card_details.link_used", facts)
     if paused:
         text = f"{paused.rstrip('.')}. The link was not used: try again when it goes on."
         raise NotShown(text, "paused", status=503)
@@ -172,7 +172,8 @@ async def _ask(core: Core, request: Request, manner: Manner) -> tuple[Secret, in
             url, seconds = token.url, int(token.expires_in)
     except PartnerError as error:
         await programs.key_refused(core, request.program, error)
-        cause = presend_checks.operation_of(core, request).judge(error, outcome_unknown=False).cause
+        operation = core.kinds[request.kind].of_stored(request.terms, request.subject_label)
+        cause = operation.judge(error, outcome_unknown=False).cause
         raise await _nothing_shown(core, request, cause, error.code or "no_answer") from error
     origin = origin_of(url.reveal(), is_loopback)
     if not core.reveals.may_show(origin):
@@ -195,7 +196,9 @@ async def _nothing_shown(core: Core, request: Request, cause: str, reason: str) 
             text = f"The link was used at {details_link.clock(tx.now)} and nothing was shown. {cause}"
             again = details_link.or_again(current, found.valid_until)
             said = await details_link.say(tx, core, current, f"{text} {again}")
-            await note(tx, core, said, "system:reveal", "card_details.not_shown", {"reason": reason})
+            await audit.of_request(
+                tx, core, said, "system:reveal", "card_details.not_shown", {"reason": reason}
+            )
     sentence = f"{cause} The details were not shown, and this link is used up: press New link in the message."
     return NotShown(sentence, reason, status=502)
 
@@ -211,7 +214,7 @@ async def _record(core: Core, request: Request, digest: str, manner: Manner) -> 
         text = f"{current.requester_name} opened the card details{how} at {details_link.clock(tx.now)}."
         said = await details_link.say(tx, core, current, text)
         facts = {"card": request.subject, "as": manner.value, "links": opened.links}
-        await note(tx, core, said, request.requester, "card_details.opened", facts)
+        await audit.of_request(tx, core, said, request.requester, "card_details.opened", facts)
         await outbox_messages.line(tx, core, said, "opened", actor=request.requester, text="")
         card = await cards.get(tx, request.subject)
     return odd_status(card.status if card else None)

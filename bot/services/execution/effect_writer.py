@@ -11,12 +11,12 @@ from typing import assert_never
 
 from bot.domain.requests import Request
 from bot.outcomes import effects as e
-from bot.services import alerts, outbox_messages
+from bot.services import alerts, audit, outbox_messages
 from bot.services.alerts import funding_rules, urgent_rules
 from bot.services.cards import details_link
 from bot.services.core import Core
 from bot.services.execution import webhook_secret
-from bot.services.requests import batch_rows, note
+from bot.services.requests import batch_rows
 from storage.requests import requests
 from storage.transaction import Tx
 
@@ -30,16 +30,18 @@ async def write(tx: Tx, core: Core, request: Request, found: Iterable[e.Effect])
             case e.GrantLink() | e.FollowFunding():
                 await _begin(tx, core, request, effect)
             case e.AuditEntry():
-                await note(tx, core, request, effect.actor, effect.action, effect.body)
+                await audit.of_request(tx, core, request, effect.actor, effect.action, effect.body)
             case e.RedrawCard():
                 await outbox_messages.card(tx, core, request)
-            case e.UpdateBatch():
-                await batch_rows.row_changed(tx, core, request)
+                if request.parent_id is not None:
+                    await batch_rows.row_changed(tx, core, request)
             case e.ThreadLine():
                 await outbox_messages.line(tx, core, request, effect.line, text=effect.text)
             case e.PurgePrivate():
                 await requests.purge(tx, request.id)
-            case e.RaiseAlert() | e.FollowUrgent() | e.ResolveAlert():
+            case e.ResolveAlert():
+                await alerts.resolve(tx, core, effect.condition)
+            case e.RaiseAlert() | e.FollowUrgent():
                 await _alert(tx, core, request, effect)
             case e.DirectMessage():
                 await outbox_messages.tell_requester(tx, core, request, "")
@@ -47,16 +49,11 @@ async def write(tx: Tx, core: Core, request: Request, found: Iterable[e.Effect])
                 assert_never(effect)
 
 
-async def _alert(
-    tx: Tx, core: Core, request: Request, effect: e.RaiseAlert | e.FollowUrgent | e.ResolveAlert
-) -> None:
-    match effect:
-        case e.RaiseAlert():
-            await alerts.raise_(tx, core, effect.said, condition=effect.condition, subject=request.id)
-        case e.FollowUrgent():
-            await urgent_rules.follow(tx, core, request, is_refused=effect.is_refused)
-        case e.ResolveAlert():
-            await alerts.resolve(tx, core, effect.condition)
+async def _alert(tx: Tx, core: Core, request: Request, effect: e.RaiseAlert | e.FollowUrgent) -> None:
+    if isinstance(effect, e.RaiseAlert):
+        await alerts.raise_(tx, core, effect.said, condition=effect.condition, subject=request.id)
+    else:
+        await urgent_rules.follow(tx, core, request, is_refused=effect.is_refused)
 
 
 async def _begin(tx: Tx, core: Core, request: Request, effect: e.GrantLink | e.FollowFunding) -> None:

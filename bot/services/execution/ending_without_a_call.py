@@ -10,10 +10,12 @@ from collections.abc import Sequence
 from datetime import timedelta
 
 from bot.domain.requests import Attempt, Event, Request, State
+from bot.operations import Urgency, urgency
 from bot.outcomes import effects, planning, timing
+from bot.services.alerts import urgent_rules
 from bot.services.core import Core
 from bot.services.execution import effect_writer
-from bot.services.operators import programs
+from storage.operators import Stopped
 from storage.requests import attempts, requests
 from storage.transaction import Tx
 
@@ -28,16 +30,19 @@ _UNTRUSTED = (
 )
 
 
-async def nothing_to_call(core: Core, request: Request, stopped: programs.Stopped) -> bool:
+async def nothing_to_call(core: Core, request: Request, stopped: Stopped) -> bool:
     """Nothing may be called for it now; where that has gone on for too long, the request ends here."""
-    may_send = stopped.sends(core.kinds[request.kind].endpoint)
+    cls = core.kinds[request.kind]
+    may_send = stopped.sends(cls.endpoint, is_urgent=cls.handling.is_urgent)
     if request.state is not State.EXECUTING:
-        return stopped.by_key or (not may_send and request.state is State.APPROVED)
+        is_stopped = stopped.by_key or (not may_send and request.state is State.APPROVED)
+        if is_stopped and cls.handling.urgency and request.state is State.APPROVED:
+            await _held_by_a_pause(core, request, cls.handling.urgency)
+        return is_stopped
     async with core.store.begin() as tx:
         current = await requests.get(tx, request.id)
         if current is None or current.version != request.version or _is_held(tx, current):
             return True
-        cls = core.kinds[current.kind]
         made = await attempts.of(tx, current.id)
         history = planning.History.of(made, cls.endpoint)
         can_wait = not cls.handling.is_urgent  # no time ends what cannot
@@ -50,14 +55,32 @@ async def nothing_to_call(core: Core, request: Request, stopped: programs.Stoppe
             and current.first_sent_at
             and tx.now >= current.first_sent_at + sum_of_pauses()
         ):
-            text = _KEY_LOST.format(may_have=core.kinds[current.kind].may_have)
+            text = _KEY_LOST.format(may_have=cls.may_have)
             await _end(tx, core, current, Event.LOSE_SIGHT, text, made)
             return True
         # What was never executed waits with the rest; what may have been is looked at, and not sent again.
         waits = stopped.by_key or (not may_send and not history.leaves_a_doubt)
         if waits:
             await requests.put_off(tx, current, tx.now + planning.HELD_FOR)
+            await urgent_rules.stops_changed(tx, core, current)
         return waits
+
+
+async def _held_by_a_pause(core: Core, request: Request, words: Urgency) -> None:
+    """What cannot wait was not even tried: from now on people hear of it, and no time ends it."""
+    async with core.store.begin() as tx:
+        current = await requests.get(tx, request.id)
+        if current is None or current.version != request.version:
+            return
+        until = tx.now + planning.HELD_FOR
+        if urgency.waited_for_a_pause(current):
+            await requests.put_off(tx, current, until)
+        else:
+            text = f"Nothing was sent yet. {words.meanwhile}"
+            current = await requests.touch(
+                tx, current, outcome=urgency.HELD_BY_A_PAUSE, outcome_text=text, due_at=until
+            )
+        await urgent_rules.stops_changed(tx, core, current)
 
 
 def _is_held(tx: Tx, request: Request) -> bool:

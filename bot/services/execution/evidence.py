@@ -55,4 +55,4 @@ def _may_have_made_something(other: Request) -> bool:
 
 
 def _asks_for_the_same(core: Core, operation: Operation, other: Request) -> bool:
-    return core.kinds[other.kind](other.terms, other.subject_label).likeness == operation.likeness
+    return core.kinds[other.kind].of_stored(other.terms, other.subject_label).likeness == operation.likeness

@@ -31,6 +31,7 @@ from bot.services.execution import effect_writer, ending_without_a_call, evidenc
 from bot.services.operators import programs
 from bot.services.requests import close
 from storage.errors import CannotOpen, Purged
+from storage.operators import stops
 from storage.requests import attempts, requests
 from storage.transaction import Tx
 
@@ -46,12 +47,15 @@ _STOOD_STILL = "Nothing was sent: the bot stood still just before the call. It i
 
 @dataclass(frozen=True, slots=True)
 class _Work:
-    """One claim: the request as claimed, its operation, and the attempt this claim makes."""
+    """One claim: the request as claimed, its operation, and the attempts for it.
+
+    Nobody else makes an attempt under its fence, so those read with the claim are all there are.
+    """
 
     request: Request
     operation: Operation
-    attempt: Attempt
-    history: planning.History
+    made: list[Attempt]  # those before it, and this claim's
+    history: planning.History  # of those before it
     approval_holds: bool
     partner: PartnerClient  # with its place in the rate budget, where it sends
     body: bytes | None  # what is sent; None = it is only looked up
@@ -68,6 +72,7 @@ class _Answered:
     code: str | None = None
     certainty: str | None = None
     finding: str = ""
+    changed_card: str | None = None  # the id of the card that a success has changed or made
 
 
 async def execute(core: Core, request_id: str) -> None:
@@ -76,19 +81,21 @@ async def execute(core: Core, request_id: str) -> None:
         request = await requests.get(tx, request_id)
         if request is None or request.program not in core.partners:
             return
-        stopped = await programs.stopped(tx, request.program)
+        stopped = await stops.of(tx, request.program)
     if request.state not in moves_of(Event.CLAIM):
         return
     if request.is_batch and request.due_at is None:
         return  # its rows are sent
     if await ending_without_a_call.nothing_to_call(core, request, stopped):
         return
-    answer = await presend_checks.may_go(core, request)
+    partner = core.partners[request.program]
+    if core.kinds[request.kind].handling.is_urgent:
+        partner = partner.in_lane(Lane.URGENT)  # which nothing else uses
+    answer = await presend_checks.may_go(core, request, partner)
     if request.state is State.APPROVED and answer is not None:
         await _hold_back(core, request, answer)
         return
     core.crash_point("execution.before_claim")
-    partner = presend_checks.partner_of(core, request)
     with await partner.place(Lane.MONEY) as place:
         work = await _claim(core, request, answer, partner.at(place))
         if work is None:
@@ -96,26 +103,19 @@ async def execute(core: Core, request_id: str) -> None:
         core.crash_point("execution.claimed")
         async with _lease_kept(core, work.request):
             answered = await _answer_of(core, work)
-            in_doubt = work.request.outcome_unknown
-            outcome = work.operation.in_its_words(answered.outcome, in_doubt=in_doubt)
-            answered = replace(answered, outcome=outcome)
             core.crash_point("execution.answered")
             await _finish(core, work, answered)
     core.crash_point("execution.finished")
-    if answered.outcome.finding is Finding.SUCCEEDED:
-        await _refresh_card(core, work, answered)
+    endpoint = work.operation.endpoint.value
+    if answered.status == 200 and endpoint in stopped.endpoints:  # the key may call it after all
+        async with core.store.begin() as tx:
+            await programs.release(tx, core, request.program, endpoint)
+    if answered.changed_card is not None:
+        try:
+            await card_sync.refresh_card(core, request.program, answered.changed_card)
+        except PartnerError as error:  # made up for: the reading is owed
+            log.info("execution.card_not_read", extra={"request": request.id, "error": str(error)})
     await newest_wins.wake_newer(core, work.request)
-
-
-async def _refresh_card(core: Core, work: _Work, answered: _Answered) -> None:
-    """Show the card as it now is. A failed read is made up for: the reading is owed."""
-    card_id = work.operation.changed_card(answered.outcome)
-    if card_id is None:
-        return
-    try:
-        await card_sync.refresh_card(core, work.request.program, card_id)
-    except PartnerError as error:
-        log.info("execution.card_not_read", extra={"request": work.request.id, "error": str(error)})
 
 
 async def _claim(
@@ -126,14 +126,17 @@ async def _claim(
         return None
     looked_at_s = _loop_s()
     async with core.store.begin() as tx:
-        stopped = await programs.stopped(tx, seen.program)
+        stopped = await stops.of(tx, seen.program)
         before = await requests.get(tx, seen.id)
         if before is None or before.version != seen.version:
             return None  # decided on, or taken up by another process, since it was looked at
-        may_send = stopped.sends(core.kinds[before.kind].endpoint)
+        cls = core.kinds[before.kind]
+        may_send = stopped.sends(cls.endpoint, is_urgent=cls.handling.is_urgent)
         if stopped.by_key or (not may_send and before.state is State.APPROVED):
             return None  # stopped since it was looked at: nothing leaves
-        answer = answer or await presend_checks.last_look(tx, core, before)
+        approved_body: bytes | None = None
+        if answer is None:
+            answer, approved_body = await presend_checks.last_look(tx, core, before)
         if isinstance(answer, presend_checks.Stop) and answer.alarm and before.state is not State.APPROVED:
             await ending_without_a_call.stop_tampered(tx, core, before)
             return None
@@ -141,12 +144,18 @@ async def _claim(
             await _held_back(tx, core, before, answer)
             return None
         request = await requests.claim(
-            tx, seen.id, owner=core.owner, lease_s=core.lease_s, version=before.version
+            tx,
+            seen.id,
+            owner=core.owner,
+            lease_s=core.lease_s,
+            version=before.version,
+            may_lapse=not urgency.waited_for_a_pause(before),
         )
         if request is None:
             return None
-        operation = presend_checks.operation_of(core, request)
-        history = planning.History.of(await attempts.of(tx, seen.id), operation.endpoint)
+        operation = core.kinds[request.kind].of_stored(request.terms, request.subject_label)
+        made = await attempts.of(tx, seen.id)
+        history = planning.History.of(made, operation.endpoint)
         if history.last_doubt_at is not None and not request.outcome_unknown:
             request = await requests.touch(tx, request, outcome_unknown=True)
         # What may not be repeated is only looked at as soon as anybody could doubt what the call did.
@@ -158,13 +167,13 @@ async def _claim(
         if urgency.is_for_now(request):
             step = planning.Step.LOOK  # sent again only where the card reads otherwise
         # A pause stops sending, and nothing else.
-        body = None if not may_send or step is planning.Step.LOOK else await _frozen_body(tx, request)
+        sends = may_send and step is not planning.Step.LOOK
+        body = (approved_body or await _frozen_body(tx, request)) if sends else None
         attempt = await attempts.start(tx, request, (planning.Step.LOOK if body is None else step).value)
         older = await newest_wins.without_outcome(tx, core, request) if is_urgent else ()
         await effect_writer.write(tx, core, request, effects.of_claim(before, attempt))
-    return _Work(
-        request, operation, attempt, history, approval_holds, partner, body, looked_at_s, tuple(older)
-    )
+    made.append(attempt)
+    return _Work(request, operation, made, history, approval_holds, partner, body, looked_at_s, tuple(older))
 
 
 def _loop_s() -> float:
@@ -204,12 +213,18 @@ async def _held_back(
 
 
 async def _answer_of(core: Core, work: _Work) -> _Answered:
-    """What the call came to. What nobody foresaw leaves an unknown outcome, like an answer that was lost."""
+    """What the call came to, in the words of its kind.
+
+    What nobody foresaw leaves an unknown outcome, like an answer that was lost.
+    """
     try:
-        return await _call(core, work)
+        answered = await _call(core, work)
     except Exception:
         log.exception("execution.call_failed", extra={"request": work.request.id})
-        return _Answered(Outcome(Finding.UNKNOWN, _UNFORESEEN), finding=Finding.UNKNOWN.value)
+        answered = _Answered(Outcome(Finding.UNKNOWN, _UNFORESEEN), finding=Finding.UNKNOWN.value)
+    outcome = work.operation.in_its_words(answered.outcome, in_doubt=work.request.outcome_unknown)
+    changed = work.operation.changed_card(outcome) if outcome.finding is Finding.SUCCEEDED else None
+    return replace(answered, outcome=outcome, changed_card=changed)
 
 
 async def _call(core: Core, work: _Work) -> _Answered:
@@ -282,7 +297,14 @@ async def _write_outcome(core: Core, work: _Work, answered: _Answered) -> None:
     async with core.store.begin() as tx:
         outcome = await _among_others(tx, core, work, answered.outcome)
         of_kind = work.operation.effects(outcome)
-        made = _with_answer(await attempts.of(tx, work.request.id), work, answered)
+        mine = replace(
+            work.made[-1],
+            answered_at=work.made[-1].sent_at,
+            status=answered.status,
+            code=answered.code,
+            finding=answered.finding,
+        )
+        made = [*work.made[:-1], mine]
         history = planning.History.of(made, work.operation.endpoint)
         unreadable = answered.finding in (Evidence.UNPROVEN, Evidence.UNSEEN, Evidence.HALF_DONE)
         change = planning.after(
@@ -320,7 +342,7 @@ async def _write_outcome(core: Core, work: _Work, answered: _Answered) -> None:
             return
         await attempts.answer(
             tx,
-            work.attempt,
+            mine,
             status=answered.status,
             code=answered.code,
             certainty=answered.certainty,
@@ -332,9 +354,8 @@ async def _write_outcome(core: Core, work: _Work, answered: _Answered) -> None:
         if urgency.is_for_now(request) and not urgency.is_for_now(work.request):
             found += effects.of_being_not_final(request)
         await effect_writer.write(tx, core, request, found)
-        card_id = work.operation.changed_card(outcome)
-        if outcome.finding is Finding.SUCCEEDED and card_id is not None:
-            await card_sync.owe_reading(tx, request.program, card_id, request.id)
+        if answered.changed_card is not None:
+            await card_sync.owe_reading(tx, answered.changed_card, request)
         core.crash_point("execution.finishing")
 
 
@@ -351,17 +372,6 @@ async def _among_others(tx: Tx, core: Core, work: _Work, outcome: Outcome) -> Ou
     if newer is None or newer.body_mac == work.request.body_mac:
         return outcome
     return replace(outcome, text=f"{outcome.text} {newest_wins.that_it_decides(newer)}")
-
-
-def _with_answer(made: list[Attempt], work: _Work, answered: _Answered) -> list[Attempt]:
-    mine = replace(
-        work.attempt,
-        answered_at=work.attempt.sent_at,
-        status=answered.status,
-        code=answered.code,
-        finding=answered.finding,
-    )
-    return [mine if attempt.id == mine.id else attempt for attempt in made]
 
 
 @asynccontextmanager

@@ -13,9 +13,9 @@ from bot.outcomes import Evidence, effects, timing
 from bot.partner.errors import PartnerError
 from bot.services import alerts, audit, outbox_messages, people
 from bot.services.core import Core
-from bot.services.execution import effect_writer, evidence, presend_checks
+from bot.services.execution import effect_writer, evidence
 from bot.services.operators import delegations
-from bot.services.requests import note, resolved_as
+from bot.services.requests import resolved_as
 from storage.events import relay, webhook_secrets
 from storage.requests import attempts, drafts, requests
 from storage.transaction import Tx
@@ -54,7 +54,7 @@ async def _purge_one(tx: Tx, core: Core, request_id: str) -> None:
     if asks:
         request = await requests.touch(tx, request, needs_person=True)
         await outbox_messages.card(tx, core, request)
-    await note(tx, core, request, effects.UPKEEP, "request.purged", {"needs_person": asks})
+    await audit.of_request(tx, core, request, effects.UPKEEP, "request.purged", {"needs_person": asks})
 
 
 async def sweep_late_landings(core: Core) -> None:
@@ -70,7 +70,7 @@ async def sweep_late_landings(core: Core) -> None:
 
 async def _look_again(core: Core, request: Request) -> None:
     try:
-        operation = presend_checks.operation_of(core, request)
+        operation = core.kinds[request.kind].of_stored(request.terms, request.subject_label)
         look = await evidence.look(core, request, operation, core.partners[request.program])
     except PartnerError as error:
         log.warning("upkeep.not_looked_up", extra={"request": request.id, "error": str(error)})

@@ -21,7 +21,9 @@ _UNDER_WAY = (State.EXECUTING, State.UNRESOLVED)
 
 async def newer(tx: Tx, core: Core, request: Request) -> Request | None:
     """The newest request on the same setting that was approved later and has not come to nothing."""
-    later = [other for other in await _on_its_setting(tx, core, request, _COUNTS) if _is_newer(other, request)]
+    later = [
+        other for other in await _on_its_setting(tx, core, request, _COUNTS) if _is_newer(other, request)
+    ]
     return max(later, key=_decided, default=None)
 
 
@@ -37,6 +39,8 @@ async def without_outcome(tx: Tx, core: Core, request: Request) -> list[Request]
 
 async def wake_newer(core: Core, request: Request) -> None:
     """This one was just answered or looked up: a newer one that is under way is looked at now."""
+    if not core.kinds[request.kind].handling.superseded_by:
+        return
     async with core.store.begin() as tx:
         found = await newer(tx, core, request)
         is_held = found and found.lease_until is not None and found.lease_until >= tx.now
@@ -66,9 +70,7 @@ async def _in_doubt(tx: Tx, core: Core, request: Request) -> list[tuple[Request,
     return found
 
 
-async def _on_its_setting(
-    tx: Tx, core: Core, request: Request, states: tuple[State, ...]
-) -> list[Request]:
+async def _on_its_setting(tx: Tx, core: Core, request: Request, states: tuple[State, ...]) -> list[Request]:
     kinds = core.kinds[request.kind].handling.superseded_by
     if not kinds or request.approved_at is None:
         return []

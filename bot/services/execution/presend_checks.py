@@ -24,11 +24,10 @@ from bot.domain.requests import (
     second_people,
     why_not_second,
 )
-from bot.operations import Operation
+from bot.operations import urgency
 from bot.outcomes import planning
 from bot.partner.client import PartnerClient
 from bot.partner.errors import PartnerError, Unauthorized
-from bot.partner.ratelimit import Lane
 from bot.services import people
 from bot.services.core import Core
 from bot.services.execution import newest_wins
@@ -36,12 +35,11 @@ from bot.services.operators import programs
 from bot.services.requests import (
     batch_approval,
     given,
-    has_its_body,
     has_its_digest,
     local_facts,
 )
 from storage.errors import CannotOpen, Purged
-from storage.requests import decisions, requests
+from storage.requests import decisions, request_search, requests
 from storage.transaction import Tx
 
 RETRY_AFTER = timedelta(seconds=5)
@@ -65,27 +63,23 @@ class Later:
 
 Answer = Stop | Later | None
 
+_MOST_OTHERS = 50
+
 
 @dataclass(frozen=True, slots=True)
 class _Approved:
-    """What people decided: their genuine decisions, and what these are about (a row's is its batch)."""
+    """What people decided: their genuine decisions, what these are about (a row's is its batch), and what is sent.
+
+    `needed`: how many approvals today's policy asks for.
+    """
 
     words: list[Decision]
     whole: Request
+    needed: int
+    body: bytes
 
 
-def operation_of(core: Core, request: Request) -> Operation:
-    """The operation as approved, private values masked: enough for everything but the frozen body."""
-    return core.kinds[request.kind](request.terms, request.subject_label)
-
-
-def partner_of(core: Core, request: Request) -> PartnerClient:
-    """The client for all calls of this request; what is urgent has the lane that nothing else uses."""
-    partner = core.partners[request.program]
-    return partner.in_lane(Lane.URGENT) if core.kinds[request.kind].handling.is_urgent else partner
-
-
-async def may_go(core: Core, request: Request) -> Answer:
+async def may_go(core: Core, request: Request, partner: PartnerClient) -> Answer:
     """None = go on to the last look. What is stored, the approvals, the people, then the facts; this may take long.
 
     For a request that was sent before, None means that a repeat which may be the first to arrive is still allowed.
@@ -102,41 +96,41 @@ async def may_go(core: Core, request: Request) -> Answer:
         stop = await _approvers_stand(core, request, found)
     except LookupFailed as error:
         return Later(str(error))
-    return stop or await recheck(core, request)
+    return stop or await recheck(core, request, partner)
 
 
-async def last_look(tx: Tx, core: Core, request: Request) -> Answer:
-    """None = send it, at once: nothing is asked and nothing waits any more. In the transaction of the claim.
+async def last_look(tx: Tx, core: Core, request: Request) -> tuple[Answer, bytes | None]:
+    """(None, body) = send this, at once: nothing is asked and nothing waits any more. In the transaction of the claim.
 
     Reads again what people may have changed in the meantime: the approval, its time, newer requests on the same
-    setting, and others on the same target.
+    setting, and others on the same target. The body is the frozen one where the approval stands.
     """
     found = await _as_approved(tx, core, request)
     if not isinstance(found, _Approved):
-        return found
-    lapsed = _lapsed(core, request, tx.now)
-    if lapsed is not None:
-        return lapsed
-    newer = await newest_wins.newer(tx, core, request)
-    if newer is None:
-        return await _older_goes_first(tx, core, request) or await _others_on_target(tx, core, request)
-    if request.state is State.APPROVED:
-        text = f"{newer.id}, which was approved later, decides this now ({newer.summary}). Nothing was sent."
-        return Stop(Event.CANCEL, text)
-    return Later(f"{newer.id}, a newer request on the same target, was approved.")
+        return found, None
+    answer = _lapsed(core, request, tx.now) or await _superseded(tx, core, request)
+    return answer or await _others_on_target(tx, core, request), found.body
 
 
 def _lapsed(core: Core, request: Request, now: datetime) -> Answer:
     """None while the approval is valid. What is urgent and was tried once in time does not lapse."""
-    if planning.approval_is_valid(request, now):
+    if planning.approval_is_valid(request, now) or urgency.waited_for_a_pause(request):
         return None
     if request.state is State.APPROVED:
         return Stop(Event.EXPIRE, "Approved, but it could not be sent in time. Nothing was sent.")
     return None if core.kinds[request.kind].handling.is_urgent else Later("The approval has lapsed.")
 
 
-async def _older_goes_first(tx: Tx, core: Core, request: Request) -> Later | None:
-    """What can wait is not sent while an older call on the same setting could land after it."""
+async def _superseded(tx: Tx, core: Core, request: Request) -> Answer:
+    """The newest request on a setting decides; of what can wait none is sent that an older call could undo."""
+    newest = await newest_wins.newer(tx, core, request)
+    if newest is not None and request.state is State.APPROVED:
+        text = (
+            f"{newest.id}, which was approved later, decides this now ({newest.summary}). Nothing was sent."
+        )
+        return Stop(Event.CANCEL, text)
+    if newest is not None:
+        return Later(f"{newest.id}, a newer request on the same target, was approved.")
     if request.state is not State.APPROVED or core.kinds[request.kind].handling.is_urgent:
         return None
     older = await newest_wins.may_land(tx, core, request)
@@ -152,10 +146,11 @@ async def _others_on_target(tx: Tx, core: Core, request: Request) -> Answer:
     if not (handling.alone or handling.doubts):
         return None
     kinds = None if handling.alone else handling.doubts
-    found = await requests.find(
-        tx, states=(State.EXECUTING, State.UNRESOLVED), subject=request.subject, kinds=kinds
-    )
+    wanted = request_search.Wanted((State.EXECUTING, State.UNRESOLVED), kinds, subject=request.subject)
+    found = await request_search.page(tx, wanted, limit=_MOST_OTHERS)
     others = [other for other in found if other.program == request.program]
+    if not others:
+        return None
     if handling.alone:
         return _turn_after(others)
     known = request.facts.get("unresolved", ())
@@ -189,31 +184,31 @@ _TAMPERED = Stop(
 
 async def _as_approved(tx: Tx, core: Core, request: Request) -> _Approved | Stop | Later:
     """Digest, MACs and quorum: a row changed in the database by hand is not sent."""
-    if not has_its_digest(tx.vault, request) or request.is_batch:
-        return _TAMPERED
     try:
-        frozen = await requests.frozen(tx, request.id)
+        body = (await requests.frozen(tx, request.id)).body
     except CannotOpen:
         return _TAMPERED
     except Purged:
+        body = None
+    if request.is_batch or not has_its_digest(tx.vault, request, body):
+        return _TAMPERED
+    if body is None:
         if request.state is State.APPROVED:
             return _TAMPERED
         return Later("Its details were deleted, so it can only be looked up.")
-    if not has_its_body(tx.vault, request, frozen.body):
-        return _TAMPERED
     if request.parent_id is not None and not await batch_approval.batch_stands(tx, request):
         return _TAMPERED
     kind = DecisionKind.BREAK_GLASS if request.break_glass else DecisionKind.APPROVE
     words = given(tx.vault, request, await decisions.of(tx, request.id), kind)
-    whole = await batch_approval.decided_on(tx, request)
-    return _quorum(core, request, whole, words) or _Approved(words, whole)
+    whole = request if request.parent_id is None else await batch_approval.decided_on(tx, request)
+    needed = core.policy.of(whole.kind).approvals_needed(whole.exposure_usd)
+    found = _Approved(words, whole, needed, body)
+    return _quorum(core, request, found) or found
 
 
-def _quorum(core: Core, request: Request, whole: Request, words: list[Decision]) -> Stop | None:
-    """Enough genuine approvals, made when the row says they were, and by today's policy still enough.
-
-    `whole` is what people decided on: the request itself, or the batch that it is a row of.
-    """
+def _quorum(core: Core, request: Request, found: _Approved) -> Stop | None:
+    """Enough genuine approvals, made when the row says they were, and by today's policy still enough."""
+    words = found.words
     # The deciding approval need not be the latest by the clock: a clock may have stepped back before it.
     if request.approved_at is None or request.approved_at not in {d.decided_at for d in words}:
         return _TAMPERED
@@ -223,11 +218,12 @@ def _quorum(core: Core, request: Request, whole: Request, words: list[Decision])
         allowed = core.policy.of(request.kind).now and core.kinds[request.kind].handling.can_run_now
         return None if allowed and {d.actor for d in words} == {request.requester} else _TAMPERED
     approvers = second_people((d.actor for d in words), asked_by=request.requester)
-    if len(approvers) < whole.approvals_needed or request.approved_at > request.expires_at:
+    if len(approvers) < found.whole.approvals_needed or request.approved_at > request.expires_at:
         return _TAMPERED
-    needed = _needed_now(core, whole)
-    if len(approvers) < needed:
-        return Stop(Event.CANCEL, f"The policy now asks for {needed} approvals. Nothing was sent; ask again.")
+    if len(approvers) < found.needed:
+        return Stop(
+            Event.CANCEL, f"The policy now asks for {found.needed} approvals. Nothing was sent; ask again."
+        )
     return None
 
 
@@ -249,23 +245,18 @@ async def _approvers_stand(core: Core, request: Request, found: _Approved) -> St
                 f"{decision.actor_name} approved this but is no longer an approver. Nothing was sent; ask again.",
             )
     counted = second_people((d.actor for d in found.words), asked_by=request.requester, standing=standing)
-    if len(counted) < max(found.whole.approvals_needed, _needed_now(core, found.whole)):
+    if len(counted) < max(found.whole.approvals_needed, found.needed):
         text = "Some of those who decided on this count as one person now, by delegation."
         return Stop(Event.CANCEL, f"{text} Nothing was sent; ask again.")
     return None
 
 
-def _needed_now(core: Core, whole: Request) -> int:
-    """How many approvals today's policy asks for."""
-    return core.policy.of(whole.kind).approvals_needed(whole.exposure_usd)
-
-
-async def recheck(core: Core, request: Request) -> Answer:
+async def recheck(core: Core, request: Request, partner: PartnerClient) -> Answer:
     """Do the facts still allow it? Reads the API live; a kind may choose to act when it cannot be read.
 
     Such a kind waits for the reading a moment only.
     """
-    operation, partner = operation_of(core, request), partner_of(core, request)
+    operation = core.kinds[request.kind].of_stored(request.terms, request.subject_label)
     must = operation.handling.must_recheck
     try:
         async with asyncio.timeout(None if must else local_facts.READ_WITHIN_S):
@@ -282,8 +273,9 @@ async def recheck(core: Core, request: Request) -> Answer:
         return None
     except CountersignError as error:
         return Later(str(error))
-    async with core.store.read() as tx:
-        facts = {**facts, **await local_facts.facts(tx, operation, request.program)}
+    if operation.handling.needs_our_records:
+        async with core.store.read() as tx:
+            facts = {**facts, **await local_facts.facts(tx, operation, request.program)}
     stops = operation.stops(facts, again=request.state is not State.APPROVED)
     if stops:
         return Stop(Event.CANCEL, f"{' '.join(stops)} Nothing was sent; ask again when it fits.")

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from bot.domain.requests import Event, State, moves_of
 from bot.services.core import Core
-from bot.services.operators import programs
+from storage.operators import stops
 from storage.requests import requests
 
 # Calls wait mostly for the API; the rate limit of 120 a minute is reached long before this is.
@@ -34,13 +34,16 @@ async def due(core: Core, but_not: Collection[str] = ()) -> list[Queue]:
     found = []
     async with core.store.read() as tx:
         for program in core.partners:
-            stopped = await programs.stopped(tx, program)
+            stopped = await stops.of(tx, program)
             # While nothing can be called, what was sent ends when it has waited for too long, and the rest waits.
             states = {State.EXECUTING} if stopped.by_key else set(moves_of(Event.CLAIM))
-            for name, kinds, at_once in ((program, usual, AT_ONCE), (f"{program}, urgent", urgent, None)):
-                held = [kind for kind in kinds if not stopped.sends(core.kinds[kind].endpoint)]
-                ids = await requests.due(
-                    tx, program=program, states=states, kinds=kinds, unsent_wait=held, but_not=but_not
-                )
-                found.append(Queue(name, ids, at_once))
+            held = [kind for kind in usual if not stopped.sends(core.kinds[kind].endpoint)]
+            ids = await requests.due(
+                tx, program=program, states=states, kinds=usual, unsent_wait=held, but_not=but_not
+            )
+            found.append(Queue(program, ids, AT_ONCE))
+            # What cannot wait is taken up all the same: that it is not sent is said of each.
+            states |= {State.APPROVED}
+            ids = await requests.due(tx, program=program, states=states, kinds=urgent, but_not=but_not)
+            found.append(Queue(f"{program}, urgent", ids, None))
     return found

@@ -5,12 +5,12 @@ from __future__ import annotations
 from bot.domain.errors import Stale
 from bot.domain.requests import Request, State
 from bot.operations import urgency
-from bot.services import outbox_messages, people
+from bot.services import audit, outbox_messages, people
 from bot.services.alerts import urgent_rules
 from bot.services.audit import audited_refusal
 from bot.services.core import Core
 from bot.services.operators import programs
-from bot.services.requests import existing, note
+from bot.services.requests import existing
 from storage.requests import requests
 from storage.transaction import Tx
 
@@ -31,7 +31,9 @@ async def try_now(core: Core, request_id: str, slack_id: str) -> Request:
             waiting = await _waiting(tx, whole)
             for request in waiting:
                 await _due_now(tx, core, request)
-            await note(tx, core, whole, actor.id, "request.try_now", {"tried": [r.id for r in waiting]})
+            await audit.of_request(
+                tx, core, whole, actor.id, "request.try_now", {"tried": [r.id for r in waiting]}
+            )
             await outbox_messages.line(
                 tx, core, whole, "try_now", actor=actor.id, tag=f"{actor.id}:{core.ids.ulid()}"
             )

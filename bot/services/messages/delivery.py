@@ -21,7 +21,7 @@ from bot.services import message_kinds as kinds
 from bot.services import outbox_messages
 from bot.services.cards import details_link
 from bot.services.core import Core
-from bot.services.message_kinds import EDITED_IN_PLACE, Form, MessageKind, Subject
+from bot.services.message_kinds import EDITED_IN_PLACE, Form, MessageKind, Subject, stored_subject
 from bot.services.messages import undeliverable, view_model_loader
 from bot.services.messages.lanes import Lane, Lanes, pause_s
 from bot.services.messages.publisher import MessageGone, Posted, Publisher, SlackRefused, SlackTrouble
@@ -209,7 +209,7 @@ class Outbox:
     async def _link(self, kind: MessageKind, subject_id: str) -> str:
         """The address of the one message of this kind about a subject; empty where there is none."""
         async with self._core.store.read() as tx:
-            place = await outbox.place(tx, Subject(kind.about, subject_id).stored(), kind.form.value)
+            place = await outbox.place(tx, stored_subject(kind.about, subject_id), kind.form.value)
         if place is None:
             return ""
         return await self._publisher.permalink(channel=place.channel, ts=place.ts) or ""

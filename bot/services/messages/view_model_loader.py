@@ -7,15 +7,16 @@ from dataclasses import replace
 from typing import Any
 
 from bot.domain.alerts import catalogue, funding_alerts
-from bot.domain.errors import LookupFailed
 from bot.domain.ids import short_code
 from bot.domain.requests import Request, State
+from bot.services import display_names
 from bot.services import message_kinds as kinds
 from bot.services.alerts import funding_rules, urgent_rules
 from bot.services.alerts import view_models as alert_view_models
 from bot.services.cards import details_link
 from bot.services.core import Core
 from bot.services.message_kinds import About, MessageKind, Subject
+from bot.services.messages import mentions
 from bot.services.money import float_history
 from bot.services.operators import programs
 from bot.services.requests import batch_results
@@ -57,7 +58,8 @@ async def _request_card(core: Core, request_id: str, _body: Body) -> RequestView
         found = await requests.get(tx, request_id)
         if found is None:
             return None
-        return await request_view_models.request(tx, core, await with_new_card(tx, found))
+        view = await request_view_models.request(tx, core, await with_new_card(tx, found))
+    return replace(view, mentions=await mentions.of_request(core, found, view.decisions))
 
 
 async def _request_line(core: Core, request_id: str, body: Body) -> LineView | None:
@@ -65,14 +67,23 @@ async def _request_line(core: Core, request_id: str, body: Body) -> LineView | N
         found = await requests.get(tx, request_id)
         if found is None:
             return None
-        return LineView(
-            request=found,
+        view = LineView(
+            request=await _with_names(tx, found),
             line=str(body.get("line", "")),
-            actor=str(body.get("actor", "")),
-            text=str(body.get("text", "")),
+            actor=await display_names.of(tx, str(body.get("actor", ""))),
+            text=await display_names.in_text(tx, str(body.get("text", ""))),
             decisions=tuple(await decisions.of(tx, found.id)),
             approver_names=core.policy.people.approvers,
+            live=core.live.get(found.program, True),
         )
+    if view.line not in mentions.ASKING:
+        return view
+    return replace(view, mentions=await mentions.of_request(core, found, view.decisions))
+
+
+async def _with_names(tx: Tx, request: Request) -> Request:
+    """The same, with names in place of the mentions that its outcome may hold."""
+    return replace(request, outcome_text=await display_names.in_text(tx, request.outcome_text))
 
 
 async def with_new_card(tx: Tx, request: Request) -> Request:
@@ -97,12 +108,12 @@ async def _requester_notice(core: Core, request_id: str, body: Body) -> DirectVi
         found = await requests.get(tx, request_id)
         if found is None:
             return None
-        actor = str(body.get("actor", ""))
-        deciders = tuple(d.actor for d in await decisions.of(tx, found.id))
+        actor = await display_names.of(tx, str(body.get("actor", "")))
         paused = await programs.why_paused(tx, found.program)
         waiting = tuple(await urgent_rules.waiting_of(tx, found))
-        found = await with_new_card(tx, found)
-        return DirectView(found, short_code(found.digest), actor, None, deciders, paused, waiting)
+        found = await _with_names(tx, await with_new_card(tx, found))
+        live = core.live.get(found.program, True)
+        return DirectView(found, short_code(found.digest), actor, None, live, paused, waiting)
 
 
 async def _details_link(core: Core, request_id: str, _body: Body) -> LinkView | None:
@@ -111,16 +122,18 @@ async def _details_link(core: Core, request_id: str, _body: Body) -> LinkView | 
 
 async def _alert(core: Core, alert_id: str, _body: Body) -> AlertView | None:
     async with core.store.read() as tx:
-        return await alert(tx, core, alert_id)
+        row = await alerts.get(tx, alert_id)
+        view = await alert(tx, core, alert_id)
+    if row is None or view is None:
+        return None
+    return replace(view, mentions=await mentions.of_alert(core, row))
 
 
 async def _alert_line(core: Core, _alert_id: str, body: Body) -> AlertLineView:
-    names = [str(name) for name in body["mentions"] if name]
-    try:
-        called = await core.directory.called(names) if names else ()
-    except LookupFailed:
-        called = ()  # the line matters more than who it calls for
-    return AlertLineView(str(body["actor"]), str(body["text"]), tuple(called))
+    async with core.store.read() as tx:
+        actor = await display_names.of(tx, str(body["actor"]))
+    called = await mentions.named(core, [str(name) for name in body["mentions"] if name])
+    return AlertLineView(actor, str(body["text"]), called)
 
 
 async def _alert_chart(core: Core, alert_id: str, _body: Body) -> AlertChartView | None:
@@ -170,7 +183,7 @@ async def alert(tx: Tx, core: Core, alert_id: str) -> AlertView | None:
     if found is None:
         return None
     about = tuple(request.id for request in await requests_about(tx, core, found))
-    picture = replace(alert_view_models.alert_picture(core, found), requests=about)
+    picture = replace(await alert_view_models.alert_view(tx, core, found), requests=about)
     if not catalogue.of(found.kind).has_float_chart:
         return picture
     return replace(picture, history=await float_history.of(tx, core, found.subject))
@@ -186,4 +199,6 @@ async def requests_about(tx: Tx, core: Core, alert: alerts.Alert) -> list[Reques
 async def place(core: Core, request_id: str) -> outbox.MessagePlace | None:
     """Where the request's card is in Slack."""
     async with core.store.read() as tx:
-        return await outbox.place(tx, Subject(About.REQUEST, request_id).stored(), kinds.REQUEST_CARD.form)
+        return await outbox.place(
+            tx, kinds.stored_subject(About.REQUEST, request_id), kinds.REQUEST_CARD.form
+        )

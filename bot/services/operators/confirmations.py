@@ -70,8 +70,7 @@ async def ask(
     await audit.record(tx, core, actor.id, "consent.asked", f"consent:{consent.id}", _told(consent))
     said = people_alerts.CONSENT.says(act.kind, who=actor.name, until=consent.expires_at, **facts)
     alert = await alerts.raise_(tx, core, said, condition=_condition(consent), subject=consent.id)
-    called = alerts.called(core, people_alerts.CONSENT)
-    await alerts.thread_line(tx, core, alert, actor.id, "Asks for a second person's word.", mentions=called)
+    await alerts.thread_line(tx, core, alert, actor.id, "Asks a second person to confirm this.")
     return consent
 
 

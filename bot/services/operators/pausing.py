@@ -16,6 +16,7 @@ from bot.domain.people import Actor
 from bot.domain.requests import State
 from bot.operations import readers
 from bot.services import alerts, audit, outbox_messages, people
+from bot.services.alerts import urgent_rules
 from bot.services.core import Core
 from bot.services.operators import confirmations
 from bot.services.operators import programs as program_pauses
@@ -131,6 +132,7 @@ async def _redraw(tx: Tx, core: Core, program: str) -> None:
     waiting = await requests.find(tx, states=(State.PENDING, State.APPROVED), limit=_REDRAWN)
     for request in (r for r in waiting if r.program == program):
         await outbox_messages.redraw(tx, core, request)
+    await urgent_rules.all_stops_changed(tx, core, program)
     tx.after_commit(lambda: core.carrier.wake(""))
 
 

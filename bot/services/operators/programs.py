@@ -9,25 +9,23 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection
-from dataclasses import dataclass
+from datetime import datetime, timedelta
 
 from bot.domain.alerts import account_alerts
 from bot.domain.errors import Paused
 from bot.domain.requests import State
 from bot.operations import asking
 from bot.partner.client import ENDPOINTS
-from bot.partner.endpoints import Endpoint
 from bot.partner.errors import Forbidden, PartnerError, Unauthorized
 from bot.services import alerts, audit
 from bot.services.core import Core
-from storage.operators import Pause, held_endpoints, pauses, programs
+from storage.operators import Pause, held_endpoints, pauses, programs, stops
 from storage.requests import requests
 from storage.transaction import Tx
 
-# The API's message names the scope that is missing [Authentication 3]. Where it does not, a key that has both of
-# these may do whatever this bot sends.
+# The API's message names the scope that is missing [Authentication 3]; where it does not, the document does.
 _SCOPE = re.compile(r"\b[a-z]+:[a-z]+\b")
-_WRITE_SCOPES = frozenset({"cards:write", "users:write"})
+_RESTS_FOR = timedelta(minutes=1)
 _BY = "system:execution"
 
 
@@ -134,13 +132,32 @@ async def probe_paused(core: Core) -> None:
         async with core.store.begin() as tx:
             for one in held[program]:
                 is_over = await _nothing_waits_for(tx, core, one)
-                if is_over or (scopes is not None and _may_call(scopes, one.message)):
+                if is_over or (scopes is not None and _may_call(scopes, one, tx.now)):
                     await release(tx, core, program, one.endpoint)
 
 
-def _may_call(scopes: Collection[str], refusal: str) -> bool:
-    needed = set(_SCOPE.findall(refusal)) or _WRITE_SCOPES
-    return needed <= set(scopes)
+def _may_call(scopes: Collection[str], held: held_endpoints.HeldEndpoint, now: datetime) -> bool:
+    """Has the key the scope that was missing, or that this endpoint needs where the refusal named none?
+
+    Such a refusal may have another cause, so it rests a while before the call is made again.
+    """
+    named = set(_SCOPE.findall(held.message))
+    if not named and now < held.since + _RESTS_FOR:
+        return False
+    return (named or {_scope_of(held.endpoint)}) <= set(scopes)
+
+
+def _scope_of(endpoint: str) -> str:
+    """The scope that a call needs, as the API document lists them [Authentication 5]."""
+    method, _, path = endpoint.partition(" ")
+    if "/pan" in path:
+        return "cards:pan"
+    areas = {"/deposits": "deposits", "/cards": "cards"}
+    area = next((areas[start] for start in areas if path.startswith(start)), "users")
+    reads = method == "GET" or path == "/cards/balances"
+    if path == "/events" and reads:
+        area = "cards"
+    return f"{area}:{'read' if reads else 'write'}"
 
 
 async def _nothing_waits_for(tx: Tx, core: Core, held: held_endpoints.HeldEndpoint) -> bool:
@@ -152,31 +169,6 @@ async def _nothing_waits_for(tx: Tx, core: Core, held: held_endpoints.HeldEndpoi
     states = (State.APPROVED, State.EXECUTING)
     waiting = await requests.find(tx, states=states, kinds=kinds, each_row=True)
     return not any(request.program == held.program for request in waiting)
-
-
-@dataclass(frozen=True, slots=True)
-class Stopped:
-    """What stands in the way of sending to a program.
-
-    `by_key`: the API does not take its key, so nothing can be called. `by_people`: somebody paused it, so nothing is
-    sent. `endpoints`: those that its key may not call.
-    """
-
-    by_key: bool
-    by_people: bool
-    endpoints: frozenset[str]
-
-    def sends(self, endpoint: Endpoint) -> bool:
-        """May something be sent through this endpoint?"""
-        return not (self.by_key or self.by_people or endpoint.value in self.endpoints)
-
-
-async def stopped(tx: Tx, program: str) -> Stopped:
-    """All of it at once. Where the caller writes, no pause begins before its transaction ends."""
-    by_people = await pauses.of(tx, program) is not None
-    found = await programs.get(tx, program)
-    endpoints = frozenset(held.endpoint for held in await held_endpoints.of(tx, program))
-    return Stopped(found is not None and found.is_paused, by_people, endpoints)
 
 
 async def resume(core: Core, program: str) -> None:
@@ -193,7 +185,7 @@ async def resume(core: Core, program: str) -> None:
 async def is_paused(core: Core, program: str) -> bool:
     """The API does not take the program's key."""
     async with core.store.read() as tx:
-        return (await stopped(tx, program)).by_key
+        return (await stops.of(tx, program)).by_key
 
 
 async def why_paused(tx: Tx, program: str) -> str:

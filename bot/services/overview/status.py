@@ -48,7 +48,7 @@ async def open_alerts(tx: Tx, core: Core) -> tuple[AlertView, ...]:
     """What is open and not snoozed, the worst first, then the newest."""
     found = [a for a in await alerts.open_ones(tx) if a.state != "snoozed"]
     ordered = sorted(found, key=lambda a: -Severity(a.severity).rank)
-    return tuple(alert_view_models.alert_picture(core, alert) for alert in ordered)
+    return await alert_view_models.alert_views(tx, core, ordered)
 
 
 async def program_state(core: Core, program: str) -> ProgramState:

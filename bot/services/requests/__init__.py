@@ -11,13 +11,12 @@ from bot.services.requests.lifecycle import (
     close,
     existing,
     expire_due,
-    note,
     remind_due,
     submit,
 )
 from bot.services.requests.request_lookups import Pending
-from bot.services.requests.signatures import has_its_body, has_its_digest
-from bot.services.requests.signed_decisions import approved_by, given, resolved_as
+from bot.services.requests.signatures import given, has_its_digest
+from bot.services.requests.signed_decisions import approved_by, resolved_as
 
 __all__ = [
     "FIRST_REMINDER",
@@ -36,10 +35,8 @@ __all__ = [
     "existing",
     "expire_due",
     "given",
-    "has_its_body",
     "has_its_digest",
     "local_facts",
-    "note",
     "on_target",
     "remind_due",
     "request_lookups",

@@ -33,12 +33,12 @@ from bot.domain.requests import (
 )
 from bot.domain.visibility import may_see_form
 from bot.operations import read_reason, urgency
-from bot.services import alerts, outbox_messages, people
+from bot.services import alerts, audit, outbox_messages, people
 from bot.services.alerts import urgent_rules
 from bot.services.audit import audited_refusal
 from bot.services.core import Core
 from bot.services.requests import batch_approval, batch_rows
-from bot.services.requests.lifecycle import close, existing, note
+from bot.services.requests.lifecycle import close, existing
 from bot.services.requests.signed_decisions import newest_words, signed
 from storage.requests import Draft, decisions, drafts, requests
 from storage.transaction import Tx
@@ -104,7 +104,7 @@ async def _approve(
             tx.after_commit(lambda: core.carrier.wake(request.id))
         else:
             request = await requests.touch(tx, request)
-        await note(
+        await audit.of_request(
             tx,
             core,
             request,
@@ -200,7 +200,7 @@ async def confirm(core: Core, request_id: str, slack_id: str) -> Request:
                 raise AlreadyDecided(f"{request.id} was confirmed already.")
             await decisions.insert(tx, signed(tx, core, request, DecisionKind.CONFIRM, actor))
             request = await requests.touch(tx, request, remind_at=None)
-            await note(tx, core, request, actor.id, "request.confirmed", {})
+            await audit.of_request(tx, core, request, actor.id, "request.confirmed")
             await outbox_messages.card(tx, core, request)
             await outbox_messages.line(tx, core, request, "confirmed", actor=actor.id)
             return request
@@ -273,7 +273,8 @@ async def _settle_by_hand(
 ) -> Request:
     """End it where two people agree now. `before` is what the same person said until now."""
     said = newest_words(tx.vault, request, await decisions.of(tx, request.id)).values()
-    people_of_it = {d.actor for d in said if d.verdict == decision.verdict}
+    agreeing = [d for d in said if d.verdict == decision.verdict]
+    people_of_it = {d.actor for d in agreeing}
     word = {"verdict": decision.verdict, "mac": decision.mac}
     if not two_agree(people_of_it, asked_by=request.requester, standing=standing):
         if before is not None and before.verdict == decision.verdict:
@@ -282,7 +283,7 @@ async def _settle_by_hand(
                 " choose the other outcome."
             )
         request = await requests.touch(tx, request)
-        await note(tx, core, request, decision.actor, "request.resolution_proposed", word)
+        await audit.of_request(tx, core, request, decision.actor, "request.resolution_proposed", word)
         await outbox_messages.card(tx, core, request)
         line = "resolution" if before is None else "resolution_corrected"
         text = f"{decision.verdict}: {decision.reason}"
@@ -290,7 +291,7 @@ async def _settle_by_hand(
         return request
     event = Event.SUCCEED if decision.verdict == "succeeded" else Event.FAIL
     happened = "it happened" if event is Event.SUCCEED else "nothing moved, or it came back"
-    names = " and ".join(f"<@{p}>" for p in sorted(people_of_it))
+    names = " and ".join(d.actor_name for d in sorted(agreeing, key=lambda d: d.actor))
     moved = await requests.move(
         tx,
         request,
@@ -304,7 +305,7 @@ async def _settle_by_hand(
         fence=request.fence + 1,  # an executor that is looking at it just now must not write over this
     )
     await requests.purge(tx, request.id)
-    await note(tx, core, moved, decision.actor, "request.resolved_by_hand", word)
+    await audit.of_request(tx, core, moved, decision.actor, "request.resolved_by_hand", word)
     await alerts.resolve(tx, core, request_alerts.UNRESOLVED.condition(request.id))
     await urgent_rules.follow(tx, core, moved)
     await outbox_messages.card(tx, core, moved)

@@ -10,9 +10,9 @@ from __future__ import annotations
 from bot.domain.errors import NotAllowed, Stale
 from bot.domain.people import APPROVAL_VALID_FOR
 from bot.domain.requests import Decision, DecisionKind, Event, Request, digest_of_rows, due_after
+from bot.services import audit
 from bot.services.core import Core
 from bot.services.requests import batch_rows
-from bot.services.requests.lifecycle import note
 from bot.services.requests.signatures import has_its_digest
 from bot.services.requests.signed_decisions import approved_by, for_row
 from storage.requests import decisions, requests
@@ -52,7 +52,7 @@ async def approve_rows(tx: Tx, core: Core, batch: Request, approvals: list[Decis
             due_at=tx.now + due_after(number),
         )
         body = {"batch": batch.id, "by": [d.actor for d in given]}
-        await note(tx, core, approved, given[-1].actor, "request.approval", body)
+        await audit.of_request(tx, core, approved, given[-1].actor, "request.approval", body)
 
 
 def _are_the_rows(tx: Tx, batch: Request, rows: list[Request]) -> bool:

@@ -7,9 +7,8 @@ sent again without a row going twice.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from decimal import Decimal
 from typing import Any
 
 from bot.domain.cards import HEADERS
@@ -18,11 +17,12 @@ from bot.domain.limits import never_fits
 from bot.domain.money import InvalidAmount, exact_sum, with_point
 from bot.domain.requests import Column, Problem, State, Unreadable, batch_csv
 from bot.domain.visibility import may_see_form
-from bot.operations import Operation, readers, refuse_card_number
+from bot.operations import Operation, refuse_card_number
+from bot.operations.value_types import USD
 from bot.services.audit import audited_refusal
 from bot.services.core import Core
 from bot.services.requests import batch_rows
-from bot.services.requests.drafts import over_limit, resolve_card
+from bot.services.requests.drafts import read_form
 from storage.requests import Draft, drafts, requests
 from storage.transaction import Tx
 
@@ -35,11 +35,10 @@ _NOTHING_CAME = frozenset({State.FAILED, State.CANCELLED, State.EXPIRED, State.R
 
 @dataclass(frozen=True, slots=True)
 class DraftRow:
-    """One row of a draft: canonical values by field, and the card's label where it names one."""
+    """One row of a draft: its line in the list, and what it asks for."""
 
     line: int
-    values: Mapping[str, str]
-    label: str
+    operation: Operation
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +51,7 @@ class Read:
 
     @property
     def operations(self) -> list[Operation]:
-        return [self.cls(row.values, row.label) for row in self.rows]
+        return [row.operation for row in self.rows]
 
 
 def columns(cls: type[Operation]) -> list[Column]:
@@ -105,7 +104,9 @@ async def again(core: Core, request_id: str, *, owner: str) -> Read:
         rest = [row for row in await batch_rows.included(tx, batch) if row.state in _NOTHING_CAME]
         if not rest:
             raise NotFound(f"Every row of {batch.id} is done.")
-        found = tuple(DraftRow(int(row.facts["line"]), row.terms, row.subject_label) for row in rest)
+        found = tuple(
+            DraftRow(int(row.facts["line"]), cls.of_stored(row.terms, row.subject_label)) for row in rest
+        )
         return Read(await _keep(tx, core, owner, cls, batch.program, found), cls, found)
 
 
@@ -147,16 +148,16 @@ async def _checked(
         except InvalidFields as wrong:
             problems += [Problem(row.line, sentence) for sentence in wrong.errors.values()]
             continue
-        subject = cls(checked.values, checked.label).subject
+        subject = checked.operation.subject
         if subject and subject in seen:
-            problems.append(Problem(row.line, _again(cls, checked.label, seen[subject])))
+            problems.append(Problem(row.line, _again(checked.operation, seen[subject])))
         seen.setdefault(subject, row.line)
         programs.setdefault(program, row.line)
         found.append(checked)
     if len(programs) > 1:
         where = ", ".join(f"{name} (line {line})" for name, line in programs.items())
         problems.append(Problem(0, f"The cards are of several programs: {where}. Make a list for each."))
-    never = never_fits(core.policy.limits, _total_usd(cls, found))
+    never = never_fits(core.policy.limits, exact_sum(row.operation.exposure_usd() for row in found))
     if never and not problems:
         problems.append(Problem(0, f"All rows together: {never}"))
     if problems:
@@ -164,43 +165,29 @@ async def _checked(
     return tuple(found), next(iter(programs))
 
 
-def _total_usd(cls: type[Operation], rows: Iterable[DraftRow]) -> Decimal:
-    return exact_sum(cls(row.values, row.label).exposure_usd() for row in rows)
-
-
-def _again(cls: type[Operation], label: str, line: int) -> str:
-    together = " Put the amounts into one row." if cls.handling.moves_float else " Once is enough."
-    return f"It names {label} again, as line {line} does.{together}"
+def _again(operation: Operation, line: int) -> str:
+    together = " Put the amounts into one row." if operation.handling.moves_float else " Once is enough."
+    return f"It names {operation.target_label} again, as line {line} does.{together}"
 
 
 async def _row(tx: Tx, core: Core, cls: type[Operation], row: batch_csv.Row) -> tuple[DraftRow, str]:
     """Raises `InvalidFields` with everything that is wrong in this row."""
     errors: dict[str, str] = {}
-    values: dict[str, str] = {}
-    label, program = "", core.default_program
     texts = dict(row.texts)
     for field in cls.fields:
-        if field.parse is readers.amount and row.delimiter == _COMMA_BEFORE_CENTS:
+        if field.holds is USD and row.delimiter == _COMMA_BEFORE_CENTS:
             try:
                 texts[field.name] = with_point(texts.get(field.name, ""))
             except InvalidAmount as error:
                 errors[field.name] = str(error)
+    by = next((_BY_HEADER.get(row.headers.get(field.name, "")) for field in cls.fields if field.card), None)
     try:
-        values = cls.parse(texts)
+        operation, program = await read_form(tx, core, cls, texts, by)
     except InvalidFields as found:
-        errors = {**found.errors, **errors}
-    for field in cls.fields:
-        if field.card and field.name not in errors:
-            try:
-                by = _BY_HEADER.get(row.headers.get(field.name, ""))
-                entry = await resolve_card(tx, row.texts.get(field.name) or "", by)
-                values[field.name], label, program = entry.id, entry.label, entry.program
-            except (NotFound, ValueError) as error:
-                errors[field.name] = str(error)
-    errors = over_limit(core, cls, values) | errors
+        raise InvalidFields(found.errors | errors) from None
     if errors:
         raise InvalidFields(errors)
-    return DraftRow(row.line, values, label), program
+    return DraftRow(row.line, operation), program or core.default_program
 
 
 def _without_card_numbers(problems: Sequence[Problem]) -> list[Problem]:
@@ -216,13 +203,16 @@ def _without_card_numbers(problems: Sequence[Problem]) -> list[Problem]:
 
 
 def _packed(rows: Sequence[DraftRow]) -> str:
-    return json.dumps([[row.line, dict(row.values), row.label] for row in rows])
+    return json.dumps([[row.line, row.operation.stored(), row.operation.target_label] for row in rows])
 
 
 def of_draft(core: Core, draft: Draft | None, owner: str) -> Read | None:
     """The batch that a draft holds; None when it is gone, somebody else's, or no batch."""
     if draft is None or not may_see_form(owner, draft.owner) or not draft.kind.startswith(_DRAFT):
         return None
+    cls = core.kinds[draft.kind.removeprefix(_DRAFT)]
     rows: list[Any] = json.loads(draft.values["rows"])
-    found = tuple(DraftRow(int(line), values, str(label)) for line, values, label in rows)
-    return Read(draft.id, core.kinds[draft.kind.removeprefix(_DRAFT)], found)
+    found = tuple(
+        DraftRow(int(line), cls.of_stored(texts, label, private=texts)) for line, texts, label in rows
+    )
+    return Read(draft.id, cls, found)

@@ -66,10 +66,11 @@ async def rows_in_full(tx: Tx, core: Core, found: Request) -> tuple[BulkRowView,
     """The rows that are asked for, private values as typed; without them once they are purged."""
     shown = []
     for row in await included(tx, found):
-        fields = [field for field in core.kinds[row.kind].fields if field.private]
-        values = await _private(tx, row) if fields else {}
-        private = tuple((field.label, values[field.name]) for field in fields if field.name in values)
-        shown.append(replace(_row(row), private=private))
+        cls = core.kinds[row.kind]
+        private = await _private(tx, row) if any(field.private for field in cls.fields) else {}
+        operation = cls.of_stored(row.terms, row.subject_label, private=private)
+        in_full = operation.in_full(private_alone=True) if private else ()
+        shown.append(replace(_row(row), private=in_full))
     return tuple(shown)
 
 

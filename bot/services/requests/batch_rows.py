@@ -45,7 +45,9 @@ async def _follow(tx: Tx, core: Core, batch: Request) -> None:
             first_sent_at=tx.now if event is Event.CLAIM else batch.first_sent_at,
             finished_at=tx.now if event not in (Event.CLAIM, Event.LOSE_SIGHT, Event.REOPEN) else None,
         )
-        await note(tx, core, batch, f"request.{batch.state}", states)
+        await audit.of_request(
+            tx, core, batch, "system:execution", f"request.{batch.state}", _rows_by_state(states)
+        )
         moved = True
     if not moved:
         text = ending_text(states, moved_usd(rows), batch.exposure_usd)
@@ -96,15 +98,15 @@ async def close_row(
         tx, row, event, outcome_text=text, finished_at=tx.now, due_at=None, remind_at=None, **changes
     )
     await requests.purge(tx, row.id)
-    body = {"kind": row.kind, "state": moved.state.value, "digest": row.digest, "batch": row.parent_id}
-    await audit.record(tx, core, actor, f"request.{moved.state}", f"request:{row.id}:{moved.version}", body)
+    await audit.of_request(tx, core, moved, actor, f"request.{moved.state}", {"batch": row.parent_id})
     return moved
 
 
 async def stop(tx: Tx, core: Core, batch: Request, slack_id: str) -> Request:
     """The requester stops a batch that is under way: what was sent goes on, the rest is not sent."""
     closed = await close_rows(tx, core, batch, Event.CANCEL, STOPPED, actor=slack_id)
-    await note(tx, core, batch, "request.stopped", Counter(row.state for row in closed), actor=slack_id)
+    states = _rows_by_state(Counter(row.state for row in closed))
+    await audit.of_request(tx, core, batch, slack_id, "request.stopped", states)
     await outbox_messages.line(
         tx, core, batch, "stopped", actor=slack_id, text=f"{len(closed)} rows were not sent."
     )
@@ -113,19 +115,5 @@ async def stop(tx: Tx, core: Core, batch: Request, slack_id: str) -> Request:
     return found or batch
 
 
-async def note(
-    tx: Tx,
-    core: Core,
-    batch: Request,
-    action: str,
-    states: Mapping[State, int],
-    *,
-    actor: str = "system:execution",
-) -> None:
-    body = {
-        "kind": batch.kind,
-        "state": batch.state.value,
-        "digest": batch.digest,
-        "rows": {state.value: count for state, count in sorted(states.items())},
-    }
-    await audit.record(tx, core, actor, action, f"request:{batch.id}:{batch.version}", body)
+def _rows_by_state(states: Mapping[State, int]) -> dict[str, dict[str, int]]:
+    return {"rows": {state.value: count for state, count in sorted(states.items())}}

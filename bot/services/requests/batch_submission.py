@@ -13,18 +13,17 @@ from typing import Any
 from bot.domain.errors import NotAllowed, NotFound, Stale
 from bot.domain.limits import require_possible
 from bot.domain.money import exact_sum
-from bot.domain.people import approved_while_paused
 from bot.domain.requests import Event, Request, State, counted, digest_of_rows, who_may_be_second
-from bot.operations import Concern
+from bot.operations import Concern, urgency
 from bot.partner.codec import encode
-from bot.services import outbox_messages, people
+from bot.services import audit, outbox_messages, people
 from bot.services.audit import audited_refusal
 from bot.services.core import Core
 from bot.services.operators import programs
-from bot.services.requests import batch_rows, batch_summary, drafts
+from bot.services.requests import batch_rows, batch_summary, drafts, local_facts
 from bot.services.requests.batch_approval import ROWS_DIGEST
-from bot.services.requests.batch_reading import Read, of_draft
-from bot.services.requests.lifecycle import FIRST_REMINDER, existing, free_id, note, record
+from bot.services.requests.batch_reading import DraftRow, Read, of_draft
+from bot.services.requests.lifecycle import FIRST_REMINDER, existing, free_id, record
 from bot.services.requests.signatures import body_mac, digest_of
 from bot.view_models import BulkPreviewView, BulkRowView
 from storage.requests import Draft, decisions, requests
@@ -44,7 +43,7 @@ async def preview(core: Core, draft_id: str, slack_id: str) -> BulkPreviewView:
     if draft is None or read is None:
         raise NotFound("This list is gone. Upload or paste it again; nothing was recorded.")
     await people.require_may_ask(core, slack_id, read.cls, action=f"{read.cls.kind}.bulk.preview")
-    live_facts = await read.cls.of_many().account(core.partners[draft.program])
+    live_facts = await local_facts.in_time(read.cls.of_many().account(core.partners[draft.program]))
     standing = await people.standing_lately(core)
     operations = read.operations
     total_usd = exact_sum(operation.exposure_usd() for operation in operations)
@@ -59,7 +58,7 @@ async def preview(core: Core, draft_id: str, slack_id: str) -> BulkPreviewView:
     warnings = batch_summary.by_number(batch_summary.of_facts(facts))
     concerns = [*over, *batch_summary.concerns(read.cls, rows, total_usd, facts)]
     if paused:
-        concerns.insert(0, Concern(approved_while_paused(paused)))
+        concerns.insert(0, Concern(urgency.while_paused(kind, paused)))
     return BulkPreviewView(
         draft_id=draft.id,
         kind=kind,
@@ -105,24 +104,24 @@ async def submit(core: Core, draft_id: str, slack_id: str, *, reason: str) -> Re
         draft = replace(draft, kind=read.cls.kind, reason=reason, facts=facts)
         parent_id = await free_id(tx, core)
         made = [
-            await record(tx, core, _draft_of_row(draft, read, index), actor, parent_id=parent_id)
-            for index in range(len(read.rows))
+            await record(
+                tx, core, _draft_of_row(draft, index, row), row.operation, actor, parent_id=parent_id
+            )
+            for index, row in enumerate(read.rows)
         ]
         batch = _batch(core, tx, parent_id, draft, made)
         require_possible(core.policy.limits, batch.exposure_usd)
         await requests.insert(tx, batch, private={}, body=_no_body())
         body = {"exposure_usd": str(batch.exposure_usd), "rows": [row.id for row in made]}
-        await note(tx, core, batch, actor.id, "request.submitted", body)
+        await audit.of_request(tx, core, batch, actor.id, "request.submitted", body)
         await outbox_messages.card(tx, core, batch)
         core.crash_point("submit.before_commit")
     core.crash_point("submit.committed")
     return batch
 
 
-def _draft_of_row(draft: Draft, read: Read, index: int) -> Draft:
-    row = read.rows[index]
-    facts = {**draft.facts["by_row"][index], "row": index + 1, "line": row.line}
-    return replace(draft, values=row.values, target_label=row.label, facts=facts)
+def _draft_of_row(draft: Draft, index: int, row: DraftRow) -> Draft:
+    return replace(draft, facts={**draft.facts["by_row"][index], "row": index + 1, "line": row.line})
 
 
 def _no_body() -> bytes:
@@ -195,7 +194,7 @@ async def _leave_out(tx: Tx, core: Core, request_id: str, slack_id: str, row_ids
     fallen = await decisions.drop_approvals(tx, batch.id)
     batch = await requests.change_terms(tx, batch, **terms, digest=digest)
     body = {"rows": [row.id for row in out], "approvals_fallen": fallen}
-    await note(tx, core, batch, slack_id, "request.rows_left_out", body)
+    await audit.of_request(tx, core, batch, slack_id, "request.rows_left_out", body)
     await outbox_messages.card(tx, core, batch)
     await outbox_messages.line(tx, core, batch, "left_out", actor=slack_id, text=_told(out, batch, fallen))
     return batch

@@ -17,9 +17,9 @@ from bot.domain.cards import CardEntry, NamedBy
 from bot.domain.errors import InvalidFields, NotFound
 from bot.domain.limits import never_fits, require_possible
 from bot.domain.money import format_usd
-from bot.domain.people import approved_while_paused
 from bot.domain.requests import OPEN, Request, State, who_may_be_second
-from bot.operations import Concern, Facts, Line, Operation, read_reason, readers, refuse_card_number
+from bot.operations import Concern, Facts, Line, Operation, read_reason, refuse_card_number, urgency
+from bot.operations.value_types import PARTNER_REF, USD, CardId
 from bot.services import people
 from bot.services.audit import audited_refusal
 from bot.services.core import Core
@@ -44,10 +44,12 @@ class Preview:
     approvals_needed: int
     approvers: frozenset[str]
     live: bool
+    paused: str  # why nothing is sent to its program now, in a sentence
 
 
 def operation_of(core: Core, draft: Draft) -> Operation:
-    return core.kinds[draft.kind](draft.values, draft.target_label)
+    """What a draft asks for."""
+    return core.kinds[draft.kind].of_stored(draft.values, draft.target_label, private=draft.values)
 
 
 async def begin(
@@ -80,11 +82,6 @@ async def _begin(
 ) -> Draft:
     cls = core.kinds[kind]
     errors: dict[str, str] = {}
-    values: dict[str, str] = {}
-    try:
-        values = cls.parse(texts)
-    except InvalidFields as found:
-        errors.update(found.errors)
     try:
         reason = read_reason(reason)
     except ValueError as error:
@@ -92,25 +89,19 @@ async def _begin(
     if cls.handling.needs_public_url and not core.reveals.base_url:
         errors["reason"] = NOT_SET_UP
     async with core.store.begin() as tx:
-        label = ""
-        for field in cls.fields:
-            if field.card and field.name not in errors:
-                try:
-                    entry = await resolve_card(tx, texts.get(field.name) or "")
-                    values[field.name], label, program = entry.id, entry.label, entry.program
-                    errors.update(cls.misfits(values, entry))
-                except (NotFound, ValueError) as error:
-                    errors[field.name] = str(error)
-        errors = over_limit(core, cls, values) | errors
+        try:
+            operation, of_card = await read_form(tx, core, cls, texts)
+        except InvalidFields as found:
+            raise InvalidFields(found.errors | errors) from None
         if errors:
             raise InvalidFields(errors)
         draft = Draft(
             id=core.ids.ulid(),
             owner=owner,
             kind=kind,
-            program=program,
-            values=values,
-            target_label=label,
+            program=of_card or program,
+            values=operation.stored(),
+            target_label=operation.target_label,
             reason=reason,
             run_now=run_now and cls.handling.can_run_now and core.policy.of(kind).now,
             facts={},
@@ -120,10 +111,39 @@ async def _begin(
     return draft
 
 
-def over_limit(core: Core, cls: type[Operation], values: Mapping[str, str]) -> dict[str, str]:
+async def read_form(
+    tx: Tx, core: Core, cls: type[Operation], texts: Mapping[str, str], by: NamedBy | None = None
+) -> tuple[Operation, str | None]:
+    """What these texts ask for, and the program of the card they name, None where they name none.
+
+    `by` as in `resolve_card`. Raises `InvalidFields` with everything that is wrong.
+    """
+    errors: dict[str, str] = {}
+    values: dict[str, Any] = {}
+    label, program = "", None
+    try:
+        values = cls.parse(texts)
+    except InvalidFields as found:
+        errors.update(found.errors)
+    for field in cls.fields:
+        if field.card and field.name not in errors:
+            try:
+                entry = await resolve_card(tx, texts.get(field.name) or "", by)
+                values[field.name], label, program = CardId(entry.id), entry.label, entry.program
+                errors.update(cls.misfits(values, entry))
+            except (NotFound, ValueError) as error:
+                errors[field.name] = str(error)
+    operation = cls(values, label)
+    errors = _over_limit(core, operation) | errors
+    if errors:
+        raise InvalidFields(errors)
+    return operation, program
+
+
+def _over_limit(core: Core, operation: Operation) -> dict[str, str]:
     """The error on the field of the amount where nobody could ever approve so much; empty where it may fit."""
-    field = next((f.name for f in cls.fields if f.parse is readers.amount), "")
-    never = never_fits(core.policy.limits, cls(values).exposure_usd()) if field in values else ""
+    field = next((f.name for f in operation.fields if f.holds is USD), "")
+    never = never_fits(core.policy.limits, operation.exposure_usd()) if field in operation.values else ""
     return {field: never} if never else {}
 
 
@@ -165,8 +185,8 @@ async def preview(core: Core, draft_id: str) -> Preview:
     operation = operation_of(core, draft)
     facts = dict(await local_facts.facts_for_preview(core, operation, draft.program))
     standing = await people.standing_lately(core)
-    draft = replace(draft, values={**draft.values, **operation.learned(facts)})
-    operation = operation_of(core, draft)
+    operation = type(operation)({**operation.values, **operation.learned(facts)}, draft.target_label)
+    draft = replace(draft, values=operation.stored())
     require_possible(core.policy.limits, operation.exposure_usd())
     async with core.store.begin() as tx:
         facts |= await house_facts(tx, core, operation, draft.program)
@@ -181,7 +201,7 @@ async def preview(core: Core, draft_id: str) -> Preview:
         operation=operation,
         lines=tuple(lines),
         concerns=(
-            *((Concern(approved_while_paused(paused)),) if paused else ()),
+            *((Concern(urgency.while_paused(draft.kind, paused)),) if paused else ()),
             *over,
             *operation.concerns(facts),
             *house_concerns(operation, facts),
@@ -189,6 +209,7 @@ async def preview(core: Core, draft_id: str) -> Preview:
         approvals_needed=core.policy.of(draft.kind).approvals_needed(operation.exposure_usd()),
         approvers=who_may_be_second(draft.owner, standing),
         live=core.live.get(draft.program, True),
+        paused=paused,
     )
 
 
@@ -247,7 +268,7 @@ async def house_lines(tx: Tx, core: Core, operation: Operation, facts: Facts, re
         after_all = Decimal(facts["float_available_usd"]) - exposure - Decimal(facts["pending_usd"])
         lines.append(("After all pending", format_usd(after_all)))
     lines += await limit_lines(tx, core, exposure, requester)
-    reference = operation.values.get("partner_ref")
+    reference = operation.first_of(PARTNER_REF)
     if reference:
         named = await otp_recipients.receiver(tx, reference)
         lines.append(("One-time codes go to", named or "nobody yet: /countersign people names somebody"))

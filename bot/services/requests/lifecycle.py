@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
 from datetime import timedelta
@@ -11,6 +10,7 @@ from bot.domain.errors import NotAllowed, NotFound, Stale
 from bot.domain.limits import require_possible
 from bot.domain.people import APPROVAL_VALID_FOR, Actor
 from bot.domain.requests import DecisionKind, Event, Request, State
+from bot.operations import Operation, urgency
 from bot.partner.codec import encode
 from bot.services import audit, outbox_messages, people
 from bot.services.alerts import urgent_rules
@@ -20,7 +20,7 @@ from bot.services.requests import batch_rows
 from bot.services.requests.drafts import operation_of
 from bot.services.requests.signatures import body_mac, digest_of
 from bot.services.requests.signed_decisions import signed
-from storage.operators import pauses
+from storage.operators import pauses, stops
 from storage.requests import Draft, decisions, drafts, requests
 from storage.transaction import Tx
 
@@ -40,7 +40,7 @@ async def submit(core: Core, draft_id: str, slack_id: str) -> Request:
             raise Stale(
                 "This was submitted already, or the draft is gone. Look at /requests before asking again."
             )
-        request = await record(tx, core, draft, actor)
+        request = await record(tx, core, draft, operation_of(core, draft), actor)
         if draft.run_now:
             request = await _break_glass(tx, core, request, actor)
             tx.after_commit(lambda: core.carrier.wake(request.id))
@@ -50,12 +50,13 @@ async def submit(core: Core, draft_id: str, slack_id: str) -> Request:
     return request
 
 
-async def record(tx: Tx, core: Core, draft: Draft, actor: Actor, *, parent_id: str | None = None) -> Request:
-    """Insert the pending request that a draft asks for; with `parent_id` as a row of that batch.
+async def record(
+    tx: Tx, core: Core, draft: Draft, operation: Operation, actor: Actor, *, parent_id: str | None = None
+) -> Request:
+    """Insert the pending request for `operation`, which a draft asks for; with `parent_id` as a row of that batch.
 
     Raises `OverLimit` for what nobody could ever approve.
     """
-    operation = operation_of(core, draft)
     require_possible(core.policy.limits, operation.exposure_usd())
     body = encode(operation.body())
     kind_policy = core.policy.of(draft.kind)
@@ -70,7 +71,7 @@ async def record(tx: Tx, core: Core, draft: Draft, actor: Actor, *, parent_id: s
         reason=draft.reason,
         terms=operation.terms(),
         subject=operation.subject,
-        subject_label=draft.target_label,
+        subject_label=operation.target_label,
         summary=operation.summary(),
         exposure_usd=operation.exposure_usd(),
         digest="",
@@ -86,7 +87,9 @@ async def record(tx: Tx, core: Core, draft: Draft, actor: Actor, *, parent_id: s
     )
     request = replace(request, digest=digest_of(tx.vault, request))
     await requests.insert(tx, request, private=operation.private(), body=body)
-    await note(tx, core, request, actor.id, "request.submitted", {"exposure_usd": str(request.exposure_usd)})
+    await audit.of_request(
+        tx, core, request, actor.id, "request.submitted", {"exposure_usd": str(request.exposure_usd)}
+    )
     return request
 
 
@@ -112,7 +115,7 @@ async def _break_glass(tx: Tx, core: Core, request: Request, actor: Actor) -> Re
         due_at=tx.now,
         remind_at=tx.now + FIRST_REMINDER,
     )
-    await note(tx, core, moved, actor.id, "request.break_glass", {})
+    await audit.of_request(tx, core, moved, actor.id, "request.break_glass")
     return moved
 
 
@@ -148,7 +151,7 @@ async def close(tx: Tx, core: Core, request: Request, event: Event, actor: str, 
         tx, request, event, outcome_text=text, finished_at=tx.now, due_at=None, remind_at=None
     )
     await requests.purge(tx, request.id)
-    await note(tx, core, moved, actor, f"request.{moved.state}", {})
+    await audit.of_request(tx, core, moved, actor, f"request.{moved.state}")
     if moved.is_batch:
         await batch_rows.close_rows(tx, core, moved, event, text, actor=actor)
     await batch_rows.row_changed(tx, core, moved)
@@ -170,12 +173,13 @@ async def _expire(core: Core, request: Request) -> bool:
     """In a transaction of its own; False where it changed since it was found."""
     with suppress(Stale):
         async with core.store.begin() as tx:
-            await _expire_in(tx, core, request)
-        return True
+            return await _expire_in(tx, core, request)
     return False
 
 
-async def _expire_in(tx: Tx, core: Core, request: Request) -> None:
+async def _expire_in(tx: Tx, core: Core, request: Request) -> bool:
+    if await _waits_for_a_pause(tx, core, request):
+        return False
     paused = await pauses.of(tx, request.program)
     if request.state is State.PENDING:
         text = "Nobody decided in time. Nothing was sent."
@@ -187,6 +191,17 @@ async def _expire_in(tx: Tx, core: Core, request: Request) -> None:
     else:
         text = "Approved, but it could not be sent in time. Nothing was sent."
     await close(tx, core, request, Event.EXPIRE, "system:expiry", text)
+    return True
+
+
+async def _waits_for_a_pause(tx: Tx, core: Core, request: Request) -> bool:
+    """What cannot wait, and could not be sent because sending was paused, does not lapse."""
+    if request.state is not State.APPROVED or not core.kinds[request.kind].handling.is_urgent:
+        return False
+    if urgency.waited_for_a_pause(request):
+        return True
+    stopped = await stops.of(tx, request.program)
+    return stopped.by_key or stopped.by_people
 
 
 async def remind_due(core: Core) -> int:
@@ -206,11 +221,3 @@ async def existing(tx: Tx, request_id: str) -> Request:
     if request is None:
         raise NotFound(f"There is no request {request_id[:20]}. Look at /requests for the ids.")
     return request
-
-
-async def note(
-    tx: Tx, core: Core, request: Request, actor: str, action: str, body: Mapping[str, object]
-) -> None:
-    """One audit entry about a request, in the transaction of the change."""
-    told = {"kind": request.kind, "state": request.state.value, "digest": request.digest, **body}
-    await audit.record(tx, core, actor, action, f"request:{request.id}:{request.version}", told)

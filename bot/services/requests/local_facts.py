@@ -8,11 +8,14 @@ act blind than not at all waits for a live reading a moment only; then its card 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, TypeVar
 
+from bot.domain.errors import LookupFailed
 from bot.domain.requests import State
 from bot.operations import Facts, Operation
+from bot.partner.client import PartnerClient
 from bot.partner.errors import PartnerError
 from bot.services.core import Core
 from storage.cards import api_snapshots, cards, otp_recipients
@@ -21,8 +24,12 @@ from storage.operators import people
 from storage.requests import requests
 from storage.transaction import Tx
 
+Found = TypeVar("Found")
+
 READ_WITHIN_S = 2.0
-"""A reading that answers at all answers in a fraction of this; a person in an emergency waits no longer."""
+"""A reading that answers at all answers in a fraction of this; who decides, or is in an emergency, waits no longer."""
+PREVIEW_WITHIN_S = 10.0
+"""How long a preview waits that cannot do without a live reading; whoever asks can ask again."""
 DELIVERED_WITHIN = timedelta(minutes=15)
 # A delivery of an event that was known already, as a redelivery is, leaves no row of its own.
 _REPEATED = "webhook_repeated"
@@ -77,24 +84,42 @@ async def _code_person(tx: Tx, operation: Operation) -> str | None:
 
 
 async def facts_for_preview(core: Core, operation: Operation, program: str) -> Facts:
-    """The facts read live; else, where the kind can do without, those last read. Raises PartnerError."""
+    """The facts read live; else, where the kind can do without, those last read. Raises PartnerError, LookupFailed."""
     if operation.handling.must_recheck:
-        return await operation.read(core.partners[program])
+        return await in_time(operation.read(core.partners[program]))
+    return await read_now(operation, core.partners[program]) or await last_read(core, operation)
+
+
+async def in_time(reading: Awaitable[Found]) -> Found:
+    """What a preview cannot do without. Raises LookupFailed where it takes too long, and what the reading raises."""
+    try:
+        async with asyncio.timeout(PREVIEW_WITHIN_S):
+            return await reading
+    except TimeoutError:
+        raise LookupFailed(
+            f"The API has not answered within {PREVIEW_WITHIN_S:g} seconds, and this cannot be shown without it."
+            " Nothing was recorded. Try again in a moment."
+        ) from None
+
+
+async def read_now(operation: Operation, partner: PartnerClient) -> Facts | None:
+    """The facts read live within a moment; None where the API does not tell them by then."""
     try:
         async with asyncio.timeout(READ_WITHIN_S):
-            return await operation.read(core.partners[program])
+            return await operation.read(partner)
     except (PartnerError, TimeoutError):
-        return await _last_read(core, operation)
+        return None
 
 
-async def _last_read(core: Core, operation: Operation) -> Facts:
+async def last_read(core: Core, operation: Operation) -> Facts:
+    """The facts as our directory last knew them, for a kind that can do without a live reading."""
     async with core.store.read() as tx:
         entry = await cards.get(tx, operation.subject)
         seen_at = await cards.seen_at(tx, operation.subject)
-        return operation.facts_of_last_reading(entry, _reading(seen_at, tx.now) if seen_at else "")
+        return operation.facts_of_last_reading(entry, reading_of(seen_at, tx.now) if seen_at else "")
 
 
-def _reading(seen_at: datetime, now: datetime) -> str:
+def reading_of(seen_at: datetime, now: datetime) -> str:
     """`2026-11-22 08:57 UTC, 12 min old`"""
     minutes = max(0, int((now - seen_at).total_seconds())) // 60
     age = f"{minutes} min" if minutes < 120 else f"{minutes // 60} h"

@@ -6,6 +6,7 @@ import asyncio
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from bot.domain.errors import NotAllowed
 from bot.domain.events import RequestPage
@@ -71,14 +72,20 @@ async def request_picture(core: Core, request_id: str) -> RequestView:
         return await view_models.request(tx, core, await existing(tx, request_id))
 
 
-async def private_of(core: Core, request_id: str, slack_id: str, standing: Standing) -> Mapping[str, str]:
-    """The sealed values of a request that waits for this person, for their modal; empty once purged.
+async def in_full(core: Core, request_id: str, slack_id: str, standing: Standing) -> tuple[Line, ...]:
+    """What a request that waits for this person asks for, private values not masked, for their modal.
 
-    `standing` is that of `refresh.require_may_approve`. Raises NotAllowed for everybody else.
+    Empty where it has none, and once they are purged. `standing` is that of `approvals.require_may_approve`. Raises
+    NotAllowed for everybody else.
     """
     async with core.store.read() as tx:
-        await _require_may_see_private_values(tx, await existing(tx, request_id), slack_id, standing)
-        return await _private(tx, request_id)
+        request = await existing(tx, request_id)
+        await _require_may_see_private_values(tx, request, slack_id, standing)
+        private = await _private(tx, request_id)
+    if not private:
+        return ()
+    cls = core.kinds[request.kind]
+    return cls.of_stored(request.terms, request.subject_label, private=private).in_full()
 
 
 async def _private(tx: Tx, request_id: str) -> Mapping[str, str]:
@@ -112,11 +119,15 @@ async def confirmation(core: Core, request_id: str, slack_id: str) -> Confirmati
     request = picture.request
     async with core.store.read() as tx:
         private = await _private(tx, request_id)
-    operation = core.kinds[request.kind]({**request.terms, **private}, request.subject_label)
-    try:
-        facts = {**request.facts, **await operation.read(core.partners[request.program])}
-    except PartnerError:
-        return Confirmation(picture, picture.lines, picture.concerns, (), facts_read=False)
+    operation = core.kinds[request.kind].of_stored(request.terms, request.subject_label, private=private)
+    read = await local_facts.read_now(operation, core.partners[request.program])
+    if read is None and not operation.handling.must_recheck:
+        read = await local_facts.last_read(core, operation)
+    if read is None:
+        async with core.store.read() as tx:
+            age = local_facts.reading_of(request.created_at, tx.now) if request.facts else ""
+        return Confirmation(picture, picture.lines, picture.concerns, (), facts_read=False, last_read=age)
+    facts = {**request.facts, **read}
     async with core.store.read() as tx:
         facts |= await local_facts.facts(tx, operation, request.program)
     lines = tuple(operation.lines(facts))
@@ -160,14 +171,13 @@ async def confirmation_of_batch(
         asked = {int(row.facts["row"]): row for row in await batch_rows.included(tx, batch)}
     pages = pages_of([row.size for row in rows])
     page = min(max(page, 1), len(pages))
-    unread = await _read_cards(core, [asked[rows[place].number] for place in pages[page - 1]])
-    try:
-        live = await core.kinds[batch.kind].of_many().account(core.partners[batch.program])
-    except PartnerError:
-        live = None
+    of_page = [asked[rows[place].number] for place in pages[page - 1]]
+    unread, live = await asyncio.gather(_read_cards(core, of_page), _account_now(core, batch))
     async with core.store.read() as tx:
         picture = await view_models.request(tx, core, await existing(tx, request_id))
-        operations = {n: core.kinds[row.kind](row.terms, row.subject_label) for n, row in asked.items()}
+        operations = {
+            n: core.kinds[row.kind].of_stored(row.terms, row.subject_label) for n, row in asked.items()
+        }
         _, now = await batch_summary.look(tx, operations, but={row.id for row in asked.values()})
         approvers = {d.actor for d in picture.decisions if d.kind is DecisionKind.APPROVE} | {slack_id}
         cautions = await limit_cautions(tx, core, picture.request, approvers)
@@ -180,6 +190,7 @@ async def confirmation_of_batch(
         (*cautions, *unread, *concerns),
         (*_changed(picture.lines, lines), *_changed_rows(batch, asked, now)),
         facts_read=live is not None,
+        last_read="" if live is not None else local_facts.reading_of(batch.created_at, core.clock.now()),
     )
     return BatchConfirmation(found, tuple(replace(r, warnings=told.get(r.number, ())) for r in rows), page)
 
@@ -199,6 +210,15 @@ def _changed_rows(batch: Request, asked: Collection[int], now: Sequence[RowWarni
     return batch_summary.changes(before, now)
 
 
+async def _account_now(core: Core, batch: Request) -> Mapping[str, Any] | None:
+    """What the account says of a list, read live within a moment; None where the API does not tell by then."""
+    try:
+        async with asyncio.timeout(local_facts.READ_WITHIN_S):
+            return await core.kinds[batch.kind].of_many().account(core.partners[batch.program])
+    except (PartnerError, TimeoutError):
+        return None
+
+
 async def _read_cards(core: Core, rows: Sequence[Request]) -> tuple[Concern, ...]:
     """Read the cards of these rows live, for our records; what is said where some could not be read."""
     with_card = [row for row in rows if row.subject and any(f.card for f in core.kinds[row.kind].fields)]
@@ -208,10 +228,17 @@ async def _read_cards(core: Core, rows: Sequence[Request]) -> tuple[Concern, ...
         async with gate:
             return row.subject, (await core.partners[row.program].card(row.subject)).card.status
 
-    answers = await asyncio.gather(*(read(row) for row in with_card), return_exceptions=True)
+    reading = [asyncio.create_task(read(row)) for row in with_card]
+    try:
+        if reading:
+            await asyncio.wait(reading, timeout=local_facts.READ_WITHIN_S)
+    finally:
+        for task in reading:
+            task.cancel()  # nothing where it is done
+    answers = await asyncio.gather(*reading, return_exceptions=True)
     broken = [answer for answer in answers if isinstance(answer, BaseException)]
     for error in broken:
-        if not isinstance(error, PartnerError):
+        if not isinstance(error, PartnerError | asyncio.CancelledError):
             raise error
     async with core.store.begin() as tx:
         for answer in answers:

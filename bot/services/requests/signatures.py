@@ -6,7 +6,9 @@ taken for another. The labels are named here and nowhere else.
 
 from __future__ import annotations
 
-from bot.domain.requests import Decision, Request, decision_bytes, request_digest
+from collections.abc import Iterable
+
+from bot.domain.requests import Decision, DecisionKind, Request, decision_bytes, request_digest
 from storage.vault import Vault
 
 _DECISION = "approval_mac"
@@ -23,17 +25,14 @@ def digest_of(vault: Vault, request: Request) -> str:
 
     Keyed, so that nobody who can write to the database alone can make terms and digest agree again.
     """
-    return vault.mac(_TERMS, _terms(request))
+    return vault.mac(_TERMS, request_digest(request).encode())
 
 
-def has_its_digest(vault: Vault, request: Request) -> bool:
-    """Is all that was fixed at submit as it was?"""
-    labels = (_TERMS, _TERMS_BEFORE)
-    return any(vault.check_mac(label, _terms(request), request.digest) for label in labels)
-
-
-def _terms(request: Request) -> bytes:
-    return request_digest(request).encode()
+def has_its_digest(vault: Vault, request: Request, body: bytes | None = None) -> bool:
+    """Is all that was fixed at submit as it was? With `body`: and is that the body that was frozen?"""
+    terms = request_digest(request).encode()
+    signed = any(vault.check_mac(label, terms, request.digest) for label in (_TERMS, _TERMS_BEFORE))
+    return signed and (body is None or vault.check_mac(_BODY, body, request.body_mac))
 
 
 def body_mac(vault: Vault, body: bytes) -> str:
@@ -54,3 +53,8 @@ def decision_mac(vault: Vault, decision: Decision) -> str:
 def is_genuine(vault: Vault, decision: Decision) -> bool:
     """Was this row written by us, and is it as we wrote it?"""
     return vault.check_mac(_DECISION, decision_bytes(decision), decision.mac)
+
+
+def given(vault: Vault, request: Request, made: Iterable[Decision], kind: DecisionKind) -> list[Decision]:
+    """Those of `made` that are of this kind, were signed by us, and are about exactly these terms; in order."""
+    return [d for d in made if d.kind is kind and d.digest == request.digest and is_genuine(vault, d)]

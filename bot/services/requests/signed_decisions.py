@@ -13,7 +13,7 @@ from datetime import datetime, timedelta
 from bot.domain.people import Actor
 from bot.domain.requests import Decision, DecisionKind, Request, second_people
 from bot.services.core import Core
-from bot.services.requests.signatures import decision_mac, is_genuine
+from bot.services.requests.signatures import decision_mac, given
 from storage.requests import decisions
 from storage.transaction import Tx
 from storage.vault import Vault
@@ -56,11 +56,6 @@ def for_row(tx: Tx, core: Core, row: Request, decision: Decision) -> Decision:
     """The same decision on one row of the batch it was made on."""
     made = replace(decision, id=core.ids.ulid(), request_id=row.id, digest=row.digest, decided_at=tx.now)
     return replace(made, mac=decision_mac(tx.vault, made))
-
-
-def given(vault: Vault, request: Request, made: Iterable[Decision], kind: DecisionKind) -> list[Decision]:
-    """Those of `made` that are of this kind, were signed by us, and are about exactly these terms; in order."""
-    return [d for d in made if d.kind is kind and d.digest == request.digest and is_genuine(vault, d)]
 
 
 def approved_by(vault: Vault, request: Request, made: Iterable[Decision]) -> list[str]:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from dataclasses import replace
 
 from bot.domain.alerts import funding_alerts
 from bot.domain.ids import short_code
 from bot.domain.limits import never_approvable
 from bot.domain.requests import UNSENT, Request, State
 from bot.operations import Concern, Line
+from bot.services import display_names
 from bot.services.alerts import urgent_rules
 from bot.services.core import Core
 from bot.services.operators import programs
@@ -21,6 +23,8 @@ from storage.transaction import Tx
 
 
 async def request(tx: Tx, core: Core, found: Request) -> RequestView:
+    """The card of a request: what it is, who decided, and what came of it, with people by their names."""
+    found = replace(found, outcome_text=await display_names.in_text(tx, found.outcome_text))
     batch = await batch_results.batch(tx, core, found) if found.is_batch else None
     left_out = {row.number for row in batch.rows if row.is_left_out} if batch else set()
     lines, concerns = shown_facts(core, found, left_out=left_out)
@@ -61,6 +65,6 @@ def shown_facts(
         return (), ()
     if found.is_batch:
         return batch_results.effect(core, found, found.facts, left_out=left_out)
-    operation = cls(found.terms, found.subject_label)
+    operation = cls.of_stored(found.terms, found.subject_label)
     concerns = [*operation.concerns(found.facts), *house_concerns(operation, found.facts)]
     return tuple(operation.lines(found.facts)), tuple(concerns)

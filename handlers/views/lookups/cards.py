@@ -63,7 +63,9 @@ def _why(found: CardView) -> str:
         )
     at = b.when(by.finished_at or by.created_at)
     how = ", *Freeze now*" if by.break_glass else ""
-    return f"*Frozen* by {b.mention(by.requester)} {at} ({b.esc(by.id)}{how}): {b.esc(b.cut(by.reason, 500))}"
+    return (
+        f"*Frozen* by {b.esc(by.requester_name)} {at} ({b.esc(by.id)}{how}): {b.esc(b.cut(by.reason, 500))}"
+    )
 
 
 def _declined(line: PurchaseLine) -> str:
@@ -83,7 +85,7 @@ def _freeze(by: Freeze) -> str:
     """Who froze the card, when and why, and that what it stopped was stopped rightly."""
     asked = by.request
     at, why = b.when(by.since), b.esc(b.cut(asked.reason, 300))
-    return f"Frozen by {b.mention(asked.requester)} {at} ({b.esc(asked.id)}): “{why}”. {RIGHT}"
+    return f"Frozen by {b.esc(asked.requester_name)} {at} ({b.esc(asked.id)}): “{why}”. {RIGHT}"
 
 
 def _purchases(found: CardStatement | None) -> list[b.Block]:

@@ -109,7 +109,7 @@ def alerts_in_brief(found: tuple[AlertView, ...], most: int) -> list[b.Block]:
 
 
 def _held(alert: AlertView) -> str:
-    return f" · {b.mention(alert.acknowledged_by)} looks after it" if alert.acknowledged_by else ""
+    return f" · {b.esc(alert.acknowledged_by)} looks after it" if alert.acknowledged_by else ""
 
 
 def pause_buttons(states: tuple[ProgramState, ...]) -> list[b.Block]:

@@ -1,12 +1,13 @@
 """A request in Slack: its card in each state, its form and preview, the modals of a decision, batches."""
 
-from handlers.views.requests.forms import Filled, trouble
+from handlers.views.requests.forms import Filled, loading, trouble
 
 __all__ = [
     "Filled",
     "approval_modals",
     "batch",
     "forms",
+    "loading",
     "request_card",
     "states",
     "trouble",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bot.domain.money import format_usd
 from bot.domain.requests import Request
-from bot.operations import REASON_LIMIT
+from bot.operations import REASON_LIMIT, urgency
 from bot.view_models import Confirmation
 from handlers.views import blocks as b
 from handlers.views import ids
@@ -25,13 +25,14 @@ def confirmation(found: Confirmation, private: tuple[b.Line, ...] = ()) -> b.Blo
     if len(asked.summary) > 100:
         blocks.append(b.plain_section(asked.summary))
     if found.picture.paused:
-        blocks.append(
-            b.section(f"*▲ {b.esc(found.picture.paused)}* Once approved it waits 15 minutes at most.")
-        )
+        blocks.append(b.section(f"*▲* {b.esc(urgency.while_paused(asked.kind, found.picture.paused))}"))
     if not found.facts_read:
-        blocks.append(
-            b.section("*▲ The API could not be read just now.* The figures are those of the submission.")
+        read = (
+            f"What is shown is of the submission ({found.last_read})."
+            if found.last_read
+            else "There is no earlier reading."
         )
+        blocks.append(b.section(f"*▲ The API could not be read just now.* {b.esc(read)}"))
     if found.changed:
         changed = "\n".join(f"• {b.esc(text)}" for text in found.changed)
         blocks.append(b.section(f"*▲ Changed since it was asked for*\n{changed}"))
@@ -39,9 +40,8 @@ def confirmation(found: Confirmation, private: tuple[b.Line, ...] = ()) -> b.Blo
     blocks += b.pairs([*_terms(asked), *private, *found.lines, ("Reason", asked.reason)])
     given = len(request_card.approvals(found.picture.decisions))
     left = asked.approvals_needed - given - 1
-    after = (
-        "With it, it is sent at once" if left < 1 else f"It needs {b.counted(left, 'more approval')} after it"
-    )
+    at_once = "goes out once sending goes on" if found.picture.paused else "is sent at once"
+    after = f"With it, it {at_once}" if left < 1 else f"It needs {b.counted(left, 'more approval')} after it"
     blocks.append(
         b.context(
             f"Yours is approval {given + 1} of {asked.approvals_needed}. {after}. · code {found.picture.code}"

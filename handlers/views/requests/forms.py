@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from bot.operations import REASON_LIMIT, Concern, Field, Line, Operation
 from handlers.views import blocks as b
@@ -43,6 +44,7 @@ class Shown:
     run_now: bool
     program: str
     live: bool
+    paused: str = ""  # why nothing is sent to the program now
 
 
 def form(
@@ -69,7 +71,7 @@ def form(
     return b.modal(ids.FORM, cls.title, blocks, submit="Preview", close="Cancel", meta=meta)
 
 
-def _input(of: Field, text: str) -> b.Block:
+def _input(of: Field[Any], text: str) -> b.Block:
     if of.element == "choice":
         element = _select(of.choices, _canonical(of, text))
     elif of.element == "check":
@@ -79,15 +81,15 @@ def _input(of: Field, text: str) -> b.Block:
     return b.field(of.name, of.label, element, hint=of.hint, optional=of.optional or of.element == "check")
 
 
-def _canonical(of: Field, text: str) -> str:
+def _canonical(of: Field[Any], text: str) -> str:
     """What the kind makes of it ("bsc" is BNB); as typed where it makes nothing of it."""
     try:
-        return of.parse(text.strip()) if text.strip() else ""
+        return of.canonical(text.strip()) if text.strip() else ""
     except ValueError:
         return text.strip()
 
 
-def _text(of: Field, text: str) -> b.Block:
+def _text(of: Field[Any], text: str) -> b.Block:
     element: b.Block = {
         "type": "plain_text_input",
         "multiline": of.element == "lines",
@@ -207,8 +209,9 @@ def _who(shown: Shown) -> str:
     needed = b.counted(shown.approvals_needed, "approval")
     names = ", ".join(b.mention(person) for person in sorted(shown.approvers)[:10])
     if shown.run_now:
+        when = "goes out once sending goes on" if shown.paused else "is sent as soon as you submit"
         return (
-            "*Freeze now:* it is sent as soon as you submit, without an approval. Once it is done, a second person is"
+            f"*Freeze now:* it {when}, without an approval. Once it is done, a second person is"
             f" asked to confirm or undo it: {names or 'nobody can at this moment'}."
         )
     if len(shown.approvers) < shown.approvals_needed:

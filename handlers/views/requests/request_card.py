@@ -29,12 +29,14 @@ def card(picture: RequestView) -> b.Block:
     if request.state is State.PENDING:
         blocks += forms.concerns(picture.concerns)
     if request.outcome_text and not picture.waiting:
-        blocks.append(b.section(outcome(request, picture.decisions)))
+        blocks.append(b.section(outcome(request)))
     if picture.paused and not picture.waiting:
         blocks.append(b.section(waits(picture)))
+    if asked := _asked_of(picture):
+        blocks.append(b.section(asked))
     blocks.append(b.context(" · ".join(_policy(picture))))
     blocks.append(b.actions(_buttons(picture), f"request:{request.id}"))
-    return b.message(_fallback(request), blocks)
+    return b.message(_first_line(picture), blocks)
 
 
 def _heading(picture: RequestView) -> str:
@@ -64,7 +66,7 @@ def not_yet(waiting: Sequence[Request], paused: str = "") -> list[b.Block]:
     words = urgency.urgency_of(first.kind)
     advice = words.advice if words else ""
     next_step = (
-        f"It is not sent now: {b.esc(paused)} It is tried again as soon as sending goes on."
+        b.esc(urgency.while_stopped(paused))
         if paused
         else urgency.next_try(first, lambda at: b.when(at, "{time_secs}"))
     )
@@ -79,7 +81,8 @@ def not_yet(waiting: Sequence[Request], paused: str = "") -> list[b.Block]:
 
 def waits(picture: RequestView) -> str:
     """That nothing is sent just now, and for how long an approval waits for it."""
-    until = picture.request.valid_until
+    is_urgent = urgency.urgency_of(picture.request.kind) is not None
+    until = None if is_urgent else picture.request.valid_until
     end = f" It waits until {b.when(until, '{time}')}, then it ends and nothing is sent." if until else ""
     return f"*▲ {b.esc(picture.paused)}* Decisions go on.{end}"
 
@@ -87,11 +90,10 @@ def waits(picture: RequestView) -> str:
 def title_line(picture: RequestView) -> str:
     """Id, state, who asked, and whether real money moves."""
     request = picture.request
-    money = "LIVE" if picture.live else "SANDBOX"
     now = " · *Freeze now*" if request.break_glass else ""
     return (
-        f"*{b.esc(request.id)}* · {states.word_of(request)}{now} · asked for by {b.mention(request.requester)}"
-        f" · {money} ({b.esc(request.program)})"
+        f"*{b.esc(request.id)}* · {states.word_of(request)}{now} · requested by {b.esc(request.requester_name)}"
+        f" · {b.money(picture.live)} ({b.esc(request.program)})"
     )
 
 
@@ -105,11 +107,40 @@ def _facts(picture: RequestView) -> list[b.Line]:
     return lines
 
 
-def _fallback(request: Request) -> str:
-    word = states.word_of(request)
-    return (
-        f"{b.esc(request.id)} {word}: {b.esc(request.summary)} (asked for by {b.esc(request.requester_name)})"
-    )
+def _first_line(picture: RequestView) -> str:
+    """What a phone shows: who wants what, or what came of it, and who is asked."""
+    request = picture.request
+    asked = _asked_of(picture)
+    if request.state is State.PENDING:
+        text = f"{b.esc(request.requester_name)} requests: {b.esc(request.summary)}"
+        return f"{b.money(picture.live)} · {text}. {asked} {b.esc(request.id)} is pending."
+    return f"{b.money(picture.live)} · {_news(request)}{'. ' + asked if asked else ''}"
+
+
+def _news(request: Request) -> str:
+    """Where it stands, in one line without its details."""
+    return f"{states.heading_of(request)}: {b.esc(request.summary)} ({b.esc(request.id)})"
+
+
+def _asked_of(picture: RequestView) -> str:
+    """Who is asked to do what, with the mentions that call them; empty where nobody has to act."""
+    request = picture.request
+    called = b.calls(picture.mentions) or ", ".join(b.esc(name) for name in picture.approver_names)
+    if request.state is State.PENDING:
+        missing = request.approvals_needed - len(approvals(picture.decisions))
+        return f"{called}: please review. {_needed(missing)} Expires {b.when(request.expires_at)}."
+    if waits_for_confirmation(picture):
+        return f"{called}: please confirm this, or undo it. A second person has to."
+    if request.break_glass and request.is_open:
+        how = "was sent" if request.first_sent_at else "is to be sent"
+        return f"{called}: this {how} without an approval. Please confirm it once it has happened."
+    return ""
+
+
+def _needed(missing: int) -> str:
+    """How many approvals are missing, and whose do not count."""
+    are = "is" if missing == 1 else "are"
+    return f"{b.counted(missing, 'more approval')} {are} needed, not from the requester."
 
 
 def approvals(decisions: tuple[Decision, ...]) -> list[Decision]:
@@ -121,29 +152,25 @@ def _policy(picture: RequestView) -> list[str]:
     request = picture.request
     given = approvals(picture.decisions)
     needed = b.counted(request.approvals_needed, "approval")
-    parts = [f"{len(given)} of {needed}" + "".join(f" · {b.mention(d.actor)} ✓" for d in given)]
-    names = ", ".join(b.esc(n) for n in picture.approver_names)
-    if request.state is State.PENDING:
-        parts.append(f"needs {request.approvals_needed - len(given)} more of {names}, not the requester")
-        parts.append(f"expires {b.when(request.expires_at)}")
+    parts = [f"{len(given)} of {needed}" + "".join(f" · {b.esc(d.actor_name)} ✓" for d in given)]
     if request.break_glass:
-        parts = [_confirmed(picture, names)]
+        parts = [_confirmed(picture)]
     if request.state in (State.EXECUTING, State.UNRESOLVED) and picture.next_look_at and not picture.waiting:
-        parts.append(f"next look {b.when(picture.next_look_at, '{time_secs}')}")
-    parts += [f"code {b.esc(picture.code)}", f"asked {b.when(request.created_at)}"]
+        parts.append(f"next check {b.when(picture.next_look_at, '{time_secs}')}")
+    parts += [f"check code {b.esc(picture.code)}", f"requested {b.when(request.created_at)}"]
     return [*parts, f"<{picture.alert_link}|open the alert>"] if picture.alert_link else parts
 
 
-def _confirmed(picture: RequestView, names: str) -> str:
-    """Who confirmed what was done at once, or who can; before it happened there is nothing to confirm."""
-    requester = b.mention(picture.request.requester)
+def _confirmed(picture: RequestView) -> str:
+    """Who had it done at once, and who confirmed it."""
+    requester = b.esc(picture.request.requester_name)
     done = next((d for d in picture.decisions if d.kind is DecisionKind.CONFIRM), None)
     if done:
-        return f"done immediately by {requester}, confirmed by {b.mention(done.actor)}"
+        return f"done immediately by {requester}, confirmed by {b.esc(done.actor_name)}"
     if picture.request.state is State.SUCCEEDED:
-        return f"done immediately by {requester} · a second person of {names} has to confirm or undo it"
-    if picture.request.is_open:
-        return f"sent by {requester} without an approval · once done, a second person of {names} has to confirm it"
+        return f"done immediately by {requester}"
+    if picture.request.first_sent_at is None:
+        return f"to be sent without an approval, at the word of {requester}"
     return f"sent by {requester} without an approval"
 
 
@@ -196,14 +223,13 @@ def _can_be_stopped(request: Request) -> bool:
     return request.is_batch and request.state is State.EXECUTING
 
 
-def outcome(request: Request, decisions: tuple[Decision, ...]) -> str:
-    """What came of it; only people who decided on it are mentioned."""
-    return _outcome(states.heading_of(request), request.outcome_text, request, decisions)
+def outcome(request: Request) -> str:
+    """What came of it."""
+    return _outcome(states.heading_of(request), request.outcome_text)
 
 
-def _outcome(head: str, text: str, request: Request, decisions: tuple[Decision, ...]) -> str:
-    allowed = {d.actor for d in decisions} | {request.requester}
-    return f"*{head}.* {b.with_mentions(b.cut(text, 2000), allowed)}"
+def _outcome(head: str, text: str) -> str:
+    return f"*{head}.* {b.esc(b.cut(text, 2000))}"
 
 
 _LINES = {
@@ -213,18 +239,17 @@ _LINES = {
     "left_out": "○ {actor} left rows out before the approval.",
     "stopped": "○ {actor} stopped it; what was sent already goes on.",
     "executing": "➤ Sent; waiting for the answer.",
-    "landed_late": "▲ It landed after all, after it had been given up.",
-    "contradicted": "▲ The API shows otherwise than two people said. Their word stands.",
+    "landed_late": "▲ It completed late, after Countersign had given it up.",
+    "contradicted": "▲ The API does not show what two people confirmed. Their confirmation is kept.",
     "confirmed": "✓ {actor} confirmed the freeze.",
     "try_now": "➤ {actor} pressed *Try now*.",
     "opened": "✓ {actor} opened the card details.",
     "unopened": "◌ The link was not opened: nobody saw the card details.",
     "reminder_unresolved": "▲ The outcome is still not known. Do not repeat it by hand: look at the card and the"
-    " ledger, ask the service with the text in the alert, then press *Resolve*.",
-    "resolution": "▲ {actor} says how it ended. A second person has to say the same, one of them an approver"
-    " who did not ask.",
-    "resolution_corrected": "▲ {actor} corrects what they said of how it ended; the newest word of each person"
-    " counts.",
+    " ledger, ask the card provider with the text in the alert, then press *Resolve*.",
+    "resolution": "▲ {actor} says how it ended. A second person has to say the same. One of the two has to be an"
+    " approver who did not request it.",
+    "resolution_corrected": "▲ {actor} corrected how it ended. Each person's newest answer counts.",
 }
 
 
@@ -242,34 +267,32 @@ def line(picture: LineView) -> b.Block:
     said = _said(picture)
     if said:
         blocks.append(b.plain_section(said, EVIDENCE_LIMIT))
-    return b.message(f"{b.esc(request.id)}: {text}", blocks)
+    return b.message(f"{b.money(picture.live)} · {b.esc(request.id)}: {text}", blocks)
 
 
 def _line_text(picture: LineView) -> str:
     request = picture.request
-    given = len(approvals(picture.decisions))
     if picture.line == "approval":
-        nth = next(
-            (n for n, d in enumerate(approvals(picture.decisions), 1) if d.actor == picture.actor), given
-        )
-        return f"✓ Approved by {b.mention(picture.actor)}: {nth} of {request.approvals_needed}."
+        nth = f"{_nth(picture)} of {request.approvals_needed}"
+        return f"✓ Approved by {b.esc(picture.actor)}: {nth}.{_one_more(picture)}"
     if picture.line == "reminder":
-        return _reminder(picture, request.approvals_needed - given)
+        return _reminder(picture)
     if picture.line in _OUTCOMES:
         word = _OUTCOMES[picture.line]
         is_now = request.is_batch or word is (request.stage or request.state)
         head = states.heading_of(request) if is_now else states.heading(word, request.kind)
-        return _outcome(head, picture.text or request.outcome_text, request, picture.decisions)
+        return _outcome(head, picture.text or request.outcome_text)
     if picture.line == "not_yet":
         return _not_yet_line(picture)
     if picture.line == "for_now":
         return f"*{states.NOT_YET_ICON}* {b.esc(b.cut(picture.text, 2000))}"
     urgent = urgency.urgency_of(request.kind)
     if picture.line == "reminder_unresolved" and urgent:
-        return f"{states.NOT_YET_ICON} *{urgent.not_yet}.* {b.esc(urgent.perhaps)} {b.esc(urgent.advice)}"
+        text = f"{states.NOT_YET_ICON} *{urgent.not_yet}.* {b.esc(urgent.perhaps)} {b.esc(urgent.advice)}"
+        return f"{_called(picture)}{text}"
     known = _LINES.get(picture.line)
     if known:
-        return known.format(actor=b.mention(picture.actor))
+        return _called(picture) + known.format(actor=b.esc(picture.actor))
     return f"{b.esc(picture.line.replace('_', ' ').capitalize())}."
 
 
@@ -279,12 +302,36 @@ def _not_yet_line(picture: LineView) -> str:
     return f"*{states.NOT_YET_ICON} {words.not_yet if words else ''}.* {b.esc(b.cut(picture.text, 2000))}"
 
 
-def _reminder(picture: LineView, missing: int) -> str:
+def _called(picture: LineView) -> str:
+    """The mentions that a line begins with."""
+    return f"{b.calls(picture.mentions)}: " if picture.mentions else ""
+
+
+def _nth(picture: LineView) -> int:
+    """Which approval this person gave."""
+    given = approvals(picture.decisions)
+    return next((n for n, d in enumerate(given, 1) if d.actor_name == picture.actor), len(given))
+
+
+def _missing(picture: LineView) -> int:
+    return picture.request.approvals_needed - len(approvals(picture.decisions))
+
+
+def _one_more(picture: LineView) -> str:
+    """The next approval of several is asked for."""
+    if picture.request.state is not State.PENDING or _missing(picture) < 1:
+        return ""
+    names = b.calls(picture.mentions) or ", ".join(b.esc(n) for n in picture.approver_names)
+    return f" {names}: please review. {_needed(_missing(picture))}"
+
+
+def _reminder(picture: LineView) -> str:
+    """Who is still asked for what."""
     request = picture.request
-    names = ", ".join(b.esc(n) for n in picture.approver_names)
+    names = b.calls(picture.mentions) or ", ".join(b.esc(n) for n in picture.approver_names)
     if request.break_glass:
-        return f"◷ Still to be confirmed or undone by a second person of {names}."
-    return f"◷ Still waiting for {b.counted(missing, 'approval')} of {names}. Expires {b.when(request.expires_at)}."
+        return f"◷ {names}: this is still not confirmed. A second person has to confirm it, or undo it."
+    return f"◷ {names}: this is still waiting. {_needed(_missing(picture))} Expires {b.when(request.expires_at)}."
 
 
 def _said(picture: LineView) -> str:
@@ -309,22 +356,20 @@ def direct(picture: DirectView) -> b.Block:
     if picture.waiting:
         blocks += not_yet(picture.waiting, picture.paused)
     elif request.outcome_text:
-        allowed = {request.requester, *picture.deciders}
-        blocks.append(b.section(b.with_mentions(b.cut(request.outcome_text, 2000), allowed)))
+        blocks.append(b.section(b.esc(b.cut(request.outcome_text, 2000))))
     elif request.state is State.APPROVED:
-        by = b.mention(picture.actor)
         then = (
             f"It waits: {b.esc(picture.paused)}"
             if picture.paused
-            else "It is being sent; the outcome follows."
+            else "Countersign is sending it. The outcome follows here."
         )
-        blocks.append(b.section(f"{by} gave the last approval. {then}"))
+        blocks.append(b.section(f"{b.esc(picture.actor)} gave the last approval. {then}"))
     link = f" · <{picture.link}|open the request>" if picture.link else ""
-    blocks.append(b.context(f"code {b.esc(picture.code)}{link}"))
+    blocks.append(b.context(f"check code {b.esc(picture.code)}{link}"))
     if picture.waiting and not picture.paused:
         try_now = b.button("Try now", ids.TRY_NOW, ids.stamp(request.id, request.version), "primary")
         blocks.append(b.actions([try_now], f"direct:{request.id}"))
-    return b.message(f"{_fallback(request)}", blocks)
+    return b.message(f"{b.money(picture.live)} · {_news(request)}", blocks)
 
 
 def details(picture: RequestView) -> list[b.Block]:
@@ -332,7 +377,7 @@ def details(picture: RequestView) -> list[b.Block]:
     request = picture.request
     blocks = [b.header(f"{request.id}: {request.summary}"), b.section(title_line(picture))]
     times = [
-        ("Asked", request.created_at),
+        ("Requested", request.created_at),
         ("Expires", request.expires_at),
         ("Approved", request.approved_at),
     ]
@@ -344,10 +389,10 @@ def details(picture: RequestView) -> list[b.Block]:
     blocks.append(b.section("\n".join(shown)))
     blocks += [_decision(d) for d in picture.decisions[:20]]
     if request.outcome_text:
-        blocks.append(b.section(outcome(request, picture.decisions)))
+        blocks.append(b.section(outcome(request)))
     policy = b.esc(request.policy_version[:12])
     sent = f" · {b.counted(request.attempts, 'attempt')}" if request.attempts else ""
-    blocks.append(b.context(f"code {b.esc(short_code(request.digest))} · policy {policy}{sent}"))
+    blocks.append(b.context(f"check code {b.esc(short_code(request.digest))} · policy {policy}{sent}"))
     return blocks
 
 
@@ -364,14 +409,14 @@ def _decision(decision: Decision) -> b.Block:
     says = f" ({decision.verdict})" if decision.verdict else ""
     why = f": {b.esc(b.cut(decision.reason, 300))}" if decision.reason else ""
     at = b.when(decision.decided_at, "{date_short_pretty} {time_secs}")
-    return b.context(f"{_DECIDED[decision.kind]} {b.mention(decision.actor)}{says} {at}{why}")
+    return b.context(f"{_DECIDED[decision.kind]} {b.esc(decision.actor_name)}{says} {at}{why}")
 
 
 def row(request: Request) -> str:
     """One request in a list."""
     until = f" · expires {b.when(request.expires_at)}" if request.state is State.PENDING else ""
-    asked = "" if request.state not in OPEN else f" · asked {b.when(request.created_at)}"
+    asked = "" if request.state not in OPEN else f" · requested {b.when(request.created_at)}"
     return (
         f"*{b.esc(request.id)}* · {states.badge_of(request)} · {b.esc(b.cut(request.summary, 160))}"
-        f" · by {b.mention(request.requester)}{asked}{until}"
+        f" · by {b.esc(request.requester_name)}{asked}{until}"
     )

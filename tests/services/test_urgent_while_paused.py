@@ -1,0 +1,187 @@
+"""What cannot wait while sending is paused: it is not sent, says so before and after, calls people, and goes first.
+
+A pause stops sending to the API and nothing else. So a freeze that was asked for, approved or is being tried on says
+that the card is not frozen and why; no time ends it while the pause lasts.
+"""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+
+from bot.domain.requests import Request, State
+from bot.partner.calls import cards as card_calls
+from bot.partner.certainty import Certainty
+from bot.partner.errors import Unauthorized
+from bot.services import execution, message_kinds, requests
+from bot.services.operators import confirmation_answers, pausing, programs
+from bot.services.requests import drafts, request_lookups
+from handlers.modals import submissions
+from handlers.views import replies
+from handlers.views.requests import approval_modals, forms
+from storage.requests import confirmations as consent_rows
+from tests.services.outcome_steps import alert_kinds, execute, jump
+from tests.services.test_not_done_yet import ALWAYS, FREEZE, REFUSING, card_of, to_send
+from tests.support.view_text import view_text
+from tests.support.world import ALICE, BOB, CAROL, World
+
+SENT = (
+    "sent as soon as you submit",
+    "sent all the same",
+    "sent at once",
+    "sent by",
+    "is being sent",
+    "15 minutes",
+)
+
+
+async def pause(world: World) -> None:
+    await pausing.pause(world.core, BOB, ["main"], "the key may be stolen")
+
+
+async def resume(world: World) -> None:
+    await pausing.resume(world.core, BOB, ["main"])
+    async with world.store.read() as tx:
+        consent = await consent_rows.open_one(tx, "resume", "main")
+    assert consent is not None
+    await confirmation_answers.give(world.core, consent.id, CAROL)
+
+
+async def refuse_the_key(world: World) -> None:
+    error = Unauthorized("no such key", operation=card_calls.TOP_UP, certainty=Certainty.DEFINITE)
+    await programs.pause(world.core, "main", error)
+
+
+async def a_freeze(world: World, now: bool) -> Request:
+    request = await world.ask("card_freeze", {"card": world.cards[0]["id"]}, now=now, reason="Lost phone")
+    return request if now else (await world.approve(request))[0]
+
+
+HOW = pytest.mark.parametrize("now", [True, False], ids=["freeze now", "approved"])
+STOPS = pytest.mark.parametrize("stop", [pause, refuse_the_key], ids=["by people", "by the key"])
+
+
+@HOW
+@STOPS
+@pytest.mark.parametrize("when", ["before", "after"])
+async def test_it_is_not_sent_and_everybody_hears_that_the_card_is_not_frozen_and_why(
+    world: World, now: bool, stop: object, when: str
+) -> None:
+    """Whether sending is paused before it is asked for, or after a try of it failed."""
+    if when == "before":
+        await stop(world)  # type: ignore[operator]
+        request = await a_freeze(world, now)
+    else:
+        await REFUSING.set(world, FREEZE, times=ALWAYS)
+        request = await a_freeze(world, now)
+        await execute(world, request)
+        await stop(world)  # type: ignore[operator]
+    sent = len(await world.sent("POST /freeze"))
+    await world.run(31, step=31)
+
+    assert len(await world.sent("POST /freeze")) == sent
+    assert "not_done_yet" in await alert_kinds(world)
+    heard = {
+        "the requester": await to_send(world, kind=message_kinds.REQUESTER_NOTICE),
+        "the approvals channel": await to_send(world, kind=message_kinds.REQUEST_CARD),
+        "the alerts channel": await to_send(world, kind=message_kinds.ALERT),
+    }
+    for who, messages in heard.items():
+        told = [text for text in messages if "not frozen yet" in text.lower()]
+        assert told, f"{who} heard nothing: {messages}"
+        for promise in ("purchases still go through", "sending to main is paused", "card provider"):
+            assert promise in told[-1].lower(), f"{who} did not hear of: {promise}"
+        for false in ("press try now", "press *try now", "every 5 seconds", "next try is at"):
+            assert false not in told[-1].lower(), (who, told[-1])
+    card = await card_of(world, request)
+    assert when == "after" or "sent by" not in card
+    assert "then it ends" not in card
+
+
+@HOW
+@STOPS
+async def test_no_time_ends_it_while_sending_is_paused_and_it_goes_first_when_sending_goes_on(
+    world: World, now: bool, stop: object
+) -> None:
+    await stop(world)  # type: ignore[operator]
+    top_up = await world.top_up("50")
+    request = await a_freeze(world, now)
+    for _ in range(4):
+        await world.run_due()
+        await world.advance(timedelta(minutes=10).total_seconds())
+        await requests.expire_due(world.core)
+    assert (await world.request(request.id)).state is State.APPROVED
+
+    await (resume(world) if stop is pause else programs.resume(world.core, "main"))
+
+    due = {queue.name: queue.ids for queue in await execution.due(world.core)}
+    assert due["main, urgent"] == [request.id]
+    assert (await execute(world, request)).state is State.SUCCEEDED
+    assert (await world.request(top_up.id)).state is State.EXPIRED
+    assert "not_done_yet" not in await alert_kinds(world)
+
+
+async def test_a_freeze_that_could_not_be_sent_in_time_for_another_reason_still_lapses(world: World) -> None:
+    request = await a_freeze(world, now=False)
+    await world.advance(timedelta(minutes=15).total_seconds() + 1)
+    await requests.expire_due(world.core)
+    assert (await world.request(request.id)).state is State.EXPIRED
+
+
+@HOW
+@STOPS
+async def test_before_it_is_submitted_or_approved_it_is_said_that_it_is_not_sent(
+    world: World, now: bool, stop: object
+) -> None:
+    await stop(world)  # type: ignore[operator]
+    draft = await drafts.begin(
+        world.core,
+        owner=ALICE,
+        kind="card_freeze",
+        texts={"card": world.cards[0]["id"]},
+        reason="Lost phone",
+        run_now=now,
+    )
+    found = await drafts.preview(world.core, draft.id)
+    preview = view_text(forms.preview(submissions.shown(found)))
+    request = await requests.submit(world.core, draft.id, ALICE)
+    paused = await programs.paused_now(world.core, "main")
+    note = view_text(replies.submitted(request, "C0APPROVALS", paused))
+    said = {"preview": preview, "note": note}
+    if not now:
+        window = await request_lookups.confirmation(world.core, request.id, BOB)
+        said["window"] = view_text(approval_modals.confirmation(window))
+        approved, verdict = await world.approve(request)
+        said["answer"] = replies.approved(approved, verdict.approvals, paused)
+    for where, text in said.items():
+        assert "sending to main is paused" in text.lower(), where
+        assert not [words for words in SENT if words in text.lower()], (where, text)
+        assert "not frozen" in text.lower(), (where, text)
+
+
+@pytest.mark.parametrize("kind", ["card_topup", "card_unfreeze"])
+async def test_the_approve_window_says_one_thing_of_when_it_is_sent_while_sending_is_paused(
+    world: World, kind: str
+) -> None:
+    texts = {"card": world.cards[0]["id"], **({"amount_usd": "5"} if kind == "card_topup" else {})}
+    request = await world.ask(kind, texts)
+    await pause(world)
+    text = view_text(
+        approval_modals.confirmation(await request_lookups.confirmation(world.core, request.id, BOB))
+    )
+    assert "15 minutes" in text
+    assert "at once" not in text
+
+
+async def test_a_freeze_that_failed_is_tried_at_once_when_sending_goes_on(world: World) -> None:
+    await REFUSING.set(world, FREEZE, times=1)
+    request = await a_freeze(world, now=True)
+    await execute(world, request)
+    await pause(world)
+    await world.run(31, step=31)
+    await resume(world)
+    card = await card_of(world, request)
+    assert "paused" not in card
+    assert "Try now" in card
+    assert (await jump(world, request)).state is State.SUCCEEDED

@@ -98,7 +98,7 @@ async def approve(turn: Turn) -> None:
             turn.core, meta["request"], turn.user, shown_digest=meta["digest"]
         )
         paused = await programs.paused_now(turn.core, request.program)
-        return _said("Approve", replies.approved(request, verdict.approvals, paused))
+        return _said("Approve", replies.approved(request, verdict.approvals, paused, unread="unread" in meta))
 
     await turn.close_when_done("Approve", "Checking that you may approve…", decide())
 

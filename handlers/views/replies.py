@@ -127,13 +127,23 @@ def submitted(found: Request, channel: str, paused: str = "") -> b.Block:
     return b.message(text, [b.section(text)])
 
 
-def approved(found: Request, approvals: int, paused: str = "") -> str:
-    """The sentence in the confirmation modal once the approval is recorded."""
+def approved(found: Request, approvals: int, paused: str = "", *, unread: bool = False) -> str:
+    """The sentence in the confirmation modal once the approval is recorded.
+
+    `unread`: the API could not be read for the window, as it has to be before anything is sent.
+    """
     text = f"✓ Approved. {approvals} of {found.approvals_needed}."
     if found.state is State.PENDING:
         return f"{text} {found.approvals_needed - approvals} more needed; nothing is sent before."
     if paused:
         return f"{text} {urgency.while_paused(found.kind, paused)} The outcome appears on the request."
+    if unread:
+        end = f" {found.valid_until:%H:%M} UTC" if found.valid_until else ""
+        return (
+            f"{text} It is not sent before the API can be read again; it could not be read just now. It waits"
+            f" until{end or ' its approval lapses'}, then it ends and nothing is sent. The outcome appears on the"
+            " request."
+        )
     return f"{text} It is being sent now; the outcome appears on the request."
 
 

@@ -48,8 +48,15 @@ def confirmation(found: Confirmation, private: tuple[b.Line, ...] = ()) -> b.Blo
         )
     )
     blocks.append(b.context(forms.which_money(asked.program, live=found.picture.live)))
-    meta = ids.pack(request=asked.id, version=asked.version, digest=asked.digest)
+    meta = ids.pack(
+        request=asked.id, version=asked.version, digest=asked.digest, **unread(facts_read=found.facts_read)
+    )
     return b.modal(ids.APPROVE, "Approve", blocks, submit="Approve", close="Not now", meta=meta)
+
+
+def unread(*, facts_read: bool) -> dict[str, int]:
+    """What the window remembers where the API could not be read for it."""
+    return {} if facts_read else {"unread": 1}
 
 
 def _terms(asked: Request) -> list[b.Line]:

@@ -27,6 +27,7 @@ test:  ## everything: lint, types, import contracts, tests
 soak:  ## the long programmes at full size
 	@$(PYTHON) .ci/setup.py test
 	SOAK=1 $(BIN)/python -m pytest -m soak --timeout=0 -s $(PYTEST_ARGS)
+	$(BIN)/python -m tests.simulation --soak $(SOAK_SCHEDULES)
 
 lint:  ## formatter, linter, types, import contracts
 	@$(PYTHON) .ci/setup.py test

@@ -62,6 +62,7 @@ def table(core: Core, watchers: Watchers, poll: Poll, keeps: Retention) -> list[
         Job("cards", poll.cards.total_seconds(), poller.cards, calls=5),
         Job("first-cards", 5, poller.first_cards),
         Job("moved", 3, poller.moved),
+        Job("first-ledger", 5, poller.first_ledger),
         Job("ledger", poll.ledger.total_seconds(), poller.ledger, calls=10),
         Job("webhook", 300, poller.webhook, calls=2),
         Job("runway", 600, poller.runway),

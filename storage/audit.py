@@ -25,6 +25,9 @@ from storage.transaction import Tx
 from storage.vault import length_prefixed
 
 _DOMAIN = b"countersign-audit-v1"
+_HEAD = select(t.audit_head.c.seq, t.audit_head.c.hash)
+_HEAD_LOCKED = _HEAD.with_for_update()
+_LINK, _MOVE_HEAD = insert(t.audit), update(t.audit_head)
 _BATCH = 2_000
 Write = Callable[[str], object]
 FIRST_PREV = ""  # what the first link has for the hash before it
@@ -138,8 +141,7 @@ async def append(
     `body`: ids, amounts, digests; nothing personal, no secret, no float. On PostgreSQL this holds the
     head row until the transaction ends, so do it late in the transaction.
     """
-    asked = select(t.audit_head.c.seq, t.audit_head.c.hash).with_for_update()
-    previous = (await tx.run(asked)).one()
+    previous = (await tx.run(_HEAD_LOCKED)).one()
     link = Entry(
         seq=previous.seq + 1,
         at=tx.now,
@@ -156,14 +158,14 @@ async def append(
     )
     digest = entry_hash(link)
     mac = tx.vault.mac("audit_mac", digest.encode())
-    await tx.run(insert(t.audit).values({**asdict(link), "hash": digest, "mac": mac}))
-    await tx.run(update(t.audit_head).values(seq=link.seq, hash=digest))
+    await tx.run(_LINK, {**asdict(link), "hash": digest, "mac": mac})
+    await tx.run(_MOVE_HEAD, {"seq": link.seq, "hash": digest})
     return link.seq
 
 
 async def head(tx: Tx) -> Head:
     """Where the chain ends."""
-    row = (await tx.run(select(t.audit_head.c.seq, t.audit_head.c.hash))).one()
+    row = (await tx.run(_HEAD)).one()
     return Head(row.seq, row.hash)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from typing import Any
 
 from sqlalchemy import Table, func
@@ -13,10 +14,7 @@ from storage.transaction import Tx
 
 async def insert_new(tx: Tx, table: Table, values: dict[str, Any]) -> bool:
     """Insert unless a unique rule says that it is there already; True when it is new."""
-    statement: Any = (postgresql if tx.is_postgres else sqlite).insert(table).values(values)
-    # Asked for by RETURNING, as psycopg's rowcount does not tell for an INSERT.
-    kept = statement.on_conflict_do_nothing().returning(*table.primary_key.columns)
-    return (await tx.run(kept)).first() is not None
+    return (await tx.run(_insert_new(table, tx.is_postgres), values)).first() is not None
 
 
 async def upsert(
@@ -25,11 +23,28 @@ async def upsert(
     """Insert rows, or overwrite those with the same key. Columns in `keep` lose nothing to a null."""
     if not rows:
         return
-    statement: Any = (postgresql if tx.is_postgres else sqlite).insert(table)
+    await tx.run(_upsert(table, tx.is_postgres, tuple(rows[0]), tuple(key), tuple(keep)), list(rows))
+
+
+# Built once for each shape: they are the most frequent writes.
+
+
+@cache
+def _insert_new(table: Table, is_postgres: bool) -> Any:
+    statement: Any = (postgresql if is_postgres else sqlite).insert(table)
+    # Asked for by RETURNING, as psycopg's rowcount does not tell for an INSERT.
+    return statement.on_conflict_do_nothing().returning(*table.primary_key.columns)
+
+
+@cache
+def _upsert(
+    table: Table, is_postgres: bool, names: tuple[str, ...], key: tuple[str, ...], keep: tuple[str, ...]
+) -> Any:
+    statement: Any = (postgresql if is_postgres else sqlite).insert(table)
     new = statement.excluded
     changed = {
         name: func.coalesce(new[name], table.c[name]) if name in keep else new[name]
-        for name in rows[0]
+        for name in names
         if name not in key
     }
-    await tx.run(statement.on_conflict_do_update(index_elements=list(key), set_=changed), list(rows))
+    return statement.on_conflict_do_update(index_elements=list(key), set_=changed)

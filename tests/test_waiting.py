@@ -13,13 +13,6 @@ from tests.support.waiting import eventually
 
 TESTS = Path(__file__).parent
 
-#: Files that still wait by a loop of their own, within a time-out that says nothing. None may join them.
-OLD = {
-    "browser/test_details_in_browser.py",
-    "crash/outside.py",
-    "crash/test_shutdown.py",
-    "events/test_two_processes.py",
-}
 #: Clocks, whose `sleep` is such a loop.
 CLOCKS = {"crash/time_jumps.py", "support/clock.py"}
 
@@ -56,8 +49,8 @@ def test_no_test_waits_by_a_loop_of_its_own() -> None:
         if "node_modules" not in path.parts and any(_own_loops(path.read_text()))
     }
 
-    assert found - OLD - CLOCKS == set(), "use tests/support/waiting.py: eventually(what, look)"
-    assert (OLD | CLOCKS) - found == set(), "these wait well now: take them off the list"
+    assert found - CLOCKS == set(), "use tests/support/waiting.py: eventually(what, look)"
+    assert CLOCKS - found == set(), "these wait well now: take them off the list"
 
 
 def test_a_loop_of_its_own_is_found() -> None:

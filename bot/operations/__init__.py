@@ -9,6 +9,7 @@ from typing import Any
 
 from bot.operations import value_types
 from bot.operations._base import Buttons, Concern, Facts, Line, Look, Operation, Others, Sought
+from bot.operations._facts import loaded_facts, stored_facts
 from bot.operations._fields import Field
 from bot.operations._handling import Urgency
 from bot.operations.card_reveal import odd_status
@@ -36,12 +37,14 @@ __all__ = [
     "kinds",
     "leaving",
     "listed",
+    "loaded_facts",
     "odd_status",
     "read_reason",
     "readers",
     "reason_in_words",
     "refuse_card_number",
     "stage_of",
+    "stored_facts",
     "urgency",
     "value_types",
 ]

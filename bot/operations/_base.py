@@ -144,12 +144,12 @@ class Batch(ABC):
     async def account(self, partner: PartnerClient) -> dict[str, Any]:
         """What the account says now that bears on the whole list, read live.
 
-        `float_available_usd` is exact text in USD; `allowance_left` is a whole number of cards, None without
+        `float_available_usd` is in USD; `allowance_left` is a whole number of cards, None without
         a cap. Raises PartnerError. Source: GET /me.
         """
         me = await partner.me()
         return {
-            "float_available_usd": str(me.float.available_usd),
+            "float_available_usd": me.float.available_usd,
             "allowance_left": None if me.cards.limit is None else me.cards.limit - me.cards.total,
         }
 
@@ -161,7 +161,7 @@ class Batch(ABC):
     def lines(self, rows: int, total_usd: Decimal, facts: Facts) -> list[Line]:
         """What the whole list does, as (label, value) pairs, without the number of rows.
 
-        `facts` are those of `account`, with `pending_usd`: what pending requests hold, exact text in USD.
+        `facts` are those of `account`, with `pending_usd`: what pending requests hold, in USD.
         """
 
     def concerns(
@@ -334,8 +334,8 @@ class Operation(ABC):
     async def read(self, partner: PartnerClient) -> Facts:
         """The facts that preview and re-check need, read live from the API. Raises PartnerError.
 
-        Plain JSON values: amounts as exact text in USD, fractions as exact text, times as text in UTC, None =
-        unreadable.
+        Amounts in USD and fractions are Decimals, under a name that says so: see `bot.operations._facts`. Times are
+        text in UTC, None = unreadable, and the rest is plain JSON.
         """
 
     def facts_of_last_reading(self, card: CardEntry | None, read: str) -> Facts:

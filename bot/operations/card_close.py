@@ -85,33 +85,31 @@ class Close(Operation):
         return {}
 
     async def read(self, partner: PartnerClient) -> Facts:
-        """Float, card and monthly fee in USD as exact text, with the number and sum of unsettled purchases.
+        """Float, card and monthly fee in USD, with the number and sum of unsettled purchases.
 
         `open_purchases` counts among the newest 50 purchases and `open_usd` is their sum.
         """
         found = await partner.card(self.card)
-        held = found.balance_usd
         open_usd = await _open_purchases(partner, self.card)
         return {
             **await float_facts(partner),
             "card_status": found.card.status,
             "card_last4": found.card.last4,
-            "card_balance_usd": None if held is None else str(held),
-            "monthly_fee_usd": str((await partner.fees()).transaction.monthly_per_card_usd),
+            "card_balance_usd": found.balance_usd,
+            "monthly_fee_usd": (await partner.fees()).transaction.monthly_per_card_usd,
             "open_purchases": len(open_usd),
-            "open_usd": str(exact_sum(open_usd)),
+            "open_usd": exact_sum(open_usd),
         }
 
     def lines(self, facts: Facts) -> list[Line]:
         """What goes back to the float in USD, the last monthly fee, and that no card allowance comes back."""
-        held, left = facts.get("card_balance_usd"), facts["allowance_left"]
-        returned = None if held is None else Decimal(held)
+        returned, left = facts.get("card_balance_usd"), facts["allowance_left"]
         lines = [
             ("Card status", f"{facts.get('card_status') or 'not reported yet'} → {DELETED}, for good"),
             ("Goes back to the float", format_usd(returned)),
             (
                 "Monthly fee",
-                f"{format_usd(Decimal(facts['monthly_fee_usd']))} for this month in full, none after it",
+                f"{format_usd(facts['monthly_fee_usd'])} for this month in full, none after it",
             ),
             (
                 "Card allowance",
@@ -119,7 +117,7 @@ class Close(Operation):
             ),
         ]
         if returned is not None:
-            before = Decimal(facts["float_balance_usd"])
+            before = facts["float_balance_usd"]
             lines.insert(2, ("Float balance", f"{format_usd(before)} → {format_usd(before + returned)}"))
         return lines
 
@@ -134,7 +132,7 @@ class Close(Operation):
         number = facts["open_purchases"]
         if number:
             what = "One purchase" if number == 1 else f"{number} purchases"
-            amount = format_usd(Decimal(facts["open_usd"]))
+            amount = format_usd(facts["open_usd"])
             found.append(
                 Concern(
                     f"{what} of {amount} not yet settled: what is refunded after closing has no card to go to. Wait"
@@ -176,11 +174,12 @@ class Close(Operation):
         me = await partner.me()
         returned = await _returned(partner, self.card, sought)
         before = sought.facts.get("card_balance_usd")
+        float_before = sought.facts.get("float_balance_usd")
         facts = {
             "card_status": found.card.status,
-            "card_balance_before_usd": before,
+            "card_balance_before_usd": None if before is None else str(before),
             "card_balance_usd": None if found.balance_usd is None else str(found.balance_usd),
-            "float_balance_before_usd": sought.facts.get("float_balance_usd"),
+            "float_balance_before_usd": None if float_before is None else str(float_before),
             "float_balance_usd": str(me.float.balance_usd),
             "returned_usd": None if returned is None else str(returned),
         }
@@ -194,8 +193,8 @@ class Close(Operation):
         if found.balance_usd is None:
             text = f"{reads}, and its balance cannot be read, so nobody can say where its money is."
             return Look(Evidence.UNPROVEN, text, facts)
-        held = f"it held {format_usd(None if before is None else Decimal(before))} when this was asked for"
-        is_empty = found.balance_usd <= 0 and (before is None or Decimal(before) > 0)
+        held = f"it held {format_usd(before)} when this was asked for"
+        is_empty = found.balance_usd <= 0 and (before is None or before > 0)
         if returned is not None or is_empty:
             text = (
                 f"{reads}, but its money has left it: {held} and holds {format_usd(found.balance_usd)} now."
@@ -234,8 +233,8 @@ def _not_closable(facts: Facts, typed: str | None) -> list[Concern]:
         return [Concern(f"The card ends in {last4}, and {typed} was typed.", stops=True)]
     if held is None:
         return [Concern("The card's balance cannot be read now; until it can, the API leaves the card open.")]
-    if Decimal(held) < 0:
-        return [Concern(f"The card owes {format_usd(-Decimal(held))}; the API leaves it open.", stops=True)]
+    if held < 0:
+        return [Concern(f"The card owes {format_usd(-held)}; the API leaves it open.", stops=True)]
     return []
 
 

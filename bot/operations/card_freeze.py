@@ -88,7 +88,7 @@ class Freeze(CardSwitch):
         balance = card.balance_usd if card else None
         return {
             "card_status": card.status if card else None,
-            "card_balance_usd": None if balance is None else str(balance),
+            "card_balance_usd": balance,
             "read": read or "never",
         }
 
@@ -97,7 +97,7 @@ class Freeze(CardSwitch):
         balance = facts.get("card_balance_usd")
         return [
             ("Card status", f"{facts.get('card_status') or 'not reported yet'} → FROZEN"),
-            ("Stays on the card", "unknown" if balance is None else format_usd(Decimal(balance))),
+            ("Stays on the card", "unknown" if balance is None else format_usd(balance)),
             ("Goes on", "the monthly fee"),
         ]
 

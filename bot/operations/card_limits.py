@@ -98,31 +98,31 @@ class SetLimits(Operation):
         return dict(self.wanted)
 
     async def read(self, partner: PartnerClient) -> Facts:
-        """The three limits and the single-purchase limit in USD as exact text, None = not set; and the card."""
+        """The three limits and the single-purchase limit in USD, None = not set; and the card."""
         found = await partner.limits(self.card)
         single = found.per_transaction_limit_usd
-        return {**await card_facts(partner, self.card), **_texts(found), "single_usd": str(single)}
+        return {**await card_facts(partner, self.card), **_limits(found), "single_usd": single}
 
     def lines(self, facts: Facts) -> list[Line]:
         """Each limit before and after in USD, and the single-purchase limit that always holds."""
         lines = []
         for name, label in PERIODS:
-            before = "not set" if facts[name] is None else format_usd(Decimal(facts[name]))
+            before = "not set" if facts[name] is None else format_usd(facts[name])
             after = (
                 f"{before} → {format_usd(self.wanted[name])}" if name in self.wanted else f"{before}, kept"
             )
             lines.append((label, after))
-        single = format_usd(Decimal(facts["single_usd"]))
+        single = format_usd(facts["single_usd"])
         return [*lines, ("One purchase", f"at most {single}, whatever the limits are")]
 
     def concerns(self, facts: Facts) -> list[Concern]:
         """Stops for a closed card; warns that limits can't be removed, and of a longer one below a shorter."""
         found = closed(facts)
-        if all(facts[name] is not None and Decimal(facts[name]) == usd for name, usd in self.wanted.items()):
+        if all(facts[name] is not None and facts[name] == usd for name, usd in self.wanted.items()):
             found.append(Concern("These limits are set already."))
         if any(facts[name] is None for name in self.wanted):
             found.append(Concern("A limit can be changed later and never removed. To stop spending, freeze."))
-        after = {name: self.wanted.get(name, _usd(facts[name])) for name, _ in PERIODS}
+        after = {name: self.wanted.get(name, facts[name]) for name, _ in PERIODS}
         for (shorter, short_label), (longer, long_label) in combinations(PERIODS, 2):
             short_usd, long_usd = after[shorter], after[longer]
             if short_usd is not None and long_usd is not None and short_usd > long_usd:
@@ -157,10 +157,10 @@ class SetLimits(Operation):
         return Look(Evidence.ABSENT, "The card's limits read otherwise than was asked for.", _texts(found))
 
 
-def _usd(text: str | None) -> Decimal | None:
-    return None if text is None else Decimal(text)
+def _limits(found: Limits) -> dict[str, Decimal | None]:
+    return {name: getattr(found, name) for name, _ in PERIODS}
 
 
 def _texts(found: Limits) -> dict[str, str | None]:
-    limits = {name: getattr(found, name) for name, _ in PERIODS}
-    return {name: None if usd is None else str(usd) for name, usd in limits.items()}
+    """The same as they are kept with an outcome."""
+    return {name: None if usd is None else str(usd) for name, usd in _limits(found).items()}

@@ -42,9 +42,9 @@ class Many(Batch):
         return f"Order {cards}"
 
     async def account(self, partner: PartnerClient) -> dict[str, Any]:
-        """Adds the monthly fee of one card, in USD as exact text (Fee schedule, GET /fees)."""
+        """Adds the monthly fee of one card, in USD (Fee schedule, GET /fees)."""
         fees = (await partner.fees()).transaction
-        return {**await super().account(partner), "monthly_fee_usd": str(fees.monthly_per_card_usd)}
+        return {**await super().account(partner), "monthly_fee_usd": fees.monthly_per_card_usd}
 
     async def row_facts(self, operation: Operation, partner: PartnerClient) -> Facts:
         """The account's facts, without the search for cards of the same name or reference.
@@ -58,8 +58,8 @@ class Many(Batch):
         """The first month's fees of all rows and the float, in USD, and the allowance before and after."""
         left = facts["allowance_left"]
         return [
-            ("First month's fees", format_usd(Decimal(facts["monthly_fee_usd"]) * rows)),
-            ("Float available", format_usd(Decimal(facts["float_available_usd"]))),
+            ("First month's fees", format_usd(facts["monthly_fee_usd"] * rows)),
+            ("Float available", format_usd(facts["float_available_usd"])),
             ("Card allowance", "no cap" if left is None else f"{left} → {left - rows} left for ever"),
         ]
 
@@ -72,8 +72,8 @@ class Many(Batch):
         if left is not None and rows > left:
             text = f"The lifetime card allowance has {left} left, and {rows} are asked for: the others will fail."
             found.insert(0, Concern(text))
-        available = Decimal(facts["float_available_usd"])
-        fees_usd = Decimal(facts["monthly_fee_usd"]) * rows
+        available = facts["float_available_usd"]
+        fees_usd = facts["monthly_fee_usd"] * rows
         if fees_usd > available:
             text = (
                 f"The float ({format_usd(available)}) does not cover the first month's fees"
@@ -125,12 +125,12 @@ class Order(Operation):
         }
 
     async def read(self, partner: PartnerClient) -> Facts:
-        """The float and the monthly fee in USD as exact text, and open cards of the same name or reference.
+        """The float and the monthly fee in USD, and open cards of the same name or reference.
 
         `twins` names those cards for people ("NAME ••1234").
         """
         fees = await partner.fees()
-        facts = {**await float_facts(partner), "monthly_fee_usd": str(fees.transaction.monthly_per_card_usd)}
+        facts = {**await float_facts(partner), "monthly_fee_usd": fees.transaction.monthly_per_card_usd}
         return {**facts, "twins": await self._twins(partner)}
 
     async def _twins(self, partner: PartnerClient) -> list[str]:
@@ -144,12 +144,12 @@ class Order(Operation):
 
     def lines(self, facts: Facts) -> list[Line]:
         """The printed name, the first month's fee in USD, and the card allowance before and after."""
-        fee = Decimal(facts["monthly_fee_usd"])
+        fee = facts["monthly_fee_usd"]
         left = facts["allowance_left"]
         return [
             ("Printed on the card", self.card_holder_name),
             ("First month's fee", format_usd(fee)),
-            ("Float available", format_usd(Decimal(facts["float_available_usd"]))),
+            ("Float available", format_usd(facts["float_available_usd"])),
             ("Card allowance", "no cap" if left is None else f"{left} → {left - 1} left for ever"),
         ]
 
@@ -160,7 +160,7 @@ class Order(Operation):
             found.append(
                 Concern("The lifetime card allowance is used up. Contact the service for more.", stops=True)
             )
-        fee, available = Decimal(facts["monthly_fee_usd"]), Decimal(facts["float_available_usd"])
+        fee, available = facts["monthly_fee_usd"], facts["float_available_usd"]
         if fee > available:
             found.append(
                 Concern(

@@ -35,9 +35,9 @@ class Many(Batch):
 
     def lines(self, rows: int, total_usd: Decimal, facts: Facts) -> list[Line]:
         """The float before and after, and after all pending requests, in USD."""
-        available = Decimal(facts["float_available_usd"])
+        available = facts["float_available_usd"]
         after = available - total_usd
-        after_all = after - Decimal(facts["pending_usd"])
+        after_all = after - facts["pending_usd"]
         return [
             ("Float available", f"{format_usd(available)} → {format_usd(after)}"),
             ("After all pending", format_usd(after_all)),
@@ -47,7 +47,7 @@ class Many(Batch):
         self, rows: int, total_usd: Decimal, facts: Facts, of_rows: Sequence[Concern]
     ) -> list[Concern]:
         """Warns when the sum is more than the float has; rows are then sent while it lasts."""
-        available = Decimal(facts["float_available_usd"])
+        available = facts["float_available_usd"]
         if total_usd <= available:
             return [*of_rows]
         text = (
@@ -100,17 +100,17 @@ class TopUp(Operation):
         return {"amount_usd": self.amount_usd}
 
     async def read(self, partner: PartnerClient) -> Facts:
-        """The float and the card's balance in USD as exact text, and the card's status."""
+        """The float and the card's balance in USD, and the card's status."""
         return {**await float_facts(partner), **await card_facts(partner, self.card)}
 
     def lines(self, facts: Facts) -> list[Line]:
         """The float and the card's balance before and after, in USD."""
-        available = Decimal(facts["float_available_usd"])
+        available = facts["float_available_usd"]
         lines = [("Float available", f"{format_usd(available)} → {format_usd(available - self.amount_usd)}")]
         if facts.get("card_balance_usd") is None:
             lines.append(("Card balance", "unknown"))
         else:
-            balance = Decimal(facts["card_balance_usd"])
+            balance = facts["card_balance_usd"]
             lines.append(("Card balance", f"{format_usd(balance)} → {format_usd(balance + self.amount_usd)}"))
         lines.append(("Card status", facts.get("card_status") or "not reported yet"))
         return lines
@@ -118,7 +118,7 @@ class TopUp(Operation):
     def concerns(self, facts: Facts) -> list[Concern]:
         """Stops when the amount is more than the available float, or the card is closed, blocked or expired."""
         found = [_ON_STATUS[status]] if (status := facts.get("card_status")) in _ON_STATUS else []
-        available = Decimal(facts["float_available_usd"])
+        available = facts["float_available_usd"]
         if self.amount_usd > available:
             found.append(
                 Concern(

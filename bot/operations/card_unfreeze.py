@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from decimal import Decimal
-
 from bot.domain.alerts import Remedy
 from bot.domain.money import format_usd
 from bot.operations._base import Buttons, Concern, Facts, Line
@@ -33,7 +31,7 @@ class Unfreeze(CardSwitch):
         balance = facts.get("card_balance_usd")
         return [
             ("Card status", f"{facts.get('card_status') or 'not reported yet'} → ACTIVE"),
-            ("Spendable again", "unknown" if balance is None else format_usd(Decimal(balance))),
+            ("Spendable again", "unknown" if balance is None else format_usd(balance)),
         ]
 
     def concerns(self, facts: Facts) -> list[Concern]:

@@ -63,16 +63,16 @@ class Unload(Operation):
         return {"amount_usd": self.amount_usd}
 
     async def read(self, partner: PartnerClient) -> Facts:
-        """The float and the card's balance in USD as exact text, and the card's status."""
+        """The float and the card's balance in USD, and the card's status."""
         return {**await float_facts(partner), **await card_facts(partner, self.card)}
 
     def lines(self, facts: Facts) -> list[Line]:
         """The card's balance and the float before and after, in USD."""
         held = facts.get("card_balance_usd")
-        left = "unknown" if held is None else _change(Decimal(held), -self.amount_usd)
+        left = "unknown" if held is None else _change(held, -self.amount_usd)
         return [
             ("Card balance", left),
-            ("Float balance", _change(Decimal(facts["float_balance_usd"]), self.amount_usd)),
+            ("Float balance", _change(facts["float_balance_usd"], self.amount_usd)),
             ("Card status", facts.get("card_status") or "not reported yet"),
             ("Fee", "none; the monthly fee of the card goes on"),
         ]
@@ -85,8 +85,8 @@ class Unload(Operation):
             found.append(
                 Concern("The card's balance cannot be read now, so nobody can say whether this fits.")
             )
-        elif self.amount_usd > Decimal(held):
-            text = f"{_CARD_SHORT} It holds {format_usd(Decimal(held))}, so the API would refuse this."
+        elif self.amount_usd > held:
+            text = f"{_CARD_SHORT} It holds {format_usd(held)}, so the API would refuse this."
             found.append(Concern(text, stops=True))
         found.append(
             Concern("Purchases that come in meanwhile may be declined, as the card holds less at once.")

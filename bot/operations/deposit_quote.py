@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from decimal import Decimal
 from typing import Any, ClassVar
 
 from bot.domain.errors import Stale
@@ -93,15 +92,15 @@ class QuoteDeposit(Operation):
         fees, me = await partner.fees(), await partner.me()
         return {
             **await card_facts(partner, self.card),
-            "deposit_fraction": str(fees.load_from_user_deposit_pct),
-            "markup_fraction": str(fees.your_markup_pct),
+            "deposit_fraction": fees.load_from_user_deposit_pct,
+            "markup_fraction": fees.your_markup_pct,
             "may_quote": _SCOPE in me.key.scopes,
         }
 
     def lines(self, facts: Facts) -> list[Line]:
         """What the user pays, the fees by today's rates and about what the card gets, in USD."""
-        service = self.amount_usd * Decimal(facts["deposit_fraction"])
-        yours = self.amount_usd * Decimal(facts["markup_fraction"])
+        service = self.amount_usd * facts["deposit_fraction"]
+        yours = self.amount_usd * facts["markup_fraction"]
         return [
             ("The user pays", format_usd(self.amount_usd)),
             (

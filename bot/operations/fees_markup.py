@@ -90,16 +90,16 @@ class SetMarkup(Operation):
         return {"markup_pct": self.fraction}
 
     async def read(self, partner: PartnerClient) -> Facts:
-        """The markup and the deposit fee now, as fractions in exact text (GET /fees)."""
+        """The markup and the deposit fee now, as fractions (GET /fees)."""
         fees = await partner.fees()
         return {
-            "markup_fraction": str(fees.your_markup_pct),
-            "deposit_fraction": str(fees.load_from_user_deposit_pct),
+            "markup_fraction": fees.your_markup_pct,
+            "deposit_fraction": fees.load_from_user_deposit_pct,
         }
 
     def lines(self, facts: Facts) -> list[Line]:
         """The markup before and after, in percent and basis points, and the split of a deposit of 100 USD."""
-        before, service = Decimal(facts["markup_fraction"]), Decimal(facts["deposit_fraction"])
+        before, service = facts["markup_fraction"], facts["deposit_fraction"]
         yours, theirs = self.fraction * _HUNDRED, service * _HUNDRED
         split = f"{format_usd(yours)} yours, {format_usd(theirs)} the service's"
         return [
@@ -120,7 +120,7 @@ class SetMarkup(Operation):
                 "This is what your users pay on deposits alone; float funding and top-ups keep their fees."
             )
         ]
-        if Decimal(facts["markup_fraction"]) == self.fraction:
+        if facts["markup_fraction"] == self.fraction:
             found.insert(0, Concern("The markup is this already."))
         elif 0 < self.fraction < Decimal("0.01"):
             meant = f"less than one percent ({_points(self.fraction)} basis points)"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from decimal import Decimal
 from typing import Any
 
 from bot.domain.alerts import Remedy
@@ -65,8 +64,8 @@ class SubmitFunding(Operation):
         unverified = sum(f.status == "pending" and f.amount_usd is None for f in mine)
         return {
             "listed": [a.network for a in addresses],
-            "float_available_usd": str(me.float.available_usd),
-            "load_pct": str(me.fees.svc_pct),
+            "float_available_usd": me.float.available_usd,
+            "load_pct": me.fees.svc_pct,
             "unverified": unverified,
             "earlier_status": earlier and earlier.status,
             "earlier_network": earlier and earlier.network,
@@ -75,7 +74,7 @@ class SubmitFunding(Operation):
     def lines(self, facts: Facts) -> list[Line]:
         """The float in USD, what will change it, and how many submissions are unverified."""
         return [
-            ("Float available", format_usd(Decimal(facts["float_available_usd"]))),
+            ("Float available", format_usd(facts["float_available_usd"])),
             ("Effect", "grows when the transfer is verified and credited, less the load fee"),
             ("Unverified submissions", f"{facts['unverified']} of 5"),
         ]

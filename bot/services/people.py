@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Collection, Sequence
+import asyncio
+from collections.abc import Awaitable, Callable, Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from enum import Enum
+from functools import partial
 
 from bot import operations
 from bot.domain.errors import (
@@ -19,6 +21,7 @@ from bot.domain.errors import (
 from bot.domain.people import Actor, Standing, never_met, require_full_member
 from bot.domain.requests import Reason, why_not_second
 from bot.operations import Operation
+from bot.services import shared_look
 from bot.services.audit import audited_refusal
 from bot.services.core import Core
 from storage.operators import people
@@ -146,16 +149,49 @@ async def roles_lately(core: Core) -> Roles:
     return await _roles(core, lately)
 
 
-async def roles_to_send(core: Core) -> Roles:
-    """For the check before sending: one reading, a few seconds old at most, for all requests that wait."""
-    return await core.people_seen.at(
-        ("roles", id(core.policy)), lambda: _roles(core, core.directory.each), core.clock
-    )
+@dataclass(frozen=True, slots=True)
+class SeenToSend:
+    """Who may decide, and accounts by Slack id, from one reading for all requests that wait to be sent."""
+
+    roles: Roles
+    actors: Mapping[str, Actor]
 
 
-async def actor_to_send(core: Core, slack_id: str) -> Actor:
-    """The same of one person's account."""
-    return await core.people_seen.at(("actor", slack_id), lambda: core.directory.actor(slack_id), core.clock)
+async def seen_to_send(
+    core: Core, slack_ids: Collection[str], *, within_s: float = shared_look.GOOD_FOR_S
+) -> SeenToSend:
+    """For the check before sending: readings begun less than `within_s` ago. Raises LookupFailed."""
+    ids, seen, clock = sorted(set(slack_ids)), core.people_seen, core.clock
+
+    async def of_roles() -> Roles:
+        return await seen.at(_roles_key(core), lambda: roles(core), clock, within_s=within_s)
+
+    async def of_accounts() -> list[Actor]:
+        return [
+            await seen.at(_account(i), partial(core.directory.actor, i), clock, within_s=within_s)
+            for i in ids
+        ]
+
+    if within_s < shared_look.GOOD_FOR_S:
+        # At the same time, or the first would be old by the time the last is read.
+        found, actors = await asyncio.gather(of_roles(), of_accounts())
+    else:
+        found, actors = await of_roles(), await of_accounts()
+    return SeenToSend(found, dict(zip(ids, actors, strict=True)))
+
+
+def seen_to_send_since(core: Core, slack_ids: Collection[str]) -> float | None:
+    """When the oldest of those readings began, by the monotonic clock; None where nothing was read."""
+    begun = [core.people_seen.begun_at(about) for about in (_roles_key(core), *map(_account, slack_ids))]
+    return min((at for at in begun if at is not None), default=None)
+
+
+def _roles_key(core: Core) -> Hashable:
+    return ("roles", id(core.policy))
+
+
+def _account(slack_id: str) -> Hashable:
+    return ("actor", slack_id)
 
 
 async def _roles(

@@ -34,18 +34,27 @@ class SharedLooks:
         self._seen: dict[Hashable, _Seen] = {}
         self._turns: defaultdict[Hashable, asyncio.Lock] = defaultdict(asyncio.Lock)
 
-    async def at(self, about: Hashable, ask: Callable[[], Awaitable[T]], clock: Clock) -> T:
-        """What `ask` answered within the last seconds, or answers now; raises what it raised."""
+    async def at(
+        self, about: Hashable, ask: Callable[[], Awaitable[T]], clock: Clock, *, within_s: float = GOOD_FOR_S
+    ) -> T:
+        """What `ask` answered to a look begun less than `within_s` ago, or answers now; raises what it raised."""
         async with self._turns[about]:
             seen = self._seen.get(about)
-            if seen is None or clock.monotonic() - seen.at >= GOOD_FOR_S:
-                at = clock.monotonic()
-                try:
-                    seen = _Seen(at, await ask(), None)
-                except CountersignError as error:
-                    seen = _Seen(at, None, error)
-                self._seen[about] = seen
+            if seen is None or clock.monotonic() - seen.at >= within_s:
+                seen = self._seen[about] = await self._ask(ask, clock)
         if seen.error is not None:
             raise seen.error
         found: T = seen.value
         return found
+
+    def begun_at(self, about: Hashable) -> float | None:
+        """When the look that is shared now began, by the monotonic clock; None before the first."""
+        seen = self._seen.get(about)
+        return None if seen is None else seen.at
+
+    async def _ask(self, ask: Callable[[], Awaitable[Any]], clock: Clock) -> _Seen:
+        at = clock.monotonic()
+        try:
+            return _Seen(at, await ask(), None)
+        except CountersignError as error:
+            return _Seen(at, None, error)

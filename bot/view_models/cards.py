@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
+from decimal import Decimal
 
 from bot.domain.events import CardStatement, PurchaseLine
 from bot.domain.requests import Request
@@ -11,14 +12,14 @@ from bot.domain.requests import Request
 
 @dataclass(frozen=True, slots=True)
 class CardView:
-    """One card. `balance_usd` None = unknown, never zero; amounts as exact text."""
+    """One card. `balance_usd` None = unknown, never zero."""
 
     id: str
     holder: str
     last4: str | None
     partner_ref: str | None
     status: str | None
-    balance_usd: str | None
+    balance_usd: Decimal | None
     read_at: datetime | None
     program: str
     open_requests: tuple[Request, ...] = ()

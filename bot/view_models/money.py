@@ -51,15 +51,15 @@ class RunwayView:
 
 @dataclass(frozen=True, slots=True)
 class FloatView:
-    """`/float`: amounts exact; `read_at` is when the API said so."""
+    """`/float`; `read_at` is when the API said so."""
 
     program: str
-    balance_usd: str
-    available_usd: str
-    funded_usd: str
-    spent_usd: str
-    limit_usd: str | None
-    pending_usd: str
+    balance_usd: Decimal
+    available_usd: Decimal
+    funded_usd: Decimal
+    spent_usd: Decimal
+    limit_usd: Decimal | None
+    pending_usd: Decimal
     pending_count: int
     cards_total: int
     cards_active: int
@@ -82,9 +82,9 @@ class FundingView:
     word: str
     words: str
     token: str | None
-    amount_usd: str | None
-    fee_usd: str | None
-    credited_usd: str | None
+    amount_usd: Decimal | None
+    fee_usd: Decimal | None
+    credited_usd: Decimal | None
     created_at: datetime
     credited_at: datetime | None
     request_id: str | None

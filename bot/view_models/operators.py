@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from decimal import Decimal
 
 from bot.operations import Line
 from bot.partner.secret import Secret
@@ -65,7 +66,7 @@ class PolicyRow:
     kind: str
     title: str
     approvals: int
-    tiers: tuple[tuple[str, int], ...]  # (above USD, approvals)
+    tiers: tuple[tuple[Decimal, int], ...]  # (above USD, approvals)
     expires: str
     run_now: bool
 

@@ -86,6 +86,7 @@ class RequestView:
     next_look_at: datetime | None = None
     batch: BatchView | None = None
     paused: str = ""  # why nothing is sent to its program now, in a sentence
+    waits_for: tuple[str, ...] = ()  # approved: the ids of what was sent on the same target and goes first
     waiting: tuple[Request, ...] = ()  # what cannot wait and has not happened: itself, or rows of the batch
     alert_id: str = ""  # the newest alert about what goes on after it
     alert_link: str = ""  # the address of that alert's message
@@ -117,6 +118,7 @@ class DirectView:
     live: bool
     paused: str = ""  # why nothing is sent to its program now, in a sentence
     waiting: tuple[Request, ...] = ()  # as in `RequestView`
+    waits_for: tuple[str, ...] = ()  # as in `RequestView`
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,6 +144,7 @@ class Confirmation:
     changed: tuple[str, ...]
     facts_read: bool  # False: the API could not be read just now
     last_read: str = ""  # then when what is shown was read, with its age; "" = never
+    waits: bool = False  # for another request on the same target, also once it is approved
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from bot.domain.requests import Request
 from bot.operations import readers
 from bot.services import requests
 from bot.services.operators import programs
-from bot.services.requests import Preview, approvals, drafts
+from bot.services.requests import Preview, approvals, drafts, request_lookups
 from handlers.guard import Turn
 from handlers.views import Block, blocks, ids, replies
 from handlers.views.requests import forms
@@ -98,7 +98,10 @@ async def approve(turn: Turn) -> None:
             turn.core, meta["request"], turn.user, shown_digest=meta["digest"]
         )
         paused = await programs.paused_now(turn.core, request.program)
-        return _said("Approve", replies.approved(request, verdict.approvals, paused, unread="unread" in meta))
+        waits_for = (await request_lookups.request_picture(turn.core, request.id)).waits_for
+        unread = "unread" in meta
+        said = replies.approved(request, verdict.approvals, paused, waits_for, unread=unread)
+        return _said("Approve", said)
 
     await turn.close_when_done("Approve", "Checking that you may approve…", decide())
 

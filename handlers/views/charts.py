@@ -74,13 +74,24 @@ def _series(name: str, labels: list[str], amounts_usd: list[Decimal]) -> b.Block
 
 def _in_words(found: FloatHistory) -> str:
     balances = [point.balance_usd for point in found.points]
-    funded_usd = exact_sum(point.funded_usd for point in found.points)
-    spent_usd = exact_sum(point.spent_usd for point in found.points)
     return (
         f"{_line(balances)} since {b.when(found.points[0].at)}: lowest {format_usd(min(balances))}, highest"
         f" {format_usd(max(balances))}, now {format_usd(balances[-1])}, floor {format_usd(found.floor_usd)} ·"
-        f" funding in {format_usd(funded_usd)}, top-ups and fees {format_usd(spent_usd)}"
+        f" {_in_and_out(found)}"
     )
+
+
+def _in_and_out(found: FloatHistory) -> str:
+    """What came and what left, each by its name: a fall is never called an income, and a rise no fee."""
+    funded = [point.funded_usd for point in found.points]
+    spent = [point.spent_usd for point in found.points]
+    sums = (
+        ("funding in", exact_sum(usd for usd in funded if usd > 0), True),
+        ("funding taken back", -exact_sum(usd for usd in funded if usd < 0), False),
+        ("top-ups and fees", exact_sum(usd for usd in spent if usd > 0), True),
+        ("back from cards", -exact_sum(usd for usd in spent if usd < 0), False),
+    )
+    return ", ".join(f"{name} {format_usd(usd)}" for name, usd, always in sums if usd or always)
 
 
 def _line(values: list[Decimal]) -> str:

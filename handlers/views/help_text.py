@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from bot.domain.money import format_usd
 from bot.operations import Operation
 from bot.view_models import DelegationView, PolicyRow, PolicyView, WhoView
 from handlers.views import blocks as b
-from handlers.views.replies import usd
 
 
 def policy(found: PolicyView) -> b.Block:
@@ -41,7 +41,7 @@ def _delegation(found: DelegationView) -> str:
 
 
 def _needed(row: PolicyRow) -> str:
-    return "; ".join([str(row.approvals), *(f"{n} above {usd(above)}" for above, n in row.tiers)])
+    return "; ".join([str(row.approvals), *(f"{n} above {format_usd(above)}" for above, n in row.tiers)])
 
 
 def _able(found: WhoView, person: str) -> str:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from bot.domain.money import format_usd
 from bot.domain.requests import Request
 from bot.operations import Operation
 from bot.view_models import AlertView, HomeTabView, ProgramState
@@ -87,9 +88,9 @@ def _float(state: ProgramState, trouble: str, *, several: bool) -> list[b.Block]
     if money is None:
         return [*blocks, b.section("The float was not read yet.")]
     lines = [
-        ("Balance", replies.usd(money.balance_usd)),
-        ("Available", replies.usd(money.available_usd)),
-        ("Pending requests", f"{replies.usd(money.pending_usd)} in {money.pending_count}"),
+        ("Balance", format_usd(money.balance_usd)),
+        ("Available", format_usd(money.available_usd)),
+        ("Pending requests", f"{format_usd(money.pending_usd)} in {money.pending_count}"),
     ]
     if money.runway is not None:
         lines.append(("Runway", float_and_ledger.runway(money.runway)))
@@ -107,7 +108,7 @@ def _funding(found: Sequence[ProgramState]) -> list[b.Block]:
         return []
     lines = [
         f"• {b.esc(one.name)} on {b.esc(one.network)}: *{b.esc(one.word)}* ·"
-        f" {replies.usd(None if one.amount_usd is None else str(one.amount_usd))} · since {b.when(one.since)}"
+        f" {format_usd(one.amount_usd)} · since {b.when(one.since)}"
         for one in under_way[:_FUNDING]
     ]
     more = [f"and {len(under_way) - _FUNDING} more: `/funding list`"] if len(under_way) > _FUNDING else []

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
-from decimal import Decimal
 
-from bot.domain.money import format_usd
 from bot.domain.requests import Request, State
 from bot.operations import Operation, urgency
 from bot.view_models import RequestView
@@ -18,11 +16,6 @@ from handlers.views.requests import request_card, states
 __all__ = ["explain", "explain_slack", "is_said"]
 
 _BUTTONS = "answer:buttons"
-
-
-def usd(amount: str | None) -> str:
-    """Exact text as dollars; None is unknown, never zero."""
-    return format_usd(None if amount is None else Decimal(amount))
 
 
 def said(text: str) -> b.Block:
@@ -127,7 +120,9 @@ def submitted(found: Request, channel: str, paused: str = "") -> b.Block:
     return b.message(text, [b.section(text)])
 
 
-def approved(found: Request, approvals: int, paused: str = "", *, unread: bool = False) -> str:
+def approved(
+    found: Request, approvals: int, paused: str = "", waits_for: Sequence[str] = (), *, unread: bool = False
+) -> str:
     """The sentence in the confirmation modal once the approval is recorded.
 
     `unread`: the API could not be read for the window, as it has to be before anything is sent.
@@ -137,6 +132,9 @@ def approved(found: Request, approvals: int, paused: str = "", *, unread: bool =
         return f"{text} {found.approvals_needed - approvals} more needed; nothing is sent before."
     if paused:
         return f"{text} {urgency.while_paused(found.kind, paused)} The outcome appears on the request."
+    if waits_for:
+        why = request_card.goes_first(waits_for)
+        return f"{text} {why} It waits 15 minutes at most; the outcome appears on the request."
     if unread:
         end = f" {found.valid_until:%H:%M} UTC" if found.valid_until else ""
         return (

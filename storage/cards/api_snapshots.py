@@ -7,11 +7,17 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import select
+from sqlalchemy import bindparam, select
 
 from storage import tables as t
 from storage.transaction import Tx
 from storage.upsert import upsert
+
+_R = t.reading.c
+_OF_PROGRAM = _R.program == bindparam("program")
+_ONE = select(_R.value, _R.read_at).where(_OF_PROGRAM, _R.name == bindparam("name"))
+_BEGINNING = _R.name.startswith(bindparam("prefix"), escape="/")
+_NAMED = select(_R.name, _R.value, _R.read_at).where(_OF_PROGRAM, _BEGINNING).order_by(_R.name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,16 +39,14 @@ async def put_all(tx: Tx, program: str, values: Mapping[str, Any]) -> None:
 
 
 async def get(tx: Tx, program: str, name: str) -> Reading | None:
-    r = t.reading.c
-    row = (await tx.run(select(r.value, r.read_at).where(r.program == program, r.name == name))).one_or_none()
+    row = (await tx.run(_ONE, {"program": program, "name": name})).one_or_none()
     return None if row is None else Reading(row.value, row.read_at)
 
 
 async def named(tx: Tx, program: str, prefix: str) -> dict[str, Reading]:
     """All readings whose name begins so, by the rest of the name."""
-    r = t.reading.c
-    mine = (r.program == program, r.name.startswith(prefix, autoescape=True))
-    rows = (await tx.run(select(r.name, r.value, r.read_at).where(*mine).order_by(r.name))).all()
+    escaped = prefix.replace("/", "//").replace("%", "/%").replace("_", "/_")
+    rows = (await tx.run(_NAMED, {"program": program, "prefix": escaped})).all()
     return {row.name.removeprefix(prefix): Reading(row.value, row.read_at) for row in rows}
 
 

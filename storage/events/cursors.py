@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from sqlalchemy import select
+from sqlalchemy import bindparam, select
 
 from storage import tables as t
 from storage.transaction import Tx
 from storage.upsert import upsert
 
+_C = t.cursor.c
+_VALUE = select(_C.value).where(_C.program == bindparam("program"), _C.name == bindparam("name"))
+
 
 async def get(tx: Tx, program: str, name: str) -> str | None:
-    c = t.cursor.c
-    asked = select(c.value).where(c.program == program, c.name == name)
-    return (await tx.run(asked)).scalar_one_or_none()
+    return (await tx.run(_VALUE, {"program": program, "name": name})).scalar_one_or_none()
 
 
 async def moved_at(tx: Tx, program: str, name: str) -> datetime | None:

@@ -6,7 +6,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from sqlalchemy import ColumnElement, and_, false, or_, select, true, update
+from sqlalchemy import ColumnElement, and_, bindparam, exists, false, or_, select, true, update
 
 from bot.domain.errors import NotFound
 from storage import tables as t
@@ -32,6 +32,9 @@ class InboxEvent:
 
 
 _COLUMNS = tuple(t.inbox.c[name] for name in InboxEvent.__slots__)
+_I = t.inbox.c
+_DUE = or_(_I.retry_at.is_(None), _I.retry_at <= bindparam("now"))
+_ANY_WAITING = select(exists().where(_I.state == "received", _DUE))
 
 
 async def receive(
@@ -74,6 +77,11 @@ class Share:
         waited = or_(i.type != self.coded, i.received_at <= too_late, i.created_at <= too_late)
         has_code = i.event_id.in_(self.codes) if self.codes else false()
         return or_(and_(i.type == self.coded, has_code), waited if self.leads else false())
+
+
+async def any_waiting(tx: Tx) -> bool:
+    """Is there an event to be handled now, whoever has to?"""
+    return bool((await tx.run(_ANY_WAITING, {"now": tx.now})).scalar_one())
 
 
 async def waiting(tx: Tx, *, limit: int = 50, share: Share | None = None) -> list[InboxEvent]:

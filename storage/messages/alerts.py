@@ -7,11 +7,24 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import func, select, update
+from sqlalchemy import bindparam, func, select, update
 
 from storage import tables as t
 from storage.transaction import Tx
 from storage.upsert import insert_new
+
+_A = t.alert.c
+_IS_OPEN = _A.state != "resolved"
+# What is asked all the time is built once.
+_OPEN_ONE = select(t.alert).where(_A.dedupe == bindparam("dedupe"), _IS_OPEN)
+_OPEN_OF = select(t.alert).where(_A.kind == bindparam("kind"), _IS_OPEN).order_by(_A.raised_at, _A.id)
+_NOW = bindparam("now", type_=_A.updated_at.type)
+_WAKE = (
+    update(t.alert)
+    .where(_A.state.in_(("snoozed", "acknowledged")), _A.snoozed_until <= _NOW)
+    .values(state="raised", snoozed_until=None, updated_at=_NOW)
+    .returning(t.alert)
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,14 +75,14 @@ async def raise_(
         known = await _count(tx, dedupe, said)
         if known is not None:
             return known, False
-    found = (await tx.run(select(t.alert).where(t.alert.c.dedupe == dedupe, _open()))).one()
+    found = (await tx.run(select(t.alert).where(t.alert.c.dedupe == dedupe, _IS_OPEN))).one()
     return Alert(**found._mapping), True
 
 
 async def _count(tx: Tx, dedupe: str, said: dict[str, Any]) -> Alert | None:
     """One more occurrence of what is open; None when nothing is."""
     a = t.alert.c
-    counted = update(t.alert).where(a.dedupe == dedupe, _open()).values(count=a.count + 1, **said)
+    counted = update(t.alert).where(a.dedupe == dedupe, _IS_OPEN).values(count=a.count + 1, **said)
     row = (await tx.run(counted.returning(t.alert))).one_or_none()
     return None if row is None else Alert(**row._mapping)
 
@@ -106,10 +119,7 @@ async def assign(tx: Tx, alert_id: str, *, to: str | None) -> Alert | None:
 
 async def wake(tx: Tx) -> list[Alert]:
     """Snoozed and acknowledged alerts whose time is up are raised again."""
-    a = t.alert.c
-    over = update(t.alert).where(a.state.in_(("snoozed", "acknowledged")), a.snoozed_until <= tx.now)
-    values = {"state": "raised", "snoozed_until": None, "updated_at": tx.now}
-    rows = (await tx.run(over.values(values).returning(t.alert))).all()
+    rows = (await tx.run(_WAKE, {"now": tx.now})).all()
     return [Alert(**row._mapping) for row in rows]
 
 
@@ -132,7 +142,7 @@ async def resolve(tx: Tx, dedupe: str, *, title: str = "", text: str = "") -> Al
     told = {name: words for name, words in (("title", title), ("text", text)) if words}
     row = await tx.run(
         update(t.alert)
-        .where(t.alert.c.dedupe == dedupe, _open())
+        .where(t.alert.c.dedupe == dedupe, _IS_OPEN)
         .values(state="resolved", **told, resolved_at=tx.now, updated_at=tx.now)
         .returning(t.alert)
     )
@@ -147,14 +157,13 @@ async def get(tx: Tx, alert_id: str) -> Alert | None:
 
 async def open_one(tx: Tx, dedupe: str) -> Alert | None:
     """The open alert of this condition."""
-    row = (await tx.run(select(t.alert).where(t.alert.c.dedupe == dedupe, _open()))).one_or_none()
+    row = (await tx.run(_OPEN_ONE, {"dedupe": dedupe})).one_or_none()
     return None if row is None else Alert(**row._mapping)
 
 
 async def open_of(tx: Tx, kind: str) -> list[Alert]:
     """The open alerts of a kind, the oldest first."""
-    a = t.alert.c
-    rows = (await tx.run(select(t.alert).where(a.kind == kind, _open()).order_by(a.raised_at, a.id))).all()
+    rows = (await tx.run(_OPEN_OF, {"kind": kind})).all()
     return [Alert(**row._mapping) for row in rows]
 
 
@@ -168,7 +177,7 @@ async def raised_since(tx: Tx, since: datetime) -> list[Alert]:
 async def open_ones(tx: Tx) -> list[Alert]:
     """Everything not resolved, the newest first."""
     rows = (
-        await tx.run(select(t.alert).where(_open()).order_by(t.alert.c.raised_at.desc(), t.alert.c.id))
+        await tx.run(select(t.alert).where(_IS_OPEN).order_by(t.alert.c.raised_at.desc(), t.alert.c.id))
     ).all()
     return [Alert(**row._mapping) for row in rows]
 
@@ -183,11 +192,7 @@ async def add_thread_line(tx: Tx, alert_id: str, *, actor: str, text: str) -> in
     return number
 
 
-def _open() -> Any:
-    return t.alert.c.state != "resolved"
-
-
 async def _change(tx: Tx, alert_id: str, **values: Any) -> Alert | None:
-    changed = update(t.alert).where(t.alert.c.id == alert_id, _open())
+    changed = update(t.alert).where(t.alert.c.id == alert_id, _IS_OPEN)
     row = (await tx.run(changed.values(**values, updated_at=tx.now).returning(t.alert))).one_or_none()
     return None if row is None else Alert(**row._mapping)

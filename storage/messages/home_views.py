@@ -5,11 +5,24 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import delete, func, select, update
+from sqlalchemy import bindparam, delete, func, select, update
 
 from storage import tables as t
 from storage.transaction import Tx
 from storage.upsert import upsert
+
+_H = t.home_view.c
+_SINCE = (
+    select(t.home_view)
+    .where(_H.opened_at >= bindparam("at"))
+    .order_by(_H.published_at.nulls_first(), _H.slack_id)
+    .limit(bindparam("most"))
+)
+_MARKER = select(
+    select(func.max(t.outbox.c.id)).scalar_subquery(),
+    select(func.max(t.reading.c.read_at)).scalar_subquery(),
+    select(func.max(t.card_sync.c.synced_at)).scalar_subquery(),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,9 +48,8 @@ async def published(tx: Tx, slack_id: str, fingerprint: str) -> None:
 
 async def since(tx: Tx, at: datetime, *, limit: int) -> list[HomeView]:
     """Who opened it from then on, the one published longest ago first."""
-    h = t.home_view.c
-    asked = select(t.home_view).where(h.opened_at >= at).order_by(h.published_at.nulls_first(), h.slack_id)
-    return [HomeView(**row._mapping) for row in (await tx.run(asked.limit(limit))).all()]
+    found = (await tx.run(_SINCE, {"at": at, "most": limit})).all()
+    return [HomeView(**row._mapping) for row in found]
 
 
 async def drop(tx: Tx, slack_id: str) -> None:
@@ -47,7 +59,4 @@ async def drop(tx: Tx, slack_id: str) -> None:
 
 async def marker(tx: Tx) -> str:
     """Moves whenever something that Home shows may have changed: a message owed, or anything read anew."""
-    owed = (await tx.run(select(func.max(t.outbox.c.id)))).scalar_one()
-    read = (await tx.run(select(func.max(t.reading.c.read_at)))).scalar_one()
-    synced = (await tx.run(select(func.max(t.card_sync.c.synced_at)))).scalar_one()
-    return f"{owed}|{read}|{synced}"
+    return "|".join(map(str, (await tx.run(_MARKER)).one()))

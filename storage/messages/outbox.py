@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import and_, case, exists, func, not_, or_, select, update
+from sqlalchemy import Select, and_, bindparam, case, exists, func, not_, or_, select, update
 
 from storage import tables as t
 from storage.transaction import Tx
@@ -81,11 +81,8 @@ async def put(
     later shows this change, too.
     """
     if kind in _DRAWN:
-        o = t.outbox.c
-        same = (o.subject == subject, o.kind == kind, o.channel == channel)
-        owed = select(o.id).where(*same, o.state == "owed", o.due_at <= (due_at or tx.now)).limit(1)
-        # Locked: a sender that takes the row meanwhile might draw what was before this change.
-        if (await tx.run(owed.with_for_update())).first() is not None:
+        same = {"subject": subject, "kind": kind, "channel": channel, "due_at": due_at or tx.now}
+        if (await tx.run(_OWED, same)).first() is not None:
             return False
     row = {
         "channel": channel,
@@ -123,6 +120,13 @@ async def sendable(tx: Tx, *, each: int) -> list[Due]:
     Requests come before alerts, alerts before the rest, each in the order it was put. A line waits for the
     message in whose thread it goes, and a card or an alert for an earlier row of its own that is being sent.
     """
+    return [
+        Due(_row(row), bool(row.edits))
+        for row in (await tx.run(_SENDABLE, {"now": tx.now, "each": each})).all()
+    ]
+
+
+def _sendable() -> Select[Any]:
     o, m, other = t.outbox.c, t.message.c, t.outbox.alias("other")
     drawn = o.kind.in_(_DRAWN)
     posted = exists().where(m.subject == o.subject, or_(m.kind == o.kind, o.kind == "line"))
@@ -134,21 +138,14 @@ async def sendable(tx: Tx, *, each: int) -> list[Due]:
     ready = (or_(o.kind != "line", posted), not_(and_(drawn, under_way)))
     nth = func.row_number().over(partition_by=(o.channel, o.user, edits), order_by=(rank, o.id))
     asked = select(t.outbox, edits.label("edits"), rank.label("rank"), nth.label("nth"))
-    found = asked.where(o.state == "owed", o.due_at <= tx.now, *ready).subquery()
-    first = select(found).where(found.c.nth <= each).order_by(found.c.rank, found.c.id)
-    return [Due(_row(row), bool(row.edits)) for row in (await tx.run(first)).all()]
+    found = asked.where(o.state == "owed", o.due_at <= bindparam("now"), *ready).subquery()
+    return select(found).where(found.c.nth <= bindparam("each")).order_by(found.c.rank, found.c.id)
 
 
 async def waiting(tx: Tx) -> Waiting | None:
     """What was tried and could not be sent so far; None when nothing waits for Slack."""
-    o = t.outbox.c
-    tried = (o.state.in_(("owed", "sending")), o.last_error != "")
-    count = (await tx.run(select(func.count()).where(*tried))).scalar_one()
-    if not count:
-        return None
-    oldest = select(o.created_at, o.last_error).where(*tried).order_by(o.id).limit(1)
-    row = (await tx.run(oldest)).one()
-    return Waiting(int(count), row.created_at, row.last_error)
+    row = (await tx.run(_TRIED)).first()
+    return None if row is None else Waiting(int(row.count_of_all), row.created_at, row.last_error)
 
 
 async def last_sent_at(tx: Tx) -> datetime | None:
@@ -159,9 +156,7 @@ async def last_sent_at(tx: Tx) -> datetime | None:
 
 async def sending(tx: Tx, row_id: int) -> bool:
     """Take a row for sending; False when another sender has it. Commit before posting."""
-    mine = update(t.outbox).where(t.outbox.c.id == row_id, t.outbox.c.state == "owed")
-    values = {"state": "sending", "attempts": t.outbox.c.attempts + 1, "due_at": tx.now}
-    return bool((await tx.run(mine.values(values))).rowcount)
+    return bool((await tx.run(_SENDING, {"row_id": row_id, "now": tx.now})).rowcount)
 
 
 async def sent(tx: Tx, row_id: int) -> None:
@@ -192,16 +187,11 @@ async def drop(tx: Tx, row_id: int, error: str) -> None:
 
 async def stuck(tx: Tx, *, older_than: timedelta = timedelta(0)) -> list[OutboxRow]:
     """Rows whose sender never said how it went: posted or not, nobody knows."""
-    o = t.outbox.c
-    return await _rows(
-        tx, select(t.outbox).where(o.state == "sending", o.due_at <= tx.now - older_than).order_by(o.id)
-    )
+    return [_row(row) for row in (await tx.run(_STUCK, {"before": tx.now - older_than})).all()]
 
 
 async def place(tx: Tx, subject: str, kind: str) -> MessagePlace | None:
-    m = t.message.c
-    asked = select(m.channel, m.ts, m.posted_at, m.drawn_version).where(m.subject == subject, m.kind == kind)
-    row = (await tx.run(asked)).one_or_none()
+    row = (await tx.run(_PLACE, {"subject": subject, "kind": kind})).one_or_none()
     return None if row is None else MessagePlace(**row._mapping)
 
 
@@ -226,7 +216,7 @@ async def forget_place(tx: Tx, subject: str, kind: str) -> None:
 
 
 async def _settle(tx: Tx, row_id: int, **values: Any) -> None:
-    await tx.run(update(t.outbox).where(t.outbox.c.id == row_id).values(values))
+    await tx.run(_SETTLED, {"row_id": row_id, **values})
 
 
 async def _rows(tx: Tx, asked: Any) -> list[OutboxRow]:
@@ -234,4 +224,40 @@ async def _rows(tx: Tx, asked: Any) -> list[OutboxRow]:
 
 
 def _row(row: Any) -> OutboxRow:
-    return OutboxRow(**{column.name: row._mapping[column.name] for column in t.outbox.c})
+    known = row._mapping
+    return OutboxRow(**{name: known[name] for name in OutboxRow.__slots__})
+
+
+# What is asked at every turn of the delivery loop is built once.
+_O, _M = t.outbox.c, t.message.c
+_NOW = bindparam("now", type_=_O.due_at.type)
+_SENDABLE = _sendable()
+_STUCK = select(t.outbox).where(_O.state == "sending", _O.due_at <= bindparam("before")).order_by(_O.id)
+_SETTLED = update(t.outbox).where(_O.id == bindparam("row_id"))
+_SENDING = (
+    update(t.outbox)
+    .where(_O.id == bindparam("row_id"), _O.state == "owed")
+    .values(state="sending", attempts=_O.attempts + 1, due_at=_NOW)
+)
+_PLACE = select(_M.channel, _M.ts, _M.posted_at, _M.drawn_version).where(
+    _M.subject == bindparam("subject"), _M.kind == bindparam("kind")
+)
+# Locked: a sender that takes the row meanwhile might draw what was before this change.
+_OWED = (
+    select(_O.id)
+    .where(
+        _O.subject == bindparam("subject"),
+        _O.kind == bindparam("kind"),
+        _O.channel == bindparam("channel"),
+        _O.state == "owed",
+        _O.due_at <= bindparam("due_at"),
+    )
+    .limit(1)
+    .with_for_update()
+)
+_TRIED = (
+    select(_O.created_at, _O.last_error, func.count().over().label("count_of_all"))
+    .where(_O.state.in_(("owed", "sending")), _O.last_error != "")
+    .order_by(_O.id)
+    .limit(1)
+)

@@ -5,11 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import delete, select
+from sqlalchemy import bindparam, delete, select
 
 from storage import tables as t
 from storage.transaction import Tx
 from storage.upsert import insert_new
+
+_HELD = select(t.held_endpoint).where(t.held_endpoint.c.program == bindparam("program"))
+_OF = _HELD.order_by(t.held_endpoint.c.endpoint)
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,8 +32,7 @@ async def put(tx: Tx, program: str, endpoint: str, message: str) -> bool:
 
 
 async def of(tx: Tx, program: str) -> list[HeldEndpoint]:
-    held = select(t.held_endpoint).where(t.held_endpoint.c.program == program)
-    rows = (await tx.run(held.order_by(t.held_endpoint.c.endpoint))).all()
+    rows = (await tx.run(_OF, {"program": program})).all()
     return [HeldEndpoint(**row._mapping) for row in rows]
 
 

@@ -5,11 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import delete, select
+from sqlalchemy import bindparam, delete, select
 
 from storage import tables as t
 from storage.transaction import Tx
 from storage.upsert import insert_new
+
+_OF = select(t.pause).where(t.pause.c.program == bindparam("program"))
+_LOCKED = select(t.program.c.name).where(t.program.c.name == bindparam("program"))
+_SHARED, _ALONE = _LOCKED.with_for_update(read=True), _LOCKED.with_for_update()
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +38,7 @@ async def of(tx: Tx, program: str) -> Pause | None:
     """The pause in force. Where the caller writes, none begins before its transaction ends."""
     if tx.writes:
         await _lock(tx, program, shared=True)
-    row = (await tx.run(select(t.pause).where(t.pause.c.program == program))).one_or_none()
+    row = (await tx.run(_OF, {"program": program})).one_or_none()
     return None if row is None else Pause(**row._mapping)
 
 
@@ -50,4 +54,4 @@ async def drop(tx: Tx, program: str) -> bool:
 
 async def _lock(tx: Tx, program: str, *, shared: bool) -> None:
     """A claim and a pause of one program meet here, one after the other; SQLite has one writer anyway."""
-    await tx.run(select(t.program.c.name).where(t.program.c.name == program).with_for_update(read=shared))
+    await tx.run(_SHARED if shared else _ALONE, {"program": program})

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import insert, or_, select, update
+from sqlalchemy import bindparam, insert, or_, select, update
 
 from bot.domain.errors import NotFound
 from bot.partner.secret import Secret
@@ -37,6 +37,8 @@ class Program:
 
 
 _COLUMNS = tuple(t.program.c[name] for name in Program.__slots__)
+_BY_NAME = select(*_COLUMNS).where(t.program.c.name == bindparam("name"))
+_ALL = select(*_COLUMNS).order_by(t.program.c.name)
 
 
 async def put(tx: Tx, name: str, *, base_url: str, key: Secret) -> Program:
@@ -58,12 +60,12 @@ async def put(tx: Tx, name: str, *, base_url: str, key: Secret) -> Program:
 
 
 async def get(tx: Tx, name: str) -> Program | None:
-    row = (await tx.run(select(*_COLUMNS).where(t.program.c.name == name))).one_or_none()
+    row = (await tx.run(_BY_NAME, {"name": name})).one_or_none()
     return None if row is None else Program(**row._mapping)
 
 
 async def all(tx: Tx) -> list[Program]:  # noqa: A001  read as `programs.all`
-    rows = (await tx.run(select(*_COLUMNS).order_by(t.program.c.name))).all()
+    rows = (await tx.run(_ALL)).all()
     return [Program(**row._mapping) for row in rows]
 
 

@@ -4,11 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from sqlalchemy import select
+from sqlalchemy import BindParameter, bindparam, select
 
 from bot.partner.endpoints import Endpoint
 from storage import tables as t
 from storage.transaction import Tx
+
+# What is asked before anything is sent is built once.
+_PROGRAM: BindParameter[str] = bindparam("program")
+_KEY = select(t.program.c.paused_at).where(t.program.c.name == _PROGRAM)
+_KEY_LOCKED = _KEY.with_for_update(read=True)
+_PAUSED = select(t.pause.c.program).where(t.pause.c.program == _PROGRAM)
+_HELD = select(t.held_endpoint.c.endpoint).where(t.held_endpoint.c.program == _PROGRAM)
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,10 +38,8 @@ class Stopped:
 
 async def of(tx: Tx, program: str) -> Stopped:
     """All of it at once. Where the caller writes, no pause begins before its transaction ends."""
-    key = select(t.program.c.paused_at).where(t.program.c.name == program)
-    if tx.writes:
-        key = key.with_for_update(read=True)  # first of all: a pause that begins waits here, see `pauses.put`
-    by_key = (await tx.run(key)).scalar_one_or_none() is not None
-    paused = (await tx.run(select(t.pause.c.program).where(t.pause.c.program == program))).one_or_none()
-    held = select(t.held_endpoint.c.endpoint).where(t.held_endpoint.c.program == program)
-    return Stopped(by_key, paused is not None, frozenset((await tx.run(held)).scalars()))
+    of_it = {"program": program}
+    # First of all: a pause that begins waits here, see `pauses.put`.
+    by_key = (await tx.run(_KEY_LOCKED if tx.writes else _KEY, of_it)).scalar_one_or_none() is not None
+    paused = (await tx.run(_PAUSED, of_it)).one_or_none()
+    return Stopped(by_key, paused is not None, frozenset((await tx.run(_HELD, of_it)).scalars()))

@@ -7,13 +7,16 @@ from __future__ import annotations
 
 from dataclasses import asdict
 
-from sqlalchemy import delete, select
+from sqlalchemy import bindparam, delete, select
 
 from bot.domain.errors import AlreadyDecided, OwnRequest
 from bot.domain.requests import BY_ANOTHER, Decision, DecisionKind
 from storage import tables as t
 from storage.transaction import Tx
 from storage.upsert import insert_new
+
+_D = t.decision.c
+_OF = select(t.decision).where(_D.request_id == bindparam("request_id")).order_by(_D.decided_at, _D.id)
 
 
 async def insert(tx: Tx, decision: Decision) -> None:
@@ -33,6 +36,4 @@ async def drop_approvals(tx: Tx, request_id: str) -> int:
 
 async def of(tx: Tx, request_id: str) -> list[Decision]:
     """The decisions on a request, in the order they were made."""
-    d = t.decision.c
-    asked = select(t.decision).where(d.request_id == request_id).order_by(d.decided_at, d.id)
-    return [Decision(**row._mapping) for row in (await tx.run(asked)).all()]
+    return [Decision(**row._mapping) for row in (await tx.run(_OF, {"request_id": request_id})).all()]

@@ -16,11 +16,14 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
+from functools import cache
 from typing import Any
 
 from sqlalchemy import (
     ColumnElement,
     DateTime,
+    Select,
+    bindparam,
     case,
     func,
     literal,
@@ -51,6 +54,20 @@ _GUARDED = frozenset(
 )
 _TERMS = frozenset({"terms", "summary", "exposure_usd", "approvals_needed", "facts", "digest", "rows"})
 _LIMITS_LOCK = 0x6C696D69  # any number that only this lock uses
+# What is asked all the time is built once.
+_R = t.request.c
+_INSERT = insert_row(t.request)
+_BY_ID = select(*COLUMNS).where(_R.id == bindparam("id"))
+# A batch that waits takes its rows with it.
+_WAITED = (_R.state == State.PENDING) & (_R.expires_at <= bindparam("now")) & _R.parent_id.is_(None)
+_UNSENT = (_R.state == State.APPROVED) & (_R.valid_until <= bindparam("now"))
+_EXPIRING = select(*COLUMNS).where(or_(_WAITED, _UNSENT)).order_by(_R.created_at, _R.id).limit(200)
+_REMINDING = (
+    select(*COLUMNS)
+    .where(_R.state == State.PENDING, _R.remind_at <= bindparam("now"))
+    .order_by(_R.remind_at, _R.id)
+    .limit(200)
+)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -71,11 +88,11 @@ async def insert(tx: Tx, request: Request, *, private: Mapping[str, str], body: 
         "sealed_body": tx.vault.seal(body, REQUEST_BODY.ref(request.id)),
     }
     row = {name: getattr(request, name) for name in FIELDS}
-    await tx.run(insert_row(t.request).values({**row, **sealed}))
+    await tx.run(_INSERT, {**row, **sealed})
 
 
 async def get(tx: Tx, request_id: str) -> Request | None:
-    row = (await tx.run(select(*COLUMNS).where(t.request.c.id == request_id))).one_or_none()
+    row = (await tx.run(_BY_ID, {"id": request_id})).one_or_none()
     return None if row is None else Request(**row._mapping)
 
 
@@ -227,20 +244,37 @@ async def due(
     Of this program, in these states, of these kinds, where they are given; without those in `but_not`. Of the kinds
     in `unsent_wait` nothing may be sent for the first time.
     """
+    given: dict[str, Any] = {} if program is None else {"program": program}
+    lists = {"states": states, "kinds": kinds, "unsent_wait": unsent_wait or None, "but_not": but_not or None}
+    given |= {name: list(values) for name, values in lists.items() if values is not None}
+    asked = _due(tx.is_postgres, frozenset(given))
+    return list((await tx.run(asked, {**given, "now": tx.now, "most": limit})).scalars())
+
+
+async def any_due(tx: Tx) -> bool:
+    """Is there anything to be executed or reconciled now that nobody holds?"""
+    asked = _due(tx.is_postgres, frozenset())
+    return (await tx.run(asked, {"now": tx.now, "most": 1})).first() is not None
+
+
+@cache
+def _due(is_postgres: bool, given: frozenset[str]) -> Select[Any]:
+    """It is asked at every turn of the engine, so it is built once for each set of conditions that is `given`."""
     row = t.request.c
-    where = [*_claimable(tx)]
-    if program is not None:
-        where.append(row.program == program)
-    if states is not None:
-        where.append(row.state.in_(list(states)))
-    if kinds is not None:
-        where.append(row.kind.in_(list(kinds)))
-    if unsent_wait:
-        where.append(or_(row.state != State.APPROVED, row.kind.not_in(list(unsent_wait))))
-    if but_not:
-        where.append(row.id.not_in(list(but_not)))
-    asked = select(row.id).where(*where).order_by(row.due_at).limit(limit)
-    return list((await tx.run(asked)).scalars())
+    now: Any = func.clock_timestamp(type_=DateTime(timezone=True)) if is_postgres else bindparam("now")
+    where = {
+        "program": row.program == bindparam("program"),
+        "states": row.state.in_(bindparam("states", expanding=True)),
+        "kinds": row.kind.in_(bindparam("kinds", expanding=True)),
+        "unsent_wait": or_(
+            row.state != State.APPROVED, row.kind.not_in(bindparam("unsent_wait", expanding=True))
+        ),
+        "but_not": row.id.not_in(bindparam("but_not", expanding=True)),
+    }
+    asked = select(row.id).where(
+        *_claimable_at(bindparam("now"), now), *(where[name] for name in sorted(given))
+    )
+    return asked.order_by(row.due_at).limit(bindparam("most"))
 
 
 async def due_at_once(tx: Tx, program: str) -> None:
@@ -277,11 +311,7 @@ async def find(
 
 async def expiring(tx: Tx) -> list[Request]:
     """Pending past `expires_at`, and approved (so not a byte sent) past `valid_until`."""
-    row = t.request.c
-    # A batch that waits takes its rows with it.
-    waited = (row.state == State.PENDING) & (row.expires_at <= tx.now) & row.parent_id.is_(None)
-    unsent = (row.state == State.APPROVED) & (row.valid_until <= tx.now)
-    return await _all(tx, or_(waited, unsent), order=(row.created_at, row.id), limit=200)
+    return await request_search.rows(tx, _EXPIRING, {"now": tx.now})
 
 
 async def failed_in_doubt(tx: Tx, *, since: datetime) -> list[Request]:
@@ -303,10 +333,7 @@ async def sent_of_kind(
 
 async def reminding(tx: Tx) -> list[Request]:
     """Pending requests whose reminder is due."""
-    row = t.request.c
-    return await _all(
-        tx, row.state == State.PENDING, row.remind_at <= tx.now, order=(row.remind_at, row.id), limit=200
-    )
+    return await request_search.rows(tx, _REMINDING, {"now": tx.now})
 
 
 async def purge(tx: Tx, request_id: str) -> None:
@@ -375,19 +402,26 @@ async def approved_since(
     `requester` and `approver` narrow it to one person or, both given, to the pair. Call `lock_limits`
     first when a decision hangs on the figure.
     """
-    row = t.request.c
+    named = {"since": since, "requester": requester, "approver": approver, "exclude": exclude}
+    given = {name: value for name, value in named.items() if value is not None}
+    found = await tx.run(_approved_since(frozenset(given)), given)
+    return [(each.approved_at, each.exposure_usd) for each in found]
+
+
+@cache
+def _approved_since(given: frozenset[str]) -> Select[Any]:
+    row, d = t.request.c, t.decision.c
     asked = select(row.approved_at, row.exposure_usd).where(
-        row.state.in_(list(COMMITTED)), row.approved_at >= since, row.rows.is_(None)
+        row.state.in_(list(COMMITTED)), row.approved_at >= bindparam("since"), row.rows.is_(None)
     )
-    if requester is not None:
-        asked = asked.where(row.requester == requester)
-    if exclude is not None:
-        asked = asked.where(row.id != exclude)
-    if approver is not None:
-        d = t.decision.c
-        approved = select(d.request_id).where(d.kind == "approve", d.actor == approver)
+    if "requester" in given:
+        asked = asked.where(row.requester == bindparam("requester"))
+    if "exclude" in given:
+        asked = asked.where(row.id != bindparam("exclude"))
+    if "approver" in given:
+        approved = select(d.request_id).where(d.kind == "approve", d.actor == bindparam("approver"))
         asked = asked.where(row.id.in_(approved))
-    return [(each.approved_at, each.exposure_usd) for each in await tx.run(asked)]
+    return asked
 
 
 async def limit_uses(
@@ -460,9 +494,13 @@ async def lock_limits(tx: Tx) -> None:
 
 
 def _claimable(tx: Tx) -> tuple[ColumnElement[bool], ...]:
+    return _claimable_at(tx.now, _lease_clock(tx))
+
+
+def _claimable_at(now: Any, lease_clock: Any) -> tuple[ColumnElement[bool], ...]:
     row = t.request.c
-    free = or_(row.lease_until.is_(None), row.lease_until < _lease_clock(tx))
-    return row.state.in_(list(moves_of(Event.CLAIM))), row.due_at <= tx.now, free
+    free = or_(row.lease_until.is_(None), row.lease_until < lease_clock)
+    return row.state.in_(list(moves_of(Event.CLAIM))), row.due_at <= now, free
 
 
 def _lease_clock(tx: Tx) -> ColumnElement[datetime]:

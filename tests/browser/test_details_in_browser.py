@@ -6,7 +6,6 @@ nothing of the card, the link or the service's address is in the bot's log or da
 
 from __future__ import annotations
 
-import asyncio
 import os
 import re
 from collections.abc import AsyncIterator
@@ -109,19 +108,20 @@ class Desk:
 
     async def _submit(self, user: str, values: Json, *, until: str = "Reason") -> None:
         """Submit the topmost window, once it shows what it has to."""
-        async with asyncio.timeout(PATIENCE_MS / 1000):
-            while not (views := (await self._see(user))["views"]) or until not in str(views[-1]["blocks"]):
-                await asyncio.sleep(0.05)
-        await self._act("submit", user, view_id=views[-1]["id"], values=values)
+
+        async def view() -> Json:
+            views = (await self._see(user))["views"]
+            return dict(views[-1]) if views and until in str(views[-1]["blocks"]) else {}
+
+        found = await eventually(f"a window with {until}", view, within_s=PATIENCE_MS / 1000, every_s=0.05)
+        await self._act("submit", user, view_id=found["id"], values=values)
 
     async def _card_to_approve(self) -> Json:
-        async with asyncio.timeout(PATIENCE_MS / 1000):
-            while True:
-                for channel in (await self._see(BOB))["channels"]:
-                    for message in channel["messages"]:
-                        if "request:approve" in str(message["blocks"]):
-                            return dict(message)
-                await asyncio.sleep(0.05)
+        async def card() -> Json:
+            messages = [m for channel in (await self._see(BOB))["channels"] for m in channel["messages"]]
+            return next((dict(m) for m in messages if "request:approve" in str(m["blocks"])), {})
+
+        return await eventually("a request to approve", card, within_s=PATIENCE_MS / 1000, every_s=0.05)
 
     async def _links(self) -> set[str]:
         return set(LINK.findall(str(await self._see(ALICE))))

@@ -22,6 +22,7 @@ from sandbox.slack.control import workspace_admin
 from storage.migrate import migrate
 from tests.crash.process import ROOT, BotProcess, open_process
 from tests.crash.time_jumps import Leaps
+from tests.support.waiting import eventually
 
 Json = dict[str, Any]
 
@@ -120,14 +121,15 @@ class Outside:
         """Let time fly until every approved request has its outcome and nothing is owed to Slack."""
         flying = asyncio.create_task(self.let_time_fly())
         try:
-            async with asyncio.timeout(timeout_s):
-                while self.rows(_UNDER_WAY):
-                    await asyncio.sleep(0.05)
-        except TimeoutError:
+            await eventually("everything has its outcome", self._is_at_rest, within_s=timeout_s, every_s=0.05)
+        except AssertionError:
             return False
         finally:
             flying.cancel()
         return True
+
+    def _is_at_rest(self) -> bool:
+        return not self.rows(_UNDER_WAY)
 
 
 _UNDER_WAY = """

@@ -143,10 +143,9 @@ async def test_two_pollers_are_one_and_another_takes_over_when_it_dies(two: Two)
     owed = await two.rows("SELECT dedupe FROM outbox WHERE kind = 'alert'")
     assert len(owed) == 1
 
-    while two.one.leader.leads():  # it renews no more: it is dead
-        await asyncio.sleep(0.05)
-    await asyncio.sleep(0.1)
-    assert await two.other.leader.ask()
+    # It renews no more: it is dead.
+    await eventually("its lease is over", lambda: not two.one.leader.leads(), every_s=0.05)
+    await eventually("the other takes over", two.other.leader.ask, every_s=0.05)
     await two.world.tell("float", {"amount_usd": "5000"})
     for _ in range(2):
         await two.both("account", "watch", "alerts")

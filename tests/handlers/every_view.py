@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from decimal import Decimal
 from typing import Any
 
 import bot.view_models as p
@@ -71,7 +72,7 @@ def _preview(text: str) -> View:
 
 
 def _policy(text: str) -> View:
-    rows = tuple(p.PolicyRow(k, text, 1, (("500", 2),), "8 h", k == "card_freeze") for k in _KINDS)
+    rows = tuple(p.PolicyRow(k, text, 1, ((Decimal(500), 2),), "8 h", k == "card_freeze") for k in _KINDS)
     return help_text.policy(p.PolicyView(rows, (text,), (text,), (), (("In all", text),), text))
 
 

@@ -119,12 +119,13 @@ async def test_a_freeze_done_at_once_asks_the_approvers_to_confirm_until_one_has
     await driver.submit(ALICE, {"reason": "Lost phone", "run_now": ["yes"]})
     await driver.submit(ALICE)
     request = await driver.newest()
-    assert mentioned(await driver.card(request.id)) == {GROUP}
+    assert mentioned(await driver.card(request.id)) == set(), "before it happened nobody can confirm it"
 
     await driver.world.run_due()
     await driver.settle()
     assert (await driver.newest()).state is State.SUCCEEDED
     assert mentioned(await driver.card(request.id)) == {GROUP}
+    assert mentioned((await lines(driver, request.id))[-1]) == {GROUP}, "an edit notifies nobody"
 
     await driver.press(BOB, await driver.card(request.id), "request:confirm")
     assert mentioned(await driver.card(request.id)) == set()

@@ -187,7 +187,14 @@ def test_the_card_says_state_in_words_and_shows_the_right_buttons() -> None:
 @pytest.mark.parametrize("name", sorted(POSTED))
 def test_a_message_mentions_those_who_are_asked_to_act_and_nobody_else(name: str) -> None:
     """Everybody else stands there by name: a mention notifies."""
-    asking = {"card-pending", "card-pending-paused", "line-approval", "line-reminder", "alert-line"}
+    asking = {
+        "batch-pending",
+        "card-pending",
+        "card-pending-paused",
+        "line-approval",
+        "line-reminder",
+        "alert-line",
+    }
     mentioned = set(re.findall(r"<(?:@|!subteam\^)([A-Z0-9]+)>", json.dumps(POSTED[name](WORDS))))
 
     assert mentioned <= ({"S0APPROVERS", "U0CAROL"} if name in asking else set())

@@ -12,7 +12,7 @@ import pytest
 from bot import operations
 from bot.domain.requests import Request, State
 from bot.intents import Facts, KnownCard, parse
-from bot.operations import Operation, Sought
+from bot.operations import Operation, Sought, loaded_facts, stored_facts
 from bot.outcomes import Evidence
 from bot.partner.codec import decode, encode
 from bot.services.conversation import forms
@@ -122,7 +122,7 @@ async def asked(world: World, kind: str) -> Request:
 
 
 def sought(world: World, request: Request) -> Sought:
-    return Sought(request.key, world.clock.now(), world.clock.now(), request.facts)
+    return Sought(request.key, world.clock.now(), world.clock.now(), loaded_facts(request.facts))
 
 
 SHOWN = ("status", "balance_usd", "daily_limit", "weekly_limit", "monthly_limit", "three_ds_method")
@@ -210,6 +210,18 @@ async def test_the_summary_names_every_public_field_and_no_private_one(world: Wo
             assert private[field.name] not in request.summary
             assert private[field.name] not in json.dumps(dict(request.terms))
     assert set(private) == {f.name for f in cls.fields if f.private}
+
+
+@EACH
+async def test_its_facts_are_stored_as_text_and_read_back_as_amounts(world: World, kind: str) -> None:
+    request = await asked(world, kind)
+
+    facts = loaded_facts(request.facts)
+    assert stored_facts(facts) == request.facts
+    assert not any(isinstance(value, Decimal) for value in request.facts.values())
+    for name, value in facts.items():
+        if name.endswith(("_usd", "_fraction", "_pct", "_limit")):
+            assert value is None or isinstance(value, Decimal), name
 
 
 @CALLING

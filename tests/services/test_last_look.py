@@ -7,7 +7,7 @@ everything that people may do meanwhile, an execution is held in line and the wo
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from datetime import timedelta
 
 import pytest
@@ -15,10 +15,12 @@ import pytest
 from bot.domain.requests import Request, State
 from bot.partner.calls import cards as card_calls
 from bot.partner.certainty import Certainty
+from bot.partner.client import PartnerClient
 from bot.partner.errors import Unauthorized
 from bot.partner.ratelimit import Lane
 from bot.services import execution, requests
-from bot.services.execution import executor
+from bot.services.core import Core
+from bot.services.execution import executor, presend_checks
 from bot.services.operators import pausing, programs
 from sandbox.partner.calls import journal
 from storage.requests import requests as request_rows
@@ -111,6 +113,133 @@ async def test_nothing_leaves_after_what_stops_it_was_committed(
     assert top_ups(world) == []
     assert after.state in (State.APPROVED, State.CANCELLED, State.EXPIRED)
     assert await world.attempts(request.id) == []
+
+
+async def approver_removed(world: World, request: Request) -> None:
+    world.people.groups["@card-approvers"].discard(BOB)
+
+
+async def approver_deactivated(world: World, request: Request) -> None:
+    world.people.change(BOB, deleted=True)
+
+
+async def slack_lost(world: World, request: Request) -> None:
+    world.people.broken = True
+
+
+PEOPLE_LOST = pytest.mark.parametrize("lose", [approver_removed, approver_deactivated, slack_lost])
+
+
+@CALLING
+async def test_nothing_of_any_kind_leaves_once_who_approved_it_may_not_any_more_whatever_it_waited_for(
+    world: World, kind: str
+) -> None:
+    if world.core.kinds[kind].handling.is_urgent:
+        return  # what is urgent is not held up by it: an approval that was good a moment ago will do
+    request = await asked(world, kind)
+    await world.approve(request)
+    before = changes(world)
+
+    after = await held_in_line(world, request, lambda: approver_removed(world, request))
+
+    assert changes(world) == before
+    assert after.state is State.CANCELLED
+    assert await world.attempts(request.id) == []
+
+
+@PEOPLE_LOST
+async def test_a_slow_reading_of_the_api_never_outlasts_the_look_at_people(
+    world: World, monkeypatch: pytest.MonkeyPatch, lose: Callable[[World, Request], Awaitable[None]]
+) -> None:
+    request = await world.top_up("50")
+    honest = presend_checks.recheck
+
+    async def slow(core: Core, of: Request, partner: PartnerClient) -> presend_checks.Answer:
+        found = await honest(core, of, partner)
+        await world.advance(22)
+        await lose(world, of)
+        return found
+
+    monkeypatch.setattr(presend_checks, "recheck", slow)
+
+    after = await execute(world, request)
+
+    assert top_ups(world) == []
+    assert after.state in (State.APPROVED, State.CANCELLED)
+
+
+class SlowSlack:
+    """Each reading of the groups takes so many seconds; `answers` counts them."""
+
+    def __init__(self, world: World, takes_s: Sequence[float]) -> None:
+        self.answers = 0
+        honest, takes = world.people.each, list(takes_s)
+
+        async def each(lists: Sequence[Sequence[str]]) -> Sequence[frozenset[str]]:
+            found = await honest(lists)
+            self.answers += 1
+            await world.advance(takes.pop(0) if takes else takes_s[-1])
+            return found
+
+        world.people.each = each  # type: ignore[method-assign]
+
+
+async def test_people_are_looked_at_again_where_slack_took_long_to_answer(world: World) -> None:
+    request = await world.top_up("50")
+    slack = SlowSlack(world, [1, 9, 0])
+    await world.advance(10)
+    at(world, "execution.before_claim", lambda: world.clock.advance(5))
+
+    after = await execute(world, request)
+
+    assert slack.answers == 3
+    assert after.state is State.SUCCEEDED
+
+
+async def test_nothing_is_sent_on_an_old_look_however_long_slack_is_slow_and_it_is_not_asked_without_end(
+    world: World,
+) -> None:
+    request = await world.top_up("50")
+    slack = SlowSlack(world, [9])
+
+    after = await execute(world, request)
+
+    assert top_ups(world) == []
+    assert after.state is State.APPROVED
+    assert "Slack takes too long" in after.outcome_text
+    assert slack.answers <= 4
+
+
+async def test_what_was_read_from_the_api_is_read_again_where_the_line_was_long(world: World) -> None:
+    request = await world.top_up("50")
+    at(world, "execution.before_claim", lambda: world.clock.advance(180))
+
+    after = await execute(world, request)
+
+    assert top_ups(world) == []
+    assert (after.state, after.due_at) == (State.APPROVED, world.clock.now() + presend_checks.RETRY_AFTER)
+    at(world, "execution.before_claim", lambda: None)
+    await world.advance(5)
+    assert (await execute(world, request)).state is State.SUCCEEDED
+
+
+async def test_a_process_that_stood_still_for_a_few_seconds_sends_nothing_on_the_old_look(
+    world: World,
+) -> None:
+    request = await world.top_up("50")
+    at(world, "execution.claimed", lambda: world.clock.advance(presend_checks.PEOPLE_GOOD_FOR_S))
+
+    await execute(world, request)
+
+    assert top_ups(world) == []
+
+
+async def test_an_approved_freeze_is_not_held_up_by_a_second_look_at_people(world: World) -> None:
+    request = await world.ask("card_freeze", {"card": world.cards[0]["id"]})
+    await world.approve(request)
+    SlowSlack(world, [9])
+
+    assert (await execute(world, request)).state is State.SUCCEEDED
 
 
 @CALLING
@@ -285,14 +414,3 @@ async def test_a_second_top_up_of_a_card_waits_for_the_first_and_is_not_cancelle
 
     assert (await world.request(first.id)).state is State.SUCCEEDED
     assert (await world.request(second.id)).state is State.SUCCEEDED
-
-
-async def test_a_second_top_up_still_ends_where_nobody_knows_what_became_of_the_first(world: World) -> None:
-    first, second = await world.top_up("50"), await world.top_up("60")
-    await world.fault("drop_midway", "POST /cards/{cardId}/topup", times=1)
-    await execute(world, first)
-
-    ended = await execute(world, second)
-
-    assert ended.state is State.CANCELLED
-    assert "might pay twice" in ended.outcome_text

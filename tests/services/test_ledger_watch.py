@@ -12,7 +12,9 @@ from bot.domain.alerts import float_alerts
 from bot.partner.calls.pages import Page
 from bot.partner.models import LedgerEntry
 from bot.services.alerts import ledger_rules
+from bot.services.events import Poller
 from tests.services.outcome_steps import alert_kinds, execute, open_alerts
+from tests.services.test_every_kind import TEXTS
 from tests.support.world import World
 
 NOW = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
@@ -108,3 +110,94 @@ async def test_what_requests_of_this_bot_move_is_explained(world: World) -> None
     await ledger_rules.compare(world.core, "main")
 
     assert await alert_kinds(world) == set()
+
+
+HASH, OTHER_HASH = "0x" + "ab" * 32, "0x" + "cd" * 32
+
+# Each kind of row that takes from the float [Ledger entry], by what its reference names: is there a cause for it?
+FALLS: dict[str, tuple[str, str, bool]] = {
+    "a top-up of ours": ("card_topup", "topup:{our_key}", True),
+    "a top-up of somebody else": ("card_topup", "topup:somebody-else-1", False),
+    "a load fee": ("fee", f"funding-POLYGON-{OTHER_HASH}:fee", True),
+    "the monthly fee of a card of this account": ("fee", "card-fee:{card}:2026-03", True),
+    "the first fee of a card that we ordered": ("fee", "card-fee:{ordered}:2026-03", True),
+    "the fee of a card that nobody here knows": (
+        "fee",
+        "card-fee:zzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzz:2026-03",
+        False,
+    ),
+    "a fee without a reference": ("fee", "", False),
+    "a funding of ours that was taken back": ("funding", f"funding-reversal-POLYGON-{HASH}", True),
+    "a funding taken back that nobody submitted": (
+        "funding",
+        f"funding-reversal-POLYGON-{OTHER_HASH}",
+        False,
+    ),
+    "a fall that is booked as funding": ("funding", "", False),
+    "a funding row that is negative": ("funding", f"funding-POLYGON-{HASH}", False),
+    "a load fee taken at a return": ("fee", f"funding-reversal-POLYGON-{HASH}:fee", False),
+    "a refund that takes": ("refund", "unload:k", False),
+    "an adjustment that takes": ("adjustment", "", False),
+    "a kind that is new": ("chargeback", "", False),
+}
+
+
+@pytest.mark.parametrize("case", FALLS)
+async def test_a_fall_is_told_unless_our_request_or_the_agreement_explains_it(
+    world: World, monkeypatch: pytest.MonkeyPatch, case: str
+) -> None:
+    kind, reference, is_explained = FALLS[case]
+    topped_up = await world.top_up("50")
+    order = await world.ask("card_order", TEXTS["card_order"])
+    await world.approve(order)
+    ordered = (await execute(world, order)).outcome
+    assert ordered is not None
+    submitted = await world.ask("funding_submit", {"tx_hash": HASH, "network": "POLYGON"})
+    await world.approve(submitted)
+    ledger = Ledger(world, monkeypatch, 1)
+    await ledger_rules.compare(world.core, "main")
+
+    names = {"our_key": topped_up.key, "card": world.cards[0]["id"], "ordered": ordered["card_id"]}
+    ledger.rows.append(row(9, "-3800", kind=kind, reference=reference.format(**names) or None, card_id=None))
+    await ledger_rules.compare(world.core, "main")
+
+    assert (float_alerts.UNEXPLAINED.name in await alert_kinds(world)) is not is_explained
+
+
+async def test_the_first_fee_of_an_order_is_no_alarm_while_its_answer_is_on_its_way(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    order = await world.ask("card_order", TEXTS["card_order"])
+    await world.approve(order)
+    await world.fault("drop_midway", "POST /cards", times=1)
+    assert (await execute(world, order)).state == "executing"
+    ledger = Ledger(world, monkeypatch, 1)
+    await ledger_rules.compare(world.core, "main")
+
+    ledger.rows.append(row(9, "-1", kind="fee", reference="card-fee:notyetknownnotyetknown:2026-03"))
+    await ledger_rules.compare(world.core, "main")
+
+    assert await alert_kinds(world) == set()
+
+
+async def test_an_order_and_the_turn_of_a_month_are_no_alarm(world: World) -> None:
+    await ledger_rules.compare(world.core, "main")
+    order = await world.ask("card_order", TEXTS["card_order"])
+    await world.approve(order)
+    assert (await execute(world, order)).state == "succeeded"
+    await world.tell("clock", {"set": "2026-04-01T00:00:30Z"})
+
+    await ledger_rules.compare(world.core, "main")
+
+    assert await alert_kinds(world) == set()
+
+
+async def test_a_debit_right_after_a_fresh_start_is_told(world: World) -> None:
+    poller = Poller(world.core, account_every=timedelta(seconds=60))
+    await poller.first_ledger()
+    await world.tell("float", {"amount_usd": "-55"})
+    await poller.first_ledger()
+
+    await poller.ledger()
+
+    assert float_alerts.UNEXPLAINED.name in await alert_kinds(world)

@@ -173,7 +173,7 @@ async def test_at_the_first_failed_try_requester_approvers_and_alerts_channel_he
         assert told, f"{who} heard nothing: {messages}"
         for promise in ("purchases still go through", "every 5 seconds", "card provider", "try now"):
             assert any(promise in text.lower() for text in told), f"{who} did not hear of: {promise}"
-    called = await to_send(world, kind=message_kinds.ALERT_LINE)
+    called = await to_send(world, kind=message_kinds.ALERT)
     assert any(BOB in text and CAROL in text for text in called), "no approver is mentioned"
 
 

@@ -17,6 +17,8 @@ seed, so that what was found once can be seen again:
     invariants      what must be true
     shrink          the fewest steps of a plan that still break a promise
     story           a run in sentences
-    planted_bugs    faults put into the bot on purpose, to see that each is found
-    soak            what was proved so far, cumulated in a file
+    statements      how a statement of SQLAlchemy gets to SQLite in little time
+    many            seeds shared by processes
+    planted         bugs put into the bot on purpose, to see that each is found
+    soak            schedules for as long as it is let, and what was proved so far, cumulated in a file
 """

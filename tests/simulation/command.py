@@ -3,31 +3,43 @@
 from __future__ import annotations
 
 import argparse
+import gc
 import shutil
 import sys
 import time
 from collections import Counter
 from contextlib import ExitStack
+from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 
-from tests.simulation import known, planted_bugs, schedule, shrink, soak, story
+from tests.simulation import known, many, schedule, shrink, soak, story
 from tests.simulation import plan as plans
-from tests.simulation.world import folder_in_memory, quiet
+from tests.simulation.planted import BUGS, Curve, curve
+from tests.simulation.world import folder_in_memory, take_over
 
 MOST_FOR_A_BUG = 5000
+TABLE = soak.ROOT / "benchmarks" / "SIMULATION.md"
 
 
 def main(words: list[str]) -> int:
     """Run what was asked for; 1 when a promise was broken, 0 otherwise."""
     asked = _parsed(words)
-    quiet()
+    take_over()
+    gc.collect()
+    gc.freeze()  # the program itself is never garbage: looking through it takes longer than through a schedule
+    if asked.proved:
+        print(soak.summary())
+        return 0
+    if asked.curve:
+        return _curve(asked)
+    if asked.soak is not None:
+        return soak.go_on(asked.soak or None, asked.processes or many.cores())
     folder = folder_in_memory()
     try:
-        if asked.curve:
-            return _curve(asked, folder)
         with ExitStack() as stack:
             if asked.plant:
-                planted_bugs.BUGS[asked.plant].plant(stack)
+                BUGS[asked.plant].plant(stack, lambda: True)
             return _one(asked, folder) if asked.seed is not None else _many(asked, folder)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
@@ -45,9 +57,17 @@ def _parsed(words: list[str]) -> argparse.Namespace:
         "--new", action="store_true", help="count what is known already, and end at nothing but news"
     )
     parser.add_argument("--twice", action="store_true", help="run each seed twice, and compare")
-    parser.add_argument("--soak", type=int, metavar="SCHEDULES", help="go on where the last soak ended")
+    parser.add_argument(
+        "--soak",
+        type=int,
+        nargs="?",
+        const=0,
+        metavar="SCHEDULES",
+        help="go on where the last soak ended, for so many or to the goal",
+    )
+    parser.add_argument("--processes", type=int, default=0, help="of a soak or a curve; one a core otherwise")
     parser.add_argument("--proved", action="store_true", help="print what was proved so far, and end")
-    parser.add_argument("--plant", choices=sorted(planted_bugs.BUGS), help="with this bug in the bot")
+    parser.add_argument("--plant", choices=sorted(BUGS), help="with this bug in the bot")
     parser.add_argument("--curve", action="store_true", help="plant each bug, and see how soon it is found")
     parser.add_argument(
         "--most", type=int, default=MOST_FOR_A_BUG, help="schedules for each bug of the curve"
@@ -88,26 +108,21 @@ def _shrunk(plan: plans.Plan, folder: Path, *, explain: bool) -> int:
 
 
 def _seeds(asked: argparse.Namespace) -> range:
-    if asked.soak is not None:
-        first = soak.next_seed()
-        return range(first, first + asked.soak)
     first, _, last = asked.seeds.partition("-")
     return range(int(first), int(last or first) + 1)
 
 
 def _many(asked: argparse.Namespace, folder: Path) -> int:
-    if asked.proved:
-        print(soak.summary())
-        return 0
-    seeds = _seeds(asked)
     steps = done = 0
     broken: list[int] = []
     rules: Counter[str] = Counter()
     first_of: dict[str, int] = {}
+    contents: Counter[str] = Counter()
     began, cpu = time.monotonic(), time.process_time()
-    for seed in seeds:
+    for seed in _seeds(asked):
         result = schedule.run(plans.draw(seed), folder)
         done, steps = done + 1, steps + result.steps
+        contents.update(result.contents)
         if asked.twice and schedule.run(plans.draw(seed), folder).seen != result.seen:
             print(f"seed {seed} does not repeat")
             return 1
@@ -127,38 +142,38 @@ def _many(asked: argparse.Namespace, folder: Path) -> int:
     spent = time.monotonic() - began
     pace, each = done / max(0.001, spent) * 60, (time.process_time() - cpu) / max(1, done)
     print(f"{pace:.0f} schedules a minute, {each:.2f} s of CPU each", file=sys.stderr)
+    shown = ", ".join(f"{count / max(1, done):.1f} {what}" for what, count in contents.items())
+    print(f"a schedule has on average: {shown}", file=sys.stderr)
     for rule, count in rules.most_common():
         print(f"  {count} x {rule}, first by seed {first_of[rule]}")
-    if asked.soak is not None and done:
-        soak.note(seeds.start, seeds.start + done - 1, steps, broken, spent)
-        print(soak.summary())
     print(f"schedules {done}, steps {steps}, violations {len(broken)}")
     return 1 if broken else 0
 
 
-def _curve(asked: argparse.Namespace, folder: Path) -> int:
-    """How many schedules it takes to find each planted bug; what is broken without it counts for nothing."""
-    missed = 0
-    found_at: list[int] = []
-    for bug in planted_bugs.BUGS.values():
-        number = _found(bug, folder, asked.most)
-        missed += number is None
-        found_at += [] if number is None else [number]
-        print(f"{bug.name}: " + (f"found by schedule {number}" if number else "NOT found"), flush=True)
-    found_at.sort()
-    if found_at:
-        print(f"median {found_at[len(found_at) // 2]}, worst {found_at[-1]}, not found {missed}")
-    return 1 if missed else 0
+def _curve(asked: argparse.Namespace) -> int:
+    """How many schedules it takes to find each planted bug; what is broken without it counts for nothing.
 
-
-def _found(bug: planted_bugs.Bug, folder: Path, most: int) -> int | None:
-    for seed in range(1, most + 1):
-        with ExitStack() as stack:
-            bug.plant(stack)
-            result = schedule.run(plans.draw(seed), folder)
-        if not any(one.rule in bug.rules for one in result.violations):
-            continue
-        honest = schedule.run(plans.draw(seed), folder)
-        if not any(one.rule in bug.rules for one in honest.violations):
-            return seed
-    return None
+    Goes on where it was interrupted on the same commit, and writes the table each time a bug is found.
+    """
+    commit = soak.commit()
+    kept = soak.PROVED.with_name(f"simulation-curve-{commit}.jsonl")
+    made = Curve(BUGS)
+    made.read(kept)
+    kept.parent.mkdir(parents=True, exist_ok=True)
+    left = [seed for seed in range(1, asked.most + 1) if seed not in made.looked_at]
+    try:
+        with many.done_by(asked.processes or many.cores(), partial(curve.look_for_left, kept), left) as looks:
+            for line in looks:
+                made.take(line)
+                curve.keep(kept, line)
+                if line["found"]:
+                    named = ", ".join(map(str, line["found"]))
+                    print(f"seed {line['seed']}: {named}; {len(made.left)} left", flush=True)
+                if not made.left:
+                    break
+    except KeyboardInterrupt:
+        print("interrupted; the next run goes on from here")
+    text = curve.table(made, commit=commit, day=f"{datetime.now(UTC):%Y-%m-%d}")
+    TABLE.write_text(text)
+    print(text)
+    return 1 if made.left else 0

@@ -1,7 +1,7 @@
 """Connections to SQLite without threads: what SQLAlchemy's async engine offers of what `storage` uses, in the loop.
 
-Before each statement, each BEGIN and each COMMIT the seed may let others run, or the process be killed. The engines
-underneath live as long as the run of all seeds, because each keeps what it compiled.
+Before each statement, each BEGIN and each COMMIT the seed may let others run, or the process be killed. SQLAlchemy
+compiles the statements, once for the run of all seeds, and knows the types; `statements` hands them to SQLite itself.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from sqlalchemy.exc import OperationalError
 from sqlalchemy.pool import NullPool
 
 from storage.database import Database, set_pragmas
+from tests.simulation import statements
 
 _PATH: ContextVar[str] = ContextVar("path")
 
@@ -27,9 +28,9 @@ class DiskTrouble(sqlite3.OperationalError):
     """What SQLite says when the disk is full."""
 
 
-def _engine(begin: str, *, read_only: bool) -> Engine:
+def _engine(*, read_only: bool) -> Engine:
     def connect() -> sqlite3.Connection:
-        return sqlite3.connect(_PATH.get(), timeout=0)
+        return sqlite3.connect(_PATH.get(), timeout=0, cached_statements=1000)
 
     engine = create_engine("sqlite://", creator=connect, poolclass=NullPool, query_cache_size=5000)
 
@@ -37,15 +38,11 @@ def _engine(begin: str, *, read_only: bool) -> Engine:
     def _connect(dbapi: Any, _record: object) -> None:
         set_pragmas(dbapi, read_only=read_only, busy_ms=0)
 
-    @event.listens_for(engine, "begin")
-    def _begin(connection: Connection) -> None:
-        connection.exec_driver_sql(begin)
-
     return engine
 
 
-_WRITER = _engine("BEGIN IMMEDIATE", read_only=False)
-_READER = _engine("BEGIN", read_only=True)
+_WRITER = _engine(read_only=False)
+_READER = _engine(read_only=True)
 
 
 class Storage:
@@ -72,7 +69,7 @@ class Storage:
 
     async def maybe_others(self) -> None:
         """A place at which the seed may let other tasks run."""
-        if self.rng.random() < self.interrupts:
+        if self.interrupts and self.rng.random() < self.interrupts:
             await asyncio.sleep(0)
 
 
@@ -84,48 +81,49 @@ class InlineEngine:
         self._engine = engine
         self._path = path
         self._writes = writes
-        self._idle: list[Connection] = []
-        self._all: list[Connection] = []
+        self._idle: list[InlineConnection] = []
+        self._all: list[InlineConnection] = []
 
     @asynccontextmanager
     async def connect(self) -> AsyncIterator[InlineConnection]:
         connection = self._take()
         try:
-            yield InlineConnection(self._storage, connection)
+            yield connection
         finally:
             self._give_back(connection)
 
     @asynccontextmanager
     async def begin(self) -> AsyncIterator[InlineConnection]:
         storage, connection = self._storage, self._take()
+        say = connection.dbapi.execute
         try:
             await storage.maybe_others()
-            transaction = await self._begun(connection)
+            await self._begun(connection)
             try:
-                yield InlineConnection(storage, connection)
+                yield connection
                 await storage.maybe_others()
                 if self._writes and storage.full:
                     raise OperationalError("COMMIT", {}, DiskTrouble("database or disk is full"))
             except BaseException:
-                transaction.rollback()
+                connection.undo()
                 raise
-            transaction.commit()
-            if self._writes:
+            say("COMMIT")
+            if self._writes and connection.changed():
                 storage.after_commit()
             await storage.maybe_others()
         finally:
             self._give_back(connection)
 
-    async def _begun(self, connection: Connection) -> Any:
+    async def _begun(self, connection: InlineConnection) -> None:
         """Another process may hold the write lock: it is asked for again, as SQLite's busy handler does."""
         for _ in range(1000):
             try:
-                return connection.begin()
-            except OperationalError as error:
+                connection.dbapi.execute("BEGIN IMMEDIATE" if self._writes else "BEGIN")
+            except sqlite3.OperationalError as error:
                 if "locked" not in str(error):
-                    raise
-                if connection.in_transaction():
-                    connection.rollback()
+                    raise OperationalError("BEGIN", {}, error) from error
+            else:
+                return
             await asyncio.sleep(0.01)
         raise OperationalError("BEGIN", {}, sqlite3.OperationalError("database is locked"))
 
@@ -134,34 +132,51 @@ class InlineEngine:
 
     def break_off(self) -> None:
         for connection in self._all:
-            connection.close()  # undoes what is not committed
+            connection.close()
         self._all.clear()
         self._idle.clear()
 
-    def _take(self) -> Connection:
+    def _take(self) -> InlineConnection:
         if self._idle:
             return self._idle.pop()
         _PATH.set(self._path)
-        connection = self._engine.connect()
+        connection = InlineConnection(self._storage, self._engine.connect())
         self._all.append(connection)
         return connection
 
-    def _give_back(self, connection: Connection) -> None:
+    def _give_back(self, connection: InlineConnection) -> None:
         if connection in self._all:
             self._idle.append(connection)
 
 
 class InlineConnection:
-    """What `Tx` uses of an AsyncConnection."""
+    """What `Tx` uses of an AsyncConnection. For SQLAlchemy all of its life is one transaction; we say BEGIN."""
 
     def __init__(self, storage: Storage, connection: Connection) -> None:
         self._storage = storage
         self._connection = connection
+        self._before = 0
         self.dialect = connection.dialect
+        connection.begin()
+        self.dbapi: Any = connection.connection.driver_connection
+
+    def changed(self) -> bool:
+        """Whether anything was written since this was asked last."""
+        before, self._before = self._before, self.dbapi.total_changes
+        return before != self._before
+
+    def undo(self) -> None:
+        """Roll back, unless the process died meanwhile and its connections with it."""
+        if not self._connection.closed and self.dbapi.in_transaction:
+            self.dbapi.execute("ROLLBACK")
+
+    def close(self) -> None:
+        """What is not committed is undone by it."""
+        self._connection.close()
 
     async def execute(self, statement: Any, *args: Any) -> Any:
         await self._storage.maybe_others()
-        return self._connection.execute(statement, *args)
+        return statements.execute(self._connection, self.dbapi, statement, *args)
 
     @asynccontextmanager
     async def begin_nested(self) -> AsyncIterator[None]:

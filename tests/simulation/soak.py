@@ -1,17 +1,27 @@
-"""What was proved so far: schedules cumulated in a file, with their seeds and the commit they ran on."""
+"""The soak: schedules one after another, for as long as it is let, and what was proved so far.
+
+It goes on where it ended, however it ended: what was run is cumulated in a file, with the seeds and the commit.
+"""
 
 from __future__ import annotations
 
 import json
 import subprocess
+import time
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+
+from tests.simulation import many, schedule
+from tests.simulation import plan as plans
 
 ROOT = Path(__file__).parents[2]
 # Not part of the repository: each machine proves for itself.
 PROVED = ROOT / "var" / "simulation-proved.jsonl"
 GOAL = 1_000_000
+# So many schedules are noted at a time: what is lost when the machine goes down.
+NOTED_EACH = 50
+TOLD_EVERY_S = 20.0
 
 
 @dataclass(frozen=True)
@@ -85,3 +95,73 @@ def summary(path: Path = PROVED) -> str:
     lines = [f"{total} schedules so far, of {GOAL}; {by_commit[last]} of them on {last}."]
     lines.append(f"Broken on {last}: {broken or 'none'}.")
     return "\n".join(lines)
+
+
+def _run(seed: int, folder: Path) -> tuple[int, int, str]:
+    """One seed: the steps it took, and the first promise it broke."""
+    result = schedule.run(plans.draw(seed), folder)
+    return seed, result.steps, str(result.violations[0]) if result.violations else ""
+
+
+def go_on(schedules: int | None, processes: int, path: Path = PROVED) -> int:
+    """Run so many more, or all until the goal; an interrupt ends it, and loses nothing that was done.
+
+    Returns 1 when a promise was broken, 0 otherwise.
+    """
+    first = next_seed(path)
+    seeds = range(first, first + schedules if schedules is not None else GOAL + 1)
+    print(f"Seeds {seeds.start} to {seeds.stop - 1} in {processes} processes, on {commit()}.", flush=True)
+    progress = _Progress(first, path)
+    try:
+        with many.done_by(processes, _run, seeds) as results:
+            for seed, steps, violation in results:
+                progress.take(seed, steps, violation)
+    except KeyboardInterrupt:
+        print("interrupted; the next soak goes on from here")
+    progress.note()
+    print(summary(path))
+    print(f"schedules {progress.done}, steps {progress.all_steps}, violations {len(progress.all_broken)}")
+    return 1 if progress.all_broken else 0
+
+
+class _Progress:
+    """What a soak has done so far: noted in the file now and then, and printed."""
+
+    def __init__(self, first: int, path: Path) -> None:
+        self.done = self.all_steps = self._steps = 0
+        self.all_broken: list[int] = []
+        self._broken: list[int] = []
+        self._first = self._next = first
+        self._path = path
+        self._began = self._noted = self._told = time.monotonic()
+
+    def take(self, seed: int, steps: int, violation: str) -> None:
+        """The next seed is done."""
+        self.done, self._next = self.done + 1, seed + 1
+        self._steps += steps
+        self.all_steps += steps
+        if violation:
+            self._broken.append(seed)
+            self.all_broken.append(seed)
+            print(f"seed {seed}: {violation}", flush=True)
+        if self._next - self._first >= NOTED_EACH:
+            self.note()
+        if time.monotonic() - self._told >= TOLD_EVERY_S:
+            self._tell(seed)
+
+    def note(self) -> None:
+        """What was done since the last time is kept."""
+        now = time.monotonic()
+        if self._next > self._first:
+            note(self._first, self._next - 1, self._steps, self._broken, now - self._noted, self._path)
+        self._first, self._steps, self._broken, self._noted = self._next, 0, [], now
+
+    def _tell(self, seed: int) -> None:
+        self._told = time.monotonic()
+        pace = self.done / (self._told - self._began) * 60
+        total = sum(proof.schedules for proof in read(self._path)) + self._next - self._first
+        print(
+            f"seed {seed}: {pace:.0f} schedules a minute, {len(self.all_broken)} violations;"
+            f" {total} of {GOAL} schedules so far",
+            flush=True,
+        )

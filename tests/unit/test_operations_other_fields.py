@@ -18,7 +18,7 @@ from bot.operations.event_redeliver import event_id
 from bot.operations.fees_markup import PERCENT, SetMarkup, percent
 
 UNSET = {"daily_limit": None, "weekly_limit": None, "monthly_limit": None}
-FACTS = {**UNSET, "single_usd": "5000", "card_status": "ACTIVE"}
+FACTS = {**UNSET, "single_usd": Decimal(5000), "card_status": "ACTIVE"}
 
 
 @pytest.mark.parametrize(
@@ -60,14 +60,19 @@ def test_a_close_is_refused_on_the_field_for_other_digits_and_for_a_card_without
 
 
 def test_a_close_whose_card_reads_other_digits_or_owes_is_not_sent() -> None:
-    facts = {"card_status": "ACTIVE", "card_last4": "4242", "card_balance_usd": "5", "open_purchases": 0}
+    facts = {
+        "card_status": "ACTIVE",
+        "card_last4": "4242",
+        "card_balance_usd": Decimal(5),
+        "open_purchases": 0,
+    }
 
     def stops(**more: object) -> list[str]:
         return Close({"card": "card1", "last4": "4242"}).stops({**facts, **more}, again=False)
 
     assert stops() == []
     assert stops(card_balance_usd=None) == [], "the API itself leaves such a card open"
-    assert len(stops(card_last4="9999")) == len(stops(card_balance_usd="-1")) == 1
+    assert len(stops(card_last4="9999")) == len(stops(card_balance_usd=Decimal(-1))) == 1
     assert len(stops(card_status="DELETED")) == 1
 
 
@@ -79,7 +84,7 @@ def test_limits_keep_what_is_not_named_and_need_one() -> None:
     operation = SetLimits(SetLimits.parse({"card": "4242", "weekly_limit": "1,250"}), "NORA ••4242")
     assert operation.body() == {"weekly_limit": Decimal("1250.00")}
     assert operation.summary() == "Set the limits of NORA ••4242: weekly limit 1,250.00 USD"
-    lines = dict(operation.lines({**FACTS, "daily_limit": "100"}))
+    lines = dict(operation.lines({**FACTS, "daily_limit": Decimal(100)}))
     assert lines["Daily limit"] == "100.00 USD, kept"
     assert lines["Weekly limit"] == "not set → 1,250.00 USD"
 
@@ -87,7 +92,7 @@ def test_limits_keep_what_is_not_named_and_need_one() -> None:
 def test_a_limit_that_decides_alone_is_told() -> None:
     operation = SetLimits.of_stored({"card": "card1", "monthly_limit": "90.00"})
 
-    said = " ".join(c.text for c in operation.concerns({**FACTS, "daily_limit": "100"}))
+    said = " ".join(c.text for c in operation.concerns({**FACTS, "daily_limit": Decimal(100)}))
 
     assert "The monthly limit is below the daily limit" in said
     assert not operation.stops(FACTS, again=False)

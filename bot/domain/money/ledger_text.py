@@ -11,7 +11,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 
-_FUNDING = re.compile(r"funding-(?P<back>reversal-)?(?P<network>[A-Z]+)-(?P<hash>0x[0-9a-f]{64})(?::fee)?")
+_FUNDING = re.compile(
+    r"funding-(?P<back>reversal-)?(?P<network>[A-Z]+)-(?P<hash>0x[0-9a-f]{64})(?P<fee>:fee)?"
+)
 _KEYED = re.compile(r"(?P<what>[a-z-]+):(?P<key>[A-Za-z0-9_-]{1,128})(?::.*)?")
 _MONTH = re.compile(r"[0-9]{4}-[0-9]{2}")
 
@@ -28,6 +30,21 @@ def key_in(reference: str | None) -> str:
     """The idempotency key a reference ends in; "" where it names none."""
     found = _KEYED.fullmatch(reference or "")
     return found["key"] if found else ""
+
+
+@dataclass(frozen=True, slots=True)
+class FundingNamed:
+    """The funding that a reference names: `is_back` where it was taken back, `is_fee` for its load fee."""
+
+    tx_hash: str
+    is_back: bool
+    is_fee: bool
+
+
+def funding_in(reference: str | None) -> FundingNamed | None:
+    """The funding a reference is of; None where it is of none."""
+    found = _FUNDING.fullmatch(reference or "")
+    return FundingNamed(found["hash"], bool(found["back"]), bool(found["fee"])) if found else None
 
 
 def tokens(reference: str | None) -> list[str]:
@@ -59,6 +76,8 @@ def _card(card_id: str | None, reference: str | None, known: Known) -> str:
 
 
 def _funding(amount_usd: Decimal, found: re.Match[str] | None) -> str:
+    if found is None and amount_usd < 0:
+        return "Taken from the float by the service and booked as funding; no submission is named"
     where = f" on {found['network']}, {found['hash'][:10]}…" if found else ""
     return f"Funding received{where}" if amount_usd >= 0 else f"Funding taken back by the service{where}"
 

@@ -121,9 +121,10 @@ def who_may_decide(request: Request, decisions: Sequence[Decision], standing: St
 
 
 def needs_confirmation(request: Request, decisions: Sequence[Decision]) -> bool:
-    """Whether it was sent at the requester's word alone, may have happened, and nobody has confirmed it."""
-    may_have_happened = request.break_glass and (request.is_open or request.state is State.SUCCEEDED)
-    return may_have_happened and not any(d.kind is DecisionKind.CONFIRM for d in decisions)
+    """Whether it was done at the requester's word alone, and nobody has confirmed it. Before it happened there is
+    nothing to confirm."""
+    happened = request.break_glass and request.state is State.SUCCEEDED
+    return happened and not any(d.kind is DecisionKind.CONFIRM for d in decisions)
 
 
 def second_people(given: Iterable[str], *, asked_by: str, standing: Standing | None = None) -> list[str]:

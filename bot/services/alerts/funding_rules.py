@@ -109,6 +109,12 @@ def _to_read_singly(known: Mapping[str, Reading | None], found: Collection[str],
     return [funding_id for _, funding_id in sorted(due)[:_READ_SINGLY]]
 
 
+async def known_hashes(tx: Tx, program: str) -> frozenset[str]:
+    """The hashes of all submissions of this program that were ever read here."""
+    known = await api_snapshots.named(tx, program, _KEPT)
+    return frozenset(kept.value["tx_hash"] for kept in known.values())
+
+
 async def took(tx: Tx, program: str) -> dict[str, list[timedelta]]:
     """How long the program's credited submissions took, by network."""
     return _usual(await api_snapshots.named(tx, program, _KEPT))

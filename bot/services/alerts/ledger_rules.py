@@ -18,18 +18,16 @@ from bot.partner.calls.pages import PAGE, Page
 from bot.partner.client import PartnerClient
 from bot.partner.models import LedgerEntry
 from bot.partner.ratelimit import Lane
+from bot.services.alerts import ledger_causes
 from bot.services.alerts import lifecycle as alerts
 from bot.services.core import Core
 from storage.cards import Reading, api_snapshots
-from storage.requests import request_search
 from storage.transaction import Tx
 
 _KEPT = "ledger_watch"
 # Up to ten calls: read whole.
 _SHORT = 10 * PAGE
 _WHOLE_EVERY = timedelta(days=1)
-# What leaves by itself and is told of elsewhere: fees, and fundings that were taken back.
-_EXPLAIN_THEMSELVES = frozenset({"fee", "funding"})
 _TRIES = 3
 
 
@@ -51,7 +49,7 @@ async def compare(core: Core, program: str) -> None:
     partner = core.partners[program]
     async with core.store.read() as tx:
         kept = await api_snapshots.get(tx, program, _KEPT)
-    is_first = kept is None or "rows" not in kept.value
+    is_first = not _is_baseline(kept)
     first, balance_usd = await _as_of_one_moment(partner)
     found = await _summed(core, partner, first, kept)
     async with core.store.begin() as tx:
@@ -60,6 +58,16 @@ async def compare(core: Core, program: str) -> None:
         await api_snapshots.put(tx, program, _KEPT, _stored(found, differs_usd))
         if balance_usd is not None and differs_usd is not None:
             await _add_up(tx, core, program, found.total_usd, balance_usd, kept)
+
+
+async def is_begun(core: Core, program: str) -> bool:
+    """Was the ledger ever read here? What comes in from then on is told."""
+    async with core.store.read() as tx:
+        return _is_baseline(await api_snapshots.get(tx, program, _KEPT))
+
+
+def _is_baseline(kept: Reading | None) -> bool:
+    return kept is not None and "rows" in kept.value
 
 
 async def _as_of_one_moment(partner: PartnerClient) -> tuple[Page[LedgerEntry], Decimal | None]:
@@ -127,17 +135,13 @@ def _stored(found: _Sum, differs_usd: Decimal | None) -> dict[str, Any]:
 
 def _may_need_a_cause(entry: LedgerEntry) -> bool:
     """A row that names a key, or one by which the float falls."""
-    falls = entry.amount_usd < 0 and entry.kind not in _EXPLAIN_THEMSELVES
-    return falls or bool(ledger_text.key_in(entry.reference))
+    return entry.amount_usd < 0 or bool(ledger_text.key_in(entry.reference))
 
 
 async def _explain(tx: Tx, core: Core, program: str, fresh: Sequence[LedgerEntry], *, is_first: bool) -> None:
     """Tell of what came in and no request here made. What was there before anybody watched is told only if its key
     is one of ours."""
-    known = await request_search.by_key(tx, {ledger_text.key_in(entry.reference) for entry in fresh})
-    unknown = [entry for entry in fresh if ledger_text.key_in(entry.reference) not in known]
-    orphans = [entry for entry in unknown if core.ids.made(ledger_text.key_in(entry.reference))]
-    foreign = [entry for entry in unknown if entry.amount_usd < 0 and entry not in orphans]
+    orphans, foreign = await ledger_causes.unexplained(tx, core, program, fresh)
     for case, rows in (("orphans", orphans), ("foreign", [] if is_first else foreign)):
         if not rows:
             continue

@@ -48,7 +48,7 @@ async def card_now(core: Core, text: str, *, zone: ZoneInfo = _UTC) -> CardView:
         _card(entry),
         status=found.card.status,
         last4=found.card.last4 or entry.last4,
-        balance_usd=None if found.balance_usd is None else str(found.balance_usd),
+        balance_usd=found.balance_usd,
         read_at=read_at,
         open_requests=tuple(r for r in history if r.state in OPEN),
         history=tuple(r for r in history if r.state not in OPEN),
@@ -74,7 +74,7 @@ def _card(entry: CardEntry) -> CardView:
         last4=entry.last4,
         partner_ref=entry.partner_ref,
         status=entry.status,
-        balance_usd=None if entry.balance_usd is None else str(entry.balance_usd),
+        balance_usd=entry.balance_usd,
         read_at=entry.balance_at,
         program=entry.program,
     )
@@ -107,6 +107,6 @@ async def _with_balances(core: Core, rows: list[CardEntry]) -> list[CardView]:
         balance, as_of = found.get(row.id, (None, None))
         # We may have read the card since the service last did: after a request of ours, we have.
         if row.balance_at is None or (as_of is not None and as_of >= row.balance_at):
-            picture = replace(picture, balance_usd=None if balance is None else str(balance), read_at=as_of)
+            picture = replace(picture, balance_usd=balance, read_at=as_of)
         pictures.append(picture)
     return pictures

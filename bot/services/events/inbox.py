@@ -62,6 +62,9 @@ async def process_next(core: Core, *, limit: int = AT_ONCE) -> int:
 
     A process that does not lead takes up those alone whose one-time code it was told.
     """
+    async with core.store.read() as tx:  # an idle round costs nobody the one place to write
+        if not await inbox.any_waiting(tx):
+            return 0
     share = Share(core.leads(), CHALLENGE, core.codes.known(core.clock), CODE_AWAITED_FOR)
     async with core.store.begin() as tx:
         waiting = await inbox.waiting(tx, limit=limit, share=share)

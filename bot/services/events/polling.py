@@ -55,6 +55,7 @@ class Poller:
         self._refused: dict[tuple[str, str], str] = {}  # the endpoint that the key may not call
         self._last_error: dict[str, str] = {}
         self._with_cards: set[str] = set()
+        self._with_ledger: set[str] = set()
         self._first_tries: dict[str, int] = {}
         self._first_cards_at: dict[str, float] = {}
         self._owed_read: dict[str, float] = {}
@@ -99,6 +100,14 @@ class Poller:
     async def ledger(self) -> None:
         """The ledger adds up to the float."""
         await self._each("ledger", lambda program: ledger_rules.compare(self._core, program))
+
+    async def first_ledger(self) -> None:
+        """Read once right after the start where it never was: what comes in after that is told."""
+        for program in self._core.partners.keys() - self._with_ledger:
+            if not await ledger_rules.is_begun(self._core, program):
+                await self._one("ledger", program, lambda name: ledger_rules.compare(self._core, name))
+            else:
+                self._with_ledger.add(program)
 
     async def webhook(self) -> None:
         """Deliveries arrive."""

@@ -6,7 +6,7 @@ What another request has made is nobody else's: a card, a submission, a quote co
 from __future__ import annotations
 
 from bot.domain.requests import SENT, Request, State
-from bot.operations import Look, Operation, Others, Sought
+from bot.operations import Look, Operation, Others, Sought, loaded_facts
 from bot.outcomes import timing
 from bot.partner.client import PartnerClient
 from bot.services.core import Core
@@ -24,7 +24,7 @@ async def look(core: Core, request: Request, operation: Operation, partner: Part
         return await _others(core, request, operation)
 
     last = max(sent, default=since)
-    sought = Sought(request.key, since, last, request.facts, request.outcome or {}, others)
+    sought = Sought(request.key, since, last, loaded_facts(request.facts), request.outcome or {}, others)
     return await operation.look(partner, sought)
 
 

@@ -61,6 +61,7 @@ class _Work:
     body: bytes | None  # what is sent; None = it is only looked up
     looked_at_s: float  # when the last look began, in `_loop_s`
     older: tuple[Request, ...]  # of what cannot wait: older calls on its setting that have no outcome
+    people_until_s: float  # until when what Slack said of the people holds, by the monotonic clock
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,13 +92,17 @@ async def execute(core: Core, request_id: str) -> None:
     partner = core.partners[request.program]
     if core.kinds[request.kind].handling.is_urgent:
         partner = partner.in_lane(Lane.URGENT)  # which nothing else uses
+    checked_s = core.clock.monotonic()
     answer = await presend_checks.may_go(core, request, partner)
     if request.state is State.APPROVED and answer is not None:
         await _hold_back(core, request, answer)
         return
     core.crash_point("execution.before_claim")
     with await partner.place(Lane.MONEY) as place:
-        work = await _claim(core, request, answer, partner.at(place))
+        people_until_s = float("inf")
+        if answer is None:
+            answer, people_until_s = await presend_checks.people_stand(core, request, checked_s=checked_s)
+        work = await _claim(core, request, answer, partner.at(place), people_until_s)
         if work is None:
             return
         core.crash_point("execution.claimed")
@@ -119,9 +124,12 @@ async def execute(core: Core, request_id: str) -> None:
 
 
 async def _claim(
-    core: Core, seen: Request, answer: presend_checks.Answer, partner: PartnerClient
+    core: Core, seen: Request, answer: presend_checks.Answer, partner: PartnerClient, people_until_s: float
 ) -> _Work | None:
-    """The last look and the claim, in one transaction. `answer` is what was found before, of `seen` as it then was."""
+    """The last look and the claim, in one transaction. `answer` is what was found before, of `seen` as it then was.
+
+    What Slack said of the people holds until `people_until_s`.
+    """
     if core.closing.is_set():
         return None
     looked_at_s = _loop_s()
@@ -137,6 +145,8 @@ async def _claim(
         approved_body: bytes | None = None
         if answer is None:
             answer, approved_body = await presend_checks.last_look(tx, core, before)
+        if answer is None and core.clock.monotonic() >= people_until_s:
+            answer = presend_checks.Later("Who may approve has to be asked of Slack again first.")
         if isinstance(answer, presend_checks.Stop) and answer.alarm and before.state is not State.APPROVED:
             await ending_without_a_call.stop_tampered(tx, core, before)
             return None
@@ -175,7 +185,18 @@ async def _claim(
         older = await newest_wins.without_outcome(tx, core, request) if is_urgent else ()
         await effect_writer.write(tx, core, request, effects.of_claim(before, attempt))
     made.append(attempt)
-    return _Work(request, operation, made, history, approval_holds, partner, body, looked_at_s, tuple(older))
+    return _Work(
+        request=request,
+        operation=operation,
+        made=made,
+        history=history,
+        approval_holds=approval_holds,
+        partner=partner,
+        body=body,
+        looked_at_s=looked_at_s,
+        older=tuple(older),
+        people_until_s=people_until_s,
+    )
 
 
 def _loop_s() -> float:
@@ -239,7 +260,7 @@ async def _call(core: Core, work: _Work) -> _Answered:
     """
     if work.body is None:
         return await _look(core, work, None)
-    if _loop_s() >= work.looked_at_s + STALE_AFTER_S:
+    if _loop_s() >= work.looked_at_s + STALE_AFTER_S or core.clock.monotonic() >= work.people_until_s:
         # This process stood still since its last look, and others may have acted: it is looked at anew.
         return _Answered(Outcome(Finding.NOTHING_YET, _STOOD_STILL), finding=Finding.NOTHING_YET.value)
     try:

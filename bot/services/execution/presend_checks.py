@@ -1,9 +1,10 @@
 """Before the first byte: is what would be sent still what was approved, and may it go?
 
-Two looks. `may_go` takes its time: it asks Slack for the people and the API for the facts. `last_look` is made in
-the transaction of the claim, after everything that waits, and reads the database alone: a pause, a cancel, an
-expiry, a lost approval or a newer request that was committed before it stops the call. If anything cannot be read,
-nothing is sent.
+Three looks. `may_go` takes its time: it asks Slack for the people and the API for the facts. When a place in the rate
+budget is there too, `people_stand` asks Slack once more, because a person may have lost the right to approve while
+all that was waited for. `last_look` is made in the transaction of the claim and reads the database alone: a pause, a
+cancel, an expiry, a lost approval or a newer request that was committed before it stops the call. If anything cannot
+be read, nothing is sent.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from bot.operations import urgency
 from bot.outcomes import planning
 from bot.partner.client import PartnerClient
 from bot.partner.errors import PartnerError, Unauthorized
-from bot.services import people
+from bot.services import people, shared_look
 from bot.services.core import Core
 from bot.services.execution import newest_wins
 from bot.services.operators import programs
@@ -39,10 +40,17 @@ from bot.services.requests import (
     local_facts,
 )
 from storage.errors import CannotOpen, Purged
-from storage.requests import decisions, request_search, requests
+from storage.requests import decisions, requests
 from storage.transaction import Tx
 
 RETRY_AFTER = timedelta(seconds=5)
+# At the time of sending, Slack was asked for the people so many seconds ago at most.
+PEOPLE_GOOD_FOR_S = 5.0
+# Requests sent together share a reading for a little less, so that what follows it has time.
+_PEOPLE_SHARED_FOR_S = 4.0
+_MOST_LOOKS = 3
+# What was read from the API before a place in the rate budget was there: a minute in line is within it.
+FACTS_GOOD_FOR_S = 120.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,8 +70,6 @@ class Later:
 
 
 Answer = Stop | Later | None
-
-_MOST_OTHERS = 50
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,17 +92,44 @@ async def may_go(core: Core, request: Request, partner: PartnerClient) -> Answer
     A `Stop` with `alarm` forbids every call: what is stored cannot be trusted, the key included.
     """
     async with core.store.read() as tx:
-        found = await _as_approved(tx, core, request)
+        found = await _by_our_records(tx, core, request)
     if not isinstance(found, _Approved):
         return found
-    lapsed = _lapsed(core, request, core.clock.now())
-    if lapsed is not None:
-        return lapsed
     try:
-        stop = await _approvers_stand(core, request, found)
+        stop = await _approvers_stand(core, request, found, shared_look.GOOD_FOR_S)
     except LookupFailed as error:
         return Later(str(error))
     return stop or await recheck(core, request, partner)
+
+
+async def people_stand(core: Core, request: Request, *, checked_s: float) -> tuple[Answer, float]:
+    """None = those who approved still may, and for how long that is known: until then, by the monotonic clock.
+
+    For what `may_go` let through, which began at `checked_s`; asked when nothing else has to be waited for. What is
+    urgent is never held up by it: the first look has to do.
+    """
+    if request.break_glass or core.kinds[request.kind].handling.is_urgent:
+        return None, float("inf")
+    async with core.store.read() as tx:
+        found = await _by_our_records(tx, core, request)
+    if not isinstance(found, _Approved):
+        return found, float("inf")  # the last look finds the same, and Slack need not be asked
+    for _ in range(_MOST_LOOKS):
+        asked_s = core.clock.monotonic()
+        try:
+            stop = await _approvers_stand(core, request, found, _PEOPLE_SHARED_FOR_S)
+        except LookupFailed as error:
+            return Later(str(error)), float("inf")
+        if stop is not None:
+            return stop, float("inf")
+        since_s = people.seen_to_send_since(core, _people_of(found))
+        until_s = (asked_s if since_s is None else since_s) + PEOPLE_GOOD_FOR_S
+        now_s = core.clock.monotonic()
+        if now_s > checked_s + FACTS_GOOD_FOR_S:
+            return Later("What was read from the API is too old by now. It is read again."), until_s
+        if now_s < until_s:
+            return None, until_s
+    return Later("Slack takes too long to say who may approve. Nothing is sent until it does."), float("inf")
 
 
 async def last_look(tx: Tx, core: Core, request: Request) -> tuple[Answer, bytes | None]:
@@ -105,11 +138,17 @@ async def last_look(tx: Tx, core: Core, request: Request) -> tuple[Answer, bytes
     Reads again what people may have changed in the meantime: the approval, its time, newer requests on the same
     setting, and others on the same target. The body is the frozen one where the approval stands.
     """
+    found = await _by_our_records(tx, core, request)
+    return (None, found.body) if isinstance(found, _Approved) else (found, None)
+
+
+async def _by_our_records(tx: Tx, core: Core, request: Request) -> _Approved | Stop | Later:
+    """All that the database alone can say."""
     found = await _as_approved(tx, core, request)
     if not isinstance(found, _Approved):
-        return found, None
+        return found
     answer = _lapsed(core, request, tx.now) or await _superseded(tx, core, request)
-    return answer or await _others_on_target(tx, core, request), found.body
+    return answer or await _others_on_target(tx, core, request) or found
 
 
 def _lapsed(core: Core, request: Request, now: datetime) -> Answer:
@@ -117,7 +156,8 @@ def _lapsed(core: Core, request: Request, now: datetime) -> Answer:
     if planning.approval_is_valid(request, now) or urgency.waited_for_a_pause(request):
         return None
     if request.state is State.APPROVED:
-        return Stop(Event.EXPIRE, "Approved, but it could not be sent in time. Nothing was sent.")
+        why = f" What it waited for last: {request.outcome_text}" if request.outcome_text else ""
+        return Stop(Event.EXPIRE, f"Approved, but it could not be sent in time. Nothing was sent.{why}")
     return None if core.kinds[request.kind].handling.is_urgent else Later("The approval has lapsed.")
 
 
@@ -138,40 +178,10 @@ async def _superseded(tx: Tx, core: Core, request: Request) -> Answer:
     return Later(f"It waits for {ids}, which sets the same and may still be carried out.") if ids else None
 
 
-async def _others_on_target(tx: Tx, core: Core, request: Request) -> Answer:
-    """What is under way on the same target goes first; what nobody knows the outcome of stops a further payment."""
-    handling = core.kinds[request.kind].handling
-    if request.state is not State.APPROVED or not request.subject:
-        return None
-    if not (handling.alone or handling.doubts):
-        return None
-    kinds = None if handling.alone else handling.doubts
-    wanted = request_search.Wanted((State.EXECUTING, State.UNRESOLVED), kinds, subject=request.subject)
-    found = await request_search.page(tx, wanted, limit=_MOST_OTHERS)
-    others = [other for other in found if other.program == request.program]
-    if not others:
-        return None
-    if handling.alone:
-        return _turn_after(others)
-    known = request.facts.get("unresolved", ())
-    in_doubt = sorted(o.id for o in others if _is_in_doubt(o) and o.id not in known)
-    if not in_doubt:
-        return _turn_after([o for o in others if not _is_in_doubt(o)])
-    return Stop(
-        Event.CANCEL,
-        f"{', '.join(in_doubt)} on the same card has no known outcome since this was asked for, so it might"
-        " pay twice. Nothing was sent; ask again, and the approvers will see both.",
-    )
-
-
-def _is_in_doubt(other: Request) -> bool:
-    """Nobody knows what became of it; a call that has just not been answered yet is no doubt."""
-    return other.state is State.UNRESOLVED or other.outcome_unknown
-
-
-def _turn_after(others: list[Request]) -> Later | None:
-    ids = ", ".join(sorted(other.id for other in others))
-    return Later(f"It waits for {ids}, which is under way.") if ids else None
+async def _others_on_target(tx: Tx, core: Core, request: Request) -> Later | None:
+    """What was sent on the same target goes first, for as long as its outcome is not known: both might pay."""
+    ids = ", ".join(await local_facts.goes_first(tx, core, request))
+    return Later(f"It waits for {ids} on the same target, whose outcome is not known yet.") if ids else None
 
 
 _TAMPERED = Stop(
@@ -227,17 +237,25 @@ def _quorum(core: Core, request: Request, found: _Approved) -> Stop | None:
     return None
 
 
-async def _approvers_stand(core: Core, request: Request, found: _Approved) -> Stop | None:
-    """Those who approved are still active approvers, and who asked may ask; raises LookupFailed."""
+def _people_of(found: _Approved) -> set[str]:
+    """Whose accounts the approval rests on."""
+    return {decision.actor for decision in found.words}
+
+
+async def _approvers_stand(core: Core, request: Request, found: _Approved, within_s: float) -> Stop | None:
+    """Those who approved are still active approvers, and who asked may ask; raises LookupFailed.
+
+    By a reading of Slack that began less than `within_s` ago.
+    """
     if request.break_glass:
         return None
-    roles = await people.roles_to_send(core)
-    standing = roles.standing
+    seen = await people.seen_to_send(core, _people_of(found), within_s=within_s)
+    roles, standing = seen.roles, seen.roles.standing
     if core.kinds[request.kind].handling.asked_by_admins and request.requester not in roles.admins:
         text = f"{request.requester_name} is no longer an admin. Nothing was sent; ask again."
         return Stop(Event.CANCEL, text)
     for decision in found.words:
-        actor = await people.actor_to_send(core, decision.actor)
+        actor = seen.actors[decision.actor]
         reason = why_not_second(actor.id, asked_by=request.requester, standing=standing)
         if reason is Reason.NOT_AN_APPROVER or not is_full_member(actor, core.directory.home_team):
             return Stop(

@@ -31,8 +31,10 @@ async def due(core: Core, but_not: Collection[str] = ()) -> list[Queue]:
     """What may be executed, repeated or looked up now, without the requests in `but_not`."""
     urgent = [kind for kind, cls in core.kinds.items() if cls.handling.is_urgent]
     usual = [kind for kind in core.kinds if kind not in urgent]
-    found = []
+    found: list[Queue] = []
     async with core.store.read() as tx:
+        if not await requests.any_due(tx):
+            return found
         for program in core.partners:
             stopped = await stops.of(tx, program)
             # While nothing can be called, what was sent ends when it has waited for too long, and the rest waits.

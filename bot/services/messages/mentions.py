@@ -27,7 +27,7 @@ from storage.messages import Alert
 from storage.requests import confirmations
 
 #: Lines of a request's thread that ask somebody to act.
-ASKING = frozenset({"approval", "reminder", "reminder_unresolved"})
+ASKING = frozenset({"approval", "reminder", "reminder_unresolved", "succeeded"})
 
 
 async def named(core: Core, names: Sequence[str]) -> tuple[str, ...]:

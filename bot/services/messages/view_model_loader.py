@@ -19,7 +19,7 @@ from bot.services.message_kinds import About, MessageKind, Subject
 from bot.services.messages import mentions
 from bot.services.money import float_history
 from bot.services.operators import programs
-from bot.services.requests import batch_results
+from bot.services.requests import batch_results, local_facts
 from bot.services.requests import view_models as request_view_models
 from bot.view_models import (
     AlertChartView,
@@ -111,9 +111,10 @@ async def _requester_notice(core: Core, request_id: str, body: Body) -> DirectVi
         actor = await display_names.of(tx, str(body.get("actor", "")))
         paused = await programs.why_paused(tx, found.program)
         waiting = tuple(await urgent_rules.waiting_of(tx, found))
+        waits_for = await local_facts.goes_first(tx, core, found)
         found = await _with_names(tx, await with_new_card(tx, found))
-        live = core.live.get(found.program, True)
-        return DirectView(found, short_code(found.digest), actor, None, live, paused, waiting)
+        code, live = short_code(found.digest), core.live.get(found.program, True)
+        return DirectView(found, code, actor, None, live, paused, waiting, waits_for)
 
 
 async def _details_link(core: Core, request_id: str, _body: Body) -> LinkView | None:

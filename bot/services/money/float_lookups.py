@@ -63,12 +63,12 @@ async def _picture(
     value = kept.value
     return FloatView(
         program=program,
-        balance_usd=value["balance_usd"],
-        available_usd=value["available_usd"],
-        funded_usd=value["funded_usd"],
-        spent_usd=value["spent_usd"],
-        limit_usd=value["limit_usd"],
-        pending_usd=str(hold.usd),
+        balance_usd=Decimal(value["balance_usd"]),
+        available_usd=Decimal(value["available_usd"]),
+        funded_usd=Decimal(value["funded_usd"]),
+        spent_usd=Decimal(value["spent_usd"]),
+        limit_usd=None if value["limit_usd"] is None else Decimal(value["limit_usd"]),
+        pending_usd=hold.usd,
         pending_count=hold.count,
         cards_total=value["cards_total"],
         cards_active=value["cards_active"],

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import datetime, timedelta
-from decimal import Decimal
 
 from bot import operations
 from bot.domain.alerts import alert_rules
@@ -65,9 +64,9 @@ async def _picture(tx: Tx, core: Core, funding: Funding, took: list[timedelta]) 
         word=stage_of(funding.status, funding.reason).value,
         words=reason_in_words(funding.status, funding.reason),
         token=funding.token,
-        amount_usd=_text(funding.amount_usd),
-        fee_usd=_text(funding.fee_usd),
-        credited_usd=_text(funding.credited_usd),
+        amount_usd=funding.amount_usd,
+        fee_usd=funding.fee_usd,
+        credited_usd=funding.credited_usd,
         created_at=funding.created_at,
         credited_at=funding.credited_at,
         request_id=ours[0].id if ours else None,
@@ -81,10 +80,6 @@ async def _picture(tx: Tx, core: Core, funding: Funding, took: list[timedelta]) 
 
 def _age(funding: Funding, now: datetime) -> timedelta | None:
     return max(now - funding.created_at, timedelta(0)) if funding.status in _MOVING else None
-
-
-def _text(amount: Decimal | None) -> str | None:
-    return None if amount is None else str(amount)
 
 
 async def funding_addresses(core: Core, *, program: str | None = None) -> list[AddressView]:

@@ -32,7 +32,7 @@ def policy_picture(core: Core) -> PolicyView:
                 kind=kind,
                 title=cls.title,
                 approvals=of.approvals,
-                tiers=tuple((str(t.above_usd), t.approvals) for t in of.tiers),
+                tiers=tuple((t.above_usd, t.approvals) for t in of.tiers),
                 expires=_duration(of.expires),
                 run_now=cls.handling.can_run_now and of.now,
             )

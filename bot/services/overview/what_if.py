@@ -87,14 +87,14 @@ def _verdict(asked: WhatIf, count: int, most: int | None, *, fits: bool) -> str:
 def _float(core: Core, asked: WhatIf, money: FloatView, fee_usd: Decimal, fees: Fees) -> _Bound:
     """What is available, less what waits for approval, against amounts and first months' fees."""
     each_usd = (asked.amount_usd or Decimal(0)) + fee_usd
-    room_usd = Decimal(money.available_usd) - Decimal(money.pending_usd)
+    room_usd = money.available_usd - money.pending_usd
     most = None if not each_usd else max(0, int((room_usd / each_usd).to_integral_value(ROUND_FLOOR)))
     count = asked.count if asked.count is not None else most or 0
     left_usd = room_usd - each_usd * count
     fee = f", {format_usd(fee_usd)} of each the first month's fee" if fee_usd else ""
     line = (
         "Float",
-        f"{format_usd(Decimal(money.available_usd))} available, {format_usd(Decimal(money.pending_usd))} in"
+        f"{format_usd(money.available_usd)} available, {format_usd(money.pending_usd)} in"
         f" {money.pending_count} pending, needs {format_usd(each_usd * count)}{fee}: {format_usd(left_usd)} left",
     )
     if left_usd >= 0:

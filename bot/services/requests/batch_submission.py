@@ -14,7 +14,7 @@ from bot.domain.errors import NotAllowed, NotFound, Stale
 from bot.domain.limits import require_possible
 from bot.domain.money import exact_sum
 from bot.domain.requests import Event, Request, State, counted, digest_of_rows, who_may_be_second
-from bot.operations import Concern, urgency
+from bot.operations import Concern, stored_facts, urgency
 from bot.partner.codec import encode
 from bot.services import audit, outbox_messages, people
 from bot.services.audit import audited_refusal
@@ -50,7 +50,7 @@ async def preview(core: Core, draft_id: str, slack_id: str) -> BulkPreviewView:
     require_possible(core.policy.limits, total_usd)
     async with core.store.begin() as tx:
         facts = {**live_facts, **await _house_facts(tx, core, read, draft.program)}
-        await draft_rows.put(tx, replace(draft, facts=facts))
+        await draft_rows.put(tx, replace(draft, facts=stored_facts(facts)))
         limits = await drafts.limit_lines(tx, core, total_usd, slack_id)
         over = await drafts.limit_warnings(tx, core, total_usd, slack_id)
         paused = await programs.why_paused(tx, draft.program)
@@ -88,7 +88,7 @@ async def _house_facts(tx: Tx, core: Core, read: Read, program: str) -> dict[str
     """What our own records say of the whole and of each row, and the warnings that follow."""
     by_row, found = await batch_summary.look(tx, dict(enumerate(read.operations, 1)))
     hold = await requests.pending_hold(tx, program, core.float_kinds, core.policy.limits)
-    return {"pending_usd": str(hold.usd), "by_row": by_row, "warnings": batch_summary.kept(found)}
+    return {"pending_usd": hold.usd, "by_row": by_row, "warnings": batch_summary.kept(found)}
 
 
 async def submit(core: Core, draft_id: str, slack_id: str, *, reason: str) -> Request:
@@ -100,7 +100,7 @@ async def submit(core: Core, draft_id: str, slack_id: str, *, reason: str) -> Re
         if draft is None or read is None or not draft.facts:
             raise Stale(_GONE)
         # Read again: what changed since the preview is seen by those who approve.
-        facts = {**draft.facts, **await _house_facts(tx, core, read, draft.program)}
+        facts = {**draft.facts, **stored_facts(await _house_facts(tx, core, read, draft.program))}
         draft = replace(draft, kind=read.cls.kind, reason=reason, facts=facts)
         parent_id = await free_id(tx, core)
         made = [

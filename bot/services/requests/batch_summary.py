@@ -19,7 +19,10 @@ from storage.transaction import Tx
 MOST_TOLD = 10
 _UNUSABLE = frozenset({"DELETED", "BLOCKED", "EXPIRED"})
 _CLOSED = "is closed, blocked or expired, so nothing will be sent"
-_IN_DOUBT = "has another request whose outcome is not known yet, so nothing will be sent meanwhile"
+_WAITS = (
+    "has another request whose outcome is not known yet: it waits for it, once approved 15 minutes at most"
+)
+_IN_DOUBT = "has another request whose outcome is not known yet: see what became of it first"
 _SIMILAR = "has the same request already within 24 hours"
 _TWIN = "shares its name or reference with another row"
 
@@ -81,7 +84,7 @@ def _texts(operation: Operation, status: str | None, facts: Facts, *, is_twin: b
     many = type(operation).of_many()
     told = (
         (status in _UNUSABLE, _CLOSED),
-        (facts["unresolved"], _IN_DOUBT),
+        (facts["unresolved"], _WAITS if operation.handling.doubts else _IN_DOUBT),
         (facts["similar"], _SIMILAR),
         (is_twin, _TWIN),
         (status == "FROZEN", many.on_frozen),

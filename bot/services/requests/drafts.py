@@ -18,7 +18,16 @@ from bot.domain.errors import InvalidFields, NotFound
 from bot.domain.limits import never_fits, require_possible
 from bot.domain.money import format_usd
 from bot.domain.requests import OPEN, Request, State, who_may_be_second
-from bot.operations import Concern, Facts, Line, Operation, read_reason, refuse_card_number, urgency
+from bot.operations import (
+    Concern,
+    Facts,
+    Line,
+    Operation,
+    read_reason,
+    refuse_card_number,
+    stored_facts,
+    urgency,
+)
 from bot.operations.value_types import PARTNER_REF, USD, CardId
 from bot.services import people
 from bot.services.audit import audited_refusal
@@ -191,7 +200,7 @@ async def preview(core: Core, draft_id: str) -> Preview:
     async with core.store.begin() as tx:
         facts |= await house_facts(tx, core, operation, draft.program)
         facts |= await local_facts.facts(tx, operation, draft.program)
-        draft = replace(draft, facts=facts)
+        draft = replace(draft, facts=stored_facts(facts))
         await drafts.put(tx, draft)
         lines = [*operation.lines(facts), *await house_lines(tx, core, operation, facts, draft.owner)]
         over = await limit_warnings(tx, core, operation.exposure_usd(), draft.owner)
@@ -217,9 +226,8 @@ async def house_facts(tx: Tx, core: Core, operation: Operation, program: str) ->
     """What our own records say: open and similar requests on the same target, what is held of the float."""
     facts = await on_target(tx, operation)
     if operation.handling.moves_float:
-        facts["pending_usd"] = str(
-            (await requests.pending_hold(tx, program, core.float_kinds, core.policy.limits)).usd
-        )
+        hold = await requests.pending_hold(tx, program, core.float_kinds, core.policy.limits)
+        facts["pending_usd"] = hold.usd
     return facts
 
 
@@ -251,7 +259,10 @@ def house_concerns(operation: Operation, facts: Facts) -> list[Concern]:
         found.append(Concern(f"{ids} is under way: this one waits for it."))
     elif ids and operation.handling.doubts:
         found.append(
-            Concern(f"{ids} on the same card has no known outcome yet. Approving this one too may pay twice.")
+            Concern(
+                f"{ids} on the same card has no known outcome yet. This one waits for it, because both might pay;"
+                " once approved, it waits 15 minutes at most, then it ends and nothing is sent."
+            )
         )
     elif ids:
         found.append(Concern(f"{ids} on the same has no known outcome yet: see what became of it first."))
@@ -265,7 +276,7 @@ async def house_lines(tx: Tx, core: Core, operation: Operation, facts: Facts, re
     lines: list[Line] = []
     exposure = operation.exposure_usd()
     if operation.handling.moves_float and "float_available_usd" in facts:
-        after_all = Decimal(facts["float_available_usd"]) - exposure - Decimal(facts["pending_usd"])
+        after_all = facts["float_available_usd"] - exposure - facts["pending_usd"]
         lines.append(("After all pending", format_usd(after_all)))
     lines += await limit_lines(tx, core, exposure, requester)
     reference = operation.first_of(PARTNER_REF)

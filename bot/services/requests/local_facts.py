@@ -13,7 +13,7 @@ from datetime import datetime, timedelta
 from typing import Any, TypeVar
 
 from bot.domain.errors import LookupFailed
-from bot.domain.requests import State
+from bot.domain.requests import Request, State
 from bot.operations import Facts, Operation
 from bot.partner.client import PartnerClient
 from bot.partner.errors import PartnerError
@@ -60,6 +60,31 @@ async def note_repeated(core: Core, program: str) -> None:
     """A verified delivery of an event that was known already."""
     async with core.store.begin() as tx:
         await api_snapshots.put(tx, program, _REPEATED, {})
+
+
+async def waits_for(tx: Tx, cls: type[Operation], subject: str, program: str) -> list[Request]:
+    """What is sent already on the same target, its outcome not known yet: nothing of this kind is sent before it is.
+
+    Empty for kinds that may be sent all the same.
+    """
+    handling = cls.handling
+    if not subject or not (handling.alone or handling.doubts):
+        return []
+    found = await requests.find(
+        tx,
+        states=(State.EXECUTING, State.UNRESOLVED),
+        subject=subject,
+        kinds=None if handling.alone else handling.doubts,
+    )
+    return [other for other in found if other.program == program]
+
+
+async def goes_first(tx: Tx, core: Core, request: Request) -> tuple[str, ...]:
+    """The ids of what an approved request waits for; empty in every other state, and where nothing does."""
+    if request.state is not State.APPROVED or request.kind not in core.kinds:
+        return ()
+    others = await waits_for(tx, core.kinds[request.kind], request.subject, request.program)
+    return tuple(sorted(other.id for other in others))
 
 
 async def _set_before(tx: Tx, operation: Operation) -> str | None:

@@ -14,13 +14,13 @@ from bot.domain.people import Standing
 from bot.domain.requests import OPEN, DecisionKind, Request, State, pages_of
 from bot.domain.time import Period
 from bot.domain.visibility import may_see_private_values, waits_for
-from bot.operations import Concern, Line
+from bot.operations import Concern, Line, loaded_facts
 from bot.partner.errors import PartnerError
 from bot.services import people
 from bot.services.core import Core
 from bot.services.requests import batch_results, batch_rows, batch_summary, local_facts, view_models
 from bot.services.requests.batch_summary import RowWarning
-from bot.services.requests.drafts import house_concerns, limit_cautions
+from bot.services.requests.drafts import house_concerns, limit_cautions, on_target
 from bot.services.requests.lifecycle import existing
 from bot.view_models import BatchConfirmation, Confirmation, InboxView, RequestView
 from storage.cards import cards
@@ -120,20 +120,28 @@ async def confirmation(core: Core, request_id: str, slack_id: str) -> Confirmati
     async with core.store.read() as tx:
         private = await _private(tx, request_id)
     operation = core.kinds[request.kind].of_stored(request.terms, request.subject_label, private=private)
-    read = await local_facts.read_now(operation, core.partners[request.program])
-    if read is None and not operation.handling.must_recheck:
-        read = await local_facts.last_read(core, operation)
-    if read is None:
-        async with core.store.read() as tx:
-            age = local_facts.reading_of(request.created_at, tx.now) if request.facts else ""
-        return Confirmation(picture, picture.lines, picture.concerns, (), facts_read=False, last_read=age)
-    facts = {**request.facts, **read}
+    live = await local_facts.read_now(operation, core.partners[request.program])
+    if live is None and not operation.handling.must_recheck:
+        live = await local_facts.last_read(core, operation)
     async with core.store.read() as tx:
-        facts |= await local_facts.facts(tx, operation, request.program)
+        # What was sent on the same target since this was requested is told to whoever approves it.
+        facts = {
+            **loaded_facts(request.facts),
+            **(live or {}),
+            **await on_target(tx, operation, but={request.id}),
+        }
+        if live is not None:
+            facts |= await local_facts.facts(tx, operation, request.program)
+        waits = await local_facts.waits_for(tx, type(operation), request.subject, request.program)
+    concerns = (*cautions, *operation.concerns(facts), *house_concerns(operation, facts))
+    if live is None:
+        age = local_facts.reading_of(request.created_at, core.clock.now()) if request.facts else ""
+        return Confirmation(
+            picture, picture.lines, concerns, (), facts_read=False, last_read=age, waits=bool(waits)
+        )
     lines = tuple(operation.lines(facts))
     changed = _changed(picture.lines, lines)
-    concerns = (*cautions, *operation.concerns(facts), *house_concerns(operation, facts))
-    return Confirmation(picture, lines, concerns, changed, facts_read=True)
+    return Confirmation(picture, lines, concerns, changed, facts_read=True, waits=bool(waits))
 
 
 async def search(
@@ -181,7 +189,7 @@ async def confirmation_of_batch(
         _, now = await batch_summary.look(tx, operations, but={row.id for row in asked.values()})
         approvers = {d.actor for d in picture.decisions if d.kind is DecisionKind.APPROVE} | {slack_id}
         cautions = await limit_cautions(tx, core, picture.request, approvers)
-    facts = {**batch.facts, **(live or {}), "warnings": batch_summary.kept(now)}
+    facts = {**loaded_facts(batch.facts), **(live or {}), "warnings": batch_summary.kept(now)}
     lines, concerns = batch_results.effect(core, batch, facts)
     told = batch_summary.by_number(now)
     found = Confirmation(

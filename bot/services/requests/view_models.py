@@ -9,12 +9,12 @@ from bot.domain.alerts import funding_alerts
 from bot.domain.ids import short_code
 from bot.domain.limits import never_approvable
 from bot.domain.requests import UNSENT, Request, State
-from bot.operations import Concern, Line
+from bot.operations import Concern, Line, loaded_facts
 from bot.services import display_names
 from bot.services.alerts import urgent_rules
 from bot.services.core import Core
 from bot.services.operators import programs
-from bot.services.requests import batch_results
+from bot.services.requests import batch_results, local_facts
 from bot.services.requests.drafts import house_concerns
 from bot.view_models import RequestView
 from storage.messages import alerts
@@ -43,6 +43,7 @@ async def request(tx: Tx, core: Core, found: Request) -> RequestView:
         next_look_at=found.due_at if found.state in (State.EXECUTING, State.UNRESOLVED) else None,
         batch=batch,
         paused=await programs.why_paused(tx, found.program) if found.state in UNSENT or waiting else "",
+        waits_for=await local_facts.goes_first(tx, core, found),
         waiting=waiting,
         alert_id=await _alert_about(tx, found),
     )
@@ -63,8 +64,9 @@ def shown_facts(
     cls = core.kinds.get(found.kind)
     if cls is None or not found.facts or found.parent_id is not None:
         return (), ()
+    facts = loaded_facts(found.facts)
     if found.is_batch:
-        return batch_results.effect(core, found, found.facts, left_out=left_out)
+        return batch_results.effect(core, found, facts, left_out=left_out)
     operation = cls.of_stored(found.terms, found.subject_label)
-    concerns = [*operation.concerns(found.facts), *house_concerns(operation, found.facts)]
-    return tuple(operation.lines(found.facts)), tuple(concerns)
+    concerns = [*operation.concerns(facts), *house_concerns(operation, facts)]
+    return tuple(operation.lines(facts)), tuple(concerns)

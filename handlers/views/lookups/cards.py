@@ -14,7 +14,7 @@ from bot.domain.money import format_usd
 from bot.view_models import CardListView, CardView
 from handlers.views import blocks as b
 from handlers.views import charts, ids
-from handlers.views.replies import age, listed, pages, usd, with_buttons
+from handlers.views.replies import age, listed, pages, with_buttons
 
 ROWS = 25
 _LAST = 5
@@ -35,7 +35,7 @@ def card_answer(found: CardView, buttons: Sequence[Button] = (), more: Sequence[
     name = label(found.holder, found.last4)
     lines = [
         ("Status", found.status or "not reported yet"),
-        ("Balance", usd(found.balance_usd)),
+        ("Balance", format_usd(found.balance_usd)),
         ("Reference", found.partner_ref or "–"),
         ("Card id", found.id),
     ]
@@ -47,7 +47,7 @@ def card_answer(found: CardView, buttons: Sequence[Button] = (), more: Sequence[
     blocks += listed("Open requests", found.open_requests)
     blocks += listed("Earlier requests", found.history[:_LAST])
     blocks.append(b.context(f"program {b.esc(found.program)} · {age(found.read_at)}"))
-    text = f"{b.esc(name)}: {b.esc(found.status or 'status unknown')}, {usd(found.balance_usd)}"
+    text = f"{b.esc(name)}: {b.esc(found.status or 'status unknown')}, {format_usd(found.balance_usd)}"
     return with_buttons(b.message(text, blocks), _next_steps(buttons, more))
 
 
@@ -119,7 +119,7 @@ def card_list(found: CardListView, command: str = "card list") -> b.Block:
     blocks = [b.header(head if found.pages == 1 else f"{head}, page {found.page} of {found.pages}")]
     if found.cards:
         rows = [
-            (c.holder, masked(c.last4), c.status or "–", usd(c.balance_usd), c.partner_ref or "–")
+            (c.holder, masked(c.last4), c.status or "–", format_usd(c.balance_usd), c.partner_ref or "–")
             for c in found.cards
         ]
         blocks.append(b.table(("Cardholder", "Card", "Status", "Balance", "Reference"), rows))

@@ -14,27 +14,27 @@ from bot.view_models import FloatView, RunwayView
 from handlers.views import blocks as b
 from handlers.views import charts, ids
 from handlers.views.lookups.cards import local
-from handlers.views.replies import age, money_of, pages, usd, with_buttons
+from handlers.views.replies import age, money_of, pages, with_buttons
 
 ROWS = 25
 
 
 def float_answer(found: FloatView) -> b.Block:
     """`/float`: what there is, what is spoken for, how long it lasts, and when the API said so."""
-    after = Decimal(found.available_usd) - Decimal(found.pending_usd)
+    after = found.available_usd - found.pending_usd
     lines = [
-        ("Balance", usd(found.balance_usd)),
-        ("Available", usd(found.available_usd)),
-        ("Committed by pending requests", f"{usd(found.pending_usd)} in {found.pending_count}"),
+        ("Balance", format_usd(found.balance_usd)),
+        ("Available", format_usd(found.available_usd)),
+        ("Committed by pending requests", f"{format_usd(found.pending_usd)} in {found.pending_count}"),
         ("After all pending", format_usd(after)),
     ]
     if found.runway is not None:
         lines += [("Runway", runway(found.runway)), ("Floor", format_usd(found.runway.floor_usd))]
     if found.limit_usd is not None:
-        lines.append(("Float limit", usd(found.limit_usd)))
+        lines.append(("Float limit", format_usd(found.limit_usd)))
     cap = "no cap" if found.cards_limit is None else f"of {found.cards_limit} for ever"
     lines.append(("Cards", f"{found.cards_active} active, {found.cards_total} ordered ({cap})"))
-    blocks = [b.header(f"Float: {usd(found.balance_usd)}"), *b.pairs(lines)]
+    blocks = [b.header(f"Float: {format_usd(found.balance_usd)}"), *b.pairs(lines)]
     if after < 0:
         blocks.append(
             b.section("*▲ The pending requests do not all fit.* Fund the float before they are approved.")
@@ -49,7 +49,7 @@ def float_answer(found: FloatView) -> b.Block:
         )
     over = f" · chart {b.esc(found.period.in_words())}" if found.period is not None and found.history else ""
     blocks.append(b.context(f"{money_of(found.program, live=found.live)} · {age(found.read_at)}{over}"))
-    text = f"Float {usd(found.balance_usd)}, available {usd(found.available_usd)}"
+    text = f"Float {format_usd(found.balance_usd)}, available {format_usd(found.available_usd)}"
     return b.message(text, blocks)
 
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from bot.domain.money import format_usd
 from bot.view_models import AddressView, FundingView
 from handlers.views import blocks as b
 from handlers.views.lookups.float_and_ledger import in_hours
-from handlers.views.replies import pages, usd, with_buttons
+from handlers.views.replies import pages, with_buttons
 
 ROWS = 25
 
@@ -44,7 +45,7 @@ def _row(found: FundingView) -> tuple[str, ...]:
         f"{found.tx_hash[:10]}…",
         found.word,
         age,
-        usd(found.credited_usd or found.amount_usd),
+        format_usd(found.amount_usd if found.credited_usd is None else found.credited_usd),
         found.request_id or "–",
     )
 
@@ -62,9 +63,9 @@ def funding_answer(found: FundingView, link: str = "") -> b.Block:
         ("Status", found.word),
         ("Network", found.network),
         ("Hash", found.tx_hash),
-        ("Amount", f"{usd(found.amount_usd)}{f' in {found.token}' if found.token else ''}"),
-        ("Load fee", usd(found.fee_usd)),
-        ("Credited", usd(found.credited_usd)),
+        ("Amount", f"{format_usd(found.amount_usd)}{f' in {found.token}' if found.token else ''}"),
+        ("Load fee", format_usd(found.fee_usd)),
+        ("Credited", format_usd(found.credited_usd)),
         ("Id", found.id),
         ("Request", found.request_id or "none of ours"),
     ]

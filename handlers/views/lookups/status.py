@@ -8,7 +8,6 @@ from bot.domain.money import exact_sum, format_usd
 from bot.view_models import AlertView, Freshness, ProgramState, StatusView, WhatIfView
 from handlers.views import blocks as b
 from handlers.views import ids
-from handlers.views.replies import usd
 
 SEVERITY_ICONS = {"info": "○", "warning": "▲", "critical": "✗"}
 _SIGNING = {
@@ -58,8 +57,10 @@ def float_in_brief(state: ProgramState) -> str:
     money = state.float
     if money is None:
         return "not read yet"
-    committed = f", {usd(money.pending_usd)} in {money.pending_count} pending" if money.pending_count else ""
-    return f"{usd(money.balance_usd)}, {usd(money.available_usd)} available{committed}"
+    committed = (
+        f", {format_usd(money.pending_usd)} in {money.pending_count} pending" if money.pending_count else ""
+    )
+    return f"{format_usd(money.balance_usd)}, {format_usd(money.available_usd)} available{committed}"
 
 
 def cards_in_brief(state: ProgramState) -> str:

@@ -40,8 +40,11 @@ def confirmation(found: Confirmation, private: tuple[b.Line, ...] = ()) -> b.Blo
     blocks += b.pairs([*_terms(asked), *private, *found.lines, ("Reason", asked.reason)])
     given = len(request_card.approvals(found.picture.decisions))
     left = asked.approvals_needed - given - 1
-    at_once = "goes out once sending goes on" if found.picture.paused else "is sent at once"
-    after = f"With it, it {at_once}" if left < 1 else f"It needs {b.counted(left, 'more approval')} after it"
+    if left > 0:
+        after = f"It needs {b.counted(left, 'more approval')} after it"
+    else:
+        waits = found.waits or found.picture.paused
+        after = "With it, it is approved, and waits" if waits else "With it, it is sent at once"
     blocks.append(
         b.context(
             f"Yours is approval {given + 1} of {asked.approvals_needed}. {after}. · code {found.picture.code}"

@@ -6,7 +6,16 @@ from collections.abc import Mapping, Sequence
 
 from bot.domain.ids import short_code
 from bot.domain.money import format_usd
-from bot.domain.requests import OPEN, SENT, Decision, DecisionKind, Request, Stage, State
+from bot.domain.requests import (
+    OPEN,
+    SENT,
+    Decision,
+    DecisionKind,
+    Request,
+    Stage,
+    State,
+    needs_confirmation,
+)
 from bot.operations import urgency
 from bot.view_models import DirectView, LineView, RequestView, ResultsView
 from handlers.views import blocks as b
@@ -15,6 +24,7 @@ from handlers.views.requests import batch_rows, forms, states
 
 _ENDED_UNDONE = frozenset({State.REJECTED, State.CANCELLED, State.EXPIRED, State.FAILED})
 EVIDENCE_LIMIT = 1000
+_PLEASE_CONFIRM = "please confirm this, or undo it. It was done without an approval."
 
 
 def card(picture: RequestView) -> b.Block:
@@ -28,12 +38,16 @@ def card(picture: RequestView) -> b.Block:
     blocks += batch_rows.on_card(picture)
     if request.state is State.PENDING:
         blocks += forms.concerns(picture.concerns)
-    if is_held_back(request) and not picture.waiting:
+    if picture.waits_for or picture.waiting:
+        pass
+    elif is_held_back(request):
         blocks.append(b.section(held_back(request)))
-    elif request.outcome_text and not picture.waiting:
+    elif request.outcome_text:
         blocks.append(b.section(outcome(request)))
     if picture.paused and not picture.waiting:
         blocks.append(b.section(waits(picture)))
+    elif picture.waits_for:
+        blocks.append(b.section(_waits_until(request, f"*▲ {b.esc(goes_first(picture.waits_for))}*")))
     if asked := _asked_of(picture):
         blocks.append(b.section(asked))
     blocks.append(b.context(" · ".join(_policy(picture))))
@@ -95,10 +109,18 @@ def held_back(request: Request) -> str:
 
 def waits(picture: RequestView) -> str:
     """That nothing is sent just now, and for how long an approval waits for it."""
-    is_urgent = urgency.urgency_of(picture.request.kind) is not None
-    until = None if is_urgent else picture.request.valid_until
+    return _waits_until(picture.request, f"*▲ {b.esc(picture.paused)}* Decisions go on.")
+
+
+def goes_first(ids_of_others: Sequence[str]) -> str:
+    """That nothing is sent before the outcome of other requests on the same card is known."""
+    return f"It is not sent yet: it waits for {', '.join(ids_of_others)} on the same card, whose outcome is not known."
+
+
+def _waits_until(request: Request, why: str) -> str:
+    until = None if urgency.urgency_of(request.kind) else request.valid_until
     end = f" It waits until {b.when(until, '{time}')}, then it ends and nothing is sent." if until else ""
-    return f"*▲ {b.esc(picture.paused)}* Decisions go on.{end}"
+    return f"{why}{end}"
 
 
 def title_line(picture: RequestView) -> str:
@@ -132,8 +154,8 @@ def _first_line(picture: RequestView) -> str:
 
 
 def _news(request: Request) -> str:
-    """Where it stands, in one line without its details."""
-    return f"{states.heading_of(request)}: {b.esc(request.summary)} ({b.esc(request.id)})"
+    """Where it stands, in one line without its details; with its id and state as scripts and search look for them."""
+    return f"{states.heading_of(request)}: {b.esc(request.summary)} ({b.esc(request.id)} {request.word})"
 
 
 def _asked_of(picture: RequestView) -> str:
@@ -143,12 +165,7 @@ def _asked_of(picture: RequestView) -> str:
     if request.state is State.PENDING:
         missing = request.approvals_needed - len(approvals(picture.decisions))
         return f"{called}: please review. {_needed(missing)} Expires {b.when(request.expires_at)}."
-    if waits_for_confirmation(picture):
-        return f"{called}: please confirm this, or undo it. A second person has to."
-    if request.break_glass and request.is_open:
-        how = "was sent" if request.first_sent_at else "is to be sent"
-        return f"{called}: this {how} without an approval. Please confirm it once it has happened."
-    return ""
+    return f"{called}: {_PLEASE_CONFIRM}" if waits_for_confirmation(picture) else ""
 
 
 def _needed(missing: int) -> str:
@@ -190,8 +207,7 @@ def _confirmed(picture: RequestView) -> str:
 
 def waits_for_confirmation(picture: RequestView) -> bool:
     """A Freeze now that happened and that no second person has confirmed."""
-    happened = picture.request.break_glass and picture.request.state is State.SUCCEEDED
-    return happened and not any(d.kind is DecisionKind.CONFIRM for d in picture.decisions)
+    return needs_confirmation(picture.request, picture.decisions)
 
 
 def _buttons(picture: RequestView) -> list[b.Block]:
@@ -295,7 +311,8 @@ def _line_text(picture: LineView) -> str:
         word = _OUTCOMES[picture.line]
         is_now = request.is_batch or word is (request.stage or request.state)
         head = states.heading_of(request) if is_now else states.heading(word, request.kind)
-        return _outcome(head, picture.text or request.outcome_text)
+        asked = f" {b.calls(picture.mentions)}: {_PLEASE_CONFIRM}" if picture.mentions else ""
+        return _outcome(head, picture.text or request.outcome_text) + asked
     if picture.line == "not_yet":
         return _not_yet_line(picture)
     if picture.line == "for_now":
@@ -374,11 +391,12 @@ def direct(picture: DirectView) -> b.Block:
     elif request.outcome_text and request.state is not State.APPROVED:
         blocks.append(b.section(b.esc(b.cut(request.outcome_text, 2000))))
     elif request.state is State.APPROVED:
-        then = (
-            f"It waits: {b.esc(picture.paused)}"
-            if picture.paused
-            else "Countersign is sending it. The outcome follows here."
-        )
+        if picture.paused:
+            then = f"It waits: {b.esc(picture.paused)}"
+        elif picture.waits_for:
+            then = b.esc(goes_first(picture.waits_for))
+        else:
+            then = "Countersign is sending it. The outcome follows here."
         blocks.append(b.section(f"{b.esc(picture.actor)} gave the last approval. {then}"))
     link = f" · <{picture.link}|open the request>" if picture.link else ""
     blocks.append(b.context(f"check code {b.esc(picture.code)}{link}"))

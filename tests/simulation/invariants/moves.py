@@ -6,7 +6,10 @@ from typing import Any
 
 from bot.domain.requests import TRANSITIONS, State
 from tests.simulation.invariants.approvals import Approvals
-from tests.simulation.invariants.record import Record, Seen
+from tests.simulation.invariants.record import AT_ONCE_S, Record, Seen, seconds
+from tests.simulation.loop import OWNER
+
+_WATCHED = "SELECT id, state, version, requester, fence, lease_owner, lease_until FROM request"
 
 
 class Moves:
@@ -24,7 +27,7 @@ class Moves:
             self.known.paused_at = None
         elif self.known.paused_at is None:
             self.known.paused_at = now
-        for row in self.known.world.rows("SELECT id, state, version, requester FROM request"):
+        for row in self.known.world.rows(_WATCHED):
             seen = self.known.seen.get(row["id"])
             if seen is None:
                 self.known.seen[row["id"]] = Seen(row["state"], row["version"])
@@ -32,7 +35,9 @@ class Moves:
                     self.known.broken("I-5 moves", f"{row['id']} begins as {row['state']}")
                 continue
             if (seen.state, seen.version) == (row["state"], row["version"]):
+                seen.lease_until = row["lease_until"]  # renewed
                 continue
+            self._by_the_holder(row, seen)
             if row["version"] < seen.version:
                 self.known.broken(
                     "I-5 version", f"{row['id']} went back from {seen.version} to {row['version']}"
@@ -40,6 +45,20 @@ class Moves:
             if row["state"] != seen.state:
                 self._moved(row, seen)
             seen.state, seen.version = row["state"], row["version"]
+            seen.fence, seen.holder, seen.lease_until = row["fence"], row["lease_owner"], row["lease_until"]
+
+    def _by_the_holder(self, row: Any, seen: Seen) -> None:
+        """I-18: while a lease lasts nobody else claims the request, or says how its call ended."""
+        world = self.known.world
+        if seen.state != State.EXECUTING or not seen.lease_until or not world.clocks_never_wrong:
+            return
+        writer = world.owner_of(OWNER.get())
+        lasts = seconds(seen.lease_until) > world.loop.time() + AT_ONCE_S
+        changes = row["fence"] != seen.fence or row["state"] != seen.state
+        if lasts and changes and writer not in (None, seen.holder):
+            self.known.broken(
+                "I-18 lease", f"{row['id']} became {row['state']} by {writer}, while {seen.holder} held it"
+            )
 
     def _moved(self, row: Any, seen: Seen) -> None:
         self.known.world.say(f"{row['id']}: {seen.state} → {row['state']}")

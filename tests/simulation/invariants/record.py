@@ -58,6 +58,9 @@ class Seen:
 
     state: str
     version: int
+    fence: int = 0
+    holder: str | None = None  # of its lease
+    lease_until: str | None = None
 
 
 @dataclass

@@ -51,6 +51,8 @@ class Truth:
         name = f"{row['id']} ({kind})"
         if kind in KEYED:
             self._true_by_key(row, name)
+        elif kind == "card_close" and state == "failed" and self._emptied(row):
+            self.known.broken("I-7 true", f"{name} is called failed, and the card's money went back")
         elif kind == "card_reveal":
             return
         elif kind == "funding_submit" and state == "succeeded":
@@ -62,6 +64,14 @@ class Truth:
             if self.known.by_hand(row, "failed") or kind.startswith("webhook_"):
                 return  # a secret that was lost on the way is of no use to anybody, and is said to be lost
             self.known.broken("I-7 true", f"{name} is called {state}, and its call had its effect")
+
+    def _emptied(self, row: Any) -> bool:
+        """Half of a close happened: the balance went back to the float, and nobody said so by hand."""
+        kept = self.known.world.partner.store.one(
+            "SELECT amount_usd FROM keyed WHERE kind = 'close' AND key = ?", row["key"]
+        )
+        moved = kept is not None and Decimal(kept["amount_usd"] or 0) > 0
+        return moved and not self.known.by_hand(row, "failed")
 
     def _network_of(self, row: Any, name: str) -> None:
         terms = json.loads(row["terms"])

@@ -44,7 +44,8 @@ class RequestSteps(Stage):
             "SELECT * FROM request WHERE parent_id IS NULL ORDER BY created_at DESC, id LIMIT 8"
         )
         if action:
-            rows = [row for row in rows if row["state"] == "pending" and row["requester"] != by]
+            tries_own = rng.random() < 0.15  # which is refused
+            rows = [r for r in rows if r["state"] == "pending" and (tries_own or r["requester"] != by)]
         if not rows:
             return
         row = rows[pick % len(rows)]

@@ -29,6 +29,7 @@ class Result:
     seconds: float
     errors: list[str] = field(default_factory=list)
     requests: dict[str, int] = field(default_factory=dict)
+    contents: dict[str, int] = field(default_factory=dict)  # how much of what happened in it
 
     @property
     def seen(self) -> tuple[object, ...]:
@@ -73,8 +74,28 @@ class Schedule(RequestSteps, SurroundingSteps, MachineSteps, Calm):
         for row in world.rows("SELECT kind, state FROM request"):
             states[f"{row['kind']} {row['state']}"] = states.get(f"{row['kind']} {row['state']}", 0) + 1
         return Result(
-            self.plan, self.watch.found, world.loop.handled, world.loop.time(), world.errors, states
+            self.plan,
+            self.watch.found,
+            world.loop.handled,
+            world.loop.time(),
+            world.errors,
+            states,
+            self._contents(),
         )
+
+    def _contents(self) -> dict[str, int]:
+        """Whether a schedule is worth its time: what people did, what was carried out, what went wrong."""
+        world, steps = self.world, [step.what for step in self.plan.steps]
+        known = self.watch
+        return {
+            "steps": len(steps),
+            "requests": len(known.seen),
+            "calls that change something": len(known.sent),
+            "executions": world.rows("SELECT count(*) AS n FROM attempt")[0]["n"],
+            "messages": world.rows("SELECT count(*) AS n FROM outbox")[0]["n"],
+            "faults": sum(what not in ("ask", "ask many", "ask by name", "decide", "look") for what in steps),
+            "processes ended": sum(not process.owner.alive for process in world.processes),
+        }
 
     @property
     def harmless(self) -> bool:

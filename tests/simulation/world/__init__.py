@@ -9,10 +9,10 @@ stand_ins    in place of what reads the machine's clock, threads or files
 world        all of it together
 """
 
-from tests.simulation.world.furniture import folder_in_memory
+from tests.simulation.world.furniture import folder_in_memory, memory
 from tests.simulation.world.names import ALERTS, ALICE, APPROVALS, BOB, CAROL, DAVE, OPS, START
 from tests.simulation.world.process import Killed, Process
-from tests.simulation.world.stand_ins import quiet
+from tests.simulation.world.stand_ins import take_over
 from tests.simulation.world.world import World
 
 __all__ = [
@@ -28,5 +28,6 @@ __all__ = [
     "Process",
     "World",
     "folder_in_memory",
-    "quiet",
+    "memory",
+    "take_over",
 ]

@@ -121,8 +121,12 @@ def furnished_partner() -> tuple[sqlite3.Connection, str]:
 
 def folder_in_memory(name: str = "") -> Path:
     """A folder for one run's database; in memory where the system has such a place."""
-    root = Path("/dev/shm") if Path("/dev/shm").is_dir() else Path(os.environ.get("TMPDIR", "/tmp"))
-    folder = root / f"countersign-simulation-{os.getpid()}{name}"
+    folder = memory() / f"countersign-simulation-{os.getpid()}{name}"
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()
     return folder
+
+
+def memory() -> Path:
+    """Where files are kept in memory, or where temporary ones are."""
+    return Path("/dev/shm") if Path("/dev/shm").is_dir() else Path(os.environ.get("TMPDIR", "/tmp"))

@@ -1,6 +1,7 @@
 """What stands in for parts of the bot and of the sandboxes that read the machine's clock, threads or files.
 
-Importing this module puts them in place, once for all seeds; `follow` says which world they serve.
+`take_over` puts them in place, once for all seeds, in a process that does nothing else afterwards; `follow` says which
+world they serve.
 """
 
 from __future__ import annotations
@@ -54,19 +55,9 @@ class _Errors(logging.Handler):
             _current.note_error(record.getMessage(), error)
 
 
-def quiet() -> None:
-    """Once in a run: logs go to the world, and coroutines of killed processes are thrown away in silence."""
-    logging.basicConfig(level=logging.ERROR, handlers=[_Errors()], force=True)
-    sys.unraisablehook = lambda _unraisable: None
-    warnings.simplefilter("ignore")
-
-
 async def _perform(self: AsyncWebhookClient, *, body: Json, headers: Json) -> WebhookResponse:
     assert _current is not None
     return await _current.slack_side.respond(self.url, {k: v for k, v in body.items() if v is not None})
-
-
-AsyncWebhookClient._perform_http_request = _perform  # type: ignore[method-assign]
 
 
 class _SimulatedTime:
@@ -99,16 +90,20 @@ async def _leader(begun: Start, store: Store, owner: str) -> Any:
     return leader
 
 
-app._leader = _leader
-stores.FileLock = _NoLock  # type: ignore[assignment, attr-defined]
-ingest.BUSY_MS = 0  # type: ignore[attr-defined] # nobody else could go on while it waits
-
-
 async def _is_current(url: str) -> None: ...
 
 
-delivery.IDLE_S = 2.0  # the bell wakes it; each idle round costs the simulation two readings
-home.ROUND_S = 10.0
-# The file is a copy of one that was just migrated.
-stores.require_current = _is_current  # type: ignore[attr-defined]
-deliveries.time = _SimulatedTime  # type: ignore[attr-defined, assignment]
+def take_over() -> None:
+    """Once in a process, before its first world: parts of the bot and the sandboxes are replaced, logs go to the world,
+    and coroutines of killed processes are thrown away in silence."""
+    logging.basicConfig(level=logging.ERROR, handlers=[_Errors()], force=True)
+    sys.unraisablehook = lambda _unraisable: None
+    warnings.simplefilter("ignore")
+    AsyncWebhookClient._perform_http_request = _perform  # type: ignore[method-assign]
+    app._leader = _leader
+    stores.FileLock = _NoLock  # type: ignore[assignment, attr-defined]
+    stores.require_current = _is_current  # type: ignore[attr-defined] # a copy of one that was just migrated
+    ingest.BUSY_MS = 0  # type: ignore[attr-defined] # nobody else could go on while it waits
+    delivery.IDLE_S = 2.0  # the bell wakes it; each idle round costs the simulation two readings
+    home.ROUND_S = 10.0
+    deliveries.time = _SimulatedTime  # type: ignore[attr-defined, assignment]

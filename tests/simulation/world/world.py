@@ -134,6 +134,11 @@ class World:
         self.say(f"{process.owner.name} starts")
         return process
 
+    def owner_of(self, who: Owner | None) -> str | None:
+        """A process as the leases in the database name it; None for anybody else."""
+        known = (p.core.owner for p in self.processes if p.owner is who and p.running is not None)
+        return next(known, None)
+
     def start_bots(self) -> None:
         """As many as there should be."""
         while sum(process.owner.alive for process in self.processes) < self.replicas:

@@ -1,0 +1,163 @@
+"""Bugs in claims, leases, leaders and loops: who works on what, and whether anybody does."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import replace
+from typing import Any
+
+from sqlalchemy import select, update
+
+from bot.domain.requests import State
+from bot.engine.embedded import Embedded
+from bot.services import execution
+from bot.services.execution import queues
+from bot.services.operators import Leader, programs
+from storage import tables as t
+from storage.requests import requests
+from tests.simulation.planted.bug import Acts, Bug, put
+
+_WRITES = frozenset({"cards:write", "users:write"})
+
+
+def _dead_process_keeps_its_claim(stack: ExitStack, acts: Acts) -> None:
+    """What a dead process had claimed nobody takes over."""
+    honest = requests.due
+
+    async def due(tx: Any, **more: Any) -> list[str]:
+        found = []
+        for request_id in await honest(tx, **more):
+            request = await requests.get(tx, request_id)
+            held = request is not None and request.lease_owner is not None and request.state == "executing"
+            if not (held and acts()):
+                found.append(request_id)
+        return found
+
+    put(stack, requests, "due", due)
+
+
+def _lease_ignored(stack: ExitStack, acts: Acts) -> None:
+    """What another process is working on is claimed all the same."""
+    honest_due, honest_claim, row = requests.due, requests.claim, t.request.c
+
+    async def due(tx: Any, *, but_not: Any = (), **more: Any) -> list[str]:
+        found = await honest_due(tx, but_not=but_not, **more)
+        held = (row.state == State.EXECUTING, row.due_at <= tx.now, row.lease_until >= tx.now)
+        others = (await tx.run(select(row.id).where(*held))).scalars().all()
+        more_ids = [one for one in others if one not in but_not]
+        return [*found, *more_ids] if more_ids and acts() else found
+
+    async def claim(tx: Any, request_id: str, **more: Any) -> Any:
+        before = await requests.get(tx, request_id)
+        if before is not None and before.lease_until is not None and before.lease_until >= tx.now and acts():
+            await tx.run(update(t.request).where(row.id == request_id).values(lease_until=None))
+        return await honest_claim(tx, request_id, **more)
+
+    put(stack, requests, "due", due)
+    put(stack, requests, "claim", claim)
+
+
+def _fence_dropped(stack: ExitStack, acts: Acts) -> None:
+    """A process whose claim was taken over writes its outcome all the same."""
+    honest = requests.finish
+
+    async def finish(tx: Any, request: Any, event: Any, **changes: Any) -> Any:
+        now = await requests.get(tx, request.id)
+        if now is not None and now.fence != request.fence and now.state == request.state and acts():
+            request = replace(request, fence=now.fence, lease_owner=now.lease_owner)
+        return await honest(tx, request, event, **changes)
+
+    put(stack, requests, "finish", finish)
+
+
+def _two_leaders(stack: ExitStack, acts: Acts) -> None:
+    honest = Leader.leads
+    put(stack, Leader, "leads", lambda self: honest(self) or acts())
+
+
+def _paused_for_ever(stack: ExitStack, acts: Acts) -> None:
+    honest = programs.resume
+
+    async def resume(core: Any, program: str) -> None:
+        if not acts():
+            await honest(core, program)
+
+    put(stack, programs, "resume", resume)
+
+
+def _one_403_stops_everything(stack: ExitStack, acts: Acts) -> None:
+    """Any 403 pauses the whole program, until its key has every scope to write."""
+    honest_hold, honest_resume, stopped = programs._hold, programs.resume, set[str]()
+
+    async def hold(core: Any, program: str, error: Any) -> None:
+        if not acts():
+            await honest_hold(core, program, error)
+            return
+        stopped.add(program)
+        await programs.pause(core, program, error)
+
+    async def resume(core: Any, program: str) -> None:
+        if program in stopped:
+            me = await core.partners[program].me()
+            if not set(me.key.scopes) >= _WRITES:
+                return
+        await honest_resume(core, program)
+
+    put(stack, programs, "_hold", hold)
+    put(stack, programs, "resume", resume)
+
+
+def _no_lane_for_emergencies(stack: ExitStack, acts: Acts) -> None:
+    """What is urgent waits behind everything that is due before it."""
+    honest = execution.due
+
+    async def due(core: Any, but_not: Any = ()) -> Sequence[Any]:
+        found = await honest(core, but_not)
+        urgent = [queue for queue in found if queue.at_once is None]
+        if not any(queue.ids for queue in urgent) or not acts():
+            return found
+        usual = [queue for queue in found if queue.at_once is not None]
+        return [replace(q, ids=[*q.ids, *u.ids]) for q, u in zip(usual, urgent, strict=True)]
+
+    put(stack, execution, "due", due)
+
+
+def _the_engine_spins(stack: ExitStack, acts: Acts) -> None:
+    """What was tried and may not be sent is due again at once, and wakes the engine itself."""
+    honest_due, honest_rest = execution.due, Embedded._rest
+    spins: list[bool] = []
+
+    async def due(core: Any, but_not: Any = ()) -> Sequence[Any]:
+        found = await honest_due(core, but_not)
+        async with core.store.read() as tx:
+            waiting = [
+                (name, await requests.due(tx, program=name, but_not=but_not)) for name in core.partners
+            ]
+        named = {one for queue in found for one in queue.ids}
+        left = [(name, [one for one in ids if one not in named]) for name, ids in waiting]
+        if not any(ids for _, ids in left) or not acts():
+            return found
+        spins.append(True)
+        return [*found, *(queues.Queue(f"{name}, again", ids, queues.AT_ONCE) for name, ids in left)]
+
+    def rest(self: Embedded, request_id: str) -> None:
+        if spins:
+            self._woken.set()
+        else:
+            honest_rest(self, request_id)
+
+    put(stack, execution, "due", due)
+    put(stack, Embedded, "_rest", rest)
+
+
+BUGS = (
+    Bug("a dead process keeps its claim", ("I-6 ends",), _dead_process_keeps_its_claim),
+    Bug("the lease is ignored", ("I-18 lease",), _lease_ignored),
+    Bug("the fence is dropped", ("I-18 lease",), _fence_dropped),
+    Bug("two leaders", ("I-9 doubled",), _two_leaders),
+    Bug("a refused key stays refused", ("a pause ends",), _paused_for_ever),
+    Bug("one 403 stops everything", ("a pause ends",), _one_403_stops_everything, "D8"),
+    Bug("no lane for emergencies", ("emergencies first",), _no_lane_for_emergencies, "D13"),
+    Bug("the engine spins", ("no loop spins",), _the_engine_spins, "D14"),
+)

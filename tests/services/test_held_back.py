@@ -41,7 +41,7 @@ async def test_message_notice_and_answer_say_that_it_is_not_sent_and_why_and_unt
     monkeypatch.setattr(kind_class(kind), "read", _fails)
     window = approval_modals.confirmation(await request_lookups.confirmation(world.core, request.id, BOB))
     approved, verdict = await world.approve(request)
-    unread = bool(ids.unpack(window["private_metadata"]).get("unread"))
+    unread = approval_modals.was_unread(ids.unpack(window["private_metadata"]))
     answer = replies.approved(approved, verdict.approvals, unread=unread)
 
     held = await execute(world, request)

@@ -154,8 +154,7 @@ def confirmation(shown: BatchConfirmation, read: Read | None = None) -> b.Block:
         lower.append(b.context(f"*Approve* comes with the last of the rows: {rest}. Press *Next rows*."))
     lower += [how_many, money]
     room = b.ALL_TEXT - sum(map(b.weight, lower))
-    unread = approval_modals.unread(facts_read=shown.found.facts_read)
-    meta = ids.pack(request=asked.id, version=asked.version, digest=asked.digest, read=so_far, **unread)
+    meta = ids.pack(request=asked.id, version=asked.version, digest=asked.digest, read=so_far)
     whole = {
         **view,
         "private_metadata": meta,

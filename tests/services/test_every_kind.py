@@ -291,7 +291,8 @@ async def test_preview_lines_and_concerns_are_readable_from_what_was_stored(worl
     request = await asked(world, kind)
     again = await world.request(request.id)
     operation = kind_class(kind).of_stored(again.terms, again.subject_label)
-    lines = operation.lines(again.facts)
+    facts = loaded_facts(again.facts)
+    lines = operation.lines(facts)
     assert lines
     assert all(label and value and "None" not in value for label, value in lines)
-    assert all(c.text.endswith(".") for c in operation.concerns(again.facts))
+    assert all(c.text.endswith(".") for c in operation.concerns(facts))

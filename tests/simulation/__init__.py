@@ -20,5 +20,6 @@ seed, so that what was found once can be seen again:
     statements      how a statement of SQLAlchemy gets to SQLite in little time
     many            seeds shared by processes
     planted         bugs put into the bot on purpose, to see that each is found
+    violations      each promise broken by hand, to see that its check sees it
     soak            schedules for as long as it is let, and what was proved so far, cumulated in a file
 """

@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 
-from tests.simulation import known, many, schedule, shrink, soak, story
+from tests.simulation import known, many, schedule, shrink, soak, story, violations
 from tests.simulation import plan as plans
 from tests.simulation.planted import BUGS, Curve, curve
 from tests.simulation.world import folder_in_memory, take_over
@@ -37,12 +37,21 @@ def main(words: list[str]) -> int:
         return soak.go_on(asked.soak or None, asked.processes or many.cores())
     folder = folder_in_memory()
     try:
+        if asked.violations:
+            return _violations(folder)
         with ExitStack() as stack:
             if asked.plant:
                 BUGS[asked.plant].plant(stack, lambda: True)
             return _one(asked, folder) if asked.seed is not None else _many(asked, folder)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def _violations(folder: Path) -> int:
+    seen = violations.found(folder)
+    for rule, was_seen in seen.items():
+        print(f"{rule}: {'seen' if was_seen else 'NOT seen'}")
+    return 0 if all(seen.values()) else 1
 
 
 def _parsed(words: list[str]) -> argparse.Namespace:
@@ -68,6 +77,9 @@ def _parsed(words: list[str]) -> argparse.Namespace:
     parser.add_argument("--processes", type=int, default=0, help="of a soak or a curve; one a core otherwise")
     parser.add_argument("--proved", action="store_true", help="print what was proved so far, and end")
     parser.add_argument("--plant", choices=sorted(BUGS), help="with this bug in the bot")
+    parser.add_argument(
+        "--violations", action="store_true", help="break each promise by hand, and see that its check sees it"
+    )
     parser.add_argument("--curve", action="store_true", help="plant each bug, and see how soon it is found")
     parser.add_argument(
         "--most", type=int, default=MOST_FOR_A_BUG, help="schedules for each bug of the curve"

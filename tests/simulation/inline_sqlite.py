@@ -53,6 +53,7 @@ class Storage:
         self.interrupts = interrupts
         self.after_commit = after_commit
         self.full = False  # the disk: every COMMIT of a writer fails
+        self.refusal = ""  # what the database says to every BEGIN
         self.engines: list[InlineEngine] = []
 
     def open(self, database: Database) -> tuple[Any, Any]:
@@ -66,6 +67,11 @@ class Storage:
         """The process is gone: its connections close, and what was not committed is undone."""
         for engine in self.engines:
             engine.break_off()
+
+    def require_database(self) -> None:
+        """Raises what the database says while it takes nothing."""
+        if self.refusal:
+            raise OperationalError("BEGIN", {}, sqlite3.OperationalError(f"simulated: {self.refusal}"))
 
     async def maybe_others(self) -> None:
         """A place at which the seed may let other tasks run."""
@@ -97,6 +103,7 @@ class InlineEngine:
         storage, connection = self._storage, self._take()
         say = connection.dbapi.execute
         try:
+            storage.require_database()
             await storage.maybe_others()
             await self._begun(connection)
             try:

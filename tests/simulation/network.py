@@ -21,6 +21,7 @@ from tests.simulation.loop import OWNER, Owner, SimulatedLoop
 
 Json = dict[str, Any]
 API, SLACK = "the API", "Slack"
+RECEIVER, RELAY = "the receiver", "the other system"
 # Of the network: what may happen to one call.
 EFFECTS = ("refused", "lost", "answer lost", "no answer", "late", "doubled", "slow")
 

@@ -8,16 +8,22 @@ meet each other where the seed lets them.
 from __future__ import annotations
 
 import asyncio
+import json
 import random
+import re
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
+from bot.domain.card_details import Manner
 from bot.domain.errors import CountersignError
 from bot.domain.requests.batch_csv import Unreadable
 from bot.partner.errors import PartnerError
+from bot.partner.secret import Secret
 from bot.services import people as known_people
 from bot.services import requests as request_services
+from bot.services.cards import details_link
 from bot.services.core import Core
+from bot.services.execution import card_details_access
 from bot.services.operators import pausing
 from bot.services.requests import approvals, batch_reading, batch_submission, drafts
 from sandbox.slack import interactions
@@ -26,7 +32,7 @@ from sandbox.slack.interactions import modals
 from sandbox.slack.state import View
 from storage.requests import requests as request_rows
 from tests.simulation.network import CutOff
-from tests.simulation.world import ALICE, APPROVALS, BOB, CAROL, OPS, World
+from tests.simulation.world import ALICE, APPROVALS, BOB, CAROL, DETAILS_URL, OPS, World
 
 Json = dict[str, Any]
 # What a person who uses a program must be ready for; anything else is our fault and noted as such.
@@ -59,6 +65,7 @@ class People:
         self._world = world
         self._slack = world.slack
         self.broken: Callable[[str, str], None] = lambda _rule, _text: None
+        self.shown: list[tuple[float, str]] = []  # links that showed card details, and when
 
     # Acts
 
@@ -73,16 +80,26 @@ class People:
         named: str = "",
     ) -> None:
         """Fill a form, read the preview, submit. `named`: how the card is called there."""
-        shown = ", ".join(f"{name} {value}" for name, value in texts.items())
-        self._world.say(f"{_name(who)} requests {kind}{' now' if now else ''} ({shown})")
+        if self._world.explaining:
+            self._world.say(
+                f"{_name(who)} requests {self._in_words(kind, texts)}{', at once' if now else ''}."
+            )
         if in_slack and kind in COMMANDS and not now:
             self._in_slack(self._ask_in_slack(who, kind, texts))
         else:
             self._directly(lambda core: self._checked(_ask(core, who, kind, texts, now=now), named, "card"))
 
+    def _in_words(self, kind: str, texts: Mapping[str, str]) -> str:
+        """A form as somebody would say it, with the card by its holder."""
+        rest = dict(texts)
+        card = self._world.partner.store.one("SELECT * FROM cards WHERE id = ?", rest.pop("card", ""))
+        about = f" of {card['card_holder_name'].title()} ••{card['last4']}" if card is not None else ""
+        shown = ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in rest.items())
+        return f"{kind.replace('_', ' ')}{about}" + (f": {shown}" if shown else "")
+
     def ask_for_many(self, who: str, text: str, *, named: str = "") -> None:
         """A list of top-ups. `named`: the reference of its one card."""
-        self._world.say(f"{_name(who)} requests a batch: {text.splitlines()[1:]}")
+        self._world.say(f"{_name(who)} requests a batch of {len(text.splitlines()) - 1} top-ups.")
         self._directly(lambda core: self._checked(_ask_for_many(core, who, text), named, "partner_ref"))
 
     async def _checked(self, asked: Awaitable[Any], named: str, field: str) -> None:
@@ -114,18 +131,19 @@ class People:
         self, who: str, action: str, request_id: str, *, verdict: str = "", in_slack: bool = False
     ) -> None:
         """Approve, reject, cancel, confirm or resolve a request."""
-        self._world.say(f"{_name(who)} clicks {action} {verdict} on {request_id}")
+        words = f"{action} ({verdict})" if verdict else action
+        self._world.say(f"{_name(who)} clicks {words} on {request_id}.")
         if in_slack and action in ("approve", "reject", "cancel"):
             self._in_slack(self._decide_in_slack(who, action, request_id))
         else:
             self._directly(lambda core: _decide(core, who, action, request_id, verdict))
 
     def pause(self, who: str) -> None:
-        self._world.say(f"{_name(who)} pauses sending")
+        self._world.say(f"{_name(who)} pauses sending.")
         self._directly(lambda core: pausing.pause(core, who, ["main"], "to look at it"))
 
     def resume(self, *whom: str) -> None:
-        self._world.say(f"{' and '.join(map(_name, whom))} resume sending")
+        self._world.say(f"{' and '.join(map(_name, whom))} resume sending.")
 
         async def both(core: Core) -> None:
             for one in whom:
@@ -138,11 +156,43 @@ class People:
 
     def look(self, who: str, command: str) -> None:
         """A look-up command, or the Home tab."""
-        self._world.say(f"{_name(who)} looks: {command}")
+        self._world.say(f"{_name(who)} looks at {command}.")
         if command == "home":
             self._in_slack(modals.open_home(self._slack, who, "home"))
         else:
             self._in_slack(interactions.command(self._slack, who, OPS, command))
+
+    def links(self) -> list[str]:
+        """Every link to card details that Slack has shown to somebody."""
+        found = (
+            link
+            for messages in self._slack.store.messages.values()
+            for message in messages
+            for link in re.findall(
+                re.escape(DETAILS_URL) + r"[^\s\"|>\\]*", json.dumps(message.get("blocks") or [])
+            )
+        )
+        return list(dict.fromkeys(found))
+
+    def open_link(self, link: str, *, as_text: bool) -> None:
+        """Use a link to card details. What was shown by it goes to `shown`."""
+        token = link.rpartition("#")[2]
+        self._world.say(f"somebody opens the link …{token[-4:]}.")
+        manner = Manner.TEXT if as_text else Manner.FRAME
+
+        async def open_it(core: Core) -> None:
+            try:
+                await card_details_access.open_link(core, Secret(token), manner)
+            except card_details_access.NotShown as refusal:
+                self._world.say(f"Nothing is shown: {refusal}")
+                return
+            self.shown.append((self._world.loop.time(), link))
+
+        self._directly(open_it)
+
+    def ask_for_another_link(self, who: str, request_id: str) -> None:
+        self._world.say(f"{_name(who)} asks for another link of {request_id}.")
+        self._directly(lambda core: details_link.another_link(core, request_id, who))
 
     def close_windows(self) -> None:
         self._slack.views.reset()
@@ -152,7 +202,7 @@ class People:
     def _directly(self, act: Callable[[Core], Awaitable[Any]]) -> None:
         bot = self._world.bot
         if bot is None or bot.running is None:
-            self._world.say("…but Countersign does not answer")
+            self._world.say("Countersign does not answer.")
             return
         core = bot.core
 
@@ -160,7 +210,7 @@ class People:
             try:
                 await act(core)
             except REFUSED as refusal:
-                self._world.say(f"  refused: {type(refusal).__name__}: {str(refusal)[:160]}")
+                self._world.say(f"They are refused: {str(refusal)[:160]}")
             except Exception as error:  # noqa: BLE001 - whatever a person meets that is no refusal
                 self._world.note_error("a person's act", error)
 
@@ -173,7 +223,7 @@ class People:
             try:
                 await act
             except (GaveUp, BadAct, SlackError, CutOff, KeyError, IndexError) as reason:
-                self._world.say(f"  gave up: {type(reason).__name__}: {str(reason)[:120]}")
+                self._world.say(f"They give up: {str(reason)[:120] or 'nothing came'}.")
 
         self._world.loop.spawn(self._world.world, try_it())
 
@@ -181,7 +231,7 @@ class People:
         self._slack.views.stacks.pop(who, None)
         outcome = await interactions.command(self._slack, who, OPS, COMMANDS[kind])
         if not outcome["acked"]:
-            raise GaveUp(str(outcome))
+            raise GaveUp(f"Countersign does not answer ({outcome['reason']})")
         form = await self._window(who, "draft:form")
         values = {name: {"value": value} for name, value in {**texts, "reason": "because of it"}.items()}
         outcome = await modals.submit(self._slack, who, form.id, values)
@@ -221,7 +271,7 @@ class People:
             if stack and stack[-1].body.get("submit") and callback_id in ("", stack[-1].body["callback_id"]):
                 return stack[-1]
             await asyncio.sleep(0.05)
-        raise GaveUp(f"no window {callback_id}")
+        raise GaveUp("the window does not come")
 
 
 async def _ask(core: Core, who: str, kind: str, texts: Mapping[str, str], *, now: bool) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -40,6 +41,20 @@ def test_a_planted_bug_is_found_and_told() -> None:
     assert "I-24 amount" in done.stdout
 
 
+def test_a_broken_promise_of_each_kind_is_seen_by_its_check() -> None:
+    done = simulate("--violations")
+
+    assert done.returncode == 0, done.stdout + done.stderr
+    seen = {line.removesuffix(": seen") for line in done.stdout.splitlines() if line.endswith(": seen")}
+    assert seen == rules_of_the_checks() - BY_RUNNING
+
+
+def rules_of_the_checks() -> set[str]:
+    """The names of all promises, as the checks say them."""
+    files = (ROOT / "tests" / "simulation").rglob("*.py")
+    return {rule for file in files for rule in re.findall(r'\bbroken\(\s*"([^"]+)"', file.read_text())}
+
+
 def test_what_was_proved_is_cumulated_and_gone_on_with(tmp_path: Path) -> None:
     file = tmp_path / "proved.jsonl"
 
@@ -52,3 +67,8 @@ def test_what_was_proved_is_cumulated_and_gone_on_with(tmp_path: Path) -> None:
 
 
 PLANTED_SEED = "10"
+# Only a run breaks these: that nothing spins, nothing unforeseen is raised, people can end it.
+BY_RUNNING = {
+    *("no loop spins", "no unforeseen error", "people can end it", "a wrong key starts nothing"),
+    *("the card that was named", "I-17 chain", "S sums"),
+}

@@ -60,8 +60,8 @@ class _Work:
     partner: PartnerClient  # with its place in the rate budget, where it sends
     body: bytes | None  # what is sent; None = it is only looked up
     looked_at_s: float  # when the last look began, in `_loop_s`
-    older: tuple[Request, ...]  # of what cannot wait: older calls on its setting that have no outcome
     people_until_s: float  # until when what Slack said of the people holds, by the monotonic clock
+    older: tuple[Request, ...]  # of what cannot wait: older calls on its setting that have no outcome
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,16 +186,16 @@ async def _claim(
         await effect_writer.write(tx, core, request, effects.of_claim(before, attempt))
     made.append(attempt)
     return _Work(
-        request=request,
-        operation=operation,
-        made=made,
-        history=history,
-        approval_holds=approval_holds,
-        partner=partner,
-        body=body,
-        looked_at_s=looked_at_s,
-        older=tuple(older),
-        people_until_s=people_until_s,
+        request,
+        operation,
+        made,
+        history,
+        approval_holds,
+        partner,
+        body,
+        looked_at_s,
+        people_until_s,
+        tuple(older),
     )
 
 

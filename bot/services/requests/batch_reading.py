@@ -17,8 +17,7 @@ from bot.domain.limits import never_fits
 from bot.domain.money import InvalidAmount, exact_sum, with_point
 from bot.domain.requests import Column, Problem, State, Unreadable, batch_csv
 from bot.domain.visibility import may_see_form
-from bot.operations import Operation, refuse_card_number
-from bot.operations.value_types import USD
+from bot.operations import Operation, refuse_card_number, value_types
 from bot.services.audit import audited_refusal
 from bot.services.core import Core
 from bot.services.requests import batch_rows
@@ -175,7 +174,7 @@ async def _row(tx: Tx, core: Core, cls: type[Operation], row: batch_csv.Row) -> 
     errors: dict[str, str] = {}
     texts = dict(row.texts)
     for field in cls.fields:
-        if field.holds is USD and row.delimiter == _COMMA_BEFORE_CENTS:
+        if field.holds is value_types.USD and row.delimiter == _COMMA_BEFORE_CENTS:
             try:
                 texts[field.name] = with_point(texts.get(field.name, ""))
             except InvalidAmount as error:

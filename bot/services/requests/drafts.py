@@ -27,8 +27,8 @@ from bot.operations import (
     refuse_card_number,
     stored_facts,
     urgency,
+    value_types,
 )
-from bot.operations.value_types import PARTNER_REF, USD, CardId
 from bot.services import people
 from bot.services.audit import audited_refusal
 from bot.services.core import Core
@@ -138,7 +138,7 @@ async def read_form(
         if field.card and field.name not in errors:
             try:
                 entry = await resolve_card(tx, texts.get(field.name) or "", by)
-                values[field.name], label, program = CardId(entry.id), entry.label, entry.program
+                values[field.name], label, program = value_types.CardId(entry.id), entry.label, entry.program
                 errors.update(cls.misfits(values, entry))
             except (NotFound, ValueError) as error:
                 errors[field.name] = str(error)
@@ -151,7 +151,7 @@ async def read_form(
 
 def _over_limit(core: Core, operation: Operation) -> dict[str, str]:
     """The error on the field of the amount where nobody could ever approve so much; empty where it may fit."""
-    field = next((f.name for f in operation.fields if f.holds is USD), "")
+    field = next((f.name for f in operation.fields if f.holds is value_types.USD), "")
     never = never_fits(core.policy.limits, operation.exposure_usd()) if field in operation.values else ""
     return {field: never} if never else {}
 
@@ -279,7 +279,7 @@ async def house_lines(tx: Tx, core: Core, operation: Operation, facts: Facts, re
         after_all = facts["float_available_usd"] - exposure - facts["pending_usd"]
         lines.append(("After all pending", format_usd(after_all)))
     lines += await limit_lines(tx, core, exposure, requester)
-    reference = operation.first_of(PARTNER_REF)
+    reference = operation.first_of(value_types.PARTNER_REF)
     if reference:
         named = await otp_recipients.receiver(tx, reference)
         lines.append(("One-time codes go to", named or "nobody yet: /countersign people names somebody"))

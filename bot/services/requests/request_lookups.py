@@ -120,22 +120,22 @@ async def confirmation(core: Core, request_id: str, slack_id: str) -> Confirmati
     async with core.store.read() as tx:
         private = await _private(tx, request_id)
     operation = core.kinds[request.kind].of_stored(request.terms, request.subject_label, private=private)
-    live = await local_facts.read_now(operation, core.partners[request.program])
-    if live is None and not operation.handling.must_recheck:
-        live = await local_facts.last_read(core, operation)
+    read = await local_facts.read_now(operation, core.partners[request.program])
+    if read is None and not operation.handling.must_recheck:
+        read = await local_facts.last_read(core, operation)
     async with core.store.read() as tx:
         # What was sent on the same target since this was requested is told to whoever approves it.
         facts = {
             **loaded_facts(request.facts),
-            **(live or {}),
+            **(read or {}),
             **await on_target(tx, operation, but={request.id}),
         }
-        if live is not None:
+        if read is not None:
             facts |= await local_facts.facts(tx, operation, request.program)
         waits = await local_facts.waits_for(tx, type(operation), request.subject, request.program)
+        age = local_facts.reading_of(request.created_at, tx.now) if request.facts else ""
     concerns = (*cautions, *operation.concerns(facts), *house_concerns(operation, facts))
-    if live is None:
-        age = local_facts.reading_of(request.created_at, core.clock.now()) if request.facts else ""
+    if read is None:
         return Confirmation(
             picture, picture.lines, concerns, (), facts_read=False, last_read=age, waits=bool(waits)
         )

@@ -42,9 +42,10 @@ def confirmation(found: Confirmation, private: tuple[b.Line, ...] = ()) -> b.Blo
     left = asked.approvals_needed - given - 1
     if left > 0:
         after = f"It needs {b.counted(left, 'more approval')} after it"
+    elif found.picture.paused:
+        after = "With it, it goes out once sending goes on"
     else:
-        waits = found.waits or found.picture.paused
-        after = "With it, it is approved, and waits" if waits else "With it, it is sent at once"
+        after = "With it, it is approved, and waits" if found.waits else "With it, it is sent at once"
     blocks.append(
         b.context(
             f"Yours is approval {given + 1} of {asked.approvals_needed}. {after}. · code {found.picture.code}"

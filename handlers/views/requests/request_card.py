@@ -118,7 +118,8 @@ def goes_first(ids_of_others: Sequence[str]) -> str:
 
 
 def _waits_until(request: Request, why: str) -> str:
-    until = None if urgency.urgency_of(request.kind) else request.valid_until
+    is_urgent = urgency.urgency_of(request.kind) is not None
+    until = None if is_urgent else request.valid_until
     end = f" It waits until {b.when(until, '{time}')}, then it ends and nothing is sent." if until else ""
     return f"{why}{end}"
 

@@ -8,7 +8,13 @@ I-24); rules without a number are sentences of their own. A broken promise is a 
     approvals    who approved, and within which limits
     departures   calls that leave
     truth        outcomes against the sandbox's own books
-    reports      messages, events, alerts
+    reports      messages and events
+    alerts       each ends with what it is about
+    money        what is said of money
+    purchases    a purchase is what its events say
+    relayed      copies for the other system
+    links        one-time links to card details
+    secrecy      secrets, codes and personal data
     watch        all of them, and when each looks
 """
 

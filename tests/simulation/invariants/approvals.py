@@ -5,7 +5,8 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import Any
 
-from tests.simulation.invariants.record import Record
+from tests.simulation.invariants.record import Record, seconds
+from tests.simulation.world import Policy
 
 
 class Approvals:
@@ -14,7 +15,19 @@ class Approvals:
     def __init__(self, known: Record) -> None:
         self.known = known
 
-    def approved(self, request_id: str) -> None:
+    def asked(self, request_id: str, policy: Policy) -> None:
+        """As many people are needed as the reviewed file says at that moment."""
+        row = self.known.row(request_id)
+        if row["parent_id"] is None and not row["break_glass"]:
+            needed = policy.needed(row["kind"], Decimal(row["exposure_usd"]))
+            if row["approvals_needed"] != needed:
+                self.known.broken(
+                    "I-3 needed", f"{request_id} needs {row['approvals_needed']} approvals, not {needed}"
+                )
+        elif row["break_glass"] and not policy.freeze_now:
+            self.known.broken("I-3 emergency", f"{request_id} acted at once, which the file does not allow")
+
+    def approved(self, request_id: str, policy: Policy) -> None:
         """I-3: enough people, none of them the requester, each of them able to."""
         row = self.known.row(request_id)
         of = row["parent_id"] or request_id
@@ -32,10 +45,13 @@ class Approvals:
             self.known.broken(
                 "I-3 approvals", f"{request_id} approved by {sorted(approvers)}, {needed} needed"
             )
-        amount = Decimal(row["exposure_usd"])
-        if row["kind"] == "card_topup" and amount > 500 and not row["parent_id"] and len(approvers) < 2:
-            self.known.broken("I-3 approvals", f"{request_id} of {amount} USD approved by {len(approvers)}")
-        self._limits(row)
+        self._different_people(row, approvers, policy)
+        if (
+            self.known.world.clocks_never_wrong
+            and self.known.world.loop.time() > seconds(row["expires_at"]) + 1
+        ):
+            self.known.broken("I-4 expiry", f"{request_id} was approved after it had expired")
+        self._limits(row, policy)
         able = self.known.world.able_to_approve()
         for person in approvers - able:
             if (
@@ -44,13 +60,22 @@ class Approvals:
             ):
                 self.known.broken("I-3 able", f"{request_id}: {person} could not approve any more")
 
-    def _limits(self, row: Any) -> None:
+    def _different_people(self, row: Any, approvers: set[str], policy: Policy) -> None:
+        """Whoever decides in another's place is one person with them, and neither decides what the other asked for."""
+        seats = self.known.world.seats(policy)
+        words = [*sorted(approvers), row["requester"]]
+        for place, one in enumerate(words):
+            for other in words[place + 1 :]:
+                if not seats.get(one, frozenset({one})).isdisjoint(seats.get(other, frozenset({other}))):
+                    self.known.broken("I-3 one person", f"{row['id']}: {one} and {other} count as one")
+
+    def _limits(self, row: Any, policy: Policy) -> None:
         """I-11: what was approved within 24 hours is within the limits."""
         if not self.known.world.clocks_never_wrong:
             return
         for what, most_usd, value in (
-            ("requester", 2500, row["requester"]),
-            ("program", 3500, row["program"]),
+            ("requester", policy.per_requester_usd, row["requester"]),
+            ("program", policy.total_usd, row["program"]),
         ):
             counted = self.known.world.rows(
                 f"SELECT exposure_usd FROM request WHERE {what} = ? AND rows IS NULL"

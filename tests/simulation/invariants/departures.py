@@ -29,6 +29,8 @@ class Departures:
     def on_departure(self, request: http.Request, call: Call) -> None:
         """A call leaves the bot: only what was approved, as it was approved, while it may (I-2, I-4, I-24)."""
         path = request.path.partition("/v1")[2]
+        if path.endswith(("/pan", "/pan-token")):
+            self.known.pan_calls += 1
         if request.method == "GET" or path in _READS_BY_POST:
             return
         rows = self._requests_of(request, path)
@@ -153,6 +155,8 @@ class Departures:
 
     def on_arrival(self, request: http.Request, answer: http.Answer | None) -> None:
         """A call arrived at S; with its answer, what it did there is known."""
+        if answer is not None and answer.status == 429:
+            self._within_the_rate(request)
         sent = self.known.by_request.get(id(request))
         if sent is None or answer is None:
             return
@@ -164,7 +168,13 @@ class Departures:
         if status:
             sent.status = status
         if status in (200, 201):
-            self.known.world.say(f"  (S did {sent.what} for {', '.join(sent.ids) or 'nobody'})")
+            self.known.world.say(f"The API did {sent.what} for {', '.join(sent.ids) or 'nobody'}.")
+
+    def _within_the_rate(self, request: http.Request) -> None:
+        """I-20: one process, whose clock is right, never asks more often than it may; nobody made the API say so."""
+        world = self.known.world
+        if not self.known.limits_planted and len(world.processes) == 1 and world.clocks_never_wrong:
+            self.known.broken("I-20 rate", f"the API was asked too often, at last for {request.path}")
 
     def emergencies_first(self, harmless: bool) -> None:
         """A Freeze now leaves before everything else; `harmless`: nothing but the API's silence is in its way."""

@@ -8,8 +8,9 @@ from bot.domain.requests import TRANSITIONS, State
 from tests.simulation.invariants.approvals import Approvals
 from tests.simulation.invariants.record import AT_ONCE_S, Record, Seen, seconds
 from tests.simulation.loop import OWNER
+from tests.simulation.world import Process
 
-_WATCHED = "SELECT id, state, version, requester, fence, lease_owner, lease_until FROM request"
+_WATCHED = "SELECT id, state, version, fence, lease_owner, lease_until FROM request"
 
 
 class Moves:
@@ -17,9 +18,9 @@ class Moves:
 
     def __init__(self, known: Record) -> None:
         self.known = known
-        self._approvals = Approvals(known)
+        self.approvals = Approvals(known)
 
-    def after_commit(self) -> None:
+    def after_commit(self, process: Process) -> None:
         """I-5 and I-17: moves of the graph, one version each, each with an entry in the same commit."""
         paused = self.known.world.rows("SELECT 1 FROM pause")
         now = self.known.world.loop.time()
@@ -27,10 +28,13 @@ class Moves:
             self.known.paused_at = None
         elif self.known.paused_at is None:
             self.known.paused_at = now
+            if not self.known.world.rows("SELECT 1 FROM alert WHERE kind = 'paused' AND state <> 'resolved'"):
+                self.known.broken("I-8 at once", "sending was paused without an alert")
         for row in self.known.world.rows(_WATCHED):
             seen = self.known.seen.get(row["id"])
             if seen is None:
                 self.known.seen[row["id"]] = Seen(row["state"], row["version"])
+                self.approvals.asked(row["id"], process.installation.policy)
                 if row["state"] not in ("pending", "approved"):
                     self.known.broken("I-5 moves", f"{row['id']} begins as {row['state']}")
                 continue
@@ -43,7 +47,7 @@ class Moves:
                     "I-5 version", f"{row['id']} went back from {seen.version} to {row['version']}"
                 )
             if row["state"] != seen.state:
-                self._moved(row, seen)
+                self._moved(row, seen, process)
             seen.state, seen.version = row["state"], row["version"]
             seen.fence, seen.holder, seen.lease_until = row["fence"], row["lease_owner"], row["lease_until"]
 
@@ -60,8 +64,8 @@ class Moves:
                 "I-18 lease", f"{row['id']} became {row['state']} by {writer}, while {seen.holder} held it"
             )
 
-    def _moved(self, row: Any, seen: Seen) -> None:
-        self.known.world.say(f"{row['id']}: {seen.state} → {row['state']}")
+    def _moved(self, row: Any, seen: Seen, process: Process) -> None:
+        self.known.world.say(f"{row['id']} was {seen.state}, and is {row['state']} now.")
         if row["state"] not in _reachable(seen.state):
             self.known.broken("I-5 moves", f"{row['id']} went from {seen.state} to {row['state']}")
         about = f"request:{row['id']}:{row['version']}"
@@ -70,11 +74,26 @@ class Moves:
                 "I-17 entries", f"{row['id']} became {row['state']} without an entry in the audit"
             )
         if row["state"] == "approved":
-            self._approvals.approved(row["id"])
+            self.approvals.approved(row["id"], process.installation.policy)
+        if row["state"] == "unresolved":
+            self._reported(row["id"])
         if row["state"] == "cancelled":
-            self._cancelled(row["id"])
+            self.cancelled(row["id"])
 
-    def _cancelled(self, request_id: str) -> None:
+    def _reported(self, request_id: str) -> None:
+        """I-8: with the doubt itself an alert is committed, and a message that is due at once."""
+        found = self.known.world.rows(
+            "SELECT id FROM alert WHERE kind = 'unresolved' AND subject = ? AND state <> 'resolved'",
+            request_id,
+        )
+        if not found:
+            self.known.broken("I-8 at once", f"{request_id} became unresolved without an alert")
+        elif not self.known.world.rows(
+            "SELECT 1 FROM outbox WHERE kind = 'alert' AND subject = ?", found[0]["id"]
+        ):
+            self.known.broken("I-8 at once", f"{request_id} became unresolved, and no message says so")
+
+    def cancelled(self, request_id: str) -> None:
         """Nothing is called doubtful of which nobody doubts."""
         row = self.known.row(request_id)
         if "no known outcome" not in row["outcome_text"]:

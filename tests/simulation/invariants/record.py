@@ -54,7 +54,7 @@ class Sent:
 
 @dataclass
 class Seen:
-    """What a request was at the last commit."""
+    """What a request was at the last commit. `owner`: the process that had claimed it."""
 
     state: str
     version: int
@@ -80,6 +80,12 @@ class Record:
     disk_full_until: float = -1e9
     stood_still: set[str] = field(default_factory=set)  # processes that may have lost a lease
     old_rows: set[str] = field(default_factory=set)  # requests as an older version kept them
+    shown: list[tuple[float, str]] = field(default_factory=list)  # links that showed card details, and when
+    limits_planted: bool = False  # the API was made to say 429
+    pan_calls: int = 0  # to the API, for card details
+    keys: set[str] = field(default_factory=set)  # of the API, that this installation has had
+    copied_at: float | None = None  # when the copy of the database was made
+    restored_from: float | None = None  # of the copy that was put in place and taken, when it was made
     emergencies: dict[str, float] = field(default_factory=dict)  # Freeze now, and when
 
     def broken(self, rule: str, text: str) -> None:
@@ -87,6 +93,21 @@ class Record:
         if not self.found:
             self.world.say(f"BROKEN: {violation}")
         self.found.append(violation)
+
+    def note_copy(self) -> None:
+        """A copy of the database was made just now."""
+        self.copied_at = self.world.loop.time()
+
+    def note_restored(self) -> None:
+        """The copy is the database now: what came after it is not known there any more."""
+        self.restored_from = self.copied_at
+        rows = self.world.rows("SELECT id, state, version FROM request")
+        self.seen = {row["id"]: Seen(row["state"], row["version"]) for row in rows}
+        known = {row["key"] for row in self.world.rows("SELECT key FROM request")}
+        for row in self.world.partner.store.all("SELECT reference FROM ledger WHERE kind = 'card_topup'"):
+            key = (row["reference"] or "").removeprefix("topup:")
+            if key not in known and not key.startswith("seed-"):
+                self.orphans.add(key)
 
     def row(self, request_id: str) -> Any:
         """A request as the database has it now."""

@@ -57,12 +57,13 @@ class Truth:
             return
         elif kind == "funding_submit" and state == "succeeded":
             self._network_of(row, name)
-        elif state == "succeeded" and kind not in SWITCHES and not self._done(row):
+            self._by_itself(row, name)
+        elif state == "succeeded" and kind not in SWITCHES:
             # Of a switch the card itself is the proof: what it should be, it is.
-            self.known.broken("I-7 true", f"{name} is called succeeded, and no call of its own had an effect")
+            self._by_itself(row, name)
         elif state in ("failed", "cancelled", "expired", "rejected") and self.known.did_alone(row):
-            if self.known.by_hand(row, "failed") or kind.startswith("webhook_"):
-                return  # a secret that was lost on the way is of no use to anybody, and is said to be lost
+            if self.known.by_hand(row, "failed") or self._said_to_be_lost(row):
+                return
             self.known.broken("I-7 true", f"{name} is called {state}, and its call had its effect")
 
     def _emptied(self, row: Any) -> bool:
@@ -86,13 +87,22 @@ class Truth:
                 "I-7 true", f"{name} on {terms['network']} is called succeeded; the API has {has}"
             )
 
-    def _done(self, row: Any) -> bool:
-        """Its call had its effect, or people said so."""
-        return self.known.applied(row["id"]) or self.known.by_hand(row, "succeeded") or self._was_so(row)
+    def _by_itself(self, row: Any, name: str) -> None:
+        """No outcome rests on what another request did."""
+        if not self.known.applied(row["id"]) and not self.known.by_hand(row, "succeeded"):
+            self.known.broken(
+                "own effect", f"{name} is called succeeded, and no call of its own had an effect"
+            )
 
-    def _was_so(self, row: Any) -> bool:
-        """An older call of the same content may have brought it about: then nothing false is said of the target."""
-        return row["kind"] == "funding_submit" and self.known.applied(row["id"])
+    def _said_to_be_lost(self, row: Any) -> bool:
+        """A secret whose answer was lost is of no use to anybody; that is right where it was written down as lost."""
+        if not row["kind"].startswith("webhook_"):
+            return False
+        said = "SELECT body FROM audit WHERE action = 'webhook.secret' AND body LIKE ?"
+        return any(
+            json.loads(one["body"])["state"] == "lost"
+            for one in self.known.world.rows(said, f'%"{row["id"]}"%')
+        )
 
     def _true_by_key(self, row: Any, name: str) -> None:
         store, state = self.known.world.partner.store, row["state"]

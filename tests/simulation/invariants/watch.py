@@ -4,10 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from tests.simulation.invariants.alerts import Alerts
 from tests.simulation.invariants.departures import Departures
+from tests.simulation.invariants.links import Links
+from tests.simulation.invariants.money import Money
 from tests.simulation.invariants.moves import Moves
+from tests.simulation.invariants.purchases import Purchases
 from tests.simulation.invariants.record import Record
+from tests.simulation.invariants.relayed import Relayed
 from tests.simulation.invariants.reports import Reports
+from tests.simulation.invariants.secrecy import Secrecy
 from tests.simulation.invariants.truth import Truth
 from tests.simulation.world import World
 
@@ -17,25 +23,33 @@ class Watch(Record):
 
     def __init__(self, world: World) -> None:
         super().__init__(world)
-        moves, self._departures = Moves(self), Departures(self)
-        self._truth, self._reports = Truth(self), Reports(self)
-        world.on_commit = moves.after_commit
-        world.on_departure = self._departures.on_departure
-        world.on_arrival = self._departures.on_arrival
+        self.moves, self.departures = Moves(self), Departures(self)
+        self.truth, self.reports, self.alerts = Truth(self), Reports(self), Alerts(self)
+        self.money, self.purchases, self.secrecy = Money(self), Purchases(self), Secrecy(self)
+        self.relayed, self.links = Relayed(self), Links(self)
+        world.on_commit = self.moves.after_commit
+        world.on_departure = self.departures.on_departure
+        world.on_arrival = self.departures.on_arrival
 
     def after_step(self) -> None:
-        self._truth.after_step()
+        self.truth.after_step()
 
     def emergencies_first(self, harmless: bool) -> None:
         """A Freeze now leaves before everything else; `harmless`: nothing but the API's silence is in its way."""
-        self._departures.emergencies_first(harmless)
+        self.departures.emergencies_first(harmless)
 
     def at_the_end(self) -> None:
         """Everything is at rest."""
         rows = self.world.rows("SELECT * FROM request ORDER BY created_at, id")
         self.world.say("— everything is at rest; now the checks —")
-        self._truth.at_the_end(rows)
-        self._reports.at_the_end(rows)
+        self.truth.at_the_end(rows)
+        self.reports.at_the_end(rows)
+        self.alerts.at_the_end(rows)
+        self.money.at_the_end(rows)
+        self.purchases.at_the_end()
+        self.relayed.at_the_end()
+        self.links.at_the_end()
+        self.secrecy.at_the_end()
 
     def final_sums(self) -> Iterator[str]:
         """What the sandbox itself says of its sums."""

@@ -30,7 +30,28 @@ TROUBLES = (
     "money",
     "keys",
     "limits",
+    "policy",
+    "delegations",
+    "new keys",
+    "master keys",
+    "relay",
+    "deliveries",
+    "envelopes",
+    "clicks",
+    "clicks",
+    "database",
+    "joiners",
+    "reveals",
 )
+# Timers that cost much and matter seldom, by the trouble to which they matter.
+_JOBS = {
+    "restores": "anchor",
+    "delegations": "delegations",
+    "reveals": "reveals",
+    "relay": "declines",
+    "deliveries": "declines",
+    "policy": "policy",
+}
 
 
 @dataclass(frozen=True)
@@ -61,7 +82,23 @@ THEMES = (
     Theme(("card_freeze",), ("crowd",)),
     Theme((), ("old rows",)),
     Theme((), ("forgeries", "kills")),
+    Theme((), ("policy", "pauses", "kills")),
+    Theme(("card_topup",), ("delegations", "policy", "clicks")),
+    Theme(("card_topup", "card_order"), ("new keys", "master keys", "kills")),
+    Theme(("card_topup", "card_order"), ("restores", "network")),
+    Theme(("card_topup", "card_unload"), ("restores", "kills", "processor")),
+    Theme((), ("relay", "kills", "policy")),
+    Theme((), ("deliveries", "kills", "money")),
+    Theme((), ("envelopes", "clicks", "network")),
+    Theme((), ("clicks", "joiners", "pauses")),
+    Theme((), ("database", "kills", "disk")),
+    Theme(("card_topup",), ("clock of one", "standstills")),
+    Theme(("card_reveal",), ("reveals", "joiners", "pauses")),
+    Theme(("card_reveal",), ("reveals", "kills", "network")),
+    Theme(("funding_submit",), ("funding decided", "network", "deliveries")),
 )
+# What needs a webhook to be registered.
+_BY_WEBHOOK = {"webhook_rotate", "deliveries", "relay", "forgeries"}
 
 
 def draw(seed: int) -> Plan:
@@ -83,7 +120,7 @@ def draw(seed: int) -> Plan:
         theme = rng.choice(THEMES)
         kinds = [*theme.kinds] or kinds
         troubles = [*theme.troubles, *theme.troubles, *troubles[:1]]
-    if "webhook_rotate" in kinds or rng.random() < 0.25:
+    if _BY_WEBHOOK & {*kinds, *troubles} or rng.random() < 0.25:
         add(ASK, 0.3, kind="webhook_register", by=CAROL, card=0, amount=1, now=False, pick=0, in_slack=False)
         add(DECIDE, 0.6, by=BOB, pick=0, action="approve", in_slack=False)
     for _ in range(rng.choice((6, 10, 14, 18))):
@@ -109,5 +146,8 @@ def draw(seed: int) -> Plan:
         settings["threeds_webhook_enabled"] = True
     if "deposit_quote" in kinds:
         settings["deposits_enabled"] = True
-    replicas = 2 if "standstills" in troubles or rng.random() < 0.12 else 1
-    return Plan(seed, tuple(steps), scopes, settings, replicas)
+    several = {"standstills", "clock of one"} & set(troubles)
+    replicas = 2 if several or rng.random() < 0.12 else 1
+    jobs = frozenset(_JOBS[trouble] for trouble in troubles if trouble in _JOBS)
+    relays = "relay" in troubles
+    return Plan(seed, tuple(steps), scopes, settings, replicas, jobs, relays)

@@ -28,6 +28,8 @@ class Plan:
     scopes_missing: tuple[str, ...] = ()
     settings: dict[str, Any] | None = None  # of the account at the API
     replicas: int = 1
+    jobs: frozenset[str] = frozenset()  # timers that matter to it
+    relays: bool = False  # another system gets copies of events
 
     def only(self, numbers: frozenset[int]) -> Plan:
         """The same with these steps alone."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from typing import Any
 
-from tests.simulation.network import API, SLACK
+from tests.simulation.network import API, RECEIVER, RELAY, SLACK
 from tests.simulation.plan.requests import ask
 from tests.simulation.plan.words import (
     API_FAULTS,
@@ -14,11 +14,12 @@ from tests.simulation.plan.words import (
     DECIDE,
     ENDPOINTS,
     PATHS,
+    PURCHASES,
     READS,
     REFUSALS,
     SLACK_METHODS,
 )
-from tests.simulation.world import ALICE, BOB, CAROL, DAVE
+from tests.simulation.world import ALICE, BOB, CAROL, DAVE, GUEST
 
 
 def _api_fault(rng: random.Random, add: Any, kinds: list[str]) -> None:
@@ -94,7 +95,7 @@ def _support(rng: random.Random, add: Any, kinds: list[str]) -> None:
 
 
 def _money(rng: random.Random, add: Any, kinds: list[str]) -> None:
-    kind = rng.choice(("float", "purchase", "decline", "orphan"))
+    kind = rng.choice(("float", "orphan", *PURCHASES))
     add("money", kind=kind, card=rng.randrange(4), amount=rng.choice((5, 40, 3000)))
 
 
@@ -176,7 +177,145 @@ def _forgeries(rng: random.Random, add: Any, kinds: list[str]) -> None:
     add("forgeries", count=rng.choice((3, 6, 9)))
 
 
+def _policy(rng: random.Random, add: Any, kinds: list[str]) -> None:
+    """The reviewed file is edited, and the bot started anew; sometimes not at once."""
+    change = rng.choice(
+        (
+            {"approvals": 2},
+            {"approvals": 1},
+            {"tier_usd": 100},
+            {"per_requester_usd": 600},
+            {"total_usd": 900},
+            {"freeze_now": False},
+            {"expires": "15m"},
+            {"relays": False},
+            {"relays": True},
+        )
+    )
+    add("policy", change=change, restarts=rng.random() < 0.8)
+
+
+def _delegations(rng: random.Random, add: Any, kinds: list[str]) -> None:
+    """Somebody decides in another's place, and both of them try."""
+    pair = rng.choice(((BOB, DAVE), (CAROL, DAVE), (BOB, ALICE), None))
+    add("policy", change={"stands_for": pair}, restarts=True)
+    for by in rng.sample((BOB, CAROL, DAVE, ALICE), 2):
+        add(DECIDE, rng.choice((0.0, 0.3, 2.0)), by=by, pick=0, action="approve", in_slack=False)
+
+
+def _new_keys(rng: random.Random, add: Any, kinds: list[str]) -> None:
+    add("new api key", revoked=rng.choice(("before", "after", "after", "never")))
+
+
+def _master_keys(rng: random.Random, add: Any, kinds: list[str]) -> None:
+    """A rotation, whole or left off in the middle; or a start with a wrong key."""
+    if rng.random() < 0.2:
+        add("wrong master key")
+        return
+    stages = ("add", "make first", "seal anew")
+    for stage in stages[: rng.choice((1, 2, 3, 3, 3))]:
+        add("master key", stage=stage)
+
+
+def _restores(rng: random.Random, add: Any, kinds: list[str]) -> None:
+    """A copy of the database is made; things happen; the copy is put in place of it."""
+    if rng.random() < 0.5:
+        add("back up")
+    else:
+        add("restore")
+
+
+def _relay(rng: random.Random, add: Any, kinds: list[str]) -> None:
+    """Something to pass on, and a receiver that does not take it."""
+    add("money", kind=rng.choice(PURCHASES), card=rng.randrange(4), amount=rng.choice((5, 40)))
+    draw = rng.random()
+    if draw < 0.4:
+        statuses = [rng.choice((500, 503, 410, 302, 404))] * rng.choice((1, 3, 12))
+        add("relay answers", statuses=statuses)
+    elif draw < 0.8:
+        effect = rng.choice(("refused", "lost", "answer lost", "no answer", "doubled", "slow"))
+        add("network", side=RELAY, effect=effect, what="", times=rng.choice((1, 3, 8)), seconds=20.0)
+    else:
+        add("outage", side=RELAY, effect="refused", seconds=rng.choice((200.0, 5000.0)))
+
+
+def _deliveries(rng: random.Random, add: Any, kinds: list[str]) -> None:
+    """Events that come late, twice, in another order, or not at all."""
+    for _ in range(rng.choice((1, 2, 3))):
+        add("money", 0.3, kind=rng.choice(PURCHASES), card=rng.randrange(2), amount=rng.choice((5, 40)))
+    effect = rng.choice(("late", "late", "doubled", "doubled", "lost", "answer lost", "slow"))
+    seconds = rng.choice((2.0, 20.0, 700.0))
+    add("network", side=RECEIVER, effect=effect, what="", times=rng.choice((1, 2, 5)), seconds=seconds)
+
+
+def _envelopes(rng: random.Random, add: Any, kinds: list[str]) -> None:
+    """What Slack sends to the bot comes late, twice, or its acknowledgement is lost."""
+    kind = rng.choice(("slash_commands", "block_actions", "view_submission", "view_submission"))
+    effect = rng.choice(("delay", "duplicate", "duplicate", "lost_ack"))
+    fault = {"method": kind, "effect": effect, "seconds": rng.choice((0.5, 2.0, 8.0))}
+    add("slack fault", fault={**fault, "times": rng.choice((1, 2, 4))})
+    add(DECIDE, 0.3, by=rng.choice((BOB, CAROL)), pick=0, action="approve", in_slack=True)
+
+
+def _clicks(rng: random.Random, add: Any, kinds: list[str]) -> None:
+    """Somebody clicks twice, too late, or on what is not theirs to decide."""
+    if rng.random() < 0.4:
+        by = rng.choice((BOB, CAROL))
+        action = rng.choice(("approve", "approve", "reject", "cancel"))
+        add("click twice", by=by, pick=rng.randrange(4), action=action)
+        return
+    by = rng.choice((ALICE, BOB, CAROL, DAVE, GUEST))
+    action = rng.choice(("approve", "reject", "cancel", "confirm", "resolve"))
+    add("click", by=by, pick=rng.randrange(8), action=action, verdict=rng.choice(("succeeded", "failed")))
+
+
+def _database(rng: random.Random, add: Any, kinds: list[str]) -> None:
+    says = rng.choice(
+        ("disk I/O error", "attempt to write a readonly database", "unable to open database file")
+    )
+    add("database", says=says, seconds=rng.choice((0.2, 3.0, 40.0)))
+
+
+def _clock_of_one(rng: random.Random, add: Any, kinds: list[str]) -> None:
+    add("clock of one", wrong_by=rng.choice((-600.0, -45.0, -5.0, 5.0, 45.0, 600.0)))
+
+
+def _reveals(rng: random.Random, add: Any, kinds: list[str]) -> None:
+    """Somebody uses a link to card details: once, twice at the same moment, too late, or asks for another."""
+    if rng.random() < 0.3:
+        add("another link", by=rng.choice((ALICE, ALICE, DAVE, BOB)), pick=rng.randrange(4))
+    else:
+        add("open link", pick=rng.randrange(4), times=rng.choice((1, 1, 2, 3)), as_text=rng.random() < 0.5)
+
+
+def _joiners(rng: random.Random, add: Any, kinds: list[str]) -> None:
+    """Somebody joins, is a guest, a stranger or a bot, or leaves, with requests of theirs under way."""
+    who = rng.choice((ALICE, BOB, CAROL, DAVE, DAVE))
+    flag = rng.choice(("deleted", "is_restricted", "is_ultra_restricted", "is_stranger", "is_bot"))
+    add("person", who=who, change={flag: rng.random() < 0.7})
+    if rng.random() < 0.5:
+        add("group", 0.3, users=rng.sample((ALICE, BOB, CAROL, DAVE), rng.choice((1, 2, 3))))
+
+
+def _funding_decided(rng: random.Random, add: Any, kinds: list[str]) -> None:
+    add("funding decided", pick=rng.randrange(3), decision=rng.choice(("credit", "credit", "reject")))
+
+
 TROUBLE = {
+    "policy": _policy,
+    "delegations": _delegations,
+    "new keys": _new_keys,
+    "master keys": _master_keys,
+    "restores": _restores,
+    "relay": _relay,
+    "deliveries": _deliveries,
+    "envelopes": _envelopes,
+    "clicks": _clicks,
+    "database": _database,
+    "clock of one": _clock_of_one,
+    "reveals": _reveals,
+    "joiners": _joiners,
+    "funding decided": _funding_decided,
     "late": _late,
     "processor": _processor,
     "by hand": _by_hand,

@@ -60,6 +60,8 @@ SLACK_METHODS = (
     "views.open",
     "",
 )
+# What cardholders do with their cards, and merchants with it.
+PURCHASES = ("purchase", "purchase", "decline", "settle", "settle", "reverse", "refund", "3ds")
 REFUSALS = (
     "invalid_auth",
     "not_in_channel",

@@ -102,7 +102,7 @@ def _limits_not_counted(stack: ExitStack, acts: Acts) -> None:
 
 BUGS = (
     Bug("the requester approves", ("I-3 approvals",), _requester_approves),
-    Bug("one approval is enough", ("I-3 approvals",), _one_approval_is_enough),
+    Bug("one approval is enough", ("I-3 needed", "I-3 approvals"), _one_approval_is_enough),
     Bug("approvals last for ever", ("I-4 validity",), _approvals_last_for_ever),
     Bug("approvers who left still count", ("I-4 approvers",), _gone_approvers_count),
     Bug("look-ups fail open", ("I-22 fail closed",), _look_ups_fail_open),

@@ -99,7 +99,7 @@ def _an_entry_missing(stack: ExitStack, acts: Acts) -> None:
 
 
 BUGS = (
-    Bug("unresolved without an alert", ("I-8 told",), _unresolved_untold),
+    Bug("unresolved without an alert", ("I-8 at once", "I-8 told"), _unresolved_untold),
     Bug("messages are not read back", ("I-9 doubled",), _no_read_back),
     Bug("marked as sent before sending", ("I-8 told", "no message is lost"), _sent_before_sending),
     Bug(

@@ -133,8 +133,18 @@ BUGS = (
         _a_debit_is_a_success,
         "D1",
     ),
-    Bug("the sweep takes another request's effect", ("I-7 true",), _the_sweep_takes_anothers_effect, "D2"),
-    Bug("a look takes another request's effect", ("I-7 true",), _a_look_takes_anothers_effect, "D3"),
+    Bug(
+        "the sweep takes another request's effect",
+        ("I-7 true", "own effect"),
+        _the_sweep_takes_anothers_effect,
+        "D2",
+    ),
+    Bug(
+        "a look takes another request's effect",
+        ("I-7 true", "own effect"),
+        _a_look_takes_anothers_effect,
+        "D3",
+    ),
     Bug("a half-done close is nothing", ("I-7 true",), _half_closed_is_nothing, "D7"),
     Bug("a failed renewal loses the answer", ("an answer is kept",), _lost_renewal_loses_the_answer, "D15"),
 )

@@ -5,7 +5,6 @@ from __future__ import annotations
 import random
 from datetime import datetime
 
-from sandbox.partner.accounts import api_keys
 from storage import audit
 from tests.simulation.people import PEOPLE_WHO_DECIDE
 from tests.simulation.schedule.operators import OperatorSteps
@@ -20,6 +19,9 @@ SWEEPS_S = 2800.0
 _RESTING = """
 SELECT min(due_at) AS at FROM request WHERE due_at IS NOT NULL AND state IN ('approved', 'executing', 'unresolved')
 """
+
+# What keeps somebody from using Countersign.
+_BARRED = ("deleted", "is_restricted", "is_ultra_restricted", "is_stranger", "is_bot")
 
 
 class Calm(OperatorSteps):
@@ -37,8 +39,8 @@ class Calm(OperatorSteps):
         world.set_clocks(0.0)
         world.die_at = None
         world.inside(self._everybody_is_back)
-        keep = [s for s in api_keys.SCOPES if s not in self.plan.scopes_missing]
-        world.partner.store.run("UPDATE api_keys SET scopes = ?", " ".join(keep))
+        world.partner.store.run("UPDATE api_keys SET scopes = ?", " ".join(self.scopes()))
+        world.relay.answers.clear()
         for process in world.processes:
             if not process.ready:
                 world.kill_bot(process)
@@ -62,7 +64,7 @@ class Calm(OperatorSteps):
 
     def _everybody_is_back(self) -> None:
         for person in (*PEOPLE_WHO_DECIDE, "U0ALICE", DAVE):
-            self.change_person(person, {"deleted": False, "is_restricted": False})
+            self.change_person(person, dict.fromkeys(_BARRED, False))
         self.do_group(random.Random(0), [BOB, CAROL])
 
     def _until_rest(self) -> None:

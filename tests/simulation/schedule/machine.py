@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 
 from tests.simulation.schedule.stage import Stage
+from tests.simulation.world import Process
 
 
 class MachineSteps(Stage):
@@ -19,14 +20,16 @@ class MachineSteps(Stage):
         self.drive(3.0, most=after)
         bot = self.world.bot
         if bot is not None:
-            self.world.say(f"{bot.owner.name} stands still for {seconds:.0f} s")
+            self.world.say(f"{bot.owner.name} stands still for {seconds:.0f} s.")
             self.watch.stood_still.add(bot.owner.name)
             bot.owner.stands_still_until = self.world.loop.time() + seconds
             self.drive(seconds, leap_s=seconds / 6)
 
     def do_old_row(self, rng: random.Random, pick: int) -> None:
-        """A request as an older version of the bot kept it, whose card is to be drawn again."""
-        rows = self.world.rows("SELECT id FROM request WHERE rows IS NULL AND parent_id IS NULL ORDER BY id")
+        """A request that ended, as an older version of the bot kept it, whose card is to be drawn again."""
+        rows = self.world.rows(
+            "SELECT id FROM request WHERE rows IS NULL AND parent_id IS NULL AND finished_at IS NOT NULL ORDER BY id"
+        )
         if rows:
             old = rows[pick % len(rows)]["id"]
             self.watch.old_rows.add(old)
@@ -37,12 +40,16 @@ class MachineSteps(Stage):
         self.drive(3.0, most=after)
         bot = self.world.bot
         if bot is not None:
-            self.world.say(f"{bot.owner.name} is asked to end")
-            self.watch.ending[bot.owner.name] = self.world.loop.time()
-            bot.ask_to_end()
-            self.drive(15.0)
-            self.world.kill_bot(bot)
+            self.end(bot)
         self.again(down)
+
+    def end(self, process: Process) -> None:
+        """As SIGTERM, and SIGKILL where it has not ended by itself in time."""
+        self.world.say(f"{process.owner.name} is asked to end.")
+        self.watch.ending[process.owner.name] = self.world.loop.time()
+        process.ask_to_end()
+        self.drive(15.0)
+        self.world.kill_bot(process)
 
     def do_die_at(self, rng: random.Random, point: str, nth: int, down: float) -> None:
         self.world.die_at = (point, nth)
@@ -60,5 +67,18 @@ class MachineSteps(Stage):
             bot.storage.full = False
             self.watch.disk_full_until = self.world.loop.time()
 
+    def do_database(self, rng: random.Random, says: str, seconds: float) -> None:
+        """The database refuses everything to every process, and takes it again."""
+        for process in self.world.processes:
+            process.storage.refusal = says
+        self.drive(seconds)
+        for process in self.world.processes:
+            process.storage.refusal = ""
+        self.watch.disk_full_until = self.world.loop.time()
+
     def do_clock(self, rng: random.Random, wrong_by: float) -> None:
         self.world.set_clocks(wrong_by)
+
+    def do_clock_of_one(self, rng: random.Random, wrong_by: float) -> None:
+        """Of several processes one has a wrong clock."""
+        self.world.set_clocks(wrong_by, self.world.bot)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from typing import Any
 
 from tests.simulation.people import PEOPLE_WHO_DECIDE, likely_action
 from tests.simulation.schedule.stage import HASHES, Json, Stage
@@ -60,6 +61,32 @@ class RequestSteps(Stage):
         if rows:
             for person in PEOPLE_WHO_DECIDE:
                 self.people.decide(person, "resolve", rows[pick % len(rows)]["id"], verdict=verdict)
+
+    def do_click(self, rng: random.Random, by: str, pick: int, action: str, verdict: str) -> None:
+        """Whatever somebody may try, whether it is theirs to do or not."""
+        if found := self._one_of_the_newest(pick):
+            self.people.decide(by, action, found["id"], verdict=verdict)
+
+    def do_click_twice(self, rng: random.Random, by: str, pick: int, action: str) -> None:
+        if found := self._one_of_the_newest(pick):
+            for _ in range(2):
+                self.people.decide(by, action, found["id"])
+
+    def _one_of_the_newest(self, pick: int) -> Any:
+        rows = self.world.rows("SELECT * FROM request ORDER BY created_at DESC, id LIMIT 8")
+        return rows[pick % len(rows)] if rows else None
+
+    def do_open_link(self, rng: random.Random, pick: int, times: int, as_text: bool) -> None:
+        """A link to card details is used as often, all at once."""
+        links = self.people.links()
+        if links:
+            for _ in range(times):
+                self.people.open_link(links[pick % len(links)], as_text=as_text)
+
+    def do_another_link(self, rng: random.Random, by: str, pick: int) -> None:
+        rows = self.world.rows("SELECT request_id FROM card_reveal ORDER BY request_id")
+        if rows:
+            self.people.ask_for_another_link(by, rows[pick % len(rows)]["request_id"])
 
     def do_look(self, rng: random.Random, by: str, command: str) -> None:
         self.people.look(by, command)

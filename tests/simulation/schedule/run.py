@@ -13,10 +13,13 @@ from tests.simulation.invariants import Violation
 from tests.simulation.loop import Stuck
 from tests.simulation.plan import Plan, Step
 from tests.simulation.schedule.calm import Calm
-from tests.simulation.schedule.machine import MachineSteps
+from tests.simulation.schedule.installation import InstallationSteps
 from tests.simulation.schedule.requests import RequestSteps
 from tests.simulation.schedule.surroundings import SurroundingSteps
 from tests.simulation.world import World
+
+# A process that died is missed after so long.
+STARTED_AGAIN_S = 1.0
 
 
 @dataclass
@@ -40,7 +43,7 @@ class Result:
 def run(plan: Plan, folder: Path, *, tell: Callable[[float, str], None] | None = None) -> Result:
     """Carry out a plan in a world of its own; the first broken promise ends it."""
     gc.disable()  # what a run leaves is thrown away after it, at once
-    world = World(plan.seed, folder, replicas=plan.replicas, tell=tell)
+    world = World(plan.seed, folder, replicas=plan.replicas, jobs=plan.jobs, relays=plan.relays, tell=tell)
     try:
         return Schedule(plan, world).run()
     finally:
@@ -49,7 +52,7 @@ def run(plan: Plan, folder: Path, *, tell: Callable[[float, str], None] | None =
             gc.collect()
 
 
-class Schedule(RequestSteps, SurroundingSteps, MachineSteps, Calm):
+class Schedule(RequestSteps, SurroundingSteps, InstallationSteps, Calm):
     """One plan in one world, from its first step to the last check."""
 
     def run(self) -> Result:
@@ -68,7 +71,7 @@ class Schedule(RequestSteps, SurroundingSteps, MachineSteps, Calm):
                 self.calm()
         except Stuck as stuck:
             self.watch.broken("no loop spins", str(stuck)[:160])
-        for line in world.unforeseen():
+        for line in world.unforeseen({step.what for step in self.plan.steps} | set(self.plan.settings or ())):
             self.watch.broken("no unforeseen error", line)
         states: dict[str, int] = {}
         for row in world.rows("SELECT kind, state FROM request"):
@@ -112,9 +115,18 @@ class Schedule(RequestSteps, SurroundingSteps, MachineSteps, Calm):
             self.drive(step.wait)
         else:
             self.drive(step.wait, leap_s=max(1.0, step.wait / 3))
+        if step.wait >= STARTED_AGAIN_S:
+            self._start_what_died()
+
+    def _start_what_died(self) -> None:
+        """Whoever runs Countersign starts a process again that died by itself."""
+        world = self.world
+        if sum(process.owner.alive for process in world.processes) < world.replicas:
+            self.people.close_windows()
+            world.start_bots()
 
     def _take(self, step: Step) -> None:
-        self.world.say(f"· {story.sentence(step)}")
+        self.world.say(f"— {story.sentence(step)}")
         name = "do_" + step.what.replace(" ", "_")
         act = getattr(self, name)
         self.world.inside(lambda: act(random.Random(f"{self.plan.seed}/{step.number}"), **step.given))

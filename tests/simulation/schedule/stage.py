@@ -8,7 +8,7 @@ from sandbox.partner.accounts import api_keys
 from tests.simulation.invariants import Watch
 from tests.simulation.people import PEOPLE_WHO_DECIDE, People
 from tests.simulation.plan import Plan
-from tests.simulation.world import DAVE, World
+from tests.simulation.world import ALICE, DAVE, World
 
 Json = dict[str, Any]
 HASHES = tuple(f"0x{number:064x}" for number in (0xA1, 0xB2, 0xC3))
@@ -24,18 +24,24 @@ class Stage:
         self.watch = Watch(world)
         self.people = People(world)
         self.people.broken = self.watch.broken
+        self.people.shown = self.watch.shown
         self._set_up()
 
     def _set_up(self) -> None:
         world = self.world
         if self.plan.settings:
             world.tell_partner("account", self.plan.settings)
-        scopes = [s for s in api_keys.SCOPES if s not in self.plan.scopes_missing]
-        world.partner.store.run("UPDATE api_keys SET scopes = ?", " ".join(scopes))
+        world.partner.store.run("UPDATE api_keys SET scopes = ?", " ".join(self.scopes()))
         for number, tx_hash in enumerate(HASHES):
             transfer = {"network": "POLYGON", "tx_hash": tx_hash, "senders": [f"0x{number + 1:040x}"]}
             world.tell_partner("chain/transfers", {**transfer, "token": "USDC", "amount": "120.00"})
+        for reference in ("p-1", "p-2"):  # whose cards may have their codes sent by Slack
+            world.write("INSERT INTO person_card (partner_ref, slack_id) VALUES (?, ?)", reference, ALICE)
         world.tell_partner("deliveries", {"map": {"countersign.example.com": "http://127.0.0.1:8402"}})
+
+    def scopes(self) -> list[str]:
+        """What the key of the API may do when nothing is wrong."""
+        return [s for s in api_keys.SCOPES if s not in self.plan.scopes_missing]
 
     def drive(self, seconds: float, *, leap_s: float = 0.0, most: int | None = None) -> None:
         """Let so much time pass. With `leap_s` the clock jumps where nothing is under way."""
@@ -60,7 +66,7 @@ class Stage:
         try:
             self.world.tell_partner(call, body)
         except AssertionError as refused:
-            self.world.say(f"  (the API's side refused: {str(refused)[:100]})")
+            self.world.say(f"The API's side refuses that: {str(refused)[:100]}.")
 
     def cards(self) -> list[str]:
         return [

@@ -18,6 +18,7 @@ class SurroundingSteps(Stage):
     """The network, the API, Slack, money."""
 
     def do_api_fault(self, rng: random.Random, fault: Json) -> None:
+        self.watch.limits_planted |= fault.get("status") == 429
         try:
             self.world.tell_partner("faults", fault)
         except AssertionError:
@@ -45,17 +46,34 @@ class SurroundingSteps(Stage):
         )
         if rows:
             row = rows[pick % len(rows)]
-            self.world.say(f"support settles {row['kind']} {row['key'][-6:]} as {verdict}")
+            self.world.say(f"support settles {row['kind']} {row['key'][-6:]} as {verdict}.")
             self.try_partner(f"{row['kind']}s/{row['key']}/resolve", {"as": verdict})
 
     def do_money(self, rng: random.Random, kind: str, card: int, amount: int) -> None:
         known = self.cards()
+        card_id = known[card % len(known)]
         if kind == "float":
             self.try_partner("float", {"amount_usd": str(-amount)})
         elif kind == "orphan":
             self._orphan(amount)
+        elif kind == "3ds":
+            self.try_partner(f"cards/{card_id}/3ds", {"amount_usd": str(amount)})
+        elif kind in ("settle", "reverse", "refund"):
+            rows = self.world.partner.store.all("SELECT id FROM purchases ORDER BY seq DESC LIMIT 4")
+            if rows:
+                self.try_partner(f"purchases/{rows[amount % len(rows)]['id']}/{kind}", {})
         else:
-            self.try_partner("purchases", {"card_id": known[card % len(known)], "amount_usd": str(amount)})
+            declined = {"decline_code": "merchant_blocked"} if kind == "decline" else {}
+            self.try_partner("purchases", {"card_id": card_id, "amount_usd": str(amount), **declined})
+
+    def do_funding_decided(self, rng: random.Random, pick: int, decision: str) -> None:
+        """The API's operators decide on a submission."""
+        rows = self.world.partner.store.all("SELECT id FROM funding ORDER BY id")
+        if rows:
+            self.try_partner(f"funding/{rows[pick % len(rows)]['id']}/decide", {"decision": decision})
+
+    def do_relay_answers(self, rng: random.Random, statuses: list[int]) -> None:
+        self.world.relay.answers.extend(statuses)
 
     def _orphan(self, amount: int) -> None:
         """A debit under a key of this installation that its database does not know."""

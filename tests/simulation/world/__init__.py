@@ -10,7 +10,16 @@ world        all of it together
 """
 
 from tests.simulation.world.furniture import folder_in_memory, memory
-from tests.simulation.world.names import ALERTS, ALICE, APPROVALS, BOB, CAROL, DAVE, OPS, START
+from tests.simulation.world.installation import (
+    DETAILS_URL,
+    MASTERS,
+    RELAY_URL,
+    RELAYED,
+    SLACK_TOKENS,
+    Installation,
+    Policy,
+)
+from tests.simulation.world.names import ALERTS, ALICE, APPROVALS, BOB, CAROL, DAVE, GUEST, OPS, START
 from tests.simulation.world.process import Killed, Process
 from tests.simulation.world.stand_ins import take_over
 from tests.simulation.world.world import World
@@ -22,9 +31,17 @@ __all__ = [
     "BOB",
     "CAROL",
     "DAVE",
+    "DETAILS_URL",
+    "GUEST",
+    "MASTERS",
     "OPS",
+    "RELAYED",
+    "RELAY_URL",
+    "SLACK_TOKENS",
     "START",
+    "Installation",
     "Killed",
+    "Policy",
     "Process",
     "World",
     "folder_in_memory",

@@ -22,7 +22,7 @@ from sandbox.partner.state import Ids as PartnerIds
 from sandbox.partner.state import Store as PartnerStore
 from sandbox.partner.state import World as PartnerWorld
 from tests.simulation.loop import Owner
-from tests.simulation.network import CutOff, Unreachable
+from tests.simulation.network import RECEIVER, CutOff, Unreachable
 from tests.simulation.world.furniture import furnished_partner
 from tests.simulation.world.names import API_URL, START, Json
 
@@ -86,7 +86,7 @@ class ApiSide:
             return status
 
         try:
-            return await self.world.network.carry("the receiver", headers["X-SVC-Event"], arrive, str), None
+            return await self.world.network.carry(RECEIVER, headers["X-SVC-Event"], arrive, str), None
         except (Unreachable, CutOff) as error:
             raise ConnectionError(str(error)) from None
 

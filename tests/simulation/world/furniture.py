@@ -11,7 +11,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from bot.config import Config, Settings
 from sandbox.partner.accounts import accounts
 from sandbox.partner.calls import idempotency
 from sandbox.partner.cards import cards as card_records
@@ -22,9 +21,8 @@ from sandbox.partner.state import Clock as PartnerClock
 from sandbox.slack.state import manifest
 from storage.database import Database
 from storage.migrate import _migrate
-from tests.simulation.world.names import API_URL, ROOT, START
+from tests.simulation.world.names import ROOT, START
 
-MASTER = "lyRuFlrH8Ycz2eWVpYVS0eFBW1vKlmFXZBQuQ0ZkHbg="
 CARDS = (
     ("MARTA KOWALSKA", "p-1"),
     ("JONAS BERG", "p-2"),
@@ -32,26 +30,6 @@ CARDS = (
     ("SOFIA MARCHETTI", "p-4"),
 )
 FLOAT_USD = "4000"
-CONFIG = b"""
-[slack]
-approvals_channel = "#card-approvals"
-alerts_channel = "#card-alerts"
-
-[people]
-approvers = ["@card-approvers"]
-admins = ["@card-admins"]
-
-[policy.default]
-approvals = 1
-expires = "8h"
-
-[policy.card_topup]
-tiers = [{ above_usd = "500", approvals = 2 }]
-
-[limits]
-per_requester_usd = "2500"
-total_usd = "3500"
-"""
 
 
 @cache
@@ -67,26 +45,6 @@ def migrated() -> bytes:
     finally:
         for left in path.parent.glob(path.name + "*"):
             left.unlink()
-
-
-@cache
-def settings(database: str) -> Settings:
-    return Settings.from_env(
-        {
-            "SLACK_API_URL": f"{API_URL}/api/",
-            "SLACK_BOT_TOKEN": "xoxb-simulated",
-            "SLACK_APP_TOKEN": "xapp-simulated",
-            "COUNTERSIGN_DATABASE_URL": f"sqlite:///{database}",
-            "COUNTERSIGN_MASTER_KEYS": MASTER,
-            "COUNTERSIGN_PARTNER_URL": f"{API_URL}/api/partner/v1",
-            "COUNTERSIGN_PARTNER_KEY": furnished_partner()[1],
-        }
-    )
-
-
-@cache
-def config() -> Config:
-    return Config.parse(CONFIG)
 
 
 @cache

@@ -11,5 +11,6 @@ ROOT = Path(__file__).parents[3]
 START = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
 APPROVALS, ALERTS, OPS = "C0APPROVALS", "C0ALERTS", "C0OPS"
 ALICE, BOB, CAROL, DAVE = "U0ALICE", "U0BOB", "U0CAROL", "U0DAVE"
+GUEST = "U0GUEST"
 SLACK_URL = "http://slack.invalid"
 API_URL = "http://127.0.0.1:8401"

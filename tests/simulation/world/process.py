@@ -24,6 +24,7 @@ from storage.vault import Vault
 from tests.simulation.inline_sqlite import Storage
 from tests.simulation.loop import Owner, SimulatedLoop
 from tests.simulation.network import ApiTransport, SlackSession
+from tests.simulation.world.installation import DETAILS_URL
 from tests.simulation.world.names import SLACK_URL, START
 
 if TYPE_CHECKING:
@@ -84,7 +85,10 @@ class Process:
         self.owner = Owner(f"bot {number}")
         self.clock = Clock(world.loop)
         self.clock.wrong_by_s = world.wrong_by_s
-        self.storage = Storage(world.timing, interrupts=world.interrupts, after_commit=world.committed)
+        self.installation = world.installation
+        self.storage = Storage(
+            world.timing, interrupts=world.interrupts, after_commit=lambda: world.committed(self)
+        )
         self.stores: list[Store] = []
         self.bolt: AsyncApp | None = None
         self.webhooks: Webhooks | None = None
@@ -99,6 +103,11 @@ class Process:
         return self.running.core
 
     @property
+    def name(self) -> str | None:
+        """What it calls itself in the database; None before it says so."""
+        return None if self.running is None else self.running.core.owner
+
+    @property
     def ready(self) -> bool:
         return self.owner.alive and self.bolt is not None
 
@@ -108,6 +117,7 @@ class Process:
         slack = AsyncWebClient(
             token=world.slack.bot_token, base_url=f"{SLACK_URL}/api/", retry_handlers=[], session=session
         )
+        sender: Any = world.relay.sender
         overrides = Overrides(
             clock=self.clock,
             random=random.Random(world.timing.getrandbits(64)),
@@ -117,12 +127,17 @@ class Process:
             timers=lambda: Timers(world),
             doors=self._open_doors,
             crash_point=world.crash_point,
+            details_at=DETAILS_URL,
+            sender=sender,
         )
         try:
-            self.running = await app.start(world.settings, world.config, overrides)
+            self.running = await app.start(
+                self.installation.settings(str(world.database)), self.installation.config(), overrides
+            )
         except Exception as error:  # noqa: BLE001 - noted for the checks
             self.failed = error
-            world.note_error("start", error)
+            if world.may_start:
+                world.note_error("start", error)
 
     async def _open_store(self, url: str, *, vault: Vault, clock: Any) -> Store:
         store = await Store.open(url, vault=vault, clock=clock, engines=self.storage.open)

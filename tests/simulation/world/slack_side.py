@@ -18,7 +18,7 @@ from sandbox.slack.web_api import METHODS, WebApi, files, response_url
 from sandbox.slack.workspace import Options, Workspace
 from tests.simulation.network import SlackRequest
 from tests.simulation.world.furniture import slack_manifest
-from tests.simulation.world.names import APPROVALS, DAVE, OPS, SLACK_URL, START, Json
+from tests.simulation.world.names import APPROVALS, DAVE, GUEST, OPS, SLACK_URL, START, Json
 
 if TYPE_CHECKING:
     from tests.simulation.world.world import World
@@ -45,6 +45,8 @@ class SlackSide:
         workspace.base_url = SLACK_URL
         workspace.delivery.transport = SlackDoor(self.world)
         workspace_admin.change_person(workspace, {"id": DAVE, "name": "dave", "real_name": "Dave Lindqvist"})
+        guest = {"id": GUEST, "name": "gustav", "real_name": "Gustav Guest", "is_restricted": True}
+        workspace_admin.change_person(workspace, guest)
         for channel in (OPS, APPROVALS):
             there = workspace.store.channels[channel].members
             workspace_admin.change_channel(workspace, {"id": channel, "members": [*there, DAVE]})

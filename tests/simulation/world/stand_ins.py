@@ -17,6 +17,7 @@ from slack_sdk.webhook import WebhookResponse
 from slack_sdk.webhook.async_client import AsyncWebhookClient
 
 from bot import app
+from bot.services.events import relay
 from bot.services.messages import delivery
 from bot.services.operators import Leader
 from bot.startup import Start
@@ -106,4 +107,5 @@ def take_over() -> None:
     ingest.BUSY_MS = 0  # type: ignore[attr-defined] # nobody else could go on while it waits
     delivery.IDLE_S = 2.0  # the bell wakes it; each idle round costs the simulation two readings
     home.ROUND_S = 10.0
+    relay.IDLE_S = 10.0
     deliveries.time = _SimulatedTime  # type: ignore[attr-defined, assignment]

@@ -5,18 +5,23 @@ from __future__ import annotations
 import random
 import sqlite3
 from asyncio import events
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 from sandbox.partner import http
+from storage.store import Store
+from storage.vault import Keyring, Vault
+from tests.simulation.inline_sqlite import Storage
 from tests.simulation.loop import OWNER, Owner, SimulatedLoop
 from tests.simulation.network import SLACK, Call, Network
 from tests.simulation.world import furniture, stand_ins
 from tests.simulation.world.api_side import ApiSide
+from tests.simulation.world.installation import Installation, Policy
 from tests.simulation.world.names import Json
-from tests.simulation.world.process import Killed, Process
+from tests.simulation.world.process import Clock, Killed, Process
+from tests.simulation.world.relay_side import RelaySide
 from tests.simulation.world.slack_side import SlackSide
 
 SELDOM = (
@@ -31,9 +36,12 @@ SELDOM = (
     "webhook",
     "declines",
 )
+# Calls that a story is not about, unless something goes wrong with them.
+_QUIET = ("GET ", "users.info", "usergroups.list", "conversations.", "chat.getPermalink", "views.publish")
 # What errors say that were brought about on purpose.
+_DISK_FULL = "disk is full"
 FORESEEN = (
-    "disk is full",
+    _DISK_FULL,
     "LookupFailed",
     "PartnerError",
     "Killed",
@@ -44,7 +52,10 @@ FORESEEN = (
     "TimeoutError: ",
     "simulated",
     "database is locked",
+    "NotDelivered",
 )
+# Steps that make no trouble.
+_HARMLESS = frozenset({"ask", "ask many", "ask by name", "decide", "look", "click twice"})
 
 
 class World:
@@ -56,6 +67,8 @@ class World:
         folder: Path,
         *,
         replicas: int = 1,
+        jobs: frozenset[str] = frozenset(),
+        relays: bool = False,
         tell: Callable[[float, str], None] | None = None,
     ) -> None:
         self.replicas = replicas
@@ -65,7 +78,8 @@ class World:
         order = random.Random(f"order {seed}")
         manner = order.randrange(4)
         self.loop = SimulatedLoop(None if manner == 0 else random.Random(f"loop {seed}"))
-        self.jobs_off = {job for job in SELDOM if order.random() < 0.75}  # they cost time, and matter seldom
+        # They cost time, and matter seldom; `jobs` are those that matter to this plan.
+        self.jobs_off = {job for job in SELDOM if order.random() < 0.75} - jobs
         self.interrupts = (0.0, 0.05, 0.2, 0.5)[manner]
         self.world = Owner("world")
         self.folder = folder
@@ -75,18 +89,21 @@ class World:
         self.wrong_by_s = 0.0
         self.clocks_never_wrong = True
         self.commits = 0
-        self.on_commit: Callable[[], None] = lambda: None
+        self.may_start = True  # False while somebody starts it in a way that it has to refuse
+        self.copy: bytes | None = None  # of the database, as it once was
+        self.on_commit: Callable[[Process], None] = lambda _process: None
         self.on_departure: Callable[[http.Request, Call], None] = lambda _request, _call: None
         self.on_arrival: Callable[[http.Request, http.Answer | None], None] = lambda _request, _answer: None
         self.die_at: tuple[str, int] | None = None
         self.processes: list[Process] = []
         self.network = Network(self.loop, self.world, random.Random(f"network {seed}"), told=self._call_told)
-        self.settings, self.config = furniture.settings(str(self.database)), furniture.config()
         self._copy_database()
         self.slack_side = SlackSide(self, seed)
         self.slack = self.slack_side.workspace
         self.api = ApiSide(self, seed)
         self.partner = self.api.partner
+        self.installation = Installation(self.api.key, Policy(relays=relays))
+        self.relay = RelaySide(self)
         stand_ins.follow(self)
         self.loop.spawn(self.world, self.api.tick(), "partner")
 
@@ -94,7 +111,14 @@ class World:
 
     def say(self, text: str) -> None:
         if self._tell is not None:
-            self._tell(self.loop.time(), text)
+            self._tell(self.loop.time(), self._with_names(text))
+
+    def _with_names(self, text: str) -> str:
+        """Cards by their holders and last digits instead of their ids."""
+        for card in self.partner.store.all("SELECT id, card_holder_name, last4 FROM cards"):
+            if card["id"] in text:
+                text = text.replace(card["id"], f"{card['card_holder_name'].title()} ••{card['last4']}")
+        return text
 
     @property
     def explaining(self) -> bool:
@@ -105,10 +129,12 @@ class World:
         self.say(f"[{where}] {type(error).__name__}: {str(error)[:200]}")
 
     def _call_told(self, call: Call) -> None:
-        if self._tell is not None and (call.effect or not call.what.startswith("GET")):
-            effect = f" [{call.effect}]" if call.effect else ""
-            about = f" for {call.about}" if call.about else ""
-            self.say(f"{call.by} → {call.side}: {call.what}{about}{effect} = {call.result or 'nothing'}")
+        if self._tell is None or (not call.effect and call.what.startswith(_QUIET)):
+            return
+        about = f" for {call.about}" if call.about else ""
+        trouble = f" ({call.effect})" if call.effect else ""
+        answer = f"the answer is {call.result}" if call.result else "there is no answer"
+        self.say(f"{call.by} calls {call.side}: {call.what}{about}{trouble}; {answer}.")
 
     def inside(self, act: Callable[[], Any]) -> Any:
         """Call something of the sandboxes that starts tasks, as one of the world's own."""
@@ -131,7 +157,7 @@ class World:
     def start_bot(self) -> Process:
         process = Process(self, len(self.processes) + 1)
         self.processes.append(process)
-        self.say(f"{process.owner.name} starts")
+        self.say(f"{process.owner.name} starts.")
         return process
 
     def owner_of(self, who: Owner | None) -> str | None:
@@ -148,7 +174,7 @@ class World:
         """All that are alive, or this one."""
         for process in self.processes:
             if process.owner.alive and which in (None, process):
-                self.say(f"{process.owner.name} is killed")
+                self.say(f"{process.owner.name} is killed.")
                 process.kill()
 
     def crash_point(self, name: str) -> None:
@@ -163,22 +189,33 @@ class World:
         owner = OWNER.get()
         for process in self.processes:
             if process.owner is owner:
-                self.say(f"{process.owner.name} dies at {name}")
+                self.say(f"{process.owner.name} dies at the point {name}.")
                 process.kill()
         raise Killed
 
-    def set_clocks(self, wrong_by_s: float) -> None:
-        """The wall clock of every process, now and later, is wrong by so much."""
-        self.wrong_by_s = wrong_by_s
+    def set_clocks(self, wrong_by_s: float, which: Process | None = None) -> None:
+        """The wall clock of every process, now and later, is wrong by so much; or of this one alone."""
         self.clocks_never_wrong = self.clocks_never_wrong and not wrong_by_s
+        if which is None:
+            self.wrong_by_s = wrong_by_s
         for process in self.processes:
-            process.clock.wrong_by_s = wrong_by_s
+            if which in (None, process):
+                process.clock.wrong_by_s = wrong_by_s
 
     def able_to_approve(self) -> set[str]:
-        """Who is in the group of approvers, and a full member of the workspace."""
+        """Who is in the group of approvers, or decides for one of it, and is a full member of the workspace."""
+        people = self.slack.store.people
+        return {one for one in self.seats(self.installation.policy) if _is_full_member(people[one])}
+
+    def seats(self, policy: Policy) -> dict[str, frozenset[str]]:
+        """Those who may approve, each with the approvers whose word theirs is."""
         group = next(g for g in self.slack.store.groups.values() if g.handle == "card-approvers")
-        people = (self.slack.store.people[user] for user in group.users)
-        return {p.id for p in people if not (p.deleted or p.is_restricted or p.is_bot or p.is_stranger)}
+        seats = {one: frozenset({one}) for one in group.users}
+        if policy.stands_for is not None:
+            away, delegate = policy.stands_for
+            if away in seats and delegate not in seats:
+                seats[delegate] = frozenset({away, delegate})
+        return seats
 
     @property
     def slack_away_since(self) -> float | None:
@@ -187,13 +224,17 @@ class World:
         outages = [t for t in self.network.troubles if t.side == SLACK and not t.what and t.ends is not None]
         return min((t.began for t in outages if (t.ends or 0) > now), default=None)
 
-    def unforeseen(self) -> list[str]:
-        """Errors that nobody foresaw: what was logged as such or met a person, but for a disk that is full."""
-        return [line for line in self.errors if not any(word in line for word in FORESEEN)]
+    def unforeseen(self, steps: set[str]) -> list[str]:
+        """Errors that nobody foresaw: what was logged as such or met a person. `steps` are those of the plan: where
+        none of them makes trouble nothing is foreseen, and a full disk only where one fills it."""
+        if steps <= _HARMLESS:
+            return self.errors
+        words = [word for word in FORESEEN if word != _DISK_FULL or "disk full" in steps]
+        return [line for line in self.errors if not any(word in line for word in words)]
 
-    def committed(self) -> None:
+    def committed(self, process: Process) -> None:
         self.commits += 1
-        self.on_commit()
+        self.on_commit(process)
 
     def rows(self, sql: str, *values: Any) -> list[sqlite3.Row]:
         """What the bot's database holds now."""
@@ -208,8 +249,47 @@ class World:
         for old in self.folder.iterdir():
             old.unlink()
         self.database.write_bytes(furniture.migrated())
+        self._open_reader()
+
+    def _open_reader(self) -> None:
         self._reader = sqlite3.connect(f"file:{self.database}?mode=ro", uri=True, isolation_level=None)
         self._reader.row_factory = sqlite3.Row
+
+    def back_up(self) -> bytes:
+        """A copy of the whole database, kept as `copy`."""
+        with closing(sqlite3.connect(":memory:")) as kept:
+            self._reader.backup(kept)
+            self.copy = kept.serialize()
+        return self.copy
+
+    def put_in_place(self, copy: bytes) -> bytes:
+        """This copy is the database from now on, while no process runs; returns what was there."""
+        older, replaced = self.copy, self.back_up()
+        self.copy = older
+        self._reader.close()
+        for name in ("", "-wal", "-shm"):
+            self.database.with_name(self.database.name + name).unlink(missing_ok=True)
+        self.database.write_bytes(copy)
+        self._open_reader()
+        return replaced
+
+    def run_tool(self, name: str, work: Callable[[Store], Awaitable[None]]) -> None:
+        """Run a command of the command line beside the bot, on the same database and with the same keys."""
+        owner, installation = Owner(name), self.installation
+
+        async def run() -> None:
+            storage = Storage(self.timing, interrupts=self.interrupts, after_commit=lambda: None)
+            url, key = f"sqlite:///{self.database}", installation.settings(str(self.database)).master_key
+            assert key is not None
+            vault = Vault(Keyring.parse(key.read().reveal()))
+            store = await Store.open(url, vault=vault, clock=Clock(self.loop), engines=storage.open)
+            try:
+                await work(store)
+            finally:
+                await store.close()
+
+        self.say(f"{name} runs")
+        self.loop.spawn(owner, run(), name)
 
     # The API
     # The API
@@ -223,3 +303,8 @@ class World:
         self._reader.close()
         self.partner.store.close()
         self.loop.forget()
+
+
+def _is_full_member(person: Any) -> bool:
+    barred = person.is_restricted or person.is_ultra_restricted or person.is_bot or person.is_stranger
+    return not (person.deleted or barred)

@@ -102,6 +102,11 @@ class DirectMessage:
 
 
 @dataclass(frozen=True, slots=True)
+class RedrawNotice:
+    """Draw the requester's direct message again, where there is one, as the request is now."""
+
+
+@dataclass(frozen=True, slots=True)
 class ResolveAlert:
     """End the open alert of this condition, if there is one."""
 
@@ -120,6 +125,7 @@ Effect = (
     | RaiseAlert
     | FollowUrgent
     | DirectMessage
+    | RedrawNotice
     | ResolveAlert
 )
 
@@ -136,6 +142,7 @@ ORDER: tuple[type[Effect], ...] = (
     RaiseAlert,
     FollowUrgent,
     DirectMessage,
+    RedrawNotice,
     ResolveAlert,
     FollowFunding,
 )
@@ -183,9 +190,9 @@ def of_ending_without_call(after: Request, event: Event, *, sent: Sent) -> list[
     return _settled(after, event, {"without_a_call": True}, sent)
 
 
-def of_holding_back(request: Request) -> list[Effect]:
-    """An urgent request could not be sent yet, though nothing forbids it."""
-    return [RedrawCard(), FollowUrgent()]
+def of_holding_back(*, is_urgent: bool) -> list[Effect]:
+    """An approved request could not be sent yet, though nothing forbids it."""
+    return [RedrawCard(), FollowUrgent() if is_urgent else RedrawNotice()]
 
 
 def of_being_not_final(request: Request) -> list[Effect]:

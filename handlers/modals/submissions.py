@@ -15,7 +15,7 @@ from bot.services.operators import programs
 from bot.services.requests import Preview, approvals, drafts, request_lookups
 from handlers.guard import Turn
 from handlers.views import Block, blocks, ids, replies
-from handlers.views.requests import forms
+from handlers.views.requests import approval_modals, forms
 
 _READING = "Reading the float and the card…"
 
@@ -101,7 +101,9 @@ async def approve(turn: Turn) -> None:
         )
         paused = await programs.paused_now(turn.core, request.program)
         waits_for = (await request_lookups.request_picture(turn.core, request.id)).waits_for
-        return _said("Approve", replies.approved(request, verdict.approvals, paused, waits_for))
+        unread = approval_modals.was_unread(meta)
+        said = replies.approved(request, verdict.approvals, paused, waits_for, unread=unread)
+        return _said("Approve", said)
 
     await turn.close_when_done("Approve", "Checking that you may approve…", decide())
 

@@ -128,8 +128,13 @@ def submitted(found: Request, channel: str, paused: str = "", trouble: str = "")
     return b.message(text, [b.section(text)])
 
 
-def approved(found: Request, approvals: int, paused: str = "", waits_for: Sequence[str] = ()) -> str:
-    """The sentence in the confirmation modal once the approval is recorded."""
+def approved(
+    found: Request, approvals: int, paused: str = "", waits_for: Sequence[str] = (), *, unread: bool = False
+) -> str:
+    """The sentence in the confirmation modal once the approval is recorded.
+
+    `unread`: the API could not be read for the window, as it has to be before anything is sent.
+    """
     text = f"✓ Approved. {approvals} of {found.approvals_needed}."
     if found.state is State.PENDING:
         return f"{text} {found.approvals_needed - approvals} more needed; nothing is sent before."
@@ -138,6 +143,13 @@ def approved(found: Request, approvals: int, paused: str = "", waits_for: Sequen
     if waits_for:
         why = request_card.goes_first(waits_for)
         return f"{text} {why} It waits 15 minutes at most; the outcome appears on the request."
+    if unread:
+        end = f" {found.valid_until:%H:%M} UTC" if found.valid_until else ""
+        return (
+            f"{text} It is not sent before the API can be read again; it could not be read just now. It waits"
+            f" until{end or ' its approval lapses'}, then it ends and nothing is sent. The outcome appears on the"
+            " request."
+        )
     return f"{text} It is being sent now; the outcome appears on the request."
 
 

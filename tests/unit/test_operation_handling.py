@@ -31,6 +31,7 @@ OF_KINDS: dict[str, dict[str, Any]] = {
             "not_done": "not frozen",
             "meanwhile": "Purchases still go through.",
             "perhaps": "Purchases may still go through.",
+            "for_now": "Frozen for now",
             "advice": "If it is urgent, call your card provider: they can stop the card, too.",
         },
     },

@@ -64,7 +64,7 @@ NOT_DONE_YET = AlertKind(
     wordings=one(
         Severity.CRITICAL,
         "{not_yet}: {what}",
-        "{why} {next} {advice}",
+        "{request}: {why} {next} {advice}",
     ),
     endings={
         "": Ending("{subject} has ended", "It had not happened for {lasted}."),

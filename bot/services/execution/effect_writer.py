@@ -43,8 +43,8 @@ async def write(tx: Tx, core: Core, request: Request, found: Iterable[e.Effect])
                 await alerts.resolve(tx, core, effect.condition)
             case e.RaiseAlert() | e.FollowUrgent():
                 await _alert(tx, core, request, effect)
-            case e.DirectMessage():
-                await outbox_messages.tell_requester(tx, core, request, "")
+            case e.DirectMessage() | e.RedrawNotice():
+                await _notice(tx, core, request, effect)
             case _:
                 assert_never(effect)
 
@@ -62,3 +62,10 @@ async def _begin(tx: Tx, core: Core, request: Request, effect: e.GrantLink | e.F
         await details_link.grant(tx, core, request)
     else:
         await funding_rules.answered(tx, core, request, effect.facts)
+
+
+async def _notice(tx: Tx, core: Core, request: Request, effect: e.DirectMessage | e.RedrawNotice) -> None:
+    if isinstance(effect, e.RedrawNotice):
+        await outbox_messages.redraw_notice(tx, core, request)
+    else:
+        await outbox_messages.tell_requester(tx, core, request, "")

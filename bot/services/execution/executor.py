@@ -163,6 +163,8 @@ async def _claim(
         )
         if request is None:
             return None
+        if before.state is State.APPROVED and before.outcome_text and not cls.handling.is_urgent:
+            request = await requests.touch(tx, request, outcome_text="")  # what held it back is over
         operation = core.kinds[request.kind].of_stored(request.terms, request.subject_label)
         made = await attempts.of(tx, seen.id)
         history = planning.History.of(made, operation.endpoint)
@@ -224,9 +226,12 @@ async def _held_back(
     """Nothing is sent: the request ends, or is tried again in a moment while its approval is valid."""
     if isinstance(answer, presend_checks.Later):
         due_at = tx.now + presend_checks.RETRY_AFTER
+        if request.outcome_text == answer.text:
+            await requests.put_off(tx, request, due_at)
+            return
         held = await requests.touch(tx, request, due_at=due_at, outcome_text=answer.text)
-        if core.kinds[held.kind].handling.is_urgent:
-            await effect_writer.write(tx, core, held, effects.of_holding_back(held))
+        is_urgent = core.kinds[held.kind].handling.is_urgent
+        await effect_writer.write(tx, core, held, effects.of_holding_back(is_urgent=is_urgent))
         return
     await close(tx, core, request, answer.event, "system:execution", answer.text)
     if answer.alarm:

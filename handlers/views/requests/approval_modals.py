@@ -52,8 +52,14 @@ def confirmation(found: Confirmation, private: tuple[b.Line, ...] = ()) -> b.Blo
         )
     )
     blocks.append(b.context(forms.which_money(asked.program, live=found.picture.live)))
-    meta = ids.pack(request=asked.id, version=asked.version, digest=asked.digest)
+    unread = {} if found.facts_read else {"read": 0}
+    meta = ids.pack(request=asked.id, version=asked.version, digest=asked.digest, **unread)
     return b.modal(ids.APPROVE, "Approve", blocks, submit="Approve", close="Not now", meta=meta)
+
+
+def was_unread(meta: ids.Meta) -> bool:
+    """Whether the API could not be read for the window that this is the private metadata of; of a list never told."""
+    return meta.get("read") == "0"
 
 
 def _terms(asked: Request) -> list[b.Line]:

@@ -38,7 +38,11 @@ def card(picture: RequestView) -> b.Block:
     blocks += batch_rows.on_card(picture)
     if request.state is State.PENDING:
         blocks += forms.concerns(picture.concerns)
-    if request.outcome_text and not picture.waiting and not picture.waits_for:
+    if picture.waits_for or picture.waiting:
+        pass
+    elif is_held_back(request):
+        blocks.append(b.section(held_back(request)))
+    elif request.outcome_text:
         blocks.append(b.section(outcome(request)))
     if picture.paused and not picture.waiting:
         blocks.append(b.section(waits(picture)))
@@ -89,6 +93,18 @@ def not_yet(waiting: Sequence[Request], paused: str = "") -> list[b.Block]:
     )
     blocks.append(b.section(b.esc(b.cut(first.outcome_text or (words.perhaps if words else ""), 1500))))
     return [*blocks, b.section(f"{next_step}{try_now} {b.esc(advice)}")]
+
+
+def is_held_back(request: Request) -> bool:
+    """Approved, and what is checked before it is sent could not be: it waits."""
+    return request.state is State.APPROVED and bool(request.outcome_text)
+
+
+def held_back(request: Request) -> str:
+    """That it is not sent yet, why, and for how long it is tried."""
+    until = request.valid_until
+    end = f" It is tried until {b.when(until, '{time}')}, then it ends and nothing is sent." if until else ""
+    return f"*▲ It is not sent yet.* {b.esc(b.cut(request.outcome_text, 2000))}{end}"
 
 
 def waits(picture: RequestView) -> str:
@@ -373,7 +389,9 @@ def direct(picture: DirectView) -> b.Block:
     blocks.append(b.plain_section(request.summary))
     if picture.waiting:
         blocks += not_yet(picture.waiting, picture.paused)
-    elif request.outcome_text:
+    elif is_held_back(request) and not picture.paused:
+        blocks.append(b.section(held_back(request)))
+    elif request.outcome_text and request.state is not State.APPROVED:
         blocks.append(b.section(b.esc(b.cut(request.outcome_text, 2000))))
     elif request.state is State.APPROVED:
         if picture.paused:

@@ -26,6 +26,7 @@ from bot.cli.serving import until_signalled
 from bot.config import Config, Settings
 from bot.engine.embedded import Embedded
 from bot.services.events import Sender
+from bot.services.execution import presend_checks
 from bot.services.messages import delivery
 from bot.startup import Overrides
 from tests.crash.planted_bugs import BUGS
@@ -33,6 +34,7 @@ from tests.crash.time_jumps import LeapingClock, LeapingTimers, Leaps
 
 # Time leaps here, so what looks at the clock every so often has to look more often.
 LOOK_EVERY_S = 0.05
+READINGS_GOOD_FOR_S = 600.0
 
 
 class Redirected(Sender):
@@ -132,6 +134,9 @@ def main() -> None:
     """Fork a bot for every order, until the orders end."""
     setattr(app, "Embedded", partial(Embedded, sweep_every_s=LOOK_EVERY_S))  # noqa: B010 - mypy knows it as a class
     delivery.IDLE_S = LOOK_EVERY_S
+    # A leap makes every reading older by seconds. How old one may be is held by tests/services/test_last_look.py.
+    for limit in ("PEOPLE_GOOD_FOR_S", "_PEOPLE_SHARED_FOR_S", "FACTS_GOOD_FOR_S"):
+        setattr(presend_checks, limit, READINGS_GOOD_FOR_S)
     say(forks=os.getpid())
     for line in sys.stdin:
         pid = os.fork()

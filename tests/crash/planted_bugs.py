@@ -45,11 +45,11 @@ def no_read_back() -> None:
 
 
 def gives_messages_up() -> None:
-    """What Slack has refused five times is never sent, whatever the reason."""
+    """What Slack has refused twice is never sent, whatever the reason."""
     honest = Outbox._after_trouble
 
     async def after_trouble(self: Outbox, row: Any, lane: Any, trouble: Any) -> None:
-        if row.attempts >= 5 and trouble.retry_after_s is None and not trouble.maybe_sent:
+        if row.attempts >= 1 and trouble.retry_after_s is None and not trouble.maybe_sent:
             await self._drop(row, str(trouble))
         else:
             await honest(self, row, lane, trouble)

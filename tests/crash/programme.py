@@ -154,6 +154,7 @@ async def kill_at_random(
     seed: int,
     faults: Sequence[Json] = FAULTS,
     slack_faults: Sequence[Json] = SLACK_FAULTS,
+    drain_timeout_s: float = DRAIN_TIMEOUT_S,
 ) -> Figures:
     """`kills` moments of `kill -9`: some while the bot starts, most while people and API keep it busy.
 
@@ -176,7 +177,7 @@ async def kill_at_random(
         figures.count_kill(world)
         if rng.random() < 0.5:
             world.leap(LEASE_S + 1)  # else the next life finds the leases of this one
-    await _finish(world, operators, figures, began, DRAIN_TIMEOUT_S * slower, slower=slower)
+    await _finish(world, operators, figures, began, drain_timeout_s * slower, slower=slower)
     return figures
 
 

@@ -37,6 +37,6 @@ async def test_paying_twice_is_found_by_kills_at_random_moments_too(tmp_path: Pa
 
 async def test_a_message_given_up_because_slack_took_no_message_for_a_while_is_found(tmp_path: Path) -> None:
     async with outside(tmp_path, bug="gives-messages-up") as world:
-        figures = await kill_at_random(world, 5, seed=7, slack_faults=[REFUSED])
+        figures = await kill_at_random(world, 5, seed=7, slack_faults=[REFUSED], drain_timeout_s=4)
 
     assert any("was given up" in broken for broken in figures.broken), figures.broken

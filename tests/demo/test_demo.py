@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import math
+import re
 import signal
 from collections import defaultdict
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -81,7 +82,7 @@ class Team:
         channels = {c["id"]: c for c in (await self.demo.slack("see", user=BOB))["channels"]}
         for message in channels[APPROVALS]["messages"]:
             if message.get("thread_ts") in (None, message["ts"]) and f"by {amount} USD" in message["text"]:
-                return message if f" {state}: " in message["text"] else None
+                return message if re.search(rf"\b{state}\b", message["text"]) else None
         return None
 
     async def debits(self) -> list[str]:

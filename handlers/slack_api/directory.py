@@ -54,6 +54,7 @@ class SlackDirectory:
         self._last_groups: Mapping[str, Sequence[str]] = {}
         self._groups_at = float("-inf")
         self._group_ids: dict[str, str] = {}
+        self._named: dict[str, tuple[str, float]] = {}  # who has a name, and when Slack said so
 
     @classmethod
     async def connect(cls, client: AsyncWebClient) -> SlackDirectory:
@@ -112,7 +113,7 @@ class SlackDirectory:
             return await self.members(names)
         people = {name for name in names if _PERSON_ID.fullmatch(name)}
         wanted = [name for name in names if name not in people]
-        return frozenset(people | await self._resolve(wanted, self._last_groups))
+        return frozenset(people | await self._resolve(wanted, self._last_groups, lately=True))
 
     async def called(self, names: Sequence[str], among: Collection[str] | None = None) -> Sequence[str]:
         """What a mention of these names holds: the ids of groups, of people where a name is no group."""
@@ -131,7 +132,9 @@ class SlackDirectory:
         known = self._group_ids.get(name.removeprefix("@").lower())
         return known or (name if name in self._group_ids.values() else None)
 
-    async def _resolve(self, wanted: Sequence[str], groups: Mapping[str, Sequence[str]]) -> set[str]:
+    async def _resolve(
+        self, wanted: Sequence[str], groups: Mapping[str, Sequence[str]], *, lately: bool = False
+    ) -> set[str]:
         people: set[str] = set()
         unknown = []
         for name in wanted:
@@ -140,7 +143,15 @@ class SlackDirectory:
                 unknown.append(name)
             else:
                 people |= set(users)
-        return people | await self._by_name(unknown)
+        return people | await (self._by_name_lately(unknown) if lately else self._by_name(unknown))
+
+    async def _by_name_lately(self, names: Sequence[str]) -> set[str]:
+        """As `_by_name`, from a reading half a minute old at most: Slack allows few lists of everybody."""
+        now = self._clock()
+        known = {
+            n: found[0] for n in names if (found := self._named.get(n)) and now - found[1] <= _SHOWN_FOR_S
+        }
+        return {*known.values(), *await self._by_name([name for name in names if name not in known])}
 
     async def _groups(self) -> Mapping[str, Sequence[str]]:
         """Members by group id and by handle. One call, because Slack allows some twenty a minute."""
@@ -172,7 +183,7 @@ class SlackDirectory:
                 for known in shown & missing.keys():
                     if not person.get("deleted"):
                         found.add(str(person["id"]))
-                        del missing[known]
+                        self._named[missing.pop(known)] = (str(person["id"]), self._clock())
         if missing:
             raise UnknownName(
                 f"Slack knows no user group and no person named {', '.join(sorted(missing.values()))}, so nobody can"

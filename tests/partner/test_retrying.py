@@ -159,13 +159,19 @@ async def test_a_repeated_funding_submission_is_the_same_to_the_byte(clock: Froz
     assert [request.content for request in api.requests] == [body] * 3
 
 
-async def test_after_a_rate_limited_top_up_nobody_sends_for_a_minute(clock: FrozenClock) -> None:
-    api = CannedApi(refusal(429, "RATE_LIMITED", **{"Retry-After": "60"}), success(ME))
+async def test_after_a_rate_limited_top_up_no_top_up_is_sent_for_a_minute_and_people_read_on(
+    clock: FrozenClock,
+) -> None:
+    refused = refusal(429, "RATE_LIMITED", **{"Retry-After": "60"})
+    api = CannedApi(refused, success(ME), refused)
     client = client_of(api, clock)
     with pytest.raises(errors.RateLimited):
         await call(client, card_calls.TOP_UP)
     refused_at = clock.monotonic()
 
     await client.me()
+    assert clock.monotonic() == refused_at
 
+    with pytest.raises(errors.RateLimited):
+        await call(client, card_calls.TOP_UP)
     assert clock.monotonic() - refused_at == 60

@@ -241,20 +241,21 @@ async def test_facts_that_changed_since_the_approval_stop_the_first_send(world: 
     assert "does not fit" in ended.outcome_text
 
 
-async def test_a_new_doubt_on_the_same_card_stops_a_further_payment_its_approvers_could_not_know_of(
+async def test_a_further_payment_of_a_card_waits_while_one_is_in_doubt(
     world: World,
 ) -> None:
     await processor("5xx").set(world, TOPUP)
     first, second = await world.top_up("50"), await world.top_up("50")
     assert (await execute(world, first)).state is State.UNRESOLVED
 
-    ended = await execute(world, second)
-    assert ended.state is State.CANCELLED
-    assert f"{first.id} on the same card has no known outcome" in ended.outcome_text
+    waits = await execute(world, second)
+    assert waits.state is State.APPROVED
+    assert f"It waits for {first.id}" in waits.outcome_text
 
     third = await world.top_up("50")
-    assert third.facts["unresolved"] == [first.id], "the approvers see the doubt, and override it"
-    assert (await execute(world, third)).state is State.SUCCEEDED
+    assert third.facts["unresolved"] == [first.id], "the approvers see the doubt"
+    assert (await execute(world, third)).state is State.APPROVED, "and nobody pays over it"
+    assert keys_sent(world) == [first.key]
 
 
 @pytest.fixture

@@ -73,6 +73,7 @@ async def test_an_endpoint_that_the_key_may_not_call_is_held_until_the_key_may_w
     assert await alert_kinds(world) == {"scope"}
 
     store.run("UPDATE api_keys SET scopes = ?", whole)
+    await world.advance(61)  # a refusal that names no scope rests for a minute
     await programs.probe_paused(world.core)
     assert await alert_kinds(world) == set()
     assert (await jump(world, request)).state is State.SUCCEEDED

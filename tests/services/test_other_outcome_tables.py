@@ -409,6 +409,7 @@ async def test_a_refused_key_holds_every_kind_until_it_works_again(
     also = {"not_done_yet"} if operation == FREEZE else set()
     assert await alert_kinds(world) == {"key_trouble" if number == 401 else "scope"} | also
 
+    await world.advance(61)  # a refusal that names no scope rests for a minute
     await programs.probe_paused(world.core)
     assert (await jump(world, request)).state is State.SUCCEEDED
     assert await alert_kinds(world) == set()

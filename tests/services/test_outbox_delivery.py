@@ -116,7 +116,7 @@ async def test_a_429_is_waited_out_for_its_channel_and_nothing_is_lost_or_double
 
 
 async def test_an_outage_is_waited_out_with_growing_pauses(post: Post) -> None:
-    post.slack.next_post = [SlackTrouble("503") for _ in range(4)]
+    post.slack.next_post = [SlackTrouble("503") for _ in range(8)]
     await post.world.top_up(approved=False)
     at = []
     for second in range(40):
@@ -235,7 +235,7 @@ async def test_what_slack_refuses_even_as_plain_text_is_given_up_and_told_and_ho
 async def test_a_message_waits_for_as_long_as_slack_does_not_let_us_and_is_tried_every_two_minutes(
     post: Post,
 ) -> None:
-    post.slack.next_post = [SlackTrouble("token_revoked") for _ in range(40)]
+    post.slack.next_post = [SlackTrouble("token_revoked") for _ in range(80)]
     await post.world.top_up(approved=False)
     at, second = [0], 0
     while post.in_channel() != ["card pending"]:

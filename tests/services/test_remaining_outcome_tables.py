@@ -13,6 +13,7 @@ import pytest
 from bot.domain.money import format_usd
 from bot.domain.requests import Request, State
 from bot.operations import QuoteDeposit
+from bot.outcomes.timing import QUIESCENCE
 from bot.services.execution import maintenance
 from bot.services.requests import approvals, local_facts
 from storage.cards import otp_recipients
@@ -294,7 +295,7 @@ async def test_a_setting_is_not_repeated_over_a_newer_decision(world: World, kin
     older = await approved(world, kind)
     await execute(world, older)
     await world.control.delete("/_control/faults")
-    await world.advance(1)
+    await world.advance(QUIESCENCE.total_seconds() + 1)  # until then the older call may still land
     newer = await approved(world, kind, **newer_texts[kind])
     assert (await execute(world, newer)).state is State.SUCCEEDED
     sent = await calls(world, kind)
@@ -367,8 +368,8 @@ async def test_a_doubt_about_an_unload_speaks_against_a_top_up_of_the_same_card(
     stopped = await execute(world, waiting)
     later = await world.ask("card_topup", {"card": world.cards[0]["id"], "amount_usd": "5"})
 
-    assert stopped.state is State.CANCELLED
-    assert unload.id in stopped.outcome_text
+    assert stopped.state is State.APPROVED
+    assert f"It waits for {unload.id}" in stopped.outcome_text
     assert later.facts["unresolved"] == [unload.id]
     assert await world.sent("POST /topup") == []
 
@@ -394,6 +395,11 @@ async def test_lost_answers_of_unload_and_close_end_as_they_are_whatever_the_doc
     ended = await jump_to_the_end(world, unload, within=timedelta(minutes=14))
     replays = reading.get("unload_replay") != "conflict"
     assert ended.state is (State.SUCCEEDED if replays else State.UNRESOLVED), ended.outcome_text
+    if not replays:  # nothing else moves on the card before two people have said how it ended
+        for person in (ALICE, BOB):
+            await approvals.resolve(
+                world.core, unload.id, person, verdict="succeeded", evidence="The card's balance is gone"
+            )
 
     await world.fault("drop_after_commit", PATHS["card_close"])
     close = await approved(world, "card_close")

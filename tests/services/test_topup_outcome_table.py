@@ -257,7 +257,7 @@ async def test_what_a_key_may_not_do_is_held_and_the_same_key_goes_out_when_it_m
 
     other = await world.top_up("60", card=1)
     assert (await execute(world, other)).state is State.APPROVED, "sent although this call is held"
-    await world.advance(30)
+    await world.advance(61)  # a refusal that names no scope rests for a minute
     await programs.probe_paused(world.core)
     assert await alert_kinds(world) == set()
 

@@ -77,7 +77,7 @@ async def test_the_end_says_how_long_the_oldest_message_really_waited(world: Wor
     async with world.store.read() as tx:
         over = await alerts.newest(tx, "messages_wait", "slack")
     assert over is not None
-    assert "up to 5 minutes" in over.text
+    assert "up to 4 minutes" in over.text
 
 
 async def test_the_end_of_a_silence_counts_from_the_last_reading(world: World) -> None:

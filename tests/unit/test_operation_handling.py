@@ -19,10 +19,12 @@ OF_KINDS: dict[str, dict[str, Any]] = {
         "needs_deliveries": True,
         "superseded_by": ("card_3ds",),
         "reads_back": False,
+        "needs_our_records": True,
     },
     "card_close": {"doubts": PAYS},
     "card_freeze": {
         "can_run_now": True,
+        "is_urgent": True,
         "must_recheck": False,
         "superseded_by": ("card_freeze", "card_unfreeze"),
         "urgency": {
@@ -37,7 +39,7 @@ OF_KINDS: dict[str, dict[str, Any]] = {
     },
     "card_limits": {"superseded_by": ("card_limits",)},
     "card_order": {},
-    "card_phone": {"superseded_by": ("card_phone",), "reads_back": False},
+    "card_phone": {"superseded_by": ("card_phone",), "reads_back": False, "needs_our_records": True},
     "card_reveal": {"needs_public_url": True},
     "card_topup": {"moves_float": True, "doubts": PAYS},
     "card_unfreeze": {"superseded_by": ("card_freeze", "card_unfreeze")},

@@ -21,6 +21,8 @@ from storage.cards import cards
 from storage.requests import request_search, requests
 from storage.transaction import Tx
 
+# Kinds of ledger rows that, where they take, take back what came in.
+_TAKEN_BACK = frozenset({"funding"})
 _UNDER_WAY = frozenset({State.EXECUTING, State.UNRESOLVED})
 
 
@@ -33,7 +35,7 @@ async def unexplained(
     orphans = [entry for entry in unknown if core.ids.made(ledger_text.key_in(entry.reference))]
     falls = [entry for entry in unknown if entry.amount_usd < 0 and entry not in orphans]
     fees = [entry for entry in falls if entry.kind == "fee"]
-    taken_back = [entry for entry in falls if entry.kind == "funding"]
+    taken_back = [entry for entry in falls if entry.kind in _TAKEN_BACK]
     explained = [
         *await _fees(tx, core, program, fees, fresh),
         *await _fundings(tx, core, program, taken_back),

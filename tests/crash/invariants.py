@@ -212,7 +212,9 @@ def _messages(world: Outside, requests: Rows) -> Iterator[str]:
             yield f"{request['id']} has {len(texts)} cards in the channel"
         elif (word := request["stage"] or request["state"]) not in texts[0]:
             yield f"{request['id']} is {word}, its card says: {texts[0]}"
-    for row in world.rows("SELECT dedupe, last_error FROM outbox WHERE state = 'dropped'"):
+    # That a request could not be posted is not said any more once it was.
+    given_up = "SELECT dedupe, last_error FROM outbox WHERE state = 'dropped' AND dedupe NOT LIKE 'notice:%:unposted'"
+    for row in world.rows(given_up):
         yield f"{row['dedupe']} was given up: {row['last_error']}"
 
 

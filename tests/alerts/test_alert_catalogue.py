@@ -256,6 +256,16 @@ async def test_a_warning_mentions_nobody_and_what_is_critical_those_whom_the_set
 
 
 @pytest.mark.usefixtures("_with_coffee")
+async def test_a_critical_alert_calls_the_approvers_where_slack_does_not_know_whom_the_settings_name(
+    desk: Desk,
+) -> None:
+    desk.driver.world.rebuild(alerting=Alerting(call=("@crad-ops",)))
+    await keep_coffee(desk, 0)
+
+    assert "<!subteam^S0APPROVERS>" in await desk.only()
+
+
+@pytest.mark.usefixtures("_with_coffee")
 async def test_a_new_critical_alert_mentions_the_approvers_until_somebody_takes_it_up(desk: Desk) -> None:
     await keep_coffee(desk, 0)
     assert "<!subteam^S0APPROVERS>" in await desk.only()

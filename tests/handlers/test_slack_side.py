@@ -29,6 +29,28 @@ async def test_names_are_groups_people_and_ids_read_live(driver: SlackDriver) ->
             await directory.members([unknown])
 
 
+async def test_what_is_only_shown_asks_for_everybody_once_in_half_a_minute_and_a_decision_each_time(
+    driver: SlackDriver,
+) -> None:
+    """Slack allows few lists of everybody: a message that mentions people by name must not keep a click from them."""
+    now = [1000.0]
+    directory = SlackDirectory(driver.client, home_team="T0SANDBOX", clock=lambda: now[0])
+
+    def lists() -> int:
+        return sum(call["method"] == "users.list" for call in driver.slack.workspace.calls)
+
+    before = lists()
+    for _ in range(5):
+        assert await directory.members_lately(["@alice"]) == {ALICE}
+    assert lists() - before == 1
+    assert await directory.members(["@alice"]) == {ALICE}
+    assert lists() - before == 2
+
+    now[0] += 31
+    assert await directory.members_lately(["@alice"]) == {ALICE}
+    assert lists() - before == 3
+
+
 async def test_people_are_what_slack_says_now(driver: SlackDriver) -> None:
     directory = await SlackDirectory.connect(driver.client)
 

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 
 from bot.domain.alerts import catalogue
-from bot.domain.errors import LookupFailed
+from bot.domain.errors import LookupFailed, UnknownName
 from bot.domain.people import Call, Standing
 from bot.domain.requests import (
     Decision,
@@ -31,9 +31,13 @@ ASKING = frozenset({"approval", "reminder", "reminder_unresolved", "succeeded"})
 
 
 async def named(core: Core, names: Sequence[str]) -> tuple[str, ...]:
-    """Ids of the groups and people behind these names."""
+    """Ids of the groups and people behind these names; of the approvers where Slack knows one of the names not: an
+    alert that should call somebody never calls nobody for a misspelt name."""
     with suppress(LookupFailed):
-        return tuple(await core.directory.called(names)) if names else ()
+        try:
+            return tuple(await core.directory.called(names)) if names else ()
+        except UnknownName:
+            return tuple(await core.directory.called(core.policy.people.approvers))
     return ()
 
 

@@ -79,7 +79,10 @@ class CodesByWebhook(Operation):
             ("Last verified delivery", facts.get("verified_at") or "none"),
             ("Mode now", "not shown by the API; SMS or webhook for a new card"),
             ("Set here before", facts.get("set_before") or "never by a request of this bot"),
-            ("Program enabled", f"{TICKED.show(self.program_enabled)}, by the word of the admin who asks"),
+            (
+                "Program enabled",
+                f"{TICKED.show(self.program_enabled)}, as the admin who requests it confirms",
+            ),
         ]
 
     def concerns(self, facts: Facts) -> list[Concern]:

@@ -60,7 +60,7 @@ class Many(Batch):
         return [
             ("First month's fees", format_usd(facts["monthly_fee_usd"] * rows)),
             ("Float available", format_usd(facts["float_available_usd"])),
-            ("Card allowance", "no cap" if left is None else f"{left} → {left - rows} left for ever"),
+            ("Card allowance", "no cap" if left is None else f"{left} → {left - rows} left permanently"),
         ]
 
     def concerns(
@@ -151,7 +151,7 @@ class Order(Operation):
             ("Printed on the card", self.card_holder_name),
             ("First month's fee", format_usd(fee)),
             ("Float available", format_usd(facts["float_available_usd"])),
-            ("Card allowance", "no cap" if left is None else f"{left} → {left - 1} left for ever"),
+            ("Card allowance", "no cap" if left is None else f"{left} → {left - 1} left permanently"),
         ]
 
     def concerns(self, facts: Facts) -> list[Concern]:

@@ -159,4 +159,4 @@ def resolved(found: Request) -> str:
             f"Recorded. {found.id} stays unresolved until a second person says the same. You can correct what you"
             " said with *Resolve*."
         )
-    return f"{found.id} is {states.word_of(found)} now, by the word of two people."
+    return f"{found.id} is {states.word_of(found)} now, confirmed by two people."

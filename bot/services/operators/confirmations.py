@@ -91,7 +91,8 @@ async def give(core: Core, act: Act, consent_id: str, slack_id: str) -> str:
         )
         if asker.deleted or asker.id not in roles.of(act.may_ask):
             raise NotAllowed(
-                f"{found.asked_by_name}, who asked for this, may not do so any more. Decline it, and ask anew.",
+                f"{found.asked_by_name}, who requested this, may not do so any more. Decline it, then request it"
+                " again.",
                 "asker_may_not",
             )
         return await _give(core, act, found, actor)

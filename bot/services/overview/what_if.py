@@ -118,7 +118,7 @@ def _allowance(asked: WhatIf, money: FloatView) -> _Bound:
     if money.cards_limit is None:
         return _Bound(("Card allowance", "no cap"), None, "")
     left = max(0, money.cards_limit - money.cards_total)
-    said = f"{left} of {money.cards_limit} left for ever; closed cards give nothing back"
+    said = f"{left} of {money.cards_limit} left permanently; closed cards give nothing back"
     return _Bound(
         ("Card allowance", said), left, f"The card allowance has {left} left. Ask the service for more."
     )

@@ -73,7 +73,9 @@ async def sweep_late_landings(core: Core) -> None:
 async def _look_again(core: Core, request: Request) -> None:
     try:
         operation = core.kinds[request.kind].of_stored(request.terms, request.subject_label)
-        look = await evidence.look(core, request, operation, core.partners[request.program])
+        async with core.store.read() as tx:
+            made = await attempts.of(tx, request.id)
+        look = await evidence.look(core, request, operation, core.partners[request.program], made)
     except PartnerError as error:
         log.warning("upkeep.not_looked_up", extra={"request": request.id, "error": str(error)})
         return

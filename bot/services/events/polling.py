@@ -15,7 +15,7 @@ from datetime import datetime, timedelta
 from bot.domain.alerts import account_alerts
 from bot.partner.errors import Forbidden, PartnerError
 from bot.partner.ratelimit import Lane
-from bot.services import alerts
+from bot.services import alerts, snapshots
 from bot.services.alerts import card_rules, float_rules, funding_rules, ledger_rules, webhook_rules
 from bot.services.cards import card_sync
 from bot.services.core import Core
@@ -193,7 +193,7 @@ class Poller:
             known = await program_rows.all(tx)
             paused = {p.name for p in known if p.paused_reason not in (None, programs.NOT_READ)}
             for program in self._core.partners:
-                last = await api_snapshots.get(tx, program, "me")
+                last = await snapshots.ACCOUNT.get(tx, program)
                 # What a process before this one read says nothing of this one.
                 seen_at = max(self._begun_at, last.read_at) if last else self._begun_at
                 condition = account_alerts.POLLER_SILENT.condition(program)

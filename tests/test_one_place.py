@@ -94,7 +94,7 @@ def seats_compared(tree: ast.AST) -> Iterator[ast.AST]:
 
 
 def approvals_counted(tree: ast.AST) -> Iterator[ast.AST]:
-    """People without the requester: those who count are told by `second_people`."""
+    """People without the requester: those who count are named by `second_people`."""
     for node in ast.walk(tree):
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Sub):
             yield from (

@@ -1,4 +1,4 @@
-"""Who people are and what channels are called, asked of Slack at this moment.
+"""Who people are and what channels are called, asked of Slack now.
 
 A decision stands on what Slack says when it is made; only what is merely shown may be half a minute old.
 """

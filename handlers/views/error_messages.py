@@ -21,7 +21,7 @@ from bot.domain.errors import (
 )
 from bot.partner.errors import LedgerMoving, NotConnected, NotSent, PartnerError
 
-# Their text is written for the person who reads it. Any other CountersignError is ours to mend.
+# Their text is written for the person who reads it. Any other CountersignError is ours to fix.
 _SAID_AS_THEY_ARE: Final = (
     AlreadyDecided,
     Expired,
@@ -50,7 +50,7 @@ _NOTHING: Final = "Nothing was recorded or sent."
 
 
 def is_said(error: BaseException) -> bool:
-    """Is its text for the person, with nothing for us to mend?"""
+    """Is its text for the person, with nothing for us to fix?"""
     return isinstance(error, (*_SAID_AS_THEY_ARE, PartnerError))
 
 

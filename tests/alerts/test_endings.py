@@ -1,4 +1,4 @@
-"""A resolved alert says how it came out, and never repeats what the alarm told people to do."""
+"""A resolved alert says how it came out, and never repeats what the alarm asked people to do."""
 
 from __future__ import annotations
 

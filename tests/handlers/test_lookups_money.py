@@ -95,7 +95,7 @@ async def test_the_course_of_the_float_is_that_of_the_period_named(driver: Slack
     assert "not understood" in str(await answer(driver, "/float dances"))
 
 
-async def test_the_ledger_is_told_in_words_and_adds_up(driver: SlackDriver) -> None:
+async def test_the_ledger_is_put_in_words_and_adds_up(driver: SlackDriver) -> None:
     request = await driver.world.top_up("40")
     await driver.world.run_due()
 

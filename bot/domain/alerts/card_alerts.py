@@ -23,7 +23,7 @@ CARD_BLOCKED = AlertKind(
     condition_name="blocked",
 )
 READS_BLOCKED: Final = "The card reads BLOCKED."
-"""How a block is known where no decline told of it."""
+"""How a block is known where no decline said so."""
 
 CARD_STATUS = AlertKind(
     name="card_status",

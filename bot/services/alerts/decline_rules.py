@@ -2,7 +2,7 @@
 severe, with true counts however many come.
 
 A cause's window begins with its first decline. A cluster goes on while declines keep coming, so that a
-storm stays one message. Times are when we heard of them: what comes late is still told, and told as late.
+storm stays one message. Times are when we received them: what comes late is still reported, and reported as late.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ async def on_decline(tx: Tx, core: Core, heard: ReceivedEvent, event: CardDeclin
 async def _stopped(
     tx: Tx, core: Core, heard: ReceivedEvent, event: CardDeclined, card_id: str, label: str, code: str
 ) -> bool:
-    """Told as what a freeze of ours was for, where it was one: counted, and nobody is called."""
+    """Reported as what a freeze of ours was for, where it was one: counted, and nobody is called."""
     at, data = heard.event.created_at, event.data
     freeze = (await freezes.stopping(tx, core, [(card_id, code, at)])).get((card_id, at))
     if freeze is None:

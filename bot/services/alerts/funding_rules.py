@@ -1,4 +1,4 @@
-"""Funding submissions: in review, rejected, late, credited, taken back; each told once, however we heard.
+"""Funding submissions: in review, rejected, late, credited, taken back; each reported once, however we learned of it.
 
 No event exists for a review, a rejection or a reversal [Event types], so the submissions are read until
 they are final, and those credited for thirty days more. What was last known is kept for each, and both
@@ -165,7 +165,7 @@ async def answered(tx: Tx, core: Core, request: Request, facts: Mapping[str, Any
 
 
 async def credited(tx: Tx, core: Core, program: str, data: FloatCredit, created_at: datetime) -> None:
-    """`float.credited` came; nothing is told where a reading was first."""
+    """`float.credited` came; nothing is reported where a reading was first."""
     said = {
         "funding_id": data.funding_id,
         "status": "credited",
@@ -210,7 +210,7 @@ def _merged(new: dict[str, Any], kept: Kept[Known] | None, now: datetime) -> Kno
 
 
 def _as_told(known: Known) -> tuple[str, str | None, str]:
-    """What people are told of: a reading that changes nothing of it is no news."""
+    """What people are shown: a reading that changes nothing of it is no news."""
     return known.status, known.reason, known.mark
 
 

@@ -45,7 +45,7 @@ class _Sum:
 
 
 async def compare(core: Core, program: str) -> None:
-    """Read both. What nobody explains is told once, and a difference when it is seen twice. Raises PartnerError."""
+    """Read both. What nobody explains is reported once, and a difference when it is seen twice. Raises PartnerError."""
     partner = core.partners[program]
     async with core.store.read() as tx:
         kept = await snapshots.LEDGER.get(tx, program)
@@ -61,7 +61,7 @@ async def compare(core: Core, program: str) -> None:
 
 
 async def is_begun(core: Core, program: str) -> bool:
-    """Was the ledger ever read here? What comes in from then on is told."""
+    """Was the ledger ever read here? What comes in from then on is reported."""
     async with core.store.read() as tx:
         return _is_baseline(await snapshots.LEDGER.get(tx, program))
 
@@ -134,7 +134,7 @@ def _may_need_a_cause(entry: LedgerEntry) -> bool:
 
 
 async def _explain(tx: Tx, core: Core, program: str, fresh: Sequence[LedgerEntry], *, is_first: bool) -> None:
-    """Tell of what came in and no request here made. What was there before anybody watched is told only if its key
+    """Tell of what came in and no request here made. What was there before anybody watched is reported only if its key
     is one of ours. A request that was called failed is looked at again where its key took something after all."""
     known = await request_search.by_key(tx, {ledger_text.key_in(entry.reference) for entry in fresh})
     await requests.look_again(tx, [known[key] for key in _taking(fresh) & known.keys()])

@@ -1,6 +1,6 @@
 """How an alert ended, in words: the facts as they are in the transaction that ends it, put into its kind's ending.
 
-What was said while it was open is no longer true, and what it told people to do is no longer to be done. So a
+What was said while it was open is no longer true, and what it asked people to do is no longer to be done. So a
 resolved alert says how it came out: the float now, the outcome of the request, for how long it was so.
 """
 
@@ -36,7 +36,7 @@ from storage.requests import requests
 from storage.transaction import Tx
 
 Facts = dict[str, Any]
-#: Reads the case of the ending, and the facts that it names besides those that every ending has.
+#: Reads the case of the ending, and the facts that it names apart from those that every ending has.
 Read = Callable[[Tx, Core, Alert, Facts], Awaitable[tuple[str, Facts]]]
 
 log = logging.getLogger("countersign.alerts")

@@ -94,7 +94,7 @@ class Poller:
         for program in self._core.partners:
             try:
                 await self._read_moved(program)
-            except PartnerError as error:  # what is owed stays so
+            except PartnerError as error:  # what is to be read stays so
                 log.info("poll.moved_not_read", extra={"program": program, "error": str(error)})
 
     async def ledger(self) -> None:
@@ -102,7 +102,7 @@ class Poller:
         await self._each("ledger", lambda program: ledger_rules.compare(self._core, program))
 
     async def first_ledger(self) -> None:
-        """Read once right after the start where it never was: what comes in after that is told."""
+        """Read once right after the start where it never was: what comes in after that is reported."""
         for program in self._core.partners.keys() - self._with_ledger:
             if not await ledger_rules.is_begun(self._core, program):
                 await self._one("ledger", program, lambda name: ledger_rules.compare(self._core, name))
@@ -117,7 +117,7 @@ class Poller:
         try:
             reading = await float_lookups.read_account(self._core, program, lane=Lane.BACKGROUND)
         except programs.OtherAccount:
-            return  # sending has stopped, and people are told
+            return  # sending has stopped, and people are notified
         await float_rules.look(self._core, program, reading)
 
     async def _sweep_cards(self, program: str) -> None:
@@ -188,7 +188,7 @@ class Poller:
             self._refused[key] = error.operation.value
 
     async def watch(self) -> None:
-        """Is anybody watching? Told for each program whose account could not be read for a while."""
+        """Is anybody watching? Reported for each program whose account could not be read for a while."""
         async with self._core.store.begin() as tx:
             known = await program_rows.all(tx)
             paused = {p.name for p in known if p.paused_reason not in (None, programs.NOT_READ)}

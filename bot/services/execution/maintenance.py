@@ -99,7 +99,7 @@ def _is_worth_keeping(request: Request, look: Look) -> bool:
 async def _landed(tx: Tx, core: Core, request: Request, look: Look) -> None:
     """It was not without effect: done, or reopened where money moved and no more is proved.
 
-    What two people have said is never overturned by a reading: they are told, once.
+    What two people have said is never overturned by a reading: they are notified, once.
     """
     facts = dict(look.facts)
     if await resolved_as(tx, request) is not None:

@@ -65,7 +65,7 @@ class Stop:
 
 @dataclass(frozen=True, slots=True)
 class Later:
-    """It cannot be told just now; ask again after a moment."""
+    """It cannot be found out just now; ask again soon."""
 
     text: str
 

@@ -23,7 +23,7 @@ Line = tuple[str, str]
 
 
 async def post(core: Core) -> None:
-    """Owe today's digest once it is due. Of the first day ever there is nothing before to tell."""
+    """Put today's digest into the outbox once it is due. Of the first day ever there is nothing before to tell."""
     day = core.alerting.hours.digest_due(core.clock.now())
     if day is None:
         return

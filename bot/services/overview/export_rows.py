@@ -169,7 +169,7 @@ _TRANSACTIONS = Kind(
 
 
 async def _of_program(core: Core, wish: Wish) -> AsyncIterator[tuple[str, str, PurchaseLine]]:
-    """Every purchase whose events we heard, in the order they began."""
+    """Every purchase whose events we received, in the order they began."""
     place: purchases.PagePosition | None = None
     while True:
         async with core.store.read() as tx:
@@ -190,7 +190,7 @@ async def _of_program(core: Core, wish: Wish) -> AsyncIterator[tuple[str, str, P
 
 
 async def _of_card(core: Core, wish: Wish, card: CardEntry) -> AsyncIterator[tuple[str, str, PurchaseLine]]:
-    """The service's history of one card, then what only events told."""
+    """The service's history of one card, then what only events reported."""
     period, seen = wish.period, set[str]()
     rows: list[Transaction] = []
 

@@ -1,4 +1,4 @@
-"""How the house is: float, requests, alerts, funding, webhook, poller and sending, each with its age."""
+"""How Countersign is: float, requests, alerts, funding, webhook, poller and sending, each with its age."""
 
 from __future__ import annotations
 

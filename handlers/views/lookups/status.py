@@ -1,4 +1,4 @@
-"""The state of the house in words: `/countersign status`, what-if, and the lines Home shares with them."""
+"""The state of Countersign in words: `/countersign status`, what-if, and the lines Home shares with them."""
 
 from __future__ import annotations
 

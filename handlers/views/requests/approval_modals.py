@@ -58,7 +58,7 @@ def confirmation(found: Confirmation, private: tuple[b.Line, ...] = ()) -> b.Blo
 
 
 def was_unread(meta: ids.Meta) -> bool:
-    """Whether the API could not be read for the window that this is the private metadata of; of a list never told."""
+    """Whether the API could not be read for the window with this private metadata; a list never says so."""
     return meta.get("read") == "0"
 
 

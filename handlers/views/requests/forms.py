@@ -137,7 +137,7 @@ def reason_field(text: str = "") -> b.Block:
 
 
 def _misfits(cls: type[Operation], filled: Filled) -> list[str]:
-    """What was typed for a select and is none of its options cannot be prefilled, so it is told."""
+    """What was typed for a select and is none of its options cannot be prefilled, so it is reported."""
     found = []
     for of in cls.fields:
         text = _canonical(of, filled.texts.get(of.name, ""))

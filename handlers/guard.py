@@ -180,7 +180,7 @@ class Turn:
         sent = await chart_upload.send_picture(self.client, drawn, user=self.user, thread=self.thread or None)
         if sent in ("", self.channel):
             return ""
-        return "Its picture is in your direct messages with Countersign."
+        return "Its chart is in your direct messages with Countersign."
 
     async def _tell(self, answer: Block) -> WebhookResponse | None:
         """What a response URL answered, where it went there."""

@@ -56,6 +56,8 @@ PLAIN = {
 }
 #: Not held to it yet: the simulation's words are its plan's own.
 EXPLAINED_ELSEWHERE = ROOT / "tests" / "simulation"
+#: The titles of tests, those of the simulation among them.
+GENERATED_FROM_TESTS = {"rules.md"}
 
 
 def names() -> Iterator[str]:
@@ -129,6 +131,17 @@ def test_no_docstring_no_comment_and_no_tests_name_holds_a_private_word() -> Non
     found = {str(path.relative_to(ROOT)): private_in(path.read_text(encoding="utf-8")) for path in read}
 
     assert {path: words for path, words in found.items() if words} == {}
+
+
+def test_no_page_of_the_documentation_holds_a_private_word() -> None:
+    pages = [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").glob("*.md"))]
+    found = {
+        page.name: [word[0] for word in _WORDS.finditer(_without_code(page.read_text(encoding="utf-8")))]
+        for page in pages
+        if page.name not in GENERATED_FROM_TESTS
+    }
+
+    assert {page: words for page, words in found.items() if words} == {}
 
 
 @pytest.mark.parametrize(

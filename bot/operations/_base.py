@@ -209,7 +209,7 @@ class Operation(ABC):
     def of_many(cls) -> Batch:
         """How a list of this kind is read and described. Raises NotFound where the kind takes no list."""
         if cls.batch is None:
-            raise NotFound(f"{cls.title} is not asked for by a list.")
+            raise NotFound(f"{cls.title} can't be requested in a list.")
         return cls.batch
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
@@ -487,7 +487,7 @@ _HELD_IN_DOUBT = (
     " it; other calls are not held up."
 )
 _CAME_BACK = "No money left the float, or it came back."
-_MEND_IT = "Mend the cause, then make a new request."
+_MEND_IT = "Fix the cause, then make a new request."
 
 # The same where the call is not made again.
 _LOOKED_UP = (

@@ -68,7 +68,9 @@ class Handling:
         if self.moves_float and self.can_run_now:
             raise TypeError("what moves float waits for a second person, so it cannot run now")
         if self.can_run_now and self.urgency is None:
-            raise TypeError("what can run now cannot wait, so it says what people hear until it happened")
+            raise TypeError(
+                "what can run now cannot wait, so it says what people are shown until it happened"
+            )
         if self.urgency and (self.moves_float or not self.repeats):
             raise TypeError("what is tried again and again moves no float and may be repeated")
         if self.moves_float and not self.must_recheck:

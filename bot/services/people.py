@@ -62,7 +62,7 @@ async def require_may_ask(core: Core, slack_id: str, cls: type[Operation], *, ac
     if not cls.handling.asked_by_admins:
         return await require_requester(core, slack_id, action=action)
     names = core.policy.people.admins or core.policy.people.approvers
-    text = f"This may be asked for by admins only: {', '.join(names)}. Ask one of them."
+    text = f"Only admins can request this: {', '.join(names)}. Ask one of them."
     return await require_role(core, slack_id, Role.ADMIN, NotAllowed(text, "not_an_admin"), action=action)
 
 

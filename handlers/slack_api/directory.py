@@ -187,7 +187,7 @@ class SlackDirectory:
         if missing:
             raise UnknownName(
                 f"Slack knows no user group and no person named {', '.join(sorted(missing.values()))}, so nobody can"
-                " be told apart and nothing was done. An admin has to mend the names in countersign.toml."
+                " be told apart and nothing was done. An admin has to fix the names in countersign.toml."
             )
         return found
 

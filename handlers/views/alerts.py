@@ -184,7 +184,7 @@ def snooze(alert_id: str, title: str) -> b.Block:
 
 def support(title: str, text: str) -> b.Block:
     """A text to copy to the service: no form of ours fixes this."""
-    blocks = [b.context("No form here mends this. Copy this to the service:"), b.plain_section(text)]
+    blocks = [b.context("No form here fixes this. Copy this to the service:"), b.plain_section(text)]
     return b.modal(ids.NOTICE, "Draft remedy", [b.plain_section(title), *blocks])
 
 

@@ -42,7 +42,7 @@ _SLACK_SAID: Final[Mapping[str, str]] = {
     "not_in_channel": "Countersign is not in this channel. Invite it with /invite @Countersign, then share again.",
     "channel_not_found": "Countersign does not see this channel. Invite it with /invite @Countersign.",
     "is_archived": "This channel is archived, so nothing can be posted in it.",
-    "ratelimited": "Slack takes no more at this moment. Wait a minute.",
+    "ratelimited": "Slack takes no more right now. Wait a minute.",
     "missing_scope": "The Slack app lacks a permission for this. Tell an admin: the app's manifest and its"
     " installation differ.",
 }

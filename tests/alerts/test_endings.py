@@ -17,7 +17,7 @@ from tests.handlers.slack_driver import BOB, CAROL
 
 PEOPLES_WORDS = (people_alerts.HANDOVER, people_alerts.CONSENT)
 """What people wrote, or what came of it, stays to be read when it is over."""
-NEVER_OPEN_FOR_LONG = ("told once", "never")
+NEVER_OPEN_FOR_LONG = ("reported once", "never")
 
 
 def filled(template: str) -> str:

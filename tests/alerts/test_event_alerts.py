@@ -209,7 +209,7 @@ async def test_what_comes_late_is_reported_as_late(desk: Desk) -> None:
     await desk.log()
     await desk.handled()
 
-    assert "We heard late of 1 of 1" in await desk.only()
+    assert "Received late: 1 of 1" in await desk.only()
 
 
 async def credited(desk: Desk) -> None:
@@ -247,8 +247,8 @@ async def test_after_three_hours_without_deliveries_everything_is_reported_once_
 
     told = await desk.seen()
     assert len(told) == len(codes) + 2
-    assert sum("We heard late of 1 of 1" in words for words in told) == len(codes)
-    assert sum("We heard of it late: it happened at" in words for words in told) == 2
+    assert sum("Received late: 1 of 1" in words for words in told) == len(codes)
+    assert sum("Received late: it happened at" in words for words in told) == 2
     assert not any("seen" in words for words in told)
 
 

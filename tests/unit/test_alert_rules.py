@@ -115,7 +115,7 @@ def test_every_cause_of_the_document_has_words_and_a_next_step() -> None:
     assert [decline_causes.retry_in_words(r) for r in (True, False, None)] == [
         "A retry can help.",
         "A retry as it is cannot help.",
-        "Whether a retry can help is not told.",
+        "Whether a retry can help is not known.",
     ]
     assert decline_causes.is_severe("processing_error", card_blocked=True)
     assert not decline_causes.is_severe("processing_error", card_blocked=None)

@@ -29,7 +29,7 @@ CARD_STATUS = AlertKind(
     name="card_status",
     told_when="a card expired, became inactive, or was frozen or closed by no request here",
     found_by="poller",
-    ends="the card reads otherwise; a close is told once",
+    ends="the card reads otherwise; a close is reported once",
     wordings={
         "FROZEN": Wording(
             (Severity.WARNING,),

@@ -192,4 +192,4 @@ def _names(kept: Mapping[str, int]) -> str:
 def _late(found: Declines) -> str:
     if not found.late:
         return ""
-    return f" We heard late of {found.late:,} of {found.count:,}, more than a quarter of an hour after."
+    return f" Received late: {found.late:,} of {found.count:,}, more than a quarter of an hour after."

@@ -115,7 +115,7 @@ async def _landed(tx: Tx, core: Core, request: Request, look: Look) -> None:
         await effect_writer.write(tx, core, touched, effects.of_contradiction(touched, text))
         return
     if look.evidence is Evidence.DONE:
-        text = f"It landed late, after it was given up as failed. {look.text}"
+        text = f"It completed late, after it was given up as failed. {look.text}"
         moved = await requests.move(
             tx, request, Event.LAND_LATE, outcome_text=text, outcome=facts, due_at=None
         )

@@ -163,7 +163,7 @@ _TRANSACTIONS = Kind(
         "occurred_at", "card_id", "card", "transaction_id", "status", "merchant", "charge_usd", "fee_usd", "original",
         "decline_code", "retryable", "open", "told_by",
     ),
-    "events heard here; for one card, the service's history as well",
+    "events received here; for one card, the service's history as well",
     _transactions,
 )  # fmt: skip
 

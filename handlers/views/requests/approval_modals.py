@@ -72,7 +72,7 @@ def _terms(asked: Request) -> list[b.Line]:
 def reject(request_id: str, version: int) -> b.Block:
     element: b.Block = {"type": "plain_text_input", "multiline": True, "max_length": REASON_LIMIT}
     blocks = [
-        b.section(f"Nothing of *{b.esc(request_id)}* will be sent. The requester is told your reason."),
+        b.section(f"Nothing of *{b.esc(request_id)}* will be sent. The requester is shown your reason."),
         b.field(forms.REASON, "Reason", element),
     ]
     meta = ids.pack(request=request_id, version=version)

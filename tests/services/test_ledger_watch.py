@@ -14,7 +14,7 @@ from bot.partner.models import LedgerEntry
 from bot.services.alerts import ledger_rules
 from bot.services.events import Poller
 from tests.services.outcome_steps import alert_kinds, execute, open_alerts
-from tests.services.test_every_kind import TEXTS
+from tests.support.kinds import TEXTS
 from tests.support.world import World
 
 NOW = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)

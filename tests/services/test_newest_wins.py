@@ -7,7 +7,6 @@ call has an outcome and the card reads FROZEN after it; whatever can wait is sen
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import Any
 
 import pytest
 
@@ -26,20 +25,20 @@ from tests.services.outcome_steps import (
     open_alerts,
     status,
 )
-from tests.services.test_not_done_yet import FREEZE, READ, REFUSING, card_of, clear, everything_said, to_send
+from tests.support.kinds import SETTINGS
+from tests.support.situations import (
+    FREEZE,
+    READ,
+    REFUSING,
+    a_freeze,
+    card_of,
+    card_status,
+    everything_said,
+    no_faults,
+    on_its_way,
+    to_send,
+)
 from tests.support.world import ALICE, BOB, CAROL, World
-
-CALL = "POST /cards/{cardId}/freeze"
-
-
-async def on_its_way(world: World, kind: str, texts: dict[str, str], *, by: str = ALICE) -> Request:
-    """Approved, and its call left: nobody knows whether it arrived, and the simulator has not had it yet."""
-    request = await world.ask(kind, texts, by=by)
-    await world.approve(request)
-    with world.dies_at("execution.claimed"):
-        await execute(world, request)
-    await world.advance(1)
-    return await world.request(request.id)
 
 
 async def an_unfreeze_on_its_way(world: World) -> Request:
@@ -53,20 +52,11 @@ async def lands(world: World) -> None:
     await world.tell(f"cards/{world.cards[0]['id']}", {"status": "ACTIVE"})
 
 
-async def freeze_now(world: World) -> Request:
-    return await world.ask("card_freeze", {"card": world.cards[0]["id"]}, now=True)
-
-
-async def card_status(world: World) -> Any:
-    found = next(c for c in (await world.state())["cards"] if c["id"] == world.cards[0]["id"])
-    return found["status"]
-
-
 async def test_a_freeze_is_sent_at_once_and_is_open_while_an_older_unfreeze_is_under_way(
     world: World,
 ) -> None:
     older = await an_unfreeze_on_its_way(world)
-    freeze = await freeze_now(world)
+    freeze = await a_freeze(world)
 
     held = await execute(world, freeze)
 
@@ -103,7 +93,7 @@ async def test_the_card_ends_frozen_whenever_the_older_unfreeze_lands(
 ) -> None:
     """Before the freeze is called done there is no older call without an outcome, and the card reads FROZEN."""
     older = await an_unfreeze_on_its_way(world)
-    freeze = await freeze_now(world)
+    freeze = await a_freeze(world)
     await execute(world, freeze)
     for _ in range(after_looks):
         await jump(world, freeze)
@@ -138,7 +128,7 @@ async def test_a_freeze_that_an_older_unfreeze_undid_is_sent_again_at_once_and_p
     world: World,
 ) -> None:
     await an_unfreeze_on_its_way(world)
-    freeze = await freeze_now(world)
+    freeze = await a_freeze(world)
     await execute(world, freeze)
     await lands(world)
 
@@ -160,7 +150,7 @@ async def test_a_freeze_that_an_older_unfreeze_undid_is_sent_again_at_once_and_p
 
 async def test_what_wakes_a_freeze_is_the_outcome_of_the_older_unfreeze(world: World) -> None:
     older = await an_unfreeze_on_its_way(world)
-    freeze = await freeze_now(world)
+    freeze = await a_freeze(world)
     await execute(world, freeze)
     await lands(world)
     await world.advance(31)
@@ -176,7 +166,7 @@ async def test_what_wakes_a_freeze_is_the_outcome_of_the_older_unfreeze(world: W
 
 async def test_a_freeze_that_cannot_be_read_any_more_is_not_called_frozen_for_now(world: World) -> None:
     await an_unfreeze_on_its_way(world)
-    freeze = await freeze_now(world)
+    freeze = await a_freeze(world)
     await execute(world, freeze)
     await REFUSING.set(world, READ, times=100)
     await REFUSING.set(world, FREEZE, times=100)
@@ -185,7 +175,7 @@ async def test_a_freeze_that_cannot_be_read_any_more_is_not_called_frozen_for_no
 
     assert "Frozen for now" not in await card_of(world, freeze)
     assert await alert_kinds(world) == {"not_done_yet"}
-    await clear(world)
+    await no_faults(world)
     assert "Frozen for now" in (await jump(world, freeze)).outcome_text
 
 
@@ -196,24 +186,14 @@ async def test_an_older_unfreeze_that_certainly_was_not_carried_out_holds_no_fre
     await world.tell(f"cards/{card}", {"status": "FROZEN"})
     unfreeze = await world.ask("card_unfreeze", {"card": card})
     await world.approve(unfreeze)
-    await status(429, "RATE_LIMITED").set(world, CALL, times=1)
+    await status(429, "RATE_LIMITED").set(world, FREEZE, times=1)
     assert (await execute(world, unfreeze)).state is State.EXECUTING
     await world.advance(61)
 
-    assert (await execute(world, await freeze_now(world))).state is State.SUCCEEDED
+    assert (await execute(world, await a_freeze(world))).state is State.SUCCEEDED
 
 
-CAN_WAIT: dict[str, tuple[str, dict[str, str], str, dict[str, str]]] = {
-    "freeze, then unfreeze": ("card_freeze", {}, "card_unfreeze", {}),
-    "limits": ("card_limits", {"daily_limit": "900"}, "card_limits", {"daily_limit": "10"}),
-    "phone": (
-        "card_phone",
-        {"phone_country_code": "46", "phone": "701234567"},
-        "card_phone",
-        {"phone_country_code": "46", "phone": "707654321"},
-    ),
-    "markup": ("fees_markup", {"markup_percent": "9"}, "fees_markup", {"markup_percent": "2"}),
-}
+CAN_WAIT = {name: pair for name, pair in SETTINGS.items() if pair[2] != "card_freeze"}
 
 
 @pytest.mark.parametrize("setting", CAN_WAIT)

@@ -181,6 +181,8 @@ def _lapsed(core: Core, request: Request, now: datetime) -> Answer:
 
 async def _superseded(tx: Tx, core: Core, request: Request) -> Answer:
     """The newest request on a setting decides; of what can wait none is sent that an older call could undo."""
+    if not core.kinds[request.kind].handling.superseded_by:
+        return None
     newest = await newest_wins.newer(tx, core, request)
     if newest is not None and request.state is State.APPROVED:
         text = (

@@ -104,9 +104,10 @@ async def demo(tmp_path: Path) -> AsyncIterator[Demo]:
         yield running
 
 
+@pytest.mark.timed
 async def test_the_address_is_printed_and_its_page_answers_within_five_seconds(tmp_path: Path) -> None:
     took = []
-    for name in ("first", "second"):  # the better of two: something else may keep the machine busy
+    for name in ("first", "second"):  # the better of two: only the second finds the files in memory
         (tmp_path / name).mkdir()
         async with running_demo(tmp_path / name) as demo:
             took.append(demo.ready_s)
@@ -184,6 +185,7 @@ async def test_a_port_in_use_is_told_with_what_to_do(demo: Demo, tmp_path: Path)
     assert "--port" in complaint
 
 
+@pytest.mark.timed
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 async def test_it_ends_cleanly_in_the_middle_of_work(demo: Demo, number: signal.Signals) -> None:
     team = Team(demo)
@@ -197,6 +199,7 @@ async def test_it_ends_cleanly_in_the_middle_of_work(demo: Demo, number: signal.
     assert await demo.end(number) < ENDED_S
 
 
+@pytest.mark.timed
 async def test_every_listener_acks_within_300_ms_at_p95(demo: Demo) -> None:
     team = Team(demo)
     await team.ask("15.00")

@@ -116,6 +116,7 @@ def instance_of(database: Path) -> str:
     return str(name)
 
 
+@pytest.mark.timed
 def test_the_demo_prints_one_address_that_answers_within_five_seconds(tmp_path: Path) -> None:
     port = free_ports(4)
     began = time.monotonic()

@@ -13,6 +13,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from urllib.request import urlopen
 
+import pytest
+
 from tests.support.ports import free_ports
 
 ROOT = Path(__file__).parents[2]

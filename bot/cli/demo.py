@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from bot.cli import tour
 from bot.cli.errors import Mistake
 from bot.cli.sandboxes import HOST, start_partner, start_slack
 from bot.cli.serving import port_taken, until_signalled
@@ -69,7 +70,8 @@ async def run_demo(port: int, *, fresh: bool) -> None:
     async def start(stack: AsyncExitStack) -> None:
         _lock(stack, places, port)
         _prepare(places, fresh=fresh)
-        slack = await start_slack(stack, port, option="--port", state=places.slack)
+        suggested = tour.steps(f"http://{HOST}:{port + 1}")
+        slack = await start_slack(stack, port, option="--port", state=places.slack, tour=suggested)
         partner = await start_partner(stack, port + 1, option="--port", state=places.partner, demo=True)
         _lead_deliveries(partner, port + 2)
         running = await _start_bot(stack, _settings(places, slack, partner, port + 2), places)

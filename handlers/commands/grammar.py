@@ -81,7 +81,7 @@ def from_text(text: str) -> Command:
 
 
 def prefill(cls: type[Operation], rest: str) -> dict[str, str]:
-    """Arguments as texts of the form's fields, as typed: what is wrong with them is told on the field."""
+    """Arguments as texts of the form's fields, as typed: what is wrong with them is reported on the field."""
     rest = rest.strip()
     if not rest or not cls.fields:
         return {}

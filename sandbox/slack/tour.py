@@ -1,4 +1,4 @@
-"""The tour: what the page suggests to a newcomer, one step after the other, as the app behind it wishes."""
+"""The tour: what the page suggests to a newcomer, one step after the other, as the app behind it chooses."""
 
 from __future__ import annotations
 

@@ -177,7 +177,7 @@ def request_blocks() -> list[Json]:
 
 @dataclass
 class Desk:
-    """The stand-in, a slack-bolt app on it, and what that app has heard."""
+    """The stand-in, a slack-bolt app on it, and what that app has received."""
 
     running: Running
     client: AsyncWebClient
@@ -204,7 +204,7 @@ class Desk:
         return str(posted["ts"])
 
     async def heard_soon(self, *what: tuple[str, ...]) -> None:
-        """Wait until the app has heard as much as this, which must be this, in this order."""
+        """Wait until the app has received as much as this, which must be this, in this order."""
         async with asyncio.timeout(PATIENCE_MS / 1000):
             while len(self.heard) < len(what):
                 self._news.clear()

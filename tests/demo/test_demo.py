@@ -168,15 +168,13 @@ async def test_a_decline_is_an_alert_within_three_seconds(demo: Demo) -> None:
     assert {delivery["status"] for delivery in deliveries} == {200}, deliveries
 
 
-async def test_a_second_demo_is_told_that_the_first_runs_and_leaves_it_alone(
-    demo: Demo, tmp_path: Path
-) -> None:
+async def test_a_second_demo_says_that_the_first_runs_and_leaves_it_alone(demo: Demo, tmp_path: Path) -> None:
     for words in (("--port", str(free_ports(3))), ("--port", str(demo.port), "--fresh")):
         assert f"already running at {demo.url}" in await refused(tmp_path, *words)
     await Team(demo).ask("13.00")
 
 
-async def test_a_port_in_use_is_told_with_what_to_do(demo: Demo, tmp_path: Path) -> None:
+async def test_a_port_in_use_is_reported_with_what_to_do(demo: Demo, tmp_path: Path) -> None:
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
 

@@ -148,7 +148,7 @@ async def test_an_ambiguous_card_is_answered_with_the_candidates(driver: SlackDr
     assert second["card_holder_name"] in outcome["errors"]["card"]
 
 
-async def test_arguments_are_prefilled_as_typed_and_a_wrong_choice_is_told(driver: SlackDriver) -> None:
+async def test_arguments_are_prefilled_as_typed_and_a_wrong_choice_is_reported(driver: SlackDriver) -> None:
     await driver.command(ALICE, "/card topup Alice Moreau 12,50")
     form = await driver.modal(ALICE)
     filled = {

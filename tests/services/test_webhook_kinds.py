@@ -173,7 +173,7 @@ async def test_a_rotation_does_not_put_an_old_address_back(world: World) -> None
         "https://localhost./", "https://a.example.com/#x",
     ],
 )  # fmt: skip
-def test_an_address_the_service_would_refuse_is_told_on_the_field(given: str) -> None:
+def test_an_address_the_service_would_refuse_is_reported_on_the_field(given: str) -> None:
     with pytest.raises(ValueError, match=r"\."):
         readers.public_url(given)
 

@@ -14,7 +14,7 @@ SHOWN = 3
 
 
 def nearest(text: str, kinds: Mapping[str, type[Operation]]) -> tuple[str, ...]:
-    """The sentences nearest to a text, of look-ups and of the wishes in `kinds`."""
+    """The sentences nearest to a text, of look-ups and of the requests in `kinds`."""
     sayable = [
         example.suggested
         for intent, example in EXAMPLES.items()

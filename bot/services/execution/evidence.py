@@ -5,18 +5,20 @@ What another request has made is nobody else's: a card, a submission, a quote co
 
 from __future__ import annotations
 
-from bot.domain.requests import SENT, Request, State
+from collections.abc import Sequence
+
+from bot.domain.requests import SENT, Attempt, Request, State
 from bot.operations import Look, Operation, Others, Sought, loaded_facts
 from bot.outcomes import timing
 from bot.partner.client import PartnerClient
 from bot.services.core import Core
-from storage.requests import attempts, requests
+from storage.requests import requests
 
 
-async def look(core: Core, request: Request, operation: Operation, partner: PartnerClient) -> Look:
-    """What reading the API shows of a request that was sent. Raises PartnerError."""
-    async with core.store.read() as tx:
-        made = await attempts.of(tx, request.id)
+async def look(
+    core: Core, request: Request, operation: Operation, partner: PartnerClient, made: Sequence[Attempt]
+) -> Look:
+    """What reading the API shows of a request that was sent, by the attempts `made` for it. Raises PartnerError."""
     since = request.first_sent_at or core.clock.now()
     sent = [attempt.sent_at for attempt in made if attempt.purpose != "look"]
 

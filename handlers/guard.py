@@ -12,6 +12,7 @@ import logging
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from slack_bolt.context.ack.async_ack import AsyncAck
@@ -24,8 +25,9 @@ from bot.domain.errors import CountersignError
 from bot.domain.time import Clock
 from bot.partner.errors import PartnerError
 from bot.services.core import Core
+from bot.services.messages import request_links
 from handlers.deps import Deps
-from handlers.slack_api import chart_upload, code_of, retry_after_s
+from handlers.slack_api import chart_upload, code_of, retry_after_s, with_links
 from handlers.views import Block, charts, replies
 from handlers.views.requests import loading, trouble
 
@@ -190,11 +192,13 @@ class Turn:
         if self._on_channel_message and await self.whisper(self.channel, answer):
             return None
         if self.respond is not None and self.body.get("response_url"):
-            return await self.respond(**answer, response_type="ephemeral", replace_original=False)
+            return await self.respond(
+                **await self._linked(answer), response_type="ephemeral", replace_original=False
+            )
         thread = self.event.get("thread_ts")
         if self.channel and not self.channel.startswith("D"):
             await self.client.chat_postEphemeral(
-                channel=self.channel, user=self.user, thread_ts=thread, **answer
+                channel=self.channel, user=self.user, thread_ts=thread, **await self._linked(answer)
             )
             return None
         await self.tell_directly(answer)
@@ -212,7 +216,9 @@ class Turn:
     async def whisper(self, channel: str, answer: Block) -> bool:
         """Say it to this person alone in a channel; False where the app, or they, cannot."""
         try:
-            await self.client.chat_postEphemeral(channel=channel, user=self.user, **answer)
+            await self.client.chat_postEphemeral(
+                channel=channel, user=self.user, **await self._linked(answer)
+            )
         except SlackApiError as error:
             log.info("handlers.not_whispered", extra={"channel": channel, "error": code_of(error)})
             return False
@@ -238,8 +244,12 @@ class Turn:
             thread_ts=self.thread or None,
             unfurl_links=False,
             unfurl_media=False,
-            **answer,
+            **await self._linked(answer),
         )
+
+    async def _linked(self, answer: Block) -> Block:
+        """With each request id as a link to the request's message."""
+        return await with_links(answer, partial(request_links.of, self.core))
 
     async def _tell_trouble(self, error: Exception) -> None:
         sentence = self.sentence(error)

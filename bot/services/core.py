@@ -27,6 +27,7 @@ class Directory(Protocol):
     """Who people are, asked of Slack now. Every method raises `LookupFailed`."""
 
     home_team: str
+    workspace_url: str
 
     async def actor(self, slack_id: str) -> Actor: ...
 

@@ -11,12 +11,10 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from zoneinfo import ZoneInfo
 
-from slack_sdk.errors import SlackApiError
-
 from bot.domain.people import Actor
 from bot.domain.time import Period, periods
 from bot.services.core import Core
-from bot.services.messages import view_model_loader
+from bot.services.messages import request_links
 from handlers.commands.grammar import Command
 from handlers.guard import Turn
 from handlers.views import Block
@@ -76,15 +74,8 @@ class Asking:
         return self.command.text
 
     async def link_to(self, request_id: str) -> str:
-        """The address of a request's message; empty where there is none, or Slack gives none."""
-        place = await view_model_loader.place(self.core, request_id)
-        if place is None:
-            return ""
-        try:
-            found = await self.turn.client.chat_getPermalink(channel=place.channel, message_ts=place.ts)
-        except SlackApiError:
-            return ""  # the answer is worth having without it
-        return str(found["permalink"])
+        """The address of a request's message; empty where there is none."""
+        return (await request_links.of(self.core, [request_id])).get(request_id, "")
 
     def period(self, text: str | None = None) -> tuple[str, Period | None]:
         """A period at the end of the arguments, or of `text`, in this person's time zone, and what stands before it.

@@ -48,6 +48,7 @@ class SlackDirectory:
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._home_team = home_team
+        self.workspace_url = ""
         self._client = client
         self._sleep = sleep
         self._clock = clock
@@ -67,6 +68,7 @@ class SlackDirectory:
         """Ask who we are. Raises LookupFailed when the token is not good."""
         found = await self._asked(self._client.auth_test, "whose token this is")
         self._home_team = str(found["team_id"])
+        self.workspace_url = str(found.get("url") or "")
 
     @property
     def home_team(self) -> str:

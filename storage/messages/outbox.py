@@ -236,6 +236,12 @@ async def place(tx: Tx, subject: str, kind: str) -> MessagePlace | None:
     return None if row is None else MessagePlace(**row._mapping)
 
 
+async def places(tx: Tx, subjects: Collection[str], kind: str) -> dict[str, MessagePlace]:
+    """Where the messages of these subjects are, by subject; those without one are left out."""
+    rows = (await tx.run(_PLACES, {"subjects": list(subjects), "kind": kind})).mappings()
+    return {row["subject"]: MessagePlace(**{k: v for k, v in row.items() if k != "subject"}) for row in rows}
+
+
 async def put_place(tx: Tx, subject: str, kind: str, channel: str, ts: str, version: int) -> None:
     """Remember where a picture hangs; `posted_at` is the first time for this message."""
     old = await place(tx, subject, kind)
@@ -282,6 +288,9 @@ _SENDING = (
 )
 _PLACE = select(_M.channel, _M.ts, _M.posted_at, _M.drawn_version).where(
     _M.subject == bindparam("subject"), _M.kind == bindparam("kind")
+)
+_PLACES = select(_M.subject, _M.channel, _M.ts, _M.posted_at, _M.drawn_version).where(
+    _M.subject.in_(bindparam("subjects", expanding=True)), _M.kind == bindparam("kind")
 )
 # Locked: a sender that takes the row meanwhile might draw what was before this change.
 _OWED = (

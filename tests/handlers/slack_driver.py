@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,7 @@ import handlers
 from bot.domain.requests import Request
 from bot.services.cards import card_sync
 from bot.services.core import Core
-from bot.services.messages import Outbox
+from bot.services.messages import Outbox, request_links
 from handlers.background_tasks import AfterAck
 from handlers.slack_api import SlackDirectory, SlackPublisher
 from sandbox.slack import Running, serve
@@ -51,7 +52,9 @@ class SlackDriver:
     def _build(self) -> None:
         """The listeners and the outbox around the core of now; the connection to Slack stays."""
         self.socket.app = _listening(self.slack, self.client, handlers.Deps(core=self.core, after=self.after))
-        self.outbox = Outbox(self.core, SlackPublisher(self.client), spacing_s=0)
+        self.outbox = Outbox(
+            self.core, SlackPublisher(self.client, partial(request_links.of, self.core)), spacing_s=0
+        )
 
     @property
     def core(self) -> Core:

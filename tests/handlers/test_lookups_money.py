@@ -13,6 +13,7 @@ from bot.services.money import funding_lookups, ledger_lookups
 from bot.services.snapshots import Account
 from handlers.views.lookups.float_and_ledger import percent
 from tests.handlers.slack_driver import ALICE, OPS, SlackDriver
+from tests.support.view_text import cell_text
 
 Json = dict[str, Any]
 
@@ -24,7 +25,7 @@ async def answer(driver: SlackDriver, text: str, user: str = ALICE) -> Json:
 
 def rows(message: Json) -> list[list[str]]:
     (table,) = [block for block in message["blocks"] if block["type"] == "table"]
-    return [[cell["text"] for cell in row] for row in table["rows"]][1:]
+    return [[cell_text(cell) for cell in row] for row in table["rows"]][1:]
 
 
 def pairs(message: Json) -> dict[str, str]:

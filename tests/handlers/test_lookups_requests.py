@@ -18,6 +18,7 @@ from handlers.views.lookups import request_lists
 from storage.store import Store
 from storage.vault import Keyring, Vault
 from tests.handlers.slack_driver import ALICE, BOB, OPS, SlackDriver
+from tests.support.view_text import cell_text
 from tests.support.world import MASTER
 
 Json = dict[str, Any]
@@ -31,7 +32,7 @@ async def answer(driver: SlackDriver, text: str, user: str = ALICE) -> Json:
 
 def ids(message: Json) -> list[str]:
     tables = [block for block in message["blocks"] if block["type"] == "table"]
-    return [row[0]["text"] for table in tables for row in table["rows"][1:]]
+    return [cell_text(row[0]) for table in tables for row in table["rows"][1:]]
 
 
 async def some(driver: SlackDriver) -> list[Request]:

@@ -13,6 +13,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from urllib.request import urlopen
 
+import pytest
+
 from tests.support.ports import free_ports
 
 ROOT = Path(__file__).parents[2]
@@ -116,6 +118,7 @@ def instance_of(database: Path) -> str:
     return str(name)
 
 
+@pytest.mark.timed
 def test_the_demo_prints_one_address_that_answers_within_five_seconds(tmp_path: Path) -> None:
     port = free_ports(4)
     began = time.monotonic()

@@ -387,9 +387,6 @@ class Slack:
     async def find(self, **_: Any) -> None:
         return None
 
-    async def permalink(self, **_: Any) -> None:
-        return None
-
 
 async def test_a_message_that_slack_did_not_take_is_sent_again_with_another_token(world: World) -> None:
     slack = Slack(troubles=2)

@@ -48,6 +48,7 @@ class ScriptedDirectory:
     """Slack's answer to who people are; `broken` makes every look-up fail."""
 
     home_team = HOME
+    workspace_url = ""
 
     def __init__(self) -> None:
         self.actors = {u: Actor(u, u[2:].title(), team_id=HOME) for u in (ALICE, BOB, CAROL)}

@@ -23,7 +23,7 @@ from bot.services import outbox_messages
 from bot.services.cards import details_link
 from bot.services.core import Core
 from bot.services.message_kinds import EDITED_IN_PLACE, Form, MessageKind, Subject, stored_subject
-from bot.services.messages import undeliverable, view_model_loader, waiting
+from bot.services.messages import request_links, undeliverable, view_model_loader, waiting
 from bot.services.messages.lanes import Lane, Lanes, pause_s
 from bot.services.messages.publisher import MessageGone, Posted, Publisher, SlackRefused, SlackTrouble
 from bot.services.messages.undeliverable import Fate, Fault
@@ -229,9 +229,7 @@ class Outbox:
         """The address of the one message of this kind about a subject; empty where there is none."""
         async with self._core.store.read() as tx:
             place = await outbox.place(tx, stored_subject(kind.about, subject_id), kind.form.value)
-        if place is None:
-            return ""
-        return await self._publisher.permalink(channel=place.channel, ts=place.ts) or ""
+        return request_links.address(self._core, place)
 
     async def _post_anew(self, row: OutboxRow, gone: MessageGone) -> None:
         """Where it was is nothing: a card is posted again, and a line waits for the card that is."""

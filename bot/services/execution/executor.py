@@ -41,6 +41,8 @@ log = logging.getLogger("countersign.execution")
 STALE_AFTER_S = 10.0
 # The outcome is written again after these, in seconds, where the database does not take it.
 FINISH_PAUSES_S = (0.1, 0.5, 2.0, 4.0)
+# What a look found, where no other look will tell more.
+_ONLY_PEOPLE_TELL = (Evidence.UNPROVEN, Evidence.UNSEEN, Evidence.HALF_DONE, Evidence.REPLACED)
 _UNFORESEEN = "The outcome is not known: something unforeseen went wrong around the call. Do not repeat this."
 _STOOD_STILL = "Nothing was sent: the bot stood still just before the call. It is tried again."
 
@@ -248,7 +250,9 @@ async def _answer_of(core: Core, work: _Work) -> _Answered:
     except Exception:
         log.exception("execution.call_failed", extra={"request": work.request.id})
         answered = _Answered(Outcome(Finding.UNKNOWN, _UNFORESEEN), finding=Finding.UNKNOWN.value)
-    outcome = work.operation.in_its_words(answered.outcome, in_doubt=work.request.outcome_unknown)
+    outcome = answered.outcome
+    if answered.finding != Evidence.REPLACED:  # whose words are of the newer request
+        outcome = work.operation.in_its_words(outcome, in_doubt=work.request.outcome_unknown)
     changed = work.operation.changed_card(outcome) if outcome.finding is Finding.SUCCEEDED else None
     return replace(answered, outcome=outcome, changed_card=changed)
 
@@ -332,7 +336,7 @@ async def _write_outcome(core: Core, work: _Work, answered: _Answered) -> None:
         )
         made = [*work.made[:-1], mine]
         history = planning.History.of(made, work.operation.endpoint)
-        unreadable = answered.finding in (Evidence.UNPROVEN, Evidence.UNSEEN, Evidence.HALF_DONE)
+        unreadable = answered.finding in _ONLY_PEOPLE_TELL
         change = planning.after(
             outcome,
             work.request,

@@ -177,8 +177,11 @@ def settle(
     approval_holds: bool,
     outdated: bool,
     now: datetime,
+    waits_for: str = "",
 ) -> Outcome:
     """What a look proves. `refused` is the answer of this attempt that sent us to look, if one did.
+
+    `waits_for`: why nobody can say just now whether it may be sent again; then no absence ends it.
 
     Absence is believed only when nothing of ours can still arrive, and only from sources where a
     trace would have to be.
@@ -204,6 +207,8 @@ def settle(
         return Outcome(Finding.UNKNOWN, f"{text} Do not repeat this; the same key is sent again.")
     if evidence is Evidence.UNSEEN:
         return Outcome(Finding.UNRESOLVED, f"{text} {_ASK_A_PERSON}")
+    if waits_for:
+        return Outcome(Finding.NOTHING_YET, f"{text} {waits_for}", cause=waits_for)
     cause = refused.cause if refused else ""
     return Outcome(
         Finding.REFUSED, f"{text} Nothing moved. Make a new request if it is still wanted.", cause=cause

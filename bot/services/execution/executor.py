@@ -59,6 +59,7 @@ class _Work:
     made: list[Attempt]  # those before it, and this claim's
     history: planning.History  # of those before it
     approval_holds: bool
+    waits_for: str  # of what cannot wait: why nobody can say just now whether it may be sent again
     partner: PartnerClient  # with its place in the rate budget, where it sends
     body: bytes | None  # what is sent; None = it is only looked up
     looked_at_s: float  # when the last look began, in `_loop_s`
@@ -193,6 +194,7 @@ async def _claim(
         made,
         history,
         approval_holds,
+        answer.text if is_urgent and isinstance(answer, presend_checks.Later) else "",
         partner,
         body,
         looked_at_s,
@@ -302,6 +304,7 @@ async def _look(core: Core, work: _Work, answered: _Answered | None) -> _Answere
         history=history,
         refused=refused,
         approval_holds=work.approval_holds,
+        waits_for=work.waits_for,
         outdated=planning.is_outdated(request, now, is_urgent=work.operation.handling.is_urgent),
         now=now,
     )

@@ -173,7 +173,7 @@ async def _superseded(tx: Tx, core: Core, request: Request) -> Answer:
         )
         return Stop(Event.CANCEL, text)
     if newest is not None:
-        return Later(f"{newest.id}, a newer request on the same target, was approved.")
+        return Stop(Event.CANCEL, f"{newest.id}, a newer request on the same target, was approved.")
     if request.state is not State.APPROVED or core.kinds[request.kind].handling.is_urgent:
         return None
     older = await newest_wins.goes_first(tx, core, request)

@@ -305,5 +305,9 @@ def _pause(outcome: Outcome, history: History) -> timedelta:
 
 def never_executed(request: Request, history: History, now: datetime) -> bool:
     """The approval has lapsed and whatever was sent is sure not to have been executed: it has failed."""
-    doubt = request.outcome_unknown or history.unanswered or history.last_doubt_at is not None
-    return history.sent and not doubt and not history.key_spent and not approval_is_valid(request, now)
+    return was_refused(request, history) and not approval_is_valid(request, now)
+
+
+def was_refused(request: Request, history: History) -> bool:
+    """It was sent, and every call of it is sure not to have been executed: it may still be cancelled."""
+    return history.sent and not request.outcome_unknown and not history.leaves_a_doubt

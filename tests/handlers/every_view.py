@@ -31,6 +31,7 @@ _LINES = (
     "reminder",
     "rejected",
     "cancelled",
+    "withdrawn",
     "expired",
     "confirmed",
     "opened",

@@ -1,7 +1,7 @@
 """Look-ups by command, mention and direct message; sharing; Home."""
 
 from bot.domain.requests import State
-from tests.handlers.slack_driver import ALICE, APPROVALS, BOB, OPS, SlackDriver
+from tests.handlers.slack_driver import ALICE, APPROVALS, BOB, OPS, SlackDriver, card_option
 
 
 async def answer(driver: SlackDriver, text: str, user: str = ALICE) -> str:
@@ -124,10 +124,7 @@ async def test_a_wish_said_in_a_message_only_offers_its_form(driver: SlackDriver
 
         await driver.press(ALICE, message, "form:open", channel=channel)
         form = await driver.modal(ALICE)
-        filled = {
-            b["block_id"]: b["element"].get("initial_value") for b in form["blocks"] if b["type"] == "input"
-        }
-        assert filled == {"card": card["id"], "amount_usd": "50", "reason": None}
+        assert await driver.filled(ALICE) == {"card": card_option(card), "amount_usd": "50", "reason": None}
         await driver.tell("act/close", {"user": ALICE, "view_id": form["id"]})
 
 

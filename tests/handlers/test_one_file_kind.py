@@ -94,7 +94,8 @@ async def test_a_kind_in_one_file_has_its_command_form_help_policy_and_docs_and_
 ) -> None:
     card = driver.world.cards[0]
     for look_up, told in (
-        ("help", "/card cap 4242 75"),
+        ("help", "`cap`"),
+        ("help more", "keep a card below so much a day"),
         ("policy", "Cap a card"),
         ("who card_cap", "Cap a card"),
     ):

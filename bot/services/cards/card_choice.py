@@ -65,6 +65,15 @@ async def chosen(core: Core, text: str) -> Chosen:
     )
 
 
+async def example(core: Core) -> CardEntry | None:
+    """An active card that its last four digits alone name, for examples; None where there is none."""
+    async with core.store.read() as tx:
+        for entry in await cards.all(tx, status="ACTIVE", limit=_NAMED):
+            if entry.last4 and len(await cards.match(tx, entry.last4)) == 1:
+                return entry
+    return None
+
+
 def _candidates(found: list[CardEntry]) -> str:
     more = [f"{len(found) - _NAMED} more"] if len(found) > _NAMED else []
     return "; ".join([*map(_candidate, found[:_NAMED]), *more])

@@ -312,7 +312,12 @@ def _is_repeat(seen: Seen, body: Json) -> bool:
 
 
 async def _keep_ack(turn: Turn, error: Exception) -> None:
-    """Answer a modal in the modal; anything else in a message, after the ack."""
+    """Answer a modal in the modal; anything else in a message, after the ack. Where somebody is typing there is
+    nothing to choose from: a message for each letter would be no help."""
+    if turn.body.get("type") == "block_suggestion":
+        turn.sentence(error)
+        await turn.ack(options=[])
+        return
     if turn.view.get("type") == "modal" and turn.body.get("type") == "view_submission":
         title = str(turn.view["title"]["text"])
         await turn.ack(response_action="update", view=trouble(title, turn.sentence(error)))

@@ -24,7 +24,7 @@ from bot.partner.ratelimit import Lane
 # The proof of a switch that was taken: who waits for it is shown sooner that it is missing than that it hangs.
 _PROVED_WITHIN_S = 8.0
 
-CARD = Field("Card", CARD_ID, placeholder="Last four, name, reference or id")
+CARD = Field("Card", CARD_ID, placeholder="Name, last four digits or reference")
 # How lists name the card, apart from the field's own name and label.
 CARD_HEADERS = tuple(cards.HEADERS)
 

@@ -20,6 +20,8 @@ _TO_COME = frozenset({State.APPROVED, State.EXECUTING, State.UNRESOLVED})
 HELD_BY_A_PAUSE: Final = {"held_by_a_pause": True}
 # What an outcome keeps while it has happened and is not final: the ids of the older requests that may undo it.
 _MAY_UNDO_IT = "may_be_undone_by"
+# What an outcome keeps where a newer request was sent on the setting: its id. The older one waits for nothing then.
+_REPLACED_BY = "replaced_by"
 
 
 @cache
@@ -40,7 +42,7 @@ def is_waiting(request: Request) -> bool:
     """
     if request.is_batch or request.state not in _TO_COME or urgency_of(request.kind) is None:
         return False
-    if is_for_now(request):
+    if is_for_now(request) or (request.outcome or {}).get(_REPLACED_BY):
         return False
     return bool(request.outcome_text) or request.outcome_unknown or request.state is State.UNRESOLVED
 
@@ -79,6 +81,11 @@ def for_now(outcome: Outcome, kind: str, older: Iterable[Request]) -> Outcome:
 def no_longer_for_now(outcome: Mapping[str, Any] | None) -> dict[str, Any] | None:
     """The same facts of an outcome once they no longer hold."""
     return None if outcome is None else {name: outcome[name] for name in outcome if name != _MAY_UNDO_IT}
+
+
+def replaced_by(newer: Request) -> dict[str, Any]:
+    """What an outcome keeps of the newer request on its setting, which was sent after it."""
+    return {_REPLACED_BY: newer.id}
 
 
 def waited_for_a_pause(request: Request) -> bool:

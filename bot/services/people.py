@@ -78,6 +78,14 @@ async def checked_lately(core: Core, slack_id: str) -> Actor:
     return found.actor
 
 
+async def require_known_member(core: Core, slack_id: str, *, action: str) -> Actor:
+    """A full member, as looked up within the last ten minutes, else asked of Slack: for what is only shown."""
+    try:
+        return await checked_lately(core, slack_id)
+    except LookupFailed:
+        return await require_member(core, slack_id, action=action)
+
+
 class Role(Enum):
     """What somebody has to be to do a thing that is for some only."""
 

@@ -59,7 +59,7 @@ async def _remedy(turn: Turn, alert_id: str) -> None:
         return
     cls = turn.core.kinds.get(found.kind)
     if cls is not None:
-        filled = Filled(dict(found.texts), reason=found.reason, program=found.program)
+        filled = Filled(dict(found.texts), program=found.program)
         note = f"Drafted for “{found.title}”. Check it before you submit."
         await open_forms.open_form(turn, cls, filled, note=note)
         return

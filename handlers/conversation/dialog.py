@@ -115,8 +115,8 @@ def _asking(turn: Turn, question: Question) -> blocks.Block:
 async def suggest(turn: Turn) -> None:
     """The Messages tab was opened: what this person may say, where the workspace shows it."""
     await people.require_member(turn.core, turn.user, action="lookup")
-    may_ask, may_decide = await dispatch.roles(turn.core, turn.user)
-    prompts = agent.prompts(may_ask=may_ask, may_decide=may_decide)
+    uses = await dispatch.uses_of(turn.core, turn.user)
+    prompts = agent.prompts(may_ask=uses.may_ask, may_decide=uses.may_decide)
     await turn.deps.agent.suggest(turn.client, turn.channel, prompts)
 
 

@@ -23,7 +23,7 @@ from bot.domain.events import Destination
 from bot.domain.people import Delegation
 from bot.operations import reason_in_words
 from bot.partner.models import CREDITED_REASONS, REJECTED_REASONS, REVIEW_REASONS
-from bot.services import alerts
+from bot.services import alerts, requests
 from bot.services.core import Core
 from bot.services.events import Relay, Sender, inbox
 from bot.services.execution import maintenance
@@ -194,6 +194,15 @@ async def closed_past_the_bot(desk: Desk) -> None:
 async def topped_up_past_the_bot(desk: Desk) -> None:
     card = desk.driver.world.cards[0]["id"]
     await desk.api("POST", f"/cards/{card}/topup", {"amount_usd": 5}, key="past-the-bot")
+
+
+async def topped_up_for_a_request_that_was_cancelled(desk: Desk) -> None:
+    """By a copy of the bot that was started from an older backup."""
+    world = desk.driver.world
+    request = await world.top_up("5", approved=False)
+    await requests.cancel(world.core, request.id, ALICE)
+    card = request.subject
+    await desk.api("POST", f"/cards/{card}/topup", {"amount_usd": 5}, key=request.key)
 
 
 async def topped_up_by_a_copy_of_the_bot(desk: Desk) -> None:
@@ -426,6 +435,11 @@ BY_READING = {
     "a debit with a key of this bot that it does not know": Kind(
         "unexplained_movement", topped_up_by_a_copy_of_the_bot,
         ("✗ Critical", "1 movement with keys of this bot that it does not know", "topup:co-"), ("ledger",),
+    ),
+    "a debit under the key of a request that was cancelled": Kind(
+        "unexplained_movement", topped_up_for_a_request_that_was_cancelled,
+        ("✗ Critical: 5.00 USD left the float of main for R-", "which is cancelled", "-5.00 USD, card_topup, topup:"),
+        ("ledger",),
     ),
     "a key of another account": Kind(
         "account_changed", the_key_is_of_another_account,

@@ -223,7 +223,7 @@ async def test_an_error_of_ours_keeps_the_ack_and_names_a_reference_that_is_in_t
         assert outcome["acked"]
         told = (await driver.told(ALICE))["text"]
         await driver.command(ALICE, "/card topup")
-        outcome = await driver.submit(ALICE, {"card": "4242", "amount_usd": "5", "reason": "Lunch"})
+        outcome = await driver.submit(ALICE, {"card": "3205", "amount_usd": "5", "reason": "Lunch"})
         assert outcome["acked"]
         shown = str(await driver.modal(ALICE))
 

@@ -6,15 +6,19 @@ For each endpoint that a kind sends to: the API refuses it once for the key's sc
 from __future__ import annotations
 
 from datetime import timedelta
+from typing import Any
 
 import pytest
 
-from bot.domain.requests import State
+from bot.domain.errors import NotAllowed, Stale
+from bot.domain.requests import Request, State
 from bot.operations import kinds
+from bot.services import requests
 from bot.services.events import Poller
 from bot.services.execution import try_now
 from bot.services.operators import programs
 from bot.services.requests import request_lookups
+from handlers.views.requests import request_card
 from tests.services.outcome_steps import alert_kinds, due_in, execute, jump, open_alerts, status
 from tests.support.kinds import CALLING, PATH, asked
 from tests.support.situations import FREEZE, a_freeze, card_of, card_status, everything_said, resume, scopes
@@ -23,6 +27,18 @@ from tests.support.world import BOB, World
 pytestmark = pytest.mark.usefixtures("deposits_are_set_up")
 
 MARKUP = "PUT /fees"
+
+
+# By kind, its call as the simulator's journal has it.
+CALL = {
+    kind: path if path.count("/") == 1 else f"{path.split()[0]} /{path.rpartition('/')[2]}"
+    for kind, path in PATH.items()
+}
+
+
+async def blocks_of(world: World, request: Request) -> list[Any]:
+    """Of its message in the approvals channel."""
+    return list(request_card.card(await request_lookups.request_picture(world.core, request.id))["blocks"])
 
 
 async def a_freeze_now(world: World) -> State:
@@ -59,6 +75,51 @@ async def test_what_waits_for_a_scope_says_that_and_nothing_of_the_program_or_of
     assert kinds()[kind].handling.is_urgent or "Nothing was done by this call." in held.outcome_text
     picture = await request_lookups.request_picture(world.core, request.id)
     assert picture.next_look_at is None
+
+
+@CALLING
+async def test_what_waits_for_a_scope_can_be_cancelled_by_its_requester(world: World, kind: str) -> None:
+    request = await asked(world, kind)
+    await world.approve(request)
+    await status(403, "FORBIDDEN").set(world, PATH[kind], times=1)
+    held = await execute(world, request)
+    assert any("cancel:" in str(block) for block in await blocks_of(world, held))
+    with pytest.raises(NotAllowed):
+        await requests.cancel(world.core, held.id, BOB)
+
+    ended = await requests.cancel(world.core, held.id, held.requester)
+
+    assert ended.state is State.FAILED, "`cancelled` is what was never sent"
+    assert "Cancelled by the requester" in ended.outcome_text
+    for text in await everything_said(world, ended):
+        assert "nothing was sent" not in text.lower(), text
+    assert await alert_kinds(world) <= {"scope"}
+    calls = len(await world.sent(CALL[kind]))
+    await world.advance(600)
+    await world.run_due()
+    assert (await execute(world, ended)).state is State.FAILED
+    assert len(await world.sent(CALL[kind])) == calls
+
+
+@pytest.mark.parametrize("what", ["a call is under way", "an answer was lost"])
+async def test_what_may_have_been_carried_out_cannot_be_cancelled(world: World, what: str) -> None:
+    request = await world.top_up("50")
+    await status(403, "FORBIDDEN").set(world, PATH["card_topup"], times=1)
+    await execute(world, request)
+    async with world.store.begin() as tx:
+        await programs.release(tx, world.core, "main", kinds()["card_topup"].endpoint.value)
+    await world.advance(30)
+    if what == "an answer was lost":
+        await world.fault("drop_after_commit", times=1)
+        await execute(world, request)
+    else:
+        with world.dies_at("execution.claimed"):
+            await execute(world, request)
+
+    current = await world.request(request.id)
+    assert not any("cancel:" in str(block) for block in await blocks_of(world, current))
+    with pytest.raises(Stale):
+        await requests.cancel(world.core, request.id, request.requester)
 
 
 async def test_a_key_with_few_scopes_goes_on_freezing_after_it_was_refused_something(world: World) -> None:

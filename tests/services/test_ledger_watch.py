@@ -9,13 +9,16 @@ from typing import Any
 import pytest
 
 from bot.domain.alerts import float_alerts
+from bot.domain.requests import SENT, Request, State
 from bot.partner.calls.pages import Page
 from bot.partner.models import LedgerEntry
+from bot.services import requests
 from bot.services.alerts import ledger_rules
 from bot.services.events import Poller
+from bot.services.requests import approvals
 from tests.services.outcome_steps import alert_kinds, execute, open_alerts
 from tests.support.kinds import TEXTS
-from tests.support.world import World
+from tests.support.world import ALICE, BOB, World
 
 NOW = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
 
@@ -147,7 +150,7 @@ async def test_a_fall_is_reported_unless_our_request_or_the_agreement_explains_i
     world: World, monkeypatch: pytest.MonkeyPatch, case: str
 ) -> None:
     kind, reference, is_explained = FALLS[case]
-    topped_up = await world.top_up("50")
+    topped_up = await execute(world, await world.top_up("50"))
     order = await world.ask("card_order", TEXTS["card_order"])
     await world.approve(order)
     ordered = (await execute(world, order)).outcome
@@ -201,3 +204,39 @@ async def test_a_debit_right_after_a_fresh_start_is_reported(world: World) -> No
     await poller.ledger()
 
     assert float_alerts.UNEXPLAINED.name in await alert_kinds(world)
+
+
+async def _ended(world: World, state: State) -> Request:
+    """A request for which nothing was sent, in this state."""
+    request = await world.top_up("50", approved=state is State.APPROVED)
+    if state is State.REJECTED:
+        await approvals.reject(world.core, request.id, BOB, reason="wrong card")
+    elif state is State.CANCELLED:
+        await requests.cancel(world.core, request.id, ALICE)
+    elif state is State.EXPIRED:
+        await world.advance(timedelta(days=30).total_seconds())
+        await requests.expire_due(world.core)
+    return await world.request(request.id)
+
+
+@pytest.mark.parametrize("state", sorted(set(State) - SENT))
+@pytest.mark.parametrize("came_back", [False, True], ids=["kept", "came back"])
+async def test_a_debit_under_the_key_of_a_request_that_was_never_sent_calls_people_once(
+    world: World, monkeypatch: pytest.MonkeyPatch, state: State, came_back: bool
+) -> None:
+    request = await _ended(world, state)
+    assert request.state is state
+    ledger = Ledger(world, monkeypatch, 1)
+    await ledger_rules.compare(world.core, "main")
+    ledger.rows.append(row(9, "-50", reference=f"topup:{request.key}"))
+    if came_back:
+        ledger.rows.append(row(10, "50", kind="refund", reference=f"topup:{request.key}"))
+
+    for _ in range(2):
+        await ledger_rules.compare(world.core, "main")
+
+    (alert,) = [a for a in await open_alerts(world) if a.kind == float_alerts.UNEXPLAINED.name]
+    assert (alert.severity, alert.subject, alert.count) == ("critical", request.id, 1)
+    assert request.id in alert.title
+    assert state.value in alert.title
+    assert f"topup:{request.key}" in alert.text

@@ -11,12 +11,12 @@ from datetime import timedelta
 import pytest
 
 from bot import operations
-from bot.domain.errors import NotAllowed, Stale
+from bot.domain.errors import LookupFailed, NotAllowed, Stale
 from bot.domain.people import Actor
 from bot.domain.requests import Request, State
 from bot.partner.errors import PartnerError
 from bot.services import message_kinds
-from bot.services.execution import try_now
+from bot.services.execution import maintenance, try_now
 from bot.services.messages import reminders
 from bot.services.requests import approvals, drafts
 from tests.services.bulk_requests import ask_bulk
@@ -77,6 +77,51 @@ async def test_a_refusal_after_a_lost_answer_does_not_end_a_freeze(world: World,
     for minutes in (0, 5, 25):
         await world.advance(timedelta(minutes=minutes).total_seconds())
         assert (await jump(world, request)).state in (State.EXECUTING, State.UNRESOLVED)
+
+
+async def _cannot_be_said(*_: object) -> dict[str, object]:
+    raise LookupFailed("Who the people are cannot be looked up.")
+
+
+@pytest.mark.parametrize("fails", ["Slack", "a reading that its checks need"])
+@pytest.mark.parametrize("now", [True, False], ids=["freeze now", "approved"])
+async def test_no_look_up_that_fails_ends_it_after_its_first_failed_try(
+    world: World, fails: str, now: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await REFUSING.set(world, FREEZE, times=ALWAYS)
+    request = await a_freeze(world, now=now)
+    await execute(world, request)
+    if fails == "Slack":
+        world.people.broken = True
+    else:
+        monkeypatch.setattr(operations.kinds()["card_freeze"], "read", _cannot_be_said)
+    for minutes in (0, 2, 20, 120):
+        await world.advance(timedelta(minutes=minutes).total_seconds())
+        current = await jump(world, request)
+        assert current.state is State.EXECUTING, current.outcome_text
+        card = await card_of(world, request)
+        assert "Not frozen yet" in card
+        assert "Purchases still go through" in card
+        assert fails == "Slack" or "cannot be looked up" in card
+
+    world.people.broken = False
+    monkeypatch.undo()
+    await no_faults(world)
+    assert (await jump(world, request)).state is State.SUCCEEDED
+
+
+async def test_what_is_sent_of_it_is_kept_for_as_long_as_it_is_tried(world: World) -> None:
+    await Fault("drop_before_commit").set(world, FREEZE, times=ALWAYS)
+    request = await a_freeze(world)
+    await execute(world, request)
+    await world.advance(timedelta(minutes=25).total_seconds())
+    assert (await execute(world, request)).state is State.UNRESOLVED
+    await world.advance(timedelta(hours=80).total_seconds())
+    await maintenance.purge(world.core)
+    await execute(world, request)
+    await no_faults(world)
+
+    assert (await jump(world, request)).state is State.SUCCEEDED
 
 
 async def test_it_can_be_asked_for_while_reads_fail_and_is_tried_all_the_same(world: World) -> None:

@@ -6,18 +6,24 @@ that the card is not frozen and why; no time ends it while the pause lasts.
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from datetime import timedelta
 
 import pytest
 
+from bot.domain.errors import Stale
 from bot.domain.requests import State
 from bot.services import execution, message_kinds, requests
+from bot.services.alerts import view_models
+from bot.services.execution import try_now
 from bot.services.operators import programs
 from bot.services.requests import drafts, request_lookups
 from handlers.modals import submissions
-from handlers.views import replies
+from handlers.views import alerts as alert_view
+from handlers.views import ids, replies
 from handlers.views.requests import approval_modals, forms
-from tests.services.outcome_steps import alert_kinds, execute, jump
+from tests.services.outcome_steps import alert_kinds, execute, jump, open_alerts
+from tests.services.test_newest_wins import an_unfreeze_on_its_way, lands
 from tests.support.situations import (
     ALWAYS,
     FREEZE,
@@ -169,3 +175,48 @@ async def test_a_freeze_that_failed_is_tried_at_once_when_sending_goes_on(world:
     assert "paused" not in card
     assert "Try now" in card
     assert (await jump(world, request)).state is State.SUCCEEDED
+
+
+async def alert_message(world: World) -> str:
+    """The freeze's alert as people see it now."""
+    (found,) = [a for a in await open_alerts(world) if a.kind == "not_done_yet"]
+    async with world.store.read() as tx:
+        return view_text(alert_view.alert(await view_models.alert_view(tx, world.core, found)))
+
+
+@STOPS
+async def test_its_alert_offers_try_now_exactly_while_pressing_it_is_not_refused(
+    world: World, stop: Callable[[World], Awaitable[None]]
+) -> None:
+    await REFUSING.set(world, FREEZE, times=ALWAYS)
+    freeze = await a_freeze(world, now=True)
+    await execute(world, freeze)
+    assert ids.ALERT_TRY_NOW in await alert_message(world)
+
+    await stop(world)
+    await execute(world, freeze)
+    told = await alert_message(world)
+    assert ids.ALERT_TRY_NOW not in told
+    assert "Try now" not in told
+    assert "It is not sent now" in told
+    with pytest.raises(Stale):
+        await try_now.try_now(world.core, freeze.id, BOB)
+
+    await (resume(world) if stop is pause else programs.resume(world.core, "main"))
+    assert ids.ALERT_TRY_NOW in await alert_message(world)
+    await try_now.try_now(world.core, freeze.id, BOB)
+
+
+async def test_the_alert_of_what_is_frozen_for_now_offers_no_try(world: World) -> None:
+    await an_unfreeze_on_its_way(world)
+    freeze = await a_freeze(world)
+    await execute(world, freeze)
+    await lands(world)
+    await jump(world, freeze)
+    assert ids.ALERT_TRY_NOW in await alert_message(world)
+
+    await jump(world, freeze)
+
+    told = await alert_message(world)
+    assert "Frozen for now" in told
+    assert ids.ALERT_TRY_NOW not in told

@@ -28,7 +28,7 @@ async def secrets(world: World) -> list[str]:
 
 
 async def test_only_an_admin_may_ask_and_only_somebody_else_may_approve(world: World) -> None:
-    with pytest.raises(NotAllowed, match="admins only: @card-admins"):
+    with pytest.raises(NotAllowed, match="Only admins can request this: @card-admins"):
         await world.ask("webhook_register", {"url": URL}, by=ALICE)
     request = await world.ask("webhook_register", {"url": URL}, by=CAROL)
     with pytest.raises(NotAllowed):

@@ -6,7 +6,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from bot import intents, operations
-from bot.intents import ACTIONS, EXAMPLES, READS, Facts, KnownCard, Reading
+from bot.intents import ACTIONS, EXAMPLES, READS, Directory, Facts, KnownCard, Reading
 from bot.services.conversation import forms
 from bot.services.conversation.examples import nearest
 from handlers.commands import grammar, intent_commands
@@ -85,11 +85,20 @@ def test_a_stretch_of_time_reaches_the_look_up_as_it_was_meant(slots: dict[str, 
 
 
 def test_the_sentences_shown_are_understood() -> None:
-    suggested = {example.suggested: intent for intent, example in EXAMPLES.items() if example.suggested}
+    suggested = {e.suggestion("3018", "Ines"): intent for intent, e in EXAMPLES.items() if e.suggested}
 
     for sentence, intent in suggested.items():
         assert forms.aim(intents.parse(sentence, FACTS, None, KINDS).first) == intent, sentence
-    assert suggested.keys() >= set(nearest("top it", {}))
+    assert suggested.keys() >= set(nearest("top it", {}, Directory(FACTS.cards)))
+
+
+def test_what_is_suggested_names_a_card_that_exists_or_none() -> None:
+    named = " ".join(nearest("purchases on the card of balance", KINDS, Directory(FACTS.cards)))
+    assert "3018" in named or "Ines" in named
+
+    shown = nearest("purchases on the card of balance", KINDS, Directory())
+    assert shown
+    assert not any(char.isdigit() for sentence in shown for char in sentence)
 
 
 def test_the_command_shown_at_the_end_is_read_as_the_same_request() -> None:

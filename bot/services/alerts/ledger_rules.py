@@ -13,6 +13,7 @@ from decimal import Decimal
 
 from bot.domain.alerts import float_alerts
 from bot.domain.money import exact_sum, format_usd, ledger_text
+from bot.domain.requests import SENT, Request
 from bot.partner.calls.pages import PAGE, Page
 from bot.partner.client import PartnerClient
 from bot.partner.models import LedgerEntry
@@ -135,9 +136,16 @@ def _may_need_a_cause(entry: LedgerEntry) -> bool:
 
 async def _explain(tx: Tx, core: Core, program: str, fresh: Sequence[LedgerEntry], *, is_first: bool) -> None:
     """Tell of what came in and no request here made. What was there before anybody watched is reported only if its key
-    is one of ours. A request that was called failed is looked at again where its key took something after all."""
+    is one of ours. A debit under the key of a request that was never sent is reported, too. A request that was called
+    failed is looked at again where its key took something after all.
+    """
     known = await request_search.by_key(tx, {ledger_text.key_in(entry.reference) for entry in fresh})
     await requests.look_again(tx, [known[key] for key in _taking(fresh) & known.keys()])
+    for key, request_id in known.items():
+        took = [e for e in fresh if ledger_text.key_in(e.reference) == key and e.amount_usd < 0]
+        request = await requests.get(tx, request_id) if took else None
+        if request is not None and request.state not in SENT:
+            await _tell_of_unsent(tx, core, program, request, took)
     orphans, foreign = await ledger_causes.unexplained(tx, core, program, fresh)
     for case, rows in (("orphans", orphans), ("foreign", [] if is_first else foreign)):
         if not rows:
@@ -146,6 +154,21 @@ async def _explain(tx: Tx, core: Core, program: str, fresh: Sequence[LedgerEntry
         said = float_alerts.unexplained(program, case, [_in_a_line(entry) for entry in rows], took_usd)
         condition = float_alerts.UNEXPLAINED.condition(program, case, rows[0].created_at.isoformat())
         await alerts.raise_(tx, core, said, condition=condition, subject=program)
+
+
+async def _tell_of_unsent(
+    tx: Tx, core: Core, program: str, request: Request, took: Sequence[LedgerEntry]
+) -> None:
+    """A request for which nothing was sent from here, and the ledger has a debit under its key."""
+    said = float_alerts.unsent(
+        program,
+        [_in_a_line(entry) for entry in took],
+        -exact_sum(entry.amount_usd for entry in took),
+        request=f"{request.id} ({request.summary})",
+        state=request.state.value,
+    )
+    condition = float_alerts.UNEXPLAINED.condition(program, "unsent", request.id)
+    await alerts.raise_(tx, core, said, condition=condition, subject=request.id)
 
 
 def _taking(fresh: Sequence[LedgerEntry]) -> set[str]:

@@ -21,7 +21,7 @@ from storage.transaction import Tx
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """`kind` with the texts of its form; without one, `text` is for the service.
+    """`kind` with the texts of its form; without one, `text` is for the service. The reason is left to the requester.
 
     `card_id`: nothing is to be changed, and the card is shown, with why it stands as it does.
     """
@@ -30,7 +30,6 @@ class Draft:
     kind: str = ""
     texts: Mapping[str, str] = field(default_factory=dict)
     program: str = ""
-    reason: str = ""
     text: str = ""
     card_id: str = ""
 
@@ -48,7 +47,7 @@ async def of(core: Core, alert_id: str) -> Draft:
         kind, texts = await _form(tx, core, alert, known)
     if kind in core.kinds:
         program = known.get("program") or core.default_program
-        return Draft(alert.title, kind, texts, program, reason=alert.title)
+        return Draft(alert.title, kind, texts, program)
     return Draft(alert.title, text=_for_the_service(core, alert, known))
 
 

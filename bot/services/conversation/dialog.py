@@ -16,7 +16,7 @@ from typing import Any
 from bot import intents
 from bot.domain.errors import NotFound
 from bot.domain.money import format_usd
-from bot.intents import Ask, Facts, Reading
+from bot.intents import Ask, Directory, Facts, KnownCard, Reading
 from bot.operations import Operation
 from bot.services import people
 from bot.services.conversation import forms, memory
@@ -127,7 +127,7 @@ async def _steps(turn: _Turn, reader: Reader) -> Sequence[Step]:
     steps = [await _read(turn, r) for r in readings if r not in wishes and r.intent != "none"]
     if wishes:
         steps.append(await _wishes(turn, wishes))
-    return steps or [await _missed(turn, turn.open) if turn.open else await _lost(turn)]
+    return steps or [await _missed(turn, turn.open) if turn.open else await _lost(turn, known.cards)]
 
 
 async def _little_words(turn: _Turn) -> Words | None:
@@ -160,11 +160,11 @@ async def _read(turn: _Turn, reading: Reading) -> Step:
     return Look(reading)
 
 
-async def _lost(turn: _Turn) -> Lost:
+async def _lost(turn: _Turn, cards: Sequence[KnownCard]) -> Lost:
     """Nothing was understood, and nothing had been asked: what this person could have said."""
     core, names = turn.core, turn.core.policy.people.requesters
     may_ask = not names or turn.heard.actor.id in await core.directory.members_lately(names)
-    return Lost(nearest(turn.heard.text, core.kinds if may_ask else {}))
+    return Lost(nearest(turn.heard.text, core.kinds if may_ask else {}, Directory.of(cards)))
 
 
 async def _wishes(turn: _Turn, wishes: Sequence[Reading]) -> Step:

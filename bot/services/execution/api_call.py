@@ -9,7 +9,7 @@ import logging
 from dataclasses import dataclass, replace
 
 from bot.operations import Look
-from bot.outcomes import Finding, Outcome, planning
+from bot.outcomes import Evidence, Finding, Outcome, planning
 from bot.partner.client import PartnerClient
 from bot.partner.errors import PartnerError
 from bot.services.core import Core
@@ -46,7 +46,9 @@ async def answer_of(core: Core, claim: Claim, partner: PartnerClient) -> Answere
     except Exception:
         log.exception("execution.call_failed", extra={"request": claim.request.id})
         answered = _of(Outcome(Finding.UNKNOWN, _UNFORESEEN))
-    outcome = claim.operation.in_its_words(answered.outcome, in_doubt=claim.request.outcome_unknown)
+    outcome = answered.outcome
+    if answered.finding != Evidence.REPLACED:  # whose words are of the newer request
+        outcome = claim.operation.in_its_words(outcome, in_doubt=claim.request.outcome_unknown)
     changed = claim.operation.changed_card(outcome) if outcome.finding is Finding.SUCCEEDED else None
     return replace(answered, outcome=outcome, changed_card=changed)
 
@@ -102,6 +104,7 @@ def _settled(core: Core, claim: Claim, look: Look, refused: Outcome | None) -> O
         history=history,
         refused=refused,
         approval_holds=claim.approval_holds,
+        waits_for=claim.waits_for,
         outdated=planning.is_outdated(request, now, is_urgent=claim.is_urgent),
         now=now,
     )

@@ -49,6 +49,7 @@ class Claim:
     operation: Operation
     made: list[Attempt]  # those before it, and last this claim's own
     approval_holds: bool
+    waits_for: str  # of what cannot wait: why nobody can say just now whether it may be sent again
     to_send: ToSend | None  # None = it is only looked up
     older: list[Request]  # of what cannot wait: older calls on its setting that have no outcome
     was_held: bool  # the key may not have been allowed to make this call
@@ -136,7 +137,8 @@ async def _begin(
     older = await newest_wins.without_outcome(tx, core, request) if is_urgent else []
     await effect_writer.write(tx, core, request, effects.of_claim(before, attempt))
     was_held = operation.endpoint.value in stopped.endpoints
-    return Claim(request, operation, [*made, attempt], approval_holds, to_send, older, was_held)
+    waits_for = look.text if is_urgent and isinstance(look, Later) else ""
+    return Claim(request, operation, [*made, attempt], approval_holds, waits_for, to_send, older, was_held)
 
 
 async def _to_send(tx: Tx, request: Request, look: presend_checks.Look, looked_at_s: float) -> ToSend | None:

@@ -29,8 +29,9 @@ DRAFTS_KEPT_FOR = timedelta(hours=1)
 
 async def purge(core: Core) -> None:
     """Private details that are no longer needed go, in the file's log as well."""
+    urgent = [kind for kind, cls in core.kinds.items() if cls.handling.is_urgent]
     async with core.store.read() as tx:
-        ids = await requests.purge_due(tx, unresolved_after=timing.PRIVATE_KEPT_FOR)
+        ids = await requests.purge_due(tx, unresolved_after=timing.PRIVATE_KEPT_FOR, still_sent=urgent)
     for request_id in ids:
         async with core.store.begin() as tx:
             await _purge_one(tx, core, request_id)

@@ -25,7 +25,8 @@ log = logging.getLogger("countersign.execution")
 
 # The outcome is written again after these, in seconds, where the database does not take it.
 FINISH_PAUSES_S = (0.1, 0.5, 2.0, 4.0)
-_NOT_PROVEN = (Evidence.UNPROVEN, Evidence.UNSEEN, Evidence.HALF_DONE)
+# What a look found, where no other look will tell more.
+_ONLY_PEOPLE_TELL = (Evidence.UNPROVEN, Evidence.UNSEEN, Evidence.HALF_DONE, Evidence.REPLACED)
 
 
 async def write(core: Core, claim: Claim, answered: Answered) -> None:
@@ -93,7 +94,7 @@ def _change(tx: Tx, claim: Claim, made: Sequence[Attempt], finding: str, outcome
         claim.request,
         planning.History.of(made, claim.operation.endpoint),
         tx.now,
-        readable=not (outcome.finding is Finding.UNRESOLVED and finding in _NOT_PROVEN),
+        readable=not (outcome.finding is Finding.UNRESOLVED and finding in _ONLY_PEOPLE_TELL),
         is_urgent=claim.is_urgent,
     )
     if urgency.is_for_now(claim.request) and change.due_in is not None:

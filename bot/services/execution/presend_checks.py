@@ -190,12 +190,12 @@ async def _superseded(tx: Tx, core: Core, request: Request) -> Answer:
         )
         return Stop(Event.CANCEL, text)
     if newest is not None:
-        return Later(f"{newest.id}, a newer request on the same target, was approved.")
+        return Stop(Event.CANCEL, f"{newest.id}, a newer request on the same target, was approved.")
     if request.state is not State.APPROVED or core.kinds[request.kind].handling.is_urgent:
         return None
-    older = await newest_wins.may_land(tx, core, request)
+    older = await newest_wins.goes_first(tx, core, request)
     ids = ", ".join(sorted(other.id for other in older))
-    return Later(f"It waits for {ids}, which sets the same and may still be carried out.") if ids else None
+    return Later(f"It waits for {ids}, which sets the same and has no outcome yet.") if ids else None
 
 
 async def _others_on_target(tx: Tx, core: Core, request: Request) -> Later | None:

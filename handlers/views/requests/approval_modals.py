@@ -84,7 +84,7 @@ def cancel(request_id: str, version: int, *, stops: bool = False) -> b.Block:
     what = (
         f"Stop *{b.esc(request_id)}*? Rows that were sent go on; the others will not be sent."
         if stops
-        else f"Withdraw *{b.esc(request_id)}*? Nothing of it will be sent, and it can be asked for again."
+        else f"Withdraw *{b.esc(request_id)}*? Nothing of it will be carried out, and it can be asked for again."
     )
     blocks = [b.section(what)]
     meta = ids.pack(request=request_id, version=version)

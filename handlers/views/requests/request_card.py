@@ -9,6 +9,7 @@ from bot.domain.money import format_usd
 from bot.domain.requests import (
     OPEN,
     SENT,
+    UNSENT,
     Decision,
     DecisionKind,
     Request,
@@ -233,7 +234,7 @@ def _buttons(picture: RequestView) -> list[b.Block]:
         found.append(b.button("Resolve", ids.RESOLVE, stamp))
     if request.state in _ENDED_UNDONE and (picture.batch is None or picture.batch.can_be_asked_again):
         found.append(b.button("Request again", ids.AGAIN, stamp))
-    if request.state in (State.PENDING, State.APPROVED) or _can_be_stopped(request):
+    if picture.can_be_cancelled or request.state in UNSENT or _can_be_stopped(request):
         options = [
             b.option("Details", f"details:{stamp}"),
             b.option("Cancel", f"cancel:{stamp}", "The requester only"),
@@ -268,6 +269,7 @@ _NOBODY = "Countersign"
 _LINES = {
     "rejected": "⊘ Rejected by {actor}. Nothing was sent.",
     "cancelled": "○ Cancelled by {actor}. Nothing was sent.",
+    "withdrawn": "○ Cancelled by {actor}. Your card provider had not carried it out.",
     "expired": "◌ Expired. Nothing was sent.",
     "left_out": "○ {actor} left rows out before the approval.",
     "stopped": "○ {actor} stopped it; what was sent already goes on.",

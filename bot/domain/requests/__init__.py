@@ -31,6 +31,7 @@ from bot.domain.requests.batches import (
 )
 from bot.domain.requests.lifecycle import (
     COMMITTED,
+    EITHER,
     OPEN,
     SENT,
     TERMINAL,
@@ -52,6 +53,7 @@ from bot.domain.requests.verification import Checked, Verification
 __all__ = [
     "BY_ANOTHER",
     "COMMITTED",
+    "EITHER",
     "MAX_ROWS",
     "OPEN",
     "SENT",

@@ -5,6 +5,7 @@ Pure. States change only by `advance`, a second person is judged only by `decide
 
 from bot.domain.requests.approvals import (
     BY_ANOTHER,
+    HOW_TO_RESOLVE,
     Decision,
     DecisionKind,
     Reason,
@@ -54,6 +55,7 @@ __all__ = [
     "BY_ANOTHER",
     "COMMITTED",
     "EITHER",
+    "HOW_TO_RESOLVE",
     "MAX_ROWS",
     "OPEN",
     "SENT",

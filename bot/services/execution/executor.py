@@ -25,6 +25,7 @@ from bot.outcomes import Evidence, Finding, Outcome, SealSecret, effects, planni
 from bot.partner.client import PartnerClient
 from bot.partner.errors import PartnerError
 from bot.partner.ratelimit import Lane
+from bot.services.alerts import card_rules
 from bot.services.cards import card_sync
 from bot.services.core import Core
 from bot.services.execution import effect_writer, ending_without_a_call, evidence, newest_wins, presend_checks
@@ -119,8 +120,10 @@ async def execute(core: Core, request_id: str) -> None:
         async with core.store.begin() as tx:
             await programs.release(tx, core, request.program, endpoint)
     if answered.changed_card is not None:
+        read_at = core.clock.now()
         try:
             await card_sync.refresh_card(core, request.program, answered.changed_card)
+            await card_rules.look_at(core, answered.changed_card, read_at)
         except PartnerError as error:  # made up for: the reading is owed
             log.info("execution.card_not_read", extra={"request": request.id, "error": str(error)})
     await newest_wins.wake_newer(core, work.request)

@@ -1,4 +1,4 @@
-"""What cannot wait, such as a freeze: whether a request of it has happened, and what people are told until then."""
+"""What cannot wait, such as a freeze: whether a request of it has happened, and what people are shown until then."""
 
 from __future__ import annotations
 

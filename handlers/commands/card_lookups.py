@@ -34,7 +34,9 @@ async def _list(asked: Asking) -> Block:
 
 async def _show(asked: Asking) -> Block:
     if not asked.command.rest:
-        raise NotFound("Name the card: /card show 4242, or a name, reference or id.")
+        raise NotFound(
+            "Name the card by its last four digits, a name, a reference or its id: /card show CARD."
+        )
     found = await card_lookups.card_now(asked.core, asked.command.rest, zone=asked.zone)
     buttons, more = _next_steps(asked.core, found)
     return cards.card_answer(found, buttons, more)
@@ -59,7 +61,9 @@ async def _transactions(asked: Asking) -> Block:
     # A card says its program itself, so no word at the end is taken for one.
     card, period = asked.period(asked.command.rest)
     if not card:
-        raise NotFound("Name the card: /card tx 4242 7d, or a name, reference or id, and a period.")
+        raise NotFound(
+            "Name the card by its last four digits, a name, a reference or its id: /card tx CARD 7d."
+        )
     found = await purchases.transactions(asked.core, card, period or asked.days_back(30))
     return cards.statement(found, f"card tx {found.card_id} {found.period.named}", asked.page)
 

@@ -13,7 +13,7 @@ from handlers.views.lookups import float_and_ledger
 async def _now(asked: Asking) -> Block:
     head, period = asked.period()
     if head:
-        raise NotUnderstood
+        raise NotUnderstood.period(head, "float")
     found = await float_lookups.float_now(asked.core, program=asked.program, period=period, zone=asked.zone)
     return float_and_ledger.float_answer(found)
 
@@ -21,7 +21,7 @@ async def _now(asked: Asking) -> Block:
 async def _ledger(asked: Asking) -> Block:
     head, period = asked.period()
     if head:
-        raise NotUnderstood
+        raise NotUnderstood.period(head, "float ledger")
     found = await ledger_lookups.ledger(asked.core, period or asked.days_back(7), program=asked.program)
     return float_and_ledger.ledger(found, f"float ledger {found.period.named} {asked.program}", asked.page)
 
@@ -45,7 +45,7 @@ LOOK_UPS = (
         ("float", ""),
         _now,
         "/float [PERIOD]",
-        "balance, available, runway, what pending requests will take, and its course",
+        "balance, available, runway, what pending requests will take, and its history",
         shared=True,
     ),
     LookUp(("float", "ledger"), _ledger, "/float ledger [PERIOD]", "its movements, in words", shared=True),

@@ -281,7 +281,7 @@ async def due_at_once(tx: Tx, program: str) -> None:
     """What is approved or under way and was put off is due now, unless its outcome is in doubt: that has its own
     times.
 
-    It waits for no lock: what somebody else is changing at this moment is left out.
+    It waits for no lock: what somebody else is changing now is left out.
     """
     row = t.request.c
     waits = (row.program == program, row.state.in_([State.APPROVED, State.EXECUTING]), row.due_at > tx.now)
@@ -494,7 +494,7 @@ async def lock(tx: Tx, request_id: str) -> None:
 
 
 async def change_terms(tx: Tx, request: Request, **terms: Any) -> Request:
-    """Write what a pending batch asks for anew: its terms, summary, figures and digest.
+    """Write what a pending batch asks for again: its terms, summary, figures and digest.
 
     Only with rows left out; its approvals no longer fit. Raises `Stale`.
     """

@@ -72,7 +72,7 @@ CRASH_POINTS = ("execution.before_claim", "execution.claimed", "execution.answer
 # Where a request may have to wait, and what may happen then.
 WAITS = ("slack", "reading", "budget")
 MEANWHILE = ("pause", "cancel", "lapse", "freeze now", "cut the key")
-# What people want in one life: of one sort, so that wishes meet, or of all.
+# What people want in one life: of one sort, so that requests meet, or of all.
 THEMES: dict[str, tuple[str, ...]] = {
     "money": ("card_topup",),
     "switches": ("card_freeze", "card_unfreeze"),
@@ -102,7 +102,7 @@ TROUBLES = (
 )
 ALL_SCOPES = "users:read users:write cards:read cards:write deposits:read deposits:write"
 FEW_SCOPES = "users:read cards:read"
-# More calls than are carried out together; and, in real seconds, how long a freeze may take while they hang for ever.
+# More calls than are carried out together; and, in real seconds, how long a freeze may take while all of them hang.
 HANGING, AT_ONCE_S = 9, 10.0
 AT_MOST = 4
 

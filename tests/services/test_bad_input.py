@@ -85,7 +85,7 @@ async def test_a_bad_value_is_answered_on_its_field_and_leaves_nothing_behind(
         assert text.encode() not in _bytes(world)
 
 
-async def test_every_bad_field_is_told_at_once(world: World) -> None:
+async def test_every_bad_field_is_reported_at_once(world: World) -> None:
     with pytest.raises(InvalidFields) as found:
         await drafts.begin(
             world.core, owner=ALICE, kind="card_topup", texts={"card": "9999", "amount_usd": "-1"}, reason=""

@@ -186,7 +186,7 @@ SAID = {
 
 
 @EACH
-def test_its_phrases_are_read_as_a_wish_for_it(kind: str) -> None:
+def test_its_phrases_are_read_as_a_request_for_it(kind: str) -> None:
     card = KnownCard("4242", "NORA QUIST", "emp-1", "card1", "ACTIVE")
     facts = Facts(now=datetime(2026, 3, 2, 9, tzinfo=UTC), cards=(card,))
     for phrase in kind_class(kind).phrases:

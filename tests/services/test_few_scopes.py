@@ -59,7 +59,7 @@ async def test_a_call_that_the_key_may_not_make_never_stops_a_freeze(world: Worl
     held = await execute(world, request)
 
     assert held.state is State.EXECUTING
-    is_urgent = kinds()[kind].handling.is_urgent  # that it has not happened is told whatever the cause
+    is_urgent = kinds()[kind].handling.is_urgent  # that it has not happened is reported whatever the cause
     assert await alert_kinds(world) == {"scope"} | ({"not_done_yet"} if is_urgent else set())
     if PATH[kind] != PATH["card_freeze"]:
         assert await a_freeze_now(world) is State.SUCCEEDED

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -20,7 +21,7 @@ from bot.partner.errors import Unauthorized
 from bot.partner.ratelimit import Lane
 from bot.services import execution, requests
 from bot.services.core import Core
-from bot.services.execution import executor, presend_checks
+from bot.services.execution import claims, presend_checks
 from bot.services.operators import pausing, programs
 from sandbox.partner.calls import journal
 from storage.requests import requests as request_rows
@@ -145,6 +146,23 @@ async def test_nothing_of_any_kind_leaves_once_who_approved_it_may_not_any_more_
     assert changes(world) == before
     assert after.state is State.CANCELLED
     assert await world.attempts(request.id) == []
+
+
+async def test_the_last_look_sends_nothing_on_the_approval_of_somebody_slack_was_not_asked_about(
+    world: World,
+) -> None:
+    request = await world.top_up("50")
+    look = await presend_checks.may_go(world.core, request, world.core.partners["main"])
+    assert isinstance(look, presend_checks.Cleared)
+    words = [replace(word, actor=CAROL) for word in look.approved.words]
+    of_carol = replace(look, approved=replace(look.approved, words=words))
+
+    async with world.store.begin() as tx:
+        as_asked = await presend_checks.last_look(tx, world.core, request, look)
+        of_another = await presend_checks.last_look(tx, world.core, request, of_carol)
+
+    assert as_asked == look
+    assert isinstance(of_another, presend_checks.Later)
 
 
 @PEOPLE_LOST
@@ -273,7 +291,7 @@ async def test_a_process_that_stood_still_after_the_last_look_sends_nothing_and_
     at(
         world,
         "execution.claimed",
-        lambda: monkeypatch.setattr(executor, "_loop_s", lambda: loop.time() + 3600),
+        lambda: monkeypatch.setattr(claims, "loop_s", lambda: loop.time() + 3600),
     )
 
     await execution.execute(world.core, request.id)

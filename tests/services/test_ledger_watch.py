@@ -1,4 +1,4 @@
-"""The watch over the ledger: cheap however long it is, told once for each fall, and of nothing that is ours."""
+"""The watch over the ledger: cheap however long it is, reported once for each fall, and of nothing that is ours."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class Ledger:
         return Page(some, len(newest) if some else 0, max(1, -(-len(newest) // limit)))
 
 
-async def test_of_a_long_ledger_only_what_came_in_is_read_and_each_fall_is_told_once(
+async def test_of_a_long_ledger_only_what_came_in_is_read_and_each_fall_is_reported_once(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ledger = Ledger(world, monkeypatch, 5_000)
@@ -146,7 +146,7 @@ FALLS: dict[str, tuple[str, str, bool]] = {
 
 
 @pytest.mark.parametrize("case", FALLS)
-async def test_a_fall_is_told_unless_our_request_or_the_agreement_explains_it(
+async def test_a_fall_is_reported_unless_our_request_or_the_agreement_explains_it(
     world: World, monkeypatch: pytest.MonkeyPatch, case: str
 ) -> None:
     kind, reference, is_explained = FALLS[case]
@@ -195,7 +195,7 @@ async def test_an_order_and_the_turn_of_a_month_are_no_alarm(world: World) -> No
     assert await alert_kinds(world) == set()
 
 
-async def test_a_debit_right_after_a_fresh_start_is_told(world: World) -> None:
+async def test_a_debit_right_after_a_fresh_start_is_reported(world: World) -> None:
     poller = Poller(world.core, account_every=timedelta(seconds=60))
     await poller.first_ledger()
     await world.tell("float", {"amount_usd": "-55"})

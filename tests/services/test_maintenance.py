@@ -122,7 +122,7 @@ async def test_details_of_an_order_go_in_the_transaction_that_settles_it(world: 
 async def test_a_debit_that_comes_after_the_sweeps_have_stopped_is_found_by_the_watch_over_the_ledger(
     world: World,
 ) -> None:
-    """However late a call arrives: what left the float is never called failed for ever."""
+    """However late a call arrives: what left the float does not stay called failed."""
     await Fault("drop_before_commit", {"times": 9}).set(world, TOPUP)
     request = await world.top_up("50")
     await execute(world, request)

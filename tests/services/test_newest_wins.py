@@ -142,7 +142,7 @@ async def test_the_card_ends_frozen_whenever_the_older_unfreeze_lands(
     assert "request:confirm" in await card_of(world, freeze)
 
 
-async def test_a_freeze_that_an_older_unfreeze_undid_is_sent_again_at_once_and_people_hear_of_it(
+async def test_a_freeze_that_an_older_unfreeze_undid_is_sent_again_at_once_and_people_are_notified(
     world: World,
 ) -> None:
     await an_unfreeze_on_its_way(world)

@@ -1,4 +1,4 @@
-"""An emergency that does not happen at once: how it is tried, who is told, and that nobody is told it happened.
+"""An emergency that does not happen at once: how it is tried, who is notified, and that nobody is notified it happened.
 
 The walk at the end goes over every kind that can be done at once, and over all that such a request can meet between
 its first try and its card's new status.
@@ -200,7 +200,7 @@ async def test_a_top_up_cannot_be_asked_for_while_reads_fail(world: World) -> No
 
 
 @pytest.mark.parametrize("now", [True, False], ids=["freeze now", "approved"])
-async def test_at_the_first_failed_try_requester_approvers_and_alerts_channel_hear_what_it_means(
+async def test_at_the_first_failed_try_requester_approvers_and_alerts_channel_are_shown_what_it_means(
     world: World, now: bool
 ) -> None:
     await REFUSING.set(world, FREEZE, times=ALWAYS)
@@ -222,7 +222,7 @@ async def test_at_the_first_failed_try_requester_approvers_and_alerts_channel_he
     assert any(BOB in text and CAROL in text for text in called), "no approver is mentioned"
 
 
-async def test_it_is_told_once_and_its_alert_ends_when_the_card_reads_frozen_and_says_so(
+async def test_it_is_reported_once_and_its_alert_ends_when_the_card_reads_frozen_and_says_so(
     world: World,
 ) -> None:
     await REFUSING.set(world, FREEZE, times=ALWAYS)

@@ -405,7 +405,7 @@ async def test_a_refused_key_holds_every_kind_until_it_works_again(
     request = await ask(world)
     held = await execute(world, request)
     assert (held.state, held.outcome_unknown) == (State.EXECUTING, False)
-    # That a card is not frozen is told whatever the cause.
+    # That a card is not frozen is reported whatever the cause.
     also = {"not_done_yet"} if operation == FREEZE else set()
     assert await alert_kinds(world) == {"key_trouble" if number == 401 else "scope"} | also
 

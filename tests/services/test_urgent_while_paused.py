@@ -71,7 +71,7 @@ STOPS = pytest.mark.parametrize("stop", [pause, refuse_the_key], ids=["by people
 @HOW
 @STOPS
 @pytest.mark.parametrize("when", ["before", "after"])
-async def test_it_is_not_sent_and_everybody_hears_that_the_card_is_not_frozen_and_why(
+async def test_it_is_not_sent_and_everybody_is_notified_that_the_card_is_not_frozen_and_why(
     world: World, now: bool, stop: object, when: str
 ) -> None:
     """Whether sending is paused before it is asked for, or after a try of it failed."""

@@ -214,7 +214,7 @@ async def test_a_late_debit_that_comes_back_is_failed_and_says_that_it_came_back
 
 
 @pytest.mark.parametrize("again", [1, 3])
-async def test_what_two_people_resolved_is_never_overturned_and_they_are_told_once(
+async def test_what_two_people_resolved_is_never_overturned_and_they_are_notified_once(
     world: World, again: int
 ) -> None:
     await processor("5xx").set(world, TOPUP)

@@ -23,13 +23,13 @@ CARD_BLOCKED = AlertKind(
     condition_name="blocked",
 )
 READS_BLOCKED: Final = "The card reads BLOCKED."
-"""How a block is known where no decline told of it."""
+"""How a block is known where no decline said so."""
 
 CARD_STATUS = AlertKind(
     name="card_status",
     told_when="a card expired, became inactive, or was frozen, unfrozen or closed by no decision made here",
     found_by="poller, events, execution",
-    ends="the card reads otherwise; a close is told once",
+    ends="the card reads otherwise; a close is reported once",
     wordings={
         "FROZEN": Wording(
             (Severity.WARNING,),

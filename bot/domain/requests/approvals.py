@@ -86,7 +86,7 @@ def why_not_second(
 ) -> Reason | None:
     """Why `actor`, a full member, may not act as the second person on what `asked_by` asked for; None = may.
 
-    `standing` is who may approve, read at this moment; `allowed` is who may give this word where that is not
+    `standing` is who may approve, read now; `allowed` is who may give this word where that is not
     the approvers alone; `earlier` are those who gave it already. The order is from what the person is to what
     others did, so that nobody learns more than they may.
     """
@@ -171,7 +171,7 @@ def decide(
 ) -> Verdict:
     """Judge an approval by `actor`, who was shown `shown_digest`.
 
-    `standing` is who may approve, read at this moment. The person is judged before the request is.
+    `standing` is who may approve, read now. The person is judged before the request is.
     """
     asked_by = request.requester
     earlier = _approvers(decisions)

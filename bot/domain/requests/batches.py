@@ -21,7 +21,7 @@ _STEADY = timedelta(seconds=4)
 _PAGE_ROWS = 20
 _PAGE_CHARACTERS = 3500
 
-# How rows that are not all done are told, in this order.
+# How rows that are not all done are reported, in this order.
 _WORDS: Mapping[State, str] = {
     State.FAILED: "failed",
     State.UNRESOLVED: "unresolved (being reconciled)",
@@ -33,7 +33,7 @@ _WORDS: Mapping[State, str] = {
 
 
 def results_name(request_id: str) -> str:
-    """The file in which a batch's results are told."""
+    """The file in which a batch's results are reported."""
     return f"{request_id}-results.csv"
 
 

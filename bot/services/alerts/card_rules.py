@@ -132,7 +132,7 @@ async def _changed(tx: Tx, core: Core, entry: CardEntry) -> None:
 
 
 async def _closed(tx: Tx, core: Core, entry: CardEntry) -> None:
-    """Told when no request here closed it: its balance is on the float now, and nobody asked for that."""
+    """Reported when no request here closed it: its balance is on the float now, and nobody asked for that."""
     closing = operations.leaving(core.kinds, DELETED)
     if await requests.find(tx, subject=entry.id, kinds=closing, states=_OURS, limit=1):
         return
@@ -150,7 +150,7 @@ async def _frozen_here(tx: Tx, core: Core, card_id: str) -> bool:
 
 
 async def blocked(tx: Tx, core: Core, program: str, card_id: str, label: str, how: str) -> None:
-    """One alert for each blocked card, whether a decline or the sweep told; `how` is the sentence of which."""
+    """One alert for each blocked card, whether a decline or the sweep reported it; `how` is the sentence of which."""
     condition = card_alerts.CARD_BLOCKED.condition(program, card_id)
     if await alert_rows.open_one(tx, condition):
         return

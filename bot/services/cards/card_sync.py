@@ -107,7 +107,7 @@ async def refresh_card(
 ) -> CardWithBalance:
     """Read one card live and keep it in the directory. Raises PartnerError.
 
-    A card that has just been ordered may have no number yet: then its reading stays owed.
+    A card that has just been ordered may have no number yet: then its reading stays to be made.
     """
     found = await core.partners[program].card(card_id, lane=lane)
     async with core.store.begin() as tx:

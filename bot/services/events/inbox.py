@@ -63,7 +63,7 @@ async def run(core: Core) -> None:
 async def process_next(core: Core, *, limit: int = AT_ONCE) -> int:
     """Handle the events that wait longest, in one commit; returns how many were taken up.
 
-    A process that does not lead takes up those alone whose one-time code it was told.
+    A process that does not lead takes up those alone whose one-time code came to it.
     """
     async with core.store.read() as tx:  # an idle round costs nobody the one place to write
         if not await inbox.any_waiting(tx):

@@ -8,19 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from bot.domain.requests import SENT, Request, State
+from bot.domain.requests import SENT, Attempt, Request, State
 from bot.operations import Look, Operation, Others, Sought, loaded_facts, urgency
 from bot.outcomes import Evidence, timing
 from bot.partner.client import PartnerClient
 from bot.services.core import Core
 from bot.services.execution import newest_wins
-from storage.requests import attempts, requests
+from storage.requests import requests
 
 
-async def look(core: Core, request: Request, operation: Operation, partner: PartnerClient) -> Look:
-    """What reading the API shows of a request that was sent. Raises PartnerError."""
-    async with core.store.read() as tx:
-        made = await attempts.of(tx, request.id)
+async def look(
+    core: Core, request: Request, operation: Operation, partner: PartnerClient, made: Sequence[Attempt]
+) -> Look:
+    """What reading the API shows of a request that was sent, by the attempts `made` for it. Raises PartnerError."""
     since = request.first_sent_at or core.clock.now()
     sent = [attempt.sent_at for attempt in made if attempt.purpose != "look"]
 

@@ -70,14 +70,17 @@ async def begin(
     reason: str,
     run_now: bool = False,
     program: str | None = None,
+    card_by: NamedBy | None = None,
 ) -> Draft:
-    """Check typed fields and keep them as a draft. No network.
+    """Check typed fields and keep them as a draft. No network. `card_by` as `by` in `resolve_card`.
 
     Raises `InvalidFields` with all problems; then nothing of what was typed is kept, and the refusal is
     audited.
     """
     async with audited_refusal(core, owner, f"{kind}.begin", of=InvalidFields):
-        return await _begin(core, owner, kind, texts, reason, run_now, program or core.default_program)
+        return await _begin(
+            core, owner, kind, texts, reason, run_now, program or core.default_program, card_by
+        )
 
 
 async def _begin(
@@ -88,6 +91,7 @@ async def _begin(
     reason: str,
     run_now: bool,
     program: str,
+    card_by: NamedBy | None,
 ) -> Draft:
     cls = core.kinds[kind]
     errors: dict[str, str] = {}
@@ -99,7 +103,7 @@ async def _begin(
         errors["reason"] = NOT_SET_UP
     async with core.store.begin() as tx:
         try:
-            operation, of_card = await read_form(tx, core, cls, texts)
+            operation, of_card = await read_form(tx, core, cls, texts, card_by)
         except InvalidFields as found:
             raise InvalidFields(found.errors | errors) from None
         if errors:

@@ -32,7 +32,7 @@ _WITHDRAWN = (
 
 
 async def submit(core: Core, draft_id: str, slack_id: str) -> Request:
-    """Record the request, its frozen body and its key; the card is owed to the approvals channel.
+    """Record the request, its frozen body and its key; the card goes to the approvals channel.
 
     One transaction, no network: it is committed before Slack is answered. A draft can be submitted
     once; its owner must have been looked up within the last minutes (the preview did).

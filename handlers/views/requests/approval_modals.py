@@ -58,7 +58,7 @@ def confirmation(found: Confirmation, private: tuple[b.Line, ...] = ()) -> b.Blo
 
 
 def was_unread(meta: ids.Meta) -> bool:
-    """Whether the API could not be read for the window that this is the private metadata of; of a list never told."""
+    """Whether the API could not be read for the window with this private metadata; a list never says so."""
     return meta.get("read") == "0"
 
 
@@ -72,7 +72,7 @@ def _terms(asked: Request) -> list[b.Line]:
 def reject(request_id: str, version: int) -> b.Block:
     element: b.Block = {"type": "plain_text_input", "multiline": True, "max_length": REASON_LIMIT}
     blocks = [
-        b.section(f"Nothing of *{b.esc(request_id)}* will be sent. The requester is told your reason."),
+        b.section(f"Nothing of *{b.esc(request_id)}* will be sent. The requester is shown your reason."),
         b.field(forms.REASON, "Reason", element),
     ]
     meta = ids.pack(request=request_id, version=version)

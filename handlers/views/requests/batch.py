@@ -33,7 +33,7 @@ def understood(cls: type[Operation], summaries: Sequence[str], draft_id: str) ->
 
 def faults(problems: Sequence[Problem]) -> b.Block:
     """The answer to a list with faults: all of them, and that nothing of it was kept."""
-    text = "This list cannot be taken as it is. Nothing of it was kept: mend it and send it again."
+    text = "This list cannot be taken as it is. Nothing of it was kept: fix it and send it again."
     blocks = [b.section(f"*✗* {b.esc(text)}"), *texts_of(_faults(problems))]
     return b.message(text, blocks)
 
@@ -90,7 +90,7 @@ def _who(found: BulkPreviewView) -> str:
     if len(found.approvers) < found.approvals_needed:
         return (
             f"*▲ Needs {needed}* for the total, and only {b.counted(len(found.approvers), 'other approver')} could"
-            " give one at this moment. Ask an admin to add approvers; the request would wait until it expires."
+            " give one right now. Ask an admin to add approvers; the request would wait until it expires."
         )
     return f"*Needs {needed}* for the total, of: {names}. Not yours."
 

@@ -13,8 +13,11 @@ import pytest
 from bot.domain.errors import Stale
 from bot.domain.requests import Request, State
 from bot.outcomes.timing import QUIESCENCE
+from bot.partner.models import CardStatusChanged
 from bot.services import message_kinds
+from bot.services.events import Poller, inbox
 from bot.services.execution import try_now
+from bot.services.received_event import ReceivedEvent
 from bot.services.requests import approvals
 from tests.services.outcome_steps import (
     alert_kinds,
@@ -22,6 +25,7 @@ from tests.services.outcome_steps import (
     execute,
     jump,
     jump_to_the_end,
+    open_alerts,
     status,
 )
 from tests.support.kinds import SETTINGS
@@ -219,3 +223,71 @@ async def test_what_can_wait_is_sent_only_when_nothing_older_on_its_setting_can_
 
     (first, *_) = await world.attempts(newer.id)
     assert first.sent_at >= left_at + QUIESCENCE
+
+
+async def a_freeze_that_is_final(world: World) -> tuple[Request, Request]:
+    """An older unfreeze whose call is still out there, and a newer freeze that is called done."""
+    older = await an_unfreeze_on_its_way(world)
+    freeze = await freeze_now(world)
+    await execute(world, freeze)
+    await world.advance(31)
+    until = world.clock.now() + timedelta(minutes=5)
+    while world.clock.now() < until:
+        await world.run(10)
+    assert (await world.request(freeze.id)).state is State.SUCCEEDED
+    return older, freeze
+
+
+@pytest.mark.parametrize("seen_by", ["the sweep of all cards", "an event", "the look at the older one"])
+async def test_an_older_unfreeze_that_arrives_after_its_freeze_is_final_calls_people_at_once(
+    world: World, seen_by: str
+) -> None:
+    """Whoever sees it first. It is not frozen again by itself: a reading does not tell who unfroze it."""
+    older, freeze = await a_freeze_that_is_final(world)
+    poller = Poller(world.core, account_every=timedelta(minutes=1))
+    await poller.cards()
+    assert "card_status" not in await alert_kinds(world)
+    await world.advance(600)
+    await lands(world)
+
+    if seen_by == "the sweep of all cards":
+        await poller.cards()
+    elif seen_by == "an event":
+        async with world.store.begin() as tx:
+            await inbox.on_event(tx, world.core, status_changed(world), None)
+        await poller.moved()
+    else:
+        await jump(world, older)
+
+    (alert,) = [a for a in await open_alerts(world) if a.kind == "card_status"]
+    assert alert.severity == "critical"
+    assert freeze.id in alert.text
+    assert older.id in alert.text or seen_by == "the look at the older one"
+    assert "Purchases go through" in alert.text
+    again = await freeze_now(world)
+    await execute(world, again)
+    assert "card_status" not in await alert_kinds(world), "it ends with what it is about"
+
+
+async def test_a_card_that_people_here_unfroze_after_its_freeze_is_no_alarm(world: World) -> None:
+    _, freeze = await a_freeze_that_is_final(world)
+    unfreeze = await world.ask("card_unfreeze", {"card": freeze.subject})
+    await world.approve(unfreeze)
+    assert (await execute(world, unfreeze)).state is State.SUCCEEDED
+
+    await Poller(world.core, account_every=timedelta(minutes=1)).cards()
+
+    assert "card_status" not in await alert_kinds(world)
+
+
+def status_changed(world: World) -> ReceivedEvent:
+    """As the service sends it for a freeze and for an unfreeze, whoever made it."""
+    event = CardStatusChanged.model_validate(
+        {
+            "id": "evt_1",
+            "type": "card.status_changed",
+            "created_at": world.clock.now().isoformat(),
+            "data": {"card_id": world.cards[0]["id"], "reason": "unfrozen"},
+        }
+    )
+    return ReceivedEvent("main", event, "webhook", world.clock.now())

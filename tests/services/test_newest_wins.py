@@ -228,7 +228,7 @@ async def test_what_can_wait_is_sent_only_when_nothing_older_on_its_setting_can_
 async def a_freeze_that_is_final(world: World) -> tuple[Request, Request]:
     """An older unfreeze whose call is still out there, and a newer freeze that is called done."""
     older = await an_unfreeze_on_its_way(world)
-    freeze = await freeze_now(world)
+    freeze = await a_freeze(world)
     await execute(world, freeze)
     await world.advance(31)
     until = world.clock.now() + timedelta(minutes=5)
@@ -264,7 +264,7 @@ async def test_an_older_unfreeze_that_arrives_after_its_freeze_is_final_calls_pe
     assert freeze.id in alert.text
     assert older.id in alert.text or seen_by == "the look at the older one"
     assert "Purchases go through" in alert.text
-    again = await freeze_now(world)
+    again = await a_freeze(world)
     await execute(world, again)
     assert "card_status" not in await alert_kinds(world), "it ends with what it is about"
 

@@ -18,10 +18,12 @@ from handlers.views.requests import batch, request_card
 from storage.requests import requests as rows
 from tests.services.bulk_requests import ask_bulk
 from tests.services.outcome_steps import execute, status
-from tests.services.test_every_kind import CALLING, PATH, _deposits_are_set_up, asked, kind_class  # noqa: F401
-from tests.services.test_not_done_yet import everything_said
+from tests.support.kinds import CALLING, PATH, asked, kind_class
+from tests.support.situations import everything_said
 from tests.support.view_text import view_text
 from tests.support.world import BOB, CAROL, World
+
+pytestmark = pytest.mark.usefixtures("deposits_are_set_up")
 
 OF_MONEY = ("nothing moved", "nothing has moved", "it came back", "money moved")
 

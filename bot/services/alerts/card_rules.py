@@ -54,7 +54,7 @@ async def look_at(core: Core, card_id: str, read_at: datetime) -> None:
 
 
 async def _frozen_lately(tx: Tx, core: Core, program: str) -> list[str]:
-    """The cards that requests here froze so lately that an older call may still undo it; and those it was told of."""
+    """The cards that requests here froze so lately that an older call may still undo it, or with an alert about it."""
     freezing = operations.leaving(core.kinds, "FROZEN")
     since = tx.now - timing.LATE_LANDING_FOR
     done = await requests.find(

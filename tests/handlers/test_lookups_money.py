@@ -93,7 +93,7 @@ async def test_the_course_of_the_float_is_that_of_the_period_named(driver: Slack
     assert labels[1][0] >= f"{begins - timedelta(hours=24):%d %b %H:%M}"
     assert "chart 1 Mar 2026" in str(day)
     assert "does not exist" in (await answer(driver, "/float 2026-02-30"))["text"]
-    assert "not understood" in str(await answer(driver, "/float dances"))
+    assert "“dances” isn't a period" in str(await answer(driver, "/float dances"))
 
 
 async def test_the_ledger_is_put_in_words_and_adds_up(driver: SlackDriver) -> None:

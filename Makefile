@@ -7,6 +7,8 @@ LOCK := uv pip compile pyproject.toml --no-config --quiet --universal --python-v
 # Two processes, as the smallest machine has two cores; the tests of a file stay together, with what they started.
 # The order of the files is ours: tests/conftest.py says why.
 WORKERS := -n 2 --dist loadfile --no-loadscope-reorder
+# pytest's exit code where PYTEST_ARGS leave no timed test.
+NONE_CHOSEN := 5
 
 .PHONY: help setup demo test soak lint format bench docs lock clean
 
@@ -22,7 +24,8 @@ demo: setup  ## the whole product on this machine, no account anywhere
 test:  ## everything: lint, types, import contracts, tests
 	@$(PYTHON) .ci/setup.py test
 	@$(MAKE) --no-print-directory lint
-	$(BIN)/python -m pytest $(WORKERS) $(PYTEST_ARGS)
+	$(BIN)/python -m pytest $(WORKERS) -m "not timed" $(PYTEST_ARGS)
+	$(BIN)/python -m pytest -m timed $(PYTEST_ARGS) || [ $$? = $(NONE_CHOSEN) ]
 
 soak:  ## the long programmes at full size
 	@$(PYTHON) .ci/setup.py test

@@ -41,7 +41,7 @@ from bot.services.events import (
     note_destinations,
     otp_delivery,
 )
-from bot.services.messages import Outbox, audit_anchors
+from bot.services.messages import Outbox, audit_anchors, request_links
 from bot.services.operators import Leader
 from bot.slack_names import SlackNames
 from bot.startup import Overrides, Start
@@ -164,7 +164,7 @@ async def _leader(begun: Start, store: Store, owner: str) -> Leader | None:
 
 def _write_to_slack(begun: Start, parts: Parts) -> None:
     """The loops that write to Slack: Home, messages of the outbox, one-time codes."""
-    publisher = SlackPublisher(parts.slack)
+    publisher = SlackPublisher(parts.slack, partial(request_links.of, parts.core))
     outbox = Outbox(parts.core, publisher)
     parts.names.when_back = outbox.try_again
     deliver = partial(parts.leader.while_leading, outbox.run) if parts.leader else outbox.run

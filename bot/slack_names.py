@@ -53,7 +53,7 @@ class SlackNames:
         named = config.channels
         named_for = {"approvals": named.approvals, "alerts": named.alerts, "audit": named.audit}
         self._configured = {to: name for to, name in named_for.items() if name}
-        self._kept: dict[str, str] = {}  # the workspace, and channels by configured name
+        self._kept: dict[str, str] = {}  # the workspace, its address, and channels by configured name
         self._found: dict[str, str] = {}  # what Slack said since the start
         self._missing = self._said = _Missing()
         self.when_back: Callable[[], Awaitable[None]] | None = None
@@ -67,6 +67,7 @@ class SlackNames:
         self._kept = dict(kept.value) if kept else {}
         if self._kept.get("team"):
             self._directory.home_team = self._kept["team"]
+        self._directory.workspace_url = self._kept.get("workspace_url", "")
         channels = Channels(**{to: self._kept.get(name, name) for to, name in self._configured.items()})
         try:
             async with asyncio.timeout(_AT_START_S):
@@ -113,6 +114,7 @@ class SlackNames:
         try:
             await self._directory.introduce()
             self._keep("team", self._directory.home_team)
+            self._keep("workspace_url", self._directory.workspace_url)
             found = [await self._look_at(to, name, channels) for to, name in self._configured.items()]
         except SlackAway:
             return _AWAY
@@ -135,7 +137,7 @@ class SlackNames:
             return slack_faults.explained(unlisted, name)
         code = await self._directory.channel_fault(channel) or unlisted
         if code in _MAY_BE_REPLACED:
-            self._found.pop(to, None)  # asked for by its name again: another one may have it by then
+            self._found.pop(to, None)  # looked up by its name again: another one may have it by then
         elif to in self._found:
             self._keep(name, channel)
         return slack_faults.explained(code, name) if code else ""

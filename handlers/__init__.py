@@ -45,6 +45,8 @@ def register(app: AsyncApp, deps: Deps) -> None:
     app.action(re.compile(f"^{ids.TURN_PAGE}:"))(guard(paging.turn_page))
     app.action(re.compile(".*"))(guard(buttons.anything))
 
+    app.options("value")(guard(modals.cards))
+
     app.view(ids.FORM)(guard(modals.form))
     app.view(ids.PREVIEW)(guard(modals.preview))
     app.view(ids.BULK_PASTE)(guard(batches.paste))

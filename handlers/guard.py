@@ -1,7 +1,7 @@
 """Puts a listener between Slack and trouble: it gets a `Turn`, and no error leaves it.
 
 Slack wants its answer within three seconds and takes none after an error, so the guard keeps the ack,
-turns every error into a sentence for the person, and logs what is ours to mend under a short reference
+turns every error into a sentence for the person, and logs what is ours to fix under a short reference
 that both of them can name.
 """
 
@@ -12,6 +12,7 @@ import logging
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from slack_bolt.context.ack.async_ack import AsyncAck
@@ -24,8 +25,9 @@ from bot.domain.errors import CountersignError
 from bot.domain.time import Clock
 from bot.partner.errors import PartnerError
 from bot.services.core import Core
+from bot.services.messages import request_links
 from handlers.deps import Deps
-from handlers.slack_api import chart_upload, code_of, retry_after_s
+from handlers.slack_api import chart_upload, code_of, retry_after_s, with_links
 from handlers.views import Block, charts, replies
 from handlers.views.requests import loading, trouble
 
@@ -37,7 +39,7 @@ Listener = Callable[["Turn"], Awaitable[None]]
 # Slack repeats an event for about five minutes; an hour is far beyond, and 5,000 ids are half a megabyte.
 _REMEMBER_S = 3600.0
 _REMEMBER = 5000
-# Slack takes a message a second in a conversation [chat.postMessage]; what is told to a person waits as long.
+# Slack takes a message a second in a conversation [chat.postMessage]; what is shown to a person waits as long.
 _PATIENCE_S = (1.0, 2.0, 4.0)
 # Slack waits three seconds for an ack; a person notices half a second.
 _CLOSES_WITHIN_S = 0.5
@@ -121,7 +123,7 @@ class Turn:
             await self._ack(**answer)
 
     def after(self, work: Coroutine[Any, Any, None]) -> None:
-        """Go on after the ack; an error there is told to the person, too."""
+        """Go on after the ack; an error there is shown to the person, too."""
         self.deps.after.start(self._watched(work))
 
     async def _watched(self, work: Coroutine[Any, Any, None]) -> None:
@@ -180,7 +182,7 @@ class Turn:
         sent = await chart_upload.send_picture(self.client, drawn, user=self.user, thread=self.thread or None)
         if sent in ("", self.channel):
             return ""
-        return "Its picture is in your direct messages with Countersign."
+        return "Its chart is in your direct messages with Countersign."
 
     async def _tell(self, answer: Block) -> WebhookResponse | None:
         """What a response URL answered, where it went there."""
@@ -190,11 +192,13 @@ class Turn:
         if self._on_channel_message and await self.whisper(self.channel, answer):
             return None
         if self.respond is not None and self.body.get("response_url"):
-            return await self.respond(**answer, response_type="ephemeral", replace_original=False)
+            return await self.respond(
+                **await self._linked(answer), response_type="ephemeral", replace_original=False
+            )
         thread = self.event.get("thread_ts")
         if self.channel and not self.channel.startswith("D"):
             await self.client.chat_postEphemeral(
-                channel=self.channel, user=self.user, thread_ts=thread, **answer
+                channel=self.channel, user=self.user, thread_ts=thread, **await self._linked(answer)
             )
             return None
         await self.tell_directly(answer)
@@ -212,7 +216,9 @@ class Turn:
     async def whisper(self, channel: str, answer: Block) -> bool:
         """Say it to this person alone in a channel; False where the app, or they, cannot."""
         try:
-            await self.client.chat_postEphemeral(channel=channel, user=self.user, **answer)
+            await self.client.chat_postEphemeral(
+                channel=channel, user=self.user, **await self._linked(answer)
+            )
         except SlackApiError as error:
             log.info("handlers.not_whispered", extra={"channel": channel, "error": code_of(error)})
             return False
@@ -238,8 +244,12 @@ class Turn:
             thread_ts=self.thread or None,
             unfurl_links=False,
             unfurl_media=False,
-            **answer,
+            **await self._linked(answer),
         )
+
+    async def _linked(self, answer: Block) -> Block:
+        """With each request id as a link to the request's message."""
+        return await with_links(answer, partial(request_links.of, self.core))
 
     async def _tell_trouble(self, error: Exception) -> None:
         sentence = self.sentence(error)
@@ -251,7 +261,7 @@ class Turn:
             log.warning("handlers.not_told", exc_info=True)
 
     def sentence(self, error: BaseException) -> str:
-        """What the person reads; what is ours to mend is logged under the reference in it."""
+        """What the person reads; what is ours to fix is logged under the reference in it."""
         if isinstance(error, SlackApiError):
             code = code_of(error)
             return replies.explain_slack(code, self._logged(error, code))
@@ -302,7 +312,12 @@ def _is_repeat(seen: Seen, body: Json) -> bool:
 
 
 async def _keep_ack(turn: Turn, error: Exception) -> None:
-    """Answer a modal in the modal; anything else in a message, after the ack."""
+    """Answer a modal in the modal; anything else in a message, after the ack. Where somebody is typing there is
+    nothing to choose from: a message for each letter would be no help."""
+    if turn.body.get("type") == "block_suggestion":
+        turn.sentence(error)
+        await turn.ack(options=[])
+        return
     if turn.view.get("type") == "modal" and turn.body.get("type") == "view_submission":
         title = str(turn.view["title"]["text"])
         await turn.ack(response_action="update", view=trouble(title, turn.sentence(error)))

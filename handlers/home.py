@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping
+from functools import partial
 
 from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
@@ -13,12 +14,12 @@ from bot.partner.errors import PartnerError
 from bot.services import people
 from bot.services.core import Core
 from bot.services.execution import maintenance
-from bot.services.messages import SlackTrouble
+from bot.services.messages import SlackTrouble, request_links
 from bot.services.money import float_lookups
 from bot.services.overview import home
 from handlers.conversation import dialog
 from handlers.guard import Turn
-from handlers.slack_api import chart_upload, code_of, retry_after_s, status_of
+from handlers.slack_api import chart_upload, code_of, retry_after_s, status_of, with_links
 from handlers.views import Block, replies
 from handlers.views import home as views
 
@@ -36,7 +37,7 @@ async def opened(turn: Turn) -> None:
 
 
 async def _open(turn: Turn) -> None:
-    """At once as the database has it; then the float is read, and it is drawn again where that told more."""
+    """At once as the database has it; then the float is read, and it is drawn again where that showed more."""
     core, slack_id = turn.core, turn.user
     try:
         await people.require_member(core, slack_id, action="home")
@@ -67,13 +68,14 @@ async def _publish(
     picture = await home.of(core, await home.shared(core), slack_id)
     found = home.fingerprint(picture, sorted(trouble.values()))
     if found != before:
-        await _send(client, slack_id, views.home(picture, core.kinds, trouble))
+        await _send(core, client, slack_id, views.home(picture, core.kinds, trouble))
         await home.drawn(core, slack_id, found)
     return found
 
 
-async def _send(client: AsyncWebClient, slack_id: str, view: Block) -> None:
+async def _send(core: Core, client: AsyncWebClient, slack_id: str, view: Block) -> None:
     """Raises SlackApiError, SlackTrouble."""
+    view = await with_links(view, partial(request_links.of, core))
 
     async def publish(drawn: Block) -> None:
         await client.views_publish(user_id=slack_id, view=drawn)
@@ -134,7 +136,7 @@ class Homes:
         if found == viewer.fingerprint and not home.is_old(viewer, picture.at):
             return False
         try:
-            await _send(self._client, slack_id, views.home(picture, core.kinds))
+            await _send(core, self._client, slack_id, views.home(picture, core.kinds))
         except SlackApiError as error:
             if retry_after_s(error) is not None or status_of(error) >= 500:
                 raise

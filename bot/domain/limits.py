@@ -129,7 +129,7 @@ class LimitUse:
         return f"{self.label} of {format_usd(self.limit_usd)} leaves {format_usd(self.left_usd)}."
 
     def fits_from(self, usd: Decimal) -> datetime | None:
-        """From when on this much more fits, should nothing else be approved; None where that cannot be told."""
+        """From when on this much more fits, should nothing else be approved; None where that cannot be known."""
         left = self.spent_usd
         for at, amount_usd in sorted(self.approved):
             left -= amount_usd

@@ -10,7 +10,7 @@ their misspelt names. `model` has the values that come out; `examples` a sentenc
 
 from __future__ import annotations
 
-from bot.intents.directory import Directory
+from bot.intents.directory import Directory, find_misspelt_names, fold
 from bot.intents.examples import EXAMPLES
 from bot.intents.model import (
     ACTIONS,
@@ -41,6 +41,8 @@ __all__ = [
     "Thread",
     "WhatIf",
     "clean",
+    "find_misspelt_names",
+    "fold",
     "parse",
     "read_what_if",
 ]

@@ -15,10 +15,10 @@ class Example:
     """The sentences of one intent. What is empty is not shown there.
 
     `documented` stand in docs/conversation.md; of an action they are complete, so that the form opens. `suggested`
-    is shown where a text was not understood. `prompt` is (title, message) of a prompt that Slack offers where a
-    conversation begins (handlers/slack_api/agent.py, manifest.yml). `template` is the sentence that the language
-    model's pieces are put into: `{card}` and the like are pieces, what stands in [] is left out where its piece is
-    missing.
+    is shown where a text was not understood, with a card of the directory in place of {card} and {name}. `prompt` is
+    (title, message) of a prompt that Slack offers where a conversation begins (handlers/slack_api/agent.py,
+    manifest.yml). `template` is the sentence that the language model's pieces are put into: {card} and the like are
+    pieces, what stands in [] is left out where its piece is missing.
     """
 
     documented: tuple[str, ...] = ()
@@ -29,8 +29,16 @@ class Example:
     @property
     def said(self) -> tuple[str, ...]:
         """Every sentence of it that a person can write as it stands."""
-        shown = (self.suggested, self.prompt[1] if self.prompt else "")
+        shown = (self.suggestion("3018", "Nora"), self.prompt[1] if self.prompt else "")
         return tuple(dict.fromkeys([*self.documented, *filter(None, shown)]))
+
+    def suggestion(self, card: str, name: str) -> str:
+        """What is suggested of a card with these last four digits and this holder's first name.
+
+        Empty where it has no suggestion, or names a card by what is empty here.
+        """
+        lacks = ("{card}" in self.suggested and not card) or ("{name}" in self.suggested and not name)
+        return "" if lacks else self.suggested.format(card=card, name=name)
 
 
 #: Intent -> its examples. Suggestions that fit a text equally well are shown in this order.
@@ -48,22 +56,22 @@ EXAMPLES: Final[Mapping[str, Example]] = {
     ),
     "card_show": Example(
         documented=("tell me about 3018", "is Hugo's card frozen"),
-        suggested="tell me about 3018",
+        suggested="tell me about {card}",
         template="tell me about card {card}",
     ),
     "card_balance": Example(
         documented=("balance of Nora's card", "how much is on 9140"),
-        suggested="balance of Nora's card",
+        suggested="balance of {name}'s card",
         template="balance of card {card}",
     ),
     "card_transactions": Example(
         documented=("purchases on 2675 this week", "tx on 3018 last 24h"),
-        suggested="purchases on 2675 this week",
+        suggested="purchases on {card} this week",
         template="purchases on card {card}[ {period}]",
     ),
     "decline_explain": Example(
         documented=("why does 3018 get refused", "why can't nora pay"),
-        suggested="why does 3018 get refused",
+        suggested="why does {card} get refused",
         template="why does card {card} get declined[ {period}]",
     ),
     "funding_list": Example(
@@ -112,30 +120,30 @@ EXAMPLES: Final[Mapping[str, Example]] = {
     ),
     "topup_card": Example(
         documented=("load 85 onto 9140", "put 2.4k on 3018", "5521 needs a top up of 120 usd"),
-        suggested="load 85 onto 9140",
+        suggested="load 85 onto {card}",
         prompt=("Top up a card", "Top up a card"),
         template="load {amount} onto card {card}",
     ),
     "unload_card": Example(
         documented=("take 40 off 3018", "move 25 usd from Nora's card back to the float"),
-        suggested="take 20 off 9140",
+        suggested="take 20 off {card}",
         template="take {amount} off card {card}",
     ),
     "freeze_card": Example(
         documented=("pause Ines's card", "can you freeze 9140", "put 9140 on hold, please"),
-        suggested="freeze card 3018",
+        suggested="freeze card {card}",
         prompt=("Freeze a card", "Freeze a card"),
         template="freeze card {card}",
     ),
     "unfreeze_card": Example(
         documented=("lift the freeze on 3018", "turn 3018 back on"),
-        suggested="unfreeze card 3018",
+        suggested="unfreeze card {card}",
         template="unfreeze card {card}",
     ),
     "close_card": Example(documented=("close 2675 for good",), template="close card {card}"),
     "set_limits": Example(
         documented=("weekly limit 900 for 3018", "lower the daily limit on 9140 from 300 to 150"),
-        suggested="weekly limit 900 for card 3018",
+        suggested="weekly limit 900 for card {card}",
     ),
     "change_phone": Example(documented=("3018 has the new number +47 912 34 567",)),
     "set_3ds": Example(documented=("send 3018's purchase codes to our webhook",)),

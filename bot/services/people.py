@@ -58,11 +58,11 @@ async def require_requester(core: Core, slack_id: str, *, action: str) -> Actor:
 
 
 async def require_may_ask(core: Core, slack_id: str, cls: type[Operation], *, action: str) -> Actor:
-    """As `require_requester`; a kind for admins may be asked for by admins only, requesters or not."""
+    """As `require_requester`; a kind for admins may be requested by admins only, requesters or not."""
     if not cls.handling.asked_by_admins:
         return await require_requester(core, slack_id, action=action)
     names = core.policy.people.admins or core.policy.people.approvers
-    text = f"This may be asked for by admins only: {', '.join(names)}. Ask one of them."
+    text = f"Only admins can request this: {', '.join(names)}. Ask one of them."
     return await require_role(core, slack_id, Role.ADMIN, NotAllowed(text, "not_an_admin"), action=action)
 
 
@@ -76,6 +76,14 @@ async def checked_lately(core: Core, slack_id: str) -> Actor:
         )
     require_full_member(found.actor, core.directory.home_team)
     return found.actor
+
+
+async def require_known_member(core: Core, slack_id: str, *, action: str) -> Actor:
+    """A full member, as looked up within the last ten minutes, else asked of Slack: for what is only shown."""
+    try:
+        return await checked_lately(core, slack_id)
+    except LookupFailed:
+        return await require_member(core, slack_id, action=action)
 
 
 class Role(Enum):
@@ -107,7 +115,7 @@ async def standing(core: Core) -> Standing:
 
 
 async def roles(core: Core) -> Roles:
-    """As Slack says at this moment."""
+    """As Slack says it now."""
     return await _roles(core, core.directory.each)
 
 
@@ -220,7 +228,7 @@ async def _known(
     each: Callable[[Sequence[Sequence[str]]], Awaitable[Sequence[frozenset[str]]]],
     names: tuple[Sequence[str], Sequence[str]],
 ) -> tuple[frozenset[str], frozenset[str]] | None:
-    """None for a delegation whose names Slack does not know: it gives nobody anything, and is told of by
+    """None for a delegation whose names Slack does not know: it gives nobody anything, and is reported by
     `delegations.problems`."""
     try:
         away, delegate = await each(names)

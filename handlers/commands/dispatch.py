@@ -6,10 +6,14 @@ The table is made of the rows of each command's module; `handlers.commands.looku
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
+from bot import operations
 from bot.domain.errors import NotFound
-from bot.services import people
+from bot.services import conversation, people
+from bot.services.cards import card_choice
 from bot.services.core import Core
+from bot.services.people import Role
 from bot.services.requests import request_lookups
 from handlers.commands import (
     card_lookups,
@@ -17,6 +21,7 @@ from handlers.commands import (
     exports,
     float_lookups,
     funding_lookups,
+    grammar,
     operator_lookups,
 )
 from handlers.commands import request_lookups as request_answers
@@ -25,7 +30,7 @@ from handlers.commands.lookup import Asking, LookUp, NotUnderstood
 from handlers.guard import Turn
 from handlers.views import Block, help_text, replies
 
-_HELP = ("countersign", "help")
+_MORE = "more"  # after help: examples
 _MODULES = (
     card_lookups,
     float_lookups,
@@ -42,24 +47,34 @@ COMMANDS = tuple(dict.fromkeys(command for command, _ in LOOK_UPS))
 
 
 async def answer(turn: Turn, asked: Command) -> Block:
-    """The answer to a look-up, or help. Raises NotAllowed for those who may use nothing."""
-    found = await understood(turn, asked)
+    """The answer to a look-up, help, or what was probably meant. Raises NotAllowed for those who may use nothing."""
+    try:
+        found = await _looked_up(turn, asked)
+    except NotUnderstood as wrong:
+        return await _not_understood(turn, asked, str(wrong))
     if found is not None:
         return found
     await people.require_member(turn.core, turn.user, action="lookup")
-    return await _help(turn.core, turn.user, asked)
+    if _is_for_help(asked):
+        return await _help(turn.core, turn.user, asked)
+    return await _not_understood(turn, asked)
 
 
 async def understood(turn: Turn, asked: Command) -> Block | None:
     """The answer to a look-up; None where the words are none. Raises as `answer` does."""
+    try:
+        return await _looked_up(turn, asked)
+    except NotUnderstood:
+        return None
+
+
+async def _looked_up(turn: Turn, asked: Command) -> Block | None:
+    """None where there is no such look-up. Raises NotUnderstood."""
     look_up = LOOK_UPS.get((asked.command, asked.subcommand))
     if look_up is None:
         return None
     actor = await people.require_member(turn.core, turn.user, action="lookup")
-    try:
-        found = await look_up.answer(Asking.of(turn, actor, asked))
-    except NotUnderstood:
-        return None
+    found = await look_up.answer(Asking.of(turn, actor, asked))
     return replies.with_share(found, asked.text) if look_up.shared else found
 
 
@@ -82,40 +97,66 @@ async def cancel_button(core: Core, slack_id: str, request_id: str) -> Block:
     return replies.cancel((await request_lookups.request_picture(core, request_id)).request)
 
 
-async def roles(core: Core, slack_id: str) -> tuple[bool, bool]:
-    """May this person ask, and may they decide?"""
-    names = core.policy.people.requesters
-    may_ask = not names or slack_id in await core.directory.members(names)
-    return may_ask, slack_id in await people.approvers(core)
+@dataclass(frozen=True, slots=True)
+class Uses:
+    """What a person may do here: ask for operations, and what is for some roles only."""
+
+    may_ask: bool
+    roles: frozenset[Role]
+    may_decide: bool
+
+
+async def uses_of(core: Core, slack_id: str) -> Uses:
+    """As Slack said lately: for showing what there is, while each use is judged again."""
+    names, now = core.policy.people.requesters, await people.roles_lately(core)
+    may_ask = not names or slack_id in await core.directory.members_lately(names)
+    roles = frozenset(role for role in Role if slack_id in now.of(role))
+    return Uses(may_ask, roles, slack_id in now.standing.approvers)
+
+
+def commands_for(core: Core, uses: Uses) -> list[help_text.Use]:
+    """Every subcommand that this person may use, look-ups first within its command."""
+    found = [
+        help_text.Use(row.name, row.group, row.usage.removeprefix(f"/{row.name[0]} "), row.usage, row.help)
+        for row in LOOK_UPS.values()
+        if row.usage and (row.role is None or row.role in uses.roles)
+    ]
+    for cls in map(core.kinds.__getitem__, operations.listed(core.kinds)):
+        if Role.ADMIN in uses.roles if cls.handling.asked_by_admins else uses.may_ask:
+            usage = f"{cls.command[1]} [bulk]" if cls.batch else cls.command[1]
+            found.append(help_text.Use(cls.command, "request", usage, cls.example, cls.help))
+    return sorted(found, key=lambda use: COMMANDS.index(use.name[0]))
+
+
+def _is_for_help(asked: Command) -> bool:
+    return asked.subcommand == "help" or not (asked.subcommand or asked.rest) or asked.command == "help"
 
 
 async def _help(core: Core, slack_id: str, asked: Command) -> Block:
-    may_ask, may_decide = await roles(core, slack_id)
-    is_help = "help" in (asked.subcommand, asked.rest.lower()) or not (asked.subcommand or asked.rest)
-    note = (
-        ""
-        if is_help or not asked.command
-        else f"“{asked.text[:80]}” is not understood. This is what you may do:"
-    )
-    only = asked.command if asked.command in COMMANDS and asked.command != "countersign" else ""
-    return help_text.help_answer(
-        core.kinds,
-        {command: reads_of(command) for command in COMMANDS if only in ("", command)},
-        may_ask=may_ask,
-        may_decide=may_decide,
-        note=note,
-        programs=sorted(core.partners),
-    )
+    """`/card help` is about one command, `/countersign help` about all; `more` after it shows examples."""
+    uses = await uses_of(core, slack_id)
+    words = [word for word in asked.rest.lower().split() if word in (*COMMANDS, _MORE)]
+    only = next((word for word in (asked.command, *words) if word in COMMANDS and word != "countersign"), "")
+    shown = [use for use in commands_for(core, uses) if only in ("", use.name[0])]
+    if _MORE in words:
+        card = await card_choice.example(core)
+        return help_text.examples(
+            shown, card.last4 if card and card.last4 else "", uses.may_decide, sorted(core.partners)
+        )
+    more = " ".join(filter(None, ("countersign help", only, _MORE)))
+    return help_text.help_answer(shown, may_ask=uses.may_ask, may_decide=uses.may_decide, more=more)
 
 
-def reads_of(command: str) -> list[tuple[str, str]]:
-    """What may be looked up by a command: how it is typed, and what it says."""
-    own = [("/countersign help", "this")] if command == "countersign" else []
-    if command == "card":
-        own = [
-            (
-                "/card topup bulk",
-                "many cards from a list; also `order bulk`, `freeze bulk`, or a CSV file sent to me",
-            )
-        ]
-    return own + [(row.usage, row.help) for row in LOOK_UPS.values() if row.name[0] == command and row.usage]
+async def _not_understood(turn: Turn, asked: Command, wrong: str = "") -> Block:
+    """Which part is wrong, what was probably meant, and how to get help."""
+    known = [use.name for use in commands_for(turn.core, await uses_of(turn.core, turn.user))]
+    meant = None if asked.subcommand and wrong else grammar.nearest(asked, known)
+    command = asked.command if asked.command in COMMANDS else "countersign"
+    said = f"/{asked.command} {asked.subcommand or asked.rest}".strip()[:60]
+    holds_number = conversation.holds_card_number(f"{said} {wrong}")
+    if wrong and meant is None and not holds_number:
+        return help_text.not_understood(wrong, "", command)
+    text = "This" if holds_number else f"“{said}”"
+    return help_text.not_understood(
+        f"{text} is not understood. Nothing was requested.", " ".join(meant or ()), command
+    )

@@ -12,6 +12,7 @@ from slack_sdk.errors import SlackApiError
 from bot.domain.errors import NotFound
 from bot.domain.time import USAGE
 from bot.services.overview import KINDS, Wish, exports
+from bot.services.people import Role
 from bot.services.requests import resolve_card
 from handlers.commands.lookup import Asking, LookUp
 from handlers.guard import Turn
@@ -120,5 +121,7 @@ LOOK_UPS = (
         answer,
         "/countersign export KIND PERIOD",
         f"{', '.join(KINDS)} as CSV, in a direct message",
+        role=Role.APPROVER_OR_ADMIN,
+        group="on duty",
     ),
 )

@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+
+from rapidfuzz.distance import OSA
 
 from bot.operations import Operation
 
@@ -23,6 +25,9 @@ _QUOTED = re.compile(r"""(["'])(?P<inside>.+?)\1(?:\s+(?P<rest>.*))?""")
 _LAST_FOUR = re.compile(r"[•*x]*[0-9]{4}")
 # Looks like an amount: has a digit near its start, perhaps a sign or a dollar before it.
 _AMOUNT = re.compile(r"[-−–+(]?\$?[-−–]?[0-9].*")
+# How like a word has to be to a subcommand, from 0 to 1: one letter of four is a slip, two of six are not. What is
+# written under another command has to be nearer.
+_LIKE_ENOUGH, _ELSEWHERE, _BEGINS, _SHORTEST_SLIP = 0.7, 0.2, 0.3, 2
 _OUR_NAME = re.compile(r"^\s*<@[A-Z0-9]+(?:\|[^>]*)?>[\s:,]*")
 _MENTION = re.compile(r"<@([UW][A-Z0-9]+)(?:\|[^>]*)?>")
 # What Slack makes of addresses in a message: <https://a.b|a.b>, <mailto:a@b.c|a@b.c>, <tel:+49…|+49…>.
@@ -60,7 +65,7 @@ def from_slash(command: str, text: str) -> Command:
     name = command.lstrip("/").lower()
     if name == "requests" and subcommand.upper().startswith("R-"):
         return Command(name, "show", subcommand)
-    if subcommand.lower() not in _ALONE.get(name, (subcommand.lower(),)):
+    if subcommand.lower() not in ("help", *_ALONE.get(name, (subcommand.lower(),))):
         return Command(name, "", text)
     wish = _WEBHOOK.fullmatch(text) if name == "countersign" else None
     if wish:
@@ -80,8 +85,27 @@ def from_text(text: str) -> Command:
     return from_slash(name, rest)
 
 
+def nearest(asked: Command, known: Collection[tuple[str, str]]) -> tuple[str, str] | None:
+    """The command and subcommand of `known` that was probably meant; None where nothing is like it.
+
+    A slip in the subcommand counts, the whole word under another command, and a word that begins it.
+    """
+    word = (asked.subcommand or asked.rest.partition(" ")[0]).lower()
+    if len(word) < _SHORTEST_SLIP:
+        return None
+    likeness = {
+        (command, sub): OSA.normalized_similarity(word, sub)
+        - (0 if command == asked.command else _ELSEWHERE)
+        + (_BEGINS if sub.startswith(word) else 0)
+        for command, sub in known
+        if sub
+    }
+    best = max(likeness, key=lambda name: likeness[name], default=None)
+    return best if best is not None and likeness[best] >= _LIKE_ENOUGH else None
+
+
 def prefill(cls: type[Operation], rest: str) -> dict[str, str]:
-    """Arguments as texts of the form's fields, as typed: what is wrong with them is told on the field."""
+    """Arguments as texts of the form's fields, as typed: what is wrong with them is reported on the field."""
     rest = rest.strip()
     if not rest or not cls.fields:
         return {}

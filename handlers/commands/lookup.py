@@ -11,12 +11,11 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from zoneinfo import ZoneInfo
 
-from slack_sdk.errors import SlackApiError
-
 from bot.domain.people import Actor
 from bot.domain.time import Period, periods
 from bot.services.core import Core
-from bot.services.messages import view_model_loader
+from bot.services.messages import request_links
+from bot.services.people import Role
 from handlers.commands.grammar import Command
 from handlers.guard import Turn
 from handlers.views import Block
@@ -25,7 +24,7 @@ _PAGE = re.compile(r"(?:^|\s)page\s+([1-9][0-9]{0,4})\s*$", re.IGNORECASE)
 
 
 class NotUnderstood(Exception):
-    """The arguments are none of this look-up: the person is shown what there is."""
+    """The arguments are none of this look-up; its text is the sentence that says which part is wrong."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,15 +75,8 @@ class Asking:
         return self.command.text
 
     async def link_to(self, request_id: str) -> str:
-        """The address of a request's message; empty where there is none, or Slack gives none."""
-        place = await view_model_loader.place(self.core, request_id)
-        if place is None:
-            return ""
-        try:
-            found = await self.turn.client.chat_getPermalink(channel=place.channel, message_ts=place.ts)
-        except SlackApiError:
-            return ""  # the answer is worth having without it
-        return str(found["permalink"])
+        """The address of a request's message; empty where there is none."""
+        return (await request_links.of(self.core, [request_id])).get(request_id, "")
 
     def period(self, text: str | None = None) -> tuple[str, Period | None]:
         """A period at the end of the arguments, or of `text`, in this person's time zone, and what stands before it.
@@ -106,7 +98,8 @@ class LookUp:
     """One look-up. `name` is command and subcommand, "" where the command stands alone.
 
     `usage` and `help` are what help shows, empty where another row tells it. `shared`: its answer may be shown
-    to a channel; the others are about the person who asked.
+    to a channel; the others are about the person who asked. `role`: who may use it, where not everybody may; `group`
+    is the heading under which help lists it.
     """
 
     name: tuple[str, str]
@@ -114,3 +107,5 @@ class LookUp:
     usage: str = ""
     help: str = ""
     shared: bool = False
+    role: Role | None = None
+    group: str = "look up"

@@ -9,6 +9,7 @@ from bot.domain.card_details import NOT_SET_UP
 from bot.operations import Operation
 from bot.partner.calls import events as event_calls
 from bot.services import people
+from bot.services.cards import card_choice
 from bot.services.events import webhook_status
 from bot.services.requests import approvals, request_lookups
 from handlers.commands import grammar
@@ -18,12 +19,17 @@ from handlers.views import Block
 from handlers.views.requests import Filled, forms
 
 
-def form_of(turn: Turn, cls: type[Operation], filled: Filled, *, note: str = "", channel: str = "") -> Block:
-    """The form of a kind, as this policy and these programs make it."""
+async def form_of(
+    turn: Turn, cls: type[Operation], filled: Filled, *, note: str = "", channel: str = ""
+) -> Block:
+    """The form of a kind, as this policy and these programs make it, with the cards that were named."""
     core = turn.core
+    named = {f.name: text for f in cls.fields if f.card and (text := filled.texts.get(f.name, "").strip())}
+    chosen = {name: await card_choice.chosen(core, text) for name, text in named.items()}
+    note = " ".join(filter(None, [*(found.note for found in chosen.values()), note]))
     return forms.form(
         cls,
-        filled,
+        replace(filled, cards={name: found.card for name, found in chosen.items() if found.card}),
         programs=sorted(core.partners),
         run_now=core.policy.of(cls.kind).now,
         note=note,
@@ -38,7 +44,7 @@ async def open_form(turn: Turn, cls: type[Operation], filled: Filled, *, note: s
     if cls.handling.needs_public_url and not turn.core.reveals.base_url:
         view = forms.trouble(cls.title, NOT_SET_UP)
     else:
-        view = form_of(turn, cls, filled, note=note)
+        view = await form_of(turn, cls, filled, note=note)
     await turn.client.views_open(trigger_id=turn.trigger, view=view)
 
 
@@ -72,7 +78,7 @@ def _about_webhook(turn: Turn, rest: str) -> Filled:
 
 
 async def open_from_request(turn: Turn, request_id: str, *, undo: bool = False) -> None:
-    """Ask again for what was asked, or (`undo`) take back what was done at once; private details are typed anew."""
+    """Ask again for what was asked, or (`undo`) take back what was done at once; private details are typed again."""
     request = (await request_lookups.request_picture(turn.core, request_id)).request
     asked = turn.core.kinds[request.kind]
     cls = turn.core.kinds[asked.undone_by] if undo else asked
@@ -87,6 +93,5 @@ async def open_from_request(turn: Turn, request_id: str, *, undo: bool = False) 
 async def form_of_draft(turn: Turn, draft_id: str, channel: str) -> Block:
     """The fields of a draft again, as its owner filled them."""
     draft = await approvals.draft(turn.core, draft_id, turn.user)
-    note = f"The card is {draft.target_label}." if draft.target_label else ""
     filled = Filled(draft.values, draft.reason, draft.run_now, draft.program)
-    return form_of(turn, turn.core.kinds[draft.kind], filled, note=note, channel=channel)
+    return await form_of(turn, turn.core.kinds[draft.kind], filled, channel=channel)

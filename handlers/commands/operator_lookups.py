@@ -71,24 +71,29 @@ LOOK_UPS = (
         _pause,
         "/countersign pause [PROGRAM] [REASON]",
         "stop sending to the API at once",
+        role=people.Role.APPROVER_OR_ADMIN,
+        group="on duty",
     ),
     LookUp(
         ("countersign", "resume"),
         _resume,
         "/countersign resume [PROGRAM]",
         "go on, with a second person's word",
+        role=people.Role.APPROVER_OR_ADMIN,
+        group="on duty",
     ),
     LookUp(
         ("countersign", "handover"),
         _handover,
         "/countersign handover [NOTE]",
         "post what is open for the next shift",
+        group="on duty",
     ),
     LookUp(
         ("countersign", "what-if"),
         _what_if,
         "/countersign what-if 40 cards at 200",
-        "would it fit? Nothing is asked for by it",
+        "would it fit? It makes no request",
         shared=True,
     ),
     LookUp(
@@ -96,5 +101,7 @@ LOOK_UPS = (
         _people,
         "/countersign people [map REFERENCE @PERSON]",
         "who gets the one-time codes of which card",
+        role=people.Role.ADMIN,
+        group="on duty",
     ),
 )

@@ -79,7 +79,10 @@ async def _inbox(asked: Asking) -> Block:
     head, period = asked.period()
     wanted = read(head, asked.slack_id, asked.core.kinds)
     if wanted is None:
-        raise NotUnderstood
+        raise NotUnderstood(
+            f"“{head[:40]}” isn't a state, a kind or a person. Write for example /requests pending, or /requests topup"
+            " 7d."
+        )
     found = await request_lookups.search(
         asked.core,
         states=wanted.states,

@@ -6,10 +6,12 @@ is updated when it is.
 
 from __future__ import annotations
 
+from bot.domain.cards import NamedBy
 from bot.domain.errors import InvalidFields
 from bot.domain.requests import Request
 from bot.operations import readers
 from bot.services import requests
+from bot.services.cards import card_choice
 from bot.services.messages import waiting
 from bot.services.operators import programs
 from bot.services.requests import Preview, approvals, drafts, request_lookups
@@ -20,8 +22,14 @@ from handlers.views.requests import approval_modals, forms
 _READING = "Reading the float and the card…"
 
 
+async def cards(turn: Turn) -> None:
+    """The cards that fit what is being typed into a form's Card."""
+    found = await card_choice.offered(turn.core, turn.user, str(turn.body.get("value") or ""))
+    await turn.ack(options=[forms.card_option(card) for card in found])
+
+
 async def form(turn: Turn) -> None:
-    """Fields: wrong ones are told on the field; right ones are kept, and the preview is read live."""
+    """Fields: wrong ones are reported on the field; right ones are kept, and the preview is read live."""
     meta = ids.unpack(turn.view["private_metadata"])
     cls = turn.core.kinds[meta["kind"]]
     filled = forms.read(cls, turn.view["state"]["values"])
@@ -34,6 +42,7 @@ async def form(turn: Turn) -> None:
             reason=filled.reason,
             run_now=filled.run_now,
             program=_program(turn, filled.program),
+            card_by=NamedBy.ID,  # a card is chosen, and what is chosen is its id
         )
     except InvalidFields as wrong:
         await turn.ack(response_action="errors", errors=forms.errors_of(cls, wrong.errors))

@@ -4,6 +4,7 @@ from handlers.slack_api.agent import Agent
 from handlers.slack_api.directory import SlackDirectory
 from handlers.slack_api.errors import code_of, retry_after_s, status_of
 from handlers.slack_api.files import fetch
+from handlers.slack_api.links import with_links
 from handlers.slack_api.publish import SlackPublisher
 
 __all__ = [
@@ -17,4 +18,5 @@ __all__ = [
     "retry_after_s",
     "status_of",
     "token_checks",
+    "with_links",
 ]

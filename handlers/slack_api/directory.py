@@ -1,4 +1,4 @@
-"""Who people are and what channels are called, asked of Slack at this moment.
+"""Who people are and what channels are called, asked of Slack now.
 
 A decision stands on what Slack says when it is made; only what is merely shown may be half a minute old.
 """
@@ -48,6 +48,7 @@ class SlackDirectory:
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._home_team = home_team
+        self.workspace_url = ""
         self._client = client
         self._sleep = sleep
         self._clock = clock
@@ -67,6 +68,7 @@ class SlackDirectory:
         """Ask who we are. Raises LookupFailed when the token is not good."""
         found = await self._asked(self._client.auth_test, "whose token this is")
         self._home_team = str(found["team_id"])
+        self.workspace_url = str(found.get("url") or "")
 
     @property
     def home_team(self) -> str:
@@ -187,7 +189,7 @@ class SlackDirectory:
         if missing:
             raise UnknownName(
                 f"Slack knows no user group and no person named {', '.join(sorted(missing.values()))}, so nobody can"
-                " be told apart and nothing was done. An admin has to mend the names in countersign.toml."
+                " be told apart and nothing was done. An admin has to fix the names in countersign.toml."
             )
         return found
 

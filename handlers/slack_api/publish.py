@@ -34,6 +34,7 @@ from bot.view_models import (
 )
 from handlers.slack_api import chart_upload
 from handlers.slack_api.errors import TROUBLES, body_of, code_of, retry_after_s, status_of
+from handlers.slack_api.links import Links, no_links, with_links
 from handlers.views import Block, alerts, card_details, charts, plain
 from handlers.views.requests import request_card
 
@@ -99,8 +100,9 @@ def draw(picture: MessageView) -> Block:
 class SlackPublisher:
     """A `bot.services.messages.delivery.Publisher` over the Web API."""
 
-    def __init__(self, client: AsyncWebClient) -> None:
+    def __init__(self, client: AsyncWebClient, links: Links = no_links) -> None:
         self._client = client
+        self._links = links
         self._direct: dict[str, str] = {}
 
     async def post(
@@ -112,7 +114,7 @@ class SlackPublisher:
         if isinstance(picture, AlertChartView):
             return await self._upload_chart(picture, channel, thread_ts)
 
-        message = draw(picture)
+        message = await self._drawn(picture)
 
         async def post(drawn: Block) -> AsyncSlackResponse:
             # Read back after a crash: that the chart was refused is known from the message itself.
@@ -131,6 +133,12 @@ class SlackPublisher:
             sent, posts=True, in_thread=thread_ts is not None, plain=plain.text_of(message)
         )
         return Posted(str(found.get("channel") or channel), str(found.get("ts") or ""), refused)
+
+    async def _drawn(self, picture: MessageView) -> Block:
+        """The message, in which each id of another request is a link."""
+        message = draw(picture)
+        own = {picture.request.id} if isinstance(picture, RequestView | LineView | DirectView) else set()
+        return await with_links(message, self._links, but=own)
 
     async def _upload(self, picture: ResultsView, channel: str, thread_ts: str | None) -> Posted:
         """Files carry no metadata: `find` knows them by their name. Where the message is, Slack does not say."""
@@ -158,7 +166,7 @@ class SlackPublisher:
         async def redraw(drawn: Block) -> None:
             await self._client.chat_update(channel=channel, ts=ts, **drawn)
 
-        message = draw(picture)
+        message = await self._drawn(picture)
         _, refused = await _asked(
             chart_upload.send(redraw, message), edits=True, plain=plain.text_of(message)
         )
@@ -201,14 +209,6 @@ class SlackPublisher:
         if thread_ts is None:
             return self._client.conversations_history(**shared)
         return self._client.conversations_replies(ts=thread_ts, **shared)
-
-    async def permalink(self, *, channel: str, ts: str) -> str | None:
-        """The address of a message; None where Slack gives none."""
-        try:
-            found = await _asked(self._client.chat_getPermalink(channel=channel, message_ts=ts))
-        except (SlackRefused, SlackTrouble):
-            return None
-        return str(found["permalink"])
 
 
 def _holds_file(message: Mapping[str, Any], dedupe: str) -> bool:

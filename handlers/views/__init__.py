@@ -15,5 +15,6 @@ __all__ = [
     "lookups",
     "plain",
     "replies",
+    "request_links",
     "requests",
 ]

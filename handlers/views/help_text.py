@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 from bot.domain.money import format_usd
-from bot.operations import Operation
 from bot.view_models import DelegationView, PolicyRow, PolicyView, WhoView
 from handlers.views import blocks as b
+from handlers.views import ids
 
 
 def policy(found: PolicyView) -> b.Block:
@@ -55,40 +57,62 @@ def who(found: WhoView) -> b.Block:
     names = ", ".join(b.esc(n) for n in found.names)
     needed = b.counted(found.approvals, "approval")
     text = (
-        f"*{b.esc(found.title)}* asked for by {b.mention(found.requester)} needs {needed} of"
+        f"*{b.esc(found.title)}* requested by {b.mention(found.requester)} needs {needed} of"
         f" {names}, and never the requester's own."
     )
-    now = (
-        f"At this moment these can give one: {able}."
-        if able
-        else "*▲ At this moment nobody could approve it.*"
-    )
+    now = f"Right now these can give one: {able}." if able else "*▲ Right now nobody could approve it.*"
     return b.message(
         f"{b.esc(found.title)} needs {needed}",
         [b.section(text), b.section(now)],
     )
 
 
-def help_answer(
-    kinds: Mapping[str, type[Operation]],
-    reads: Mapping[str, Sequence[tuple[str, str]]],
-    *,
-    may_ask: bool,
-    may_decide: bool,
-    note: str = "",
-    programs: Sequence[str] = (),
-) -> b.Block:
-    """What this person may do. `reads` = look-ups by command, as typed and what they say; `note` = what was not
-    understood."""
-    role = "You may ask for operations" if may_ask else "You may look things up, but not ask for operations"
+@dataclass(frozen=True, slots=True)
+class Use:
+    """One subcommand that a person may use: `name` is command and subcommand, `usage` what follows the command.
+
+    `group` is the heading it stands under; `example` the whole as typed, with CARD or 4242 for a card; `help` says
+    what it does.
+    """
+
+    name: tuple[str, str]
+    group: str
+    usage: str
+    example: str
+    help: str
+
+
+_CARD = re.compile(r"\b(?:CARD|4242)\b")
+_NAMING = "Name a card by its last four digits, a name or a reference."
+
+
+def help_answer(uses: Sequence[Use], *, may_ask: bool, may_decide: bool, more: str) -> b.Block:
+    """What this person may do, a line for each group; `more` is the command of the button for examples."""
+    role = "You can request operations" if may_ask else "You can look things up, but not request operations"
     role += " and decide on those of others." if may_decide else "."
-    blocks = [b.section(b.esc(note))] if note else []
-    blocks.append(b.section(role))
-    for command, rows in reads.items():
-        lines = list(rows)
-        if may_ask:
-            lines = [(k.example, k.help) for k in kinds.values() if k.command[0] == command] + lines
-        blocks.append(b.section("\n".join(f"`{b.esc(example)}` {b.esc(text)}" for example, text in lines)))
+    lines = [
+        f"`/{b.esc(command)}` {b.esc(group)}: {' · '.join(f'`{b.esc(use.usage)}`' for use in shown)}"
+        for (command, group), shown in _grouped(uses).items()
+    ]
+    blocks = [b.section(role), b.section("\n".join(lines)), b.context(_NAMING)]
+    return b.message(role, [*blocks, b.actions([b.button("More", ids.LOOK, ids.typed(more))])])
+
+
+def _grouped(uses: Sequence[Use]) -> dict[tuple[str, str], list[Use]]:
+    found: dict[tuple[str, str], list[Use]] = {}
+    for use in uses:
+        found.setdefault((use.name[0], use.group), []).append(use)
+    return found
+
+
+def examples(uses: Sequence[Use], card: str, may_decide: bool, programs: Sequence[str]) -> b.Block:
+    """Each subcommand as it may be typed, about `card` (last four digits, or empty), and what it does."""
+    text = "Examples, and what each does"
+    by_command: dict[str, list[str]] = {}
+    for use in uses:
+        typed = _CARD.sub(card or "CARD", use.example)
+        by_command.setdefault(use.name[0], []).append(f"`{b.esc(typed)}` {b.esc(use.help)}")
+    blocks = [b.section(f"*{text}*"), *(b.section("\n".join(lines)) for lines in by_command.values())]
     if may_decide:
         blocks.append(
             b.context("Approve and Reject are on the request in the approvals channel, and on Home.")
@@ -98,10 +122,15 @@ def help_answer(
         blocks.append(
             b.context(f"Name a program last to look at another one: `/float {b.esc(programs[1])}`. {names}.")
         )
+    said = f"@Countersign card show {card or 'CARD'}"
     blocks.append(
-        b.context(
-            "Name a card by last four digits, name, reference or id. All of it works as"
-            " `@Countersign card show 4242` and in a direct message, too."
-        )
+        b.context(f"All of it works as `{said}` in a channel or thread, and in a direct message, too.")
     )
-    return b.message((note and b.esc(note)) or role, blocks)
+    return b.message(text, blocks)
+
+
+def not_understood(wrong: str, meant: str, command: str) -> b.Block:
+    """Three lines: what is wrong, what was probably meant (`card topup`, or empty), how to get help."""
+    lines = [b.esc(wrong), f"Did you mean `/{b.esc(meant)}`?" if meant else ""]
+    lines.append(f"`/{b.esc(command)} help` shows what you can do.")
+    return b.message(b.esc(wrong), [b.section("\n".join(filter(None, lines)))])

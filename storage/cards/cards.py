@@ -8,7 +8,7 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
-from sqlalchemy import ColumnElement, Row, bindparam, func, or_, select, update
+from sqlalchemy import ColumnElement, Row, bindparam, case, func, or_, select, update
 
 from bot.domain.cards import DELETED, CardEntry, NamedBy, label
 from storage import tables as t
@@ -95,6 +95,33 @@ def _begins_words(typed: list[str], name: list[str]) -> bool:
             return False
         left.remove(hit)
     return True
+
+
+async def find(tx: Tx, text: str, *, limit: int) -> list[CardEntry]:
+    """At most `limit` open cards of which every word of `text` says something; with no word, the first by holder.
+
+    A word is the beginning of a name or of the last four digits, a part of the reference, the beginning of the status,
+    or the whole id. Those whose last four or reference is just this text come first, then by holder.
+    """
+    wanted = [_is_said_by(word) for word in text.split()]
+    c, whole = t.card.c, text.strip()
+    first = case((or_(c.last4 == whole.lstrip("•*"), func.lower(c.partner_ref) == whole.lower()), 0), else_=1)
+    asked = select(*_COLUMNS).where(_is_open(), *wanted).order_by(first, c.holder_key, c.last4, c.id)
+    return [_entry(row) for row in (await tx.run(asked.limit(limit))).all()]
+
+
+def _is_said_by(word: str) -> ColumnElement[bool]:
+    """Is this word a part of what people call the card?"""
+    c, key, digits = t.card.c, holder_key(word), word.lstrip("•*")
+    says = [
+        c.holder_key.startswith(key, autoescape=True),
+        c.holder_key.contains(f" {key}", autoescape=True),
+        c.holder_key.contains(f"-{key}", autoescape=True),
+        func.lower(c.partner_ref).contains(word.lower(), autoescape=True),
+        func.lower(c.status).startswith(word.lower(), autoescape=True),
+        c.id == word,
+    ]
+    return or_(*says, c.last4.startswith(digits)) if digits.isascii() and digits.isdigit() else or_(*says)
 
 
 def holder_key(name: str) -> str:

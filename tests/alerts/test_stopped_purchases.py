@@ -1,4 +1,4 @@
-"""A purchase that a freeze of ours stopped: it is told as what it is, and nobody is offered to undo the freeze.
+"""A purchase that a freeze of ours stopped: it is reported as what it is, and nobody is offered to undo the freeze.
 
 What froze the card is a person's reason, such as a lost phone; whoever buys with it may be who found the phone.
 """
@@ -10,7 +10,7 @@ import pytest
 from bot.domain.requests import State
 from bot.services import execution
 from tests.alerts.conftest import ALERTS, Desk
-from tests.handlers.slack_driver import ALICE, BOB, OPS
+from tests.handlers.slack_driver import ALICE, BOB, OPS, card_option
 
 REASON = "Lost phone"
 
@@ -79,6 +79,16 @@ async def test_the_remedy_of_an_earlier_decline_never_unfreezes_a_card_that_was_
 
     assert (await desk.driver.see(ALICE))["views"] == [], "a filled form was opened"
     assert REASON in str((await desk.driver.told(ALICE, ALERTS))["blocks"])
+
+
+async def test_a_remedy_is_a_form_with_the_name_of_the_card_and_a_reason_to_be_written(desk: Desk) -> None:
+    await desk.buy("DECLINE insufficient_card_balance")
+    await heard(desk)
+
+    await desk.press(ALICE, "alert:remedy")
+
+    card = card_option(desk.driver.world.cards[0])
+    assert await desk.driver.filled(ALICE) == {"card": card, "amount_usd": None, "reason": None}
 
 
 @pytest.mark.parametrize("command", ["card show {card}", "card tx {card}", "card declines"])

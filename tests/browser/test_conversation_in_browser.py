@@ -69,6 +69,7 @@ async def test_a_prompt_a_question_at_a_time_a_form_and_a_pending_request(page: 
     await thread(page).get_by_role("button", name="Review and submit").click()
 
     form = page.get_by_role("dialog", name="Top up a card")
+    await expect(form.get_by_label("Card", exact=True)).to_have_value("MARTA KOWALSKA ••3205 · Active")
     await expect(form.get_by_label("Amount (USD)", exact=True)).to_have_value("85")
     await form.get_by_label("Reason", exact=True).fill("Travel")
     await form.get_by_role("button", name="Preview").click()

@@ -14,9 +14,11 @@ from functools import partial
 from typing import Any
 
 from sandbox.slack import interactions
+from sandbox.slack.errors import BadAct
 from sandbox.slack.interactions import modals
 from sandbox.slack.state import View
 from tests.crash.outside import APPROVALS, APPROVERS, ASKERS, Json, Outside
+from tests.support import type_ahead
 
 KINDS = {"card_topup": 5, "card_freeze": 2, "card_order": 2, "funding_submit": 2}
 _OPEN = "SELECT subject FROM request WHERE state IN ('pending', 'approved', 'executing', 'unresolved')"
@@ -47,7 +49,7 @@ class Operators:
     ) -> None:
         """`order`: what is typed into every order of a card, instead of a new name each time.
 
-        `meets`: some wishes are about the same cards and names, and now and then sending is paused.
+        `meets`: some requests are about the same cards and names, and now and then sending is paused.
         """
         self._world = world
         self._slack = world.slack.workspace
@@ -59,7 +61,7 @@ class Operators:
         self._decided_at: dict[str, float] = {}
         self._at_work = False
         self.patience_s = PATIENCE_S
-        self.promised: set[str] = set()  # reasons of the wishes whose submission was taken
+        self.promised: set[str] = set()  # reasons of the requests whose submission was taken
 
     async def work(self) -> None:
         """Ask and approve until told to stop."""
@@ -95,8 +97,12 @@ class Operators:
         kind = kind or self._rng.choices([*KINDS], [*KINDS.values()])[0]
         command, typed = self._wish(kind)
         form = await self._window(who, lambda: self._command(who, command), "draft:form")
-        values = {block: {"value": value} for block, value in typed.items()}
-        outcome = await modals.submit(self._slack, who, form.id, values)
+        suggest = partial(modals.suggest, self._slack, who, form.id)
+        values = await type_ahead.values(form.blocks, typed, suggest)
+        try:
+            outcome = await modals.submit(self._slack, who, form.id, values)
+        except BadAct as nothing_offered:
+            raise GaveUp(str(nothing_offered)) from None
         if outcome.get("response_action") != "update":
             raise GaveUp(str(outcome))
         preview = await self._awaited(who, "draft:preview")

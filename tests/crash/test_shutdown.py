@@ -34,6 +34,7 @@ async def _top_up_under_way(world: Outside, api_takes_s: float) -> Operators:
     return operators
 
 
+@pytest.mark.timed
 @pytest.mark.parametrize("api_takes_s", [1.5, 30.0], ids=["a call that ends in time", "a call that does not"])
 async def test_sigterm_in_mid_call_ends_in_time_and_pays_once(tmp_path: Path, api_takes_s: float) -> None:
     async with outside(tmp_path) as world:
@@ -60,6 +61,7 @@ async def test_sigterm_in_mid_call_ends_in_time_and_pays_once(tmp_path: Path, ap
         assert (drained, found) == (True, [])
 
 
+@pytest.mark.timed
 async def test_sigterm_while_people_work_loses_nothing(tmp_path: Path) -> None:
     async with outside(tmp_path) as world:
         operators = Operators(world, random.Random(2))

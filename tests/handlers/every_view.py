@@ -14,7 +14,6 @@ from bot.domain.errors import NotAllowed
 from bot.domain.requests import Stage, State
 from bot.operations import Concern
 from bot.partner.secret import Secret
-from handlers.commands import dispatch
 from handlers.views import alerts, card_details, help_text, replies
 from handlers.views.lookups import cards, float_and_ledger, funding, request_lists, webhook
 from handlers.views.requests import approval_modals, forms, request_card
@@ -31,6 +30,7 @@ _LINES = (
     "reminder",
     "rejected",
     "cancelled",
+    "withdrawn",
     "expired",
     "confirmed",
     "opened",
@@ -180,13 +180,15 @@ MESSAGES: Mapping[str, Draw] = {
     "policy": _policy,
     "who": lambda text: help_text.who(p.WhoView(text, 1, ("U0BOB",), (text,), "U0ALICE")),
     "help": lambda text: help_text.help_answer(
-        _KINDS,
-        {c: dispatch.reads_of(c) for c in dispatch.COMMANDS},
+        [help_text.Use(("card", "x"), text, text, text, text)],
         may_ask=True,
         may_decide=True,
-        note=text,
-        programs=(text, text),
+        more="card help more",
     ),
+    "help-examples": lambda text: help_text.examples(
+        [help_text.Use(("card", "x"), text, text, text, text)], "3205", True, (text, text)
+    ),
+    "not-understood": lambda text: help_text.not_understood(text, text, "card"),
     "review": lambda text: replies.review(_TOPUP, f"card topup {text}"),
     "cancel": lambda text: replies.cancel(given.a_request(text=text)),
     "submitted-unposted": lambda text: replies.submitted(

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -21,10 +22,11 @@ import handlers
 from bot.domain.requests import Request
 from bot.services.cards import card_sync
 from bot.services.core import Core
-from bot.services.messages import Outbox
+from bot.services.messages import Outbox, request_links
 from handlers.background_tasks import AfterAck
 from handlers.slack_api import SlackDirectory, SlackPublisher
 from sandbox.slack import Running, serve
+from tests.support import type_ahead
 from tests.support.world import World, a_world
 
 MANIFEST = Path(__file__).parents[2] / "manifest.yml"
@@ -51,7 +53,9 @@ class SlackDriver:
     def _build(self) -> None:
         """The listeners and the outbox around the core of now; the connection to Slack stays."""
         self.socket.app = _listening(self.slack, self.client, handlers.Deps(core=self.core, after=self.after))
-        self.outbox = Outbox(self.core, SlackPublisher(self.client), spacing_s=0)
+        self.outbox = Outbox(
+            self.core, SlackPublisher(self.client, partial(request_links.of, self.core)), spacing_s=0
+        )
 
     @property
     def core(self) -> Core:
@@ -70,7 +74,7 @@ class SlackDriver:
         return outcome
 
     async def settle(self) -> None:
-        """Everything after the ack is done, and every message that is owed is delivered."""
+        """Everything after the ack is done, and every message that waits is delivered."""
         for _ in range(20):
             assert await self.after.drain(10) == 0, "something after an ack hangs"
             if not await self.outbox.deliver_due() and not len(self.after):
@@ -106,10 +110,30 @@ class SlackDriver:
         return found
 
     async def submit(self, user: str, values: Json | None = None, **more: Any) -> Json:
-        """Submit the topmost modal; `values` by field name."""
+        """Submit the topmost modal; `values` by field name, a card by what is typed into its select."""
         view = await self.modal(user)
-        typed = {block: {"value": value} for block, value in (values or {}).items()}
+
+        async def suggest(block_id: str, action_id: str, text: str) -> Json:
+            return await self.suggest(user, text, block_id, action_id)
+
+        typed = await type_ahead.values(view["blocks"], values or {}, suggest)
         return await self._act("submit", {"user": user, "view_id": view["id"], "values": typed}, **more)
+
+    async def close(self, user: str) -> None:
+        """Close the topmost modal."""
+        view = await self.modal(user)
+        await self._act("close", {"user": user, "view_id": view["id"]})
+
+    async def suggest(self, user: str, text: str, block_id: str = "card", action_id: str = "value") -> Json:
+        """Type into a select of the topmost modal; the outcome has the options that were offered."""
+        view = await self.modal(user)
+        where = {"view_id": view["id"], "block_id": block_id, "action_id": action_id}
+        return await self._act("suggest", {"user": user, "value": text, **where}, settle=False)
+
+    async def filled(self, user: str) -> Json:
+        """What the fields of the topmost modal hold by themselves, by field name: a select has its option's text."""
+        inputs = [b for b in (await self.modal(user))["blocks"] if b["type"] == "input"]
+        return {b["block_id"]: _initial(b["element"]) for b in inputs}
 
     async def press_in_modal(self, user: str, action_id: str) -> Json:
         view = await self.modal(user)
@@ -166,6 +190,17 @@ class SlackDriver:
         await self.submit(user, {"reason": reason})
         await self.submit(user)
         return await self.newest()
+
+
+def card_option(card: Json, status: str = "Active") -> str:
+    """A card of the simulator as forms show it."""
+    return f"{card['card_holder_name']} ••{card['last4']} · {status}"
+
+
+def _initial(element: Json) -> str | None:
+    chosen = element.get("initial_option")
+    text: str | None = chosen["text"]["text"] if chosen else element.get("initial_value")
+    return text
 
 
 def _listening(slack: Running, client: AsyncWebClient, deps: handlers.Deps) -> AsyncApp:

@@ -1,7 +1,7 @@
 """The four jobs, done by acts of people through Slack, and what follows a decision."""
 
 from bot.domain.requests import State
-from tests.handlers.slack_driver import ALICE, APPROVALS, BOB, CAROL, OPS, Json, SlackDriver
+from tests.handlers.slack_driver import ALICE, APPROVALS, BOB, CAROL, OPS, Json, SlackDriver, card_option
 
 HASH = "0x" + "ab" * 32
 
@@ -140,10 +140,10 @@ async def test_undo_opens_a_filled_unfreeze_form(driver: SlackDriver) -> None:
     await driver.press(BOB, await driver.card(frozen.id), "request:undo")
     form = await driver.modal(BOB)
     assert form["title"]["text"] == "Unfreeze a card"
-    filled = {
-        b["block_id"]: b["element"].get("initial_value") for b in form["blocks"] if b["type"] == "input"
+    assert await driver.filled(BOB) == {
+        "card": card_option(driver.world.cards[0], "Frozen"),
+        "reason": f"Undo {frozen.id}",
     }
-    assert filled == {"card": driver.world.cards[0]["id"], "reason": f"Undo {frozen.id}"}
 
 
 async def test_a_funding_transfer_is_submitted(driver: SlackDriver) -> None:
@@ -195,11 +195,11 @@ async def test_request_again_opens_the_form_with_the_public_terms(driver: SlackD
     await driver.submit(BOB, {"reason": "No"})
 
     await driver.press(ALICE, await driver.card(request.id), "request:again")
-    form = await driver.modal(ALICE)
-    filled = {
-        b["block_id"]: b["element"].get("initial_value") for b in form["blocks"] if b["type"] == "input"
+    assert await driver.filled(ALICE) == {
+        "card": card_option(driver.world.cards[0]),
+        "amount_usd": "51.00",
+        "reason": "Second try",
     }
-    assert filled == {"card": driver.world.cards[0]["id"], "amount_usd": "51.00", "reason": "Second try"}
 
 
 async def test_only_the_requester_cancels(driver: SlackDriver) -> None:
@@ -240,11 +240,11 @@ async def test_edit_goes_back_to_the_fields_as_they_were(driver: SlackDriver) ->
     await driver.submit(ALICE, {"reason": "Team lunch"})
     await driver.press_in_modal(ALICE, "draft:edit")
 
-    form = await driver.modal(ALICE)
-    filled = {
-        b["block_id"]: b["element"].get("initial_value") for b in form["blocks"] if b["type"] == "input"
+    assert await driver.filled(ALICE) == {
+        "card": card_option(driver.world.cards[0]),
+        "amount_usd": "50.00",
+        "reason": "Team lunch",
     }
-    assert filled == {"card": card, "amount_usd": "50.00", "reason": "Team lunch"}
     await driver.submit(ALICE, {"amount_usd": "60"})
     await driver.submit(ALICE)
     assert "60" in (await driver.newest()).terms["amount_usd"]

@@ -11,6 +11,7 @@ from bot.services.events.inbox import purchase_leg_of
 from storage.cards import cards
 from storage.events import purchases
 from tests.handlers.slack_driver import ALICE, BOB, OPS, SlackDriver
+from tests.support.view_text import cell_text
 
 Json = dict[str, Any]
 
@@ -40,7 +41,7 @@ async def hear(driver: SlackDriver) -> None:
 def rows(message: Json) -> list[list[str]]:
     """The rows of the message's table, its head left out."""
     (table,) = [block for block in message["blocks"] if block["type"] == "table"]
-    return [[cell["text"] for cell in row] for row in table["rows"]][1:]
+    return [[cell_text(cell) for cell in row] for row in table["rows"]][1:]
 
 
 def buttons(message: Json) -> dict[str, Json]:
@@ -150,7 +151,7 @@ async def test_the_figures_of_the_authorization_stand_and_open_charges_are_marke
     assert "▲ 1 open" in str(shown)
 
 
-async def test_a_purchase_that_the_service_leaves_out_is_told_from_its_events(driver: SlackDriver) -> None:
+async def test_a_purchase_that_the_service_leaves_out_is_known_from_its_events(driver: SlackDriver) -> None:
     await buy(driver, "7", "Ghost")
     await hear(driver)
     await driver.world.tell(f"cards/{driver.world.cards[0]['id']}", {"unreadable_rows": 1})
@@ -213,7 +214,7 @@ async def test_what_cannot_be_looked_up_is_said_with_what_to_write(driver: Slack
         "/card tx": "Name the card",
         "/card tx 7d": "Name the card",
         "/card tx nobody 7d": "No card matches",
-        "/card declines 4242": "is no period",
+        "/card declines 4242": "isn't a period",
         "/card declines 2026-02-30": "does not exist",
     }.items():
         assert says in (await answer(driver, text))["text"], text

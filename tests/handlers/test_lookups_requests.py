@@ -18,6 +18,7 @@ from handlers.views.lookups import request_lists
 from storage.store import Store
 from storage.vault import Keyring, Vault
 from tests.handlers.slack_driver import ALICE, BOB, OPS, SlackDriver
+from tests.support.view_text import cell_text
 from tests.support.world import MASTER
 
 Json = dict[str, Any]
@@ -31,7 +32,7 @@ async def answer(driver: SlackDriver, text: str, user: str = ALICE) -> Json:
 
 def ids(message: Json) -> list[str]:
     tables = [block for block in message["blocks"] if block["type"] == "table"]
-    return [row[0]["text"] for table in tables for row in table["rows"][1:]]
+    return [cell_text(row[0]) for table in tables for row in table["rows"][1:]]
 
 
 async def some(driver: SlackDriver) -> list[Request]:
@@ -62,8 +63,8 @@ async def test_requests_are_found_by_state_kind_person_and_period(driver: SlackD
         "freeze 24h": [freeze],
     }.items():
         assert ids(await answer(driver, f"/requests {asked}")) == wanted, asked
-    assert "not understood" in str(await answer(driver, "/requests of my dreams"))
-    assert "is no period" in str(await answer(driver, "/requests all 3 months"))
+    assert "isn't a state, a kind or a person" in str(await answer(driver, "/requests of my dreams"))
+    assert "isn't a period" in str(await answer(driver, "/requests all 3 months"))
 
     shown = str(await answer(driver, "/requests open this week"))
     assert "open, 2 Mar 2026 (" in shown
@@ -107,7 +108,7 @@ def test_every_kind_is_found_by_its_own_name(kind: str) -> None:
 
 @asynccontextmanager
 async def changed(driver: SlackDriver, copy: Path, statement: str, request_id: str) -> AsyncIterator[Core]:
-    """The same house over a copy of the database, changed as somebody without the key could."""
+    """The same bot over a copy of the database, changed as somebody without the key could."""
     with closing(sqlite3.connect(driver.world.database)) as whole, closing(sqlite3.connect(copy)) as raw:
         whole.backup(raw)
         for (name,) in raw.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'").fetchall():

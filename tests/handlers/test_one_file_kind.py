@@ -16,7 +16,7 @@ from bot.config import Config
 from bot.domain.requests import State
 from bot.intents import Facts, KnownCard, Reading, parse
 from bot.services import execution
-from tests.handlers.slack_driver import ALICE, BOB, SlackDriver, a_slack_driver
+from tests.handlers.slack_driver import ALICE, BOB, SlackDriver, a_slack_driver, card_option
 
 ROOT = Path(__file__).parents[2]
 THE_FILE = '''
@@ -94,7 +94,8 @@ async def test_a_kind_in_one_file_has_its_command_form_help_policy_and_docs_and_
 ) -> None:
     card = driver.world.cards[0]
     for look_up, told in (
-        ("help", "/card cap 4242 75"),
+        ("help", "`cap`"),
+        ("help more", "keep a card below so much a day"),
         ("policy", "Cap a card"),
         ("who card_cap", "Cap a card"),
     ):
@@ -104,10 +105,12 @@ async def test_a_kind_in_one_file_has_its_command_form_help_policy_and_docs_and_
     await driver.command(ALICE, f"/card cap {card['id']} 75")
     form = await driver.modal(ALICE)
     assert form["title"]["text"] == "Cap a card"
-    inputs = {
-        b["label"]["text"]: b["element"].get("initial_value") for b in form["blocks"] if b["type"] == "input"
-    }
-    assert inputs == {"Card": card["id"], "Cap (USD)": "75", "Reason": None}
+    assert [b["label"]["text"] for b in form["blocks"] if b["type"] == "input"] == [
+        "Card",
+        "Cap (USD)",
+        "Reason",
+    ]
+    assert await driver.filled(ALICE) == {"card": card_option(card), "cap_usd": "75", "reason": None}
     outcome = await driver.submit(ALICE, {"cap_usd": "many", "reason": "Trial"})
     assert "plain dollars" in outcome["errors"]["cap_usd"]
     await driver.submit(ALICE, {"cap_usd": "75", "reason": "Trial"})

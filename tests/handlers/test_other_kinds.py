@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from decimal import Decimal
 from typing import Any
 
@@ -13,7 +14,7 @@ from bot.services.requests import local_facts
 from handlers.commands import grammar
 from storage.cards import cards as card_rows
 from storage.cards import otp_recipients
-from tests.handlers.slack_driver import ALICE, APPROVALS, BOB, CAROL, OPS, Json, SlackDriver
+from tests.handlers.slack_driver import ALICE, APPROVALS, BOB, CAROL, OPS, Json, SlackDriver, card_option
 
 
 async def plastic(driver: SlackDriver) -> dict[str, Any]:
@@ -85,11 +86,7 @@ async def test_who_asks_again_for_a_close_types_the_digits_again(driver: SlackDr
 
     await driver.press(CAROL, await driver.card(request.id), "request:again")
 
-    form = await driver.modal(CAROL)
-    filled = {
-        b["block_id"]: b["element"].get("initial_value") for b in form["blocks"] if b["type"] == "input"
-    }
-    assert filled == {"card": card["id"], "last4": None, "reason": "It is time"}
+    assert await driver.filled(CAROL) == {"card": card_option(card), "last4": None, "reason": "It is time"}
 
 
 async def test_a_card_is_unloaded(driver: SlackDriver) -> None:
@@ -161,7 +158,7 @@ async def test_codes_by_webhook_need_an_admins_word_a_delivery_and_somebody_to_g
     """H11: one way, and nothing at the service says that it is safe."""
     card = await plastic(driver)
     await driver.command(ALICE, f"/card 3ds {card['id']}")
-    assert "admins only" in (await driver.told(ALICE))["text"]
+    assert "Only admins can" in (await driver.told(ALICE))["text"]
     await driver.command(CAROL, f"/card 3ds {card['id']}")
     outcome = await driver.submit(CAROL, {"reason": "Codes in Slack"})
     assert "Tick this" in outcome["errors"]["program_enabled"]
@@ -273,9 +270,18 @@ def test_the_new_subcommands_are_read(command: str, text: str, subcommand: str, 
     assert grammar.from_text(found.text) == found
 
 
-async def test_help_names_them(driver: SlackDriver) -> None:
+async def test_help_names_them_and_more_shows_how_each_is_typed(driver: SlackDriver) -> None:
     await driver.command(ALICE, "/countersign help", channel=OPS)
     shown = str(await driver.told(ALICE))
+    for name in ("close", "limits", "markup", "deposit"):
+        assert f"`{name}`" in shown, name
 
-    for example in ("/card close 4242", "/card limits 4242", "/float markup 2.5", "/funding deposit 50 4242"):
-        assert example in shown, example
+    await driver.command(ALICE, "/countersign help more", channel=OPS)
+    examples = str(await driver.told(ALICE))
+    for example in (
+        "/card close [0-9]{4}`",
+        "/card limits [0-9]{4}`",
+        "/float markup 2.5`",
+        "/funding deposit 50 [0-9]{4}`",
+    ):
+        assert re.search(example, examples), example

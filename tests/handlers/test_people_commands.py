@@ -1,4 +1,4 @@
-"""What a shift types: how the house is, stopping and resuming, handing over, what would fit, who gets codes."""
+"""What a shift types: how Countersign is, stopping and resuming, handing over, what would fit, who gets codes."""
 
 from __future__ import annotations
 
@@ -226,7 +226,7 @@ async def test_what_if_reckons_with_float_fees_limits_and_pending_requests(drive
     assert len(await driver.requests()) == before
 
 
-async def test_a_delegation_is_shown_and_told_when_it_begins_and_ends(driver: SlackDriver) -> None:
+async def test_a_delegation_is_shown_and_reported_when_it_begins_and_ends(driver: SlackDriver) -> None:
     now = driver.world.clock.now()
     away = Delegation("@bob", "@alice", now, now + timedelta(hours=2), "on leave")
     core = driver.core

@@ -1,7 +1,7 @@
 """Look-ups by command, mention and direct message; sharing; Home."""
 
 from bot.domain.requests import State
-from tests.handlers.slack_driver import ALICE, APPROVALS, BOB, OPS, SlackDriver
+from tests.handlers.slack_driver import ALICE, APPROVALS, BOB, OPS, SlackDriver, card_option
 
 
 async def answer(driver: SlackDriver, text: str, user: str = ALICE) -> str:
@@ -73,11 +73,13 @@ async def test_policy_and_who_say_it_in_words(driver: SlackDriver) -> None:
 
 async def test_help_lists_what_this_person_may_do(driver: SlackDriver) -> None:
     for text in ("/countersign", "/countersign help", "/card", "/funding"):
-        assert "You may ask for operations" in await answer(driver, text)
+        assert "You can request operations" in await answer(driver, text)
     assert "decide on those of others" in await answer(driver, "/countersign help", BOB)
     assert "decide on those of others" not in await answer(driver, "/countersign help", ALICE)
-    for text in ("/card dance", "/float dance", "/float ledger dance", "/requests dance"):
-        assert "not understood" in await answer(driver, text), text
+    assert "“/card dance” is not understood" in await answer(driver, "/card dance")
+    assert "“dance” isn't a state, a kind or a person" in await answer(driver, "/requests dance")
+    for text in ("/float dance", "/float ledger dance"):
+        assert "“dance” isn't a period" in await answer(driver, text), text
 
 
 async def test_an_answer_is_shared_only_by_pressing_the_button(driver: SlackDriver) -> None:
@@ -114,7 +116,7 @@ async def test_a_direct_message_is_answered_in_the_conversation(driver: SlackDri
     assert any("cards" in m["text"] for m in await driver.messages(ALICE, "D0ALICE"))
 
 
-async def test_a_wish_said_in_a_message_only_offers_its_form(driver: SlackDriver) -> None:
+async def test_a_request_said_in_a_message_only_offers_its_form(driver: SlackDriver) -> None:
     card = driver.world.cards[0]
     for channel, text in ((OPS, "@Countersign card topup"), ("D0ALICE", "/card topup")):
         await driver.message(ALICE, f"{text} {card['id']} 50", channel)
@@ -124,10 +126,7 @@ async def test_a_wish_said_in_a_message_only_offers_its_form(driver: SlackDriver
 
         await driver.press(ALICE, message, "form:open", channel=channel)
         form = await driver.modal(ALICE)
-        filled = {
-            b["block_id"]: b["element"].get("initial_value") for b in form["blocks"] if b["type"] == "input"
-        }
-        assert filled == {"card": card["id"], "amount_usd": "50", "reason": None}
+        assert await driver.filled(ALICE) == {"card": card_option(card), "amount_usd": "50", "reason": None}
         await driver.tell("act/close", {"user": ALICE, "view_id": form["id"]})
 
 
@@ -177,7 +176,7 @@ async def test_a_request_is_approved_from_home_through_the_same_gate(driver: Sla
 
 async def test_another_program_is_named_last(driver: SlackDriver) -> None:
     assert "(main)" in await answer(driver, "/float main")
-    assert "not understood" in await answer(driver, "/float other")
+    assert "“other” isn't a period" in await answer(driver, "/float other")
 
 
 async def test_home_says_when_the_api_cannot_be_read(driver: SlackDriver) -> None:

@@ -116,9 +116,6 @@ async def test_a_posted_message_is_found_by_its_id_also_in_a_thread(driver: Slac
     found = await publisher.find(channel=APPROVALS, dedupe="line:1", since=since, thread_ts=posted.ts)
     assert found == line
     assert await publisher.find(channel=APPROVALS, dedupe="other", since=since) is None
-    link = await publisher.permalink(channel=APPROVALS, ts=posted.ts)
-    assert link is not None
-    assert link.startswith("https://")
     assert await publisher.open_direct(ALICE) == "D0ALICE"
 
 
@@ -151,7 +148,7 @@ async def test_what_slack_answers_to_a_post_says_whether_it_may_have_been_sent(
     assert getattr(raised.value, "retry_after_s", None) == retry_after_s
 
 
-async def test_a_message_that_is_gone_is_told_from_a_channel_that_is_closed_to_us(
+async def test_a_message_that_is_gone_is_told_apart_from_a_channel_that_is_closed_to_us(
     driver: SlackDriver,
 ) -> None:
     publisher = SlackPublisher(driver.client)
@@ -226,7 +223,7 @@ async def test_an_error_of_ours_keeps_the_ack_and_names_a_reference_that_is_in_t
         assert outcome["acked"]
         told = (await driver.told(ALICE))["text"]
         await driver.command(ALICE, "/card topup")
-        outcome = await driver.submit(ALICE, {"card": "4242", "amount_usd": "5", "reason": "Lunch"})
+        outcome = await driver.submit(ALICE, {"card": "3205", "amount_usd": "5", "reason": "Lunch"})
         assert outcome["acked"]
         shown = str(await driver.modal(ALICE))
 

@@ -85,9 +85,6 @@ class ScriptedSlack:
                 return Posted(channel, message.ts)
         return None
 
-    async def permalink(self, *, channel: str, ts: str) -> str | None:
-        return None
-
 
 def shown(picture: MessageView) -> str:
     """`card pending`, `line approval`, `direct approved`, `alert raised`."""

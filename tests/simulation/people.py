@@ -12,6 +12,7 @@ import json
 import random
 import re
 from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
 from typing import Any
 
 from bot.domain.card_details import Manner
@@ -33,6 +34,7 @@ from sandbox.slack.state import View
 from storage.requests import requests as request_rows
 from tests.simulation.network import CutOff
 from tests.simulation.world import ALICE, APPROVALS, BOB, CAROL, DETAILS_URL, OPS, World
+from tests.support import type_ahead
 
 Json = dict[str, Any]
 # What a person who uses a program must be ready for; anything else is our fault and noted as such.
@@ -233,7 +235,8 @@ class People:
         if not outcome["acked"]:
             raise GaveUp(f"Countersign does not answer ({outcome['reason']})")
         form = await self._window(who, "draft:form")
-        values = {name: {"value": value} for name, value in {**texts, "reason": "because of it"}.items()}
+        suggest = partial(modals.suggest, self._slack, who, form.id)
+        values = await type_ahead.values(form.blocks, {**texts, "reason": "because of it"}, suggest)
         outcome = await modals.submit(self._slack, who, form.id, values)
         if outcome.get("response_action") != "update":
             raise GaveUp(str(outcome))

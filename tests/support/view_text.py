@@ -8,7 +8,7 @@ defaults (`optional` and `multiline` false); any other value of them is written.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 Json = dict[str, Any]
@@ -175,3 +175,11 @@ def _json(value: Any) -> str:
 def _indented(lines: list[str]) -> Iterator[str]:
     for line in lines:
         yield "  " + line.replace("\n", "\n  ")
+
+
+def cell_text(cell: Mapping[str, Any]) -> str:
+    """What is read in a cell of a table, whatever it is written as."""
+    if "text" in cell:
+        return str(cell["text"])
+    parts = (element for section in cell["elements"] for element in section["elements"])
+    return "".join(str(part["text"]) for part in parts)

@@ -48,6 +48,7 @@ class ScriptedDirectory:
     """Slack's answer to who people are; `broken` makes every look-up fail."""
 
     home_team = HOME
+    workspace_url = ""
 
     def __init__(self) -> None:
         self.actors = {u: Actor(u, u[2:].title(), team_id=HOME) for u in (ALICE, BOB, CAROL)}
@@ -159,7 +160,7 @@ class World:
         return (await self.approve(request))[0] if approved else request
 
     async def run_due(self) -> None:
-        """Execute whatever is due at this moment, once."""
+        """Execute whatever is due now, once."""
         for queue in await execution.due(self.core):
             for request_id in queue.ids:
                 await execution.execute(self.core, request_id)

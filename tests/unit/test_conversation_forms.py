@@ -1,4 +1,4 @@
-"""Every wish that can be said fills the form it means: no slot is lost between the words and the fields."""
+"""Every request that can be said fills the form it means: no slot is lost between the words and the fields."""
 
 from datetime import UTC, datetime
 from zoneinfo import ZoneInfo
@@ -6,7 +6,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from bot import intents, operations
-from bot.intents import ACTIONS, EXAMPLES, READS, Facts, KnownCard, Reading
+from bot.intents import ACTIONS, EXAMPLES, READS, Directory, Facts, KnownCard, Reading
 from bot.services.conversation import forms
 from bot.services.conversation.examples import nearest
 from handlers.commands import grammar, intent_commands
@@ -52,7 +52,7 @@ def test_what_is_said_stands_in_the_fields(text: str) -> None:
     assert forms.texts(cls, reading.slots, reading.card) == SAID[text]
 
 
-def test_private_details_are_masked_where_the_wish_is_repeated() -> None:
+def test_private_details_are_masked_where_the_request_is_repeated() -> None:
     (reading,) = intents.parse("3018 has the new number +47 40 61 22 33", FACTS, None, KINDS).readings
     cls = KINDS["card_phone"]
 
@@ -85,14 +85,23 @@ def test_a_stretch_of_time_reaches_the_look_up_as_it_was_meant(slots: dict[str, 
 
 
 def test_the_sentences_shown_are_understood() -> None:
-    suggested = {example.suggested: intent for intent, example in EXAMPLES.items() if example.suggested}
+    suggested = {e.suggestion("3018", "Ines"): intent for intent, e in EXAMPLES.items() if e.suggested}
 
     for sentence, intent in suggested.items():
         assert forms.aim(intents.parse(sentence, FACTS, None, KINDS).first) == intent, sentence
-    assert suggested.keys() >= set(nearest("top it", {}))
+    assert suggested.keys() >= set(nearest("top it", {}, Directory(FACTS.cards)))
 
 
-def test_the_command_shown_at_the_end_is_read_as_the_same_wish() -> None:
+def test_what_is_suggested_names_a_card_that_exists_or_none() -> None:
+    named = " ".join(nearest("purchases on the card of balance", KINDS, Directory(FACTS.cards)))
+    assert "3018" in named or "Ines" in named
+
+    shown = nearest("purchases on the card of balance", KINDS, Directory())
+    assert shown
+    assert not any(char.isdigit() for sentence in shown for char in sentence)
+
+
+def test_the_command_shown_at_the_end_is_read_as_the_same_request() -> None:
     typed = forms.as_command(KINDS["card_topup"], {"card": "3018", "amount": "85"})
     command = grammar.from_text(typed.lstrip("/"))
 

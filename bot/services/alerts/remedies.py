@@ -1,4 +1,4 @@
-"""What to do about an alert: the form of the operation that mends it, filled, or a text for the service.
+"""What to do about an alert: the form of the operation that fixes it, filled, or a text for the service.
 
 A remedy is only ever a draft. The form goes the way of every request, with a second person's word.
 """
@@ -21,7 +21,7 @@ from storage.transaction import Tx
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """`kind` with the texts of its form; without one, `text` is for the service.
+    """`kind` with the texts of its form; without one, `text` is for the service. The reason is left to the requester.
 
     `card_id`: nothing is to be changed, and the card is shown, with why it stands as it does.
     """
@@ -30,7 +30,6 @@ class Draft:
     kind: str = ""
     texts: Mapping[str, str] = field(default_factory=dict)
     program: str = ""
-    reason: str = ""
     text: str = ""
     card_id: str = ""
 
@@ -48,7 +47,7 @@ async def of(core: Core, alert_id: str) -> Draft:
         kind, texts = await _form(tx, core, alert, known)
     if kind in core.kinds:
         program = known.get("program") or core.default_program
-        return Draft(alert.title, kind, texts, program, reason=alert.title)
+        return Draft(alert.title, kind, texts, program)
     return Draft(alert.title, text=_for_the_service(core, alert, known))
 
 
@@ -63,7 +62,7 @@ async def card_of(core: Core, alert_id: str) -> str:
 
 
 async def _form(tx: Tx, core: Core, alert: Alert, known: Mapping[str, str]) -> tuple[str, dict[str, str]]:
-    """The operation kind that mends it and what its form holds; "" where none does."""
+    """The operation kind that fixes it and what its form holds; "" where none does."""
     card_id = known.get("card_id", "")
     card = await cards.get(tx, card_id) if card_id else None
     remedy = catalogue.of(alert.kind).remedy(known)

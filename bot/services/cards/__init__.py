@@ -4,6 +4,7 @@ Reads only, at the API. A card's number and security code never pass through her
 """
 
 __all__ = [
+    "card_choice",
     "card_lookups",
     "card_sync",
     "details_link",

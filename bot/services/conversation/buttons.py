@@ -30,9 +30,7 @@ async def form(core: Core, stamp: str, number: int, slack_id: str) -> Form:
     reading = offers[number]
     cls = forms.kind_wished(reading, core.kinds)
     await people.require_may_ask(core, slack_id, cls, action="request.say")
-    about = f"The card is {forms.label(reading.card)}." if reading.card else ""
-    note = " ".join(filter(None, (about, *reading.notes)))
-    return Form(cls, forms.texts(cls, reading.slots, reading.card), note)
+    return Form(cls, forms.texts(cls, reading.slots, reading.card), " ".join(reading.notes))
 
 
 async def switch(core: Core, stamp: str, heard: ReceivedMessage) -> Sequence[Step]:

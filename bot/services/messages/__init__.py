@@ -16,6 +16,7 @@ __all__ = [
     "audit_anchors",
     "digest",
     "reminders",
+    "request_links",
     "view_model_loader",
     "waiting",
 ]

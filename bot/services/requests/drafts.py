@@ -17,7 +17,7 @@ from bot.domain.cards import CardEntry, NamedBy
 from bot.domain.errors import InvalidFields, NotFound
 from bot.domain.limits import never_fits, require_possible
 from bot.domain.money import format_usd
-from bot.domain.requests import OPEN, Request, State, who_may_be_second
+from bot.domain.requests import HOW_TO_RESOLVE, OPEN, Request, State, who_may_be_second
 from bot.operations import (
     Concern,
     Facts,
@@ -70,54 +70,43 @@ async def begin(
     reason: str,
     run_now: bool = False,
     program: str | None = None,
+    card_by: NamedBy | None = None,
 ) -> Draft:
-    """Check typed fields and keep them as a draft. No network.
+    """Check typed fields and keep them as a draft. No network. `card_by` as `by` in `resolve_card`.
 
     Raises `InvalidFields` with all problems; then nothing of what was typed is kept, and the refusal is
     audited.
     """
     async with audited_refusal(core, owner, f"{kind}.begin", of=InvalidFields):
-        return await _begin(core, owner, kind, texts, reason, run_now, program or core.default_program)
-
-
-async def _begin(
-    core: Core,
-    owner: str,
-    kind: str,
-    texts: Mapping[str, str],
-    reason: str,
-    run_now: bool,
-    program: str,
-) -> Draft:
-    cls = core.kinds[kind]
-    errors: dict[str, str] = {}
-    try:
-        reason = read_reason(reason)
-    except ValueError as error:
-        errors["reason"] = str(error)
-    if cls.handling.needs_public_url and not core.reveals.base_url:
-        errors["reason"] = NOT_SET_UP
-    async with core.store.begin() as tx:
+        cls = core.kinds[kind]
+        errors: dict[str, str] = {}
         try:
-            operation, of_card = await read_form(tx, core, cls, texts)
-        except InvalidFields as found:
-            raise InvalidFields(found.errors | errors) from None
-        if errors:
-            raise InvalidFields(errors)
-        draft = Draft(
-            id=core.ids.ulid(),
-            owner=owner,
-            kind=kind,
-            program=of_card or program,
-            values=operation.stored(),
-            target_label=operation.target_label,
-            reason=reason,
-            run_now=run_now and cls.handling.can_run_now and core.policy.of(kind).now,
-            facts={},
-            created_at=tx.now,
-        )
-        await drafts.put(tx, draft)
-    return draft
+            reason = read_reason(reason)
+        except ValueError as error:
+            errors["reason"] = str(error)
+        if cls.handling.needs_public_url and not core.reveals.base_url:
+            errors["reason"] = NOT_SET_UP
+        async with core.store.begin() as tx:
+            try:
+                operation, of_card = await read_form(tx, core, cls, texts, card_by)
+            except InvalidFields as found:
+                raise InvalidFields(found.errors | errors) from None
+            if errors:
+                raise InvalidFields(errors)
+            draft = Draft(
+                id=core.ids.ulid(),
+                owner=owner,
+                kind=kind,
+                program=of_card or program or core.default_program,
+                values=operation.stored(),
+                target_label=operation.target_label,
+                reason=reason,
+                run_now=run_now and cls.handling.can_run_now and core.policy.of(kind).now,
+                facts={},
+                created_at=tx.now,
+            )
+            await drafts.put(tx, draft)
+        return draft
 
 
 async def read_form(
@@ -261,7 +250,7 @@ def house_concerns(operation: Operation, facts: Facts) -> list[Concern]:
         found.append(
             Concern(
                 f"{ids} on the same card has no known outcome yet. This one waits for it, because both might pay;"
-                " once approved, it waits 15 minutes at most, then it ends and nothing is sent."
+                f" once approved, it waits 15 minutes at most, then it ends and nothing is sent. {HOW_TO_RESOLVE}"
             )
         )
     elif ids:

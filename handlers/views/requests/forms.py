@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from bot.domain.cards import CardEntry
 from bot.operations import REASON_LIMIT, Concern, Field, Line, Operation
 from handlers.views import blocks as b
 from handlers.views import ids
@@ -22,12 +23,16 @@ _TYPED_LIMIT = 3000
 
 @dataclass(frozen=True, slots=True)
 class Filled:
-    """What a form holds: typed texts by field name, the reason, and the two choices beside them."""
+    """What a form holds: typed texts by field name, the reason, and the two choices beside them.
+
+    `cards` are the cards that the texts name, by field name; where a text names no single one, its Card is empty.
+    """
 
     texts: Mapping[str, str] = field(default_factory=dict)
     reason: str = ""
     run_now: bool = False
     program: str = ""
+    cards: Mapping[str, CardEntry] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +68,7 @@ def form(
     if len(programs) > 1 and not any(f.card for f in cls.fields):
         choices = tuple((name, name) for name in programs)
         blocks.append(b.field(PROGRAM, "Program", _select(choices, filled.program or programs[0])))
-    blocks += [_input(f, filled.texts.get(f.name, "")) for f in cls.fields]
+    blocks += [_input(f, filled) for f in cls.fields]
     if run_now and cls.handling.can_run_now:
         blocks.append(_now(filled.run_now))
     blocks.append(reason_field(filled.reason))
@@ -71,14 +76,34 @@ def form(
     return b.modal(ids.FORM, cls.title, blocks, submit="Preview", close="Cancel", meta=meta)
 
 
-def _input(of: Field[Any], text: str) -> b.Block:
-    if of.element == "choice":
+def _input(of: Field[Any], filled: Filled) -> b.Block:
+    text = filled.texts.get(of.name, "")
+    if of.card:
+        element = _card(of, filled.cards.get(of.name))
+    elif of.element == "choice":
         element = _select(of.choices, _canonical(of, text))
     elif of.element == "check":
         element = _check(of.label, bool(text))
     else:
         element = _text(of, text)
     return b.field(of.name, of.label, element, hint=of.hint, optional=of.optional or of.element == "check")
+
+
+def _card(of: Field[Any], chosen: CardEntry | None) -> b.Block:
+    """Searched while somebody types; with nothing typed, the first cards are offered."""
+    element: b.Block = {
+        "type": "external_select",
+        "min_query_length": 0,
+        "placeholder": b.plain(of.placeholder, b.PLACEHOLDER),
+    }
+    return {**element, "initial_option": card_option(chosen)} if chosen else element
+
+
+def card_option(card: CardEntry) -> b.Block:
+    """`MARTA KOWALSKA ••3205 · Active`, with the reference below it; its value is the card's id."""
+    status = (card.status or "status unknown").replace("_", " ").capitalize()
+    reference = f"Reference {card.partner_ref}" if card.partner_ref else ""
+    return b.option(f"{card.label} · {status}", card.id, reference)
 
 
 def _canonical(of: Field[Any], text: str) -> str:
@@ -137,7 +162,7 @@ def reason_field(text: str = "") -> b.Block:
 
 
 def _misfits(cls: type[Operation], filled: Filled) -> list[str]:
-    """What was typed for a select and is none of its options cannot be prefilled, so it is told."""
+    """What was typed for a select and is none of its options cannot be prefilled, so it is reported."""
     found = []
     for of in cls.fields:
         text = _canonical(of, filled.texts.get(of.name, ""))
@@ -212,7 +237,7 @@ def _who(shown: Shown) -> str:
         when = "goes out once sending goes on" if shown.paused else "is sent as soon as you submit"
         return (
             f"*Freeze now:* it {when}, without an approval. Once it is done, a second person is"
-            f" asked to confirm or undo it: {names or 'nobody can at this moment'}."
+            f" asked to confirm or undo it: {names or 'nobody can right now'}."
         )
     if len(shown.approvers) < shown.approvals_needed:
         return (

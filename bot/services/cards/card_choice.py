@@ -1,0 +1,105 @@
+"""Choosing a card in a form: what is offered while somebody types, and the card that a form opens with.
+
+Both read the directory alone, so that they answer while the API does not.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from bot.domain.cards import CardEntry
+from bot.intents import Directory, KnownCard, find_misspelt_names
+from bot.operations import refuse_card_number
+from bot.services import people
+from bot.services.core import Core
+from storage.cards import cards
+from storage.transaction import Tx
+
+OFFERED = 100  # the most options that Slack takes
+_NAMED = 5  # candidates in one sentence
+_SHOWN = 60  # characters of what was typed
+# A program holds some ten thousand cards at most.
+_MOST_CARDS = 20_000
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """What a form's Card opens with. Where that is no card, `note` says why, in one or two sentences."""
+
+    card: CardEntry | None
+    note: str = ""
+
+
+async def offered(core: Core, slack_id: str, text: str) -> list[CardEntry]:
+    """The open cards that `text` may mean, at most `OFFERED`; where it fits none, those with a name like it.
+
+    Raises NotAllowed for those who may look nothing up.
+    """
+    await people.require_known_member(core, slack_id, action="card.choose")
+    async with core.store.read() as tx:
+        return await cards.find(tx, text, limit=OFFERED) or await _named_like(tx, text)
+
+
+async def chosen(core: Core, text: str) -> Chosen:
+    """The card that was named by `text` (last four, reference, name or id) before the form was opened."""
+    try:
+        refuse_card_number(text)
+    except ValueError as refusal:
+        return Chosen(None, str(refusal))
+    async with core.store.read() as tx:
+        found = await cards.match(tx, text)
+        near = [] if found else await _named_like(tx, text)
+    if len(found) == 1:
+        return Chosen(found[0])
+    written = text[:_SHOWN]
+    if found:
+        return Chosen(
+            None, f"“{written}” fits {len(found)} cards: {_candidates(found)}. Choose one under Card."
+        )
+    if near:
+        return Chosen(
+            None, f"No card matches “{written}”. Did you mean {_candidates(near)}? Choose it under Card."
+        )
+    return Chosen(
+        None, f"No card matches “{written}”. Under Card, type a name, the last four digits or a reference."
+    )
+
+
+async def named_first(core: Core, text: str) -> str:
+    """The longest beginning of `text`, in whole words, that names a card; all of it where none does."""
+    words = text.split()
+    async with core.store.read() as tx:
+        for count in range(len(words), 0, -1):
+            named = " ".join(words[:count])
+            if await cards.match(tx, named):
+                return named
+    return text
+
+
+async def example(core: Core) -> CardEntry | None:
+    """An active card that its last four digits alone name, for examples; None where there is none."""
+    async with core.store.read() as tx:
+        for entry in await cards.all(tx, status="ACTIVE", limit=_NAMED):
+            if entry.last4 and len(await cards.match(tx, entry.last4)) == 1:
+                return entry
+    return None
+
+
+def _candidates(found: list[CardEntry]) -> str:
+    more = [f"{len(found) - _NAMED} more"] if len(found) > _NAMED else []
+    return "; ".join([*map(_candidate, found[:_NAMED]), *more])
+
+
+def _candidate(entry: CardEntry) -> str:
+    """`ALICE MOREAU ••4242 (reference TEAM-7)`."""
+    return f"{entry.label} (reference {entry.partner_ref})" if entry.partner_ref else entry.label
+
+
+async def _named_like(tx: Tx, text: str) -> list[CardEntry]:
+    """Cards of which a word of `text` is nearly a name, one slip away from it."""
+    if not any(word.isalpha() for word in text.split()):
+        return []
+    known = {entry.id: entry for entry in await cards.all(tx, limit=_MOST_CARDS)}
+    names = Directory([KnownCard(last4=e.last4 or "", holder=e.holder, id=e.id) for e in known.values()])
+    near = [card.id for _, meant in find_misspelt_names(text, names) for card in meant]
+    return [known[card_id] for card_id in dict.fromkeys(near)][:OFFERED]

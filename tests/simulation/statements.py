@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 from sqlalchemy import Connection, Row
+from sqlalchemy.engine.result import IteratorResult
 from sqlalchemy.exc import DBAPIError, MultipleResultsFound, NoResultFound
 from sqlalchemy.sql.compiler import SQLCompiler
 
@@ -31,7 +32,13 @@ class Found:
 
     def __init__(self, metadata: Any, raw: list[Any]) -> None:
         made_by, places = metadata._effective_processors, metadata._key_to_index
+        self._of = metadata, raw
         self._rows = [Row(metadata, made_by, places, values) for values in raw]
+
+    def __getattr__(self, name: str) -> Any:
+        """What is used seldom, as SQLAlchemy has it."""
+        metadata, raw = self._of
+        return getattr(IteratorResult(metadata, iter(raw)), name)
 
     def __iter__(self) -> Iterator[Row[Any]]:
         return iter(self._rows)

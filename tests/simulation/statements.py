@@ -67,9 +67,6 @@ class Found:
     def scalar_one_or_none(self) -> Any:
         return None if (row := self.one_or_none()) is None else row[0]
 
-    def scalars(self) -> Iterator[Any]:
-        return iter([row[0] for row in self._rows])
-
 
 class Known:
     """One statement, compiled for values of these names."""

@@ -37,7 +37,7 @@ class Job:
 
 @dataclass(frozen=True, slots=True)
 class Watchers:
-    """Who learns what happens at the API: by asking, by being told, and by asking for what was missed."""
+    """Who learns what happens at the API: by asking, by being notified, and by asking for what was missed."""
 
     poller: Poller
     webhooks: Webhooks
@@ -85,7 +85,7 @@ def table(core: Core, watchers: Watchers, poll: Poll, keeps: Retention) -> list[
 
 
 def _led(core: Core, run: Run) -> Run:
-    """Of several processes on one database the leader alone runs it, or it would be done and told twice."""
+    """Of several processes on one database the leader alone runs it, or it would be done and reported twice."""
 
     async def if_leading() -> None:
         if core.leads():

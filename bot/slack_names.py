@@ -137,7 +137,7 @@ class SlackNames:
             return slack_faults.explained(unlisted, name)
         code = await self._directory.channel_fault(channel) or unlisted
         if code in _MAY_BE_REPLACED:
-            self._found.pop(to, None)  # asked for by its name again: another one may have it by then
+            self._found.pop(to, None)  # looked up by its name again: another one may have it by then
         elif to in self._found:
             self._keep(name, channel)
         return slack_faults.explained(code, name) if code else ""

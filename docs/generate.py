@@ -186,7 +186,7 @@ def _first_sentence(path: Path) -> str:
 def alerts_table() -> str:
     """A row for each kind of alert there is, with a link to what to do about it."""
     lines = [
-        "| kind | told when | severity | over when | mentions people | can be muted | found by |",
+        "| kind | reported when | severity | over when | mentions people | can be muted | found by |",
         "|---|---|---|---|---|---|---|",
     ]
     for name, kind in catalogue.CATALOGUE.items():

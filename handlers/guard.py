@@ -1,7 +1,7 @@
 """Puts a listener between Slack and trouble: it gets a `Turn`, and no error leaves it.
 
 Slack wants its answer within three seconds and takes none after an error, so the guard keeps the ack,
-turns every error into a sentence for the person, and logs what is ours to mend under a short reference
+turns every error into a sentence for the person, and logs what is ours to fix under a short reference
 that both of them can name.
 """
 
@@ -39,7 +39,7 @@ Listener = Callable[["Turn"], Awaitable[None]]
 # Slack repeats an event for about five minutes; an hour is far beyond, and 5,000 ids are half a megabyte.
 _REMEMBER_S = 3600.0
 _REMEMBER = 5000
-# Slack takes a message a second in a conversation [chat.postMessage]; what is told to a person waits as long.
+# Slack takes a message a second in a conversation [chat.postMessage]; what is shown to a person waits as long.
 _PATIENCE_S = (1.0, 2.0, 4.0)
 # Slack waits three seconds for an ack; a person notices half a second.
 _CLOSES_WITHIN_S = 0.5
@@ -123,7 +123,7 @@ class Turn:
             await self._ack(**answer)
 
     def after(self, work: Coroutine[Any, Any, None]) -> None:
-        """Go on after the ack; an error there is told to the person, too."""
+        """Go on after the ack; an error there is shown to the person, too."""
         self.deps.after.start(self._watched(work))
 
     async def _watched(self, work: Coroutine[Any, Any, None]) -> None:
@@ -182,7 +182,7 @@ class Turn:
         sent = await chart_upload.send_picture(self.client, drawn, user=self.user, thread=self.thread or None)
         if sent in ("", self.channel):
             return ""
-        return "Its picture is in your direct messages with Countersign."
+        return "Its chart is in your direct messages with Countersign."
 
     async def _tell(self, answer: Block) -> WebhookResponse | None:
         """What a response URL answered, where it went there."""
@@ -261,7 +261,7 @@ class Turn:
             log.warning("handlers.not_told", exc_info=True)
 
     def sentence(self, error: BaseException) -> str:
-        """What the person reads; what is ours to mend is logged under the reference in it."""
+        """What the person reads; what is ours to fix is logged under the reference in it."""
         if isinstance(error, SlackApiError):
             code = code_of(error)
             return replies.explain_slack(code, self._logged(error, code))

@@ -37,7 +37,7 @@ async def opened(turn: Turn) -> None:
 
 
 async def _open(turn: Turn) -> None:
-    """At once as the database has it; then the float is read, and it is drawn again where that told more."""
+    """At once as the database has it; then the float is read, and it is drawn again where that showed more."""
     core, slack_id = turn.core, turn.user
     try:
         await people.require_member(core, slack_id, action="home")

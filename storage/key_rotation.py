@@ -32,7 +32,7 @@ async def kids_in_use(tx: Tx) -> dict[str, int]:
 
 
 async def rewrap(store: Store) -> int:
-    """Seal everything anew under the primary key; returns how many values moved.
+    """Seal everything again under the primary key; returns how many values moved.
 
     Runs in small transactions and writes only over the value it read, so it may be killed and run
     again, beside a running bot. Canaries of keys that hold nothing any more are taken out at the end.

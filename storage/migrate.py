@@ -12,6 +12,7 @@ import secrets
 import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 
 from alembic import command
@@ -45,9 +46,7 @@ async def migrate(url: str, *, choose: Choose = secrets.choice) -> str:
 
 def newest() -> str:
     """The revision this program needs."""
-    head = _scripts().get_current_head()
-    assert head is not None  # noqa: S101  the package always carries at least one revision
-    return head
+    return _revisions(_FOLDER)[0]
 
 
 async def require_current(url: str) -> None:
@@ -60,13 +59,17 @@ async def require_current(url: str) -> None:
         )
 
 
-def _scripts() -> ScriptDirectory:
-    return ScriptDirectory(str(_FOLDER))
+@cache
+def _revisions(folder: Path) -> tuple[str, frozenset[str]]:
+    """The newest revision in a folder of migrations, and all of them: read once, as the files are imported for it."""
+    scripts = ScriptDirectory(str(folder))
+    head = scripts.get_current_head()
+    assert head is not None  # noqa: S101  the package always carries at least one revision
+    return head, frozenset(script.revision for script in scripts.walk_revisions())
 
 
 def _is_current(found: str | None, database: Database) -> bool:
-    known = {script.revision for script in _scripts().walk_revisions()}
-    if found is not None and found not in known:
+    if found is not None and found not in _revisions(_FOLDER)[1]:
         raise SchemaTooNew(
             f"The database {database.shown} was upgraded by a newer Countersign (revision {found}),"
             " so this one must not touch it. Start the newer version, or restore the copy made"

@@ -256,7 +256,7 @@ class AttemptRow(SQLModel, table=True):
 
 
 class InboxRow(SQLModel, table=True):
-    """An event the API told us, by webhook or by the event log; once for ever. Its payload is purged in time."""
+    """An event the API sent us, by webhook or by the event log; each once. Its payload is purged in time."""
 
     __tablename__ = "inbox"
     __table_args__ = (
@@ -307,7 +307,7 @@ class WebhookSecretRow(SQLModel, table=True):
 
 
 class PurchaseRow(SQLModel, table=True):
-    """A purchase as its events tell it; `picture` is worked out from all of them anew each time."""
+    """A purchase as its events tell it; `picture` is worked out from all of them again each time."""
 
     __tablename__ = "purchase"
     __table_args__ = (
@@ -341,7 +341,7 @@ class PurchaseEventRow(SQLModel, table=True):
 
 
 class RelayDeliveryRow(SQLModel, table=True):
-    """An event owed to another system: its bytes once made, sealed, the same at every attempt."""
+    """An event to send to another system: its bytes once made, sealed, the same at every attempt."""
 
     __tablename__ = "relay_delivery"
     __table_args__ = (
@@ -526,7 +526,7 @@ class CardRevealRow(SQLModel, table=True):
 
 
 class OutboxRow(SQLModel, table=True):
-    """A Slack message owed. `body` holds ids and plain facts, nothing personal. Ids give the order."""
+    """A Slack message to send. `body` holds ids and plain facts, nothing personal. Ids give the order."""
 
     __tablename__ = "outbox"
     __table_args__ = (

@@ -32,7 +32,7 @@ async def upsert(
 @cache
 def _insert_new(table: Table, is_postgres: bool) -> Any:
     statement: Any = (postgresql if is_postgres else sqlite).insert(table)
-    # Asked for by RETURNING, as psycopg's rowcount does not tell for an INSERT.
+    # Read by RETURNING, as psycopg's rowcount does not tell for an INSERT.
     return statement.on_conflict_do_nothing().returning(*table.primary_key.columns)
 
 

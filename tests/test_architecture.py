@@ -1,4 +1,4 @@
-"""The house keeps its walls: the import contracts hold, and each would catch what it forbids."""
+"""The architecture holds: the import contracts hold, and each would catch what it forbids."""
 
 import ast
 import pkgutil

@@ -1,9 +1,14 @@
-"""Names are the field's words: what a stranger would not guess names no file and no class."""
+"""Names and explanations are in the field's words: what a stranger would not guess is in none of them.
+
+No file and no class has a private name; no docstring, no comment and no test's name holds a private word.
+"""
 
 from __future__ import annotations
 
 import ast
+import io
 import re
+import tokenize
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -31,6 +36,28 @@ PRIVATE = {
 }
 #: A picture of pixels is one.
 PIXELS = {"handlers.views.charts.Picture", "handlers.views.chart_picture"}
+
+#: Private words and archaic forms, and what is written instead. Between backticks they are names of the code.
+PLAIN = {
+    r"told(?! (apart|otherwise|to)\b)": "reported, shown, sent, notified",
+    r"hears?|heard": "received, notified",
+    r"mend(s|ed|ing)?": "fix",
+    r"asked for by": "requested by",
+    r"office": "the people who decide, Countersign",
+    r"ow(e|es|ed|ing)": "to send, waiting to be sent; a debt",
+    r"house": "Countersign, status, settings",
+    r"for ever": "permanently",
+    r"anew": "again",
+    r"at this moment": "now",
+    r"wish(es|ed)?": "request, message",
+    r"besides": "beside, apart from, as well",
+    r"landed after all": "completed late",
+    r"break glass": "emergency",
+}
+#: Not held to it yet: the simulation's words are its plan's own.
+EXPLAINED_ELSEWHERE = ROOT / "tests" / "simulation"
+#: The titles of tests, those of the simulation among them.
+GENERATED_FROM_TESTS = {"rules.md"}
 
 
 def names() -> Iterator[str]:
@@ -64,3 +91,75 @@ def test_no_file_and_no_class_has_a_private_name() -> None:
 )
 def test_a_private_name_is_found(name: str) -> None:
     assert private_words(name)
+
+
+def explanations(source: str) -> Iterator[tuple[int, str]]:
+    """Line and text of every docstring, comment and test's name, without what stands between backticks."""
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name.startswith("test_"):
+            yield node.lineno, node.name.replace("_", " ")
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+            yield node.lineno, _without_code(str(node.value.value))
+    for token in tokenize.generate_tokens(io.StringIO(source).readline):
+        if token.type == tokenize.COMMENT:
+            yield token.start[0], _without_code(token.string)
+
+
+def _without_code(text: str) -> str:
+    return " ".join(re.sub(r"`[^`]*`", "", text).split())
+
+
+_WORDS = re.compile(rf"\b({'|'.join(PLAIN)})\b", re.IGNORECASE)
+
+
+def private_in(source: str) -> list[str]:
+    """Line and word of each; a source in which none stands anywhere is not looked at closely."""
+    if not _WORDS.search(" ".join(re.split(r"[\s_#]+", source))):
+        return []
+    return [f"{line}: {found[0]}" for line, text in explanations(source) for found in _WORDS.finditer(text)]
+
+
+def test_no_docstring_no_comment_and_no_tests_name_holds_a_private_word() -> None:
+    paths = [
+        path for folder in (*PACKAGES, "tests", "docs") for path in sorted((ROOT / folder).rglob("*.py"))
+    ]
+    read = [
+        path
+        for path in paths
+        if not path.is_relative_to(EXPLAINED_ELSEWHERE) and path.name != "test_names.py"
+    ]
+    found = {str(path.relative_to(ROOT)): private_in(path.read_text(encoding="utf-8")) for path in read}
+
+    assert {path: words for path, words in found.items() if words} == {}
+
+
+def test_no_page_of_the_documentation_holds_a_private_word() -> None:
+    pages = [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").glob("*.md"))]
+    found = {
+        page.name: [word[0] for word in _WORDS.finditer(_without_code(page.read_text(encoding="utf-8")))]
+        for page in pages
+        if page.name not in GENERATED_FROM_TESTS
+    }
+
+    assert {page: words for page, words in found.items() if words} == {}
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "def test_the_requester_is_told() -> None: ...",
+        '"""A message owed\nfor\never."""',
+        "x = 1  # ours to mend",
+        'class A:\n    """Says it anew."""',
+        'LATE = 5\n"""Since when it was heard."""',
+    ],
+)
+def test_a_private_word_is_found_wherever_it_explains(source: str) -> None:
+    assert private_in(source)
+
+
+@pytest.mark.parametrize(
+    "source", ["told = heard", '"""Two cards are told apart by `owed`."""', 'text = "for ever"']
+)
+def test_names_of_the_code_and_what_slack_shows_are_not_explanations(source: str) -> None:
+    assert private_in(source) == []

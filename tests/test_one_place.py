@@ -9,13 +9,21 @@ from pathlib import Path
 import pytest
 
 import bot
+import bot.domain.money.amounts
 import bot.domain.people.delegation
 import bot.domain.requests.approvals
+import bot.operations._facts
+import bot.operations.fees_markup
+import bot.operations.readers
+import bot.partner.codec
+import bot.partner.models.base
 import bot.services
 import bot.services.audit
 import bot.services.people
 import handlers
 import storage
+import storage.columns
+from bot.intents.extraction import amounts, entity_extraction, number_words
 
 SERVICES = Path(bot.services.__file__).parent
 EXECUTION = SERVICES / "execution"
@@ -23,6 +31,21 @@ EVERYWHERE = [Path(package.__file__ or "").parent for package in (bot, handlers,
 AUDIT = Path(bot.services.audit.__file__)
 PEOPLE = Path(bot.services.people.__file__)
 SECOND_PERSON = {Path(bot.domain.requests.approvals.__file__), Path(bot.domain.people.delegation.__file__)}
+
+# Where text of people, of the API and of the database becomes an amount; and the values of one file's own tables.
+READ_FROM_TEXT = {
+    Path(module.__file__ or "")
+    for module in (
+        *(
+            bot.domain.money.amounts,
+            bot.operations.readers,
+            bot.operations._facts,
+            bot.operations.fees_markup,
+        ),
+        *(amounts, number_words, entity_extraction),
+        *(bot.partner.codec, bot.partner.models.base, storage.columns),
+    )
+}
 
 # What tells who has a role now; whoever refuses by it does so through `people`.
 _ROLES = {"roles", "roles_lately", "admins", "approvers"}
@@ -71,7 +94,7 @@ def seats_compared(tree: ast.AST) -> Iterator[ast.AST]:
 
 
 def approvals_counted(tree: ast.AST) -> Iterator[ast.AST]:
-    """People without the requester: those who count are told by `second_people`."""
+    """People without the requester: those who count are named by `second_people`."""
     for node in ast.walk(tree):
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Sub):
             yield from (
@@ -86,6 +109,15 @@ def alerts_raised(tree: ast.AST) -> Iterator[ast.AST]:
             yield node
 
 
+def texts_made_amounts(tree: ast.AST) -> Iterator[ast.AST]:
+    """`Decimal(x)` of what is not written there: typed values stay typed from where they are read to storage."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and ast.unparse(node.func) == "Decimal":
+            parts = [part for argument in node.args for part in ast.walk(argument)]
+            if any(isinstance(part, ast.Name | ast.Attribute | ast.Subscript | ast.Call) for part in parts):
+                yield node
+
+
 Find = Callable[[ast.AST], Iterator[ast.AST]]
 
 # What is looked for, where, and the modules that may: with an example of what each must find.
@@ -96,6 +128,7 @@ RULES: list[tuple[Find, list[Path], set[Path], str]] = [
     (refusals_for_a_role, [SERVICES], {PEOPLE}, "if who not in await people.admins(core):\n    raise No()"),
     (seats_compared, EVERYWHERE, SECOND_PERSON, "standing.are_one(a, b)"),
     (alerts_raised, [EXECUTION], {EXECUTION / "effect_writer.py"}, "await alerts.raise_(tx, core)"),
+    (texts_made_amounts, EVERYWHERE, READ_FROM_TEXT, 'Decimal(kept.value["balance_usd"])'),
     (approvals_counted, EVERYWHERE, set(), "len(given - {request.requester}) >= 1"),
 ]
 

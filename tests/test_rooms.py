@@ -1,4 +1,4 @@
-"""Every package is a house of rooms: no circle of files, nothing past a door, no folder that is a hall."""
+"""Every package is made of rooms: no circle of files, nothing past a door, no folder that is a hall."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ ROOT = Path(__file__).parents[1]
 PRODUCT = ("bot", "handlers", "storage", "sandbox", "benchmarks")
 #: Floors are open: their own modules, and the doors of their rooms, are for everybody above.
 FLOORS = ("bot.services", "bot.domain", "bot.partner", "handlers", "storage")
-#: Packages that are one room, or a house of rooms with a door of its own.
+#: Packages that are one room, or a package of rooms with a door of its own.
 HOUSES = (
     *("bot.config", "bot.intents", "bot.operations", "bot.outcomes", "bot.view_models"),
     *("sandbox.partner", "sandbox.slack"),
@@ -25,7 +25,7 @@ OPEN = {
 }
 #: The packages in which every public function, method and class has a docstring.
 DOCUMENTED = ("bot.operations", "sandbox.partner")
-#: Tests that look at a house from within: they may import a room's listed names, as the house itself does.
+#: Tests that look at a package from within: they may import a room's listed names, as the package itself does.
 LIVES_IN = {"tests.sandbox_partner": "sandbox.partner"}
 #: Modules in one folder; more is a hall, in which nobody finds a file by its name.
 MODULES_MOST = 15
@@ -115,7 +115,7 @@ SOUND = {
 }
 
 
-def test_a_house_whose_doors_are_used_is_sound(tmp_path: Path) -> None:
+def test_a_package_whose_doors_are_used_is_sound(tmp_path: Path) -> None:
     tree = house_of(tmp_path, SOUND)
 
     assert past_a_door(tree, "house") == []
@@ -144,7 +144,7 @@ def test_an_import_past_a_door_is_found(tmp_path: Path, where: str, line: str, w
     assert wrong.startswith(where.removesuffix(".py").replace("/", "."))
 
 
-def test_a_test_that_lives_in_a_house_passes_its_outer_door_only(tmp_path: Path) -> None:
+def test_a_test_that_lives_in_a_package_passes_its_outer_door_only(tmp_path: Path) -> None:
     tree = house_of(tmp_path, {**SOUND, "street/passer.py": "from house.cellar import shelf\n"})
 
     (wrong,) = past_a_door(tree, "house", {"street": "house"})

@@ -106,7 +106,7 @@ def sandbox(
 @app.command()
 @in_sentences
 def doctor() -> None:
-    """Test every token, scope, key, address, clock and schema, and say what to mend. Changes nothing.
+    """Test every token, scope, key, address, clock and schema, and say what to fix. Changes nothing.
 
     Works beside a running bot. Exits 0 when nothing is wrong, 1 otherwise.
     """

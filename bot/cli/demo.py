@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 import fcntl
+import json
 import os
 import shutil
-from contextlib import AsyncExitStack
+from collections.abc import Iterator
+from contextlib import AsyncExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
 
+from bot.cli import tour
 from bot.cli.errors import Mistake
 from bot.cli.sandboxes import HOST, start_partner, start_slack
 from bot.cli.serving import port_taken, until_signalled
 from bot.config import Settings
 
 if TYPE_CHECKING:
+    from bot.app import Running
+    from bot.services.core import Core
     from sandbox.partner.server import Running as Partner
     from sandbox.slack import Running as Slack
 
@@ -65,10 +70,13 @@ async def run_demo(port: int, *, fresh: bool) -> None:
     async def start(stack: AsyncExitStack) -> None:
         _lock(stack, places, port)
         _prepare(places, fresh=fresh)
-        slack = await start_slack(stack, port, option="--port", state=places.slack)
+        suggested = tour.steps(f"http://{HOST}:{port + 1}")
+        slack = await start_slack(stack, port, option="--port", state=places.slack, tour=suggested)
         partner = await start_partner(stack, port + 1, option="--port", state=places.partner, demo=True)
         _lead_deliveries(partner, port + 2)
-        await _start_bot(stack, _settings(places, slack, partner, port + 2), places)
+        running = await _start_bot(stack, _settings(places, slack, partner, port + 2), places)
+        with _held_back(partner):
+            await _register_webhook(running.core)
         _greet(slack, partner)
 
     await until_signalled(start)
@@ -80,6 +88,19 @@ def _lead_deliveries(partner: Partner, port: int) -> None:
 
     known = deliveries.hosts(partner.world)
     deliveries.change(partner.world, None, {**known, PUBLIC_HOST: f"http://{HOST}:{port}"})
+
+
+@contextmanager
+def _held_back(partner: Partner) -> Iterator[None]:
+    """No delivery leaves meanwhile: the first would come before the bot knows the secret that signs it."""
+    from sandbox.partner.background import deliveries
+
+    mode = deliveries.mode(partner.world)
+    deliveries.change(partner.world, "pause", None)
+    try:
+        yield
+    finally:
+        deliveries.change(partner.world, mode, None)
 
 
 def _lock(stack: AsyncExitStack, places: Places, port: int) -> None:
@@ -144,7 +165,7 @@ def _settings(places: Places, slack: Slack, partner: Partner, port: int) -> Sett
     )
 
 
-async def _start_bot(stack: AsyncExitStack, settings: Settings, places: Places) -> None:
+async def _start_bot(stack: AsyncExitStack, settings: Settings, places: Places) -> Running:
     """The bot, logging to a file so that the address stays in sight."""
     from bot import app, log
     from bot.config import Config
@@ -161,6 +182,28 @@ async def _start_bot(stack: AsyncExitStack, settings: Settings, places: Places) 
     except OSError as error:
         raise port_taken(error, settings.http_bind.port, "--port") from error
     stack.push_async_callback(running.stop)
+    return running
+
+
+async def _register_webhook(core: Core) -> None:
+    """As in a program that works already: events come by webhook, so an alert takes seconds. Two people ask for it
+    elsewhere (`/countersign webhook register`); here nobody has to, so it is recorded as the demo's own doing.
+    """
+    from bot.services import audit
+    from storage.events import webhook_secrets
+
+    program = core.default_program
+    async with core.store.read() as tx:
+        if await webhook_secrets.newest(tx, program) is not None:
+            return
+    address = {"url": f"https://{PUBLIC_HOST}/webhooks/{program}"}
+    change = await core.partners[program].set_webhook(json.dumps(address).encode())
+    if change.secret is None:
+        return  # registered by an earlier demo whose database is gone: `/countersign webhook rotate` gives a new one
+    async with core.store.begin() as tx:
+        kept = await webhook_secrets.put(tx, program, change.secret, previous_until=tx.now)
+        body = {"version": kept.version, "state": kept.state}
+        await audit.record(tx, core, "system:demo", "webhook.secret", f"program:{program}", body)
 
 
 def _greet(slack: Slack, partner: Partner) -> None:

@@ -1,6 +1,6 @@
-"""`countersign doctor`: try everything the bot needs, and say what to mend. It changes nothing.
+"""`countersign doctor`: try everything the bot needs, and say what to fix. It changes nothing.
 
-Each check is one finding: well, worth knowing, or wrong with its mend. Checks that need an earlier one
+Each check is one finding: well, worth knowing, or wrong with its fix. Checks that need an earlier one
 are left out when that one fails, so the list names causes, not consequences.
 """
 
@@ -71,7 +71,7 @@ async def examine() -> AsyncIterator[Finding]:
         yield Finding(Level.WELL, "The settings are complete.")
         config = Config.load(settings.config_path)
         yield Finding(Level.WELL, f"{settings.config_path} is valid; policy version {config.digest[:12]}.")
-    except Exception as error:  # noqa: BLE001  told below, or raised again where it is our own fault
+    except Exception as error:  # noqa: BLE001  reported below, or raised again where it is our own fault
         for finding in _wrong(error):
             yield finding
         return
@@ -85,7 +85,7 @@ async def examine() -> AsyncIterator[Finding]:
 
 
 def _wrong(error: Exception) -> list[Finding]:
-    """What a person can mend, in its own words; anything else is a bug and is raised."""
+    """What a person can fix, in its own words; anything else is a bug and is raised."""
     told = explain(error)
     if told is None:
         raise error
@@ -225,7 +225,7 @@ async def _database(settings: Settings, stack: AsyncExitStack) -> AsyncIterator[
         store = await stack.enter_async_context(open_store(beside_the_bot=True))
         async with store.read() as tx:
             report = await audit.verify(tx)
-    except Exception as error:  # noqa: BLE001  told in a sentence, or raised again where it is our own fault
+    except Exception as error:  # noqa: BLE001  reported in a sentence, or raised again where it is our own fault
         for finding in _wrong(error):
             yield finding
         return

@@ -25,7 +25,7 @@ class ExitCode(IntEnum):
 
 
 class Mistake(Exception):
-    """Something the person at the terminal can mend; the text says how."""
+    """Something the person at the terminal can fix; the text says how."""
 
     def __init__(self, sentence: str, code: ExitCode = ExitCode.UNUSABLE) -> None:
         super().__init__(sentence)
@@ -33,7 +33,7 @@ class Mistake(Exception):
 
 
 def in_sentences(command: Callable[P, None]) -> Callable[P, None]:
-    """Decorate a command: what a person can mend ends it with sentences and an exit code."""
+    """Decorate a command: what a person can fix ends it with sentences and an exit code."""
 
     @wraps(command)
     def guarded(*args: P.args, **kwargs: P.kwargs) -> None:
@@ -52,7 +52,7 @@ def in_sentences(command: Callable[P, None]) -> Callable[P, None]:
 
 
 def explain(error: Exception) -> tuple[list[str], ExitCode] | None:
-    """What to say and the exit code; None when the error is ours to mend."""
+    """What to say and the exit code; None when the error is ours to fix."""
     from bot.config import ConfigError, SettingsError
     from bot.domain.errors import CountersignError
 

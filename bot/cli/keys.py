@@ -59,7 +59,7 @@ def new_master() -> None:
 @app.command()
 @in_sentences
 def rewrap() -> None:
-    """Seal everything anew under the first key of the keyring. May be stopped and run again."""
+    """Seal everything again under the first key of the keyring. May be stopped and run again."""
     asyncio.run(_rewrap())
 
 

@@ -17,7 +17,7 @@ async def run_production(*, migrate: bool) -> None:
 
     found = settings(Need.SLACK, Need.MASTER_KEY)
     config = Config.load(found.config_path)
-    # Only now what takes a while to load: a wrong setting is told at once.
+    # Only now what takes a while to load: a wrong setting is reported at once.
     from bot import app
     from storage import migrate as migration
 

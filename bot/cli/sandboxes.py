@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,19 +15,26 @@ from bot.cli.serving import port_taken, until_signalled
 if TYPE_CHECKING:
     from sandbox.partner.server import Running as Partner
     from sandbox.slack import Running as Slack
+    from sandbox.slack import Step
 
 HOST = "127.0.0.1"
 #: The app's manifest; packaged beside this file, in the repository a link to the one at its root.
 MANIFEST = Path(__file__).with_name("manifest.yml")
 
 
-async def start_slack(stack: AsyncExitStack, port: int, *, option: str, state: Path | None = None) -> Slack:
-    """The Slack stand-in, closed with the stack."""
+async def start_slack(
+    stack: AsyncExitStack, port: int, *, option: str, state: Path | None = None, tour: Sequence[Step] = ()
+) -> Slack:
+    """The Slack stand-in, closed with the stack; `tour` is what its page suggests to try."""
     from sandbox.slack import serve
 
     try:
         running = await serve(
-            host=HOST, port=port, manifest_path=MANIFEST, state_path=str(state) if state else None
+            host=HOST,
+            port=port,
+            manifest_path=MANIFEST,
+            state_path=str(state) if state else None,
+            tour=tour,
         )
     except OSError as error:
         raise port_taken(error, port, option) from error

@@ -92,7 +92,7 @@ class Config:
     poll: Poll
     alerting: Alerting
     destinations: tuple[Destination, ...]
-    detail_hosts: tuple[str, ...]  # that serve card details, besides the API's own
+    detail_hosts: tuple[str, ...]  # that serve card details, apart from the API's own
     retention: Retention
     deposits: Mapping[str, str]  # our field -> its name in the body of POST /deposits; empty = off
     model: Model | None  # None = off

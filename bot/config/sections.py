@@ -208,7 +208,7 @@ class Details(Table):
 
     hosts: Names[forms.Host] = Field(
         (),
-        description="Hosts that serve card details, besides the API's own:"
+        description="Hosts that serve card details, beside the API's own:"
         " the page of `/card reveal` embeds no other",
     )
 

@@ -1,1 +1,1 @@
-"""The rules of the house: requests, approvals, policy, money. Pure: no I/O, no clock, no Slack."""
+"""The rules of Countersign: requests, approvals, policy, money. Pure: no I/O, no clock, no Slack."""

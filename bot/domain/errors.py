@@ -1,4 +1,4 @@
-"""Everything that can go wrong with a person's wish, as types whose text is the sentence they read.
+"""Everything that can go wrong with a person's request, as types whose text is the sentence they read.
 
 CountersignError
 ├── NotAllowed          this person may not do this
@@ -12,7 +12,7 @@ CountersignError
 ├── Paused              sending to the API is paused
 ├── LookupFailed        Slack could not say who somebody is; nothing is decided
 │   └── UnknownName     Slack knows nobody of this name
-└── IllegalTransition   a move the state table does not have (ours to mend)
+└── IllegalTransition   a move the state table does not have (ours to fix)
 """
 
 from __future__ import annotations

@@ -43,7 +43,7 @@ class Ids:
         return "".join(_CROCKFORD[(value >> shift) & 31] for shift in range(125, -1, -5))
 
     def idempotency_key(self) -> str:
-        """`co-<instance>-<ulid>`: foreign and orphan debits can be told by it in the ledger."""
+        """`co-<instance>-<ulid>`: foreign and orphan debits can be recognised by it in the ledger."""
         return f"{self._own}{self.ulid()}"
 
     def made(self, key: str) -> bool:

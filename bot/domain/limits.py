@@ -140,7 +140,7 @@ class LimitUse:
         return f"{self.label} is {format_usd(self.limit_usd)}{used}. This needs {format_usd(usd)}."
 
     def fits_from(self, usd: Decimal) -> datetime | None:
-        """From when on this much more fits, should nothing else be approved; None where that cannot be told."""
+        """From when on this much more fits, should nothing else be approved; None where that cannot be known."""
         left = self.spent_usd
         for at, amount_usd in sorted(self.approved):
             left -= amount_usd

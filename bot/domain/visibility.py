@@ -9,7 +9,7 @@
 | who gets the one-time codes of which reference             | admins                                     |
 | an export                                                  | approvers and admins                       |
 
-Pure: who is what is read from Slack by the caller, at this moment. What goes by a role alone (the last two rows) is
+Pure: who is what is read from Slack by the caller, now. What goes by a role alone (the last two rows) is
 refused by `bot.services.people.require_role`.
 """
 

@@ -97,15 +97,15 @@ class Ask:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """One wish of a text. `opened` = a filled form may be shown without a further question.
+    """One request of a text. `opened` = a filled form may be shown without a further question.
 
     `slots` as `countersign parse` prints them: card (as written), amount, network, tx_hash, since, until,
     name, phone, email, partner_ref, limits {daily, weekly, monthly}, status, funding_id, everything ("yes":
     all that is on the card). `card` is the one card meant, where it is known. `notes` are sentences the person
     should read beside the answer or in the form.
 
-    Where only a slot is missing, `intent` is the wish and `ask` the slot. Where something is in doubt (two
-    cards of one name, `2,75`, a digit nobody can place) `intent` is `ambiguous`, `wanted` the wish, if there is
+    Where only a slot is missing, `intent` is the request and `ask` the slot. Where something is in doubt (two
+    cards of one name, `2,75`, a digit nobody can place) `intent` is `ambiguous`, `wanted` the request, if there is
     one, and `ask` what would settle it. An action that `ACTIONS` does not name, read by the phrases its operation
     kind declares, has its kind as its intent and its field names as slots; `kind` is that kind, else "".
     """
@@ -121,12 +121,12 @@ class Reading:
 
     @property
     def is_action(self) -> bool:
-        """Whether this is a wish to change something, understood as such; `opened` tells if a form may follow."""
+        """Whether this is a request to change something, understood as such; `opened` tells if a form may follow."""
         return self._names_an_action(self.intent)
 
     @property
     def wants_action(self) -> bool:
-        """Whether a wish to change something waits behind a question."""
+        """Whether a request to change something waits behind a question."""
         return self._names_an_action(self.wanted)
 
     def _names_an_action(self, intent: str) -> bool:
@@ -135,7 +135,7 @@ class Reading:
 
 @dataclass(frozen=True, slots=True)
 class Parsed:
-    """All wishes of a text, in its order; never empty. `guarded` = it held a card number, which nobody keeps.
+    """All requests of a text, in its order; never empty. `guarded` = it held a card number, which nobody keeps.
 
     With more than one action, none of them is `opened`.
     """

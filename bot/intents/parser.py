@@ -43,7 +43,7 @@ def parse(
     """What a text asks for. Never raises for a text, whatever is in it.
 
     `thread` is what this person and the bot were at; `kinds` are the operation kinds whose declared phrases are
-    tried besides the table of intents.
+    tried apart from the table of intents.
     """
     cleaned = clean(text, facts.our_id)
     if cleaned.too_long:
@@ -78,7 +78,7 @@ def _read_all(
 
 
 def _repeats(one: Reading, other: Reading) -> bool:
-    """The same look-up, or the same wish said again with less: `60 onto 1206, load it`."""
+    """The same look-up, or the same request said again with less: `60 onto 1206, load it`."""
     if one.card != other.card or one.intent != other.intent:
         return False
     return (
@@ -87,7 +87,7 @@ def _repeats(one: Reading, other: Reading) -> bool:
 
 
 def _loose(others: Sequence[Clause], found: Found) -> list[Entity]:
-    """Numbers in clauses that are no wish themselves: somebody has to say what they are."""
+    """Numbers in clauses that are no request themselves: somebody has to say what they are."""
     loose: list[Entity] = []
     for clause in others:
         if frame_of(strip_lead(clause.text)) is None or clause.negated:
@@ -132,7 +132,7 @@ def _decision(text: str, context: Context) -> Reading:
 
 
 def _settled(readings: Sequence[Reading], cleaned: Clean) -> tuple[Reading, ...]:
-    """What holds for all readings together: one form at most, and no wish at all is said so."""
+    """What holds for all readings together: one form at most, and a text without a request is said to be one."""
     if cleaned.guarded:
         return (Reading("ambiguous", ask=Ask("card", cleaned.doubts[0])),)
     if not readings:

@@ -126,7 +126,7 @@ class Batch(ABC):
     text in USD.
     """
 
-    # By field, the headers people write besides the field's own name and label.
+    # By field, the headers people write apart from the field's own name and label.
     headers: ClassVar[Mapping[str, tuple[str, ...]]]
     examples: ClassVar[tuple[str, ...]]  # rows for the template
     # What is said of a row whose card is frozen, after the card's name.
@@ -203,13 +203,13 @@ class Operation(ABC):
     leaves_card: ClassVar[str] = ""  # the status its card has once it succeeded; "" = the same as before
     undone_by: ClassVar[str] = ""  # the kind that takes back what was done at once
     buttons: ClassVar[Buttons] = Buttons()
-    batch: ClassVar[Batch | None] = None  # None = not asked for by a list
+    batch: ClassVar[Batch | None] = None  # None = not taken in a list
 
     @classmethod
     def of_many(cls) -> Batch:
         """How a list of this kind is read and described. Raises NotFound where the kind takes no list."""
         if cls.batch is None:
-            raise NotFound(f"{cls.title} is not asked for by a list.")
+            raise NotFound(f"{cls.title} can't be requested in a list.")
         return cls.batch
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
@@ -315,7 +315,7 @@ class Operation(ABC):
         return {**self.terms(), **self.private()}
 
     def in_full(self, *, private_alone: bool = False) -> tuple[Line, ...]:
-        """What was filled in, besides the card, as (label, value) pairs; private values not masked."""
+        """What was filled in, apart from the card, as (label, value) pairs; private values not masked."""
         shown = [(f, v) for f, v in self._filled() if not (f.card or f.learned)]
         return tuple((f.label, f.holds.store(v)) for f, v in shown if f.private or not private_alone)
 
@@ -487,7 +487,7 @@ _HELD_IN_DOUBT = (
     " it; other calls are not held up."
 )
 _CAME_BACK = "No money left the float, or it came back."
-_MEND_IT = "Mend the cause, then make a new request."
+_MEND_IT = "Fix the cause, then make a new request."
 
 # The same where the call is not made again.
 _LOOKED_UP = (

@@ -21,11 +21,11 @@ from bot.partner.client import PartnerClient
 from bot.partner.errors import PartnerError
 from bot.partner.ratelimit import Lane
 
-# The proof of a switch that was taken: who waits for it hears sooner that it is missing than that it hangs.
+# The proof of a switch that was taken: who waits for it is shown sooner that it is missing than that it hangs.
 _PROVED_WITHIN_S = 8.0
 
 CARD = Field("Card", CARD_ID, placeholder="Name, last four digits or reference")
-# How lists name the card, besides the field's own name and label.
+# How lists name the card, apart from the field's own name and label.
 CARD_HEADERS = tuple(cards.HEADERS)
 
 

@@ -21,7 +21,7 @@ T = TypeVar("T")
 
 @dataclass(eq=False, slots=True)
 class Field(Generic[T]):
-    """One field. `holds` is the type of its value; what is typed wrongly is told beside the field."""
+    """One field. `holds` is the type of its value; what is typed wrongly is reported beside the field."""
 
     label: str
     holds: ValueType[T]

@@ -11,11 +11,11 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Urgency:
-    """A kind that cannot wait, and what people are told while a request of it has not happened.
+    """A kind that cannot wait, and what people are shown while a request of it has not happened.
 
     It is tried every few seconds, then ever less often, and only what it asks for ends it: no time does. Nobody is
-    told that it happened before the card shows it. Each text completes a message; `meanwhile`, `perhaps` and `advice`
-    are sentences.
+    notified that it happened before the card shows it. Each text completes a message; `meanwhile`, `perhaps` and
+    `advice` are sentences.
     """
 
     not_yet: str  # beside the state word, from the first failed try until it happened: "Not frozen yet"
@@ -24,7 +24,7 @@ class Urgency:
     meanwhile: str  # what is still possible: "Purchases still go through."
     perhaps: str  # the same where nobody knows whether it happened
     for_now: str  # it happened, and an older call that is on its way may undo it: "Frozen for now"
-    advice: str  # what people can do meanwhile, besides pressing Try now
+    advice: str  # what people can do meanwhile, apart from pressing Try now
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,7 +68,9 @@ class Handling:
         if self.moves_float and self.can_run_now:
             raise TypeError("what moves float waits for a second person, so it cannot run now")
         if self.can_run_now and self.urgency is None:
-            raise TypeError("what can run now cannot wait, so it says what people hear until it happened")
+            raise TypeError(
+                "what can run now cannot wait, so it says what people are shown until it happened"
+            )
         if self.urgency and (self.moves_float or not self.repeats):
             raise TypeError("what is tried again and again moves no float and may be repeated")
         if self.moves_float and not self.must_recheck:

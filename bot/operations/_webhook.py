@@ -1,6 +1,6 @@
-"""What registering and rotating the webhook share: one call, never repeated, whose secret is told once.
+"""What registering and rotating the webhook share: one call, never repeated, whose secret is given once.
 
-The answer of PUT /webhook holds the only copy of a secret, so a lost answer cannot be mended by the same
+The answer of PUT /webhook holds the only copy of a secret, so a lost answer cannot be fixed by the same
 call: a repeat gives none, or makes yet another. Whether the call was carried out can be seen from the
 registration's `updated_at`; then nobody has the secret, and only another rotation gives one [PUT /webhook].
 """

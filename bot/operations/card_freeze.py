@@ -138,5 +138,5 @@ class Freeze(CardSwitch):
         return replace(outcome, text=f"{seen} {_URGENCY.perhaps if doubtful else _URGENCY.meanwhile}")
 
     def effects(self, outcome: Outcome) -> Sequence[Effect]:
-        """People hear that it has not happened, and when it has."""
+        """People are notified that it has not happened, and when it has."""
         return [FollowUrgent(is_refused=outcome.finding is Finding.REFUSED and bool(outcome.cause))]

@@ -70,7 +70,7 @@ class ChangePhone(Operation):
             *closed(facts),
             Concern(
                 "Whoever holds this phone can confirm online purchases with the card, and changing it is how cards"
-                " are taken over. Ask the cardholder on a way you know, not on the one this wish came by."
+                " are taken over. Ask the cardholder on a way you know, not on the one this request came by."
             ),
             Concern("It matters only while the card gets its codes by SMS."),
         ]

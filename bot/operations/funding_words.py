@@ -11,6 +11,7 @@ from decimal import Decimal
 from bot.domain.money import format_usd, funding_readings
 from bot.domain.requests import Progress, Stage
 from bot.operations._base import Facts
+from bot.operations._facts import loaded_facts
 from bot.partner.models import Funding
 
 _WORDS: Mapping[tuple[str, str], str] = {
@@ -135,6 +136,7 @@ def stage_of(status: str, reason: str | None) -> Stage:
 
 def progress_of(facts: Facts, *, requested_on: str) -> Progress:
     """How far a submission has come, by facts as of `facts_of`. `requested_on` is the network that was requested."""
+    facts = loaded_facts(facts)  # amounts in what is stored of an outcome are text
     stage = stage_of(facts["status"], facts["reason"])
     said = {
         Stage.SUBMITTED: _submitted,
@@ -154,7 +156,7 @@ def _network(name: str) -> str:
 
 def _usd(facts: Facts, name: str) -> str:
     """An amount for people; empty where it is not known."""
-    return format_usd(Decimal(facts[name])) if facts.get(name) is not None else ""
+    return format_usd(facts[name]) if facts.get(name) is not None else ""
 
 
 def _sent(facts: Facts) -> str:
@@ -186,7 +188,7 @@ def _credited(facts: Facts) -> str:
     text = f"{credited} reached the float after the load fee{fee}."
     if not _usd(facts, "amount_usd") or not fee:
         return text
-    short = Decimal(facts["credited_usd"]) + Decimal(facts["fee_usd"]) < Decimal(facts["amount_usd"])
+    short = facts["credited_usd"] + facts["fee_usd"] < facts["amount_usd"]
     return f"{text} That is less than the {_usd(facts, 'amount_usd')} that was sent." if short else text
 
 

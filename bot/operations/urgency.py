@@ -1,4 +1,4 @@
-"""What cannot wait, such as a freeze: whether a request of it has happened, and what people are told until then."""
+"""What cannot wait, such as a freeze: whether a request of it has happened, and what people are shown until then."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from bot import operations
 from bot.domain.people import approved_while_paused
-from bot.domain.requests import Request, State
+from bot.domain.requests import EITHER, Request, State
 from bot.operations._base import Operation
 from bot.operations._handling import Urgency
 from bot.outcomes import Finding, Outcome, timing
@@ -20,6 +20,8 @@ _TO_COME = frozenset({State.APPROVED, State.EXECUTING, State.UNRESOLVED})
 HELD_BY_A_PAUSE: Final = {"held_by_a_pause": True}
 # What an outcome keeps while it has happened and is not final: the ids of the older requests that may undo it.
 _MAY_UNDO_IT = "may_be_undone_by"
+# What an outcome keeps where a newer request was sent on the setting: its id. The older one waits for nothing then.
+_REPLACED_BY = "replaced_by"
 
 
 @cache
@@ -33,6 +35,14 @@ def urgency_of(kind: str) -> Urgency | None:
     return cls.handling.urgency if cls else None
 
 
+def failed_how(kind: str) -> str:
+    """What is true of every request of this kind that has failed: of its money, or of what it would have changed."""
+    urgency = urgency_of(kind)
+    if urgency is not None:
+        return urgency.not_done
+    return EITHER if operations.moves_money(kind) else "nothing was changed"
+
+
 def is_waiting(request: Request) -> bool:
     """Urgent, approved, and at least one try of it has failed: as far as anybody knows it has not happened.
 
@@ -40,7 +50,7 @@ def is_waiting(request: Request) -> bool:
     """
     if request.is_batch or request.state not in _TO_COME or urgency_of(request.kind) is None:
         return False
-    if is_for_now(request):
+    if is_for_now(request) or (request.outcome or {}).get(_REPLACED_BY):
         return False
     return bool(request.outcome_text) or request.outcome_unknown or request.state is State.UNRESOLVED
 
@@ -79,6 +89,11 @@ def for_now(outcome: Outcome, kind: str, older: Iterable[Request]) -> Outcome:
 def no_longer_for_now(outcome: Mapping[str, Any] | None) -> dict[str, Any] | None:
     """The same facts of an outcome once they no longer hold."""
     return None if outcome is None else {name: outcome[name] for name in outcome if name != _MAY_UNDO_IT}
+
+
+def replaced_by(newer: Request) -> dict[str, Any]:
+    """What an outcome keeps of the newer request on its setting, which was sent after it."""
+    return {_REPLACED_BY: newer.id}
 
 
 def waited_for_a_pause(request: Request) -> bool:

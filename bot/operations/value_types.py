@@ -51,7 +51,7 @@ class ValueType(Generic[T]):
     """One type of value. `python` is the class of its values.
 
     `read` takes what a person typed and raises ValueError with the sentence for the field. `store` gives the text
-    that is stored, signed and typed into a form again; `load` takes that text, and judges nothing anew. `show` is
+    that is stored, signed and typed into a form again; `load` takes that text, and judges nothing again. `show` is
     for people. `mask` hides a private value that is still text; None = not private.
     """
 

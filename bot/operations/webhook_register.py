@@ -45,6 +45,6 @@ class RegisterWebhook(WebhookOperation):
         return [
             Concern(
                 f"Events stop going to {facts['url']}, and the secret changes with the address: whatever"
-                " receives them there has to be told."
+                " receives them there needs it."
             )
         ]

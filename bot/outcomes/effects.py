@@ -196,7 +196,7 @@ def of_holding_back(*, is_urgent: bool) -> list[Effect]:
 
 
 def of_being_not_final(request: Request) -> list[Effect]:
-    """What cannot wait has happened, and an older call that is on its way may undo it: people hear it once."""
+    """What cannot wait has happened, and an older call that is on its way may undo it: people are notified once."""
     return [ThreadLine("for_now", request.outcome_text), DirectMessage()]
 
 
@@ -223,7 +223,7 @@ def of_reopening(after: Request, *, sent: Sent) -> list[Effect]:
 
 
 def of_contradiction(request: Request, text: str) -> list[Effect]:
-    """A look found otherwise than two people have said of a request. Their word stands, and people are told."""
+    """A look found otherwise than two people said of a request. What they said is kept, and people are notified."""
     return _landed(request, text, "contradicted")
 
 

@@ -46,6 +46,9 @@ class Evidence(StrEnum):
     ABSENT = "absent"  # no trace
     UNSEEN = "unseen"  # not where it may or may not show: the same call again tells, a person if it may not be made
     UNPROVEN = "unproven"  # no trace, and absence proves nothing here
+    REPLACED = (
+        "replaced"  # a newer request was sent on the same setting: what is set now says nothing of this one
+    )
 
 
 _NOBODY_KNOWS = frozenset({Finding.UNKNOWN, Finding.UNRESOLVED, Finding.EVIDENCE})
@@ -79,6 +82,8 @@ class History:
     key_seen: bool
     key_spent: bool
     last_doubt_at: datetime | None  # when the last send with an unknown outcome left
+    last_asked_at: datetime | None  # when the last answered attempt left, a look or a send
+    replaced_at: datetime | None  # when the last look left that met a newer request's work
 
     @classmethod
     def of(cls, attempts: Sequence[Attempt], endpoint: Endpoint) -> History:
@@ -87,6 +92,8 @@ class History:
         unanswered = [a for a in sends if a.answered_at is None]
         doubtful = [a for a in sends if a.finding in _NOBODY_KNOWS or a.finding == Evidence.DEBITED]
         last = [a.sent_at for a in (*unanswered, *doubtful)]
+        asked = [a.sent_at for a in attempts if a.answered_at is not None]
+        replaced = [a.sent_at for a in attempts if a.finding == Evidence.REPLACED]
         return cls(
             sent=bool(sends),
             unanswered=bool(unanswered),
@@ -94,7 +101,9 @@ class History:
             unknown=len([a for a in attempts if a.answered_at is None or a.finding not in _NOT_EXECUTED]),
             key_seen=any(map(_shows_the_key, attempts)),
             key_spent=any(meaning(endpoint, a.status, a.code).spends_key for a in sends),
-            last_doubt_at=max(last) if last else None,
+            last_doubt_at=max(last, default=None),
+            last_asked_at=max(asked, default=None),
+            replaced_at=max(replaced, default=None),
         )
 
     @property
@@ -105,6 +114,16 @@ class History:
     def is_quiet(self, now: datetime) -> bool:
         """No request of ours with this key can still be on its way."""
         return self.last_doubt_at is None or now >= self.last_doubt_at + QUIESCENCE
+
+    @property
+    def is_looked_at(self) -> bool:
+        """The API was asked once more since no request of ours can still be on its way."""
+        return self.last_asked_at is not None and self.is_quiet(self.last_asked_at)
+
+    @property
+    def is_replaced(self) -> bool:
+        """Nothing of it can still arrive, and a newer request was sent on its setting: no reading tells any more."""
+        return self.replaced_at is not None and self.is_quiet(self.replaced_at)
 
 
 def next_step(
@@ -144,6 +163,9 @@ def approval_is_valid(request: Request, now: datetime) -> bool:
 
 
 _ASK_A_PERSON = "A person has to find out; do not repeat this."
+_REPLACED = (
+    "Do not repeat this. Two people close it with Resolve: they say whether it was in force for a while."
+)
 
 
 def settle(
@@ -155,8 +177,11 @@ def settle(
     approval_holds: bool,
     outdated: bool,
     now: datetime,
+    waits_for: str = "",
 ) -> Outcome:
     """What a look proves. `refused` is the answer of this attempt that sent us to look, if one did.
+
+    `waits_for`: why nobody can say just now whether it may be sent again; then no absence ends it.
 
     Absence is believed only when nothing of ours can still arrive, and only from sources where a
     trace would have to be.
@@ -176,10 +201,14 @@ def settle(
             return Outcome(Finding.UNRESOLVED, f"{text} {_ASK_A_PERSON}")
     if not history.is_quiet(now):
         return Outcome(Finding.UNKNOWN, f"{text} An earlier attempt may still arrive; do not repeat this.")
+    if evidence is Evidence.REPLACED:
+        return Outcome(Finding.UNRESOLVED, f"{text} {_REPLACED}")
     if refused is None and approval_holds and not history.key_spent and not outdated:
         return Outcome(Finding.UNKNOWN, f"{text} Do not repeat this; the same key is sent again.")
     if evidence is Evidence.UNSEEN:
         return Outcome(Finding.UNRESOLVED, f"{text} {_ASK_A_PERSON}")
+    if waits_for:
+        return Outcome(Finding.NOTHING_YET, f"{text} {waits_for}", cause=waits_for)
     cause = refused.cause if refused else ""
     return Outcome(
         Finding.REFUSED, f"{text} Nothing moved. Make a new request if it is still wanted.", cause=cause
@@ -197,7 +226,11 @@ class Change:
     text: str
 
 
-LAPSED = "The approval lapsed before it could be sent again. Nothing moved. Make a new request if it is still wanted."
+# True of every kind; what that means for money stands beside the state word.
+LAPSED = (
+    "The approval lapsed before it could be sent again. It was not carried out. Make a new request if it is still"
+    " wanted."
+)
 
 
 def after(
@@ -209,15 +242,15 @@ def after(
     readable: bool,
     is_urgent: bool = False,
 ) -> Change:
-    """The change an outcome makes. `history` includes the attempt just answered; `readable` = the kind
-    can be looked up at all."""
+    """The change an outcome makes. `history` includes the attempt just answered; `readable` = another look may
+    tell more."""
     unknown = request.outcome_unknown
     match outcome.finding:
         case Finding.SUCCEEDED:
             return Change(Event.SUCCEED, None, unknown, False, outcome.text)
         case Finding.REFUSED:
             return Change(Event.FAIL, None, unknown, False, outcome.text)
-        case _ if is_urgent:
+        case _ if is_urgent and readable:
             return _tried_again(outcome, request, now)
         case Finding.WAIT | Finding.NOTHING_YET | Finding.HELD:
             return _not_executed(outcome, request, history, now)
@@ -276,5 +309,9 @@ def _pause(outcome: Outcome, history: History) -> timedelta:
 
 def never_executed(request: Request, history: History, now: datetime) -> bool:
     """The approval has lapsed and whatever was sent is sure not to have been executed: it has failed."""
-    doubt = request.outcome_unknown or history.unanswered or history.last_doubt_at is not None
-    return history.sent and not doubt and not history.key_spent and not approval_is_valid(request, now)
+    return was_refused(request, history) and not approval_is_valid(request, now)
+
+
+def was_refused(request: Request, history: History) -> bool:
+    """It was sent, and every call of it is sure not to have been executed: it may still be cancelled."""
+    return history.sent and not request.outcome_unknown and not history.leaves_a_doubt

@@ -20,7 +20,7 @@ _HEADER_SAFE = re.compile(r"[!-~]{1,256}")
 
 
 class AccessRefused(ValueError):
-    """This key may not go to this address, or one of the two is malformed. Says what to mend."""
+    """This key may not go to this address, or one of the two is malformed. Says what to fix."""
 
 
 def key_prefix(key: Secret) -> str:

@@ -48,7 +48,7 @@ class RollingBudget:
         return self._per_minute
 
     def set_limit(self, per_minute: int) -> None:
-        """Take over the figure the service gives; below 1 would stop everything for ever and is ignored."""
+        """Take over the figure the service gives; below 1 would stop everything for good and is ignored."""
         if per_minute >= 1:
             self._per_minute = per_minute
 

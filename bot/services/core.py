@@ -24,7 +24,7 @@ from storage.store import Store
 
 
 class Directory(Protocol):
-    """Who people are, asked of Slack at this moment. Every method raises `LookupFailed`."""
+    """Who people are, asked of Slack now. Every method raises `LookupFailed`."""
 
     home_team: str
     workspace_url: str
@@ -89,7 +89,7 @@ class Core:
     ids: Ids
     owner: str  # this process, as leases name it
     live: Mapping[str, bool] = field(default_factory=dict)  # program -> real money?
-    outbox_bell: asyncio.Event = field(default_factory=asyncio.Event)  # rung when a message is owed
+    outbox_bell: asyncio.Event = field(default_factory=asyncio.Event)  # rung when a message waits to be sent
     inbox_bell: asyncio.Event = field(default_factory=asyncio.Event)  # rung when an event was stored
     closing: asyncio.Event = field(default_factory=asyncio.Event)  # the process ends: nothing new is sent
     people_seen: SharedLooks = field(default_factory=SharedLooks)  # by requests that wait to be sent

@@ -44,7 +44,7 @@ class Codes:
         self._kept.setdefault(event_id, (code, clock.now() + GOOD_FOR))
 
     def known(self, clock: Clock) -> frozenset[str]:
-        """The ids of events whose code, or whose having none, this process was told of."""
+        """The ids of events whose code, or whose having none, this process knows of."""
         self._forget_old(clock.now())
         return frozenset(self._kept)
 

@@ -73,7 +73,7 @@ async def line(
 ) -> None:
     """One line in the request's thread. `line` is the word the view turns into a sentence.
 
-    Of a row of a batch only what somebody has to look at is told, in the batch's thread and with the row's id.
+    Of a row of a batch only what somebody has to look at is reported, in the batch's thread and with the row's id.
     """
     if request.parent_id is not None:
         if line not in _TOLD_OF_ROWS:

@@ -58,11 +58,11 @@ async def require_requester(core: Core, slack_id: str, *, action: str) -> Actor:
 
 
 async def require_may_ask(core: Core, slack_id: str, cls: type[Operation], *, action: str) -> Actor:
-    """As `require_requester`; a kind for admins may be asked for by admins only, requesters or not."""
+    """As `require_requester`; a kind for admins may be requested by admins only, requesters or not."""
     if not cls.handling.asked_by_admins:
         return await require_requester(core, slack_id, action=action)
     names = core.policy.people.admins or core.policy.people.approvers
-    text = f"This may be asked for by admins only: {', '.join(names)}. Ask one of them."
+    text = f"Only admins can request this: {', '.join(names)}. Ask one of them."
     return await require_role(core, slack_id, Role.ADMIN, NotAllowed(text, "not_an_admin"), action=action)
 
 
@@ -115,7 +115,7 @@ async def standing(core: Core) -> Standing:
 
 
 async def roles(core: Core) -> Roles:
-    """As Slack says at this moment."""
+    """As Slack says it now."""
     return await _roles(core, core.directory.each)
 
 
@@ -228,7 +228,7 @@ async def _known(
     each: Callable[[Sequence[Sequence[str]]], Awaitable[Sequence[frozenset[str]]]],
     names: tuple[Sequence[str], Sequence[str]],
 ) -> tuple[frozenset[str], frozenset[str]] | None:
-    """None for a delegation whose names Slack does not know: it gives nobody anything, and is told of by
+    """None for a delegation whose names Slack does not know: it gives nobody anything, and is reported by
     `delegations.problems`."""
     try:
         away, delegate = await each(names)

@@ -22,5 +22,5 @@ class ReceivedEvent:
 
     @property
     def is_late(self) -> bool:
-        """It happened so long before we heard of it that whoever reads of it should know."""
+        """It happened so long before we received it that whoever reads of it should know."""
         return self.received_at - self.event.created_at > LATE_AFTER

@@ -1,7 +1,7 @@
-"""A request whose effect goes on after the call is moved to where that effect is now, and people are told once.
+"""A request whose effect goes on after the call is moved to where that effect is now, and people are notified once.
 
 What moves it is what is known of the thing at the API, whoever brought that: an event, a reading, an answer. The
-request is changed and its messages are owed in the transaction that keeps what was learned, so doing it again finds
+request is changed and its messages are written in the transaction that keeps what was learned, so doing it again finds
 nothing to do.
 """
 
@@ -38,7 +38,7 @@ async def _move(tx: Tx, core: Core, request_id: str, progress: Progress) -> None
         return
     after = await requests.touch(tx, before, stage=progress.stage, outcome_text=progress.text)
     await outbox_messages.card(tx, core, after)
-    # A request from before it had a stage is told of nothing: its alerts have said all there was.
+    # A request from before it had a stage sends nothing: its alerts have said all there was.
     if before.stage is not None:
         await _tell(tx, core, before, after)
     if before.stage is not progress.stage:

@@ -29,6 +29,7 @@ class AlertView:
     held_until: datetime | None = None  # of the acknowledgement or the snooze
     assigned_to: str = ""
     is_mutable: bool = True
+    can_try_now: bool = True  # what it is about waits for its next try, and no pause holds that up
     history: FloatHistory | None = None  # of the float, where it is what the alert is about
     requests: tuple[str, ...] = ()  # ids of the requests that the same thing came from
     links: tuple[tuple[str, str], ...] = ()  # their ids, with the addresses of their messages

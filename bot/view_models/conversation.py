@@ -48,7 +48,7 @@ class Offers:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """A new wish while a question is open: drop the old one, or keep it?"""
+    """A new request while a question is open: drop the old one, or keep it?"""
 
     old: str
     new: str

@@ -73,7 +73,7 @@ class PolicyRow:
 
 @dataclass(frozen=True, slots=True)
 class WhoView:
-    """Who may approve a kind asked for by `requester`, now."""
+    """Who may approve a kind requested by `requester`, now."""
 
     title: str
     approvals: int

@@ -87,6 +87,7 @@ class RequestView:
     batch: BatchView | None = None
     paused: str = ""  # why nothing is sent to its program now, in a sentence
     waits_for: tuple[str, ...] = ()  # approved: the ids of what was sent on the same target and goes first
+    can_be_cancelled: bool = False  # by the requester, whoever looks
     waiting: tuple[Request, ...] = ()  # what cannot wait and has not happened: itself, or rows of the batch
     alert_id: str = ""  # the newest alert about what goes on after it
     alert_link: str = ""  # the address of that alert's message

@@ -1,4 +1,4 @@
-"""What Slack shows of the house as a whole: its state, a person's Home, and what would be if."""
+"""What Slack shows of Countersign as a whole: its state, a person's Home, and what would be if."""
 
 from __future__ import annotations
 

@@ -52,7 +52,7 @@ async def _resolve(turn: Turn, alert_id: str) -> None:
 
 
 async def _remedy(turn: Turn, alert_id: str) -> None:
-    """The form that mends it, filled; the card, where it was frozen for a reason; or a text for the service."""
+    """The form that fixes it, filled; the card, where it was frozen for a reason; or a text for the service."""
     found = await remedies.of(turn.core, alert_id)
     if found.card_id:
         await _tell_card(turn, found.card_id)
@@ -125,7 +125,7 @@ _WORK = {
 
 
 async def snooze(turn: Turn) -> None:
-    """The modal of the snooze; a time of no use is told on the field."""
+    """The modal of the snooze; a time of no use is reported on the field."""
     meta = ids.unpack(turn.view["private_metadata"])
     values = turn.view["state"]["values"]
     moment = values["until"]["value"].get("selected_date_time")

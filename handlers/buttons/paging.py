@@ -21,7 +21,7 @@ async def _look(turn: Turn) -> None:
 
 
 async def turn_page(turn: Turn) -> None:
-    """Another page, read anew, in the place of the one that was shown to this person alone."""
+    """Another page, read again, in the place of the one that was shown to this person alone."""
     await turn.ack()
     turn.after(_turn_page(turn))
 

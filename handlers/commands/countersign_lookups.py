@@ -1,4 +1,4 @@
-"""`/countersign`: the look-ups about this house itself: who decides, what is open, where events go."""
+"""`/countersign`: the look-ups about Countersign itself: who decides, what is open, where events go."""
 
 from __future__ import annotations
 

@@ -46,7 +46,7 @@ LOOK_UPS = (
         ("float", ""),
         _now,
         "/float [PERIOD]",
-        "balance, available, runway, what pending requests will take, and its course",
+        "balance, available, runway, what pending requests will take, and its history",
         shared=True,
     ),
     LookUp(("float", "ledger"), _ledger, "/float ledger [PERIOD]", "its movements, in words", shared=True),

@@ -105,7 +105,7 @@ def nearest(asked: Command, known: Collection[tuple[str, str]]) -> tuple[str, st
 
 
 def prefill(cls: type[Operation], rest: str) -> dict[str, str]:
-    """Arguments as texts of the form's fields, as typed: what is wrong with them is told on the field."""
+    """Arguments as texts of the form's fields, as typed: what is wrong with them is reported on the field."""
     rest = rest.strip()
     if not rest or not cls.fields:
         return {}

@@ -78,7 +78,7 @@ def _about_webhook(turn: Turn, rest: str) -> Filled:
 
 
 async def open_from_request(turn: Turn, request_id: str, *, undo: bool = False) -> None:
-    """Ask again for what was asked, or (`undo`) take back what was done at once; private details are typed anew."""
+    """Ask again for what was asked, or (`undo`) take back what was done at once; private details are typed again."""
     request = (await request_lookups.request_picture(turn.core, request_id)).request
     asked = turn.core.kinds[request.kind]
     cls = turn.core.kinds[asked.undone_by] if undo else asked

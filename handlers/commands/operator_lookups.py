@@ -93,7 +93,7 @@ LOOK_UPS = (
         ("countersign", "what-if"),
         _what_if,
         "/countersign what-if 40 cards at 200",
-        "would it fit? Nothing is asked for by it",
+        "would it fit? It makes no request",
         shared=True,
     ),
     LookUp(

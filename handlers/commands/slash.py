@@ -1,4 +1,4 @@
-"""The five slash commands: a look-up is answered, a wish opens its form."""
+"""The five slash commands: a look-up is answered, a request opens its form."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A conversation in Slack: what was said goes to the service, what follows is drawn and told.
+"""A conversation in Slack: what was said goes to the service, what follows is drawn and reported.
 
 Texts, buttons and the message shortcut meet here. Whatever is understood, a form is opened only by a press of
 its writer, and a request is made only by submitting the form.
@@ -191,7 +191,7 @@ _WORK = {"pick": _pick, "review": _review, "switch": _switch, "stay": _stay, "fo
 async def ask_about(turn: Turn) -> None:
     """`Ask Countersign about this`: the text of a message, chosen by the person who asks.
 
-    Of their own words a whole wish opens its form at once, as the shortcut brings a trigger; what somebody else
+    Of their own words a whole request opens its form at once, as the shortcut brings a trigger; what somebody else
     wrote is a proposal, and its form opens only by its button.
     """
     await turn.ack()
@@ -216,7 +216,7 @@ async def _about(turn: Turn) -> None:
 
 
 async def _opened(turn: Turn, step: Step) -> bool:
-    """Open the form of a whole wish; False where there is none, or the trigger has run out meanwhile."""
+    """Open the form of a whole request; False where there is none, or the trigger has run out meanwhile."""
     if not isinstance(step, Offers) or len(step.offers) != 1 or not step.offers[0].full:
         return False
     try:

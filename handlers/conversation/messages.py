@@ -1,6 +1,6 @@
 """Mentions and direct messages: the words of the slash commands first, then plain English.
 
-Nothing said in a message asks, approves or cancels: a wish is answered with a button to its form. An edited
+Nothing said in a message asks, approves or cancels: a request is answered with a button to its form. An edited
 message is not read again, and what bots, workflows and the app itself write is not read at all.
 """
 

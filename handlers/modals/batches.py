@@ -34,7 +34,7 @@ async def open_paste(turn: Turn, cls: type[Operation]) -> None:
 
 
 async def paste(turn: Turn) -> None:
-    """The pasted list: faults are told on the field, so that nothing typed is lost."""
+    """The pasted list: faults are reported on the field, so that nothing typed is lost."""
     meta = ids.unpack(turn.view["private_metadata"])
     text = forms.answer(turn.view["state"]["values"][views.ROWS]["value"])
     cls = turn.core.kinds[meta["kind"]]
@@ -148,11 +148,11 @@ async def confirm(
 ) -> None:
     """The approver's window of a batch: its rows in full, drawn from the database.
 
-    `read` is what they read so far; `again`: they have to begin anew.
+    `read` is what they read so far; `again`: they have to begin again.
     """
     shown = await request_lookups.confirmation_of_batch(turn.core, request_id, turn.user, standing, page)
     if read is not None and read.digest != shown.found.picture.request.digest:
-        # Others stand on the pages now, so it begins anew.
+        # Others stand on the pages now, so it begins again.
         await confirm(turn, view_id, request_id, standing, again=True)
         return
     if again:

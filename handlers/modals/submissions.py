@@ -29,7 +29,7 @@ async def cards(turn: Turn) -> None:
 
 
 async def form(turn: Turn) -> None:
-    """Fields: wrong ones are told on the field; right ones are kept, and the preview is read live."""
+    """Fields: wrong ones are reported on the field; right ones are kept, and the preview is read live."""
     meta = ids.unpack(turn.view["private_metadata"])
     cls = turn.core.kinds[meta["kind"]]
     filled = forms.read(cls, turn.view["state"]["values"])

@@ -1,4 +1,4 @@
-"""Who people are and what channels are called, asked of Slack at this moment.
+"""Who people are and what channels are called, asked of Slack now.
 
 A decision stands on what Slack says when it is made; only what is merely shown may be half a minute old.
 """
@@ -189,7 +189,7 @@ class SlackDirectory:
         if missing:
             raise UnknownName(
                 f"Slack knows no user group and no person named {', '.join(sorted(missing.values()))}, so nobody can"
-                " be told apart and nothing was done. An admin has to mend the names in countersign.toml."
+                " be told apart and nothing was done. An admin has to fix the names in countersign.toml."
             )
         return found
 

@@ -76,8 +76,14 @@ def _facts(picture: AlertView) -> list[str]:
 
 
 def _buttons(picture: AlertView) -> list[b.Block]:
-    """Those of its kind: three of them, and the rest under the dots."""
-    return [_button(button, picture) for button in catalogue.of(picture.kind).buttons]
+    """Those of its kind: three of them, and the rest under the dots; without what would be refused."""
+    return [
+        _button(button, picture) for button in catalogue.of(picture.kind).buttons if _works(button, picture)
+    ]
+
+
+def _works(button: Button, picture: AlertView) -> bool:
+    return picture.can_try_now or button is not Button.TRY_NOW
 
 
 def _button(button: Button, picture: AlertView) -> b.Block:
@@ -97,7 +103,8 @@ def _more(picture: AlertView) -> b.Block:
 
 def next_step(picture: AlertView) -> b.Block:
     """The one button that brings it further: what is asked of people, else its remedy."""
-    return _button(catalogue.of(picture.kind).next_step, picture)
+    step = catalogue.of(picture.kind).next_step
+    return _button(step if _works(step, picture) else Button.ACK, picture)
 
 
 def line(picture: AlertLineView) -> b.Block:
@@ -183,8 +190,8 @@ def snooze(alert_id: str, title: str) -> b.Block:
 
 
 def support(title: str, text: str) -> b.Block:
-    """A text to copy to the service: no form of ours mends this."""
-    blocks = [b.context("No form here mends this. Copy this to the service:"), b.plain_section(text)]
+    """A text to copy to the service: no form of ours fixes this."""
+    blocks = [b.context("No form here fixes this. Copy this to the service:"), b.plain_section(text)]
     return b.modal(ids.NOTICE, "Draft remedy", [b.plain_section(title), *blocks])
 
 

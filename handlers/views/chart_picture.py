@@ -34,7 +34,7 @@ _Line = Sequence[tuple[float, float]]
 WIDTH, HEIGHT = 1280, 720
 PAPER, FRAME, GRID, UNSEEN = "#ffffff", "#d0d7de", "#e3e6ea", "#eef0f3"
 INK, QUIET = "#1f2328", "#57606a"
-# Each is told from the others by its brightness, too, so that no kind of colour blindness confuses them.
+# Each is distinguished from the others by its brightness, too, so that no kind of colour blindness confuses them.
 BALANCE, MINIMUM, FUNDING, SPENT = "#0a6ebd", "#c04a00", "#004d40", "#a8327e"
 _TITLE, _TEXT, _SMALL, _TINY = 44, 28, 24, 8  # letter sizes in pixels
 _MARGIN = 44

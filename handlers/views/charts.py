@@ -140,7 +140,7 @@ def without_chart(message: b.Block, note: str = "") -> b.Block:
 
 
 def picture(message: b.Block) -> Picture | None:
-    """The float's chart in this message, for us to draw; None where it has none: charts by day are told in words."""
+    """The float's chart in this message, for us to draw; None where it has none: charts by day are given in words."""
     for chart, words in pairwise(message.get("blocks", [])):
         if isinstance(chart, FloatChart):
             return _picture(chart, words["elements"][0]["text"])

@@ -49,7 +49,7 @@ def _menu(ask: Ask, mark: str, forget: b.Block) -> list[b.Block]:
 def offer(
     verb: str, lines: Lines, mark: str, number: int, notes: Sequence[str], *, full: bool
 ) -> list[b.Block]:
-    """How a wish was understood, and the button to its form."""
+    """How a request was understood, and the button to its form."""
     review = b.button("Review and submit", f"{ids.SAY_REVIEW}:{number}", f"{mark}:{number}", "primary")
     missing = "" if full else " The form asks for the rest."
     return [
@@ -76,7 +76,7 @@ def offers(shown: Sequence[Sequence[b.Block]], verbs: Sequence[str], *, is_own: 
 
 
 def choice(old: str, new: str, mark: str) -> b.Block:
-    """A new wish in the middle of another one's question."""
+    """A new request in the middle of another one's question."""
     text = f"I was still asking about “{old}”. Drop that and go on with “{new}”?"
     buttons = [
         b.button(f"Go on with {new}", ids.SAY_SWITCH, mark, "primary"),

@@ -21,7 +21,7 @@ from bot.domain.errors import (
 )
 from bot.partner.errors import LedgerMoving, NotConnected, NotSent, PartnerError
 
-# Their text is written for the person who reads it. Any other CountersignError is ours to mend.
+# Their text is written for the person who reads it. Any other CountersignError is ours to fix.
 _SAID_AS_THEY_ARE: Final = (
     AlreadyDecided,
     Expired,
@@ -42,7 +42,7 @@ _SLACK_SAID: Final[Mapping[str, str]] = {
     "not_in_channel": "Countersign is not in this channel. Invite it with /invite @Countersign, then share again.",
     "channel_not_found": "Countersign does not see this channel. Invite it with /invite @Countersign.",
     "is_archived": "This channel is archived, so nothing can be posted in it.",
-    "ratelimited": "Slack takes no more at this moment. Wait a minute.",
+    "ratelimited": "Slack takes no more right now. Wait a minute.",
     "missing_scope": "The Slack app lacks a permission for this. Tell an admin: the app's manifest and its"
     " installation differ.",
 }
@@ -50,7 +50,7 @@ _NOTHING: Final = "Nothing was recorded or sent."
 
 
 def is_said(error: BaseException) -> bool:
-    """Is its text for the person, with nothing for us to mend?"""
+    """Is its text for the person, with nothing for us to fix?"""
     return isinstance(error, (*_SAID_AS_THEY_ARE, PartnerError))
 
 

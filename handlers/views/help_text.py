@@ -57,14 +57,10 @@ def who(found: WhoView) -> b.Block:
     names = ", ".join(b.esc(n) for n in found.names)
     needed = b.counted(found.approvals, "approval")
     text = (
-        f"*{b.esc(found.title)}* asked for by {b.mention(found.requester)} needs {needed} of"
+        f"*{b.esc(found.title)}* requested by {b.mention(found.requester)} needs {needed} of"
         f" {names}, and never the requester's own."
     )
-    now = (
-        f"At this moment these can give one: {able}."
-        if able
-        else "*▲ At this moment nobody could approve it.*"
-    )
+    now = f"Right now these can give one: {able}." if able else "*▲ Right now nobody could approve it.*"
     return b.message(
         f"{b.esc(found.title)} needs {needed}",
         [b.section(text), b.section(now)],

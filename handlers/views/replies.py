@@ -85,7 +85,7 @@ def request_modal(found: RequestView) -> b.Block:
 
 
 def review(cls: type[Operation], command: str) -> b.Block:
-    """Answer to a wish said in a message: nothing happens before the form is submitted."""
+    """Answer to a request said in a message: nothing happens before the form is submitted."""
     ask = b.button("Review and submit", ids.OPEN_FORM, ids.typed(command), "primary")
     text = f"{cls.verb}: check the fields, then submit. Nothing has been asked for yet."
     return b.message(b.esc(text), [b.section(b.esc(text)), b.actions([ask])])

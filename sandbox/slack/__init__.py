@@ -13,17 +13,19 @@ listens on loopback, and everyone who reaches it may act as anybody; that is its
 Rooms, each above those after it: `server` (address and routes) · `control` (what tests and the page may call) ·
 `page` (the web page) · `interactions` (what people do) · `web_api` (what the app calls) · `workspace` (the parts put
 together) · `delivery` (how the app is reached) · `state` (what is in the workspace) · `block_kit` (what Slack would
-refuse). Below all: `faults`, `rate_limits`, `clock`, `ids`, `errors`.
+refuse). Below all: `tour`, `faults`, `rate_limits`, `clock`, `ids`, `errors`.
 """
 
 from __future__ import annotations
 
 from sandbox.slack.server import Running, serve
+from sandbox.slack.tour import Step
 from sandbox.slack.workspace import Options, Workspace
 
 __all__ = [
     "Options",
     "Running",
+    "Step",
     "Workspace",
     "block_kit",
     "control",

@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import random
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,7 @@ from sandbox.slack.clock import Clock
 from sandbox.slack.control import Control
 from sandbox.slack.page import STATIC, Live
 from sandbox.slack.state import Manifest, manifest
+from sandbox.slack.tour import Step
 from sandbox.slack.web_api import METHODS, WebApi, file_downloads, files, response_url
 from sandbox.slack.workspace import Options, Workspace
 
@@ -121,17 +122,18 @@ async def serve(
     manifest_path: str | Path,
     state_path: str | Path | None = None,
     seed: int = 1,
+    tour: Sequence[Step] = (),
     options: Options | None = None,
 ) -> Running:
     """Listen on loopback (port 0 finds a free one) until `close`.
 
-    `options`, when given, replaces `seed` and `state_path`. Raises OSError when the port is taken,
+    `options`, when given, replaces `seed`, `state_path` and `tour`. Raises OSError when the port is taken,
     ManifestError when the manifest cannot be read, ValueError for an address that is not loopback.
     """
     if host not in LOOPBACK:
         raise ValueError(f"the stand-in lets everyone act as anybody: it listens on loopback, not on {host}")
     path = None if state_path is None else str(state_path)
-    chosen = options or Options(seed=seed, state_path=path)
+    chosen = options or Options(seed=seed, state_path=path, tour=tour)
     app = build(
         chosen,
         clock=Clock(time.time),

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import random
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
 
@@ -18,6 +18,7 @@ from sandbox.slack.ids import Ids, signing_secret, token
 from sandbox.slack.json_object import Json
 from sandbox.slack.rate_limits import Rates
 from sandbox.slack.state import AgentSurface, Manifest, Persist, ResponseUrls, Store, Triggers, Views
+from sandbox.slack.tour import Step
 
 KEPT_CALLS = 2000
 WIRE_LINES = 50
@@ -35,6 +36,8 @@ class Options:
     posts_burst: int = 3
     #: Where to deliver over signed HTTP instead of Socket Mode.
     request_url: str | None = None
+    #: What the page suggests to try.
+    tour: Sequence[Step] = ()
 
     def __post_init__(self) -> None:
         if not (0 < self.ack_seconds <= 3 and 0 < self.trigger_seconds <= 3):

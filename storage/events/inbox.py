@@ -1,4 +1,4 @@
-"""The inbox: events accepted, each once for ever, and not yet handled. Payloads are sealed."""
+"""The inbox: events accepted, each once and never again, and not yet handled. Payloads are sealed."""
 
 from __future__ import annotations
 

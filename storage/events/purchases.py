@@ -16,7 +16,7 @@ from storage.upsert import insert_new
 
 # Columns of their own; the rest of a leg is its facts.
 _OWN = {"event_id", "transaction_id", "card_id", "kind", "occurred_at"}
-# A purchase is written when its events are heard, which is after they happened; clocks differ by less.
+# A purchase is written when its events are received, which is after they happened; clocks differ by less.
 _CLOCKS_DIFFER = timedelta(days=1)
 
 
@@ -29,7 +29,7 @@ class PagePosition:
 
 
 async def add(tx: Tx, program: str, leg: PurchaseLeg) -> Purchase:
-    """Put a leg to its purchase and draw that anew from all of them. A leg known already changes nothing."""
+    """Put a leg to its purchase and draw that again from all of them. A leg known already changes nothing."""
     await insert_new(
         tx,
         t.purchase_event,
@@ -97,7 +97,7 @@ async def of_card(tx: Tx, program: str, card_id: str, *, limit: int = 50) -> Seq
 
 
 async def by_transaction(tx: Tx, program: str, transaction_ids: Collection[str]) -> dict[str, Purchase]:
-    """Purchases by transaction id; those we never heard of are missing."""
+    """Purchases by transaction id; those we do not know are missing."""
     p = t.purchase.c
     mine = select(p.transaction_id, p.picture).where(p.program == program)
     rows = await tx.run_among(mine, p.transaction_id, transaction_ids)

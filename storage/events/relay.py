@@ -1,4 +1,4 @@
-"""Events owed to other systems: each once for a destination, its bytes sealed until they were taken."""
+"""Events to send to other systems: each once for a destination, its bytes sealed until they were taken."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Failed:
 
 
 async def put(tx: Tx, *, row_id: str, destination: str, event_id: str, body: bytes) -> bool:
-    """Owe an event to a destination; False when it is owed or was sent."""
+    """Put an event for a destination into the outbox; False when it waits or was sent."""
     row = {
         "id": row_id,
         "destination": destination,
@@ -142,7 +142,7 @@ async def unreadable(tx: Tx, destination: str) -> list[str]:
 
 
 async def revive(tx: Tx, destination: str) -> int:
-    """Owe the dead ones anew, with the same ids and bytes and all their attempts; returns how many."""
+    """Send the dead ones again, with the same ids and bytes and all their attempts; returns how many."""
     r = t.relay_delivery.c
     mine = update(t.relay_delivery).where(r.destination == destination, r.state == "dead")
     again = mine.values(state="owed", attempts=0, due_at=tx.now, created_at=tx.now)
@@ -150,7 +150,7 @@ async def revive(tx: Tx, destination: str) -> int:
 
 
 async def drop_destinations(tx: Tx, known: Collection[str]) -> int:
-    """Nothing is owed to a destination that is one no more; returns how many messages were dropped."""
+    """Nothing waits for a destination that is one no more; returns how many messages were dropped."""
     r = t.relay_delivery.c
     gone = delete(t.relay_delivery).where(r.destination.not_in(known), r.state != "sent")
     return int((await tx.run(gone)).rowcount)
@@ -164,7 +164,7 @@ async def drop_old(tx: Tx) -> int:
 
 
 async def drop_dead(tx: Tx, *, before: datetime) -> dict[str, int]:
-    """Forget what was given up and is owed since before then; how many messages, by destination."""
+    """Forget what was given up, and what waits since before then; how many messages, by destination."""
     r = t.relay_delivery.c
     old = delete(t.relay_delivery).where(r.state == "dead", r.created_at < before)
     return dict(Counter((await tx.run(old.returning(r.destination))).scalars()))

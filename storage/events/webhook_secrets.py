@@ -15,7 +15,7 @@ from storage.transaction import Tx
 
 @dataclass(frozen=True, slots=True)
 class WebhookSecret:
-    """What may be told of a secret. `state`: current, previous (taken until `until`) or lost."""
+    """What may be shown of a secret. `state`: current, previous (taken until `until`) or lost."""
 
     program: str
     version: int
@@ -59,7 +59,7 @@ async def accepted(tx: Tx, program: str) -> tuple[Secret, ...]:
 
 
 async def newest(tx: Tx, program: str) -> WebhookSecret | None:
-    """What was heard last of this program's secret; None before the first registration."""
+    """What was last received of this program's secret; None before the first registration."""
     s = t.webhook_secret.c
     asked = select(*_COLUMNS).where(s.program == program).order_by(s.version.desc()).limit(1)
     row = (await tx.run(asked)).one_or_none()

@@ -58,5 +58,5 @@ async def drop(tx: Tx, slack_id: str) -> None:
 
 
 async def marker(tx: Tx) -> str:
-    """Moves whenever something that Home shows may have changed: a message owed, or anything read anew."""
+    """Moves whenever something that Home shows may have changed: a message to send, or anything read again."""
     return "|".join(map(str, (await tx.run(_MARKER)).one()))

@@ -1,4 +1,4 @@
-"""The outbox: Slack messages owed, written with the change they tell of; and where pictures hang in Slack."""
+"""The outbox: Slack messages to send, written with the change they tell of; and where pictures hang in Slack."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ WOKEN_LAST_AFTER = timedelta(seconds=5)
 
 @dataclass(frozen=True, slots=True)
 class OutboxRow:
-    """One message owed. `kind`: card, line, alert or direct; `state`: owed, sending, sent or dropped."""
+    """One message to send. `kind`: card, line, alert or direct; `state`: `owed`, sending, sent or dropped."""
 
     id: int
     channel: str
@@ -77,9 +77,9 @@ async def put(
     user: str | None = None,
     due_at: datetime | None = None,
 ) -> bool:
-    """Owe a message; False when `dedupe` is known, or an owed picture of the same subject covers it.
+    """Put a message into the outbox; False when `dedupe` is known, or a waiting one about the same subject covers it.
 
-    A card or an alert is drawn from the database when it is sent, so one that is still owed and due no
+    A card or an alert is drawn from the database when it is sent, so one that still waits and due no
     later shows this change, too.
     """
     if kind in _DRAWN:
@@ -103,14 +103,14 @@ async def put(
 
 
 async def last_put(tx: Tx, subject: str, kind: str) -> datetime | None:
-    """When a message of this kind about this subject was owed last; None when none ever was."""
+    """When a message of this kind about this subject was put last; None when none ever was."""
     o = t.outbox.c
     asked = select(o.created_at).where(o.subject == subject, o.kind == kind).order_by(o.id.desc()).limit(1)
     return (await tx.run(asked)).scalar_one_or_none()
 
 
 async def next_due(tx: Tx, *, limit: int = 20) -> list[OutboxRow]:
-    """What is owed and due, in the order it was put."""
+    """What waits and is due, in the order it was put."""
     o = t.outbox.c
     asked = select(t.outbox).where(o.state == "owed", o.due_at <= tx.now).order_by(o.id).limit(limit)
     return await _rows(tx, asked)
@@ -187,7 +187,7 @@ async def sent(tx: Tx, row_id: int) -> None:
 
 
 async def retry(tx: Tx, row_id: int, *, due_at: datetime, error: str) -> None:
-    """Owe it again, later."""
+    """Send it again, later."""
     await _settle(tx, row_id, state="owed", due_at=due_at, last_error=error)
 
 
@@ -258,7 +258,7 @@ async def put_place(tx: Tx, subject: str, kind: str, channel: str, ts: str, vers
 
 
 async def forget_place(tx: Tx, subject: str, kind: str) -> None:
-    """The message is gone from Slack; the next card is posted anew."""
+    """The message is gone from Slack; the next card is posted again."""
     await tx.run(t.message.delete().where(t.message.c.subject == subject, t.message.c.kind == kind))
 
 

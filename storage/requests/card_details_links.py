@@ -19,7 +19,7 @@ _ALIVE = ("owed", "sent")
 
 @dataclass(frozen=True, slots=True)
 class Reveal:
-    """`state`: owed (no link reached the person), sent, opened (details were given) or over.
+    """`state`: `owed` (no link reached the person), sent, opened (details were given) or over.
 
     `valid_until` is the approval's; `expires_at` and `spent_at` are of the newest link, `links` counts them.
     """

@@ -67,8 +67,9 @@ async def page(
     tx: Tx, wanted: Wanted, *, limit: int, offset: int = 0, oldest_first: bool = False
 ) -> list[Request]:
     """The newest first unless told otherwise."""
-    asked = _page(wanted.by_row, frozenset(wanted.given), oldest_first)
-    return await rows(tx, asked, {**wanted.given, "most": limit, "past": offset})
+    given = wanted.given
+    asked = _page(wanted.by_row, frozenset(given), oldest_first)
+    return await rows(tx, asked, {**given, "most": limit, "past": offset})
 
 
 async def after(tx: Tx, wanted: Wanted, last: Request | None, *, limit: int) -> list[Request]:

@@ -281,7 +281,7 @@ async def due_at_once(tx: Tx, program: str) -> None:
     """What is approved or under way and was put off is due now, unless its outcome is in doubt: that has its own
     times.
 
-    It waits for no lock: what somebody else is changing at this moment is left out.
+    It waits for no lock: what somebody else is changing now is left out.
     """
     row = t.request.c
     waits = (row.program == program, row.state.in_([State.APPROVED, State.EXECUTING]), row.due_at > tx.now)
@@ -351,11 +351,18 @@ async def purge(tx: Tx, request_id: str) -> None:
     await tx.run(changed.values(sealed_private=None, sealed_body=None, purged_at=tx.now))
 
 
-async def purge_due(tx: Tx, *, unresolved_after: timedelta) -> list[str]:
-    """Ids whose details are no longer needed: settled, or unresolved for longer than `unresolved_after`."""
+async def purge_due(tx: Tx, *, unresolved_after: timedelta, still_sent: Collection[str] = ()) -> list[str]:
+    """Ids whose details are no longer needed: settled, or unresolved for longer than `unresolved_after`.
+
+    Of the kinds in `still_sent` the body is needed until the end: no time ends what cannot wait.
+    """
     row = t.request.c
     settled = row.state.not_in(list(OPEN))
-    given_up = (row.state == State.UNRESOLVED) & (row.first_sent_at <= tx.now - unresolved_after)
+    given_up = (
+        (row.state == State.UNRESOLVED)
+        & (row.first_sent_at <= tx.now - unresolved_after)
+        & row.kind.not_in(list(still_sent))
+    )
     asked = select(row.id).where(row.purged_at.is_(None), or_(settled, given_up)).order_by(row.created_at)
     return list((await tx.run(asked)).scalars())
 
@@ -487,7 +494,7 @@ async def lock(tx: Tx, request_id: str) -> None:
 
 
 async def change_terms(tx: Tx, request: Request, **terms: Any) -> Request:
-    """Write what a pending batch asks for anew: its terms, summary, figures and digest.
+    """Write what a pending batch asks for again: its terms, summary, figures and digest.
 
     Only with rows left out; its approvals no longer fit. Raises `Stale`.
     """

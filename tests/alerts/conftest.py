@@ -85,7 +85,7 @@ class Desk:
         return await self.tell("purchases", {**body, **more})
 
     async def poll(self, *jobs: str, seconds: float = 60) -> None:
-        """Time passes, these jobs run once, and everything that is owed is posted."""
+        """Time passes, these jobs run once, and everything that waits is posted."""
         await self.driver.world.advance(seconds)
         for job in jobs:
             await getattr(self.poller, job)()

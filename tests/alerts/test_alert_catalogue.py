@@ -221,7 +221,7 @@ async def keep_coffee(desk: Desk, cups: int, kind: AlertKind = COFFEE) -> None:
 
 
 @pytest.mark.usefixtures("_with_coffee")
-async def test_a_new_row_is_raised_drawn_made_worse_mended_and_over(desk: Desk) -> None:
+async def test_a_new_row_is_raised_drawn_made_worse_fixed_and_over(desk: Desk) -> None:
     await keep_coffee(desk, 2)
     told = await desk.only()
     assert "▲ Warning: Coffee of the kitchen is low" in told

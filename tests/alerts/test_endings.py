@@ -1,4 +1,4 @@
-"""A resolved alert says how it came out, and never repeats what the alarm told people to do."""
+"""A resolved alert says how it came out, and never repeats what the alarm asked people to do."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.handlers.slack_driver import BOB, CAROL
 
 PEOPLES_WORDS = (people_alerts.HANDOVER, people_alerts.CONSENT)
 """What people wrote, or what came of it, stays to be read when it is over."""
-NEVER_OPEN_FOR_LONG = ("told once", "never")
+NEVER_OPEN_FOR_LONG = ("reported once", "never")
 
 
 def filled(template: str) -> str:

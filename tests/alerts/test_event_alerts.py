@@ -13,7 +13,7 @@ from tests.handlers.slack_driver import BOB, CAROL
 
 
 async def heard(desk: Desk) -> None:
-    """Read from the event log and handled; the ways of hearing are told apart in `test_every_alert_kind`."""
+    """Read from the event log and handled; the ways of receiving are told apart in `test_every_alert_kind`."""
     await desk.log()
     await desk.handled()
 
@@ -69,7 +69,7 @@ async def test_a_blocked_card_is_one_alert_whether_declined_or_swept(desk: Desk)
     assert "A purchase of 45.00 USD at ACME was declined" in told
 
 
-async def test_a_credit_is_told_once(desk: Desk) -> None:
+async def test_a_credit_is_reported_once(desk: Desk) -> None:
     await desk.poll("funding")
     submit = (await desk.tell("scenarios/happy-day", {}))["submit"]
     await desk.register()
@@ -153,7 +153,9 @@ async def test_a_code_that_a_process_took_with_it_when_it_died_comes_again_and_i
     assert "✓ Resolved" in await desk.only()
 
 
-async def test_a_code_that_comes_no_more_is_told_as_gone_after_a_while(desk: Desk, challenged: str) -> None:
+async def test_a_code_that_comes_no_more_is_reported_as_gone_after_a_while(
+    desk: Desk, challenged: str
+) -> None:
     await desk.tell(f"cards/{challenged}/3ds", {"amount_usd": "30", "merchant": "WEB SHOP"})
     await desk.driver.world.advance(1)
     desk.driver.world.rebuild(codes=Codes())
@@ -165,7 +167,7 @@ async def test_a_code_that_comes_no_more_is_told_as_gone_after_a_while(desk: Des
     assert "No code for" in await desk.only()
 
 
-async def test_a_code_that_was_on_its_way_when_the_process_died_is_told_as_in_doubt(
+async def test_a_code_that_was_on_its_way_when_the_process_died_is_reported_as_in_doubt(
     desk: Desk, challenged: str
 ) -> None:
     await desk.tell(f"cards/{challenged}/3ds", {"amount_usd": "30", "merchant": "WEB SHOP"})
@@ -201,13 +203,13 @@ async def test_a_new_window_is_a_new_message(desk: Desk) -> None:
     assert len(await desk.seen()) == 2
 
 
-async def test_what_comes_late_is_told_as_late(desk: Desk) -> None:
+async def test_what_comes_late_is_reported_as_late(desk: Desk) -> None:
     await desk.buy("ACME", decline_code="processing_error")
     await desk.driver.world.advance(3 * 3600)
     await desk.log()
     await desk.handled()
 
-    assert "We heard late of 1 of 1" in await desk.only()
+    assert "Received late: 1 of 1" in await desk.only()
 
 
 async def credited(desk: Desk) -> None:
@@ -220,7 +222,9 @@ async def credited(desk: Desk) -> None:
         await desk.tell(f"funding/{made['id']}/decide", {"decision": decision})
 
 
-async def test_after_three_hours_without_deliveries_everything_is_told_once_and_as_late(desk: Desk) -> None:
+async def test_after_three_hours_without_deliveries_everything_is_reported_once_and_as_late(
+    desk: Desk,
+) -> None:
     codes = ("insufficient_card_balance", "processing_error", "fraud_risk_declined", "daily_limit_exceeded")
     await desk.register()
     await desk.tell("deliveries", {"mode": "drop"})
@@ -243,8 +247,8 @@ async def test_after_three_hours_without_deliveries_everything_is_told_once_and_
 
     told = await desk.seen()
     assert len(told) == len(codes) + 2
-    assert sum("We heard late of 1 of 1" in words for words in told) == len(codes)
-    assert sum("We heard of it late: it happened at" in words for words in told) == 2
+    assert sum("Received late: 1 of 1" in words for words in told) == len(codes)
+    assert sum("Received late: it happened at" in words for words in told) == 2
     assert not any("seen" in words for words in told)
 
 
@@ -272,7 +276,7 @@ async def test_an_admin_asks_who_gets_codes_and_a_second_person_decides(desk: De
     assert await desk.bot.rows("SELECT * FROM person_card") == ""
 
 
-async def test_a_code_that_slack_refuses_is_told_as_not_delivered(
+async def test_a_code_that_slack_refuses_is_reported_as_not_delivered(
     desk: Desk, challenged: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     await desk.driver.tell(

@@ -1,7 +1,7 @@
-"""Each kind of alert, from the simulator's control call to the words in the channel, by each way there is to hear.
+"""Each kind of alert, from the simulator's control call to the words in the channel, by each way it can come.
 
 Three ways: the webhook alone, what is read alone (the event log and the poller), and both. What an event tells
-is heard by all three; a condition that no event exists for is the poller's alone. Always one alert.
+is received by all three; a condition that no event exists for is the poller's alone. Always one alert.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from bot.domain.events import Destination
 from bot.domain.people import Delegation
 from bot.operations import reason_in_words
 from bot.partner.models import CREDITED_REASONS, REJECTED_REASONS, REVIEW_REASONS
-from bot.services import alerts
+from bot.services import alerts, requests
 from bot.services.core import Core
 from bot.services.events import Relay, Sender, inbox
 from bot.services.execution import maintenance
@@ -158,7 +158,7 @@ async def float_above_its_clear_level(desk: Desk) -> None:
 
 
 async def spent_for_hours(desk: Desk) -> None:
-    """400 an hour of 5,000, over a floor of 1,000: told by the readings, hour by hour."""
+    """400 an hour of 5,000, over a floor of 1,000: shown by the readings, hour by hour."""
     await balance_at(desk, "5000")
     card = desk.driver.world.cards[0]["id"]
     for n in range(4):
@@ -194,6 +194,15 @@ async def closed_past_the_bot(desk: Desk) -> None:
 async def topped_up_past_the_bot(desk: Desk) -> None:
     card = desk.driver.world.cards[0]["id"]
     await desk.api("POST", f"/cards/{card}/topup", {"amount_usd": 5}, key="past-the-bot")
+
+
+async def topped_up_for_a_request_that_was_cancelled(desk: Desk) -> None:
+    """By a copy of the bot that was started from an older backup."""
+    world = desk.driver.world
+    request = await world.top_up("5", approved=False)
+    await requests.cancel(world.core, request.id, ALICE)
+    card = request.subject
+    await desk.api("POST", f"/cards/{card}/topup", {"amount_usd": 5}, key=request.key)
 
 
 async def topped_up_by_a_copy_of_the_bot(desk: Desk) -> None:
@@ -289,7 +298,7 @@ BY_EVENT = {
 
 @asynccontextmanager
 async def a_desk(folder: Path) -> AsyncIterator[Desk]:
-    """A desk of its own, its webhook registered and everything before it heard of."""
+    """A desk of its own, its webhook registered and everything before it handled."""
     async with a_slack_driver(folder) as driver, a_bot(driver.world) as bot:
         desk = Desk(driver, bot)
         await bot.backfill.run_once()
@@ -301,7 +310,7 @@ async def a_desk(folder: Path) -> AsyncIterator[Desk]:
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def desks(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Callable[[str], Awaitable[Desk]]]:
-    """The desk that hears in one way, made when it is first asked for."""
+    """The desk that learns of events in one way, made when it is first asked for."""
     made: dict[str, Desk] = {}
     async with AsyncExitStack() as stack:
 
@@ -339,7 +348,7 @@ async def told_since(desk: Desk, before: dict[str, str]) -> list[str]:
 @pytest.mark.asyncio(loop_scope="module")
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("name", BY_EVENT)
-async def test_what_an_event_tells_is_one_alert_whichever_way_it_is_heard(
+async def test_what_an_event_tells_is_one_alert_whichever_way_it_is_received(
     desks: Callable[[str], Awaitable[Desk]], name: str, way: str
 ) -> None:
     desk, kind = await desks(way), BY_EVENT[name]
@@ -427,6 +436,11 @@ BY_READING = {
         "unexplained_movement", topped_up_by_a_copy_of_the_bot,
         ("✗ Critical", "1 movement with keys of this bot that it does not know", "topup:co-"), ("ledger",),
     ),
+    "a debit under the key of a request that was cancelled": Kind(
+        "unexplained_movement", topped_up_for_a_request_that_was_cancelled,
+        ("✗ Critical: 5.00 USD left the float of main for R-", "which is cancelled", "-5.00 USD, card_topup, topup:"),
+        ("ledger",),
+    ),
     "a key of another account": Kind(
         "account_changed", the_key_is_of_another_account,
         ("✗ Critical: Sending to main is paused: its key belongs to another account",), ("account",),
@@ -455,7 +469,7 @@ BY_READING = {
 
 
 @pytest.mark.parametrize("name", BY_READING)
-async def test_what_no_event_tells_is_one_alert_of_the_pollers_and_its_end_is_told(
+async def test_what_no_event_tells_is_one_alert_of_the_pollers_and_its_end_is_reported(
     desk: Desk, name: str
 ) -> None:
     kind = BY_READING[name]
@@ -483,7 +497,7 @@ async def test_what_no_event_tells_is_one_alert_of_the_pollers_and_its_end_is_to
         assert told.startswith("✓ Resolved"), told
 
 
-async def test_a_credit_taken_back_is_told_though_the_credit_was_told_before(desk: Desk) -> None:
+async def test_a_credit_taken_back_is_reported_though_the_credit_was_reported_before(desk: Desk) -> None:
     funding_id = await submitted(desk)
     await decided(desk, funding_id, "hold", "credit")
     await hear(desk, "both", ("funding",))
@@ -497,7 +511,7 @@ async def test_a_credit_taken_back_is_told_though_the_credit_was_told_before(des
     assert "was taken back" in told
 
 
-async def test_a_submission_that_another_account_took_over_is_told_as_gone(desk: Desk) -> None:
+async def test_a_submission_that_another_account_took_over_is_reported_as_gone(desk: Desk) -> None:
     other = (await desk.tell("accounts", {}))["account"]
     key = (await desk.tell("keys", {"account": other}))["key"]
     await desk.tell("wallets", {"account": other, "address": SENDER, "owner": "self"})
@@ -514,7 +528,7 @@ async def test_a_submission_that_another_account_took_over_is_told_as_gone(desk:
     assert "is not there any more" in await desk.only()
 
 
-async def test_every_reason_of_the_document_is_told_in_its_words(desk: Desk) -> None:
+async def test_every_reason_of_the_document_is_reported_in_its_words(desk: Desk) -> None:
     """Each brought about at the simulator by the scenario of its name."""
     reasons = [
         *(("rejected", reason) for reason in REJECTED_REASONS),
@@ -539,7 +553,7 @@ async def test_every_reason_of_the_document_is_told_in_its_words(desk: Desk) -> 
 
 
 async def forget(desk: Desk, funding_id: str) -> None:
-    """Each scenario begins anew and gives its submission the same id."""
+    """Each scenario begins again and gives its submission the same id."""
     async with desk.driver.world.store.begin() as tx:
         await alerts.resolve(tx, desk.driver.core, f"funding:main:{funding_id}")
         await api_snapshots.drop(tx, "main", f"funding:{funding_id}")
@@ -568,7 +582,7 @@ async def test_an_outcome_nobody_knows_names_its_request(desk: Desk) -> None:
     assert {kind for kind, _ in await alert_ids(desk)} == {"unresolved"}
 
 
-async def test_a_policy_that_its_people_cannot_meet_is_told_until_they_can(desk: Desk) -> None:
+async def test_a_policy_that_its_people_cannot_meet_is_reported_until_they_can(desk: Desk) -> None:
     async def members(*people: str) -> None:
         await desk.driver.tell("groups", {"handle": "card-approvers", "users": list(people)})
         await desk.driver.world.advance(3600)
@@ -583,7 +597,7 @@ async def test_a_policy_that_its_people_cannot_meet_is_told_until_they_can(desk:
     assert "✓ Resolved" in await desk.only()
 
 
-async def test_a_delegation_is_told_when_it_begins_and_when_it_ends(desk: Desk) -> None:
+async def test_a_delegation_is_reported_when_it_begins_and_when_it_ends(desk: Desk) -> None:
     now = desk.driver.world.clock.now()
     away = Delegation("@bob", "@alice", now, now + timedelta(hours=1), "on leave")
     core = desk.driver.world.rebuild(policy=replace(desk.driver.core.policy, delegations=(away,)))

@@ -81,7 +81,7 @@ async def test_a_late_submission_is_overdue_once_and_says_so_more_loudly(desk: D
     assert "overdue: pending for more than 6 h" in await desk.only()
 
 
-async def test_a_ledger_that_differs_twice_is_told_with_both_figures(
+async def test_a_ledger_that_differs_twice_is_reported_with_both_figures(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await desk.poll("ledger")

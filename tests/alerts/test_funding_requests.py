@@ -66,7 +66,7 @@ async def direct(desk: Desk, request: Request) -> tuple[list[str], list[str]]:
     return [words(m) for m in mine if m.get("thread_ts") in (None, m["ts"])], lines
 
 
-async def test_a_funding_in_review_is_not_called_succeeded_and_each_turn_is_told(desk: Desk) -> None:
+async def test_a_funding_in_review_is_not_called_succeeded_and_each_turn_is_reported(desk: Desk) -> None:
     await transferred(desk, owner="")
     request = await asked_for(desk)
     assert request.state is State.SUCCEEDED, "limits, filters and metrics count it as before"

@@ -76,7 +76,7 @@ async def test_a_ceiling_of_the_service_is_named_as_the_reason(desk: Desk) -> No
     assert "caps what may be on cards" in told
 
 
-async def test_a_card_closed_or_frozen_past_the_bot_is_told(desk: Desk) -> None:
+async def test_a_card_closed_or_frozen_past_the_bot_is_reported(desk: Desk) -> None:
     closed, frozen, ours = desk.driver.world.cards[:3]
     await desk.poll("cards")
     await desk.api("POST", f"/cards/{closed['id']}/close", {}, key="past-the-bot")
@@ -108,7 +108,7 @@ async def test_a_nearly_used_allowance_grows_more_severe_in_one_message(desk: De
     assert f"Card allowance of main: 0 of {total} left" in await desk.only()
 
 
-async def test_a_dead_api_is_told_once_and_its_end_too(desk: Desk) -> None:
+async def test_a_dead_api_is_reported_once_and_its_end_too(desk: Desk) -> None:
     await desk.poll("account", "watch")
     await desk.tell(
         "faults",
@@ -127,7 +127,7 @@ async def test_a_dead_api_is_told_once_and_its_end_too(desk: Desk) -> None:
     assert len(await desk.driver.world.sent("GET /me")) < calls + 12
 
 
-async def test_a_short_runway_is_a_note_while_verified_funding_would_mend_it(desk: Desk) -> None:
+async def test_a_short_runway_is_a_note_while_verified_funding_would_fix_it(desk: Desk) -> None:
     await balance_at(desk, "5000")
     card = desk.driver.world.cards[0]["id"]
     for n in range(4):

@@ -1,4 +1,4 @@
-"""A purchase that a freeze of ours stopped: it is told as what it is, and nobody is offered to undo the freeze.
+"""A purchase that a freeze of ours stopped: it is reported as what it is, and nobody is offered to undo the freeze.
 
 What froze the card is a person's reason, such as a lost phone; whoever buys with it may be who found the phone.
 """

@@ -41,7 +41,7 @@ def decline(desk: Desk, number: int) -> Delivery:
 
 
 async def a_minute_of(desk: Desk, declines: int, monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
-    """So many within sixty seconds, handled and told as they come; what was called at Slack how often."""
+    """So many within sixty seconds, handled and reported as they come; what was called at Slack how often."""
     calls: Counter[str] = Counter()
     for name in ("post", "update"):
         original = getattr(SlackPublisher, name)

@@ -200,7 +200,7 @@ async def test_from_the_direct_message_to_the_card_once_and_never_again(desk: De
     await expect(again.get_by_role("button", name="Show card details")).to_be_hidden()
 
 
-async def test_only_the_frame_is_heard_and_what_is_planted_neither_runs_nor_loads(desk: Desk) -> None:
+async def test_only_the_frame_is_listened_to_and_what_is_planted_neither_runs_nor_loads(desk: Desk) -> None:
     """No page can be around ours, so the one that the frame's word would be passed on to is a stand-in."""
     page = await desk.context.new_page()
     await page.add_init_script(AROUND)
@@ -257,7 +257,7 @@ async def test_as_text_the_browser_alone_fetches_the_number(desk: Desk) -> None:
     desk.shown += [(await number.inner_text()).replace(" ", ""), exchanged[0].rpartition("/")[2]]
 
 
-async def test_a_broken_link_is_told_in_words(desk: Desk) -> None:
+async def test_a_broken_link_is_reported_in_words(desk: Desk) -> None:
     base = f"http://127.0.0.1:{desk.demo.port + 2}/details"
     page = await desk.open(base)
     await expect(page.get_by_role("alert")).to_contain_text("no link in it")

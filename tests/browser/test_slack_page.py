@@ -16,7 +16,7 @@ from slack_bolt.adapter.socket_mode.async_handler import AsyncSocketModeHandler
 from slack_bolt.async_app import AsyncApp
 from slack_sdk.web.async_client import AsyncWebClient
 
-from sandbox.slack import Running, serve
+from sandbox.slack import Running, Step, serve
 
 Json = dict[str, Any]
 
@@ -49,6 +49,20 @@ settings:
   interactivity: {is_enabled: true}
   socket_mode_enabled: true
 """
+
+
+TOUR = (
+    Step(
+        "As Alice, send {go}.",
+        "card-ops",
+        "asked for it",
+        "/desk topup 3205",
+        "U0ALICE",
+        "card-ops",
+        "/desk topup 3205",
+    ),
+    Step("Play {go} and approve.", "C0APPROVALS", "approved it", "Bob", "U0BOB", "card-approvals"),
+)
 
 
 def plain(text: str) -> Json:
@@ -163,7 +177,7 @@ def request_blocks() -> list[Json]:
 
 @dataclass
 class Desk:
-    """The stand-in, a slack-bolt app on it, and what that app has heard."""
+    """The stand-in, a slack-bolt app on it, and what that app has received."""
 
     running: Running
     client: AsyncWebClient
@@ -190,7 +204,7 @@ class Desk:
         return str(posted["ts"])
 
     async def heard_soon(self, *what: tuple[str, ...]) -> None:
-        """Wait until the app has heard as much as this, which must be this, in this order."""
+        """Wait until the app has received as much as this, which must be this, in this order."""
         async with asyncio.timeout(PATIENCE_MS / 1000):
             while len(self.heard) < len(what):
                 self._news.clear()
@@ -262,7 +276,7 @@ def listen(app: AsyncApp, desk: Desk) -> None:
 async def live_desk(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Desk]:
     manifest = tmp_path_factory.mktemp("manifest") / "manifest.yml"
     manifest.write_text(MANIFEST)
-    running = await serve(port=0, manifest_path=manifest)
+    running = await serve(port=0, manifest_path=manifest, tour=TOUR)
     client = AsyncWebClient(token=running.bot_token, base_url=running.api_url)
     desk = Desk(running, client)
     app = AsyncApp(client=client, signing_secret=running.signing_secret, process_before_response=True)
@@ -463,19 +477,56 @@ async def test_a_menu_in_a_message_acts_as_soon_as_something_is_chosen(page: Pag
     await desk.heard_soon(("U0ALICE", "network", "bnb"))
 
 
-async def test_the_hint_leads_through_the_first_approval_and_stays_away_once_dismissed(page: Page) -> None:
+async def test_the_tour_leads_on_as_its_steps_happen_and_stays_away_once_dismissed(
+    desk: Desk, page: Page
+) -> None:
     hint = page.get_by_role("region", name="What to try")
+    now = hint.locator("[aria-current=step]")
 
-    await hint.get_by_role("button", name="/card topup").click()
-    await expect(page.get_by_label("Message", exact=True)).to_have_value("/card topup ")
-    await hint.get_by_role("button", name="Bob").click()
+    await now.get_by_role("button", name="/desk topup 3205").click()
+    await expect(page.get_by_label("Message", exact=True)).to_have_value("/desk topup 3205")
+    await page.get_by_label("Message", exact=True).fill("")
+
+    await desk.post(channel="C0OPS", text="Alice asked for it")
+    await now.get_by_role("button", name="Bob").click()
     await expect(page.get_by_role("radio", name="Bob Tanaka")).to_be_checked()
     await expect(page.get_by_role("heading", name="card-approvals")).to_be_visible()
+    await expect(hint.locator("li").first).to_have_class("done")
+
+    await desk.post(channel="C0APPROVALS", text="Bob approved it")
+    await expect(hint).to_contain_text("Now try your own")
     await hint.get_by_role("button", name="Dismiss the hint").click()
     await page.reload()
 
     await expect(page.get_by_role("status").filter(has_text="Connected")).to_be_visible()
     await expect(hint).to_be_hidden()
+
+
+async def test_on_a_narrow_screen_the_rail_is_folded_away_until_it_is_asked_for(page: Page) -> None:
+    await page.set_viewport_size({"width": 390, "height": 844})
+    rail = page.get_by_role("complementary", name="Workspace")
+    await expect(rail).to_be_hidden()
+    conversation = await page.get_by_role("main").bounding_box()
+    assert conversation is not None
+    assert conversation["height"] > 844 * 0.8
+
+    await page.get_by_role("button", name="People and channels").click()
+    await expect(rail).to_be_visible()
+    await page.keyboard.press("Escape")
+    await expect(rail).to_be_hidden()
+    await page.get_by_role("button", name="People and channels").click()
+    await page.get_by_role("radio", name="Bob Tanaka").click()
+    await expect(rail).to_be_hidden()
+    await expect(page.get_by_text("Bob Tanaka").first).to_be_attached()
+
+
+async def test_what_one_sends_to_the_app_is_in_view_in_the_main_column(desk: Desk, page: Page) -> None:
+    await page.get_by_role("button", name="Countersign", exact=True).click()
+    await page.get_by_role("tab", name="Messages").click()
+    for nth in range(12):
+        await send(page, f"Question {nth}\nin two lines")
+        message = page.get_by_role("log", name="History", exact=True).get_by_text(f"Question {nth}").last
+        await expect(message).to_be_in_viewport()
 
 
 async def test_escape_closes_a_modal_and_gives_the_focus_back(page: Page) -> None:

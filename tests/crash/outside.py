@@ -29,7 +29,7 @@ Json = dict[str, Any]
 APPROVALS = "C0APPROVALS"
 ASKERS, APPROVERS = ("U0ALICE", "U0DAVE"), ("U0BOB", "U0CAROL")
 MASTER = "lyRuFlrH8Ycz2eWVpYVS0eFBW1vKlmFXZBQuQ0ZkHbg="
-# Higher than any wish, so that limits are not what is tested here.
+# Higher than any request, so that limits are not what is tested here.
 PLENTY = 1_000_000
 # One leap: under a third of the lease, so that a bot that is alive keeps it.
 LEAP_S, LEASE_S, LEAP_EVERY_S = 8.0, 30.0, 0.02
@@ -118,7 +118,7 @@ class Outside:
             await asyncio.sleep(pause_s)
 
     async def until_drained(self, timeout_s: float) -> bool:
-        """Let time fly until every approved request has its outcome and nothing is owed to Slack."""
+        """Let time fly until every approved request has its outcome and nothing waits for Slack."""
         flying = asyncio.create_task(self.let_time_fly())
         try:
             await eventually("everything has its outcome", self._is_at_rest, within_s=timeout_s, every_s=0.05)

@@ -49,7 +49,7 @@ class Operators:
     ) -> None:
         """`order`: what is typed into every order of a card, instead of a new name each time.
 
-        `meets`: some wishes are about the same cards and names, and now and then sending is paused.
+        `meets`: some requests are about the same cards and names, and now and then sending is paused.
         """
         self._world = world
         self._slack = world.slack.workspace
@@ -61,7 +61,7 @@ class Operators:
         self._decided_at: dict[str, float] = {}
         self._at_work = False
         self.patience_s = PATIENCE_S
-        self.promised: set[str] = set()  # reasons of the wishes whose submission was taken
+        self.promised: set[str] = set()  # reasons of the requests whose submission was taken
 
     async def work(self) -> None:
         """Ask and approve until told to stop."""

@@ -58,7 +58,7 @@ def gives_messages_up() -> None:
 
 
 def forgets_what_it_claimed() -> None:
-    """A claim that a dead process left is never taken over: the request stays executing for ever."""
+    """A claim that a dead process left is never taken over: the request stays executing without end."""
     honest = requests.due
 
     async def due(tx: Any, **more: Any) -> list[str]:

@@ -56,7 +56,7 @@ SLACK_FAULTS: tuple[Json, ...] = (
     {"method": "chat.update", "effect": "error", "error": "missing_scope", "times": 6},
 )
 WORK_S, START_S = 0.7, 0.3
-# On a machine where so many wishes take so many seconds a life lasts so long; on a slower one longer, up to a limit.
+# On a machine where so many requests take so many seconds a life lasts so long; on a slower one longer, up to a limit.
 WISHES, WISHES_S, SLOWEST = 3, 0.4, 3.0
 CRASH_TIMEOUT_S, DRAIN_TIMEOUT_S = 15.0, 40.0
 _DOUBTS = "SELECT id FROM attempt WHERE answered_at IS NULL AND purpose <> 'look'"
@@ -182,7 +182,7 @@ async def kill_at_random(
 
 
 async def _pace(world: Outside, operators: Operators) -> float:
-    """How much slower this machine is just now than one on which a life is long enough for a few wishes."""
+    """How much slower this machine is just now than one on which a life is long enough for a few requests."""
     await world.bot.start()
     began = time.monotonic()
     async with people_at_work(world, operators, slower=SLOWEST):

@@ -11,14 +11,19 @@ from tests.crash.programme import TOPUP, kill_at_points, kill_at_random
 PLANTED = [
     ("new-key-on-retry", "execution.answered", "another key than its own"),
     ("no-read-back", "outbox.sent", "was posted"),  # more than once: how often is a matter of the kills
-    ("forgets-what-it-claimed", "execution.claimed", "was approved and ends as executing"),
+    pytest.param(
+        "forgets-what-it-claimed",
+        "execution.claimed",
+        "was approved and ends as executing",
+        marks=pytest.mark.soak,
+    ),
 ]
 
 REFUSED = {"method": "chat.postMessage", "effect": "error", "error": "invalid_auth", "times": 8}
 LOST_ANSWERS = {"operation": TOPUP, "effect": "drop_after_commit", "times": 3}
 
 
-@pytest.mark.parametrize(("bug", "point", "complaint"), PLANTED, ids=[bug for bug, _, _ in PLANTED])
+@pytest.mark.parametrize(("bug", "point", "complaint"), PLANTED)
 async def test_a_planted_bug_is_found(tmp_path: Path, bug: str, point: str, complaint: str) -> None:
     async with outside(tmp_path, bug=bug) as world:
         figures = await kill_at_points(world, [point], seed=7, drain_timeout_s=4)
@@ -26,6 +31,7 @@ async def test_a_planted_bug_is_found(tmp_path: Path, bug: str, point: str, comp
     assert any(complaint in broken for broken in figures.broken), figures.broken
 
 
+@pytest.mark.soak
 async def test_paying_twice_is_found_by_kills_at_random_moments_too(tmp_path: Path) -> None:
     async with outside(tmp_path, bug="new-key-on-retry") as world:
         figures = await kill_at_random(world, 5, seed=7, faults=[LOST_ANSWERS])
@@ -35,6 +41,7 @@ async def test_paying_twice_is_found_by_kills_at_random_moments_too(tmp_path: Pa
     assert found, figures.broken
 
 
+@pytest.mark.soak
 async def test_a_message_given_up_because_slack_took_no_message_for_a_while_is_found(tmp_path: Path) -> None:
     async with outside(tmp_path, bug="gives-messages-up") as world:
         figures = await kill_at_random(world, 5, seed=7, slack_faults=[REFUSED], drain_timeout_s=4)

@@ -9,7 +9,7 @@ import pytest
 from tests.crash.outside import outside
 from tests.crash.programme import kill_at_random
 
-KILLS = 40
+KILLS = 30
 
 
 def _seed() -> int:

@@ -148,7 +148,7 @@ async def a_carrier(due: Due, execute: Execute) -> AsyncIterator[tuple[Embedded,
             await asyncio.gather(running, draining, return_exceptions=True)
 
 
-async def test_the_sweep_takes_up_what_no_wake_up_told_of_and_what_broke() -> None:
+async def test_the_sweep_takes_up_what_no_wake_up_named_and_what_broke() -> None:
     due = {"R-1": 2, "R-2": 1}
 
     async def execute(request_id: str) -> None:

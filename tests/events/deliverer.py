@@ -94,7 +94,7 @@ class Deliverer:
         return [event_id for event_id in self.made if event_id not in self.accepted]
 
     async def work(self, url: str) -> None:
-        """Deliver what is owed to the bot at this address, and make more of it. Until cancelled."""
+        """Deliver what waits for the bot at this address, and make more of it. Until cancelled."""
         async with aiohttp.ClientSession(url) as client:
             while True:
                 if len(self.owed) < AT_ONCE:
@@ -105,7 +105,7 @@ class Deliverer:
                 await asyncio.sleep(0.005)
 
     async def finish(self, url: str) -> None:
-        """Deliver what is still owed."""
+        """Deliver what still waits."""
         async with aiohttp.ClientSession(url) as client:
             while self.owed:
                 await asyncio.gather(*(self._deliver(client, one) for one in self.owed))
@@ -144,7 +144,7 @@ def violations(world: Outside, deliverer: Deliverer) -> list[str]:
 
 
 def _alerts(world: Outside, declines: set[str]) -> Iterator[str]:
-    """Each of these declines is told of once, by a message of its own."""
+    """Each of these declines is reported once, by a message of its own."""
     posted = Counter(
         dedupe_of(message).split(":")[1]
         for message in world.posts()

@@ -1,4 +1,4 @@
-"""The event log fills what no delivery brought: once for ever, whichever way came first, also after an outage."""
+"""The event log fills what no delivery brought: each event once, whichever way came first, also after an outage."""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""`kill -9` on the way of an event, from receipt to its alert and its copies: none accepted is lost or told twice."""
+"""`kill -9` on the way of an event, from receipt to its alert and copies: none accepted is lost or reported twice."""
 
 import asyncio
 import random
@@ -23,7 +23,7 @@ POSTING = ("outbox.sending", "outbox.sent")
 
 @dataclass
 class Street:
-    """All that is outside of a bot that hears of events: the service, Slack and the systems it copies for."""
+    """All that is outside of a bot that learns of events: the service, Slack and the systems it copies for."""
 
     world: Outside
     deliverer: Deliverer

@@ -1,4 +1,4 @@
-"""Each stored event is handled once, whole; one that cannot be handled is kept, tried again and told of."""
+"""Each stored event is handled once, whole; one that cannot be handled is kept, tried again and reported."""
 
 import asyncio
 from collections import Counter
@@ -17,7 +17,7 @@ from tests.support.waiting import eventually
 
 
 class Rules:
-    """Stands in for the rules: counts what they are told, fails for the events it is asked to."""
+    """Stands in for the rules: counts what they are given, fails for the events it is asked to."""
 
     def __init__(self) -> None:
         self.told: Counter[str] = Counter()
@@ -65,7 +65,7 @@ async def test_an_event_that_fails_holds_up_no_other_and_leaves_nothing_half_don
     assert rules.after_commit == ["a", "c"]
 
 
-async def test_a_failed_event_is_tried_ever_more_rarely_then_told_of_and_never_dropped(
+async def test_a_failed_event_is_tried_ever_more_rarely_then_reported_and_never_dropped(
     bot: Bot, rules: Rules
 ) -> None:
     rules.failing = {"b"}
@@ -94,7 +94,7 @@ async def test_a_failed_event_is_tried_ever_more_rarely_then_told_of_and_never_d
     assert await raised(bot) == {"b"}, "its own alert; the one about it is resolved"
 
 
-async def test_a_rule_is_told_of_each_event_once_whichever_way_it_came(bot: Bot, rules: Rules) -> None:
+async def test_a_rule_sees_each_event_once_whichever_way_it_came(bot: Bot, rules: Rules) -> None:
     await deliver(bot, *(f"e{n}" for n in range(25)))
     await asyncio.gather(*(inbox.process_next(bot.world.core) for _ in range(5)))
     await deliver(bot, *(f"e{n}" for n in range(25)))

@@ -230,7 +230,7 @@ async def test_nothing_personal_is_kept_in_the_open(bot: Bot) -> None:
     assert "4915112345678" not in kept
 
 
-async def test_a_decline_is_told_by_its_type_and_is_never_a_charge(bot: Bot) -> None:
+async def test_a_decline_is_recognised_by_its_type_and_is_never_a_charge(bot: Bot) -> None:
     reason = {
         "code": "daily_limit_exceeded",
         "message": "Over the limit",

@@ -1,4 +1,4 @@
-"""Two processes on one PostgreSQL database: one of them watches, and everything is told once and counted truly."""
+"""Two processes on one PostgreSQL database: one of them watches, and everything is reported once and counted truly."""
 
 import asyncio
 import json
@@ -171,7 +171,7 @@ async def test_a_storm_that_both_receive_is_counted_truly(two: Two) -> None:
     assert "declined 40 times" in alert.title
 
 
-async def test_a_code_goes_out_from_whichever_process_was_told_it(two: Two) -> None:
+async def test_a_code_goes_out_from_whichever_process_received_it(two: Two) -> None:
     await two.one.leader.ask()
     await two.other.leader.ask()
     card = next(c for c in two.world.cards if c["partner_ref"])

@@ -30,6 +30,7 @@ _LINES = (
     "reminder",
     "rejected",
     "cancelled",
+    "withdrawn",
     "expired",
     "confirmed",
     "opened",

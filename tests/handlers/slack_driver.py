@@ -74,7 +74,7 @@ class SlackDriver:
         return outcome
 
     async def settle(self) -> None:
-        """Everything after the ack is done, and every message that is owed is delivered."""
+        """Everything after the ack is done, and every message that waits is delivered."""
         for _ in range(20):
             assert await self.after.drain(10) == 0, "something after an ack hangs"
             if not await self.outbox.deliver_due() and not len(self.after):

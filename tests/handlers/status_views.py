@@ -1,4 +1,4 @@
-"""The views of the house and its people: status, Home, hand-over, what-if, second words."""
+"""The views of Countersign and its people: status, Home, hand-over, what-if, second words."""
 
 from __future__ import annotations
 

@@ -120,7 +120,7 @@ async def test_an_approver_turns_the_pages_and_then_approves(driver: SlackDriver
     assert (await driver.world.request(asked.id)).state is State.APPROVED
 
 
-async def test_rows_left_out_while_somebody_reads_make_them_begin_anew(driver: SlackDriver) -> None:
+async def test_rows_left_out_while_somebody_reads_make_them_begin_again(driver: SlackDriver) -> None:
     asked = await ask_for_orders(driver, 25)
     await driver.press(BOB, await driver.card(asked.id), "request:approve")
     first_row = (await rows_of(driver.world, asked))[0]

@@ -94,7 +94,7 @@ async def test_an_uploaded_list_becomes_one_request_with_rows_and_a_file_of_resu
     assert await hold_rows_to_the_ledger(driver.world, batch) == Decimal("30.50")
 
 
-async def test_who_submits_a_batch_while_sending_is_paused_is_told_so(driver: SlackDriver) -> None:
+async def test_who_submits_a_batch_while_sending_is_paused_is_notified(driver: SlackDriver) -> None:
     await pausing.pause(driver.core, BOB, ["main"], "the key may be stolen")
 
     batch = await ask_by_upload(driver, "10", "20.50")
@@ -238,7 +238,7 @@ async def test_a_file_that_slack_does_not_give_is_asked_for_again(driver: SlackD
     assert "I read 1 row" in words(await upload(driver, csv_of(driver, "10")))
 
 
-async def test_those_who_may_not_ask_are_told_so_and_nothing_is_read(driver: SlackDriver) -> None:
+async def test_those_who_may_not_ask_are_notified_and_nothing_is_read(driver: SlackDriver) -> None:
     answer = await upload(driver, csv_of(driver, "10"), user="U0GUEST")
 
     assert "full members" in words(answer) or "guest" in words(answer).lower()

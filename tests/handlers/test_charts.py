@@ -12,17 +12,19 @@ from slack_sdk.webhook import WebhookResponse
 
 import bot.view_models as pictures
 from bot.services.money import float_history, float_lookups
+from bot.services.snapshots import Account, Kept
 from handlers.slack_api import SlackPublisher, chart_upload
 from handlers.views import charts
 from sandbox.slack.block_kit import limits
-from storage.cards import Reading, history
+from storage.cards import history
 from tests.handlers import sample_requests as given
 from tests.handlers.slack_driver import ALICE, SlackDriver
 
 
-def reading(hours_ago: float, balance: int, funded: int = 0, spent: int = 0) -> Reading:
-    value = {"balance_usd": str(balance), "funded_usd": str(funded), "spent_usd": str(spent)}
-    return Reading(value, given.NOW - timedelta(hours=hours_ago))
+def reading(hours_ago: float, balance: int, funded: int = 0, spent: int = 0) -> Kept[Account]:
+    balance_usd = Decimal(balance)
+    value = Account(balance_usd, balance_usd, Decimal(funded), Decimal(spent), None, 0, 0, None)
+    return Kept(value, given.NOW - timedelta(hours=hours_ago))
 
 
 def chart_of(message: dict[str, Any]) -> dict[str, Any]:

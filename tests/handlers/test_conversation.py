@@ -110,7 +110,7 @@ async def test_reads_of_words_take_the_same_path_as_commands(talk: Talk, card: J
         assert blocks[0] == blocks[1], words
 
 
-async def test_a_whole_wish_is_offered_and_becomes_a_request_only_when_its_form_is_submitted(
+async def test_a_whole_sentence_is_offered_and_becomes_a_request_only_when_its_form_is_submitted(
     talk: Talk, card: Json
 ) -> None:
     shown = await talk.say(f"please load 85 onto {card['last4']}")
@@ -177,7 +177,7 @@ async def test_a_read_in_between_is_answered_and_the_question_stays(talk: Talk, 
     assert "Review and submit" in await talk.say("75")
 
 
-async def test_a_new_wish_in_between_asks_whether_to_drop_the_old_one(talk: Talk, card: Json) -> None:
+async def test_a_new_request_in_between_asks_whether_to_drop_the_old_one(talk: Talk, card: Json) -> None:
     other = next(c for c in talk.driver.world.cards if c["card_holder_name"] == "DANIEL OKAFOR")
     await talk.say(f"top up {card['last4']}")
     shown = await talk.say(f"freeze {other['last4']}")
@@ -262,7 +262,7 @@ async def test_a_bare_yes_does_nothing(talk: Talk, card: Json, word: str) -> Non
     assert await talk.driver.requests() == []
 
 
-async def test_several_wishes_are_buttons_of_their_own_and_the_read_beside_them_is_answered(
+async def test_several_requests_are_buttons_of_their_own_and_the_read_beside_them_is_answered(
     talk: Talk, card: Json
 ) -> None:
     other = next(c for c in talk.driver.world.cards if c["card_holder_name"] == "DANIEL OKAFOR")
@@ -399,7 +399,7 @@ async def test_bots_edits_and_joins_are_not_answered(driver: SlackDriver) -> Non
     "more",
     [{"bot_id": "B1"}, {"subtype": "channel_join"}, {"edited": {"user": ALICE, "ts": "1.1"}}, {"user": ""}],
 )
-def test_only_what_a_person_wrote_just_now_is_heard(more: Json) -> None:
+def test_only_what_a_person_wrote_just_now_is_read(more: Json) -> None:
     said = {"type": "app_mention", "user": ALICE, "text": "<@U0BOT> float", "ts": "1.0"}
 
     assert messages.is_said_by_a_person(said)
@@ -447,7 +447,7 @@ async def shortcut(driver: SlackDriver, user: str, channel: str, ts: str) -> Non
     await driver.settle()
 
 
-async def test_a_shortcut_on_ones_own_whole_wish_opens_its_form_at_once(
+async def test_a_shortcut_on_ones_own_whole_request_opens_its_form_at_once(
     driver: SlackDriver, card: Json
 ) -> None:
     said = await driver.message(ALICE, f"please load 85 onto {card['last4']}", OPS)
@@ -469,7 +469,7 @@ async def test_a_shortcut_on_a_message_with_a_card_number_reads_nothing(driver: 
     assert "4242" not in shown
 
 
-async def test_a_shortcut_on_somebody_elses_wish_is_a_proposal_with_a_button(
+async def test_a_shortcut_on_somebody_elses_request_is_a_proposal_with_a_button(
     driver: SlackDriver, card: Json
 ) -> None:
     said = await driver.message(BOB, f"please load 85 onto {card['last4']}", OPS)

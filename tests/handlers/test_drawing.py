@@ -176,7 +176,7 @@ async def test_float_comes_in_words_and_its_picture_directly_where_slack_takes_n
     told = str(await driver.told(ALICE))
     (file,) = await files_in(driver, ALICE, "D0ALICE")
     assert "data_visualization" not in told
-    assert "Its picture is in your direct messages with Countersign." in told
+    assert "Its chart is in your direct messages with Countersign." in told
     alt = file["alt_txt"]
     assert (file["mimetype"], file["title"]) == ("image/png", "Float of main")
     assert alt.startswith("Float of main since 20")

@@ -151,7 +151,7 @@ async def test_the_figures_of_the_authorization_stand_and_open_charges_are_marke
     assert "▲ 1 open" in str(shown)
 
 
-async def test_a_purchase_that_the_service_leaves_out_is_told_from_its_events(driver: SlackDriver) -> None:
+async def test_a_purchase_that_the_service_leaves_out_is_known_from_its_events(driver: SlackDriver) -> None:
     await buy(driver, "7", "Ghost")
     await hear(driver)
     await driver.world.tell(f"cards/{driver.world.cards[0]['id']}", {"unreadable_rows": 1})

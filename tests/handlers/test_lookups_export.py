@@ -120,7 +120,7 @@ async def test_an_export_that_stops_says_that_it_is_not_all(driver: SlackDriver)
     assert [e.action for e in await entries(driver, "export.")] == ["export.begun", "export.stopped"]
 
 
-async def test_a_cards_purchases_are_exported_with_what_events_told(driver: SlackDriver) -> None:
+async def test_a_cards_purchases_are_exported_with_what_events_reported(driver: SlackDriver) -> None:
     card = driver.world.cards[0]
     for merchant in ("=cmd", "DECLINE fraud_risk_declined"):
         await driver.world.tell("purchases", {"card_id": card["id"], "amount_usd": "5", "merchant": merchant})

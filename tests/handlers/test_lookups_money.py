@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 
 from bot.domain.money import exact_sum, format_usd
+from bot.services import snapshots
 from bot.services.money import funding_lookups, ledger_lookups
+from bot.services.snapshots import Account
 from handlers.views.lookups.float_and_ledger import percent
-from storage.cards import history
 from tests.handlers.slack_driver import ALICE, OPS, SlackDriver
 from tests.support.view_text import cell_text
 
@@ -38,13 +39,9 @@ async def spend(driver: SlackDriver, hours: int, each_usd: int, balance_usd: int
     for n in range(hours + 1):
         driver.world.clock.advance(-3600 * (hours - n))
         async with driver.world.store.begin() as tx:
-            value = {
-                "balance_usd": str(balance_usd - n * each_usd),
-                "available_usd": str(balance_usd - n * each_usd),
-                "funded_usd": "10000",
-                "spent_usd": str(n * each_usd),
-            }
-            await history.put(tx, "main", "me", value)
+            left_usd = Decimal(balance_usd - n * each_usd)
+            value = Account(left_usd, left_usd, Decimal(10_000), Decimal(n * each_usd), None, 0, 0, None)
+            await snapshots.ACCOUNT.add_to_history(tx, "main", value)
         driver.world.clock.advance((now - driver.world.clock.now()).total_seconds())
 
 
@@ -99,7 +96,7 @@ async def test_the_course_of_the_float_is_that_of_the_period_named(driver: Slack
     assert "“dances” isn't a period" in str(await answer(driver, "/float dances"))
 
 
-async def test_the_ledger_is_told_in_words_and_adds_up(driver: SlackDriver) -> None:
+async def test_the_ledger_is_put_in_words_and_adds_up(driver: SlackDriver) -> None:
     request = await driver.world.top_up("40")
     await driver.world.run_due()
 

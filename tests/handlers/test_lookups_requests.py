@@ -108,7 +108,7 @@ def test_every_kind_is_found_by_its_own_name(kind: str) -> None:
 
 @asynccontextmanager
 async def changed(driver: SlackDriver, copy: Path, statement: str, request_id: str) -> AsyncIterator[Core]:
-    """The same house over a copy of the database, changed as somebody without the key could."""
+    """The same bot over a copy of the database, changed as somebody without the key could."""
     with closing(sqlite3.connect(driver.world.database)) as whole, closing(sqlite3.connect(copy)) as raw:
         whole.backup(raw)
         for (name,) in raw.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'").fetchall():

@@ -1,4 +1,4 @@
-"""What a shift types: how the house is, stopping and resuming, handing over, what would fit, who gets codes."""
+"""What a shift types: how Countersign is, stopping and resuming, handing over, what would fit, who gets codes."""
 
 from __future__ import annotations
 
@@ -216,7 +216,8 @@ async def test_what_if_reckons_with_float_fees_limits_and_pending_requests(drive
     short = await answer(driver, ALICE, "/countersign what-if top up 9000 cards by 400")
     assert "✗ No." in short
     assert "Funding of at least" in short
-    assert "Your limit in 24 hours of 5,000.00 USD leaves" in short
+    assert "Your limit in 24 hours is 5,000.00 USD. This needs 3,600,000.00 USD." in short
+    assert "Short by" in short
     tier = await answer(driver, ALICE, "/countersign what-if top up 4 cards by 200")
     assert "1 for one, 2 for all 4 in one request" in tier
     most = await answer(driver, ALICE, "/countersign what-if how many cards at 300")
@@ -226,7 +227,7 @@ async def test_what_if_reckons_with_float_fees_limits_and_pending_requests(drive
     assert len(await driver.requests()) == before
 
 
-async def test_a_delegation_is_shown_and_told_when_it_begins_and_ends(driver: SlackDriver) -> None:
+async def test_a_delegation_is_shown_and_reported_when_it_begins_and_ends(driver: SlackDriver) -> None:
     now = driver.world.clock.now()
     away = Delegation("@bob", "@alice", now, now + timedelta(hours=2), "on leave")
     core = driver.core

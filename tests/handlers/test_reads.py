@@ -116,7 +116,7 @@ async def test_a_direct_message_is_answered_in_the_conversation(driver: SlackDri
     assert any("cards" in m["text"] for m in await driver.messages(ALICE, "D0ALICE"))
 
 
-async def test_a_wish_said_in_a_message_only_offers_its_form(driver: SlackDriver) -> None:
+async def test_a_request_said_in_a_message_only_offers_its_form(driver: SlackDriver) -> None:
     card = driver.world.cards[0]
     for channel, text in ((OPS, "@Countersign card topup"), ("D0ALICE", "/card topup")):
         await driver.message(ALICE, f"{text} {card['id']} 50", channel)

@@ -150,7 +150,7 @@ async def test_an_ambiguous_card_is_answered_with_the_candidates(driver: SlackDr
     assert outcome["errors"] == {"card": "Please complete this required field."}, "nobody chooses for them"
 
 
-async def test_arguments_are_prefilled_as_typed_and_a_wrong_choice_is_told(driver: SlackDriver) -> None:
+async def test_arguments_are_prefilled_as_typed_and_a_wrong_choice_is_reported(driver: SlackDriver) -> None:
     await driver.command(ALICE, "/card topup Alice Moreau 12,50")
     assert await driver.filled(ALICE) == {"card": None, "amount_usd": "12,50", "reason": None}
     assert "No card matches “Alice Moreau”" in str(await driver.modal(ALICE))

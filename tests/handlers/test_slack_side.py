@@ -148,7 +148,7 @@ async def test_what_slack_answers_to_a_post_says_whether_it_may_have_been_sent(
     assert getattr(raised.value, "retry_after_s", None) == retry_after_s
 
 
-async def test_a_message_that_is_gone_is_told_from_a_channel_that_is_closed_to_us(
+async def test_a_message_that_is_gone_is_told_apart_from_a_channel_that_is_closed_to_us(
     driver: SlackDriver,
 ) -> None:
     publisher = SlackPublisher(driver.client)

@@ -124,7 +124,7 @@ def test_a_second_key_needs_no_address_and_is_a_new_version(ready: Terminal) -> 
         (("sandbox", "--slack-port", "0", "--partner-port", "0"), "", "Both halves are switched off"),
     ],
 )
-def test_a_mistake_is_told_in_a_sentence_with_the_mend(
+def test_a_mistake_is_reported_in_a_sentence_with_the_fix(
     ready: Terminal, words: tuple[str, ...], given: str, sentence: str
 ) -> None:
     said = ready.run(*words, given=given, code=2)
@@ -133,7 +133,7 @@ def test_a_mistake_is_told_in_a_sentence_with_the_mend(
     assert SANDBOX_KEY not in said
 
 
-def test_settings_problems_are_all_told_at_once(terminal: Terminal) -> None:
+def test_settings_problems_are_all_reported_at_once(terminal: Terminal) -> None:
     said = terminal.run("run", code=2, COUNTERSIGN_MASTER_KEY_FILE="", COUNTERSIGN_CONFG="x")
 
     assert "COUNTERSIGN_CONFG is not a setting. Did you mean COUNTERSIGN_CONFIG?" in said

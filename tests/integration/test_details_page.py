@@ -112,7 +112,7 @@ async def test_post_gives_the_address_and_its_time(client: aiohttp.ClientSession
     assert service.used == [(TOKEN, Manner.FRAME), (TOKEN, Manner.TEXT)]
 
 
-async def test_a_refusal_is_told_in_words_with_its_status(
+async def test_a_refusal_is_reported_in_words_with_its_status(
     client: aiohttp.ClientSession, service: Service
 ) -> None:
     service.refusal = NotShown("This link was used already.", "used")

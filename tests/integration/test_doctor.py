@@ -1,4 +1,4 @@
-"""`countersign doctor` says what is well and what to mend, as a real command beside the real surroundings."""
+"""`countersign doctor` says what is well and what to fix, as a real command beside the real surroundings."""
 
 import asyncio
 import os
@@ -80,7 +80,7 @@ async def test_everything_well_ends_with_0_and_names_what_was_tried(patient: Pat
     assert patient.slack.bot_token not in output
 
 
-async def test_each_wrong_thing_is_named_with_its_mend(patient: Patient) -> None:
+async def test_each_wrong_thing_is_named_with_its_fix(patient: Patient) -> None:
     async with httpx.AsyncClient(base_url=patient.partner.url, trust_env=False) as control:
         narrow = await control.post(
             "/_control/keys", json={"scopes": ["users:read", "cards:read", "deposits:write"]}

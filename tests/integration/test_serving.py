@@ -96,7 +96,7 @@ def test_one_half_of_the_sandbox_can_be_left_out(tmp_path: Path) -> None:
         assert ended(running, signal.SIGINT) < 10
 
 
-def test_a_port_in_use_is_told_with_the_option_that_mends_it(tmp_path: Path) -> None:
+def test_a_port_in_use_is_reported_with_the_option_that_fixes_it(tmp_path: Path) -> None:
     port = free_ports(1)
     words = ("sandbox", "--slack-port", "0", "--partner-port", str(port))
 
@@ -137,7 +137,7 @@ def test_the_demo_prints_one_address_that_answers_within_five_seconds(tmp_path: 
         assert ended(demo, signal.SIGINT) < 10
 
 
-def test_a_second_demo_is_told_where_the_first_runs(tmp_path: Path) -> None:
+def test_a_second_demo_says_where_the_first_runs(tmp_path: Path) -> None:
     port = free_ports(8)
 
     with command(tmp_path, "demo", "--port", str(port)) as first:

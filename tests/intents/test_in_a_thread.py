@@ -45,7 +45,7 @@ def test_its_purchases_are_those_of_the_card_just_named() -> None:
         ("set_limits", {"card": "9140"}, "limits", "daily 200", {"limits": {"daily": "200"}}),
     ],
 )
-def test_an_answer_completes_the_wish(
+def test_an_answer_completes_the_request(
     intent: str, slots: Mapping[str, Any], asked: str, text: str, filled: Mapping[str, Any]
 ) -> None:
     reading = parse(text, FACTS, Thread(intent, slots, asked)).first

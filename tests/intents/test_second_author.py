@@ -1,7 +1,7 @@
 """What a second author wrote without seeing the rules: the same promise, on words the rules were not made for.
 
-`kind` is `query` and `action` (understood as said), `asked` (a wish that needs a question) and `never` (looks
-like a wish, is none). The last two may be read in any way that opens no form.
+`kind` is `query` and `action` (understood as said), `asked` (a request that needs a question) and `never` (looks
+like a request, is none). The last two may be read in any way that opens no form.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def is_right(said: dict[str, Any], read: Reading) -> bool:
     return same and read.opened == (said["kind"] == "action")
 
 
-def test_no_form_opens_with_another_wish_or_value_than_was_said() -> None:
+def test_no_form_opens_with_another_request_or_value_than_was_said() -> None:
     opened = [(said, parse(said["text"], facts()).first) for said in SAID]
 
     assert [said["text"] for said, read in opened if read.opened and not is_right(said, read)] == []

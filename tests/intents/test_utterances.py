@@ -28,14 +28,14 @@ def test_queries_actions_and_slots_are_understood_well_enough(score: Score) -> N
     assert score.share("slot") >= 0.95, score.wrong
 
 
-def test_two_wishes_in_one_text_open_nothing_by_themselves() -> None:
+def test_two_requests_in_one_text_open_nothing_by_themselves() -> None:
     parsed = parse("load 85 onto 9140 and freeze 3018", facts())
 
     assert [reading.intent for reading in parsed.readings] == ["topup_card", "freeze_card"]
     assert not any(reading.opened for reading in parsed.readings)
 
 
-def test_more_than_three_wishes_are_asked_to_be_said_one_by_one() -> None:
+def test_more_than_three_requests_are_asked_to_be_said_one_by_one() -> None:
     text = "load 1 on 9140. load 2 on 3018. freeze 2675. close 5521."
 
     parsed = parse(text, facts())

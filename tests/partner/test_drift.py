@@ -1,4 +1,4 @@
-"""What the client knows against what the service says of itself: each planted difference is told."""
+"""What the client knows against what the service says of itself: each planted difference is reported."""
 
 import copy
 from collections.abc import Callable
@@ -130,7 +130,7 @@ def test_the_answers_of_the_document_have_the_form_that_is_said_to_be_needed(end
 
 @pytest.mark.rule("R025", "R055", "R162")
 def test_the_values_of_every_open_list_of_the_document_are_known() -> None:
-    """R025, R055, R162: known, so that a new one is told; never closed."""
+    """R025, R055, R162: known, so that a new one is reported; never closed."""
     lists: list[tuple[type[models.Answer], str, int]] = [
         (models.Card, "status", 6), (models.BalanceRow, "error", 2), (models.Funding, "network", 3),
         (models.Funding, "status", 4), (models.Funding, "reason", 26), (models.Funding, "token", 2),
@@ -311,7 +311,7 @@ PLANTED: dict[str, tuple[Change, Difference]] = {
 
 
 @pytest.mark.parametrize(("change", "told"), PLANTED.values(), ids=PLANTED)
-def test_each_difference_is_told_and_nothing_else(change: Change, told: Difference) -> None:
+def test_each_difference_is_reported_and_nothing_else(change: Change, told: Difference) -> None:
     found = copy.deepcopy(FULL)
     change(found)
 

@@ -112,7 +112,7 @@ async def test_no_call_shows_what_is_secret_or_personal_in_log_value_or_error(
         await call(client_of(CannedApi(refusal(400, "BAD_REQUEST", echo)), clock), operation)
     shown += f"{refused.value} {refused.value!r} {vars(refused.value)}"
 
-    # What a call sent, its own refusal may not repeat; what it never knew cannot be told from plain text.
+    # What a call sent, its own refusal may not repeat; what it never knew cannot be distinguished from plain text.
     canaries = {"c0ffee", "C0FFEE", "Zy-_", "al@example.org"}
     if operation in (card_calls.ORDER_CARD, card_calls.SET_PHONE):
         canaries |= {"6123"}
@@ -155,7 +155,7 @@ async def test_an_expiry_may_be_unknown_and_an_address_may_not(clock: FrozenCloc
 
 @pytest.mark.rule("R208", "R209")
 @pytest.mark.parametrize("secret", [SECRET, None])
-async def test_the_webhook_secret_is_held_as_a_secret_and_its_absence_is_told(
+async def test_the_webhook_secret_is_held_as_a_secret_and_its_absence_is_reported(
     secret: str | None, clock: FrozenClock
 ) -> None:
     """R208, R209: branch on the secret, never on the note."""

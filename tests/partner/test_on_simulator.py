@@ -298,7 +298,7 @@ async def test_every_documented_error_of_every_call_arrives_as_its_class_over_ht
 
 
 @pytest.mark.rule("R018", "R022")
-async def test_a_key_over_its_rate_is_told_so_and_the_client_had_learnt_the_figure(world: World) -> None:
+async def test_a_key_over_its_rate_is_notified_and_the_client_had_learnt_the_figure(world: World) -> None:
     """R018, R022."""
     key = (await world.act("keys", {"rate_limit_per_minute": 3}))["key"]
     clock = FrozenClock()

@@ -208,7 +208,7 @@ async def test_an_answer_that_counted_less_than_we_sent_gives_nothing_back(clock
     await callers.stop()
 
 
-async def test_an_absurd_limit_does_not_stop_everything_for_ever(clock: AlarmClock) -> None:
+async def test_an_absurd_limit_does_not_stop_everything_permanently(clock: AlarmClock) -> None:
     limiter = RateLimiter(clock)
     limiter.set_limit(0)
     limiter.observe(limit=None, remaining=None)

@@ -228,7 +228,7 @@ async def test_money_already_off_the_float_is_no_row_of_a_key_that_begins_the_sa
 
 
 @pytest.mark.rule("R118", "R119")
-async def test_an_unload_is_told_once_however_often_it_is_replayed(world: World) -> None:
+async def test_an_unload_is_reported_once_however_often_it_is_replayed(world: World) -> None:
     """R118, R119; U2."""
     card_id = await world.funded_card()
     await world.top_up(card_id)

@@ -66,7 +66,7 @@ async def test_an_amount_is_what_was_sent_and_the_fee_is_on_what_was_credited(wo
 
 @pytest.mark.rule("R184", "R186", "R198")
 async def test_a_reversal_is_two_rows_and_the_balance_falls_by_what_was_credited(world: World) -> None:
-    """R184, R186, R198. The reference of the fee's return is not shown, so it is told by kind and sign."""
+    """R184, R186, R198. The reference of the fee's return is not shown, so it is recognised by kind and sign."""
     found = await world.funding_scenario("rejected-reversed_by_operator")
     ledger = [row async for row in world.client.ledger_entries()]
     (back,) = (r for r in ledger if r.reference == f"funding-reversal-{found.network}-{found.tx_hash}")

@@ -255,7 +255,7 @@ async def test_what_the_service_signs_is_genuine_here_and_reads_like_its_log(wor
 
 
 @pytest.mark.rule("R213", "R214", "R231")
-async def test_events_from_before_the_registration_come_in_a_burst_and_a_rotation_signs_the_backlog_anew(
+async def test_events_from_before_the_registration_come_in_a_burst_and_a_rotation_signs_the_backlog_again(
     world: World,
 ) -> None:
     """R213, R214, R231."""
@@ -289,7 +289,7 @@ async def test_events_from_before_the_registration_come_in_a_burst_and_a_rotatio
 
 @pytest.mark.rule("R142", "R237")
 async def test_a_one_time_code_reaches_whoever_waits_and_nothing_that_is_kept(world: World) -> None:
-    """R142, R237; N9: where the code is must be told where the document does not show it."""
+    """R142, R237; N9: where the code is must be said where the document does not show it."""
     await world.act("account", {"threeds_webhook_enabled": True})
     card_id = await spending_card(world)
     await world.client.set_webhook(HOOK)

@@ -100,7 +100,7 @@ async def test_a_refused_phone_says_which_part_and_not_the_number(
 
 @pytest.mark.rule("R139", "R140", "R141")
 async def test_webhook_mode_needs_an_endpoint_and_there_is_no_way_back(world: World) -> None:
-    """R139, R140, R141: that the program lacks the mode is not told."""
+    """R139, R140, R141: that the program lacks the mode is not shown."""
     card_id = await world.funded_card()
     mode = b'{"method":"webhook"}'
 
@@ -305,7 +305,7 @@ async def test_a_quote_and_its_record_tell_the_same_in_other_words(world: World)
 
 
 @pytest.mark.rule("R252")
-async def test_a_key_without_the_scopes_of_deposits_is_told_so() -> None:
+async def test_a_key_without_the_scopes_of_deposits_is_refused_in_words() -> None:
     """R252; N6."""
     async with simulated() as world:
         key = (await world.act("keys", {"scopes": ["users:read", "users:write", "cards:read"]}))["key"]

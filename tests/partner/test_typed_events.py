@@ -55,7 +55,7 @@ def test_an_authorization_keeps_its_exact_fee_and_says_when_it_took_place() -> N
 
 @pytest.mark.rule("R025", "R240", "R241")
 @pytest.mark.parametrize("leg", ["cleared", "refund", "reversal", "novelty"])
-def test_a_later_leg_is_told_by_its_event_and_an_unknown_one_is_no_error(leg: str) -> None:
+def test_a_later_leg_is_recognised_by_its_event_and_an_unknown_one_is_no_error(leg: str) -> None:
     """R025, R240, R241."""
     event = unwrap(raw("card.transaction", {**PURCHASE, "event": leg, "status": "settled", "amount_usd": -5}))
 
@@ -64,7 +64,7 @@ def test_a_later_leg_is_told_by_its_event_and_an_unknown_one_is_no_error(leg: st
 
 
 @pytest.mark.rule("R036", "R162", "R163", "R239")
-def test_a_decline_is_told_by_its_type_and_its_flags_are_apart_from_its_code() -> None:
+def test_a_decline_is_recognised_by_its_type_and_its_flags_are_apart_from_its_code() -> None:
     """R036, R162, R163, R239."""
     event = unwrap(raw("card.declined", DECLINED))
 
@@ -117,7 +117,7 @@ def test_what_only_describes_a_purchase_may_be_missing_or_null(name: str) -> Non
     "name", ["transaction_id", "amount_usd", "fee_usd", "event", "occurred_at", "card_id"]
 )
 def test_a_charge_without_what_makes_it_one_is_kept_as_unknown_and_says_what_is_wrong(name: str) -> None:
-    """R242, R244: no figure is booked that was not told."""
+    """R242, R244: no figure is booked that was not reported."""
     event = unwrap(raw("card.authorized", {**PURCHASE, name: None}))
 
     assert isinstance(event, models.UnknownEvent)

@@ -348,7 +348,7 @@ async def test_a_port_nobody_listens_on_is_not_connected(free_port: int, clock: 
 async def test_an_answer_that_drips_is_cut_off_at_the_deadline(
     clock: FrozenClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """R229: a timeout per phase would wait for ever here."""
+    """R229: a timeout per phase would wait without end here."""
 
     async def drip(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n")
@@ -400,5 +400,5 @@ async def test_the_key_is_not_in_any_error_nor_in_what_hangs_on_it(clock: Frozen
 
 
 def test_an_access_error_is_no_partner_error() -> None:
-    """A wrong address is a mistake in the settings, told at start, and not the outcome of a call."""
+    """A wrong address is a mistake in the settings, reported at start, and not the outcome of a call."""
     assert not issubclass(AccessRefused, errors.PartnerError)

@@ -46,7 +46,7 @@ PUBLIC = [
 
 
 def answering(*answers: Sequence[str]) -> Callable[[str], Any]:
-    """A resolver that gives these answers in turn, the last one for ever."""
+    """A resolver that gives these answers in turn, the last one again and again."""
     left = list(answers)
 
     async def resolve(host: str) -> Sequence[str]:
@@ -122,7 +122,7 @@ async def test_nothing_but_https_to_a_name_is_used(url: str, attempts: list[Any]
 
 
 async def test_a_rebinding_resolver_gets_no_connection_to_this_machine(attempts: list[Any]) -> None:
-    """First a public address, then 127.0.0.1: asked anew and checked anew for each connection."""
+    """First a public address, then 127.0.0.1: asked again and checked again for each connection."""
     sender = Sender(resolve=answering(["1.1.1.1"], ["127.0.0.1"]), timeout_s=2)
     for said in ("connection failed", "nothing may be sent to", "nothing may be sent to"):
         with pytest.raises(NotDelivered, match=said):

@@ -68,7 +68,7 @@ async def test_each_destination_gets_the_events_it_names_signed_with_a_secret_of
     assert set((await states(fleet)).values()) == {"sent"}
 
 
-async def test_an_event_is_owed_once_however_it_comes(fleet: Fleet) -> None:
+async def test_an_event_is_put_into_the_outbox_once_however_it_comes(fleet: Fleet) -> None:
     event = fleet.bot.event("card.authorized", authorized())
     for _ in range(3):
         await fleet.bot.deliver(event)
@@ -295,7 +295,7 @@ async def test_while_the_master_key_is_rotated_both_secrets_verify(fleet: Fleet)
     verified(fleet, headers, body, "ledger", secret=old)
 
 
-async def test_a_changed_list_of_destinations_is_audited_and_told_once(fleet: Fleet) -> None:
+async def test_a_changed_list_of_destinations_is_audited_and_reported_once(fleet: Fleet) -> None:
     core = fleet.world.core
     await note_destinations(core)
     await note_destinations(core)

@@ -182,7 +182,7 @@ class Hand:
         return state
 
     async def buy(self, card_id: str, amount_usd: str = "10.00", **more: Any) -> Any:
-        """A purchase on a card; what the terminal was told."""
+        """A purchase on a card; what the terminal was given."""
         return await self("purchases", card_id=card_id, amount_usd=amount_usd, **more)
 
     async def fault(self, effect: str, operation: str = "POST /cards/{cardId}/topup", **more: Any) -> None:

@@ -2,7 +2,7 @@
 
 After every step the simulator's own invariants hold, and so does a model kept here, which knows
 nothing but the answers: one debit per key, no money from nowhere, no purchase beyond a limit, and
-deliveries that are signed with the secret last told and carry what the log shows.
+deliveries that are signed with the secret last given and carry what the log shows.
 """
 
 import asyncio

@@ -101,7 +101,7 @@ async def test_settling_the_same_amount_moves_nothing_and_does_not_repeat_the_fe
 
 
 @pytest.mark.rule("R243", "R247")
-async def test_settling_another_amount_prices_it_anew_and_neither_event_says_the_total(
+async def test_settling_another_amount_prices_it_again_and_neither_event_says_the_total(
     api: Api, hand: Hand
 ) -> None:
     """R243, R247: original_amount differs, which is how a client knows that the charge is open."""
@@ -399,7 +399,7 @@ async def test_a_purchase_on_a_card_that_is_not_there_names_the_card(hand: Hand)
 
 @pytest.mark.rule("R135", "R247")
 async def test_a_settlement_above_the_balance_leaves_a_debt_and_the_card_open(api: Api, hand: Hand) -> None:
-    """R135, R247, U37: a card that owes money cannot be swept."""
+    """R135, R247, U37: a card with a debt cannot be swept."""
     card = await api.loaded(hand, "20")
     bought = await hand.buy(card, "10")
     await hand(f"purchases/{bought['transaction_id']}/settle", amount_usd="50")

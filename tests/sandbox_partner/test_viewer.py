@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from playwright.async_api import Page, async_playwright, expect
 
+from sandbox.partner.purchases import declines
 from sandbox.partner.server import Running
 from tests.sandbox_partner.conftest import Api, Hand, Receiver
 
@@ -110,3 +111,28 @@ async def test_a_mistyped_amount_is_said_and_nothing_moves(page: Page, hand: Han
     await page.get_by_role("button", name="Credit", exact=True).click()
     await expect(page.get_by_role("alert")).to_contain_text("amount_usd")
     assert (await hand.state())["float"] == before
+
+
+async def test_every_reason_for_a_decline_can_be_chosen_from_the_list(page: Page, api: Api) -> None:
+    kinds = page.get_by_label("Kind of purchase")
+    await expect(kinds.locator("optgroup option")).to_have_count(len(declines.CODES))
+    for code in ("fraud_risk_declined", "unknown"):
+        await kinds.select_option(value=f"decline:{code}")
+        await page.get_by_role("button", name="Buy").click()
+        await expect(page.locator("#purchases tbody tr").first).to_contain_text(code)
+        await expect(page.locator("#notice")).to_have_text(f"Declined: {code}")
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+async def test_no_button_of_a_row_is_cut_off(page: Page, hand: Hand, width: int) -> None:
+    await page.set_viewport_size({"width": width, "height": 900})
+    await page.get_by_role("button", name="Buy").click()
+    await expect(page.locator("#purchases tbody button").first).to_be_visible()
+    cut = await page.evaluate(
+        """() => [...document.querySelectorAll("td button")].filter((button) => {
+            const table = button.closest("table"), panel = table.closest(".panel > div");
+            const inside = button.getBoundingClientRect().right <= panel.getBoundingClientRect().right + 1;
+            return !inside && innerWidth > 720 || button.scrollWidth > button.clientWidth + 1;
+        }).map((button) => button.textContent)"""
+    )
+    assert cut == []

@@ -34,7 +34,7 @@ async def deliver(hand: Hand) -> None:
 
 
 @pytest.mark.rule("R208", "R209", "R219", "R220", "R255")
-async def test_there_is_no_webhook_before_the_first_put_and_its_secret_is_told_once(
+async def test_there_is_no_webhook_before_the_first_put_and_its_secret_is_given_once(
     api: Api, hand: Hand
 ) -> None:
     """R208, R209, R219, R220, R255."""
@@ -384,7 +384,7 @@ async def test_real_time_delivers_by_itself(api: Api, hand: Hand, receiver: Rece
     assert len(receiver.got) == 1
 
 
-async def test_a_receiver_may_call_the_api_while_it_is_being_told(
+async def test_a_receiver_may_call_the_api_while_it_is_being_notified(
     api: Api, hand: Hand, receiver: Receiver, simulator: Running
 ) -> None:
     """A delivery inside a clock call must not hold the API up."""

@@ -72,7 +72,7 @@ WRONG: list[tuple[str, Json, str]] = [
 
 
 @pytest.mark.parametrize(("call", "body", "error"), WRONG, ids=lambda one: str(one)[:24])
-async def test_a_wrong_control_call_is_told_what_is_wrong(
+async def test_a_wrong_control_call_is_answered_with_what_is_wrong(
     make_stage: MakeStage, call: str, body: Json, error: str
 ) -> None:
     stage = await make_stage(connect=False)

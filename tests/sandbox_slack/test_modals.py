@@ -81,7 +81,7 @@ async def test_a_submission_carries_every_input_and_closes_the_view(make_stage: 
     assert (await stage.see("U0ALICE"))["views"] == []
 
 
-async def test_the_client_checks_required_and_lengths_before_the_app_hears_of_it(
+async def test_the_client_checks_required_and_lengths_before_the_app_sees_it(
     make_stage: MakeStage,
 ) -> None:
     form = Form(amount_input(min_length=2, max_length=4))
@@ -233,7 +233,7 @@ async def test_an_external_id_names_one_view(make_stage: MakeStage) -> None:
     assert calls[-1]["error"] == "duplicate_external_id"
 
 
-async def test_closing_is_told_only_when_asked_for(make_stage: MakeStage) -> None:
+async def test_closing_is_notified_only_when_asked_for(make_stage: MakeStage) -> None:
     form = Form(notify_on_close=True)
     stage = await make_stage(wire=form.wire)
     view = await _opened(stage)

@@ -68,7 +68,7 @@ async def test_kinds_of_people_can_be_told_apart(make_stage: MakeStage) -> None:
     assert (await stage.api("users.info", user="U404"))["error"] == "user_not_found"
 
 
-async def test_a_group_is_read_live_and_its_change_is_told(make_stage: MakeStage) -> None:
+async def test_a_group_is_read_live_and_its_change_is_reported(make_stage: MakeStage) -> None:
     heard = Heard()
     stage = await make_stage(wire=heard.wire)
     before = await stage.client.usergroups_users_list(usergroup="S0APPROVERS")

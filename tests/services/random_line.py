@@ -93,7 +93,7 @@ class Line(httpx.AsyncBaseTransport):
             await self.while_answered()
 
     async def arrive_late(self, key: str) -> None:
-        """What was lost with this key gets through now, and nobody hears the answer."""
+        """What was lost with this key gets through now, and nobody is notified of the answer."""
         async with httpx.AsyncClient(transport=httpx.AsyncHTTPTransport()) as client:
             with suppress(httpx.HTTPError):
                 await client.send(self.lost[key])

@@ -33,16 +33,12 @@ from bot.services.requests import approvals
 from storage.requests import requests as request_rows
 from tests.services.random_line import Budget, Line, SlowSlack
 from tests.services.random_promises import Promises
+from tests.support.kinds import NORA, PATH
 from tests.support.waiting import eventually
 from tests.support.world import ALICE, BOB, CAROL, Died, World, a_world
 
 T = TypeVar("T")
-ENDPOINTS = {
-    "card_topup": "POST /cards/{cardId}/topup",
-    "card_order": "POST /cards",
-    "card_freeze": "POST /cards/{cardId}/freeze",
-    "card_unfreeze": "POST /cards/{cardId}/freeze",
-}
+ENDPOINTS = {kind: PATH[kind] for kind in ("card_topup", "card_order", "card_freeze", "card_unfreeze")}
 FAULTS: tuple[dict[str, Any], ...] = (
     {"effect": "drop_before_commit"},
     {"effect": "drop_after_commit"},
@@ -72,18 +68,12 @@ CRASH_POINTS = ("execution.before_claim", "execution.claimed", "execution.answer
 # Where a request may have to wait, and what may happen then.
 WAITS = ("slack", "reading", "budget")
 MEANWHILE = ("pause", "cancel", "lapse", "freeze now", "cut the key")
-# What people want in one life: of one sort, so that wishes meet, or of all.
+# What people want in one life: of one sort, so that requests meet, or of all.
 THEMES: dict[str, tuple[str, ...]] = {
     "money": ("card_topup",),
     "switches": ("card_freeze", "card_unfreeze"),
     "orders": ("card_order",),
     "all": tuple(ENDPOINTS),
-}
-NORA = {
-    "card_holder_name": "Nora Quist",
-    "phone_country_code": "46",
-    "phone": "701234567",
-    "email": "nora@example.com",
 }
 # What may go wrong in one life: some of it, so that it comes often enough to matter.
 TROUBLES = (
@@ -102,7 +92,7 @@ TROUBLES = (
 )
 ALL_SCOPES = "users:read users:write cards:read cards:write deposits:read deposits:write"
 FEW_SCOPES = "users:read cards:read"
-# More calls than are carried out together; and, in real seconds, how long a freeze may take while they hang for ever.
+# More calls than are carried out together; and, in real seconds, how long a freeze may take while all of them hang.
 HANGING, AT_ONCE_S = 9, 10.0
 AT_MOST = 4
 

@@ -1,4 +1,4 @@
-"""What an approver of a batch is told of its rows: by the card's name, and as it is at that time."""
+"""What an approver of a batch is shown of its rows: by the card's name, and as it is at that time."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ async def shown_to_bob(world: World, batch: Request, page: int = 1) -> BatchConf
 
 
 async def set_status(world: World, card: int, status: str) -> None:
-    """The card provider's hand: Countersign hears nothing of it."""
+    """The card provider's hand: Countersign sees nothing of it."""
     answer = await world.control.post(f"/_control/cards/{world.cards[card]['id']}", json={"status": status})
     assert answer.status_code == 200
 
@@ -99,7 +99,7 @@ async def test_what_spoke_against_a_row_and_no_longer_does_is_shown_as_changed(w
     )
 
 
-async def test_the_rows_of_a_batch_are_not_told_of_each_other_as_similar(world: World) -> None:
+async def test_the_rows_of_a_batch_are_not_called_similar_to_each_other(world: World) -> None:
     batch = await ask_bulk(world, a_list(world, "10", "20"))
     assert texts(await shown_to_bob(world, batch)) == []
 

@@ -291,7 +291,7 @@ async def test_many_orders_do_not_list_every_card_for_each_row(world: World) -> 
     assert len(await world.sent("GET /cards")) == listed
 
 
-async def test_a_batch_made_due_by_hand_is_not_sent_and_somebody_is_told(world: World) -> None:
+async def test_a_batch_made_due_by_hand_is_not_sent_and_somebody_is_notified(world: World) -> None:
     batch = await ask_bulk(world, a_list(world, "10", "20"))
     await world.approve(batch)
     async with world.store.begin() as tx:

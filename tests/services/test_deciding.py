@@ -345,7 +345,9 @@ async def test_reminders_come_at_fifteen_minutes_and_then_ever_more_rarely(world
     assert await requests.remind_due(world.core) == 0
 
 
-async def test_freeze_now_acts_on_the_requesters_word_and_a_second_person_confirms_once(world: World) -> None:
+async def test_freeze_now_acts_at_once_for_the_requester_and_a_second_person_confirms_once(
+    world: World,
+) -> None:
     request = await world.ask("card_freeze", {"card": world.cards[0]["id"]}, now=True)
     assert (request.state, request.break_glass) == (State.APPROVED, True)
     assert (await execute(world, request)).state is State.SUCCEEDED
@@ -443,7 +445,7 @@ async def test_a_draft_becomes_a_request_once_and_only_for_its_owner(world: Worl
         await requests.submit(world.core, late.id, ALICE)
 
 
-async def test_every_step_owes_slack_its_card_its_line_and_the_requester_a_word(world: World) -> None:
+async def test_every_step_sends_slack_its_card_its_line_and_the_requester_a_word(world: World) -> None:
     request = await world.top_up()
     await execute(world, request)
     async with world.store.read() as tx:

@@ -32,11 +32,24 @@ def _readings() -> list[dict[str, Any]]:
     return found
 
 
+def _together() -> list[dict[str, Any]]:
+    """The same in few worlds: in each, every switch has its next value at once."""
+    by_name: dict[str, list[Any]] = {}
+    for reading in _readings():
+        for name, value in reading.items():
+            by_name.setdefault(name, []).append(value)
+    most = max(map(len, by_name.values()))
+    return [{name: values[nth % len(values)] for name, values in by_name.items()} for nth in range(most)]
+
+
 def _name(reading: dict[str, Any]) -> str:
-    return " ".join(f"{name}={value}" for name, value in reading.items())
+    return " ".join(f"{name}={value}" for name, value in reading.items()) if len(reading) == 1 else "together"
 
 
-@pytest.fixture(params=_readings(), ids=_name)
+_ALONE = [pytest.param(reading, marks=pytest.mark.soak, id=_name(reading)) for reading in _readings()]
+
+
+@pytest.fixture(params=[*(pytest.param(reading, id=_name(reading)) for reading in _together()), *_ALONE])
 async def read_otherwise(world: World, request: pytest.FixtureRequest) -> World:
     await world.tell("account", request.param)
     return world
@@ -47,6 +60,11 @@ def test_profiles_and_switches_are_all_there() -> None:
 
     assert {"profile", "refund_reference", "processor_timeout", "create_replay", "funds_check"} <= names
     assert len(_readings()) >= 25
+    assert all(
+        any(together[name] == value for together in _together())
+        for r in _readings()
+        for name, value in r.items()
+    )
 
 
 async def test_the_four_jobs_and_their_lost_answers_end_as_they_are(read_otherwise: World) -> None:

@@ -8,29 +8,41 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import Any
 
-from bot.domain.requests import State
+import pytest
+
+from bot.domain.errors import NotAllowed, Stale
+from bot.domain.requests import Request, State
 from bot.operations import kinds
+from bot.services import requests
 from bot.services.events import Poller
 from bot.services.execution import try_now
-from bot.services.operators import confirmation_answers, pausing, programs
+from bot.services.operators import programs
 from bot.services.requests import request_lookups
-from storage.requests import confirmations as consent_rows
+from handlers.views.requests import request_card
 from tests.services.outcome_steps import alert_kinds, due_in, execute, jump, open_alerts, status
-from tests.services.test_every_kind import CALLING, PATH, _deposits_are_set_up, asked  # noqa: F401
-from tests.services.test_not_done_yet import card_of, everything_said
-from tests.support.world import BOB, CAROL, World
+from tests.support.kinds import CALLING, PATH, asked
+from tests.support.situations import FREEZE, a_freeze, card_of, card_status, everything_said, resume, scopes
+from tests.support.world import BOB, World
+
+pytestmark = pytest.mark.usefixtures("deposits_are_set_up")
 
 MARKUP = "PUT /fees"
 
 
-def scopes(world: World, *given: str) -> None:
-    """The key has these and no others from now on."""
-    world.simulator.world.store.run("UPDATE api_keys SET scopes = ?", " ".join(given))
+# By kind, its call as the simulator's journal has it.
+CALL = {
+    kind: path if path.count("/") == 1 else f"{path.split()[0]} /{path.rpartition('/')[2]}"
+    for kind, path in PATH.items()
+}
+
+
+async def blocks_of(world: World, request: Request) -> list[Any]:
+    """Of its message in the approvals channel."""
+    return list(request_card.card(await request_lookups.request_picture(world.core, request.id))["blocks"])
 
 
 async def a_freeze_now(world: World) -> State:
-    request = await world.ask("card_freeze", {"card": world.cards[1]["id"]}, now=True)
-    return (await execute(world, request)).state
+    return (await execute(world, await a_freeze(world, card=1))).state
 
 
 @CALLING
@@ -42,7 +54,7 @@ async def test_a_call_that_the_key_may_not_make_never_stops_a_freeze(world: Worl
     held = await execute(world, request)
 
     assert held.state is State.EXECUTING
-    is_urgent = kinds()[kind].handling.is_urgent  # that it has not happened is told whatever the cause
+    is_urgent = kinds()[kind].handling.is_urgent  # that it has not happened is reported whatever the cause
     assert await alert_kinds(world) == {"scope"} | ({"not_done_yet"} if is_urgent else set())
     if PATH[kind] != PATH["card_freeze"]:
         assert await a_freeze_now(world) is State.SUCCEEDED
@@ -63,6 +75,51 @@ async def test_what_waits_for_a_scope_says_that_and_nothing_of_the_program_or_of
     assert kinds()[kind].handling.is_urgent or "Nothing was done by this call." in held.outcome_text
     picture = await request_lookups.request_picture(world.core, request.id)
     assert picture.next_look_at is None
+
+
+@CALLING
+async def test_what_waits_for_a_scope_can_be_cancelled_by_its_requester(world: World, kind: str) -> None:
+    request = await asked(world, kind)
+    await world.approve(request)
+    await status(403, "FORBIDDEN").set(world, PATH[kind], times=1)
+    held = await execute(world, request)
+    assert any("cancel:" in str(block) for block in await blocks_of(world, held))
+    with pytest.raises(NotAllowed):
+        await requests.cancel(world.core, held.id, BOB)
+
+    ended = await requests.cancel(world.core, held.id, held.requester)
+
+    assert ended.state is State.FAILED, "`cancelled` is what was never sent"
+    assert "Cancelled by the requester" in ended.outcome_text
+    for text in await everything_said(world, ended):
+        assert "nothing was sent" not in text.lower(), text
+    assert await alert_kinds(world) <= {"scope"}
+    calls = len(await world.sent(CALL[kind]))
+    await world.advance(600)
+    await world.run_due()
+    assert (await execute(world, ended)).state is State.FAILED
+    assert len(await world.sent(CALL[kind])) == calls
+
+
+@pytest.mark.parametrize("what", ["a call is under way", "an answer was lost"])
+async def test_what_may_have_been_carried_out_cannot_be_cancelled(world: World, what: str) -> None:
+    request = await world.top_up("50")
+    await status(403, "FORBIDDEN").set(world, PATH["card_topup"], times=1)
+    await execute(world, request)
+    async with world.store.begin() as tx:
+        await programs.release(tx, world.core, "main", kinds()["card_topup"].endpoint.value)
+    await world.advance(30)
+    if what == "an answer was lost":
+        await world.fault("drop_after_commit", times=1)
+        await execute(world, request)
+    else:
+        with world.dies_at("execution.claimed"):
+            await execute(world, request)
+
+    current = await world.request(request.id)
+    assert not any("cancel:" in str(block) for block in await blocks_of(world, current))
+    with pytest.raises(Stale):
+        await requests.cancel(world.core, request.id, request.requester)
 
 
 async def test_a_key_with_few_scopes_goes_on_freezing_after_it_was_refused_something(world: World) -> None:
@@ -104,11 +161,7 @@ async def test_two_people_who_resume_end_the_hold(world: World) -> None:
     await execute(world, request)
     assert (await execute(world, request)).state is State.EXECUTING
 
-    await pausing.resume(world.core, BOB, ["main"])
-    async with world.store.read() as tx:
-        consent = await consent_rows.open_one(tx, "resume", "main")
-    assert consent is not None
-    await confirmation_answers.give(world.core, consent.id, CAROL)
+    await resume(world)
 
     assert await alert_kinds(world) == set()
     assert (await execute(world, request)).state is State.SUCCEEDED
@@ -128,24 +181,20 @@ async def test_a_reading_that_is_refused_says_the_same_and_stops_no_sending(worl
 
 
 async def test_a_freeze_goes_out_although_the_key_may_not_read_the_card(world: World) -> None:
-    freeze = await world.ask("card_freeze", {"card": world.cards[0]["id"]}, now=True)
+    freeze = await a_freeze(world)
     scopes(world, "cards:write")
 
     await execute(world, freeze)
 
     assert len(await world.sent("POST /freeze")) == 1
-    found: dict[str, Any] = next(c for c in (await world.state())["cards"] if c["id"] == world.cards[0]["id"])
-    assert found["status"] == "FROZEN"
+    assert await card_status(world) == "FROZEN"
     assert kinds()["card_freeze"].handling.is_urgent
-
-
-FREEZE = "POST /cards/{cardId}/freeze"
 
 
 async def test_a_freeze_that_the_key_may_not_make_is_tried_on_and_every_word_of_it_is_true(
     world: World,
 ) -> None:
-    freezes = [await world.ask("card_freeze", {"card": world.cards[n]["id"]}, now=True) for n in (0, 1)]
+    freezes = [await a_freeze(world, card=n) for n in (0, 1)]
     scopes(world, "users:read", "cards:read")
 
     for request in freezes:

@@ -96,7 +96,7 @@ async def watched(world: World, hear: Hear) -> World:
 
 
 @pytest.mark.parametrize("by", ["webhook", "poller", "webhook, poller", "poller, webhook"])
-async def test_a_credit_is_told_once_whoever_brings_it(watched: World, hear: Hear, by: str) -> None:
+async def test_a_credit_is_reported_once_whoever_brings_it(watched: World, hear: Hear, by: str) -> None:
     request = await submitted(watched)
     assert request.stage is Stage.SUBMITTED
     await watched.advance(600)
@@ -123,7 +123,7 @@ TURNS = {
 
 
 @pytest.mark.parametrize("decision", TURNS)
-async def test_each_end_of_a_review_is_the_word_of_the_request(watched: World, decision: str) -> None:
+async def test_each_end_of_a_review_is_what_the_request_says(watched: World, decision: str) -> None:
     request = await submitted(watched, owner="")
     assert request.stage is Stage.IN_REVIEW
     await decide(watched, decision)
@@ -223,7 +223,7 @@ async def test_what_is_known_is_the_same_in_any_order_in_which_it_is_learned(wat
         assert (await watched.request(request.id)).stage is Stage.TAKEN_BACK
 
 
-async def test_a_request_from_before_there_were_stages_takes_its_word_and_is_told_of_nothing(
+async def test_a_request_from_before_there_were_stages_takes_its_word_and_sends_nothing(
     watched: World,
 ) -> None:
     request = await submitted(watched, owner="")

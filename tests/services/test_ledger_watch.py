@@ -1,4 +1,4 @@
-"""The watch over the ledger: cheap however long it is, told once for each fall, and of nothing that is ours."""
+"""The watch over the ledger: cheap however long it is, reported once for each fall, and of nothing that is ours."""
 
 from __future__ import annotations
 
@@ -9,13 +9,16 @@ from typing import Any
 import pytest
 
 from bot.domain.alerts import float_alerts
+from bot.domain.requests import SENT, Request, State
 from bot.partner.calls.pages import Page
 from bot.partner.models import LedgerEntry
+from bot.services import requests
 from bot.services.alerts import ledger_rules
 from bot.services.events import Poller
+from bot.services.requests import approvals
 from tests.services.outcome_steps import alert_kinds, execute, open_alerts
-from tests.services.test_every_kind import TEXTS
-from tests.support.world import World
+from tests.support.kinds import TEXTS
+from tests.support.world import ALICE, BOB, World
 
 NOW = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
 
@@ -51,7 +54,7 @@ class Ledger:
         return Page(some, len(newest) if some else 0, max(1, -(-len(newest) // limit)))
 
 
-async def test_of_a_long_ledger_only_what_came_in_is_read_and_each_fall_is_told_once(
+async def test_of_a_long_ledger_only_what_came_in_is_read_and_each_fall_is_reported_once(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ledger = Ledger(world, monkeypatch, 5_000)
@@ -143,11 +146,11 @@ FALLS: dict[str, tuple[str, str, bool]] = {
 
 
 @pytest.mark.parametrize("case", FALLS)
-async def test_a_fall_is_told_unless_our_request_or_the_agreement_explains_it(
+async def test_a_fall_is_reported_unless_our_request_or_the_agreement_explains_it(
     world: World, monkeypatch: pytest.MonkeyPatch, case: str
 ) -> None:
     kind, reference, is_explained = FALLS[case]
-    topped_up = await world.top_up("50")
+    topped_up = await execute(world, await world.top_up("50"))
     order = await world.ask("card_order", TEXTS["card_order"])
     await world.approve(order)
     ordered = (await execute(world, order)).outcome
@@ -192,7 +195,7 @@ async def test_an_order_and_the_turn_of_a_month_are_no_alarm(world: World) -> No
     assert await alert_kinds(world) == set()
 
 
-async def test_a_debit_right_after_a_fresh_start_is_told(world: World) -> None:
+async def test_a_debit_right_after_a_fresh_start_is_reported(world: World) -> None:
     poller = Poller(world.core, account_every=timedelta(seconds=60))
     await poller.first_ledger()
     await world.tell("float", {"amount_usd": "-55"})
@@ -201,3 +204,39 @@ async def test_a_debit_right_after_a_fresh_start_is_told(world: World) -> None:
     await poller.ledger()
 
     assert float_alerts.UNEXPLAINED.name in await alert_kinds(world)
+
+
+async def _ended(world: World, state: State) -> Request:
+    """A request for which nothing was sent, in this state."""
+    request = await world.top_up("50", approved=state is State.APPROVED)
+    if state is State.REJECTED:
+        await approvals.reject(world.core, request.id, BOB, reason="wrong card")
+    elif state is State.CANCELLED:
+        await requests.cancel(world.core, request.id, ALICE)
+    elif state is State.EXPIRED:
+        await world.advance(timedelta(days=30).total_seconds())
+        await requests.expire_due(world.core)
+    return await world.request(request.id)
+
+
+@pytest.mark.parametrize("state", sorted(set(State) - SENT))
+@pytest.mark.parametrize("came_back", [False, True], ids=["kept", "came back"])
+async def test_a_debit_under_the_key_of_a_request_that_was_never_sent_calls_people_once(
+    world: World, monkeypatch: pytest.MonkeyPatch, state: State, came_back: bool
+) -> None:
+    request = await _ended(world, state)
+    assert request.state is state
+    ledger = Ledger(world, monkeypatch, 1)
+    await ledger_rules.compare(world.core, "main")
+    ledger.rows.append(row(9, "-50", reference=f"topup:{request.key}"))
+    if came_back:
+        ledger.rows.append(row(10, "50", kind="refund", reference=f"topup:{request.key}"))
+
+    for _ in range(2):
+        await ledger_rules.compare(world.core, "main")
+
+    (alert,) = [a for a in await open_alerts(world) if a.kind == float_alerts.UNEXPLAINED.name]
+    assert (alert.severity, alert.subject, alert.count) == ("critical", request.id, 1)
+    assert request.id in alert.title
+    assert state.value in alert.title
+    assert f"topup:{request.key}" in alert.text

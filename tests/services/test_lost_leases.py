@@ -20,7 +20,7 @@ from storage.requests import requests as rows
 from storage.store import Store
 from storage.transaction import Tx
 from tests.services.outcome_steps import execute, top_ups
-from tests.services.test_every_kind import asked
+from tests.support.kinds import asked
 from tests.support.waiting import eventually
 from tests.support.world import World
 

@@ -20,17 +20,11 @@ from tests.services.outcome_steps import (
     processor,
     status,
 )
+from tests.support.kinds import HASH, TEXTS
 from tests.support.world import World
 
 ORDER, FREEZE, FUNDING = "POST /cards", "POST /cards/{cardId}/freeze", "POST /funding"
-HASH = "0x" + "ab" * 32
-PERSON = {
-    "card_holder_name": "Nora Quist",
-    "phone_country_code": "46",
-    "phone": "701234567",
-    "email": "nora@example.com",
-    "partner_ref": "emp-2001",
-}
+PERSON = TEXTS["card_order"]
 IN_FLIGHT = (State.EXECUTING, State.UNRESOLVED)
 
 
@@ -405,7 +399,7 @@ async def test_a_refused_key_holds_every_kind_until_it_works_again(
     request = await ask(world)
     held = await execute(world, request)
     assert (held.state, held.outcome_unknown) == (State.EXECUTING, False)
-    # That a card is not frozen is told whatever the cause.
+    # That a card is not frozen is reported whatever the cause.
     also = {"not_done_yet"} if operation == FREEZE else set()
     assert await alert_kinds(world) == {"key_trouble" if number == 401 else "scope"} | also
 

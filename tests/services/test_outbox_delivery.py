@@ -1,4 +1,4 @@
-"""What Slack is owed arrives once, in order, at Slack's pace, whatever Slack does; doubles only after a crash
+"""What waits for Slack arrives once, in order, at Slack's pace, whatever Slack does; doubles only after a crash
 that Slack itself cannot tell us about."""
 
 from __future__ import annotations
@@ -163,7 +163,7 @@ async def test_a_lost_edit_is_drawn_again_and_does_not_hammer_slack(post: Post) 
     assert len([m for m in post.slack.messages if m.shows.startswith("card")]) == 1
 
 
-async def test_a_deleted_message_is_posted_anew_and_edited_there_from_then_on(post: Post) -> None:
+async def test_a_deleted_message_is_posted_again_and_edited_there_from_then_on(post: Post) -> None:
     request = await post.world.top_up(approved=False)
     await post.deliver()
     post.slack.messages.clear()
@@ -177,7 +177,7 @@ async def test_a_deleted_message_is_posted_anew_and_edited_there_from_then_on(po
     assert cards[0].shows == "card succeeded"
 
 
-async def test_a_redraw_mends_a_card_that_somebody_edited(post: Post) -> None:
+async def test_a_redraw_fixes_a_card_that_somebody_edited(post: Post) -> None:
     request = await post.world.top_up(approved=False)
     await post.deliver()
     post.slack.messages[0].shows = "vandalised"
@@ -219,7 +219,7 @@ async def test_an_edit_that_slack_refuses_for_its_content_leaves_plain_text_unti
     assert post.alerts() == ["alert resolved"]
 
 
-async def test_what_slack_refuses_even_as_plain_text_is_given_up_and_told_and_holds_up_nobody(
+async def test_what_slack_refuses_even_as_plain_text_is_given_up_and_reported_and_holds_up_nobody(
     post: Post,
 ) -> None:
     post.slack.next_post = [SlackRefused("invalid_blocks", plain="x"), SlackRefused("no_text", plain="x")]
@@ -431,7 +431,7 @@ async def test_a_line_waits_for_its_card(post: Post) -> None:
     assert post.in_channel()[:2] == ["card approved", "line approval"]
 
 
-async def test_a_line_whose_card_was_deleted_has_it_posted_anew(post: Post) -> None:
+async def test_a_line_whose_card_was_deleted_has_it_posted_again(post: Post) -> None:
     request = await post.world.top_up(approved=False)
     await post.deliver()
     post.slack.messages.clear()

@@ -14,7 +14,8 @@ from bot.services.core import Core
 from bot.services.money import float_lookups
 from bot.services.overview import what_if
 from bot.services.requests import batch_reading, batch_submission, drafts
-from storage.cards import Reading, cards
+from bot.services.snapshots import Account, Kept
+from storage.cards import cards
 from storage.messages import alerts
 from storage.operators import programs
 from storage.requests import requests as request_rows
@@ -54,8 +55,9 @@ async def available_usd(core: Core) -> Decimal:
 
 async def float_alert(core: Core, program: str) -> str:
     """What the alert of a low float says."""
-    value = {"balance_usd": "100", "available_usd": "100", "cards_total": 0, "cards_limit": None}
-    await float_rules.look(core, program, Reading(value, core.clock.now()))
+    hundred = Decimal(100)
+    value = Account(hundred, hundred, hundred, Decimal(0), None, 0, 0, None)
+    await float_rules.look(core, program, Kept(value, core.clock.now()))
     async with core.store.read() as tx:
         found = await alerts.open_one(tx, f"float:{program}")
     assert found is not None

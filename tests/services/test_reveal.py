@@ -177,7 +177,7 @@ async def test_only_who_asked_may_have_another_link(world: World) -> None:
         (503, "UPSTREAM_AUTH", "could not sign in"),
     ],
 )
-async def test_when_the_service_gives_nothing_the_person_hears_why_and_may_try_a_new_link(
+async def test_when_the_service_gives_nothing_the_person_is_shown_why_and_may_try_a_new_link(
     world: World, status: int, code: str, words: str
 ) -> None:
     request = await approved(world)
@@ -426,7 +426,7 @@ async def test_without_a_public_address_nothing_is_recorded(world: World) -> Non
         await world.ask("card_reveal", {"card": world.cards[0]["id"]})
 
 
-async def test_a_key_without_the_scope_is_told_before_and_stops_it(world: World) -> None:
+async def test_a_key_without_the_scope_is_shown_before_and_stops_it(world: World) -> None:
     request = await world.ask("card_reveal", {"card": world.cards[0]["id"]})
     operation = world.core.kinds["card_reveal"].of_stored(request.terms, request.subject_label)
 

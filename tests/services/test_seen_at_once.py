@@ -8,11 +8,12 @@ from typing import Any
 
 import pytest
 
+from bot.services import snapshots
 from bot.services.cards import card_lookups, card_sync
 from bot.services.events import Poller
 from bot.services.messages import view_model_loader
 from bot.view_models import RequestView
-from storage.cards import api_snapshots, cards
+from storage.cards import cards
 from storage.messages import outbox
 from tests.support.world import World
 
@@ -78,17 +79,17 @@ async def test_a_reading_that_failed_after_the_outcome_is_made_up_for_within_fiv
 
 async def test_the_float_is_read_after_what_moved_it(world: World, poller: Poller) -> None:
     async with world.store.read() as tx:
-        before = await api_snapshots.get(tx, "main", "me")
+        before = await snapshots.ACCOUNT.get(tx, "main")
     await world.top_up("7")
     await world.run_due()
     await world.advance(3)
     await poller.moved()
 
     async with world.store.read() as tx:
-        after = await api_snapshots.get(tx, "main", "me")
+        after = await snapshots.ACCOUNT.get(tx, "main")
     assert before is not None
     assert after is not None
-    assert Decimal(after.value["balance_usd"]) == Decimal(before.value["balance_usd"]) - 7
+    assert after.value.balance_usd == before.value.balance_usd - 7
 
 
 async def test_a_new_card_has_its_number_as_soon_as_the_service_has_and_its_message_says_so(

@@ -54,7 +54,7 @@ def test_each_label_of_what_is_signed_about_a_request_is_named_in_one_place() ->
 async def test_what_was_signed_under_the_former_label_is_approved_sent_and_proved(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A database from before the terms had a label of their own: nothing in it has to be written anew."""
+    """A database from before the terms had a label of their own: nothing in it has to be written again."""
     monkeypatch.setattr(signatures, "_TERMS", "approval_mac")
     request = await world.top_up("50", approved=False)
     batch = await ask_bulk(world, a_list(world, "10", "20"))

@@ -1,4 +1,4 @@
-"""A row changed in the database by hand is not sent: nothing leaves, and somebody is told."""
+"""A row changed in the database by hand is not sent: nothing leaves, and somebody is notified."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ REQUEST_COLUMNS: dict[str, object] = {
     "sealed_private": None,
     "sealed_body": "v1.000000000000.AAAA",
 }
-# What only says how far it got: when it is due, who holds it, what people were told. None of it can make
+# What only says how far it got: when it is due, who holds it, what people were shown. None of it can make
 # anything leave that was not approved, and most of it changes by the minute.
 HOUSEKEEPING = {
     "id",
@@ -81,7 +81,7 @@ def test_every_column_of_a_request_is_either_bound_or_housekeeping() -> None:
 
 
 @pytest.mark.parametrize("column", REQUEST_COLUMNS)
-async def test_a_changed_request_is_not_sent_and_somebody_is_told(world: World, column: str) -> None:
+async def test_a_changed_request_is_not_sent_and_somebody_is_notified(world: World, column: str) -> None:
     request = await world.top_up("50")
     tamper(world, f"UPDATE request SET {column} = ? WHERE id = ?", REQUEST_COLUMNS[column], request.id)
 

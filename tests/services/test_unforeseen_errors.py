@@ -1,4 +1,4 @@
-"""An error nobody foresaw around a call: the outcome is unknown, the pauses are those of a lost answer, people hear."""
+"""An error nobody foresaw around a call: unknown outcome, the pauses of a lost answer, and people are notified."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SENDS_UNTIL_TOLD = 8
 
 
 @pytest.mark.parametrize("sent", [True, False], ids=["after the bytes went out", "before"])
-async def test_an_unforeseen_error_is_an_unknown_outcome_that_people_hear_of(
+async def test_an_unforeseen_error_is_an_unknown_outcome_that_people_are_notified_of(
     world: World, monkeypatch: pytest.MonkeyPatch, *, sent: bool
 ) -> None:
     request = await world.top_up("25")

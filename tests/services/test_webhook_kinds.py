@@ -28,7 +28,7 @@ async def secrets(world: World) -> list[str]:
 
 
 async def test_only_an_admin_may_ask_and_only_somebody_else_may_approve(world: World) -> None:
-    with pytest.raises(NotAllowed, match="admins only: @card-admins"):
+    with pytest.raises(NotAllowed, match="Only admins can request this: @card-admins"):
         await world.ask("webhook_register", {"url": URL}, by=ALICE)
     request = await world.ask("webhook_register", {"url": URL}, by=CAROL)
     with pytest.raises(NotAllowed):
@@ -173,7 +173,7 @@ async def test_a_rotation_does_not_put_an_old_address_back(world: World) -> None
         "https://localhost./", "https://a.example.com/#x",
     ],
 )  # fmt: skip
-def test_an_address_the_service_would_refuse_is_told_on_the_field(given: str) -> None:
+def test_an_address_the_service_would_refuse_is_reported_on_the_field(given: str) -> None:
     with pytest.raises(ValueError, match=r"\."):
         readers.public_url(given)
 

@@ -28,17 +28,13 @@ from tests.services.outcome_steps import (
     processor,
     status,
 )
+from tests.support.kinds import NORA
+from tests.support.situations import no_faults
 from tests.support.world import ALICE, BOB, CAROL, World
 
 ORDER, FUNDING, CLOSE = "POST /cards", "POST /funding", "POST /cards/{cardId}/close"
 HASH = "0x" + "cd" * 32
 HOUR = timedelta(hours=1)
-NORA = {
-    "card_holder_name": "Nora Quist",
-    "phone_country_code": "46",
-    "phone": "701234567",
-    "email": "nora@example.com",
-}
 
 
 async def approved(world: World, kind: str, **texts: str) -> Request:
@@ -57,7 +53,7 @@ async def never_arrives(world: World, operation: str, request: Request) -> Reque
     """Its one call is lost on the way, and its approval does not hold any more: from then on it is looked for."""
     await Fault("drop_before_commit", {"times": 4}).set(world, operation)
     await execute(world, request)
-    await world.control.delete("/_control/faults")
+    await no_faults(world)
     world.people.change(CAROL, deleted=True)
     await world.advance(10)  # for how long a look at the people is shared
     end = await jump_to_the_end(world, request, within=HOUR)
@@ -214,7 +210,7 @@ async def test_a_late_debit_that_comes_back_is_failed_and_says_that_it_came_back
 
 
 @pytest.mark.parametrize("again", [1, 3])
-async def test_what_two_people_resolved_is_never_overturned_and_they_are_told_once(
+async def test_what_two_people_resolved_is_never_overturned_and_they_are_notified_once(
     world: World, again: int
 ) -> None:
     await processor("5xx").set(world, TOPUP)

@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 
-from tests.simulation import known, many, schedule, shrink, soak, story, violations
+from tests.simulation import many, schedule, shrink, soak, story, violations
 from tests.simulation import plan as plans
 from tests.simulation.planted import BUGS, Curve, curve
 from tests.simulation.world import folder_in_memory, take_over
@@ -62,9 +62,6 @@ def _parsed(words: list[str]) -> argparse.Namespace:
     parser.add_argument("--only", default="", help="of its steps take these alone, such as 1,4,7")
     parser.add_argument("--seeds", default="1-100", help="run these, such as 1-200")
     parser.add_argument("--keep-on", action="store_true", help="do not end at the first violation")
-    parser.add_argument(
-        "--new", action="store_true", help="count what is known already, and end at nothing but news"
-    )
     parser.add_argument("--twice", action="store_true", help="run each seed twice, and compare")
     parser.add_argument(
         "--soak",
@@ -113,8 +110,7 @@ def _told(plan: plans.Plan, folder: Path, *, explain: bool) -> int:
         print(story.heading(plan))
     result = schedule.run(plan, folder, tell=story.tell if explain else None)
     for violation in result.violations:
-        defect = known.defect_of(violation)
-        print(f"seed {plan.seed}: {violation}" + (f" [known as {defect}]" if defect else ""))
+        print(f"seed {plan.seed}: {violation}")
     print(f"schedules 1, steps {result.steps}, violations {len(result.violations)}")
     return 1 if result.violations else 0
 
@@ -153,14 +149,10 @@ def _many(asked: argparse.Namespace, folder: Path) -> int:
         if not result.violations:
             continue
         first = result.violations[0]
-        defect = known.defect_of(first)
-        name = f"{defect or 'NEW'} {first.rule}"
-        rules[name] += 1
-        first_of.setdefault(name, seed)
-        if defect and asked.new:
-            continue
+        rules[first.rule] += 1
+        first_of.setdefault(first.rule, seed)
         broken.append(seed)
-        print(f"seed {seed}: {first}" + (f" [known as {defect}]" if defect else ""), flush=True)
+        print(f"seed {seed}: {first}", flush=True)
         if not asked.keep_on:
             break
     spent = time.monotonic() - began

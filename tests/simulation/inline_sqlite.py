@@ -37,6 +37,7 @@ def _engine(*, read_only: bool) -> Engine:
     @event.listens_for(engine, "connect")
     def _connect(dbapi: Any, _record: object) -> None:
         set_pragmas(dbapi, read_only=read_only, busy_ms=0)
+        dbapi.execute("PRAGMA synchronous = OFF")  # the machine itself never goes down
 
     return engine
 
@@ -86,46 +87,27 @@ class InlineEngine:
         self._storage = storage
         self._engine = engine
         self._path = path
-        self._writes = writes
+        self.writes = writes
         self._idle: list[InlineConnection] = []
         self._all: list[InlineConnection] = []
 
     @asynccontextmanager
     async def connect(self) -> AsyncIterator[InlineConnection]:
-        connection = self._take()
+        connection = self.take()
         try:
             yield connection
         finally:
-            self._give_back(connection)
+            self.give_back(connection)
 
-    @asynccontextmanager
-    async def begin(self) -> AsyncIterator[InlineConnection]:
-        storage, connection = self._storage, self._take()
-        say = connection.dbapi.execute
-        try:
-            storage.require_database()
-            await storage.maybe_others()
-            await self._begun(connection)
-            try:
-                yield connection
-                await storage.maybe_others()
-                if self._writes and storage.full:
-                    raise OperationalError("COMMIT", {}, DiskTrouble("database or disk is full"))
-            except BaseException:
-                connection.undo()
-                raise
-            say("COMMIT")
-            if self._writes and connection.changed():
-                storage.after_commit()
-            await storage.maybe_others()
-        finally:
-            self._give_back(connection)
+    def begin(self) -> Transaction:
+        """A transaction, as a block."""
+        return Transaction(self._storage, self)
 
-    async def _begun(self, connection: InlineConnection) -> None:
+    async def begun(self, connection: InlineConnection) -> None:
         """Another process may hold the write lock: it is asked for again, as SQLite's busy handler does."""
         for _ in range(1000):
             try:
-                connection.dbapi.execute("BEGIN IMMEDIATE" if self._writes else "BEGIN")
+                connection.dbapi.execute("BEGIN IMMEDIATE" if self.writes else "BEGIN")
             except sqlite3.OperationalError as error:
                 if "locked" not in str(error):
                     raise OperationalError("BEGIN", {}, error) from error
@@ -143,7 +125,7 @@ class InlineEngine:
         self._all.clear()
         self._idle.clear()
 
-    def _take(self) -> InlineConnection:
+    def take(self) -> InlineConnection:
         if self._idle:
             return self._idle.pop()
         _PATH.set(self._path)
@@ -151,9 +133,51 @@ class InlineEngine:
         self._all.append(connection)
         return connection
 
-    def _give_back(self, connection: InlineConnection) -> None:
+    def give_back(self, connection: InlineConnection) -> None:
         if connection in self._all:
             self._idle.append(connection)
+
+
+class Transaction:
+    """A block that commits at its end, or rolls back when it raises."""
+
+    __slots__ = ("_connection", "_engine", "_storage")
+
+    def __init__(self, storage: Storage, engine: InlineEngine) -> None:
+        self._storage = storage
+        self._engine = engine
+        self._connection: InlineConnection
+
+    async def __aenter__(self) -> InlineConnection:
+        self._connection = self._engine.take()
+        try:
+            self._storage.require_database()
+            await self._storage.maybe_others()
+            await self._engine.begun(self._connection)
+        except BaseException:
+            self._engine.give_back(self._connection)
+            raise
+        return self._connection
+
+    async def __aexit__(self, kind: Any, error: Any, trace: Any) -> None:
+        storage, connection, writes = self._storage, self._connection, self._engine.writes
+        try:
+            if error is not None:
+                connection.undo()
+                return
+            try:
+                await storage.maybe_others()
+                if writes and storage.full:
+                    raise OperationalError("COMMIT", {}, DiskTrouble("database or disk is full"))
+            except BaseException:
+                connection.undo()
+                raise
+            connection.say("COMMIT")
+            if writes and connection.changed():
+                storage.after_commit()
+            await storage.maybe_others()
+        finally:
+            self._engine.give_back(connection)
 
 
 class InlineConnection:
@@ -166,6 +190,7 @@ class InlineConnection:
         self.dialect = connection.dialect
         connection.begin()
         self.dbapi: Any = connection.connection.driver_connection
+        self.say = self.dbapi.execute
 
     def changed(self) -> bool:
         """Whether anything was written since this was asked last."""

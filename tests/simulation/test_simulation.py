@@ -25,14 +25,14 @@ def simulate(*words: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_no_seed_of_the_sample_breaks_a_promise_that_is_not_known_as_broken() -> None:
-    done = simulate("--seeds", "1001-1005", "--new")
+    done = simulate("--seeds", "1001-1005")
 
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout.splitlines()[-1].startswith("schedules 5, steps ")
 
 
 def test_a_seed_is_the_same_each_time() -> None:
-    done = simulate("--seeds", "1003", "--twice", "--new")
+    done = simulate("--seeds", "1003", "--twice")
 
     assert done.returncode == 0, done.stdout + done.stderr
 

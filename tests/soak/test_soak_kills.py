@@ -25,7 +25,7 @@ def _first_seed() -> int:
 
 
 def _told(batches: list[Figures]) -> None:
-    """The whole; each batch was told with its seed when it ended."""
+    """The whole; each batch was reported with its seed when it ended."""
     print(
         f"{sum(f.kills for f in batches)} kills in {sum(f.seconds for f in batches):.0f} s,"
         f" {sum(f.requests for f in batches)} requests, {sum(f.debits for f in batches)} debits,"
@@ -35,7 +35,7 @@ def _told(batches: list[Figures]) -> None:
 
 
 async def test_many_kills_at_random_moments(tmp_path: Path) -> None:
-    """Batches, each in a fresh world, so that a broken promise is told with a seed that is quick to replay."""
+    """Batches, each in a fresh world, so that a broken promise is reported with a seed that is quick to replay."""
     first, batches = _first_seed(), list[Figures]()
     for number in range(-(-_kills() // BATCH)):
         folder = tmp_path / str(number)

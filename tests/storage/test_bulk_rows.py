@@ -1,4 +1,4 @@
-"""Batches and rows in both databases: what lists show, what counts, and what can be written anew."""
+"""Batches and rows in both databases: what lists show, what counts, and what can be written again."""
 
 from __future__ import annotations
 

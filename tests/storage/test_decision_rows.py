@@ -113,7 +113,7 @@ async def test_raw_sql_cannot_write_a_word_that_does_not_exist(store: Store, cha
             await tx.run(insert_row(t.decision).values({**asdict(decision(request())), **words}))
 
 
-async def test_break_glass_and_resolution_are_open_to_the_requester(store: Store) -> None:
+async def test_emergencies_and_resolution_are_open_to_the_requester(store: Store) -> None:
     async with store.begin() as tx:
         await insert(tx, request())
         for kind in (DecisionKind.BREAK_GLASS, DecisionKind.RESOLVE):

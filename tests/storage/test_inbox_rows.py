@@ -54,7 +54,7 @@ async def test_a_coded_event_waits_for_whoever_has_its_code_and_no_other_does(
     assert await taken(store, leads=False) == set()
 
 
-async def test_a_payload_is_forgotten_in_time_and_its_event_known_for_ever(
+async def test_a_payload_is_forgotten_in_time_and_its_event_known_permanently(
     store: Store, clock: FrozenClock
 ) -> None:
     for event_id in ("old", "unhandled", "young"):

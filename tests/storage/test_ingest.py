@@ -1,4 +1,4 @@
-"""Events go into the inbox many to a commit: durable before they are answered, once for ever, all or none."""
+"""Events go into the inbox many to a commit: durable before they are answered, each once, all or none."""
 
 import asyncio
 from collections.abc import Sequence
@@ -65,7 +65,7 @@ async def test_an_event_is_new_once_within_a_batch_and_ever_after(store: Store, 
     await ingest.close()
 
 
-async def test_a_batch_that_cannot_be_committed_is_told_to_everybody_in_it(
+async def test_a_batch_that_cannot_be_committed_is_reported_to_everybody_in_it(
     own_store: Store, clock: FrozenClock
 ) -> None:
     ingest = await Ingest.open(own_store, clock)

@@ -1,4 +1,4 @@
-"""Owed messages are owed once, taken by one sender, and never forgotten; events are accepted once."""
+"""Messages are put into the outbox once, taken by one sender, and never forgotten; events are accepted once."""
 
 import asyncio
 from datetime import timedelta
@@ -37,7 +37,7 @@ async def test_messages_come_in_the_order_they_were_put(store: Store) -> None:
     assert (found[0].body, found[0].user, found[0].state) == ({"amount": "50.00", "n": [1]}, "U1", "owed")
 
 
-async def test_a_message_is_owed_once_even_after_it_was_sent(store: Store) -> None:
+async def test_a_message_is_put_into_the_outbox_once_even_after_it_was_sent(store: Store) -> None:
     async with store.begin() as tx:
         assert await _put(tx, "line:1")
         assert not await _put(tx, "line:1")
@@ -49,7 +49,7 @@ async def test_a_message_is_owed_once_even_after_it_was_sent(store: Store) -> No
         assert await outbox.next_due(tx, limit=5) == []
 
 
-async def test_an_owed_card_shows_later_changes_so_one_is_enough(store: Store) -> None:
+async def test_a_waiting_card_shows_later_changes_so_one_is_enough(store: Store) -> None:
     async with store.begin() as tx:
         assert await _put(tx, "card:1", "card")
         assert not await _put(tx, "card:2", "card")
@@ -59,7 +59,7 @@ async def test_an_owed_card_shows_later_changes_so_one_is_enough(store: Store) -
     assert [row.dedupe for row in await _due(store)] == ["card:1", "card:3", "card:4"]
 
 
-async def test_a_card_that_is_being_sent_may_show_the_old_so_another_is_owed(store: Store) -> None:
+async def test_a_card_that_is_being_sent_may_show_the_old_so_another_is_put(store: Store) -> None:
     async with store.begin() as tx:
         await _put(tx, "card:1", "card")
         (row,) = await outbox.next_due(tx, limit=5)
@@ -75,7 +75,7 @@ async def test_a_card_put_off_does_not_hold_back_a_newer_one(store: Store, clock
         assert await _put(tx, "card:2", "card")
 
 
-async def test_a_rolled_back_change_owes_nothing(store: Store) -> None:
+async def test_a_rolled_back_change_sends_nothing(store: Store) -> None:
     async def change() -> None:
         async with store.begin() as tx:
             await _put(tx, "line:1")
@@ -99,7 +99,7 @@ async def test_of_ten_senders_one_takes_a_row(store: Store) -> None:
     assert (await asyncio.gather(*(take() for _ in range(10)))).count(True) == 1
 
 
-async def test_a_failed_post_is_owed_again_later_with_its_reason(store: Store, clock: FrozenClock) -> None:
+async def test_a_failed_post_is_tried_again_later_with_its_reason(store: Store, clock: FrozenClock) -> None:
     async with store.begin() as tx:
         await _put(tx, "line:1")
         (row,) = await outbox.next_due(tx, limit=5)

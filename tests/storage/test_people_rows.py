@@ -119,7 +119,7 @@ async def test_who_looked_at_home_lately_is_found_with_what_they_saw(
         assert len(await home_views.since(tx, began, limit=10)) == 2
 
 
-async def test_the_marker_moves_with_whatever_is_read_or_owed(store: Store, clock: FrozenClock) -> None:
+async def test_the_marker_moves_with_whatever_is_read_or_to_be_sent(store: Store, clock: FrozenClock) -> None:
     async with store.begin() as tx:
         before = await home_views.marker(tx)
         assert await home_views.marker(tx) == before

@@ -165,7 +165,7 @@ async def test_a_submitted_draft_leaves_no_byte_behind(sqlite_store: Store) -> N
     assert not _holds(sqlite_store, sealed[40:80])
 
 
-async def test_a_reader_in_the_way_of_the_checkpoint_is_told(
+async def test_a_reader_in_the_way_of_the_checkpoint_is_reported(
     sqlite_files: Databases, open_store: Opener, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     defaults = set_pragmas.__kwdefaults__

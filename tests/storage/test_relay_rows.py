@@ -1,4 +1,4 @@
-"""Messages for other systems are owed once, taken by one, sealed until sent, and never forgotten when refused."""
+"""Messages for other systems are put into the outbox once, taken by one, sealed until sent, kept when refused."""
 
 import asyncio
 from datetime import timedelta
@@ -27,7 +27,7 @@ async def taken(store: Store, destination: str = "ledger", limit: int = 10) -> l
         return (await relay.take(tx, destination, limit=limit, lease=LEASE)).deliveries
 
 
-async def test_a_message_is_owed_once_to_each_destination(store: Store) -> None:
+async def test_a_message_is_put_into_the_outbox_once_to_each_destination(store: Store) -> None:
     assert await put(store, 1)
     assert not await put(store, 1)
     assert await put(store, 1, "crm")
@@ -92,7 +92,7 @@ async def test_refused_ones_wait_or_are_dead_and_can_be_revived_whole(store: Sto
     assert (again.id, again.body, again.attempts) == (second.id, second.body, 1)
 
 
-async def test_what_was_sent_long_ago_and_what_is_owed_to_nobody_is_dropped(
+async def test_what_was_sent_long_ago_and_what_is_for_nobody_is_dropped(
     store: Store, clock: FrozenClock
 ) -> None:
     await put(store, 1)

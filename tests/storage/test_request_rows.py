@@ -66,7 +66,7 @@ async def test_every_field_comes_back_as_it_went_in(store: Store) -> None:
     assert await _get(store, "R-2222") == request("R-2222")
 
 
-async def test_a_key_is_used_by_one_request_for_ever(store: Store) -> None:
+async def test_a_key_is_used_by_one_request_and_never_again(store: Store) -> None:
     async with store.begin() as tx:
         await insert(tx, request())
 

@@ -151,7 +151,7 @@ async def test_two_replicas_share_a_postgres_database(
     postgres_databases.drop(url)
 
 
-async def test_a_database_without_tables_is_refused_with_the_mend(empty_url: str, open_store: Opener) -> None:
+async def test_a_database_without_tables_is_refused_with_the_fix(empty_url: str, open_store: Opener) -> None:
     expected = DatabaseMissing if empty_url.startswith("sqlite") else SchemaBehind
     with pytest.raises(expected, match="countersign migrate"):
         await open_store(empty_url)

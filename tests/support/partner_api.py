@@ -27,7 +27,7 @@ def refusal(status: int, code: str, message: str = "No.", **headers: str) -> htt
 
 
 class CannedApi(httpx.AsyncBaseTransport):
-    """Answers each request with the next step, the last one for ever, and keeps what it was sent."""
+    """Answers each request with the next step, the last one again and again, and keeps what it was sent."""
 
     def __init__(self, *steps: Step) -> None:
         self.steps: Sequence[Step] = steps

@@ -1,4 +1,4 @@
-"""Ports that are free at this moment, for programs that must be told theirs."""
+"""Ports that are free now, for programs that must be given theirs."""
 
 import random
 import socket

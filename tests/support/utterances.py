@@ -26,7 +26,7 @@ def facts() -> Facts:
 
 @dataclass(frozen=True)
 class Utterance:
-    """`intents` are all that would be right; `wanted` the wish behind a question; `ask` the slot asked for."""
+    """`intents` are all that would be right; `wanted` the request behind a question; `ask` the slot asked for."""
 
     text: str
     kind: str  # query | action | several | refused | other

@@ -160,7 +160,7 @@ class World:
         return (await self.approve(request))[0] if approved else request
 
     async def run_due(self) -> None:
-        """Execute whatever is due at this moment, once."""
+        """Execute whatever is due now, once."""
         for queue in await execution.due(self.core):
             for request_id in queue.ids:
                 await execution.execute(self.core, request_id)

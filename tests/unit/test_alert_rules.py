@@ -71,11 +71,11 @@ def test_the_runway_follows_the_hours_of_the_day() -> None:
     [[], spending({}), spending({9: "5000"})[-2:], [alert_rules.Spent(NOW, Decimal(5))]],
     ids=["none", "nothing spent", "too short", "one"],
 )
-def test_no_runway_is_told_from_too_little(readings: list[alert_rules.Spent]) -> None:
+def test_no_runway_is_shown_from_too_little(readings: list[alert_rules.Spent]) -> None:
     assert alert_rules.hours_left(Decimal(2000), Decimal(1000), readings, NOW, most=48) is None
 
 
-def test_a_float_at_its_floor_has_no_time_left_and_a_far_end_is_not_told() -> None:
+def test_a_float_at_its_floor_has_no_time_left_and_a_far_end_is_not_said() -> None:
     steady = spending(dict.fromkeys(range(24), "10"))
 
     assert alert_rules.hours_left(Decimal(1000), Decimal(1000), steady, NOW, most=48) == 0
@@ -115,7 +115,7 @@ def test_every_cause_of_the_document_has_words_and_a_next_step() -> None:
     assert [decline_causes.retry_in_words(r) for r in (True, False, None)] == [
         "A retry can help.",
         "A retry as it is cannot help.",
-        "Whether a retry can help is not told.",
+        "Whether a retry can help is not known.",
     ]
     assert decline_causes.is_severe("processing_error", card_blocked=True)
     assert not decline_causes.is_severe("processing_error", card_blocked=None)

@@ -58,7 +58,7 @@ def test_quotes_hold_delimiters_and_quotes() -> None:
     }
 
 
-def test_every_fault_of_the_header_is_told_at_once() -> None:
+def test_every_fault_of_the_header_is_reported_at_once() -> None:
     assert told("card,colour,card\nx,y,z") == [
         "Line 1: The column “colour” is not known. Known are: Card, Amount (USD), Partner reference (may be left out).",
         "Line 1: The column Card is there twice.",
@@ -66,7 +66,7 @@ def test_every_fault_of_the_header_is_told_at_once() -> None:
     ]
 
 
-def test_every_row_with_cells_too_many_or_too_few_is_told_by_its_line() -> None:
+def test_every_row_with_cells_too_many_or_too_few_is_reported_by_its_line() -> None:
     assert told("card,amount\na,1\nb\nc,1,2\nd,4") == [
         "Line 3: It has 1 cell; the header names 2 cells.",
         "Line 4: It has 3 cells; the header names 2 cells.",

@@ -1,4 +1,4 @@
-"""Every wish that can be said fills the form it means: no slot is lost between the words and the fields."""
+"""Every request that can be said fills the form it means: no slot is lost between the words and the fields."""
 
 from datetime import UTC, datetime
 from zoneinfo import ZoneInfo
@@ -52,7 +52,7 @@ def test_what_is_said_stands_in_the_fields(text: str) -> None:
     assert forms.texts(cls, reading.slots, reading.card) == SAID[text]
 
 
-def test_private_details_are_masked_where_the_wish_is_repeated() -> None:
+def test_private_details_are_masked_where_the_request_is_repeated() -> None:
     (reading,) = intents.parse("3018 has the new number +47 40 61 22 33", FACTS, None, KINDS).readings
     cls = KINDS["card_phone"]
 
@@ -101,7 +101,7 @@ def test_what_is_suggested_names_a_card_that_exists_or_none() -> None:
     assert not any(char.isdigit() for sentence in shown for char in sentence)
 
 
-def test_the_command_shown_at_the_end_is_read_as_the_same_wish() -> None:
+def test_the_command_shown_at_the_end_is_read_as_the_same_request() -> None:
     typed = forms.as_command(KINDS["card_topup"], {"card": "3018", "amount": "85"})
     command = grammar.from_text(typed.lstrip("/"))
 

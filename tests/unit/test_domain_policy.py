@@ -39,7 +39,7 @@ def _policy(approvals: int) -> Policy:
     )
 
 
-def test_a_policy_that_nobody_could_meet_says_so_for_each_kind_with_the_mend() -> None:
+def test_a_policy_that_nobody_could_meet_says_so_for_each_kind_with_the_fix() -> None:
     (problem,) = never_met(_policy(3), KINDS, None, frozenset({"BOB", "CAROL"}))
     assert "policy.card_topup asks for 3 approval(s), but there are only 2 approver(s)" in problem
     assert "Add approvers or ask for fewer" in problem

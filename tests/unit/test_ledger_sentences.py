@@ -52,5 +52,5 @@ def test_a_key_is_found_whole_and_with_what_follows_its_colon() -> None:
 
 
 @given(st.text(max_size=40), st.decimals(-1000, 1000, places=2), st.text(max_size=80), st.text(max_size=40))
-def test_any_row_is_told_in_one_line(kind: str, amount: Decimal, reference: str, card: str) -> None:
+def test_any_row_is_reported_in_one_line(kind: str, amount: Decimal, reference: str, card: str) -> None:
     assert ledger_text.in_words(kind, amount, reference, card, KNOWN)

@@ -32,7 +32,7 @@ def test_a_markup_is_read_as_percent(typed: str, kept: str) -> None:
 @pytest.mark.parametrize(
     "typed", ["50.001", "51", "-1", "2,5", "1e1", "0.0001", "NaN", "two", "٢", "", "02", ".5", "100"]
 )
-def test_what_is_no_percentage_from_0_to_50_is_told_on_the_field(typed: str) -> None:
+def test_what_is_no_percentage_from_0_to_50_is_reported_on_the_field(typed: str) -> None:
     with pytest.raises(ValueError, match=r"\.$"):
         percent(typed)
 
@@ -59,7 +59,7 @@ def test_a_close_is_refused_on_the_field_for_other_digits_and_for_a_card_without
     assert set(Close.misfits({"last4": "4242"}, CardEntry("card1", "main", "NORA QUIST"))) == {"last4"}
 
 
-def test_a_close_whose_card_reads_other_digits_or_owes_is_not_sent() -> None:
+def test_a_close_whose_card_reads_other_digits_or_a_debt_is_not_sent() -> None:
     facts = {
         "card_status": "ACTIVE",
         "card_last4": "4242",
@@ -89,7 +89,7 @@ def test_limits_keep_what_is_not_named_and_need_one() -> None:
     assert lines["Weekly limit"] == "not set → 1,250.00 USD"
 
 
-def test_a_limit_that_decides_alone_is_told() -> None:
+def test_a_limit_that_decides_alone_is_reported() -> None:
     operation = SetLimits.of_stored({"card": "card1", "monthly_limit": "90.00"})
 
     said = " ".join(c.text for c in operation.concerns({**FACTS, "daily_limit": Decimal(100)}))

@@ -56,8 +56,8 @@ STANDARD_BUTTONS: Final = (Button.ACK, Button.SNOOZE, Button.REMEDY, Button.MORE
 # They change who looks at an alert and when, and bring it no further.
 _NO_STEP: Final = frozenset({Button.ACK, Button.SNOOZE, Button.MORE})
 
-HEARD_LATE: Final = "We heard of it late: it happened at {at:%Y-%m-%d %H:%M} UTC."
-"""Ends the text of what is told more than `LATE_AFTER` after it happened. `at`: an aware time in UTC."""
+HEARD_LATE: Final = "Received late: it happened at {at:%Y-%m-%d %H:%M} UTC."
+"""Ends the text of what is reported more than `LATE_AFTER` after it happened. `at`: an aware time in UTC."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +74,7 @@ class Wording:
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """An alert as it is told now: its kind with its words, all facts filled in."""
+    """An alert as it is reported now: its kind with its words, all facts filled in."""
 
     kind: AlertKind
     severity: Severity

@@ -90,7 +90,7 @@ STOPPED = AlertKind(
 
 @dataclass(frozen=True, slots=True)
 class Declines:
-    """What one message counts: declines of one cause, `late` of them heard late; `total_usd` of their amounts.
+    """What one message counts: declines of one cause, `late` of them received late; `total_usd` of their amounts.
 
     `cards` and `merchants`: how many each had, at most `NAMES_KEPT` of them. `retryable`: of the last one.
     """
@@ -166,7 +166,7 @@ def cluster(count: int) -> str:
 def with_blocked_card(
     code: str, *, amount_usd: Decimal | None, merchant: str | None, heard_late: datetime | None
 ) -> str:
-    """How a block is known that a decline told of. `heard_late`: when it happened, where that was long before."""
+    """How a block is known that a decline reported. `heard_late`: when it happened, where that was long before."""
     late = f" {HEARD_LATE.format(at=heard_late)}" if heard_late else ""
     return f"{_purchase(amount_usd, merchant)} was declined: {cause_in_words(code).what}.{late}"
 
@@ -192,4 +192,4 @@ def _names(kept: Mapping[str, int]) -> str:
 def _late(found: Declines) -> str:
     if not found.late:
         return ""
-    return f" We heard late of {found.late:,} of {found.count:,}, more than a quarter of an hour after."
+    return f" Received late: {found.late:,} of {found.count:,}, more than a quarter of an hour after."

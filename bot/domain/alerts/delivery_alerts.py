@@ -69,7 +69,7 @@ DELIVERIES_REFUSED = AlertKind(
         Severity.WARNING,
         "Deliveries to {program} are refused",
         "In the last five minutes: {causes}. Nothing of them was stored. Our clock says {now:%Y-%m-%d %H:%M:%S} UTC."
-        " The service delivers what is genuine again for two hours, and the event log is read besides. After a"
+        " The service delivers what is genuine again for two hours, and the event log is read as well. After a"
         " rotation wait a minute; else compare the clock, or rotate the secret with `/countersign webhook`.",
     ),
     endings=over(
@@ -147,7 +147,7 @@ RELAY_DESTINATIONS = AlertKind(
     name="relay_destinations",
     told_when="the list of systems that get copies of events changed",
     found_by="start",
-    ends="told once",
+    ends="reported once",
     wordings=one(Severity.WARNING, "The destinations of the relay have changed", "{changes}"),
 )
 

@@ -94,7 +94,7 @@ LEDGER_DIFFERS = AlertKind(
 
 UNEXPLAINED = AlertKind(
     name="unexplained_movement",
-    told_when="the ledger shows movements that no request here made: once for each fall",
+    told_when="the ledger shows movements that no request here made, or a debit of a request that was never sent",
     found_by="poller",
     ends="never: acknowledge it when you are done",
     wordings={
@@ -104,6 +104,13 @@ UNEXPLAINED = AlertKind(
             "{rows}\nThe keys of these were made by this bot, and its database has no request for them: it was restored"
             " from a backup, or its database or keys were copied. Pause sending with `/countersign pause`, settle these"
             " with the service, and exchange the API key if nobody can explain them.",
+        ),
+        "unsent": Wording(
+            (Severity.CRITICAL,),
+            "{amount} left the float of {program} for {request}, which is {state}",
+            "{rows}\nThis bot sent nothing for that request. Only this bot's database has its key: a copy of it may be"
+            " in use, or an older backup was put back. Pause sending with `/countersign pause` and settle this with the"
+            " service by the key. Do not request it again before that.",
         ),
         "foreign": Wording(
             (Severity.WARNING,),
@@ -120,10 +127,27 @@ _ROWS_SHOWN = 10
 
 def unexplained(program: str, case: str, rows: Sequence[str], amount_usd: Decimal) -> Said:
     """`rows` are the ledger's, a line each, the newest first; `amount_usd` is what they took from the float."""
-    more = [f"and {len(rows) - _ROWS_SHOWN} more"] if len(rows) > _ROWS_SHOWN else []
     count = "1 movement" if len(rows) == 1 else f"{len(rows)} movements"
-    shown = "\n".join([*rows[:_ROWS_SHOWN], *more])
-    return UNEXPLAINED.says(case, program=program, count=count, rows=shown, amount=format_usd(amount_usd))
+    return UNEXPLAINED.says(
+        case, program=program, count=count, rows=_shown(rows), amount=format_usd(amount_usd)
+    )
+
+
+def unsent(program: str, rows: Sequence[str], amount_usd: Decimal, *, request: str, state: str) -> Said:
+    """The same of rows under the key of one `request`, for which nothing was sent: its id and its sentence."""
+    return UNEXPLAINED.says(
+        "unsent",
+        program=program,
+        rows=_shown(rows),
+        amount=format_usd(amount_usd),
+        request=request,
+        state=state,
+    )
+
+
+def _shown(rows: Sequence[str]) -> str:
+    more = [f"and {len(rows) - _ROWS_SHOWN} more"] if len(rows) > _ROWS_SHOWN else []
+    return "\n".join([*rows[:_ROWS_SHOWN], *more])
 
 
 def float_low(

@@ -57,7 +57,7 @@ CODE_PERSON = AlertKind(
     name="code_person",
     told_when="somebody changed who gets one-time codes",
     found_by="people",
-    ends="told once",
+    ends="reported once",
     wordings=one(
         Severity.WARNING,
         "One-time codes of {reference} go to {name} now",

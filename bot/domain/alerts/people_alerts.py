@@ -73,7 +73,7 @@ DELEGATION = AlertKind(
     name="delegation",
     told_when="somebody decides in another's place from now on, or no longer",
     found_by="upkeep",
-    ends="told once",
+    ends="reported once",
     wordings={
         "began": Wording(
             (Severity.WARNING,),

@@ -25,7 +25,7 @@ LANDED_LATE = AlertKind(
     ends="never: acknowledge it when you are done",
     wordings=one(
         Severity.CRITICAL,
-        "{request} landed late",
+        "{request} completed late",
         "{how} Check the card and the ledger; a repeat may have paid twice.",
     ),
     is_mutable=False,

@@ -69,7 +69,7 @@ class DeclineFacts(_Value):
 class PurchaseLeg(_Value):
     """One event of a purchase: figures and codes, nothing personal.
 
-    `amount_usd` includes `fee_usd`; `original_amount` is in `original_currency`. None: not told.
+    `amount_usd` includes `fee_usd`; `original_amount` is in `original_currency`. None: not reported.
     """
 
     event_id: str
@@ -190,7 +190,7 @@ def _told(legs: Sequence[PurchaseLeg], name: str) -> str | None:
 
 
 def _same_original(leg: PurchaseLeg, charge: PurchaseLeg) -> bool:
-    """Does the settlement name the amount the authorization named? Not told is not the same."""
+    """Does the settlement name the amount the authorization named? Not reported is not the same."""
     if leg.original_amount is None or charge.original_amount is None:
         return False
     same_currency = leg.original_currency == charge.original_currency

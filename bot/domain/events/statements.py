@@ -36,7 +36,7 @@ WAITING_IN_WORDS = "its authorization is missing"
 
 @dataclass(frozen=True, slots=True)
 class PurchaseLine:
-    """One purchase. `charge_usd` has its fee in it: the authorization's where we heard of it, else the row's.
+    """One purchase. `charge_usd` has its fee in it: the authorization's where we received it, else the row's.
 
     `open` says why it must not be booked as it is, empty when it may. `heard` = its events are known here,
     `listed` = the service's history has it.
@@ -89,7 +89,7 @@ class CardStatement:
 
 @dataclass(frozen=True, slots=True)
 class DeclineLine:
-    """One declined purchase as its event told it."""
+    """One declined purchase as its event reported it."""
 
     at: datetime
     code: str
@@ -131,7 +131,7 @@ class DeclineReport:
 
 
 def by_cause(lines: Sequence[DeclineLine]) -> tuple[DeclineGroup, ...]:
-    """Declines by code; whether a retry helps is told only where all of a cause agree."""
+    """Declines by code; whether a retry helps is said only where all of a cause agree."""
     codes: dict[tuple[str, str], list[DeclineLine]] = {}
     for line in lines:
         freeze = line.stopped_by.request.id if line.stopped_by else ""

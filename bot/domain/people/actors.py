@@ -1,4 +1,4 @@
-"""Who is acting, as Slack says it at this moment."""
+"""Who is acting, as Slack says it now."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def require_full_member(actor: Actor, home_team: str) -> None:
 
 
 def is_full_member(actor: Actor, home_team: str) -> bool:
-    """As `require_full_member`, where nobody is there to be told."""
+    """As `require_full_member`, where nobody is there to be notified."""
     try:
         require_full_member(actor, home_team)
     except NotAllowed:

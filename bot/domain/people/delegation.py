@@ -35,7 +35,7 @@ class Delegation:
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """Who may approve at this moment, by Slack id.
+    """Who may approve now, by Slack id.
 
     `stands_for`: those who may only by delegation, each with the approvers in whose place they are.
     """

@@ -98,9 +98,9 @@ def never_met(
 ) -> list[str]:
     """Why this policy could never be met by these people; empty when it can.
 
-    `kinds` are all there are, in the order in which they are told of. `requesters` is None when every full
+    `kinds` are all there are, in the order in which they are listed. `requesters` is None when every full
     member may ask. `approvers` are those the policy names: a delegate adds nobody, as the two count as one. Each
-    sentence names the kind and the mend.
+    sentence names the kind and the fix.
     """
     problems = []
     if not approvers:

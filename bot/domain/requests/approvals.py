@@ -86,7 +86,7 @@ def why_not_second(
 ) -> Reason | None:
     """Why `actor`, a full member, may not act as the second person on what `asked_by` asked for; None = may.
 
-    `standing` is who may approve, read at this moment; `allowed` is who may give this word where that is not
+    `standing` is who may approve, read now; `allowed` is who may give this word where that is not
     the approvers alone; `earlier` are those who gave it already. The order is from what the person is to what
     others did, so that nobody learns more than they may.
     """
@@ -143,6 +143,13 @@ def second_people(given: Iterable[str], *, asked_by: str, standing: Standing | N
     return counted
 
 
+HOW_TO_RESOLVE = (
+    "Countersign keeps checking. If it stays unresolved, two people press Resolve on it and both say how it ended; one"
+    " of them is an approver who did not request it."
+)
+"""What people can do about an outcome that is not known, in whole sentences."""
+
+
 def two_agree(said: Collection[str], *, asked_by: str, standing: Standing) -> bool:
     """Do two people say so, one of whom may act as the second person? The other may be who asked."""
     able = who_may_be_second(asked_by, standing)
@@ -164,7 +171,7 @@ def decide(
 ) -> Verdict:
     """Judge an approval by `actor`, who was shown `shown_digest`.
 
-    `standing` is who may approve, read at this moment. The person is judged before the request is.
+    `standing` is who may approve, read now. The person is judged before the request is.
     """
     asked_by = request.requester
     earlier = _approvers(decisions)

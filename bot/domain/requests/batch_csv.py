@@ -2,7 +2,7 @@
 
 RFC 4180 with what spreadsheets make of it: a byte-order mark, semicolons or tabs, any order of columns.
 It is strict where a guess could move money: an unknown column, a missing one, a row with more or fewer
-cells than the header is an error with its line number, and all errors are told at once.
+cells than the header is an error with its line number, and all errors are reported at once.
 """
 
 from __future__ import annotations

@@ -21,7 +21,7 @@ class Stage(StrEnum):
 
 
 UNWELCOME = frozenset({Stage.IN_REVIEW, Stage.FUNDING_REJECTED, Stage.TAKEN_BACK})
-"""Stages that somebody should hear of though no answer is awaited any more."""
+"""Stages that somebody should know of though no answer is awaited any more."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,6 @@
 """Which cards a text names. A number or a word counts only as far as its surroundings leave no doubt.
 
-Traits of a card entity: `weak` = a name that is also a word, told by its capital alone: good enough to look
+Traits of a card entity: `weak` = a name that is also a word, recognised by its capital alone: good enough to look
 something up, not to act; `unknown` = named as a card, but no card of the directory.
 """
 

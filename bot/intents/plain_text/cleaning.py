@@ -1,6 +1,6 @@
 """What Slack sends, as the plain text that is read: markup undone, quoted text blanked, oddities noted.
 
-Text in quotes, in code and in `>` lines is evidence of what somebody said, never a wish of the writer.
+Text in quotes, in code and in `>` lines is evidence of what somebody said, never a request of the writer.
 """
 
 from __future__ import annotations

@@ -40,7 +40,7 @@ def read_action(frame: Frame, clause: Clause, context: Context) -> Reading | Non
 
 
 def _asked_for(wish: Reading, intent: str, context: Context, text: str) -> Reading:
-    """A wish without doubts: complete, or with the one slot that is asked next."""
+    """A request without doubts: complete, or with the one slot that is asked next."""
     for slot in REQUIRED[intent]:
         if slot not in wish.slots:
             ask = questions.missing(slot, intent, context.facts.networks)

@@ -1,4 +1,4 @@
-"""Which one card a wish means: by name, by a word like "it", or the question that would settle it."""
+"""Which one card a request means: by name, by a word like "it", or the question that would settle it."""
 
 from __future__ import annotations
 

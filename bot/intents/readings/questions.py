@@ -92,7 +92,7 @@ def unplaced(written: str) -> Ask:
 
 
 def really(intent: str, slots: Mapping[str, Any], why: str) -> Ask:
-    """A wish that was read, but not as a plain request: offered, never taken."""
+    """A request that was read, but is not a plain one: offered, never taken."""
     said = said_of(intent, slots)
     return Ask("intent", f"{why} Did you mean: {said}?", (Option(said, said[:1].upper() + said[1:]),))
 

@@ -67,7 +67,7 @@ def first_doubt(clause: Clause, context: Context, used: set[int], wish: Reading 
 
 
 def _spare(clause: Clause, context: Context, used: set[int]) -> Entity | None:
-    """The first entity of the message that this wish does not account for."""
+    """The first entity of the message that this request does not account for."""
     for entity in context.found.inside(clause.text):
         if id(entity) in used or entity.kind == "person":
             continue

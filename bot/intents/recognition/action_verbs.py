@@ -45,7 +45,7 @@ _COMMAND: Final = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """`clear` = the direction is; else the wish is only guessed. `tail` = what follows the verb phrase."""
+    """`clear` = the direction is; else the request is only guessed. `tail` = what follows the verb phrase."""
 
     intent: str
     tail: str

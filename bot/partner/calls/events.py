@@ -54,7 +54,7 @@ REDELIVER = Endpoint(
 
 
 class EventCalls(Calls):
-    """How the account hears of what happens on its cards."""
+    """How the account is notified of what happens on its cards."""
 
     async def webhook(self, *, lane: Lane = Lane.PEOPLE) -> models.Webhook | None:
         """Where events go; None before the first registration. The secret is never among it."""

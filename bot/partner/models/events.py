@@ -1,7 +1,7 @@
 """Events as typed values, whether they were delivered or read from the log.
 
 What the document does not show of a payload is optional here, and code must work without it. Purchases
-are told by `type` and `data.event`, never by `status` or by the sign of an amount: a decline says
+are recognised by `type` and `data.event`, never by `status` or by the sign of an amount: a decline says
 `settled`, and so do refunds and reversals [Event types].
 """
 
@@ -26,7 +26,7 @@ class EventFees(Answer):
 
 
 class Purchase(Answer):
-    """What every event of a purchase may tell about it. None: not told, which is not 0.
+    """What every event of a purchase may tell about it. None: not reported, which is not 0.
 
     `original_amount` is in `original_currency`; `amount_usd` includes `fee_usd`. Only a decline has a reason.
     """
@@ -70,7 +70,7 @@ class LaterLeg(Purchase):
 
 
 class Decline(Purchase):
-    """A purchase that did not take place; nothing of it is sure to be told, `amount_usd` is not 0."""
+    """A purchase that did not take place; nothing of it is sure to be reported, `amount_usd` is not 0."""
 
     card_id: str | None = None
     transaction_id: str | None = None
@@ -81,7 +81,7 @@ class Decline(Purchase):
 
 
 class CardHint(Answer):
-    """Which card, where that is told. The payload is not shown: read the card for what is true."""
+    """Which card, where that is reported. The payload is not shown: read the card for what is true."""
 
     card_id: GuessedText = None
     partner_ref: GuessedText = None
@@ -94,7 +94,7 @@ class StatusChange(CardHint):
 
 
 class Challenge(CardHint):
-    """Whose purchase waits for a one-time code, and where, as far as that is told."""
+    """Whose purchase waits for a one-time code, and where, as far as that is reported."""
 
     merchant: GuessedText = None
     amount_usd: GuessedExact = None

@@ -39,7 +39,7 @@ class FundingAddress(Answer):
 
 
 class Funding(Answer):
-    """A funding submission. Whether it was credited is told by `status`, never by amounts or reason.
+    """A funding submission. Whether it was credited is shown by `status`, never by amounts or reason.
 
     `amount_usd` is what was sent, None until verified; `credited_usd` and `fee_usd` stay filled after
     a reversal, when the status is `rejected`.

@@ -1,7 +1,7 @@
 """What people do with an alert (acknowledge, snooze, take over, end, mute) and what time does with it.
 
 An acknowledgement holds for four hours: what is still so then is raised again, unless somebody says once
-more that they look after it. A snooze holds until its time. Everything is audited and told in the thread.
+more that they look after it. A snooze holds until its time. Everything is audited and reported in the thread.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ async def assign(core: Core, alert_id: str, slack_id: str) -> Alert:
 
 
 async def end(core: Core, alert_id: str, slack_id: str) -> Alert:
-    """Dealt with, as this person says. What is still so at the next reading is raised anew."""
+    """Dealt with, as this person says. What is still so at the next reading is raised again."""
     await people.require_member(core, slack_id, action="alert.resolve")
     async with core.store.begin() as tx:
         alert = await alerts.get(tx, alert_id)

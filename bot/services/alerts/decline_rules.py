@@ -2,32 +2,32 @@
 severe, with true counts however many come.
 
 A cause's window begins with its first decline. A cluster goes on while declines keep coming, so that a
-storm stays one message. Times are when we heard of them: what comes late is still told, and told as late.
+storm stays one message. Times are when we received them: what comes late is still reported, and reported as late.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import datetime, timedelta
 from decimal import Decimal
-from typing import Any
 
 from bot.domain.alerts import Severity, decline_alerts, decline_causes
 from bot.partner.models import CardDeclined, Decline
+from bot.services import snapshots
 from bot.services.alerts import card_rules
 from bot.services.alerts import lifecycle as alerts
 from bot.services.cards import freezes
 from bot.services.core import Core
 from bot.services.received_event import ReceivedEvent
-from storage.cards import api_snapshots, cards
+from bot.services.snapshots import Declines
+from storage.cards import cards
 from storage.messages import Alert
 from storage.messages import alerts as alert_rows
 from storage.transaction import Tx
 
 # A severe decline has no end that we could see; after a day without another it is closed.
 _SEVERE_OPEN_FOR = timedelta(hours=24)
-
-Seen = dict[str, Any]
 
 
 async def on_decline(tx: Tx, core: Core, heard: ReceivedEvent, event: CardDeclined) -> None:
@@ -51,23 +51,23 @@ async def on_decline(tx: Tx, core: Core, heard: ReceivedEvent, event: CardDeclin
     condition = decline_alerts.DECLINE.condition(heard.program, about)
     before = await _seen(tx, core, condition, severe=severe)
     seen = _count(before, tx.now, heard, data, label, code)
-    await api_snapshots.put(tx, "", f"{decline_alerts.COUNTED}{condition}", seen)
+    await snapshots.DECLINES.put(tx, "", seen, condition)
     if before is None:  # the remedy of a cluster is drafted for its first card
         facts = {"program": heard.program, "card_id": data.card_id or "", "code": code}
         await alerts.remember(tx, condition, facts)
     cluster_at = core.alerting.declines.cluster_at
     said = decline_alerts.declined(
-        _declines(seen, code),
+        _declines(seen),
         card=label,
         amount_usd=data.amount_usd,
         merchant=data.merchant,
         is_severe=severe,
-        is_cluster=seen["count"] >= cluster_at,
+        is_cluster=seen.count >= cluster_at,
     )
     subject = data.card_id if severe and data.card_id else code
     alert = await alerts.raise_(tx, core, said, condition=condition, subject=subject)
-    if seen["count"] == cluster_at:
-        text = decline_alerts.cluster(seen["count"])
+    if seen.count == cluster_at:
+        text = decline_alerts.cluster(seen.count)
         called = await alerts.called_by_line(tx, core, alert, said.severity)
         await alerts.thread_line(tx, core, alert, "system:alerts", text, mentions=called)
 
@@ -75,7 +75,7 @@ async def on_decline(tx: Tx, core: Core, heard: ReceivedEvent, event: CardDeclin
 async def _stopped(
     tx: Tx, core: Core, heard: ReceivedEvent, event: CardDeclined, card_id: str, label: str, code: str
 ) -> bool:
-    """Told as what a freeze of ours was for, where it was one: counted, and nobody is called."""
+    """Reported as what a freeze of ours was for, where it was one: counted, and nobody is called."""
     at, data = heard.event.created_at, event.data
     freeze = (await freezes.stopping(tx, core, [(card_id, code, at)])).get((card_id, at))
     if freeze is None:
@@ -83,73 +83,65 @@ async def _stopped(
     condition = decline_alerts.STOPPED.condition(heard.program, card_id, freeze.request.id)
     before = await _seen(tx, core, condition, severe=True)
     seen = _count(before, tx.now, heard, data, label, code)
-    await api_snapshots.put(tx, "", f"seen:{condition}", seen)
+    await snapshots.DECLINES.put(tx, "", seen, condition)
     await alerts.remember(tx, condition, {"program": heard.program, "card_id": card_id})
     said = decline_alerts.stopped(
         freeze,
         card=label,
         amount_usd=data.amount_usd,
         merchant=data.merchant,
-        count=seen["count"],
-        total_usd=Decimal(seen["amount_usd"]),
+        count=seen.count,
+        total_usd=seen.amount_usd,
     )
     await alerts.raise_(tx, core, said, condition=condition, subject=card_id)
     return True
 
 
-async def _seen(tx: Tx, core: Core, condition: str, *, severe: bool) -> Seen | None:
+async def _seen(tx: Tx, core: Core, condition: str, *, severe: bool) -> Declines | None:
     """What its message counts so far; None where a new one begins."""
     alert = await alert_rows.open_one(tx, condition)
-    kept = await api_snapshots.get(tx, "", f"{decline_alerts.COUNTED}{condition}")
+    kept = await snapshots.DECLINES.get(tx, "", condition)
     if alert is None or kept is None:
         return None
     if _is_over(core, tx.now, kept.value, severe=severe):
         await _close(tx, core, alert)
         return None
-    seen: Seen = kept.value
-    return seen
+    return kept.value
 
 
-def _is_over(core: Core, now: datetime, seen: Mapping[str, Any], *, severe: bool) -> bool:
+def _is_over(core: Core, now: datetime, seen: Declines, *, severe: bool) -> bool:
     rule = core.alerting.declines
-    goes_on = severe or seen["count"] >= rule.cluster_at
-    since = datetime.fromisoformat(seen["last_at" if goes_on else "first_at"])
+    goes_on = severe or seen.count >= rule.cluster_at
+    since = seen.last_at if goes_on else seen.first_at
     return now - since > (_SEVERE_OPEN_FOR if severe else rule.window)
 
 
 def _count(
-    before: Seen | None, now: datetime, heard: ReceivedEvent, data: Decline, label: str, code: str
-) -> Seen:
+    before: Declines | None, now: datetime, heard: ReceivedEvent, data: Decline, label: str, code: str
+) -> Declines:
     why = data.decline_reason
-    seen: Seen = before or {
-        "count": 0,
-        "late": 0,
-        "amount_usd": "0",
-        "cards": {},
-        "merchants": {},
-        "first_at": now.isoformat(),
-        "code": code,
-    }
-    seen["count"] += 1
-    seen["late"] += heard.is_late
-    seen["last_at"] = now.isoformat()
-    seen["retryable"] = why.retryable if why else None
-    seen["amount_usd"] = str(Decimal(seen["amount_usd"]) + abs(data.amount_usd or Decimal(0)))
-    for kept, name in ((seen["cards"], label), (seen["merchants"], data.merchant or "unnamed")):
-        if name in kept or len(kept) < decline_alerts.NAMES_KEPT:
-            kept[name] = kept.get(name, 0) + 1
-    return seen
+    seen = before or Declines(code, first_at=now, last_at=now)
+    return replace(
+        seen,
+        count=seen.count + 1,
+        late=seen.late + heard.is_late,
+        last_at=now,
+        retryable=why.retryable if why else None,
+        amount_usd=seen.amount_usd + abs(data.amount_usd or Decimal(0)),
+        cards=_one_more(seen.cards, label),
+        merchants=_one_more(seen.merchants, data.merchant or "unnamed"),
+    )
 
 
-def _declines(seen: Seen, code: str) -> decline_alerts.Declines:
+def _one_more(names: Mapping[str, int], name: str) -> dict[str, int]:
+    if name not in names and len(names) >= decline_alerts.NAMES_KEPT:
+        return dict(names)
+    return {**names, name: names.get(name, 0) + 1}
+
+
+def _declines(seen: Declines) -> decline_alerts.Declines:
     return decline_alerts.Declines(
-        code,
-        seen["count"],
-        seen["late"],
-        Decimal(seen["amount_usd"]),
-        seen["cards"],
-        seen["merchants"],
-        seen["retryable"],
+        seen.code, seen.count, seen.late, seen.amount_usd, seen.cards, seen.merchants, seen.retryable
     )
 
 
@@ -157,11 +149,11 @@ async def settle(core: Core) -> None:
     """Messages whose window is over take no more declines; they are closed."""
     async with core.store.begin() as tx:
         for alert in await alert_rows.open_of(tx, decline_alerts.DECLINE.name):
-            kept = await api_snapshots.get(tx, "", f"{decline_alerts.COUNTED}{alert.dedupe}")
+            kept = await snapshots.DECLINES.get(tx, "", alert.dedupe)
             if kept is None or _is_over(core, tx.now, kept.value, severe=alert.severity == Severity.CRITICAL):
                 await _close(tx, core, alert)
         for alert in await alert_rows.open_of(tx, decline_alerts.STOPPED.name):
-            kept = await api_snapshots.get(tx, "", f"seen:{alert.dedupe}")
+            kept = await snapshots.DECLINES.get(tx, "", alert.dedupe)
             is_quiet = kept is None or _is_over(core, tx.now, kept.value, severe=True)
             if is_quiet or await freezes.now(tx, core, alert.subject) is None:
                 await _close(tx, core, alert)
@@ -169,4 +161,4 @@ async def settle(core: Core) -> None:
 
 async def _close(tx: Tx, core: Core, alert: Alert) -> None:
     await alerts.resolve(tx, core, alert.dedupe)
-    await api_snapshots.drop(tx, "", f"{decline_alerts.COUNTED}{alert.dedupe}")
+    await snapshots.DECLINES.drop(tx, "", alert.dedupe)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from decimal import Decimal
 
 from bot.domain.alerts import account_alerts, alert_rules, float_alerts
+from bot.services import snapshots
 from bot.services.alerts import funding_rules
 from bot.services.alerts import lifecycle as alerts
 from bot.services.core import Core
-from storage.cards import Reading, api_snapshots, history
+from bot.services.snapshots import Account, Kept
+from storage.cards import api_snapshots
 from storage.messages import alerts as alert_rows
 from storage.requests import requests
 from storage.transaction import Tx
@@ -19,25 +20,22 @@ _LOOKED_BACK = timedelta(days=7)
 _WATCH = "float_watch"
 
 
-async def look(core: Core, program: str, reading: Reading) -> None:
+async def look(core: Core, program: str, reading: Kept[Account]) -> None:
     """Raise or resolve by what `GET /me` said."""
     async with core.store.begin() as tx:
         await _float(tx, core, program, reading)
         await _allowance(tx, core, program, reading)
 
 
-def _usable(reading: Reading) -> Decimal:
-    """What can be spent: a ceiling of the service can make it less than the balance, a debt less than 0."""
-    return min(Decimal(reading.value["balance_usd"]), Decimal(reading.value["available_usd"]))
-
-
-async def _float(tx: Tx, core: Core, program: str, reading: Reading) -> None:
+async def _float(tx: Tx, core: Core, program: str, reading: Kept[Account]) -> None:
     rule = core.alerting.float_alert
     condition = float_alerts.FLOAT_LOW.condition(program)
     was_low = await alert_rows.open_one(tx, condition) is not None
     kept = await api_snapshots.get(tx, program, _WATCH)
     clean_before = int(kept.value["clean"]) if kept else 0
-    low, clean = alert_rules.float_is_low(_usable(reading), rule, was_low=was_low, clean_reads=clean_before)
+    low, clean = alert_rules.float_is_low(
+        reading.value.usable_usd, rule, was_low=was_low, clean_reads=clean_before
+    )
     if clean != clean_before:
         await api_snapshots.put(tx, program, _WATCH, {"clean": clean})
     if not low:
@@ -46,9 +44,9 @@ async def _float(tx: Tx, core: Core, program: str, reading: Reading) -> None:
     said = float_alerts.float_low(
         program,
         rule,
-        usable_usd=_usable(reading),
-        balance_usd=Decimal(reading.value["balance_usd"]),
-        available_usd=Decimal(reading.value["available_usd"]),
+        usable_usd=reading.value.usable_usd,
+        balance_usd=reading.value.balance_usd,
+        available_usd=reading.value.available_usd,
         pending_usd=(await requests.pending_hold(tx, program, core.float_kinds, core.policy.limits)).usd,
         coming_usd=await funding_rules.on_its_way(tx, program),
     )
@@ -64,13 +62,13 @@ async def look_ahead(core: Core, program: str) -> None:
 
 async def _runway(tx: Tx, core: Core, program: str) -> None:
     rule, condition = core.alerting.float_alert, float_alerts.RUNWAY.condition(program)
-    last = await api_snapshots.get(tx, program, "me")
+    last = await snapshots.ACCOUNT.get(tx, program)
     if last is None or await alert_rows.open_one(tx, float_alerts.FLOAT_LOW.condition(program)):
         return
-    past = await history.since(tx, program, "me", tx.now - _LOOKED_BACK)
-    spent = [alert_rules.Spent(r.read_at, Decimal(r.value["spent_usd"])) for r in past]
+    past = await snapshots.ACCOUNT.since(tx, program, tx.now - _LOOKED_BACK)
+    spent = [alert_rules.Spent(r.read_at, r.value.spent_usd) for r in past]
     hold = await requests.pending_hold(tx, program, core.float_kinds, core.policy.limits)
-    room_usd = _usable(last) - hold.usd
+    room_usd = last.value.usable_usd - hold.usd
     was_open = await alert_rows.open_one(tx, condition) is not None
     # A quarter more to end it than to raise it, or it would come and go with every top-up.
     most = rule.runway_hours * 5 // 4 if was_open else rule.runway_hours
@@ -93,11 +91,11 @@ async def _runway(tx: Tx, core: Core, program: str) -> None:
     await alerts.keep(tx, core, said, condition=condition, subject=program, facts={"program": program})
 
 
-async def _allowance(tx: Tx, core: Core, program: str, reading: Reading) -> None:
-    total, limit = reading.value["cards_total"], reading.value["cards_limit"]
+async def _allowance(tx: Tx, core: Core, program: str, reading: Kept[Account]) -> None:
+    total, limit = reading.value.cards_total, reading.value.cards_limit
     level = alert_rules.allowance_level(total, limit)
     condition = account_alerts.ALLOWANCE.condition(program)
-    if level is None:
+    if level is None or limit is None:
         await alerts.resolve(tx, core, condition)
         return
     left = max(0, limit - total)

@@ -1,4 +1,4 @@
-"""Funding submissions: in review, rejected, late, credited, taken back; each told once, however we heard.
+"""Funding submissions: in review, rejected, late, credited, taken back; each reported once, however we learned of it.
 
 No event exists for a review, a rejection or a reversal [Event types], so the submissions are read until
 they are final, and those credited for thirty days more. What was last known is kept for each, and both
@@ -8,7 +8,7 @@ the reading and the event `float.credited` go by it: whichever comes second find
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any
@@ -22,29 +22,24 @@ from bot.partner.calls import account as account_calls
 from bot.partner.errors import NotFound
 from bot.partner.models import FloatCredit, Funding
 from bot.partner.ratelimit import Lane
-from bot.services import request_stages
+from bot.services import request_stages, snapshots
 from bot.services.alerts import lifecycle as alerts
 from bot.services.core import Core
 from bot.services.received_event import LATE_AFTER
+from bot.services.snapshots import Funding as Known
+from bot.services.snapshots import Kept
 from bot.view_models import OpenFunding
 from storage import locks
-from storage.cards import Reading, api_snapshots
+from storage.cards import api_snapshots
 from storage.requests import requests
 from storage.transaction import Tx
 
-_KEPT = "funding:"
 _BEGUN = "funding_watch"
 CREDITED_WATCHED_FOR = timedelta(days=30)
 _CREDITED_READ_EVERY = timedelta(days=1)
 _READ_SINGLY = 20
 _FINAL = frozenset({"credited", "rejected"})
-
-Known = dict[str, Any]
-# Beside the facts of a submission: `mark` says how long it is overdue, `read_at` when its newest reading began.
-_UNKNOWN: Known = {
-    "reason": None, "network": "", "tx_hash": "", "token": None, "amount_usd": None, "fee_usd": None,
-    "credited_usd": None, "created_at": "", "credited_at": None, "mark": "",
-}  # fmt: skip
+_COMING = frozenset({"pending", "review"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +57,7 @@ async def read(core: Core, program: str) -> None:
     listed = await partner.funding_list(lane=Lane.BACKGROUND)
     found = {f.id: _Read(f, begun_at) for f in listed}
     async with core.store.read() as tx:
-        known = await api_snapshots.named(tx, program, _KEPT)
+        known = await snapshots.FUNDING.named(tx, program)
         begun = await api_snapshots.get(tx, program, _BEGUN)
         ours = await _submitted_here(tx, core, program)
         now = tx.now
@@ -94,16 +89,18 @@ async def _submitted_here(tx: Tx, core: Core, program: str) -> list[str]:
     return [funding_id for funding_id in ids if funding_id]
 
 
-def _to_read_singly(known: Mapping[str, Reading | None], found: Collection[str], now: datetime) -> list[str]:
+def _to_read_singly(
+    known: Mapping[str, Kept[Known] | None], found: Collection[str], now: datetime
+) -> list[str]:
     """What the list did not show and may still change, those read longest ago first."""
     due = []
     for funding_id, kept in known.items():
         if funding_id in found:
             continue
-        if kept is None or kept.value["status"] not in (*_FINAL, funding_readings.GONE):
+        if kept is None or kept.value.status not in (*_FINAL, funding_readings.GONE):
             due.append((kept.read_at if kept else datetime.min.replace(tzinfo=now.tzinfo), funding_id))
-        elif kept.value["status"] == "credited" and kept.value["credited_at"]:
-            age = now - datetime.fromisoformat(kept.value["credited_at"])
+        elif kept.value.status == "credited" and kept.value.credited_at:
+            age = now - kept.value.credited_at
             if age < CREDITED_WATCHED_FOR and now - kept.read_at > _CREDITED_READ_EVERY:
                 due.append((kept.read_at, funding_id))
     return [funding_id for _, funding_id in sorted(due)[:_READ_SINGLY]]
@@ -111,25 +108,22 @@ def _to_read_singly(known: Mapping[str, Reading | None], found: Collection[str],
 
 async def known_hashes(tx: Tx, program: str) -> frozenset[str]:
     """The hashes of all submissions of this program that were ever read here."""
-    known = await api_snapshots.named(tx, program, _KEPT)
-    return frozenset(kept.value["tx_hash"] for kept in known.values())
+    known = await snapshots.FUNDING.named(tx, program)
+    return frozenset(kept.value.tx_hash for kept in known.values())
 
 
 async def took(tx: Tx, program: str) -> dict[str, list[timedelta]]:
     """How long the program's credited submissions took, by network."""
-    return _usual(await api_snapshots.named(tx, program, _KEPT))
+    return _usual(await snapshots.FUNDING.named(tx, program))
 
 
-def _usual(known: Mapping[str, Reading]) -> dict[str, list[timedelta]]:
+def _usual(known: Mapping[str, Kept[Known]]) -> dict[str, list[timedelta]]:
     """How long credited submissions took, by network."""
     took: dict[str, list[timedelta]] = {}
     for kept in known.values():
         value = kept.value
-        if value["status"] == "credited" and value["credited_at"] and value["created_at"]:
-            ages = took.setdefault(value["network"], [])
-            ages.append(
-                datetime.fromisoformat(value["credited_at"]) - datetime.fromisoformat(value["created_at"])
-            )
+        if value.status == "credited" and value.credited_at and value.created_at:
+            took.setdefault(value.network, []).append(value.credited_at - value.created_at)
     return took
 
 
@@ -144,12 +138,12 @@ async def _judge(
 ) -> None:
     """Take a reading in. The first reading of all tells nothing of what is final."""
     funding = read.funding
-    known = {
-        **funding_facts(funding),
-        "mark": _mark(funding, tx.now, took),
-        "read_at": read.begun_at.isoformat(),
-    }
-    await _take_in(tx, core, program, known, is_quiet=is_first and funding.status in _FINAL)
+    known = _shown(funding_facts(funding), read.begun_at, mark=_mark(funding, tx.now, took))
+    await _take_in(tx, core, program, asdict(known), is_quiet=is_first and funding.status in _FINAL)
+
+
+def _shown(facts: Mapping[str, Any], read_at: datetime, *, mark: str = "") -> Known:
+    return snapshots.FUNDING.typed({**facts, "mark": mark, "read_at": read_at})
 
 
 def _mark(funding: Funding, now: datetime, took: Mapping[str, list[timedelta]]) -> str:
@@ -167,104 +161,112 @@ def _mark(funding: Funding, now: datetime, took: Mapping[str, list[timedelta]]) 
 async def answered(tx: Tx, core: Core, request: Request, facts: Mapping[str, Any]) -> None:
     """The API took a request's submission: what it answered is a reading like any other, of when it was sent."""
     sent_at = request.first_sent_at or tx.now
-    known = {**facts, "mark": "", "read_at": sent_at.isoformat()}
-    await _take_in(tx, core, request.program, known)
+    await _take_in(tx, core, request.program, asdict(_shown(facts, sent_at)))
 
 
 async def credited(tx: Tx, core: Core, program: str, data: FloatCredit, created_at: datetime) -> None:
-    """`float.credited` came; nothing is told where a reading was first."""
+    """`float.credited` came; nothing is reported where a reading was first."""
     said = {
         "funding_id": data.funding_id,
         "status": "credited",
         "reason": None,
         "mark": "",
-        "fee_usd": str(data.fee_usd),
-        "credited_usd": str(data.credited_usd),
-        "credited_at": created_at.isoformat(),
-        "read_at": funding_readings.BY_EVENT.isoformat(),
+        "fee_usd": data.fee_usd,
+        "credited_usd": data.credited_usd,
+        "credited_at": created_at,
+        "read_at": funding_readings.BY_EVENT,
     }
     await _take_in(tx, core, program, said)
 
 
-async def _take_in(tx: Tx, core: Core, program: str, new: Known, *, is_quiet: bool = False) -> None:
+async def _take_in(tx: Tx, core: Core, program: str, new: dict[str, Any], *, is_quiet: bool = False) -> None:
     """Keep what was learned of a submission unless something newer is known; tell what changed, everywhere.
 
-    `new` has no more than what its source says: the rest stays as it was known.
+    `new` has, of the fields of `Known`, no more than what its source says: the rest stays as it was known.
     """
     funding_id = new["funding_id"]
-    name = f"{_KEPT}{funding_id}"
-    await locks.hold(tx, name)
-    kept = await api_snapshots.get(tx, program, name)
-    before: Known = kept.value if kept else {}
-    if not funding_readings.is_newer(_reading(new, tx.now), _reading(before, kept.read_at) if kept else None):
-        new = {}
-    known: Known = {**_UNKNOWN, **before, **new, "funding_id": funding_id}
-    if kept is not None and new:
-        known["read_at"] = max(new["read_at"], before.get("read_at", kept.read_at.isoformat()))
+    await locks.hold(tx, f"funding:{funding_id}")
+    kept = await snapshots.FUNDING.get(tx, program, funding_id)
+    known = _merged(new, kept, tx.now)
     if kept is None or _is_worth_keeping(known, kept, tx.now):
-        await api_snapshots.put(tx, program, name, known)
-    is_told = all(before.get(key) == known[key] for key in ("status", "reason", "mark"))
-    if not is_told and not is_quiet:
-        await _tell(tx, core, program, funding_id, known)
-    if known["tx_hash"]:
+        await snapshots.FUNDING.put(tx, program, known, funding_id)
+    if not is_quiet and (kept is None or _as_told(kept.value) != _as_told(known)):
+        await _tell(tx, core, program, known)
+    if known.tx_hash:
         kinds = operations.asking(core.kinds, account_calls.SUBMIT_FUNDING)
         await request_stages.follow(
-            tx, core, program=program, kinds=kinds, subject=known["tx_hash"], facts=known
+            tx, core, program=program, kinds=kinds, subject=known.tx_hash, facts=asdict(known)
         )
 
 
-def _is_worth_keeping(known: Known, kept: Reading, now: datetime) -> bool:
+def _merged(new: dict[str, Any], kept: Kept[Known] | None, now: datetime) -> Known:
+    """What is known once `new` was learned, which may be older than what was known before."""
+    if kept is None:
+        return Known(**new)
+    last = _reading(kept.value, kept.read_at)
+    if not funding_readings.is_newer(_reading(replace(kept.value, **new), now), last):
+        return kept.value
+    return replace(kept.value, **{**new, "read_at": max(new["read_at"], last.read_at)})
+
+
+def _as_told(known: Known) -> tuple[str, str | None, str]:
+    """What people are shown: a reading that changes nothing of it is no news."""
+    return known.status, known.reason, known.mark
+
+
+def _is_worth_keeping(known: Known, kept: Kept[Known], now: datetime) -> bool:
     """What changed; and of what may still change, or was kept long ago, that it was read again."""
-    changed = {key for key in known if known[key] != kept.value.get(key)}
+    now_known, before = asdict(known), asdict(kept.value)
+    changed = {key for key in now_known if now_known[key] != before[key]}
     is_old = now - kept.read_at > _CREDITED_READ_EVERY
     return bool(changed - {"read_at"}) or is_old or (bool(changed) and _reading(known, now).may_go_back)
 
 
 def _reading(known: Known, at: datetime) -> funding_readings.FundingReading:
     """`at` is when it was kept, for what was kept before the time of its reading was."""
-    read_at = datetime.fromisoformat(known["read_at"]) if "read_at" in known else at
-    return funding_readings.FundingReading(known["status"], known["reason"], read_at)
+    return funding_readings.FundingReading(known.status, known.reason, known.read_at or at)
 
 
-async def _tell(tx: Tx, core: Core, program: str, funding_id: str, known: Known) -> None:
+async def _tell(tx: Tx, core: Core, program: str, known: Known) -> None:
     """One alert for each submission, redrawn as it goes on; credited ends it."""
-    status, reason = str(known["status"]), str(known["reason"] or "")
+    funding_id, status, reason = known.funding_id, known.status, known.reason or ""
     condition = funding_alerts.FUNDING.condition(program, funding_id)
-    words, about = reason_in_words(status, reason), _about(funding_id, known)
+    words, about = reason_in_words(status, reason), _about(known)
     if status == "credited":
         said = funding_alerts.FUNDING.says(
             "credited separately" if reason else "credited",
-            submission=_named(funding_id, known),
+            submission=_named(known),
             amount=funding_alerts.credited_amount(
-                Decimal(known["credited_usd"] or 0),
-                fee_usd=Decimal(known["fee_usd"] or 0),
-                sent_usd=None if known["amount_usd"] is None else Decimal(known["amount_usd"]),
+                known.credited_usd or Decimal(0),
+                fee_usd=known.fee_usd or Decimal(0),
+                sent_usd=known.amount_usd,
             ),
             text=" ".join(filter(None, (words, about, _late(tx, known)))),
         )
         await alerts.tell(tx, core, said, condition=condition, subject=funding_id)
         return
-    if status == "pending" and not known["mark"]:
+    if status == "pending" and not known.mark:
         await alerts.resolve(tx, core, condition)
         return
-    await _warn(tx, core, program, funding_id, known, reason=reason)
+    await _warn(tx, core, program, known, reason=reason)
 
 
-async def _warn(tx: Tx, core: Core, program: str, funding_id: str, known: Known, *, reason: str) -> None:
+async def _warn(tx: Tx, core: Core, program: str, known: Known, *, reason: str) -> None:
     """Somebody should look at it: the alert goes on, or is raised."""
-    status = str(known["status"])
+    funding_id, status = known.funding_id, known.status
     said = funding_alerts.FUNDING.says(
-        _case(status, reason, str(known["mark"])),
-        submission=_named(funding_id, known),
+        _case(status, reason, known.mark),
+        submission=_named(known),
         status=status,
         reason=reason_in_words(status, reason),
-        mark=known["mark"],
-        network=known["network"],
-        about=_about(funding_id, known),
+        mark=known.mark,
+        network=known.network,
+        about=_about(known),
     )
     condition = funding_alerts.FUNDING.condition(program, funding_id)
     facts = {"program": program, "funding_id": funding_id, "reason": reason}
-    facts |= {key: known[key] for key in ("tx_hash", "network") if known[key]}
+    facts |= {"tx_hash": known.tx_hash} if known.tx_hash else {}
+    facts |= {"network": known.network} if known.network else {}
     await alerts.keep(tx, core, said, condition=condition, subject=funding_id, facts=facts, is_news=True)
 
 
@@ -280,39 +282,39 @@ def _case(status: str, reason: str, mark: str) -> str:
 
 
 def _late(tx: Tx, known: Known) -> str:
-    credited_at = datetime.fromisoformat(known["credited_at"]) if known["credited_at"] else tx.now
+    credited_at = known.credited_at or tx.now
     return HEARD_LATE.format(at=credited_at) if tx.now - credited_at > LATE_AFTER else ""
 
 
-def _named(funding_id: str, known: Known) -> str:
-    return funding_alerts.submission_named(funding_id, known["tx_hash"])
+def _named(known: Known) -> str:
+    return funding_alerts.submission_named(known.funding_id, known.tx_hash)
 
 
-def _about(funding_id: str, known: Known) -> str:
-    shown = {"amount_usd": "sent", "fee_usd": "fee", "credited_usd": "credited"}
-    amounts = [(label, format_usd(Decimal(known[key]))) for key, label in shown.items() if known.get(key)]
+def _about(known: Known) -> str:
+    shown = {"sent": known.amount_usd, "fee": known.fee_usd, "credited": known.credited_usd}
+    amounts = [(label, format_usd(usd)) for label, usd in shown.items() if usd is not None]
     return funding_alerts.submission_about(
-        funding_id, tx_hash=known["tx_hash"], network=known["network"], amounts=amounts
+        known.funding_id, tx_hash=known.tx_hash, network=known.network, amounts=amounts
     )
 
 
-async def _gone(core: Core, program: str, funding_id: str, kept: Reading | None, begun_at: datetime) -> None:
+async def _gone(
+    core: Core, program: str, funding_id: str, kept: Kept[Known] | None, begun_at: datetime
+) -> None:
     """Not there any more: another account's claim of the same transfer took its place [GET /funding/{id}]."""
-    if kept is None or kept.value["status"] == funding_readings.GONE:
+    if kept is None or kept.value.status == funding_readings.GONE:
         return
     said = {
         "funding_id": funding_id,
         "status": funding_readings.GONE,
         "mark": "",
-        "read_at": begun_at.isoformat(),
+        "read_at": begun_at,
     }
     async with core.store.begin() as tx:
         await _take_in(tx, core, program, {"reason": None, **said})
-        if kept.value["status"] == "credited":  # which no claim can displace: somebody has to ask
-            await api_snapshots.put(tx, program, f"{_KEPT}{funding_id}", kept.value)
-            await _warn(
-                tx, core, program, funding_id, {**kept.value, "status": funding_readings.GONE}, reason=""
-            )
+        if kept.value.status == "credited":  # which no claim can displace: somebody has to ask
+            await snapshots.FUNDING.put(tx, program, kept.value, funding_id)
+            await _warn(tx, core, program, replace(kept.value, status=funding_readings.GONE), reason="")
 
 
 async def _count_unverified(tx: Tx, core: Core, program: str, found: Sequence[Funding]) -> None:
@@ -336,35 +338,25 @@ async def requests_of(tx: Tx, core: Core, funding_id: str) -> list[Request]:
     kinds = operations.asking(core.kinds, account_calls.SUBMIT_FUNDING)
     found: list[Request] = []
     for program in core.partners:
-        kept = await api_snapshots.get(tx, program, f"{_KEPT}{funding_id}")
-        if kept is not None and kept.value["tx_hash"]:
-            done = await requests.find(
-                tx, states=(State.SUCCEEDED,), kinds=kinds, subject=kept.value["tx_hash"]
-            )
+        kept = await snapshots.FUNDING.get(tx, program, funding_id)
+        if kept is not None and kept.value.tx_hash:
+            done = await requests.find(tx, states=(State.SUCCEEDED,), kinds=kinds, subject=kept.value.tx_hash)
             found += [request for request in done if request.program == program]
     return found
 
 
 async def on_its_way(tx: Tx, program: str) -> Decimal:
     """What verified submissions will bring before the fee, as last read; unverified ones count nothing."""
-    known = (await api_snapshots.named(tx, program, _KEPT)).values()
-    coming = (k.value for k in known if k.value["status"] in ("pending", "review"))
-    return exact_sum(Decimal(value["amount_usd"]) for value in coming if value["amount_usd"])
+    known = (await snapshots.FUNDING.named(tx, program)).values()
+    return exact_sum(k.value.amount_usd for k in known if k.value.status in _COMING and k.value.amount_usd)
 
 
 async def under_way(tx: Tx, program: str) -> list[OpenFunding]:
     """What is pending or in review, reviews first, then the oldest."""
-    known = await api_snapshots.named(tx, program, _KEPT)
+    known = [kept.value for kept in (await snapshots.FUNDING.named(tx, program)).values()]
     found = [
-        OpenFunding(
-            funding_id,
-            _named(funding_id, kept.value),
-            kept.value["network"],
-            kept.value["status"],
-            Decimal(kept.value["amount_usd"]) if kept.value["amount_usd"] else None,
-            datetime.fromisoformat(kept.value["created_at"]),
-        )
-        for funding_id, kept in known.items()
-        if kept.value["status"] in ("pending", "review") and kept.value["created_at"]
+        OpenFunding(one.funding_id, _named(one), one.network, one.status, one.amount_usd, one.created_at)
+        for one in known
+        if one.status in _COMING and one.created_at
     ]
     return sorted(found, key=lambda f: (f.status != "review", f.since, f.id))

@@ -10,22 +10,22 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from decimal import Decimal
-from typing import Any
 
 from bot.domain.alerts import float_alerts
 from bot.domain.money import exact_sum, format_usd, ledger_text
+from bot.domain.requests import SENT, Request
 from bot.partner.calls.pages import PAGE, Page
 from bot.partner.client import PartnerClient
 from bot.partner.models import LedgerEntry
 from bot.partner.ratelimit import Lane
+from bot.services import snapshots
 from bot.services.alerts import ledger_causes
 from bot.services.alerts import lifecycle as alerts
 from bot.services.core import Core
-from storage.cards import Reading, api_snapshots
+from bot.services.snapshots import Kept, Ledger
 from storage.requests import request_search, requests
 from storage.transaction import Tx
 
-_KEPT = "ledger_watch"
 # Up to ten calls: read whole.
 _SHORT = 10 * PAGE
 _WHOLE_EVERY = timedelta(days=1)
@@ -38,7 +38,7 @@ class _Sum:
 
     rows: int
     total_usd: Decimal
-    newest: list[str]
+    newest: tuple[str, ...]
     whole_at: datetime
     fresh: list[LedgerEntry] = field(
         default_factory=list
@@ -46,29 +46,29 @@ class _Sum:
 
 
 async def compare(core: Core, program: str) -> None:
-    """Read both. What nobody explains is told once, and a difference when it is seen twice. Raises PartnerError."""
+    """Read both. What nobody explains is reported once, and a difference when it is seen twice. Raises PartnerError."""
     partner = core.partners[program]
     async with core.store.read() as tx:
-        kept = await api_snapshots.get(tx, program, _KEPT)
+        kept = await snapshots.LEDGER.get(tx, program)
     is_first = not _is_baseline(kept)
     first, balance_usd = await _as_of_one_moment(partner)
     found = await _summed(core, partner, first, kept)
     async with core.store.begin() as tx:
         await _explain(tx, core, program, found.fresh, is_first=is_first)
         differs_usd = None if balance_usd is None else balance_usd - found.total_usd
-        await api_snapshots.put(tx, program, _KEPT, _stored(found, differs_usd))
+        await snapshots.LEDGER.put(tx, program, _kept(found, differs_usd))
         if balance_usd is not None and differs_usd is not None:
             await _add_up(tx, core, program, found.total_usd, balance_usd, kept)
 
 
 async def is_begun(core: Core, program: str) -> bool:
-    """Was the ledger ever read here? What comes in from then on is told."""
+    """Was the ledger ever read here? What comes in from then on is reported."""
     async with core.store.read() as tx:
-        return _is_baseline(await api_snapshots.get(tx, program, _KEPT))
+        return _is_baseline(await snapshots.LEDGER.get(tx, program))
 
 
-def _is_baseline(kept: Reading | None) -> bool:
-    return kept is not None and "rows" in kept.value
+def _is_baseline(kept: Kept[Ledger] | None) -> bool:
+    return kept is not None and kept.value.rows is not None
 
 
 async def _as_of_one_moment(partner: PartnerClient) -> tuple[Page[LedgerEntry], Decimal | None]:
@@ -83,33 +83,34 @@ async def _as_of_one_moment(partner: PartnerClient) -> tuple[Page[LedgerEntry], 
     return first, None
 
 
-async def _summed(core: Core, partner: PartnerClient, first: Page[LedgerEntry], kept: Reading | None) -> _Sum:
+async def _summed(
+    core: Core, partner: PartnerClient, first: Page[LedgerEntry], kept: Kept[Ledger] | None
+) -> _Sum:
     known = _known(core, first, kept)
     if known is None:
-        return await _read_whole(core, partner, first, 0 if kept is None else int(kept.value.get("rows", 0)))
+        return await _read_whole(core, partner, first, (kept.value.rows or 0) if kept else 0)
     new = first.total - known.rows
     total_usd, fresh, place = known.total_usd, list[LedgerEntry](), 0
     async for entry in partner.ledger_entries(first=first, lane=Lane.BACKGROUND):
         if place == new:
-            if list(entry.marks) != known.newest:
+            if entry.marks != known.newest:
                 return await _read_whole(core, partner, first, 0)
             break
         total_usd = exact_sum((total_usd, entry.amount_usd))
         fresh.append(entry)
         place += 1
-    newest = list(first.rows[0].marks) if first.rows else []
+    newest = first.rows[0].marks if first.rows else ()
     return _Sum(first.total, total_usd, newest, known.whole_at, [e for e in fresh if _may_need_a_cause(e)])
 
 
-def _known(core: Core, first: Page[LedgerEntry], kept: Reading | None) -> _Sum | None:
+def _known(core: Core, first: Page[LedgerEntry], kept: Kept[Ledger] | None) -> _Sum | None:
     """What the sum may be built upon; None: read all of it."""
-    value = kept.value if kept else {}
-    if first.total <= _SHORT or not value.get("newest") or value["rows"] > first.total:
+    last = kept.value if kept else Ledger()
+    if first.total <= _SHORT or not last.newest or last.rows is None or last.rows > first.total:
         return None
-    whole_at = datetime.fromisoformat(value["whole_at"])
-    if core.clock.now() - whole_at >= _WHOLE_EVERY or Decimal(value["differs_usd"] or 0):
+    if last.whole_at is None or core.clock.now() - last.whole_at >= _WHOLE_EVERY or last.differs_usd:
         return None
-    return _Sum(value["rows"], Decimal(value["total_usd"]), value["newest"], whole_at)
+    return _Sum(last.rows, last.total_usd, last.newest, last.whole_at)
 
 
 async def _read_whole(core: Core, partner: PartnerClient, first: Page[LedgerEntry], known_rows: int) -> _Sum:
@@ -120,18 +121,12 @@ async def _read_whole(core: Core, partner: PartnerClient, first: Page[LedgerEntr
         if place < first.total - known_rows and _may_need_a_cause(entry):
             fresh.append(entry)
         place += 1
-    newest = list(first.rows[0].marks) if first.rows else []
+    newest = first.rows[0].marks if first.rows else ()
     return _Sum(first.total, total_usd, newest, core.clock.now(), fresh)
 
 
-def _stored(found: _Sum, differs_usd: Decimal | None) -> dict[str, Any]:
-    return {
-        "rows": found.rows,
-        "total_usd": str(found.total_usd),
-        "newest": found.newest,
-        "whole_at": found.whole_at.isoformat(),
-        "differs_usd": None if differs_usd is None else str(differs_usd),
-    }
+def _kept(found: _Sum, differs_usd: Decimal | None) -> Ledger:
+    return Ledger(found.rows, found.total_usd, found.newest, found.whole_at, differs_usd)
 
 
 def _may_need_a_cause(entry: LedgerEntry) -> bool:
@@ -140,10 +135,17 @@ def _may_need_a_cause(entry: LedgerEntry) -> bool:
 
 
 async def _explain(tx: Tx, core: Core, program: str, fresh: Sequence[LedgerEntry], *, is_first: bool) -> None:
-    """Tell of what came in and no request here made. What was there before anybody watched is told only if its key
-    is one of ours. A request that was called failed is looked at again where its key took something after all."""
+    """Tell of what came in and no request here made. What was there before anybody watched is reported only if its key
+    is one of ours. A debit under the key of a request that was never sent is reported, too. A request that was called
+    failed is looked at again where its key took something after all.
+    """
     known = await request_search.by_key(tx, {ledger_text.key_in(entry.reference) for entry in fresh})
     await requests.look_again(tx, [known[key] for key in _taking(fresh) & known.keys()])
+    for key, request_id in known.items():
+        took = [e for e in fresh if ledger_text.key_in(e.reference) == key and e.amount_usd < 0]
+        request = await requests.get(tx, request_id) if took else None
+        if request is not None and request.state not in SENT:
+            await _tell_of_unsent(tx, core, program, request, took)
     orphans, foreign = await ledger_causes.unexplained(tx, core, program, fresh)
     for case, rows in (("orphans", orphans), ("foreign", [] if is_first else foreign)):
         if not rows:
@@ -152,6 +154,21 @@ async def _explain(tx: Tx, core: Core, program: str, fresh: Sequence[LedgerEntry
         said = float_alerts.unexplained(program, case, [_in_a_line(entry) for entry in rows], took_usd)
         condition = float_alerts.UNEXPLAINED.condition(program, case, rows[0].created_at.isoformat())
         await alerts.raise_(tx, core, said, condition=condition, subject=program)
+
+
+async def _tell_of_unsent(
+    tx: Tx, core: Core, program: str, request: Request, took: Sequence[LedgerEntry]
+) -> None:
+    """A request for which nothing was sent from here, and the ledger has a debit under its key."""
+    said = float_alerts.unsent(
+        program,
+        [_in_a_line(entry) for entry in took],
+        -exact_sum(entry.amount_usd for entry in took),
+        request=f"{request.id} ({request.summary})",
+        state=request.state.value,
+    )
+    condition = float_alerts.UNEXPLAINED.condition(program, "unsent", request.id)
+    await alerts.raise_(tx, core, said, condition=condition, subject=request.id)
 
 
 def _taking(fresh: Sequence[LedgerEntry]) -> set[str]:
@@ -170,13 +187,13 @@ def _in_a_line(entry: LedgerEntry) -> str:
 
 
 async def _add_up(
-    tx: Tx, core: Core, program: str, total_usd: Decimal, balance_usd: Decimal, kept: Reading | None
+    tx: Tx, core: Core, program: str, total_usd: Decimal, balance_usd: Decimal, kept: Kept[Ledger] | None
 ) -> None:
     differs_usd = balance_usd - total_usd
     condition = float_alerts.LEDGER_DIFFERS.condition(program)
     if not differs_usd:
         await alerts.resolve(tx, core, condition)
-    elif kept is not None and Decimal(kept.value["differs_usd"] or 0) == differs_usd:
+    elif kept is not None and kept.value.differs_usd == differs_usd:
         said = float_alerts.LEDGER_DIFFERS.says(
             program=program,
             difference=format_usd(differs_usd),

@@ -1,7 +1,7 @@
 """Conditions someone should look at: one message for each, edited in place, its thread the history.
 
 `raise_` counts an occurrence, `keep` says that a condition goes on, `tell` states a fact that is over as
-soon as it is told. Each is silent where nothing changed. What a mute rule silences is kept and audited,
+soon as it is reported. Each is silent where nothing changed. What a mute rule silences is kept and audited,
 only not posted; what is no more than a note waits for the end of the quiet hours.
 """
 
@@ -29,7 +29,7 @@ REDRAW_EVERY = timedelta(seconds=5)
 
 
 async def raise_(tx: Tx, core: Core, said: Said, *, condition: str, subject: str) -> Alert:
-    """Raise or count the one alert of this condition; its message is owed to the alerts channel.
+    """Raise or count the one alert of this condition; its message goes to the alerts channel.
 
     `said` are its words, from its row of the catalogue; `condition` is the key that its kind gives. `subject`: the
     id it is about, such as a card, a request or a program.
@@ -165,7 +165,7 @@ async def called_by_line(tx: Tx, core: Core, alert: Alert, severity: str) -> Seq
 async def thread_line(
     tx: Tx, core: Core, alert: Alert, actor: str, text: str, *, mentions: Sequence[str] = ()
 ) -> None:
-    """A line of the alert's history, told in its thread. `actor` is a Slack id or `system:…`."""
+    """A line of the alert's history, reported in its thread. `actor` is a Slack id or `system:…`."""
     n = await alerts.add_thread_line(tx, alert.id, actor=actor, text=text)
     if not await is_muted(tx, alert):
         await outbox_messages.alert_line(tx, core, alert.id, n, actor=actor, text=text, mentions=mentions)
@@ -185,7 +185,7 @@ async def is_muted(tx: Tx, alert: Alert) -> mutes.Mute | None:
 
 
 async def _show(tx: Tx, core: Core, alert: Alert, change: str, *, later: bool = False) -> None:
-    """Owe the picture: at once, `later` with other changes, or when the quiet hours are over."""
+    """Put the message into the outbox: at once, `later` with other changes, or when the quiet hours are over."""
     rule = await is_muted(tx, alert)
     if rule is not None:
         if alert.count == 1 and change == "raised:1":

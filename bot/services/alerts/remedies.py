@@ -1,4 +1,4 @@
-"""What to do about an alert: the form of the operation that mends it, filled, or a text for the service.
+"""What to do about an alert: the form of the operation that fixes it, filled, or a text for the service.
 
 A remedy is only ever a draft. The form goes the way of every request, with a second person's word.
 """
@@ -62,7 +62,7 @@ async def card_of(core: Core, alert_id: str) -> str:
 
 
 async def _form(tx: Tx, core: Core, alert: Alert, known: Mapping[str, str]) -> tuple[str, dict[str, str]]:
-    """The operation kind that mends it and what its form holds; "" where none does."""
+    """The operation kind that fixes it and what its form holds; "" where none does."""
     card_id = known.get("card_id", "")
     card = await cards.get(tx, card_id) if card_id else None
     remedy = catalogue.of(alert.kind).remedy(known)

@@ -1,6 +1,6 @@
 """How an alert ended, in words: the facts as they are in the transaction that ends it, put into its kind's ending.
 
-What was said while it was open is no longer true, and what it told people to do is no longer to be done. So a
+What was said while it was open is no longer true, and what it asked people to do is no longer to be done. So a
 resolved alert says how it came out: the float now, the outcome of the request, for how long it was so.
 """
 
@@ -9,7 +9,6 @@ from __future__ import annotations
 import logging
 from collections.abc import Awaitable, Callable, Mapping
 from datetime import datetime, timedelta
-from decimal import Decimal
 from typing import Any
 
 from bot.domain.alerts import (
@@ -28,16 +27,16 @@ from bot.domain.alerts import (
 )
 from bot.domain.money import format_usd
 from bot.domain.time import in_words
-from bot.services import display_names
+from bot.services import display_names, snapshots
 from bot.services.core import Core
-from storage.cards import api_snapshots, cards, history
+from storage.cards import cards
 from storage.messages import Alert
 from storage.operators import people, programs
 from storage.requests import requests
 from storage.transaction import Tx
 
 Facts = dict[str, Any]
-#: Reads the case of the ending, and the facts that it names besides those that every ending has.
+#: Reads the case of the ending, and the facts that it names apart from those that every ending has.
 Read = Callable[[Tx, Core, Alert, Facts], Awaitable[tuple[str, Facts]]]
 
 log = logging.getLogger("countersign.alerts")
@@ -102,36 +101,32 @@ async def _began(tx: Tx, alert: Alert, facts: Mapping[str, str]) -> datetime:
 
 
 async def _float_low(tx: Tx, core: Core, alert: Alert, known: Facts) -> tuple[str, Facts]:
-    now = await api_snapshots.get(tx, known["program"], "me")
+    now = await snapshots.ACCOUNT.get(tx, known["program"])
     if now is None:
         return "not read", {}
-    past = await history.since(tx, known["program"], "me", alert.raised_at - _READ_BEFORE)
-    lowest = min(_usable(reading.value) for reading in (*past, now))
+    past = await snapshots.ACCOUNT.since(tx, known["program"], alert.raised_at - _READ_BEFORE)
+    lowest = min(reading.value.usable_usd for reading in (*past, now))
     return "", {
-        "usable": format_usd(_usable(now.value)),
+        "usable": format_usd(now.value.usable_usd),
         "lowest": format_usd(lowest),
         "floor": format_usd(core.alerting.float_alert.floor_usd),
     }
 
 
 async def _runway(tx: Tx, core: Core, alert: Alert, known: Facts) -> tuple[str, Facts]:
-    now = await api_snapshots.get(tx, known["program"], "me")
+    now = await snapshots.ACCOUNT.get(tx, known["program"])
     if now is None:
         return "not read", {}
-    rule, usable = core.alerting.float_alert, _usable(now.value)
+    rule, usable = core.alerting.float_alert, now.value.usable_usd
     facts = {"usable": format_usd(usable), "floor": format_usd(rule.floor_usd)}
     return ("low" if usable < rule.floor_usd else ""), facts
 
 
-def _usable(value: Mapping[str, str]) -> Decimal:
-    return min(Decimal(value["balance_usd"]), Decimal(value["available_usd"]))
-
-
 async def _allowance(tx: Tx, core: Core, alert: Alert, known: Facts) -> tuple[str, Facts]:
-    now = await api_snapshots.get(tx, known["program"], "me")
+    now = await snapshots.ACCOUNT.get(tx, known["program"])
     if now is None:
         return "not read", {}
-    total, limit = now.value["cards_total"], now.value["cards_limit"]
+    total, limit = now.value.cards_total, now.value.cards_limit
     if limit is None:
         return "not read", {}
     return "", {"left": max(0, limit - total), "limit": limit}
@@ -143,15 +138,15 @@ async def _poller_silent(tx: Tx, core: Core, alert: Alert, known: Facts) -> tupl
 
 
 async def _decline(tx: Tx, core: Core, alert: Alert, known: Facts) -> tuple[str, Facts]:
-    kept = await api_snapshots.get(tx, "", f"{decline_alerts.COUNTED}{alert.dedupe}")
+    kept = await snapshots.DECLINES.get(tx, "", alert.dedupe)
     if kept is None:
         return "not counted", {}
-    count = kept.value["count"]
+    count = kept.value.count
     return "", {
-        "what": decline_causes.cause_in_words(kept.value["code"]).what,
+        "what": decline_causes.cause_in_words(kept.value.code).what,
         "count": "1 purchase was declined" if count == 1 else f"{count:,} purchases were declined",
-        "total": format_usd(Decimal(kept.value["amount_usd"])),
-        "last": datetime.fromisoformat(kept.value["last_at"]),
+        "total": format_usd(kept.value.amount_usd),
+        "last": kept.value.last_at,
     }
 
 
@@ -163,11 +158,11 @@ async def _card(tx: Tx, core: Core, alert: Alert, known: Facts) -> tuple[str, Fa
 
 
 async def _funding(tx: Tx, core: Core, alert: Alert, known: Facts) -> tuple[str, Facts]:
-    kept = await api_snapshots.get(tx, known["program"], f"funding:{alert.subject}")
+    kept = await snapshots.FUNDING.get(tx, known["program"], alert.subject)
     if kept is None:
         return "not known", {}
-    named = funding_alerts.submission_named(alert.subject, kept.value["tx_hash"])
-    return "", {"submission": named, "status": kept.value["status"]}
+    named = funding_alerts.submission_named(alert.subject, kept.value.tx_hash)
+    return "", {"submission": named, "status": kept.value.status}
 
 
 async def _unresolved(tx: Tx, core: Core, alert: Alert, known: Facts) -> tuple[str, Facts]:

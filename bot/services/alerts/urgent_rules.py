@@ -1,7 +1,7 @@
-"""A freeze, or whatever else cannot wait, that has not happened: people hear it at the first failed try, until it did.
+"""A freeze, or what else cannot wait, that has not happened: people are notified at the first failed try.
 
-One alert for a request, or for the batch of many; it follows where the request is, and ends with it. What ended
-without having happened, and not because people wanted it so, leaves an alert of its own behind.
+One alert for a request, or for the batch of many; it follows the request until it has happened, and ends with it. What
+ended without having happened, and not because people wanted it so, leaves an alert of its own behind.
 """
 
 from __future__ import annotations
@@ -103,7 +103,7 @@ def _for_now(whole: Request, not_final: Sequence[Request], words: Urgency) -> Sa
 async def _raise(
     tx: Tx, core: Core, whole: Request, waiting: Sequence[Request], words: Urgency, condition: str
 ) -> None:
-    """The alert, kept in step; where it is new, the thread, the approvers and the requester hear it, too."""
+    """The alert, kept in step; where it is new, the thread, the approvers and the requester are notified, too."""
     is_new = await alert_rows.open_one(tx, condition) is None
     why, paused = waiting[0].outcome_text or words.perhaps, await programs.why_paused(tx, whole.program)
     then = _next(waiting[0], paused)

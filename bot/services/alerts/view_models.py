@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from bot.domain.alerts import catalogue
+from bot.domain.alerts import Button, catalogue
 from bot.services import display_names
+from bot.services.alerts import urgent_rules
 from bot.services.core import Core
+from bot.services.operators import programs
 from bot.view_models import AlertView
 from storage.messages import alerts
+from storage.requests import requests
 from storage.transaction import Tx
 
 
@@ -37,4 +40,15 @@ async def alert_view(tx: Tx, core: Core, found: alerts.Alert) -> AlertView:
         held_until=found.snoozed_until,
         assigned_to=await display_names.of(tx, found.assigned_to),
         is_mutable=catalogue.is_mutable(found.kind),
+        can_try_now=await _can_try_now(tx, found),
     )
+
+
+async def _can_try_now(tx: Tx, found: alerts.Alert) -> bool:
+    """False where pressing would be refused: nothing waits any more, or sending is paused."""
+    if Button.TRY_NOW not in catalogue.of(found.kind).buttons:
+        return False
+    request = await requests.get(tx, found.subject)
+    if request is None or await programs.why_paused(tx, request.program):
+        return False
+    return bool(await urgent_rules.waiting_of(tx, request))

@@ -1,6 +1,6 @@
 """Do deliveries reach us? The event log says what the service tried, the inbox what came.
 
-With no endpoint registered there is nothing to miss: the event log is read besides, and tells it all.
+With no endpoint registered there is nothing to miss: the event log is read as well, and tells it all.
 """
 
 from __future__ import annotations

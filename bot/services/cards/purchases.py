@@ -1,7 +1,7 @@
 """Looking at purchases: what was bought with a card, and what was declined and why.
 
-The service's history and the events we heard meet in `transaction_id`. Where we heard the authorization its
-figures stand, exact to the last digit; how the purchase stands is told by the history, which has later
+The service's history and the events we received meet in `transaction_id`. Where we received the authorization its
+figures stand, exact to the last digit; how the purchase stands is shown by the history, which has later
 changes for which no event comes [Purchase rules, Transaction row].
 """
 
@@ -85,7 +85,7 @@ async def _with_freezes(core: Core, card_id: str, lines: list[PurchaseLine]) -> 
 
 
 def merged(row: Transaction, known: Mapping[str, Purchase]) -> PurchaseLine:
-    """A row of the history, with the authorization's own figures where we heard them."""
+    """A row of the history, with the authorization's own figures where we received them."""
     purchase = known.get(row.transaction_id or "")
     declined = row.status == DECLINED
     charge, fee = row.amount_usd, row.fee_usd
@@ -138,14 +138,14 @@ def _open(purchase: Purchase | None) -> tuple[str, ...]:
 
 
 def _original(amount: Decimal | None, currency: str | None) -> str:
-    """`12.50 EUR`; empty where it was dollars, or is not told."""
+    """`12.50 EUR`; empty where it was dollars, or is not reported."""
     if amount is None or not currency or currency == "USD":
         return ""
     return f"{plain(amount.copy_abs())} {currency}"
 
 
 async def declined(core: Core, period: Period, *, program: str) -> DeclineReport:
-    """The declines of a program as events told them: by cause, with the latest."""
+    """The declines of a program as events reported them: by cause, with the latest."""
     async with core.store.read() as tx:
         legs, total = await purchases.declines(
             tx, program, since=period.since, until=period.until, limit=MOST_DECLINES

@@ -1,7 +1,7 @@
 """What follows from something said: a look-up, a question, a form to review, or a plain word.
 
 Nothing said makes, approves, rejects or cancels a request. The most that a text can do is to fill a form,
-which its writer then opens, checks and submits. Reads are answered at once; for a wish every slot is asked
+which its writer then opens, checks and submits. Reads are answered at once; for a request every slot is asked
 one by one, and the question stays open for half an hour while other things are talked about.
 """
 
@@ -56,7 +56,7 @@ _CENT = Decimal("0.01")
 
 @dataclass(frozen=True, slots=True)
 class Reader:
-    """What reads a text besides the grammar: the cards' names, and the optional language model's guess."""
+    """What reads a text apart from the grammar: the cards' names, and the optional language model's guess."""
 
     guess: Guess | None = None
     names: Names = field(default_factory=Names)
@@ -99,7 +99,7 @@ async def hear(core: Core, heard: ReceivedMessage, reader: Reader) -> tuple[Sequ
 
 
 async def _answered(core: Core, heard: ReceivedMessage, reader: Reader) -> Dialog | None:
-    """The open question that a text outside any thread answers. What is a wish by itself begins anew."""
+    """The open question that a text outside any thread answers. What is a request by itself begins again."""
     dialog = await open_question(core, heard)
     if dialog is None or _DROPS.fullmatch(heard.text.strip()):
         return dialog
@@ -168,7 +168,7 @@ async def _lost(turn: _Turn, cards: Sequence[KnownCard]) -> Lost:
 
 
 async def _wishes(turn: _Turn, wishes: Sequence[Reading]) -> Step:
-    """The one thing that follows from all the wishes of a text."""
+    """The one thing that follows from all the requests of a text."""
     for reading in wishes:
         await _require_may_ask(turn, reading)
     wishes = [await _counted(turn.core, reading) for reading in wishes]
@@ -204,7 +204,7 @@ async def _counted(core: Core, reading: Reading) -> Reading:
 
 
 def _is_another(turn: _Turn, dialog: Dialog) -> bool:
-    """Does a wish break in on another one? "Did you mean …?" waits for none, and a press answers what was asked."""
+    """Does a request break in on another one? "Did you mean …?" waits for none, and a press answers what was asked."""
     return not turn.heard.is_pick and forms.kind_of(dialog.intent, turn.core.kinds) is not None
 
 
@@ -259,14 +259,14 @@ async def _give_up(core: Core, dialog: Dialog, slots: Mapping[str, Any]) -> Word
 
 
 async def _choice(turn: _Turn, old: Dialog, wishes: Sequence[Reading]) -> Choice:
-    """Keep the new wishes beside the open question until their writer says which it is."""
+    """Keep the new requests beside the open question until their writer says which it is."""
     kept = await memory.change(turn.core, old, slots={**old.slots, "next": memory.as_json(wishes)})
     kinds = turn.core.kinds
     return Choice(forms.verb(old.intent, kinds), forms.verb(forms.aim(wishes[0]), kinds), memory.mark(kept))
 
 
 async def _offer(turn: _Turn, wishes: Sequence[Reading]) -> Offers:
-    """One button for each wish; what was said of a single one is still known when more is said."""
+    """One button for each request; what was said of a single one is still known when more is said."""
     if len(wishes) == 1:
         wishes = [replace(wishes[0], slots={**memory.said(turn.open), **wishes[0].slots})]
     only = wishes[0] if len(wishes) == 1 else None
@@ -290,5 +290,5 @@ def _one_offer(turn: _Turn, number: int, reading: Reading) -> Offer:
 
 
 async def go_on(core: Core, heard: ReceivedMessage, dialog: Dialog, wishes: Sequence[Reading]) -> Step:
-    """The wishes that waited, now that the question before them is dropped. Raises NotAllowed."""
+    """The requests that waited, now that the question before them is dropped. Raises NotAllowed."""
     return await _wishes(_Turn(core, replace(heard, place=dialog.place), dialog), wishes)

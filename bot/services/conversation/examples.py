@@ -14,7 +14,7 @@ SHOWN = 3
 
 
 def nearest(text: str, kinds: Mapping[str, type[Operation]], cards: Directory) -> tuple[str, ...]:
-    """The sentences nearest to a text, of look-ups and of the wishes in `kinds`, about a card that there is."""
+    """The sentences nearest to a text, of look-ups and of the requests in `kinds`, about a card that there is."""
     last4, name = _card_to_name(cards)
     sayable = [
         said

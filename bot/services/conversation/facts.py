@@ -51,7 +51,7 @@ class ReceivedMessage:
 
 
 class Names:
-    """The card directory with its indexes, kept for as long as it is the same: making it anew takes a large
+    """The card directory with its indexes, kept for as long as it is the same: making it again takes a large
     fleet a quarter of a second. One instance in a process."""
 
     def __init__(self) -> None:

@@ -43,7 +43,7 @@ def kind_of(intent: str, kinds: Kinds) -> type[Operation] | None:
 
 
 def kind_wished(reading: Reading, kinds: Kinds) -> type[Operation]:
-    """The operation kind of a wish. KeyError where this Countersign does not have it."""
+    """The operation kind of a request. KeyError where this Countersign does not have it."""
     cls = kind_of(aim(reading), kinds)
     if cls is None:
         raise KeyError(aim(reading))
@@ -61,7 +61,7 @@ def is_wish(reading: Reading, kinds: Kinds) -> bool:
 
 
 def texts(cls: type[Operation], slots: Mapping[str, Any], card: KnownCard | None) -> dict[str, str]:
-    """The typed values of a form by field name. What has to be typed anew for safety stays empty."""
+    """The typed values of a form by field name. What has to be typed again for safety stays empty."""
     given = _flat(slots)
     if card is not None and card.id:
         given["card"] = card.id
@@ -120,6 +120,6 @@ def label(card: KnownCard) -> str:
 
 
 def as_command(cls: type[Operation], slots: Mapping[str, Any]) -> str:
-    """The slash command for the same wish: `/card topup 3018 85`."""
+    """The slash command for the same request: `/card topup 3018 85`."""
     words = [str(slots[name]) for name in ("card", "amount", "tx_hash", "network") if slots.get(name)]
     return f"/{' '.join(cls.command)} {' '.join(words)}".strip()

@@ -1,7 +1,7 @@
 """What is asked and offered in a thread, kept between two messages.
 
-`Dialog.slots` holds, sealed: `slots` (what is known of the wish), `asked` (the open question), `offers`
-(readings with a button each), `next` (wishes that came while a question was open).
+`Dialog.slots` holds, sealed: `slots` (what is known of the request), `asked` (the open question), `offers`
+(readings with a button each), `next` (requests that came while a question was open).
 """
 
 from __future__ import annotations

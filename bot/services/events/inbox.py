@@ -17,6 +17,7 @@ from bot.partner.models import (
     Authorization,
     CardAuthorized,
     CardDeclined,
+    CardStatusChanged,
     CardTransaction,
     Decline,
     FloatCredited,
@@ -27,9 +28,11 @@ from bot.partner.models import (
 from bot.partner.webhooks import CHALLENGE, unwrap
 from bot.services import alerts
 from bot.services.alerts import decline_rules, funding_rules
+from bot.services.cards import card_sync
 from bot.services.core import Core
 from bot.services.events import otp_delivery, relay
 from bot.services.received_event import ReceivedEvent
+from storage.cards import cards
 from storage.events import InboxEvent, Share, inbox, purchases
 from storage.transaction import Tx
 
@@ -60,7 +63,7 @@ async def run(core: Core) -> None:
 async def process_next(core: Core, *, limit: int = AT_ONCE) -> int:
     """Handle the events that wait longest, in one commit; returns how many were taken up.
 
-    A process that does not lead takes up those alone whose one-time code it was told.
+    A process that does not lead takes up those alone whose one-time code came to it.
     """
     async with core.store.read() as tx:  # an idle round costs nobody the one place to write
         if not await inbox.any_waiting(tx):
@@ -123,6 +126,8 @@ async def on_event(tx: Tx, core: Core, heard: ReceivedEvent, purchase: Purchase 
             await decline_rules.on_decline(tx, core, heard, declined)
         case FloatCredited(data=data, created_at=created_at):
             await funding_rules.credited(tx, core, heard.program, data, created_at)
+        case CardStatusChanged(data=data) if data.card_id and await cards.get(tx, data.card_id):
+            await card_sync.owe_reading_of_change(tx, heard.program, data.card_id)
         case ThreeDsChallenge() as challenge:
             await otp_delivery.on_challenge(tx, core, heard, challenge)
 

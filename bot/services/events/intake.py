@@ -1,4 +1,4 @@
-"""The one way into the inbox, for deliveries and for the event log: stored once for ever, without codes."""
+"""The one way into the inbox, for deliveries and for the event log: stored once, and never again, without codes."""
 
 from __future__ import annotations
 

@@ -79,7 +79,7 @@ async def _read(tx: Tx, event: ThreeDsChallenge) -> _Challenge:
 
 
 async def _nobody_gets_it(tx: Tx, core: Core, challenge: _Challenge, said: Said) -> None:
-    """Told as a fact: nothing is left to wait for."""
+    """Reported as a fact: nothing is left to wait for."""
     condition = otp_alerts.THREE_DS.condition(challenge.event_id)
     await alerts.tell(tx, core, said, condition=condition, subject=challenge.event_id)
 

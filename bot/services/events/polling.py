@@ -15,7 +15,7 @@ from datetime import datetime, timedelta
 from bot.domain.alerts import account_alerts
 from bot.partner.errors import Forbidden, PartnerError
 from bot.partner.ratelimit import Lane
-from bot.services import alerts
+from bot.services import alerts, snapshots
 from bot.services.alerts import card_rules, float_rules, funding_rules, ledger_rules, webhook_rules
 from bot.services.cards import card_sync
 from bot.services.core import Core
@@ -94,7 +94,7 @@ class Poller:
         for program in self._core.partners:
             try:
                 await self._read_moved(program)
-            except PartnerError as error:  # what is owed stays so
+            except PartnerError as error:  # what is to be read stays so
                 log.info("poll.moved_not_read", extra={"program": program, "error": str(error)})
 
     async def ledger(self) -> None:
@@ -102,7 +102,7 @@ class Poller:
         await self._each("ledger", lambda program: ledger_rules.compare(self._core, program))
 
     async def first_ledger(self) -> None:
-        """Read once right after the start where it never was: what comes in after that is told."""
+        """Read once right after the start where it never was: what comes in after that is reported."""
         for program in self._core.partners.keys() - self._with_ledger:
             if not await ledger_rules.is_begun(self._core, program):
                 await self._one("ledger", program, lambda name: ledger_rules.compare(self._core, name))
@@ -117,7 +117,7 @@ class Poller:
         try:
             reading = await float_lookups.read_account(self._core, program, lane=Lane.BACKGROUND)
         except programs.OtherAccount:
-            return  # sending has stopped, and people are told
+            return  # sending has stopped, and people are notified
         await float_rules.look(self._core, program, reading)
 
     async def _sweep_cards(self, program: str) -> None:
@@ -150,7 +150,9 @@ class Poller:
                 await card_sync.give_up_reading(tx, program, card_id)
         elif age < _OWED_AT_ONCE or now - last >= _OWED_AGAIN_S:
             self._owed_read[card_id] = now
+            read_at = self._core.clock.now()
             await card_sync.refresh_card(self._core, program, card_id, lane=Lane.BACKGROUND)
+            await card_rules.look_at(self._core, card_id, read_at)
 
     async def _each(self, job: str, work: Work) -> None:
         await asyncio.gather(*(self._one(job, program, work) for program in self._core.partners))
@@ -188,12 +190,12 @@ class Poller:
             self._refused[key] = error.operation.value
 
     async def watch(self) -> None:
-        """Is anybody watching? Told for each program whose account could not be read for a while."""
+        """Is anybody watching? Reported for each program whose account could not be read for a while."""
         async with self._core.store.begin() as tx:
             known = await program_rows.all(tx)
             paused = {p.name for p in known if p.paused_reason not in (None, programs.NOT_READ)}
             for program in self._core.partners:
-                last = await api_snapshots.get(tx, program, "me")
+                last = await snapshots.ACCOUNT.get(tx, program)
                 # What a process before this one read says nothing of this one.
                 seen_at = max(self._begun_at, last.read_at) if last else self._begun_at
                 condition = account_alerts.POLLER_SILENT.condition(program)

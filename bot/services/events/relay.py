@@ -1,4 +1,4 @@
-"""Copies of events for other systems: owed with the event, signed, tried for a day, never to where they must not.
+"""Copies of events for other systems: written with the event, signed, tried for a day, never to where they must not.
 
 Each destination has a loop, a client and a lane of its own, so that a slow one holds up neither the others
 nor the receiver. A message keeps its id and its bytes at every attempt, so a receiver knows a repeat: there
@@ -43,7 +43,7 @@ _Answered = tuple[RelayDelivery, NotDelivered | None]
 
 
 async def owe(tx: Tx, core: Core, heard: ReceivedEvent) -> None:
-    """In the transaction that handles the event: each destination that named its type is owed a copy."""
+    """In the transaction that handles the event: each destination that named its type gets a copy."""
     event = heard.event
     wanted = [d for d in core.destinations if event.type in d.events and event.type not in relay.NEVER]
     if not wanted:
@@ -56,7 +56,7 @@ async def owe(tx: Tx, core: Core, heard: ReceivedEvent) -> None:
 
 
 async def note_destinations(core: Core) -> None:
-    """At the start: a changed list of destinations is audited and told, and what is owed to none is dropped."""
+    """At the start: a changed list of destinations is audited and reported, and what is for none of them is dropped."""
     now = {d.name: {"url": d.url, "events": sorted(d.events)} for d in core.destinations}
     async with core.store.begin() as tx:
         kept = await api_snapshots.get(tx, "", _DESTINATIONS)
@@ -76,7 +76,7 @@ async def note_destinations(core: Core) -> None:
 
 
 async def redeliver(core: Core, alert_id: str, slack_id: str) -> int:
-    """One click of an approver or admin: owe what was given up anew. Returns how many.
+    """One click of an approver or admin: send again what was given up. Returns how many.
 
     Raises NotFound and NotAllowed; refusals are audited.
     """
@@ -107,7 +107,7 @@ async def _require_approver_or_admin(core: Core, slack_id: str) -> None:
 async def drop_dead(core: Core, kept_for: timedelta) -> int:
     """Messages that were given up and not sent again in all that time are forgotten; returns how many.
 
-    Audited, and told in the thread of the alert that stands for them; it ends with the last of them.
+    Audited, and reported in the thread of the alert that stands for them; it ends with the last of them.
     """
     async with core.store.begin() as tx:
         dropped = await rows.drop_dead(tx, before=tx.now - kept_for)

@@ -1,6 +1,6 @@
 """Sends to addresses that people wrote into a file, without being led into our own network.
 
-The name is resolved anew for each connection, every answer is checked, and the connection is made to the
+The name is resolved again for each connection, every answer is checked, and the connection is made to the
 checked address itself, so that a second answer of the resolver cannot change where it goes; the
 certificate is still that of the name. No redirects, no proxies, no cookies, a short answer, a short wait.
 """

@@ -114,7 +114,7 @@ def _dead(found: Reveal) -> NotShown | None:
 
 
 async def _require_allowed(core: Core, request: Request) -> None:
-    """Asked again at the click. What cannot be told now leaves the link as it is."""
+    """Asked again at the click. What cannot be found out now leaves the link as it is."""
     async with core.store.read() as tx:
         genuine = has_its_digest(tx.vault, request)
         approvers = approved_by(tx.vault, request, await decisions.of(tx, request.id))

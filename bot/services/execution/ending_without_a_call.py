@@ -1,7 +1,7 @@
 """How a request ends when no call can be made for it any more.
 
 A request that waits for a key that works again, or whose stored terms were changed by hand, must not
-wait for ever: it ends as `failed` where nothing can have happened, and as `unresolved` where it may.
+wait without end: it ends as `failed` where nothing can have happened, and as `unresolved` where it may.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ async def nothing_to_call(core: Core, request: Request, stopped: Stopped) -> boo
 
 
 async def _held_by_a_pause(core: Core, request: Request, words: Urgency) -> None:
-    """What cannot wait was not even tried: from now on people hear of it, and no time ends it."""
+    """What cannot wait was not even tried: from now on people know of it, and no time ends it."""
     async with core.store.begin() as tx:
         current = await requests.get(tx, request.id)
         if current is None or current.version != request.version:

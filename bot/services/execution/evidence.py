@@ -1,22 +1,26 @@
 """Looking at the API for what became of a request, with what is on record here of the others.
 
 What another request has made is nobody else's: a card, a submission, a quote counts as evidence of one request only.
+A setting shows the newest alone: once a newer request was sent on it, a reading says nothing of an older one.
 """
 
 from __future__ import annotations
 
-from bot.domain.requests import SENT, Request, State
-from bot.operations import Look, Operation, Others, Sought, loaded_facts
-from bot.outcomes import timing
+from collections.abc import Sequence
+
+from bot.domain.requests import SENT, Attempt, Request, State
+from bot.operations import Look, Operation, Others, Sought, loaded_facts, urgency
+from bot.outcomes import Evidence, timing
 from bot.partner.client import PartnerClient
 from bot.services.core import Core
-from storage.requests import attempts, requests
+from bot.services.execution import newest_wins
+from storage.requests import requests
 
 
-async def look(core: Core, request: Request, operation: Operation, partner: PartnerClient) -> Look:
-    """What reading the API shows of a request that was sent. Raises PartnerError."""
-    async with core.store.read() as tx:
-        made = await attempts.of(tx, request.id)
+async def look(
+    core: Core, request: Request, operation: Operation, partner: PartnerClient, made: Sequence[Attempt]
+) -> Look:
+    """What reading the API shows of a request that was sent, by the attempts `made` for it. Raises PartnerError."""
     since = request.first_sent_at or core.clock.now()
     sent = [attempt.sent_at for attempt in made if attempt.purpose != "look"]
 
@@ -25,7 +29,29 @@ async def look(core: Core, request: Request, operation: Operation, partner: Part
 
     last = max(sent, default=since)
     sought = Sought(request.key, since, last, loaded_facts(request.facts), request.outcome or {}, others)
-    return await operation.look(partner, sought)
+    found = await operation.look(partner, sought)
+    async with core.store.read() as tx:  # after the reading: whoever made what was seen is on record by now
+        newer = await newest_wins.sent_since(tx, core, request)
+    return _beside_newer(request, found, newer)
+
+
+def _beside_newer(request: Request, found: Look, newer: Sequence[Request]) -> Look:
+    """The same look, unless newer requests on the setting were sent: what is set now may be the work of those.
+
+    What was requested and is set proves itself, unless a newer one asked for just that after another had replaced it.
+    """
+    others = [other for other in newer if other.body_mac != request.body_mac]
+    is_by_another = len(others) < len(newer)
+    if not others or not (
+        found.evidence is Evidence.ABSENT or (found.evidence is Evidence.DONE and is_by_another)
+    ):
+        return found
+    last = others[-1]
+    text = (
+        f"Not known, replaced by {last.id}, which was approved later ({last.summary}): what is set now does not tell"
+        " whether this was in force before."
+    )
+    return Look(Evidence.REPLACED, text, {**found.facts, **urgency.replaced_by(last)})
 
 
 async def _others(core: Core, request: Request, operation: Operation) -> Others:

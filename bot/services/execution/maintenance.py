@@ -29,8 +29,9 @@ DRAFTS_KEPT_FOR = timedelta(hours=1)
 
 async def purge(core: Core) -> None:
     """Private details that are no longer needed go, in the file's log as well."""
+    urgent = [kind for kind, cls in core.kinds.items() if cls.handling.is_urgent]
     async with core.store.read() as tx:
-        ids = await requests.purge_due(tx, unresolved_after=timing.PRIVATE_KEPT_FOR)
+        ids = await requests.purge_due(tx, unresolved_after=timing.PRIVATE_KEPT_FOR, still_sent=urgent)
     for request_id in ids:
         async with core.store.begin() as tx:
             await _purge_one(tx, core, request_id)
@@ -73,7 +74,9 @@ async def sweep_late_landings(core: Core) -> None:
 async def _look_again(core: Core, request: Request) -> None:
     try:
         operation = core.kinds[request.kind].of_stored(request.terms, request.subject_label)
-        look = await evidence.look(core, request, operation, core.partners[request.program])
+        async with core.store.read() as tx:
+            made = await attempts.of(tx, request.id)
+        look = await evidence.look(core, request, operation, core.partners[request.program], made)
     except PartnerError as error:
         log.warning("upkeep.not_looked_up", extra={"request": request.id, "error": str(error)})
         return
@@ -97,7 +100,7 @@ def _is_worth_keeping(request: Request, look: Look) -> bool:
 async def _landed(tx: Tx, core: Core, request: Request, look: Look) -> None:
     """It was not without effect: done, or reopened where money moved and no more is proved.
 
-    What two people have said is never overturned by a reading: they are told, once.
+    What two people have said is never overturned by a reading: they are notified, once.
     """
     facts = dict(look.facts)
     if await resolved_as(tx, request) is not None:
@@ -113,7 +116,7 @@ async def _landed(tx: Tx, core: Core, request: Request, look: Look) -> None:
         await effect_writer.write(tx, core, touched, effects.of_contradiction(touched, text))
         return
     if look.evidence is Evidence.DONE:
-        text = f"It landed late, after it was given up as failed. {look.text}"
+        text = f"It completed late, after it was given up as failed. {look.text}"
         moved = await requests.move(
             tx, request, Event.LAND_LATE, outcome_text=text, outcome=facts, due_at=None
         )

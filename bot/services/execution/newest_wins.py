@@ -6,9 +6,10 @@ land after it. What cannot wait is sent at once, and is not called done while an
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from bot.domain.requests import Request, State
+from bot.operations import urgency
 from bot.outcomes import planning
 from bot.services.core import Core
 from storage.requests import attempts, requests
@@ -17,6 +18,9 @@ from storage.transaction import Tx
 # A newer request in one of these states has taken effect on the setting, or may yet.
 _COUNTS = (State.APPROVED, State.EXECUTING, State.UNRESOLVED, State.SUCCEEDED)
 _UNDER_WAY = (State.EXECUTING, State.UNRESOLVED)
+_SENT = (*_UNDER_WAY, State.SUCCEEDED, State.FAILED)
+# So long what can wait leaves time for a last look at an older one.
+LOOKED_AT_WITHIN = timedelta(minutes=1)
 
 
 async def newer(tx: Tx, core: Core, request: Request) -> Request | None:
@@ -27,14 +31,43 @@ async def newer(tx: Tx, core: Core, request: Request) -> Request | None:
     return max(later, key=_decided, default=None)
 
 
-async def may_land(tx: Tx, core: Core, request: Request) -> list[Request]:
-    """Older ones that would set otherwise and of which a call may still be on its way."""
-    return [older for older, history in await _in_doubt(tx, core, request) if not history.is_quiet(tx.now)]
+async def goes_first(tx: Tx, core: Core, request: Request) -> list[Request]:
+    """Older ones that would set otherwise, and of which a call may still be on its way or a last look is due.
+
+    That look is the last one to tell what became of them: once this one is sent, the setting shows this one. It is
+    waited for a little.
+    """
+    return [older for older, history in await _in_doubt(tx, core, request) if _comes_first(history, tx.now)]
+
+
+def _comes_first(history: planning.History, now: datetime) -> bool:
+    if not history.is_quiet(now):
+        return True
+    return not history.is_looked_at and not history.is_quiet(now - LOOKED_AT_WITHIN)
 
 
 async def without_outcome(tx: Tx, core: Core, request: Request) -> list[Request]:
-    """Older ones that would set otherwise, were sent, and of which nobody knows what became of them."""
-    return [older for older, _ in await _in_doubt(tx, core, request)]
+    """Older ones that would set otherwise, were sent, and of which it is not known yet what became of them.
+
+    Without those of which it never will be, because this one has replaced them: nothing of theirs can still arrive.
+    """
+    return [older for older, history in await _in_doubt(tx, core, request) if not history.is_replaced]
+
+
+async def sent_since(tx: Tx, core: Core, request: Request) -> list[Request]:
+    """Newer ones on the same setting that have taken effect on it, or may have; in the order of their approval."""
+    later = [other for other in await _on_its_setting(tx, core, request, _SENT) if _is_newer(other, request)]
+    found = [other for other in later if await _may_have_acted(tx, core, other)]
+    return sorted(found, key=_decided)
+
+
+async def _may_have_acted(tx: Tx, core: Core, request: Request) -> bool:
+    if request.state is State.SUCCEEDED or urgency.is_for_now(request):
+        return True
+    if request.state is State.FAILED:
+        return request.outcome_unknown
+    made = await attempts.of(tx, request.id)
+    return planning.History.of(made, core.kinds[request.kind].endpoint).leaves_a_doubt
 
 
 async def wake_newer(core: Core, request: Request) -> None:

@@ -10,12 +10,13 @@ be read, nothing is sent.
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from bot.domain.errors import CountersignError, LookupFailed
 from bot.domain.people import APPROVAL_VALID_FOR, is_full_member
 from bot.domain.requests import (
+    HOW_TO_RESOLVE,
     Decision,
     DecisionKind,
     Event,
@@ -49,6 +50,7 @@ PEOPLE_GOOD_FOR_S = 5.0
 # Requests sent together share a reading for a little less, so that what follows it has time.
 _PEOPLE_SHARED_FOR_S = 4.0
 _MOST_LOOKS = 3
+_ASK_SLACK_AGAIN = "Who may approve has to be asked of Slack again first."
 # What was read from the API before a place in the rate budget was there: a minute in line is within it.
 FACTS_GOOD_FOR_S = 120.0
 
@@ -64,7 +66,7 @@ class Stop:
 
 @dataclass(frozen=True, slots=True)
 class Later:
-    """It cannot be told just now; ask again after a moment."""
+    """It cannot be found out just now; ask again soon."""
 
     text: str
 
@@ -73,7 +75,7 @@ Answer = Stop | Later | None
 
 
 @dataclass(frozen=True, slots=True)
-class _Approved:
+class Approved:
     """What people decided: their genuine decisions, what these are about (a row's is its batch), and what is sent.
 
     `needed`: how many approvals today's policy asks for.
@@ -85,70 +87,84 @@ class _Approved:
     body: bytes
 
 
-async def may_go(core: Core, request: Request, partner: PartnerClient) -> Answer:
-    """None = go on to the last look. What is stored, the approvals, the people, then the facts; this may take long.
+@dataclass(frozen=True, slots=True)
+class Cleared:
+    """Nothing speaks against sending, by a look that began at `began_s`, by the monotonic clock.
 
-    For a request that was sent before, None means that a repeat which may be the first to arrive is still allowed.
-    A `Stop` with `alarm` forbids every call: what is stored cannot be trusted, the key included.
+    `people_until_s`: until when what Slack said of the people holds.
     """
+
+    approved: Approved
+    began_s: float
+    people_until_s: float = float("inf")
+
+
+Look = Cleared | Stop | Later
+
+
+async def may_go(core: Core, request: Request, partner: PartnerClient) -> Look:
+    """What is stored, the approvals, the people, then the facts; this may take long.
+
+    For a request that was sent before, `Cleared` means that a repeat which may be the first to arrive is still
+    allowed. A `Stop` with `alarm` forbids every call: what is stored cannot be trusted, the key included.
+    """
+    began_s = core.clock.monotonic()
     async with core.store.read() as tx:
-        found = await _by_our_records(tx, core, request)
-    if not isinstance(found, _Approved):
-        return found
+        approved = await _by_our_records(tx, core, request)
+    if not isinstance(approved, Approved):
+        return approved
     try:
-        stop = await _approvers_stand(core, request, found, shared_look.GOOD_FOR_S)
+        stop = await _approvers_stand(core, request, approved, shared_look.GOOD_FOR_S)
     except LookupFailed as error:
         # What is urgent only makes things safer: while Slack cannot say more, the signed approval is enough.
         if not core.kinds[request.kind].handling.is_urgent:
             return Later(str(error))
         stop = None
-    return stop or await recheck(core, request, partner)
+    return stop or await recheck(core, request, partner) or Cleared(approved, began_s)
 
 
-async def people_stand(core: Core, request: Request, *, checked_s: float) -> tuple[Answer, float]:
-    """None = those who approved still may, and for how long that is known: until then, by the monotonic clock.
+async def people_stand(core: Core, request: Request, look: Cleared) -> Look:
+    """Do those who approved still have the right to, and for how long is that known?
 
-    For what `may_go` let through, which began at `checked_s`; asked when nothing else has to be waited for. What is
-    urgent is never held up by it: the first look has to do.
+    Asked when nothing else has to be waited for. What is urgent is never held up by it: the first look has to do.
     """
     if request.break_glass or core.kinds[request.kind].handling.is_urgent:
-        return None, float("inf")
-    async with core.store.read() as tx:
-        found = await _by_our_records(tx, core, request)
-    if not isinstance(found, _Approved):
-        return found, float("inf")  # the last look finds the same, and Slack need not be asked
+        return look
     for _ in range(_MOST_LOOKS):
         asked_s = core.clock.monotonic()
         try:
-            stop = await _approvers_stand(core, request, found, _PEOPLE_SHARED_FOR_S)
+            stop = await _approvers_stand(core, request, look.approved, _PEOPLE_SHARED_FOR_S)
         except LookupFailed as error:
-            return Later(str(error)), float("inf")
+            return Later(str(error))
         if stop is not None:
-            return stop, float("inf")
-        since_s = people.seen_to_send_since(core, _people_of(found))
+            return stop
+        since_s = people.seen_to_send_since(core, _people_of(look.approved))
         until_s = (asked_s if since_s is None else since_s) + PEOPLE_GOOD_FOR_S
         now_s = core.clock.monotonic()
-        if now_s > checked_s + FACTS_GOOD_FOR_S:
-            return Later("What was read from the API is too old by now. It is read again."), until_s
+        if now_s > look.began_s + FACTS_GOOD_FOR_S:
+            return Later("What was read from the API is too old by now. It is read again.")
         if now_s < until_s:
-            return None, until_s
-    return Later("Slack takes too long to say who may approve. Nothing is sent until it does."), float("inf")
+            return replace(look, people_until_s=until_s)
+    return Later("Slack takes too long to say who may approve. Nothing is sent until it does.")
 
 
-async def last_look(tx: Tx, core: Core, request: Request) -> tuple[Answer, bytes | None]:
-    """(None, body) = send this, at once: nothing is asked and nothing waits any more. In the transaction of the claim.
+async def last_look(tx: Tx, core: Core, request: Request, look: Cleared) -> Look:
+    """`Cleared` = send what it has approved, at once: nothing is asked and nothing waits any more.
 
-    Reads again what people may have changed in the meantime: the approval, its time, newer requests on the same
-    setting, and others on the same target. The body is the frozen one where the approval stands.
+    In the transaction of the claim. Reads again what people may have changed in the meantime: the approval, its time,
+    newer requests on the same setting, and others on the same target.
     """
     found = await _by_our_records(tx, core, request)
-    return (None, found.body) if isinstance(found, _Approved) else (found, None)
+    if not isinstance(found, Approved):
+        return found
+    is_known = _people_of(found) <= _people_of(look.approved) and core.clock.monotonic() < look.people_until_s
+    return replace(look, approved=found) if is_known else Later(_ASK_SLACK_AGAIN)
 
 
-async def _by_our_records(tx: Tx, core: Core, request: Request) -> _Approved | Stop | Later:
+async def _by_our_records(tx: Tx, core: Core, request: Request) -> Approved | Stop | Later:
     """All that the database alone can say."""
     found = await _as_approved(tx, core, request)
-    if not isinstance(found, _Approved):
+    if not isinstance(found, Approved):
         return found
     answer = _lapsed(core, request, tx.now) or await _superseded(tx, core, request)
     return answer or await _others_on_target(tx, core, request) or found
@@ -166,6 +182,8 @@ def _lapsed(core: Core, request: Request, now: datetime) -> Answer:
 
 async def _superseded(tx: Tx, core: Core, request: Request) -> Answer:
     """The newest request on a setting decides; of what can wait none is sent that an older call could undo."""
+    if not core.kinds[request.kind].handling.superseded_by:
+        return None
     newest = await newest_wins.newer(tx, core, request)
     if newest is not None and request.state is State.APPROVED:
         text = (
@@ -173,18 +191,20 @@ async def _superseded(tx: Tx, core: Core, request: Request) -> Answer:
         )
         return Stop(Event.CANCEL, text)
     if newest is not None:
-        return Later(f"{newest.id}, a newer request on the same target, was approved.")
+        return Stop(Event.CANCEL, f"{newest.id}, a newer request on the same target, was approved.")
     if request.state is not State.APPROVED or core.kinds[request.kind].handling.is_urgent:
         return None
-    older = await newest_wins.may_land(tx, core, request)
+    older = await newest_wins.goes_first(tx, core, request)
     ids = ", ".join(sorted(other.id for other in older))
-    return Later(f"It waits for {ids}, which sets the same and may still be carried out.") if ids else None
+    return Later(f"It waits for {ids}, which sets the same and has no outcome yet.") if ids else None
 
 
 async def _others_on_target(tx: Tx, core: Core, request: Request) -> Later | None:
     """What was sent on the same target goes first, for as long as its outcome is not known: both might pay."""
     ids = ", ".join(await local_facts.goes_first(tx, core, request))
-    return Later(f"It waits for {ids} on the same target, whose outcome is not known yet.") if ids else None
+    if not ids:
+        return None
+    return Later(f"It waits for {ids} on the same target, whose outcome is not known yet. {HOW_TO_RESOLVE}")
 
 
 _TAMPERED = Stop(
@@ -195,7 +215,7 @@ _TAMPERED = Stop(
 )
 
 
-async def _as_approved(tx: Tx, core: Core, request: Request) -> _Approved | Stop | Later:
+async def _as_approved(tx: Tx, core: Core, request: Request) -> Approved | Stop | Later:
     """Digest, MACs and quorum: a row changed in the database by hand is not sent."""
     try:
         body = (await requests.frozen(tx, request.id)).body
@@ -215,11 +235,11 @@ async def _as_approved(tx: Tx, core: Core, request: Request) -> _Approved | Stop
     words = given(tx.vault, request, await decisions.of(tx, request.id), kind)
     whole = request if request.parent_id is None else await batch_approval.decided_on(tx, request)
     needed = core.policy.of(whole.kind).approvals_needed(whole.exposure_usd)
-    found = _Approved(words, whole, needed, body)
+    found = Approved(words, whole, needed, body)
     return _quorum(core, request, found) or found
 
 
-def _quorum(core: Core, request: Request, found: _Approved) -> Stop | None:
+def _quorum(core: Core, request: Request, found: Approved) -> Stop | None:
     """Enough genuine approvals, made when the row says they were, and by today's policy still enough."""
     words = found.words
     # The deciding approval need not be the latest by the clock: a clock may have stepped back before it.
@@ -240,12 +260,12 @@ def _quorum(core: Core, request: Request, found: _Approved) -> Stop | None:
     return None
 
 
-def _people_of(found: _Approved) -> set[str]:
+def _people_of(found: Approved) -> set[str]:
     """Whose accounts the approval rests on."""
     return {decision.actor for decision in found.words}
 
 
-async def _approvers_stand(core: Core, request: Request, found: _Approved, within_s: float) -> Stop | None:
+async def _approvers_stand(core: Core, request: Request, found: Approved, within_s: float) -> Stop | None:
     """Those who approved are still active approvers, and who asked may ask; raises LookupFailed.
 
     By a reading of Slack that began less than `within_s` ago.

@@ -1,4 +1,4 @@
-"""Delivering what Slack is owed: never lost, doubled only after a crash between sending and marking, and healed
+"""Delivering what waits for Slack: never lost, doubled only after a crash between sending and marking, and healed
 then by reading our own metadata back.
 
 A row says what to draw; the view model is read from the database at delivery, so the newest state wins whatever
@@ -39,7 +39,7 @@ log = logging.getLogger("countersign.outbox")
 POST_SPACING_S = 1.0
 # How long an idle loop rests; the bell wakes it at once after a commit in this process.
 IDLE_S = 0.5
-# So many rows of a lane are read at a time. With its pace a lane sends one, and then it is asked anew what is first.
+# So many rows of a lane are read at a time. With its pace a lane sends one, and then it is asked again what is first.
 _EACH = 20
 # What a process that died has sent may still arrive for so long: looked for sooner, it would be posted twice.
 ARRIVES_WITHIN = timedelta(seconds=3)
@@ -89,7 +89,7 @@ class Outbox:
     async def deliver_due(self, *, to_the_end: bool = True) -> int:
         """Deliver what is due in every lane that is free; returns how many rows were handled.
 
-        Not `to_the_end`: until one lane is through, something new is owed, or a moment has passed. A lane that hangs
+        Not `to_the_end`: until one lane is through, something new waits, or a moment has passed. A lane that hangs
         then goes on, and holds up no other.
         """
         await self._start_due()
@@ -150,7 +150,7 @@ class Outbox:
 
     async def _deliver(self, row: OutboxRow, lane: Lane) -> None:
         place = await self._place_of(row)
-        # Taken before the view model is read: a change committed after this owes a row of its own.
+        # Taken before the view model is read: a change committed after this has a row of its own.
         async with self._core.store.begin() as tx:
             if not await outbox.sending(tx, row.id):
                 return
@@ -232,7 +232,7 @@ class Outbox:
         return request_links.address(self._core, place)
 
     async def _post_anew(self, row: OutboxRow, gone: MessageGone) -> None:
-        """Where it was is nothing: a card is posted anew, and a line waits for the card that is."""
+        """Where it was is nothing: a card is posted again, and a line waits for the card that is."""
         async with self._core.store.begin() as tx:
             await outbox.forget_place(tx, row.subject, _place_kind(row) or row.kind)
             await outbox.retry(tx, row.id, due_at=tx.now, error=str(gone))
@@ -259,7 +259,7 @@ class Outbox:
             await self._later(row, pause, str(trouble))
 
     async def _tell_requester(self, row: OutboxRow, word: str) -> None:
-        """Where people look for a new request there is nothing yet: its requester hears why, and when it is there."""
+        """Where people look for a new request is nothing yet: its requester is shown why, and when it is there."""
         if _kind_of(row) is not kinds.REQUEST_CARD:
             return
         async with self._core.store.begin() as tx:
@@ -277,7 +277,7 @@ class Outbox:
     # What was left between send and mark
 
     async def heal(self) -> None:
-        """Rows left between send and mark: sent if Slack shows our id, else owed again.
+        """Rows left between send and mark: sent if Slack shows our id, else to be sent again.
 
         While Slack cannot be read they stay as they are: posting again without looking would be the duplicate we
         avoid. What this process is sending just now is none of them.
@@ -370,7 +370,7 @@ class Outbox:
             await outbox.retry(tx, row.id, due_at=tx.now + timedelta(seconds=seconds), error=error)
 
     async def _left(self, row: OutboxRow, seconds: float = 0, error: str = "") -> None:
-        """It was not sent: owed again, unless it was meanwhile. Why Slack did not take it stays on record."""
+        """It was not sent: to be sent again, unless it was meanwhile. Why Slack did not take it stays on record."""
         async with self._core.store.begin() as tx:
             due_at = tx.now + timedelta(seconds=seconds)
             await outbox.retry_left(tx, row, due_at=due_at, error=error or row.last_error)

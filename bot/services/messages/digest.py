@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from datetime import datetime, timedelta
-from decimal import Decimal
 
 from bot.domain.alerts import catalogue, decline_alerts
 from bot.domain.money import format_usd
 from bot.domain.requests import State
-from bot.services import outbox_messages
+from bot.services import outbox_messages, snapshots
 from bot.services.core import Core
 from storage.cards import api_snapshots, history
 from storage.messages import Alert, alerts
@@ -24,7 +23,7 @@ Line = tuple[str, str]
 
 
 async def post(core: Core) -> None:
-    """Owe today's digest once it is due. Of the first day ever there is nothing before to tell."""
+    """Put today's digest into the outbox once it is due. Of the first day ever there is nothing before to tell."""
     day = core.alerting.hours.digest_due(core.clock.now())
     if day is None:
         return
@@ -73,9 +72,9 @@ def _declined(raised: list[Alert]) -> int:
 async def _floats(tx: Tx, core: Core) -> list[Line]:
     lines = []
     for program in sorted(core.partners):
-        last = await api_snapshots.get(tx, program, "me")
+        last = await snapshots.ACCOUNT.get(tx, program)
         if last is not None:
-            available = format_usd(Decimal(last.value["available_usd"]))
+            available = format_usd(last.value.available_usd)
             lines.append((f"Float of {program}", f"{available} available at {last.read_at:%H:%M} UTC"))
     return lines
 

@@ -21,7 +21,7 @@ FREEZES_REMINDED_FOR = timedelta(days=2)
 
 
 async def remind(core: Core) -> None:
-    """Owe every reminder that is due."""
+    """Put every reminder that is due into the outbox."""
     await remind_due(core)
     async with core.store.begin() as tx:
         for request in await requests.find(tx, states=(State.UNRESOLVED,), limit=200):

@@ -121,8 +121,8 @@ async def _requester_notice(core: Core, request_id: str, body: Body) -> DirectVi
 
 
 async def _pending_notice(tx: Tx, core: Core, view: DirectView) -> DirectView | None:
-    """Of a request nobody has decided on, its requester hears only that its card could not be posted, and then that it
-    is; None where it is, and nothing else was ever said."""
+    """Of a request nobody has decided on, its requester is only shown that its card could not be posted, and then that
+    it is; None where it is, and nothing else was ever said."""
     card = Subject(kinds.REQUEST_CARD.about, view.request.id).stored()
     if await outbox.place(tx, card, kinds.REQUEST_CARD.form) is None:
         error = await outbox.trouble(tx, card)

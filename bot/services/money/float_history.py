@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
-from decimal import Decimal
 from itertools import pairwise
 from statistics import median
 from zoneinfo import ZoneInfo
 
 from bot.domain.time import Period
+from bot.services import snapshots
 from bot.services.core import Core
+from bot.services.snapshots import Account, Kept
 from bot.view_models import FloatHistory, FloatPoint
-from storage.cards import Reading, history
+from storage.cards import history
 from storage.transaction import Tx
 
 LOOKED_BACK = timedelta(days=7)
@@ -33,7 +34,7 @@ async def of(
     """
     since = tx.now - LOOKED_BACK if period is None else period.since
     until = tx.now if period is None else min(period.until, tx.now)
-    readings = [r for r in await history.since(tx, program, "me", since) if r.read_at <= until]
+    readings = [r for r in await snapshots.ACCOUNT.since(tx, program, since) if r.read_at <= until]
     points = sampled(readings, until)
     if len(points) < 2:
         return None
@@ -43,7 +44,7 @@ async def of(
     )
 
 
-def stretches(readings: Sequence[Reading], until: datetime) -> tuple[tuple[FloatPoint, ...], ...]:
+def stretches(readings: Sequence[Kept[Account]], until: datetime) -> tuple[tuple[FloatPoint, ...], ...]:
     """All readings, oldest first, parted where nobody read for long: what the balance was then is not known.
 
     Where the last one is recent its balance still holds at `until`, which then has a point of its own.
@@ -65,16 +66,13 @@ def stretches(readings: Sequence[Reading], until: datetime) -> tuple[tuple[Float
     return tuple(tuple(stretch) for stretch in found)
 
 
-def _point(at: datetime, before: Reading, last: Reading) -> FloatPoint:
-    return FloatPoint(
-        at,
-        Decimal(last.value["balance_usd"]),
-        Decimal(last.value["funded_usd"]) - Decimal(before.value["funded_usd"]),
-        Decimal(last.value["spent_usd"]) - Decimal(before.value["spent_usd"]),
-    )
+def _point(at: datetime, before: Kept[Account], last: Kept[Account]) -> FloatPoint:
+    came_usd = last.value.funded_usd - before.value.funded_usd
+    went_usd = last.value.spent_usd - before.value.spent_usd
+    return FloatPoint(at, last.value.balance_usd, came_usd, went_usd)
 
 
-def sampled(readings: Sequence[Reading], now: datetime) -> tuple[FloatPoint, ...]:
+def sampled(readings: Sequence[Kept[Account]], now: datetime) -> tuple[FloatPoint, ...]:
     """At most POINTS moments in equal steps up to now, each with the last reading before it.
 
     What came in and went out is counted from the moment before, so that nothing between two moments is lost.

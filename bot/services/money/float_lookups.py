@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from decimal import Decimal
-from typing import Any
 from zoneinfo import ZoneInfo
 
 from bot.domain.alerts import alert_rules
 from bot.domain.requests import PendingHold
 from bot.domain.time import Period
 from bot.partner.ratelimit import Lane
+from bot.services import snapshots
 from bot.services.core import Core
 from bot.services.money import float_history
 from bot.services.operators import programs
+from bot.services.snapshots import Account, Kept
 from bot.view_models import FloatView, RunwayView
-from storage.cards import api_snapshots, history
 from storage.requests import requests
 from storage.transaction import Tx
 
@@ -35,7 +34,7 @@ async def float_now(
     """
     program = program or core.default_program
     async with core.store.read() as tx:
-        kept = await api_snapshots.get(tx, program, "me")
+        kept = await snapshots.ACCOUNT.get(tx, program)
     if kept is None or kept.read_at < core.clock.now() - FLOAT_FRESH_FOR:
         kept = await read_account(core, program)
     return await _picture(core, program, kept, period, zone)
@@ -45,14 +44,14 @@ async def float_known(core: Core, *, program: str | None = None) -> FloatView | 
     """The float as last read, however long ago; None before the first reading. No call to the API."""
     program = program or core.default_program
     async with core.store.read() as tx:
-        kept = await api_snapshots.get(tx, program, "me")
+        kept = await snapshots.ACCOUNT.get(tx, program)
     return None if kept is None else await _picture(core, program, kept)
 
 
 async def _picture(
     core: Core,
     program: str,
-    kept: api_snapshots.Reading,
+    kept: Kept[Account],
     period: Period | None = None,
     zone: ZoneInfo | None = None,
 ) -> FloatView:
@@ -63,16 +62,16 @@ async def _picture(
     value = kept.value
     return FloatView(
         program=program,
-        balance_usd=Decimal(value["balance_usd"]),
-        available_usd=Decimal(value["available_usd"]),
-        funded_usd=Decimal(value["funded_usd"]),
-        spent_usd=Decimal(value["spent_usd"]),
-        limit_usd=None if value["limit_usd"] is None else Decimal(value["limit_usd"]),
+        balance_usd=value.balance_usd,
+        available_usd=value.available_usd,
+        funded_usd=value.funded_usd,
+        spent_usd=value.spent_usd,
+        limit_usd=value.limit_usd,
         pending_usd=hold.usd,
         pending_count=hold.count,
-        cards_total=value["cards_total"],
-        cards_active=value["cards_active"],
-        cards_limit=value["cards_limit"],
+        cards_total=value.cards_total,
+        cards_active=value.cards_active,
+        cards_limit=value.cards_limit,
         read_at=kept.read_at,
         live=core.live.get(program, True),
         history=past,
@@ -81,40 +80,36 @@ async def _picture(
     )
 
 
-async def _runway(
-    tx: Tx, core: Core, program: str, last: api_snapshots.Reading, hold: PendingHold
-) -> RunwayView:
+async def _runway(tx: Tx, core: Core, program: str, last: Kept[Account], hold: PendingHold) -> RunwayView:
     """By the same rule as the alert of a short runway, looked at further ahead."""
     floor_usd = core.alerting.float_alert.floor_usd
-    past = await history.since(tx, program, "me", tx.now - RUNWAY_FROM)
+    past = await snapshots.ACCOUNT.since(tx, program, tx.now - RUNWAY_FROM)
     if len(past) < 2 or tx.now - past[0].read_at < LEAST_SEEN:
         return RunwayView(floor_usd, known=False)
-    spent = [alert_rules.Spent(r.read_at, Decimal(r.value["spent_usd"])) for r in past]
-    usable = min(Decimal(last.value["balance_usd"]), Decimal(last.value["available_usd"]))
-    room_usd = usable - hold.usd
+    spent = [alert_rules.Spent(r.read_at, r.value.spent_usd) for r in past]
+    room_usd = last.value.usable_usd - hold.usd
     hours = alert_rules.hours_left(room_usd, floor_usd, spent, tx.now, most=LOOKED_AHEAD_HOURS)
     at = None if hours is None else tx.now + timedelta(hours=hours)
     return RunwayView(floor_usd, known=True, hours=hours, at=at, looked_ahead_hours=LOOKED_AHEAD_HOURS)
 
 
-async def read_account(core: Core, program: str, *, lane: Lane = Lane.PEOPLE) -> api_snapshots.Reading:
+async def read_account(core: Core, program: str, *, lane: Lane = Lane.PEOPLE) -> Kept[Account]:
     """GET /me, kept as the program's last reading and in its history.
 
     Raises PartnerError; OtherAccount, which has stopped sending, where the key is of another account than before.
     """
     me = await core.partners[program].me(lane=lane)
     await programs.require_same_account(core, program, me.partner.id)
-    value: dict[str, Any] = {
-        "balance_usd": str(me.float.balance_usd),
-        "available_usd": str(me.float.available_usd),
-        "funded_usd": str(me.float.funded_usd),
-        "spent_usd": str(me.float.spent_usd),
-        "limit_usd": None if me.float.limit_usd is None else str(me.float.limit_usd),
-        "cards_total": me.cards.total,
-        "cards_active": me.cards.active,
-        "cards_limit": me.cards.limit,
-    }
+    value = Account(
+        balance_usd=me.float.balance_usd,
+        available_usd=me.float.available_usd,
+        funded_usd=me.float.funded_usd,
+        spent_usd=me.float.spent_usd,
+        limit_usd=me.float.limit_usd,
+        cards_total=me.cards.total,
+        cards_active=me.cards.active,
+        cards_limit=me.cards.limit,
+    )
     async with core.store.begin() as tx:
-        await api_snapshots.put(tx, program, "me", value)
-        await history.put(tx, program, "me", value)
-        return api_snapshots.Reading(value, tx.now)
+        await snapshots.ACCOUNT.add_to_history(tx, program, value)
+        return await snapshots.ACCOUNT.put(tx, program, value)

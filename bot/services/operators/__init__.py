@@ -1,4 +1,4 @@
-"""What people on duty do besides requests: pause and resume, confirm each other, hand over, name code recipients.
+"""What people on duty do apart from requests: pause and resume, confirm each other, hand over, name code recipients.
 
 A pause stops sending at once and takes one person; resuming takes two. Programs and their keys, delegations, and
 which process leads are here too.

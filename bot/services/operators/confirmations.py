@@ -29,7 +29,7 @@ GONE = "This was answered already, or its time is over. Nothing was changed."
 class Act:
     """What is done by a second person's yes.
 
-    `may_ask` and `may_confirm` say whose it is, by the roles as read at this moment; `apply` does it and returns the
+    `may_ask` and `may_confirm` say whose it is, by the roles as read now; `apply` does it and returns the
     sentence of what is so now. `holds_for`: how long the asking waits.
     """
 

@@ -1,7 +1,7 @@
 """Says when somebody begins to decide in another's place, and when it ends; and what is wrong with it.
 
 The delegations themselves are in the reviewed `countersign.toml`. What was said last is kept, so that each
-beginning and each end is told once, that of a delegation taken out of the file as well.
+beginning and each end is reported once, that of a delegation taken out of the file as well.
 """
 
 from __future__ import annotations

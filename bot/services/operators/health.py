@@ -5,10 +5,10 @@ from __future__ import annotations
 from datetime import timedelta
 
 from bot.domain import slack_faults
+from bot.services import snapshots
 from bot.services.core import Core
 from bot.services.message_kinds import Form
 from bot.services.messages import waiting as waiting_messages
-from storage.cards import api_snapshots
 from storage.messages import Waiting, outbox
 from storage.operators import programs
 
@@ -52,7 +52,7 @@ async def poller_runs(core: Core, every: timedelta) -> str | None:
     late = []
     async with core.store.read() as tx:
         for program in core.partners:
-            last = await api_snapshots.get(tx, program, "me")
+            last = await snapshots.ACCOUNT.get(tx, program)
             if last is None or last.read_at < oldest:
                 late.append(f"{program} ({'never' if last is None else f'{last.read_at:%H:%M:%S} UTC'})")
     return f"The account was not read lately: {', '.join(late)}." if late else None

@@ -1,9 +1,9 @@
 """One of several processes on one database watches, handles events and posts; the others stand by.
 
-What is read on a cadence, counted and told must be so once, however many processes there are. Whoever
+What is read on a cadence, counted and reported is so once, however many processes there are. Whoever
 leads holds a lease in the database and renews it; when it stops, by whatever end, another takes over as
 soon as the lease has run out. For a moment two may believe that they lead (one was paused longer than its
-lease): the database's own rules then keep a condition from being told twice.
+lease): the database's own rules then keep a condition from being reported twice.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Leader:
         self._until = float("-inf")
 
     def leads(self) -> bool:
-        """Does this process lead at this moment, as far as it can know?"""
+        """Does this process lead now, as far as it can know?"""
         return self._clock.monotonic() < self._until
 
     async def ask(self) -> bool:

@@ -30,7 +30,7 @@ _BY = "system:execution"
 
 
 OTHER_ACCOUNT, NOT_READ = "OTHER_ACCOUNT", "ACCOUNT_NOT_READ"
-"""Why a program is paused, besides the codes of the API: whose account its key is of is wrong, or not known yet."""
+"""Why a program is paused, apart from the codes of the API: whose account its key is of is wrong, or not known yet."""
 _CAUSES = {
     OTHER_ACCOUNT: "its key belongs to another account than before",
     NOT_READ: "its account could not be read at the start, so nobody knows yet whose the key is",
@@ -162,7 +162,7 @@ def _scope_of(endpoint: str) -> str:
 
 
 async def _nothing_waits_for(tx: Tx, core: Core, held: held_endpoints.HeldEndpoint) -> bool:
-    """Every request that would be sent through it has ended; the next one finds out anew. Readings go on anyhow."""
+    """Every request that would be sent through it has ended; the next one finds out by itself. Readings go on."""
     endpoint = next((e for e in ENDPOINTS if e.value == held.endpoint), None)
     kinds = asking(core.kinds, endpoint) if endpoint is not None else ()
     if not kinds:

@@ -163,13 +163,13 @@ _TRANSACTIONS = Kind(
         "occurred_at", "card_id", "card", "transaction_id", "status", "merchant", "charge_usd", "fee_usd", "original",
         "decline_code", "retryable", "open", "told_by",
     ),
-    "events heard here; for one card, the service's history as well",
+    "events received here; for one card, the service's history as well",
     _transactions,
 )  # fmt: skip
 
 
 async def _of_program(core: Core, wish: Wish) -> AsyncIterator[tuple[str, str, PurchaseLine]]:
-    """Every purchase whose events we heard, in the order they began."""
+    """Every purchase whose events we received, in the order they began."""
     place: purchases.PagePosition | None = None
     while True:
         async with core.store.read() as tx:
@@ -190,7 +190,7 @@ async def _of_program(core: Core, wish: Wish) -> AsyncIterator[tuple[str, str, P
 
 
 async def _of_card(core: Core, wish: Wish, card: CardEntry) -> AsyncIterator[tuple[str, str, PurchaseLine]]:
-    """The service's history of one card, then what only events told."""
+    """The service's history of one card, then what only events reported."""
     period, seen = wish.period, set[str]()
     rows: list[Transaction] = []
 

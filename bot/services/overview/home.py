@@ -142,7 +142,7 @@ def is_old(viewer: HomeView, now: datetime) -> bool:
 
 
 async def may_look(core: Core, slack_id: str) -> bool:
-    """As Slack described them when they were last looked up; who may not opens it anew to be told."""
+    """As Slack described them when they were last looked up; who may not opens it again to read that."""
     async with core.store.begin() as tx:
         seen = await people_rows.get(tx, slack_id)
         try:

@@ -1,4 +1,4 @@
-"""Looking at the house itself: its policy in words, and who may approve what now."""
+"""Looking at Countersign itself: its policy in words, and who may approve what now."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How the house is: float, requests, alerts, funding, webhook, poller and sending, each with its age."""
+"""How Countersign is: float, requests, alerts, funding, webhook, poller and sending, each with its age."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from bot.domain.alerts import Severity
 from bot.domain.requests import OPEN, State
 from bot.partner.errors import PartnerError
+from bot.services import snapshots
 from bot.services.alerts import funding_rules
 from bot.services.alerts import view_models as alert_view_models
 from bot.services.core import Core
@@ -77,7 +78,7 @@ async def program_state(core: Core, program: str) -> ProgramState:
 
 
 async def _fresh(tx: Tx, program: str) -> tuple[Freshness, ...]:
-    account = await api_snapshots.get(tx, program, "me")
+    account = await snapshots.ACCOUNT.get(tx, program)
     polled = await api_snapshots.named(tx, program, POLLED)
     jobs = (("funding", "funding"), ("ledger", "ledger"), ("webhook", "webhook"))
     return (

@@ -1,6 +1,6 @@
 """Deciding: the one gate every approval, rejection, confirmation and resolution goes through.
 
-Membership is read from Slack at this moment, before the transaction; the transaction then judges by
+Membership is read from Slack now, before the transaction; the transaction then judges by
 the row as it is. If the membership cannot be read, nothing is decided.
 """
 
@@ -289,7 +289,7 @@ async def _settle_by_hand(
         await outbox_messages.line(tx, core, request, line, actor=decision.actor, tag=decision.id, text=text)
         return request
     event = Event.SUCCEED if decision.verdict == "succeeded" else Event.FAIL
-    happened = "it happened" if event is Event.SUCCEED else "nothing moved, or it came back"
+    happened = "it happened" if event is Event.SUCCEED else urgency.failed_how(request.kind)
     agree = sorted(agreeing, key=lambda d: d.actor)
     names = " and ".join(d.actor_name for d in agree)
     evidence = " ".join(f"Evidence of {d.actor_name}: {_as_sentence(d.reason)}" for d in agree)
@@ -321,7 +321,7 @@ def _as_sentence(text: str) -> str:
 
 
 async def redraw(core: Core, request_id: str) -> None:
-    """The card in Slack is not as the request is: owe it again. Raises NotFound."""
+    """The card in Slack is not as the request is: send it again. Raises NotFound."""
     async with core.store.begin() as tx:
         await outbox_messages.redraw(tx, core, await existing(tx, request_id))
 

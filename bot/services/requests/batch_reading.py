@@ -1,6 +1,6 @@
 """From a list that somebody uploaded or pasted to a draft of a batch: every row checked, all faults at once.
 
-No network. A list with a fault is refused whole and nothing of it is kept, so that it can be mended and
+No network. A list with a fault is refused whole and nothing of it is kept, so that it can be fixed and
 sent again without a row going twice.
 """
 

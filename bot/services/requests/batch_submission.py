@@ -1,7 +1,7 @@
 """Asking for many cards at once: preview, submit, and leaving rows out before the approval.
 
 A batch is one request that people approve as a whole, with limits and tiers on its total; each row is a
-request of its own under it, with its own key for ever, so that what holds for one call holds for each.
+request of its own under it, with its own key permanently, so that what holds for one call holds for each.
 """
 
 from __future__ import annotations

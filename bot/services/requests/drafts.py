@@ -17,7 +17,7 @@ from bot.domain.cards import CardEntry, NamedBy
 from bot.domain.errors import InvalidFields, NotFound
 from bot.domain.limits import never_fits, require_possible
 from bot.domain.money import format_usd
-from bot.domain.requests import OPEN, Request, State, who_may_be_second
+from bot.domain.requests import HOW_TO_RESOLVE, OPEN, Request, State, who_may_be_second
 from bot.operations import (
     Concern,
     Facts,
@@ -265,7 +265,7 @@ def house_concerns(operation: Operation, facts: Facts) -> list[Concern]:
         found.append(
             Concern(
                 f"{ids} on the same card has no known outcome yet. This one waits for it, because both might pay;"
-                " once approved, it waits 15 minutes at most, then it ends and nothing is sent."
+                f" once approved, it waits 15 minutes at most, then it ends and nothing is sent. {HOW_TO_RESOLVE}"
             )
         )
     elif ids:

@@ -16,7 +16,7 @@ from bot.services import audit, outbox_messages, people
 from bot.services.alerts import urgent_rules
 from bot.services.audit import audited_refusal
 from bot.services.core import Core
-from bot.services.requests import batch_rows
+from bot.services.requests import batch_rows, local_facts
 from bot.services.requests.drafts import operation_of
 from bot.services.requests.signatures import body_mac, digest_of
 from bot.services.requests.signed_decisions import signed
@@ -25,10 +25,14 @@ from storage.requests import Draft, decisions, drafts, requests
 from storage.transaction import Tx
 
 FIRST_REMINDER = timedelta(minutes=15)
+# Said of one whose calls the API refused before it did anything.
+_WITHDRAWN = (
+    "Cancelled by the requester. Your card provider had not carried it out, and it is not sent again."
+)
 
 
 async def submit(core: Core, draft_id: str, slack_id: str) -> Request:
-    """Record the request, its frozen body and its key; the card is owed to the approvals channel.
+    """Record the request, its frozen body and its key; the card goes to the approvals channel.
 
     One transaction, no network: it is committed before Slack is answered. A draft can be submitted
     once; its owner must have been looked up within the last minutes (the preview did).
@@ -120,7 +124,7 @@ async def _break_glass(tx: Tx, core: Core, request: Request, actor: Actor) -> Re
 
 
 async def cancel(core: Core, request_id: str, slack_id: str) -> Request:
-    """The requester withdraws; possible until the first byte is sent. Refusals are audited."""
+    """The requester withdraws; possible until something of it may have been carried out. Refusals are audited."""
     refusals = audited_refusal(core, slack_id, "request.cancel", f"request:{request_id}")
     async with refusals, core.store.begin() as tx:
         request = await existing(tx, request_id)
@@ -136,15 +140,17 @@ async def cancel(core: Core, request_id: str, slack_id: str) -> Request:
             )
         if request.is_batch and request.state in (State.APPROVED, State.EXECUTING):
             return await batch_rows.stop(tx, core, request, slack_id)
-        if request.state not in (State.PENDING, State.APPROVED):
+        if not await local_facts.can_be_cancelled(tx, core, request):
             raise Stale(f"{request.id} is {request.word} already: it can no longer be cancelled.")
+        if request.state is State.EXECUTING:  # no longer `cancelled`: that is said of what was never sent
+            return await close(tx, core, request, Event.FAIL, slack_id, _WITHDRAWN)
         return await close(
             tx, core, request, Event.CANCEL, slack_id, "Cancelled by the requester. Nothing was sent."
         )
 
 
 async def close(tx: Tx, core: Core, request: Request, event: Event, actor: str, text: str) -> Request:
-    """End a request before anything was sent: reject, cancel, expire. Private details go with it."""
+    """End a request before anything was carried out: reject, cancel, expire. Private details go with it."""
     if request.is_batch:
         await requests.lock_rows(tx, request.id)
     moved = await requests.move(
@@ -157,7 +163,8 @@ async def close(tx: Tx, core: Core, request: Request, event: Event, actor: str, 
     await batch_rows.row_changed(tx, core, moved)
     await urgent_rules.follow(tx, core, moved)
     await outbox_messages.card(tx, core, moved)
-    await outbox_messages.line(tx, core, moved, str(moved.state), actor=actor)
+    line = "withdrawn" if request.state is State.EXECUTING else str(moved.state)
+    await outbox_messages.line(tx, core, moved, line, actor=actor)
     await outbox_messages.tell_requester(tx, core, moved, actor)
     return moved
 

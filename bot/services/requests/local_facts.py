@@ -13,15 +13,16 @@ from datetime import datetime, timedelta
 from typing import Any, TypeVar
 
 from bot.domain.errors import LookupFailed
-from bot.domain.requests import Request, State
+from bot.domain.requests import UNSENT, Request, State
 from bot.operations import Facts, Operation
+from bot.outcomes import planning
 from bot.partner.client import PartnerClient
 from bot.partner.errors import PartnerError
 from bot.services.core import Core
 from storage.cards import api_snapshots, cards, otp_recipients
 from storage.events import inbox
 from storage.operators import people
-from storage.requests import requests
+from storage.requests import attempts, requests
 from storage.transaction import Tx
 
 Found = TypeVar("Found")
@@ -96,6 +97,17 @@ async def goes_first(tx: Tx, core: Core, request: Request) -> tuple[str, ...]:
         return ()
     others = await waits_for(tx, core.kinds[request.kind], request.subject, request.program)
     return tuple(sorted(other.id for other in others))
+
+
+async def can_be_cancelled(tx: Tx, core: Core, request: Request) -> bool:
+    """Nothing of it was carried out, and no call of it is under way: not sent yet, or refused each time."""
+    if request.state in UNSENT:
+        return True
+    is_held = request.lease_until is not None and request.lease_until >= tx.now
+    if request.state is not State.EXECUTING or request.is_batch or is_held or request.kind not in core.kinds:
+        return False
+    history = planning.History.of(await attempts.of(tx, request.id), core.kinds[request.kind].endpoint)
+    return planning.was_refused(request, history)
 
 
 async def _set_before(tx: Tx, operation: Operation) -> str | None:

@@ -125,7 +125,7 @@ async def confirmation(core: Core, request_id: str, slack_id: str) -> Confirmati
     if read is None and not operation.handling.must_recheck:
         read = await local_facts.last_read(core, operation)
     async with core.store.read() as tx:
-        # What was sent on the same target since this was requested is told to whoever approves it.
+        # What was sent on the same target since this was requested is shown to whoever approves it.
         facts = {
             **loaded_facts(request.facts),
             **(read or {}),

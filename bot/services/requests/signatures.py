@@ -15,7 +15,7 @@ _DECISION = "approval_mac"
 _TERMS = "request_digest"
 _BODY = "token_hash"
 # Before there was `_TERMS`, the terms were signed under the label of decisions. Decisions and the audit chain
-# name a request by that signature, so it cannot be made anew: where it is, it still counts. It can stand for
+# name a request by that signature, so it cannot be made again: where it is, it still counts. It can stand for
 # no decision, whose bytes begin with a length and never with the digit of a digest.
 _TERMS_BEFORE = _DECISION
 

@@ -1,6 +1,6 @@
 """Decisions under a MAC: a state flipped in the database by hand is not an approval.
 
-What counts of the stored ones is told here, for whatever is done by leave of two people.
+What counts of the stored ones is decided here, for whatever is done by leave of two people.
 """
 
 from __future__ import annotations

@@ -46,6 +46,7 @@ async def request(tx: Tx, core: Core, found: Request) -> RequestView:
         batch=batch,
         paused=await programs.why_paused(tx, found.program) if found.state in UNSENT or waiting else "",
         waits_for=await local_facts.goes_first(tx, core, found),
+        can_be_cancelled=found.parent_id is None and await local_facts.can_be_cancelled(tx, core, found),
         waiting=waiting,
         alert_id=await _alert_about(tx, found),
     )

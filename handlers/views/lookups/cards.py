@@ -158,7 +158,7 @@ def _totals(found: CardStatement) -> str:
     said = [
         f"*{b.esc(found.period.in_words())}*",
         f"Charged {format_usd(found.charged_usd)}, fees of {format_usd(found.fee_usd)} in it, as authorized: what"
-        " came back since is told by the status.",
+        " came back since is shown by the status.",
     ]
     if declined:
         said.append(f"{b.counted(declined, 'decline')} not counted.")
@@ -201,7 +201,7 @@ def _source(found: CardStatement) -> str:
     heard = sum(1 for line in found.lines if line.heard)
     return (
         f"history {age(found.read_at)} · figures of the authorization for the {heard:,} of {len(found.lines):,} whose"
-        " events were heard here, of the history for the rest · times in"
+        " events were received here, of the history for the rest · times in"
         f" {b.esc(found.period.zone)}"
     )
 
@@ -231,14 +231,16 @@ def declines(found: DeclineReport, zone: ZoneInfo) -> b.Block:
         blocks.append(b.section(f"*The latest {len(rows)}*" if len(rows) < found.total else "*Each of them*"))
         blocks.append(b.table((f"When ({zone})", "Card", "Merchant", "Amount", "Why"), rows))
     if not found.total:
-        blocks.append(b.section("No declined purchase was heard of."))
+        blocks.append(b.section("No declined purchase was received."))
     if found.counted < found.total:
         blocks.append(b.context(f"Causes are of the newest {found.counted:,} of {found.total:,}."))
     last = (
-        f"last event of a purchase {b.when(found.heard_at)}" if found.heard_at else "no event was heard yet"
+        f"last event of a purchase {b.when(found.heard_at)}"
+        if found.heard_at
+        else "no event was received yet"
     )
     blocks.append(
-        b.context(f"program {b.esc(found.program)} · as events told, by webhook and event log · {last}")
+        b.context(f"program {b.esc(found.program)} · from events, by webhook and event log · {last}")
     )
     return b.message(f"{head}, {b.esc(found.period.in_words())}", blocks)
 

@@ -44,7 +44,7 @@ def float_answer(found: FloatView) -> b.Block:
     elif found.period is not None:
         blocks.append(
             b.section(
-                f"No course to show for {b.esc(found.period.in_words())}: there are too few readings of it."
+                f"No history to show for {b.esc(found.period.in_words())}: there are too few readings of it."
             )
         )
     over = f" · chart {b.esc(found.period.in_words())}" if found.period is not None and found.history else ""
@@ -159,7 +159,7 @@ def fees(found: Fees, program: str, markup_command: str = "") -> b.Block:
         (
             "Your markup on purchases",
             percent(card.your_markup_pct),
-            "set by the service; told on each purchase",
+            "set by the service; shown on each purchase",
         ),
     ]
     example = found.example_on_100_usd
@@ -189,7 +189,7 @@ def earnings(found: Earnings, program: str) -> b.Block:
     lines = [
         ("Accrued, ever", format_usd(found.accrued_usd)),
         ("Paid out", format_usd(found.paid_out_usd)),
-        ("Owed to you", format_usd(found.owed_usd)),
+        ("Due to you", format_usd(found.owed_usd)),
     ]
     blocks = [
         b.header(f"Earnings: {format_usd(found.owed_usd)} owed"),

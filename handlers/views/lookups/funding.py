@@ -94,7 +94,7 @@ def funding_answer(found: FundingView, link: str = "") -> b.Block:
 
 
 def addresses(found: Sequence[AddressView], program: str) -> b.Block:
-    """Where to send, read live at this moment."""
+    """Where to send, read live now."""
     blocks = [b.header("Funding addresses")]
     if found:
         rows = [(a.network, ", ".join(a.tokens), a.address) for a in found]

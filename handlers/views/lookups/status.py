@@ -1,4 +1,4 @@
-"""The state of the house in words: `/countersign status`, what-if, and the lines Home shares with them."""
+"""The state of Countersign in words: `/countersign status`, what-if, and the lines Home shares with them."""
 
 from __future__ import annotations
 
@@ -158,5 +158,5 @@ def what_if(found: WhatIfView) -> b.Block:
     blocks += [b.section(f"*▲* {b.esc(text)}") for text in found.obstacles[:5]]
     money = f"{'LIVE' if found.live else 'SANDBOX'} ({b.esc(found.program)})"
     read = f"float read from the API {b.when(found.float_read_at, '{date_short_pretty} {time_secs}')}"
-    blocks.append(b.context(f"{money} · {read} · fees read just now. Nothing was asked for by this."))
+    blocks.append(b.context(f"{money} · {read} · fees read just now. This made no request."))
     return b.message(b.esc(head), blocks)

@@ -58,7 +58,7 @@ def confirmation(found: Confirmation, private: tuple[b.Line, ...] = ()) -> b.Blo
 
 
 def was_unread(meta: ids.Meta) -> bool:
-    """Whether the API could not be read for the window that this is the private metadata of; of a list never told."""
+    """Whether the API could not be read for the window with this private metadata; a list never says so."""
     return meta.get("read") == "0"
 
 
@@ -72,7 +72,7 @@ def _terms(asked: Request) -> list[b.Line]:
 def reject(request_id: str, version: int) -> b.Block:
     element: b.Block = {"type": "plain_text_input", "multiline": True, "max_length": REASON_LIMIT}
     blocks = [
-        b.section(f"Nothing of *{b.esc(request_id)}* will be sent. The requester is told your reason."),
+        b.section(f"Nothing of *{b.esc(request_id)}* will be sent. The requester is shown your reason."),
         b.field(forms.REASON, "Reason", element),
     ]
     meta = ids.pack(request=request_id, version=version)
@@ -84,7 +84,7 @@ def cancel(request_id: str, version: int, *, stops: bool = False) -> b.Block:
     what = (
         f"Stop *{b.esc(request_id)}*? Rows that were sent go on; the others will not be sent."
         if stops
-        else f"Withdraw *{b.esc(request_id)}*? Nothing of it will be sent, and it can be asked for again."
+        else f"Withdraw *{b.esc(request_id)}*? Nothing of it will be carried out, and it can be asked for again."
     )
     blocks = [b.section(what)]
     meta = ids.pack(request=request_id, version=version)
@@ -97,7 +97,7 @@ def resolve(request_id: str, version: int) -> b.Block:
     """Two people who say the same end an unresolved request."""
     options = [
         b.option("succeeded", "succeeded", "It happened: the API, the card or the ledger shows it"),
-        b.option("failed", "failed", "Nothing moved, or all of it came back"),
+        b.option("failed", "failed", "It did not happen, or all of it came back"),
     ]
     evidence: b.Block = {
         "type": "plain_text_input",

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from bot.domain.money import format_usd
 from bot.domain.requests import MAX_ROWS, Problem, Request, State, pages_of, progress_text
-from bot.operations import Operation
+from bot.operations import Operation, urgency
 from bot.view_models import BatchConfirmation, BulkPreviewView, RequestView
 from handlers.views import blocks as b
 from handlers.views import ids
@@ -33,7 +33,7 @@ def understood(cls: type[Operation], summaries: Sequence[str], draft_id: str) ->
 
 def faults(problems: Sequence[Problem]) -> b.Block:
     """The answer to a list with faults: all of them, and that nothing of it was kept."""
-    text = "This list cannot be taken as it is. Nothing of it was kept: mend it and send it again."
+    text = "This list cannot be taken as it is. Nothing of it was kept: fix it and send it again."
     blocks = [b.section(f"*✗* {b.esc(text)}"), *texts_of(_faults(problems))]
     return b.message(text, blocks)
 
@@ -90,7 +90,7 @@ def _who(found: BulkPreviewView) -> str:
     if len(found.approvers) < found.approvals_needed:
         return (
             f"*▲ Needs {needed}* for the total, and only {b.counted(len(found.approvers), 'other approver')} could"
-            " give one at this moment. Ask an admin to add approvers; the request would wait until it expires."
+            " give one right now. Ask an admin to add approvers; the request would wait until it expires."
         )
     return f"*Needs {needed}* for the total, of: {names}. Not yours."
 
@@ -101,7 +101,8 @@ def rows(picture: RequestView, page: int = 1, *, viewer: str = "") -> b.Block:
     found = batch.rows if batch else ()
     blocks = [b.header(f"{request.id}: {request.summary}")]
     if batch and request.state is not State.PENDING:
-        blocks.append(b.section(b.esc(progress_text(batch.states))))
+        how = urgency.failed_how(request.kind)
+        blocks.append(b.section(b.esc(progress_text(batch.states, failed_how=how))))
     blocks += page_of(found, page, f"rows:{request.id}", can_resolve=True)
     if request.state is State.PENDING and request.requester == viewer and (request.rows or 0) > 1:
         out = b.button("Leave rows out", ids.BULK_LEAVE_OUT, ids.stamp(request.id, request.version))

@@ -162,7 +162,7 @@ def reason_field(text: str = "") -> b.Block:
 
 
 def _misfits(cls: type[Operation], filled: Filled) -> list[str]:
-    """What was typed for a select and is none of its options cannot be prefilled, so it is told."""
+    """What was typed for a select and is none of its options cannot be prefilled, so it is reported."""
     found = []
     for of in cls.fields:
         text = _canonical(of, filled.texts.get(of.name, ""))
@@ -237,7 +237,7 @@ def _who(shown: Shown) -> str:
         when = "goes out once sending goes on" if shown.paused else "is sent as soon as you submit"
         return (
             f"*Freeze now:* it {when}, without an approval. Once it is done, a second person is"
-            f" asked to confirm or undo it: {names or 'nobody can at this moment'}."
+            f" asked to confirm or undo it: {names or 'nobody can right now'}."
         )
     if len(shown.approvers) < shown.approvals_needed:
         return (

@@ -7,8 +7,10 @@ from collections.abc import Mapping, Sequence
 from bot.domain.ids import short_code
 from bot.domain.money import format_usd
 from bot.domain.requests import (
+    HOW_TO_RESOLVE,
     OPEN,
     SENT,
+    UNSENT,
     Decision,
     DecisionKind,
     Request,
@@ -113,8 +115,9 @@ def waits(picture: RequestView) -> str:
 
 
 def goes_first(ids_of_others: Sequence[str]) -> str:
-    """That nothing is sent before the outcome of other requests on the same card is known."""
-    return f"It is not sent yet: it waits for {', '.join(ids_of_others)} on the same card, whose outcome is not known."
+    """That nothing is sent before the outcome of other requests on the same card is known, and who can settle it."""
+    named = ", ".join(ids_of_others)
+    return f"It is not sent yet: it waits for {named} on the same card, whose outcome is not known. {HOW_TO_RESOLVE}"
 
 
 def _waits_until(request: Request, why: str) -> str:
@@ -233,7 +236,7 @@ def _buttons(picture: RequestView) -> list[b.Block]:
         found.append(b.button("Resolve", ids.RESOLVE, stamp))
     if request.state in _ENDED_UNDONE and (picture.batch is None or picture.batch.can_be_asked_again):
         found.append(b.button("Request again", ids.AGAIN, stamp))
-    if request.state in (State.PENDING, State.APPROVED) or _can_be_stopped(request):
+    if picture.can_be_cancelled or request.state in UNSENT or _can_be_stopped(request):
         options = [
             b.option("Details", f"details:{stamp}"),
             b.option("Cancel", f"cancel:{stamp}", "The requester only"),
@@ -268,6 +271,7 @@ _NOBODY = "Countersign"
 _LINES = {
     "rejected": "⊘ Rejected by {actor}. Nothing was sent.",
     "cancelled": "○ Cancelled by {actor}. Nothing was sent.",
+    "withdrawn": "○ Cancelled by {actor}. Your card provider had not carried it out.",
     "expired": "◌ Expired. Nothing was sent.",
     "left_out": "○ {actor} left rows out before the approval.",
     "stopped": "○ {actor} stopped it; what was sent already goes on.",

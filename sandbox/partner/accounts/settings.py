@@ -50,7 +50,7 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
     funds_check: Literal["after_replay", "before_replay"] = "after_replay"  # U19
     key_scope: Literal["kind", "account"] = "kind"  # U20
     key_amount: Literal["replay", "conflict"] = "replay"  # U21
-    key_days: Count = 0  # U22; 0 is for ever
+    key_days: Count = 0  # U22; 0 is without end
     create_400_key: Literal["unused", "spent"] = "unused"  # U25
     refund_reference: Literal["suffixed", "same"] = "suffixed"  # U26
     processor_timeout: Literal["502", "500", "hang", 502, 500] = "502"  # U28
@@ -65,7 +65,7 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
     late_network_change: Literal["refuse", "stored"] = "refuse"  # U54
     outstanding: Literal["net_topups", "live_balances"] = "net_topups"  # U59
     suspended_deliveries: Literal["stop", "continue"] = "stop"  # U67
-    events_days: Count = 0  # U68; 0 is for ever
+    events_days: Count = 0  # U68; 0 is without end
 
     def __post_init__(self) -> None:
         """Bounds of the decimal settings; the message names the field."""

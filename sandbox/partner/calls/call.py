@@ -25,7 +25,7 @@ class Call:
 
     @property
     def account(self) -> Account:
-        """Read anew each time: the float moves while a call waits for the processor."""
+        """Read again each time: the float moves while a call waits for the processor."""
         return account(self.world, self.account_id)
 
     async def crash_point(self) -> None:

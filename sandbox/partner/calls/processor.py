@@ -33,7 +33,7 @@ def ask(call: Call, refusal: str = "") -> Reply:
 def error_of(reply: Reply, *, issues: bool = False) -> Refusal:
     """The service's answer to a processor that did not agree (topup; Errors).
 
-    `issues`: an order or a top-up, the two calls that are told of a lack of capacity by a code of its own.
+    `issues`: an order or a top-up, the two calls whose lack of capacity has a code of its own.
     """
     if reply.code in {"400", "412"}:
         return bad_request("The card processor refused the request.")

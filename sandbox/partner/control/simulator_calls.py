@@ -13,6 +13,7 @@ from sandbox.partner.calls import Fault, faults, journal
 from sandbox.partner.control import page_view, state_view
 from sandbox.partner.control.forms import ControlCall, Form, Nothing, Reply, Wrong
 from sandbox.partner.ledger import monthly_fees
+from sandbox.partner.purchases import declines
 from sandbox.partner.routes import OPERATIONS, table
 from sandbox.partner.scenarios import SCENARIOS, catalogue
 from sandbox.partner.state import Snapshot, World
@@ -123,8 +124,8 @@ def read_state(world: World, form: Nothing) -> Reply:
 
 
 def read_view(world: World, form: Nothing) -> Reply:
-    """What the viewer page draws: the newest of everything, and the scenarios' names."""
-    return {**page_view.view(world), "scenarios": list(SCENARIOS)}
+    """What the viewer page draws: the newest of everything, the scenarios' names and why a purchase can be declined."""
+    return {**page_view.view(world), "scenarios": list(SCENARIOS), "decline_reasons": declines.reasons()}
 
 
 def read_journal(world: World, form: Nothing) -> Reply:

@@ -162,7 +162,7 @@ def _how_much(transfer: Transfer, paid: list[Payment]) -> Look:
 def _looked(
     status: Literal["pending", "rejected", "review"], reason: str | None, paid: list[Payment]
 ) -> Look:
-    """Token and amount are told when one accepted token was paid; the sum is what was sent."""
+    """Token and amount are shown when one accepted token was paid; the sum is what was sent."""
     tokens = {payment.token for payment in paid}
     if len(tokens) > 1 or tokens - set(TOKENS):
         return Look(status, reason)

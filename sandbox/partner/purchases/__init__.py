@@ -1,7 +1,7 @@
 """What merchants do with a card: purchases from authorization to refund, and 3-D Secure (Card activity).
 
 `purchase` holds the values, `purchases` carries a purchase through its stages, `pricing` says what it costs,
-`authorization_rules` whether it may be made, `declines` why not, `purchase_events` what is told of it, and
+`authorization_rules` whether it may be made, `declines` why not, `purchase_events` what events say of it, and
 `three_d_secure` is a purchase that waits for a one-time code.
 """
 

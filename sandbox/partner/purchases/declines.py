@@ -50,6 +50,11 @@ _MEANINGS: dict[str, _Meaning] = {
 }
 
 
+def reasons() -> list[dict[str, str]]:
+    """Every code with its sentence."""
+    return [{"code": code, "message": meaning.message} for code, meaning in _MEANINGS.items()]
+
+
 def reason(code: str, card_blocked: bool, profile: str) -> dict[str, Any]:
     """The decline_reason object.
 

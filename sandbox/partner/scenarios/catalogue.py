@@ -140,7 +140,7 @@ def _storm(world: World, _cards: list[str]) -> dict[str, Any]:
 
 
 def _odd_shapes(world: World, cards: list[str]) -> dict[str, Any]:
-    """Invented keys under other names, and a status, an event type and a decline code nobody has heard of."""
+    """Invented keys under other names, and a status, an event type and a decline code nobody knows."""
     _settings(world, profile="scrambled")
     buy(world, cards[1], "9", "Corner Coffee")
     buy(world, cards[1], "9", "Corner Coffee", decline_code="unknown")

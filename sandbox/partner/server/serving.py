@@ -74,7 +74,7 @@ async def serve(
     """Start a simulator; `port` 0 takes a free one.
 
     `demo` plays the happy-day scenario on new state. `default_key` (a `svc_live_00000000…`) is
-    accepted besides those issued before; without it the key follows from the seed. Raises OSError
+    accepted beside those issued before; without it the key follows from the seed. Raises OSError
     when the port is taken.
     """
     world = build_world(state_path, seed)

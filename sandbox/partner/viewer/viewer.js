@@ -49,6 +49,12 @@ function offerScenarios(names) {
   select.value = "happy-day";
 }
 
+function offerDeclines(reasons) {
+  const group = $("declines");
+  if (group.children.length) return;
+  group.append(...reasons.map(({ code, message }) => element("option", { value: `decline:${code}`, title: message }, code.replaceAll("_", " "))));
+}
+
 async function refresh() {
   const badgeNode = $("connection");
   try {
@@ -58,6 +64,7 @@ async function refresh() {
     drawEndpoint(view);
     offerCards(view.cards);
     offerScenarios(view.scenarios);
+    offerDeclines(view.decline_reasons);
     badgeNode.textContent = "live";
     badgeNode.className = "badge good";
   } catch (error) {
@@ -96,7 +103,9 @@ onSubmit("purchase", async (form) => {
     if (await send(`cards/${card}/3ds`, { amount_usd: amount, merchant })) notice("The cardholder is asked for a one-time code.");
     return;
   }
-  const made = await send("purchases", { card_id: card, amount_usd: amount, merchant, kind });
+  const [way, code] = kind.split(":");
+  const how = way === "decline" ? { decline_code: code } : { kind };
+  const made = await send("purchases", { card_id: card, amount_usd: amount, merchant, ...how });
   if (made) notice(made.outcome === "declined" ? `Declined: ${made.decline_code}` : `Authorized: ${money(made.amount_usd)} with a fee of ${money(made.fee_usd)}`);
 });
 onSubmit("way", (form) => send("deliveries", { mode: form.get("mode") }));

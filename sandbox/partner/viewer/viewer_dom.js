@@ -79,6 +79,6 @@ export function copyable(text) {
 
 export function buttons(...nodes) {
   const shown = nodes.filter(Boolean);
-  return shown.length ? element("span", {}, ...shown) : "";
+  return shown.length ? element("span", { className: "acts" }, ...shown) : "";
 }
 

@@ -80,13 +80,13 @@ export function drawTables(view) {
     ["Due", (row) => time(row.due_at), "code"], ["What", (row) => TIMERS[row.kind] ?? row.kind], ["Of", (row) => (row.subject ? copyable(row.subject) : "every card")],
   ], "Nothing is waiting for its time.");
   table("cards", view.cards, [
-    ["Holder", (row) => element("span", {}, row.card_holder_name, element("small", {}, row.partner_ref))], ["Card", (row) => `•• ${row.last4}`, "code"],
+    ["Card", (row) => element("span", {}, row.card_holder_name, element("small", {}, [`•• ${row.last4}`, row.partner_ref].filter(Boolean).join(" · ")))],
     ["Status", (row) => badge(row.status)],
     ["Balance", (row) => (row.balance_readable ? money(row.balance_usd) : "unreadable"), "number"],
     ["Id", (row) => copyable(row.id)], ["", cardActions],
   ], "No card was ordered yet.");
   table("funding", view.funding, [
-    ["Submitted", (row) => time(row.created_at), "code"], ["Network", (row) => row.network],
+    ["Submitted", (row) => element("span", {}, time(row.created_at), element("small", {}, row.network)), "code"],
     ["Status", (row) => element("span", {}, badge(row.status), element("small", {}, row.reason ?? ""))], ["Sent", (row) => money(row.amount_usd), "number"], ["Credited", (row) => money(row.credited_usd), "number"],
     ["Hash", (row) => copyable(row.tx_hash)], ["", decisions],
   ], "Nothing was submitted yet.");

@@ -62,6 +62,7 @@ def state_seen_by(workspace: Workspace, who: Person) -> Json:
         "views": [_view_json(view) for view in workspace.views.stack(who.id)],
         "home": _home(workspace, who.id),
         "wire": workspace.wire(),
+        "tour": [step.as_json() for step in workspace.options.tour],
     }
 
 

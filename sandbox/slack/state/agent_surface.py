@@ -1,4 +1,4 @@
-"""What an agent app shows besides messages: a status line in a thread, prompts where a talk begins.
+"""What an agent app shows apart from messages: a status line in a thread, prompts where a talk begins.
 
 A status goes away with the app's next message in the thread, or after two minutes. Prompts stay until others
 take their place. Neither survives a restart.

@@ -170,7 +170,7 @@ class Store:
         self.on_change()
 
     def remove_message(self, channel: str, message: Json) -> None:
-        """Delete a message; its thread is counted anew."""
+        """Delete a message; its thread is counted again."""
         self.messages[channel].remove(message)
         self._persist.remove("message", f"{channel}:{message['ts']}")
         self._count_replies(channel, message)

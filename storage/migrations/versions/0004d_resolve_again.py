@@ -1,6 +1,6 @@
 """Let a person correct what they said of an unknown outcome: several `resolve` decisions of one person.
 
-SQLite cannot drop a constraint, so the table is made anew there with its rows.
+SQLite cannot drop a constraint, so the table is made again there with its rows.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ from typing import Any
 
 from bot.operations import Operation, Others, kinds
 from bot.outcomes import Evidence, planning
-from bot.services.execution import evidence, executor, maintenance
+from bot.services.execution import api_call, evidence, maintenance
 from storage.requests import requests
 from tests.simulation.planted.bug import Acts, Bug, put
 
@@ -103,7 +103,7 @@ def _half_closed_is_nothing(stack: ExitStack, acts: Acts) -> None:
 
 def _lost_renewal_loses_the_answer(stack: ExitStack, acts: Acts) -> None:
     """The first renewal of a lease that fails ends the call that it was kept for."""
-    honest_renew, honest_answer = requests.renew, executor._answer_of
+    honest_renew, honest_answer = requests.renew, api_call.answer_of
     failed = set[str]()
 
     async def renew(tx: Any, request_id: str, **more: Any) -> bool:
@@ -112,15 +112,15 @@ def _lost_renewal_loses_the_answer(stack: ExitStack, acts: Acts) -> None:
         tx.after_commit(lambda: failed.discard(request_id))
         return held
 
-    async def answer_of(core: Any, work: Any) -> Any:
-        failed.discard(work.request.id)
-        answered = await honest_answer(core, work)
-        if work.request.id in failed and acts():
+    async def answer_of(core: Any, claim: Any, partner: Any) -> Any:
+        failed.discard(claim.request.id)
+        answered = await honest_answer(core, claim, partner)
+        if claim.request.id in failed and acts():
             raise OSError("simulated: the renewal of the lease failed")
         return answered
 
     put(stack, requests, "renew", renew)
-    put(stack, executor, "_answer_of", answer_of)
+    put(stack, api_call, "answer_of", answer_of)
 
 
 BUGS = (

@@ -32,6 +32,7 @@ class Calm(OperatorSteps):
         """Everything that goes wrong stops, everybody is back, and time passes until all has ended that can."""
         world = self.world
         world.say("— the trouble ends —")
+        world.all_jobs.set()
         self.drive(1.0)
         world.network.troubles.clear()
         world.slack.faults.clear()
@@ -46,14 +47,14 @@ class Calm(OperatorSteps):
             if not process.ready:
                 world.kill_bot(process)
         world.start_bots()
-        self.drive(10.0)
+        self.drive(10.0, leap_s=2.5)
         if world.rows("SELECT 1 FROM pause"):
             self.people.resume(BOB, CAROL)
         self._until_rest()
         self._end_by_hand()
         if self.watch.orphans:
             self.drive(1300.0, leap_s=325.0)  # until the whole ledger has been read again
-        self.drive(200.0, leap_s=40.0)  # as on a machine that stands still no more
+        self.drive(200.0, leap_s=60.0)  # as on a machine that stands still no more
         if world.rows(_REFUSED):
             self.drive(400.0, leap_s=80.0)  # until nobody has tried for a while
         for _ in range(40):
@@ -99,7 +100,7 @@ class Calm(OperatorSteps):
                 at_least_s = 2.0 if leap < PATIENT_LEAPS else 90.0
                 pause_s = min(pause_s, max(at_least_s, until_due + 0.5))
             self.drive(pause_s, leap_s=pause_s)
-            self.drive(1.5)
+            self.drive(1.5, leap_s=0.5)
 
     def _end_by_hand(self) -> None:
         """What no reading can settle two people can: they say what the API's side knows to be true."""
@@ -108,7 +109,7 @@ class Calm(OperatorSteps):
             verdict = "succeeded" if self.watch.did(row) else "failed"
             for person in PEOPLE_WHO_DECIDE:
                 self.people.decide(person, "resolve", row["id"], verdict=verdict)
-                self.drive(4.0)
+                self.drive(4.0, leap_s=1.0)
         for row in rows:
             left = self.world.rows("SELECT state FROM request WHERE id = ?", row["id"])[0]["state"]
             if left == "unresolved" and not self.watch.found:

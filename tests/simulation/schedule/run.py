@@ -59,7 +59,7 @@ class Schedule(RequestSteps, SurroundingSteps, InstallationSteps, Calm):
         world = self.world
         try:
             world.start_bots()
-            self.drive(5.0)
+            self.drive(5.0, leap_s=1.0)
             for step in self.plan.steps:
                 self._between(step)
                 self._take(step)
@@ -114,7 +114,7 @@ class Schedule(RequestSteps, SurroundingSteps, InstallationSteps, Calm):
         elif step.wait < 2:
             self.drive(step.wait)
         else:
-            self.drive(step.wait, leap_s=max(1.0, step.wait / 3))
+            self.drive(step.wait, leap_s=max(1.0, step.wait / self.world.leaps))
         if step.wait >= STARTED_AGAIN_S:
             self._start_what_died()
 

@@ -65,6 +65,8 @@ class Timers:
     async def _run(self, name: str, seconds: float, job: Callable[[], Awaitable[None]]) -> None:
         if name in self._world.jobs_off:
             return
+        if self._world.is_late(name):
+            await self._world.all_jobs.wait()
         while True:
             await asyncio.sleep(seconds * self._world.timing.uniform(0.9, 1.1))
             try:

@@ -7,6 +7,7 @@ import { icon } from "./dom/icons.js";
 import { renderMessages, repliesTo, topLevel } from "./panels/messages.js";
 import { keyed } from "./panels/modal.js";
 import { renderChannels, renderSwitcher } from "./panels/rail.js";
+import { renderHint } from "./panels/hint.js";
 import { renderWire } from "./panels/wire.js";
 
 const FAR_FROM_END_PX = 200;
@@ -21,6 +22,7 @@ export function draw(page) {
   renderSwitcher($("switcher"), page);
   renderChannels($("channels"), page);
   drawHead(page, channel);
+  renderHint($("hint"), page, () => page.dismissHint());
   drawConversation(page, channel);
   drawThread(page, channel);
   page.modals.render();

@@ -10,7 +10,7 @@ import { ActError, Live, control } from "./client/connection.js";
 import { toast } from "./block_kit/popups.js";
 import { players } from "./panels/rail.js";
 import { Remembered, readHash, writeHash } from "./client/remembered.js";
-import { furnish } from "./shell.js";
+import { furnish, showHint } from "./shell.js";
 import { findChannel, worldOf } from "./client/lookups.js";
 
 const $ = (id) => document.getElementById(id);
@@ -32,6 +32,8 @@ class Page {
   #memories = new Map();
   #worlds = new Map();
   #due = false;
+  /** What was just sent: brought into view once it is there. */
+  #follow = null;
   #wanted = readHash();
 
   constructor() {
@@ -190,6 +192,10 @@ class Page {
     setTimeout(() => node?.classList.remove("pointed-at"), POINT_MS);
   }
 
+  dismissHint() {
+    showHint(this, false);
+  }
+
   focusComposer() {
     this.main.focus();
   }
@@ -242,6 +248,7 @@ class Page {
 
   /** In the app's own conversation the answer hangs on the message, so its thread is opened. */
   #sent(channel, thread, outcome) {
+    if (outcome?.ts && !thread) this.#follow = outcome.ts;
     if (outcome?.ts && channel.is_im && !thread && this.channel()?.id === channel.id) this.openThread(outcome.ts);
     return outcome !== null;
   }
@@ -315,6 +322,10 @@ class Page {
     const channel = this.channel();
     this.#markRead(channel);
     draw(this);
+    if (this.#follow && channel?.messages.some((each) => each.ts === this.#follow)) {
+      this.#follow = null;
+      $("messages").scrollTo({ top: $("messages").scrollHeight });
+    }
     if (this.see()) writeHash(this.world().person(this.user), channel, this.place());
   }
 

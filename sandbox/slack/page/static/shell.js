@@ -3,7 +3,6 @@
 import { drawJump } from "./draw.js";
 import { h } from "./dom/dom.js";
 import { refreshRelativeTimes } from "./text/dates.js";
-import { fillHint } from "./panels/hint.js";
 import { appMark, icon } from "./dom/icons.js";
 import { ActError } from "./client/connection.js";
 import { toast } from "./block_kit/popups.js";
@@ -18,7 +17,6 @@ const $ = (id) => document.getElementById(id);
 export function furnish(page) {
   drawSigns();
   $("faults").append(faultTools(attempt));
-  fillHint($("hint"), page, () => showHint(page, false));
   showHint(page, !page.kept.get("hint-dismissed"));
   showWire(page, page.kept.get("wire-open") === true);
   const on = (id, act) => $(id).addEventListener("click", act);
@@ -26,6 +24,8 @@ export function furnish(page) {
   on("wire-toggle", () => showWire(page, $("wire").hidden));
   on("wire-close", () => showWire(page, false));
   on("hint-toggle", () => showHint(page, $("hint").hidden));
+  on("rail-toggle", () => showRail(!railOpen()));
+  on("rail", (event) => event.target.closest("button") && showRail(false));
   on("jump", () => $("messages").scrollTo({ top: $("messages").scrollHeight, behavior: "smooth" }));
   $("messages").addEventListener("scroll", drawJump);
   $("switcher").addEventListener("keydown", (event) => switcherKeys(event, page));
@@ -39,7 +39,7 @@ export function furnish(page) {
 
 function drawSigns() {
   $("team-mark").append(h("span", { class: "avatar app" }, appMark()));
-  for (const [id, name] of [["thread-close", "close"], ["wire-close", "close"], ["hint-toggle", "bulb"], ["jump", "down"]]) $(id).append(icon(name));
+  for (const [id, name] of [["thread-close", "close"], ["wire-close", "close"], ["hint-toggle", "bulb"], ["rail-toggle", "menu"], ["jump", "down"]]) $(id).append(icon(name));
   $("jump").append("Latest");
   $("wire-toggle").append(icon("pulse"), "Wire log");
   $("partner").append("Partner simulator", icon("external"));
@@ -57,9 +57,17 @@ async function attempt(work, said) {
   }
 }
 
-function showHint(page, visible) {
+export function showHint(page, visible) {
   $("hint").hidden = !visible;
   page.kept.set("hint-dismissed", !visible);
+}
+
+const railOpen = () => $("app").classList.contains("rail-open");
+
+/** On a narrow screen the rail lies over the page when it is asked for; on a wide one it is always there. */
+function showRail(open) {
+  $("app").classList.toggle("rail-open", open);
+  $("rail-toggle").setAttribute("aria-expanded", String(open));
 }
 
 function showWire(page, visible) {
@@ -80,7 +88,8 @@ function keys(event, page) {
     if (!person) return;
     event.preventDefault();
     page.play(person.id);
-  } else if (event.key === "Escape" && !page.modals.open && page.place().thread) page.openThread(null);
+  } else if (event.key === "Escape" && railOpen()) showRail(false);
+  else if (event.key === "Escape" && !page.modals.open && page.place().thread) page.openThread(null);
 }
 
 function followPermalink(event, page) {

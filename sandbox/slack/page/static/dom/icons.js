@@ -4,6 +4,7 @@ import { s } from "./dom.js";
 
 const PATHS = {
   hash: "M9 4 7 20M17 4l-2 16M4.5 9h16M3.5 15h16",
+  menu: "M4 6.5h16M4 12h16M4 17.5h16",
   lock: "M6 11h12v9H6zM8.5 11V8a3.5 3.5 0 0 1 7 0v3",
   close: "M6 6l12 12M18 6 6 18",
   reply: "M4 5h16v11H10l-4 4v-4H4z",

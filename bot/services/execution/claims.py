@@ -1,0 +1,167 @@
+"""Claims a request that is due: the last look and the claim in one transaction, committed before any byte leaves.
+
+A claim that finds an unanswered attempt knows that nobody knows: `outcome_unknown` is set for good, and from then on
+no refusal alone proves a failure.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+
+from bot.domain.requests import Attempt, Request, State
+from bot.operations import Operation, urgency
+from bot.outcomes import effects, planning
+from bot.services.core import Core
+from bot.services.execution import effect_writer, ending_without_a_call, newest_wins, presend_checks
+from bot.services.execution.presend_checks import Cleared, Later, Stop
+from bot.services.requests import close
+from storage.errors import CannotOpen, Purged
+from storage.operators import Stopped, stops
+from storage.requests import attempts, requests
+from storage.transaction import Tx
+
+# A last look is good for this long: no bytes follow a claim later than that.
+STALE_AFTER_S = 10.0
+
+
+@dataclass(frozen=True, slots=True)
+class ToSend:
+    """What is sent, at once: the frozen body, and what the last look at it is good for."""
+
+    body: bytes
+    looked_at_s: float  # when the last look began, in `loop_s`
+    people_until_s: float  # until when what Slack said of the people holds, by the monotonic clock
+
+    def is_stale(self, core: Core) -> bool:
+        """This process stood still since its last look, and others may have acted meanwhile."""
+        return loop_s() >= self.looked_at_s + STALE_AFTER_S or core.clock.monotonic() >= self.people_until_s
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """The request as claimed, its operation, and what is done for it now.
+
+    Nobody else makes an attempt under its fence, so those read with the claim are all there are.
+    """
+
+    request: Request
+    operation: Operation
+    made: list[Attempt]  # those before it, and last this claim's own
+    approval_holds: bool
+    waits_for: str  # of what cannot wait: why nobody can say just now whether it may be sent again
+    to_send: ToSend | None  # None = it is only looked up
+    older: list[Request]  # of what cannot wait: older calls on its setting that have no outcome
+    was_held: bool  # the key may not have been allowed to make this call
+
+    @property
+    def is_urgent(self) -> bool:
+        return self.operation.handling.is_urgent
+
+    @property
+    def history(self) -> planning.History:
+        """Of the attempts before this claim's."""
+        return planning.History.of(self.made[:-1], self.operation.endpoint)
+
+
+async def take(core: Core, seen: Request, look: presend_checks.Look) -> Claim | None:
+    """Claim the request, or None where nothing is called for it now. `look` is what was found of it as `seen`."""
+    if core.closing.is_set():
+        return None
+    looked_at_s = loop_s()
+    async with core.store.begin() as tx:
+        stopped = await stops.of(tx, seen.program)
+        request = await requests.get(tx, seen.id)
+        if request is None or request.version != seen.version:
+            return None  # decided on, or taken up by another process, since it was looked at
+        cls = core.kinds[request.kind]
+        may_send = stopped.sends(cls.endpoint, is_urgent=cls.handling.is_urgent)
+        if stopped.by_key or (not may_send and request.state is State.APPROVED):
+            return None  # stopped since it was looked at: nothing leaves
+        if isinstance(look, Cleared):
+            look = await presend_checks.last_look(tx, core, request, look)
+        if isinstance(look, Stop) and look.alarm and request.state is not State.APPROVED:
+            await ending_without_a_call.stop_tampered(tx, core, request)
+            return None
+        if not isinstance(look, Cleared) and request.state is State.APPROVED:
+            await _held_back(tx, core, request, look)
+            return None
+        return await _begin(tx, core, request, look, stopped, looked_at_s)
+
+
+async def hold_back(core: Core, seen: Request, why: Stop | Later) -> None:
+    """As found before the last look; nothing where it changed since it was `seen`."""
+    async with core.store.begin() as tx:
+        current = await requests.get(tx, seen.id)
+        if current is not None and current.version == seen.version:
+            await _held_back(tx, core, current, why)
+
+
+def loop_s() -> float:
+    """Seconds by the clock of the event loop: whether this process stood still is a question about it alone."""
+    return asyncio.get_running_loop().time()
+
+
+async def _begin(
+    tx: Tx, core: Core, before: Request, look: presend_checks.Look, stopped: Stopped, looked_at_s: float
+) -> Claim | None:
+    """approved → executing, lease, fence + 1, an attempt; None where another process was quicker."""
+    request = await requests.claim(
+        tx,
+        before.id,
+        owner=core.owner,
+        lease_s=core.lease_s,
+        version=before.version,
+        may_lapse=not urgency.waited_for_a_pause(before),
+    )
+    if request is None:
+        return None
+    operation = core.kinds[request.kind].of_stored(request.terms, request.subject_label)
+    is_urgent = operation.handling.is_urgent
+    if before.state is State.APPROVED and before.outcome_text and not is_urgent:
+        request = await requests.touch(tx, request, outcome_text="")  # what held it back is over
+    made = await attempts.of(tx, request.id)
+    history = planning.History.of(made, operation.endpoint)
+    if history.last_doubt_at is not None and not request.outcome_unknown:
+        request = await requests.touch(tx, request, outcome_unknown=True)
+    # What may not be repeated is only looked at as soon as anybody could doubt what the call did.
+    may_repeat = operation.handling.repeats or history.last_doubt_at is None
+    approval_holds = isinstance(look, Cleared) and may_repeat
+    step = planning.next_step(request, history, tx.now, approval_holds=approval_holds, is_urgent=is_urgent)
+    # A pause stops sending, and nothing else. What is undone is sent again only where the card reads otherwise.
+    may_send = stopped.sends(operation.endpoint, is_urgent=is_urgent)
+    if urgency.is_for_now(request) or not may_send:
+        step = planning.Step.LOOK
+    to_send = None if step is planning.Step.LOOK else await _to_send(tx, request, look, looked_at_s)
+    attempt = await attempts.start(tx, request, (planning.Step.LOOK if to_send is None else step).value)
+    older = await newest_wins.without_outcome(tx, core, request) if is_urgent else []
+    await effect_writer.write(tx, core, request, effects.of_claim(before, attempt))
+    was_held = operation.endpoint.value in stopped.endpoints
+    waits_for = look.text if is_urgent and isinstance(look, Later) else ""
+    return Claim(request, operation, [*made, attempt], approval_holds, waits_for, to_send, older, was_held)
+
+
+async def _to_send(tx: Tx, request: Request, look: presend_checks.Look, looked_at_s: float) -> ToSend | None:
+    """None where the body is gone or was tampered with: then it can only be looked up."""
+    if isinstance(look, Cleared):
+        return ToSend(look.approved.body, looked_at_s, look.people_until_s)
+    try:
+        return ToSend((await requests.frozen(tx, request.id)).body, looked_at_s, float("inf"))
+    except (CannotOpen, Purged):
+        return None
+
+
+async def _held_back(tx: Tx, core: Core, request: Request, why: Stop | Later) -> None:
+    """Nothing is sent: the request ends, or is tried again in a moment while its approval is valid."""
+    if isinstance(why, Later):
+        due_at = tx.now + presend_checks.RETRY_AFTER
+        if request.outcome_text == why.text:
+            await requests.put_off(tx, request, due_at)
+            return
+        held = await requests.touch(tx, request, due_at=due_at, outcome_text=why.text)
+        is_urgent = core.kinds[held.kind].handling.is_urgent
+        await effect_writer.write(tx, core, held, effects.of_holding_back(is_urgent=is_urgent))
+        return
+    await close(tx, core, request, why.event, "system:execution", why.text)
+    if why.alarm:
+        await effect_writer.write(tx, core, request, effects.of_tampering(request))

@@ -1,0 +1,136 @@
+"""Writes what an attempt came to, in one transaction under the fence of its claim: all that follows, or nothing.
+
+What to do next is in `bot.outcomes.planning`, what follows from it in `bot.outcomes.effects`.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import timedelta
+
+from bot.domain.requests import Attempt, Event, Request
+from bot.operations import urgency
+from bot.outcomes import Evidence, Finding, Outcome, SealSecret, effects, planning
+from bot.services.cards import card_sync
+from bot.services.core import Core
+from bot.services.execution import effect_writer, newest_wins
+from bot.services.execution.api_call import Answered
+from bot.services.execution.claims import Claim
+from storage.requests import attempts, requests
+from storage.transaction import Tx
+
+log = logging.getLogger("countersign.execution")
+
+# The outcome is written again after these, in seconds, where the database does not take it.
+FINISH_PAUSES_S = (0.1, 0.5, 2.0, 4.0)
+# What a look found, where no other look will tell more.
+_ONLY_PEOPLE_TELL = (Evidence.UNPROVEN, Evidence.UNSEEN, Evidence.HALF_DONE, Evidence.REPLACED)
+
+
+async def write(core: Core, claim: Claim, answered: Answered) -> None:
+    """Write the outcome, again where the database refuses: what was answered is known here alone."""
+    for pause_s in FINISH_PAUSES_S:
+        try:
+            await _write(core, claim, answered)
+        except Exception:  # busy, away, or this one the victim of a deadlock: nothing of it was written
+            log.exception("execution.outcome_not_written", extra={"request": claim.request.id})
+            await core.clock.sleep(pause_s)
+        else:
+            return
+    await _write(core, claim, answered)
+
+
+async def _write(core: Core, claim: Claim, answered: Answered) -> None:
+    """Under our fence; a claim that was taken over writes no outcome, and keeps a secret all the same."""
+    async with core.store.begin() as tx:
+        outcome = await _among_others(tx, core, claim, answered.outcome)
+        of_kind = claim.operation.effects(outcome)
+        mine = replace(
+            claim.made[-1],
+            answered_at=claim.made[-1].sent_at,
+            status=answered.status,
+            code=answered.code,
+            finding=answered.finding,
+        )
+        made = [*claim.made[:-1], mine]
+        is_interim = outcome is not answered.outcome and outcome.finding is Finding.UNKNOWN
+        change = (
+            planning.not_final(outcome, claim.request)
+            if is_interim
+            else _change(tx, claim, made, answered.finding, outcome)
+        )
+        request = await _finish(tx, claim, outcome, change)
+        if request is None:
+            log.warning("execution.fenced", extra={"request": claim.request.id, "fence": claim.request.fence})
+            # The API gives it once, and whoever took over cannot ask for it again.
+            secrets = [effect for effect in of_kind if isinstance(effect, SealSecret)]
+            await effect_writer.write(tx, core, claim.request, secrets)
+            return
+        await attempts.answer(
+            tx,
+            mine,
+            status=answered.status,
+            code=answered.code,
+            certainty=answered.certainty,
+            finding=answered.finding,
+            detail=outcome.text[:500],
+        )
+        sent = effects.Sent(made, core.partners[request.program].key_prefix)
+        found = effects.of_outcome(request, change.event, outcome, sent=sent, of_kind=of_kind)
+        if urgency.is_for_now(request) and not urgency.is_for_now(claim.request):
+            found += effects.of_being_not_final(request)
+        await effect_writer.write(tx, core, request, found)
+        if answered.changed_card is not None:
+            await card_sync.owe_reading(tx, answered.changed_card, request)
+        core.crash_point("execution.finishing")
+
+
+def _change(tx: Tx, claim: Claim, made: Sequence[Attempt], finding: str, outcome: Outcome) -> planning.Change:
+    """What this outcome does to the request, after these attempts, of which the last had this finding."""
+    change = planning.after(
+        outcome,
+        claim.request,
+        planning.History.of(made, claim.operation.endpoint),
+        tx.now,
+        readable=not (outcome.finding is Finding.UNRESOLVED and finding in _ONLY_PEOPLE_TELL),
+        is_urgent=claim.is_urgent,
+    )
+    if urgency.is_for_now(claim.request) and change.due_in is not None:
+        return replace(change, due_in=timedelta())  # undone: sent again at once
+    return change
+
+
+async def _finish(tx: Tx, claim: Claim, outcome: Outcome, change: planning.Change) -> Request | None:
+    """The request as it is now; None where another process has taken it over."""
+    # Read from the facts as they are stored, so that a later reading of the same says the same.
+    facts = dict(outcome.facts) or urgency.no_longer_for_now(claim.request.outcome)
+    progress = claim.operation.progress(facts or {}) if change.event is Event.SUCCEED else None
+    return await requests.finish(
+        tx,
+        claim.request,
+        change.event,
+        due_at=None if change.due_in is None else tx.now + change.due_in,
+        outcome_unknown=change.outcome_unknown,
+        needs_person=change.needs_person,
+        outcome=facts,
+        stage=progress.stage if progress else None,
+        outcome_text=change.text,
+        finished_at=tx.now if change.due_in is None else None,
+    )
+
+
+async def _among_others(tx: Tx, core: Core, claim: Claim, outcome: Outcome) -> Outcome:
+    """A success beside other requests on the same setting: an older one may undo it, a newer one decides."""
+    if outcome.finding is not Finding.SUCCEEDED or not claim.operation.handling.superseded_by:
+        return outcome
+    if claim.is_urgent:
+        older = {other.id: other for other in claim.older}
+        older |= {other.id: other for other in await newest_wins.without_outcome(tx, core, claim.request)}
+        if older:
+            return urgency.for_now(outcome, claim.request.kind, older.values())
+    newer = await newest_wins.newer(tx, core, claim.request)
+    if newer is None or newer.body_mac == claim.request.body_mac:
+        return outcome
+    return replace(outcome, text=f"{outcome.text} {newest_wins.that_it_decides(newer)}")

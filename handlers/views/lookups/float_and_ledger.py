@@ -26,7 +26,7 @@ def float_answer(found: FloatView) -> b.Block:
         ("Balance", format_usd(found.balance_usd)),
         ("Available", format_usd(found.available_usd)),
         ("Committed by pending requests", f"{format_usd(found.pending_usd)} in {found.pending_count}"),
-        ("After all pending", format_usd(after)),
+        *([("After all pending", format_usd(after))] if found.pending_usd else []),
     ]
     if found.runway is not None:
         lines += [("Runway", runway(found.runway)), ("Floor", format_usd(found.runway.floor_usd))]

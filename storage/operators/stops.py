@@ -57,7 +57,9 @@ async def of(tx: Tx, program: str) -> Stopped:
     of_it = {"program": program}
     # First of all: a pause that begins waits here, see `pauses.put`.
     row = (await tx.run(_KEY_LOCKED if tx.writes else _KEY, of_it)).one_or_none()
-    paused_at, drafts_since, drafts_until = (None, None, None) if row is None else row
+    paused_at, drafts_since, drafts_until = (
+        (row.paused_at, row.drafts_since, row.drafts_until) if row else (None,) * 3
+    )
     paused = (await tx.run(_PAUSED, of_it)).one_or_none()
     held = frozenset((await tx.run(_HELD, of_it)).scalars())
     return Stopped(paused_at is not None, paused is not None, held, drafts_since, drafts_until)

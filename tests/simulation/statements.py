@@ -31,7 +31,7 @@ class Found:
 
     def __init__(self, metadata: Any, raw: list[Any]) -> None:
         made_by, places = metadata._effective_processors, metadata._key_to_index
-        self._rows = [Row(metadata, made_by, places, values) for values in raw]
+        self._rows: list[Row[Any]] = [Row(metadata, made_by, places, values) for values in raw]
 
     def __iter__(self) -> Iterator[Row[Any]]:
         return iter(self._rows)

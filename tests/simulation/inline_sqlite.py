@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import random
 import sqlite3
+from collections import deque
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from contextvars import ContextVar
@@ -46,6 +47,10 @@ _WRITER = _engine(read_only=False)
 _READER = _engine(read_only=True)
 
 
+class ConnectionBroke(sqlite3.OperationalError):
+    """The connection to the database is gone in the middle of a COMMIT: done or not, nobody knows."""
+
+
 class Storage:
     """The connections of one process to one database file, and what may go wrong with them."""
 
@@ -53,7 +58,11 @@ class Storage:
         self.rng = rng
         self.interrupts = interrupts
         self.after_commit = after_commit
+        self.after_lost_commit: Callable[[], None] = lambda: None
         self.full = False  # the disk: every COMMIT of a writer fails
+        self.lost_commits: deque[bool] = (
+            deque()
+        )  # of the next ones: it breaks in each, and whether it was done
         self.refusal = ""  # what the database says to every BEGIN
         self.engines: list[InlineEngine] = []
 
@@ -172,9 +181,13 @@ class Transaction:
             except BaseException:
                 connection.undo()
                 raise
-            connection.say("COMMIT")
-            if writes and connection.changed():
+            lost = storage.lost_commits.popleft() if writes and storage.lost_commits else None
+            connection.say("COMMIT" if lost is not False else "ROLLBACK")
+            if writes and connection.changed() and lost is not False:
                 storage.after_commit()
+            if lost is not None:
+                storage.after_lost_commit()
+                raise OperationalError("COMMIT", {}, ConnectionBroke("simulated: the connection broke"))
             await storage.maybe_others()
         finally:
             self._engine.give_back(connection)

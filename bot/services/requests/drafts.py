@@ -78,50 +78,35 @@ async def begin(
     audited.
     """
     async with audited_refusal(core, owner, f"{kind}.begin", of=InvalidFields):
-        return await _begin(
-            core, owner, kind, texts, reason, run_now, program or core.default_program, card_by
-        )
-
-
-async def _begin(
-    core: Core,
-    owner: str,
-    kind: str,
-    texts: Mapping[str, str],
-    reason: str,
-    run_now: bool,
-    program: str,
-    card_by: NamedBy | None,
-) -> Draft:
-    cls = core.kinds[kind]
-    errors: dict[str, str] = {}
-    try:
-        reason = read_reason(reason)
-    except ValueError as error:
-        errors["reason"] = str(error)
-    if cls.handling.needs_public_url and not core.reveals.base_url:
-        errors["reason"] = NOT_SET_UP
-    async with core.store.begin() as tx:
+        cls = core.kinds[kind]
+        errors: dict[str, str] = {}
         try:
-            operation, of_card = await read_form(tx, core, cls, texts, card_by)
-        except InvalidFields as found:
-            raise InvalidFields(found.errors | errors) from None
-        if errors:
-            raise InvalidFields(errors)
-        draft = Draft(
-            id=core.ids.ulid(),
-            owner=owner,
-            kind=kind,
-            program=of_card or program,
-            values=operation.stored(),
-            target_label=operation.target_label,
-            reason=reason,
-            run_now=run_now and cls.handling.can_run_now and core.policy.of(kind).now,
-            facts={},
-            created_at=tx.now,
-        )
-        await drafts.put(tx, draft)
-    return draft
+            reason = read_reason(reason)
+        except ValueError as error:
+            errors["reason"] = str(error)
+        if cls.handling.needs_public_url and not core.reveals.base_url:
+            errors["reason"] = NOT_SET_UP
+        async with core.store.begin() as tx:
+            try:
+                operation, of_card = await read_form(tx, core, cls, texts, card_by)
+            except InvalidFields as found:
+                raise InvalidFields(found.errors | errors) from None
+            if errors:
+                raise InvalidFields(errors)
+            draft = Draft(
+                id=core.ids.ulid(),
+                owner=owner,
+                kind=kind,
+                program=of_card or program or core.default_program,
+                values=operation.stored(),
+                target_label=operation.target_label,
+                reason=reason,
+                run_now=run_now and cls.handling.can_run_now and core.policy.of(kind).now,
+                facts={},
+                created_at=tx.now,
+            )
+            await drafts.put(tx, draft)
+        return draft
 
 
 async def read_form(

@@ -15,7 +15,6 @@ from tests.simulation.plan import Plan, Step
 from tests.simulation.schedule.calm import Calm
 from tests.simulation.schedule.installation import InstallationSteps
 from tests.simulation.schedule.requests import RequestSteps
-from tests.simulation.schedule.surroundings import SurroundingSteps
 from tests.simulation.world import World
 
 # A process that died is missed after so long.
@@ -52,7 +51,7 @@ def run(plan: Plan, folder: Path, *, tell: Callable[[float, str], None] | None =
             gc.collect()
 
 
-class Schedule(RequestSteps, SurroundingSteps, InstallationSteps, Calm):
+class Schedule(RequestSteps, InstallationSteps, Calm):
     """One plan in one world, from its first step to the last check."""
 
     def run(self) -> Result:

@@ -40,7 +40,7 @@ SELDOM = (
 )
 # Timers that put in order what goes on without them: many worlds have them only once the trouble has ended.
 LATE = (
-    *("account", "funding", "events", "first-cards", "first-ledger", "moved", "purge", "remind"),
+    *("account", "funding", "first-cards", "first-ledger", "moved", "purge", "remind"),
     *("watch", "consents", "alerts", "deliveries", "messages", "names"),
 )
 # Calls that a story is not about, unless something goes wrong with them.
@@ -103,6 +103,7 @@ class World:
         self.may_start = True  # False while somebody starts it in a way that it has to refuse
         self.copy: bytes | None = None  # of the database, as it once was
         self.on_commit: Callable[[Process], None] = lambda _process: None
+        self.on_lost_commit: Callable[[], None] = lambda: None
         self.on_departure: Callable[[http.Request, Call], None] = lambda _request, _call: None
         self.on_arrival: Callable[[http.Request, http.Answer | None], None] = lambda _request, _answer: None
         self.die_at: tuple[str, int] | None = None

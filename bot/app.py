@@ -42,7 +42,7 @@ from bot.services.events import (
     otp_delivery,
 )
 from bot.services.messages import Outbox, audit_anchors, request_links
-from bot.services.operators import Leader
+from bot.services.operators import Leader, draft_only
 from bot.slack_names import SlackNames
 from bot.startup import Overrides, Start
 from handlers.home import Homes
@@ -144,6 +144,7 @@ async def _build(begun: Start) -> Parts:
         leads=leader.leads if leader else alone,
     )
     await startup.note_start(core)
+    await draft_only.at_start(core, is_on=begun.config.channels.draft_only)
     await note_destinations(core)
     await names.report(core)
     _keep_running(begun.stack, "slack names", partial(names.watch, core))

@@ -89,6 +89,8 @@ class ProgramRow(SQLModel, table=True):
     paused_at: datetime | None = _maybe_when()
     created_at: datetime = _when()
     updated_at: datetime = _when()
+    drafts_since: datetime | None = _maybe_when()
+    drafts_until: datetime | None = _maybe_when()
 
 
 class PersonRow(SQLModel, table=True):

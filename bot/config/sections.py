@@ -51,6 +51,11 @@ class Channels(Table):
         alias="audit_channel",
         description="Where anchors of the audit chain are posted; empty = nowhere",
     )
+    draft_only: bool = Field(
+        False,
+        description="Whether nothing is sent to the card provider: requests are made, previewed and approved for"
+        " practice. See [Draft only](approvals.md#draft-only)",
+    )
 
 
 class Poll(Table):

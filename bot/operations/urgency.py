@@ -9,7 +9,7 @@ from functools import cache
 from typing import Any, Final
 
 from bot import operations
-from bot.domain.people import approved_while_paused
+from bot.domain.people import approved_while_paused, draft_only
 from bot.domain.requests import EITHER, Request, State
 from bot.operations._base import Operation
 from bot.operations._handling import Urgency
@@ -104,6 +104,8 @@ def waited_for_a_pause(request: Request) -> bool:
 def while_paused(kind: str, why: str) -> str:
     """`why` sending is paused, and what that means for a request of this kind that is made or approved meanwhile."""
     urgency = urgency_of(kind)
+    if draft_only.is_said_in(why):
+        return draft_only.approved_as_draft(why, urgency.not_done if urgency else "")
     if urgency is None:
         return approved_while_paused(why)
     return (

@@ -34,6 +34,7 @@ class AlertView:
     requests: tuple[str, ...] = ()  # ids of the requests that the same thing came from
     links: tuple[tuple[str, str], ...] = ()  # their ids, with the addresses of their messages
     mentions: tuple[str, ...] = ()  # Slack ids of the groups and people whom it calls
+    draft_only: bool = False  # requests are for practice: nothing is sent
 
 
 @dataclass(frozen=True, slots=True)

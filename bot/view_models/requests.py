@@ -92,6 +92,7 @@ class RequestView:
     alert_id: str = ""  # the newest alert about what goes on after it
     alert_link: str = ""  # the address of that alert's message
     mentions: tuple[str, ...] = ()  # Slack ids of the groups and people who can act on it now
+    draft_only: bool = False  # nothing is sent for it: its program is for drafts
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +107,7 @@ class LineView:
     approver_names: tuple[str, ...]
     live: bool
     mentions: tuple[str, ...] = ()  # as in `RequestView`, of a line that asks somebody to act
+    draft_only: bool = False  # as in `RequestView`
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +124,7 @@ class DirectView:
     waits_for: tuple[str, ...] = ()  # as in `RequestView`
     unposted: str = ""  # why its card is not in the approvals channel yet, in sentences
     channel: str = ""  # the approvals channel's id, where the message is about that posting
+    draft_only: bool = False  # as in `RequestView`
 
 
 @dataclass(frozen=True, slots=True)

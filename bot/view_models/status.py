@@ -58,6 +58,7 @@ class ProgramState:
     last_delivery_at: datetime | None
     fresh: tuple[Freshness, ...]
     cards: Mapping[str, int]  # by state
+    draft_only: bool = False  # requests are for practice: nothing is sent
 
 
 @dataclass(frozen=True, slots=True)

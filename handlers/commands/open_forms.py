@@ -11,12 +11,18 @@ from bot.partner.calls import events as event_calls
 from bot.services import people
 from bot.services.cards import card_choice
 from bot.services.events import webhook_status
+from bot.services.operators import programs
 from bot.services.requests import approvals, request_lookups
 from handlers.commands import grammar
 from handlers.guard import Turn
 from handlers.modals import batches
 from handlers.views import Block
 from handlers.views.requests import Filled, forms
+
+_DRAFT_ONLY = (
+    "Draft only: you can request and approve this for practice. Nothing is sent to your card provider, Freeze now"
+    " included."
+)
 
 
 async def form_of(
@@ -26,7 +32,9 @@ async def form_of(
     core = turn.core
     named = {f.name: text for f in cls.fields if f.card and (text := filled.texts.get(f.name, "").strip())}
     chosen = {name: await card_choice.chosen(core, text) for name, text in named.items()}
-    note = " ".join(filter(None, [*(found.note for found in chosen.values()), note]))
+    async with core.store.read() as tx:
+        drafts = _DRAFT_ONLY if await programs.any_draft_only(tx) else ""
+    note = " ".join(filter(None, [drafts, *(found.note for found in chosen.values()), note]))
     return forms.form(
         cls,
         replace(filled, cards={name: found.card for name, found in chosen.items() if found.card}),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from bot.domain.errors import NotFound
 from bot.intents import read_what_if
 from bot.services import people
-from bot.services.operators import handover, pausing
+from bot.services.operators import draft_only, handover, pausing
 from bot.services.overview import status, what_if
 from handlers.commands import otp_recipients
 from handlers.commands.lookup import Asking, LookUp
@@ -15,6 +15,11 @@ from handlers.views.lookups import status as house
 _HOW_WHAT_IF = (
     "Ask for example /countersign what-if 40 cards at 200, or what-if top up 12 cards by 75, or what-if how many"
     " cards at 200."
+)
+
+_HOW_DRAFTS = (
+    "Draft only is switched on in countersign.toml: [slack] draft_only = true. An admin and a second person switch it"
+    " off until the next start with /countersign drafts off."
 )
 
 
@@ -33,6 +38,14 @@ async def _pause(asked: Asking) -> Block:
 async def _resume(asked: Asking) -> Block:
     named, _ = _programs(asked)
     return replies.said(" ".join(await pausing.resume(asked.core, asked.slack_id, named)))
+
+
+async def _drafts(asked: Asking) -> Block:
+    word, _, rest = asked.command.rest.strip().partition(" ")
+    if word.lower() != "off":
+        raise NotFound(_HOW_DRAFTS)
+    named = [rest.strip()] if rest.strip() in asked.core.partners else sorted(asked.core.partners)
+    return replies.said(" ".join(await draft_only.switch_off(asked.core, asked.slack_id, named)))
 
 
 def _programs(asked: Asking) -> tuple[list[str], str]:
@@ -80,6 +93,14 @@ LOOK_UPS = (
         "/countersign resume [PROGRAM]",
         "go on, with a second person's word",
         role=people.Role.APPROVER_OR_ADMIN,
+        group="on duty",
+    ),
+    LookUp(
+        ("countersign", "drafts"),
+        _drafts,
+        "/countersign drafts off [PROGRAM]",
+        "send what is approved, with a second person's confirmation",
+        role=people.Role.ADMIN,
         group="on duty",
     ),
     LookUp(

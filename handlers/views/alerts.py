@@ -51,7 +51,7 @@ def alert(picture: AlertView) -> b.Block:
     blocks.append(b.context(" · ".join(_facts(picture))))
     if not over:
         blocks.append(b.actions(_buttons(picture), f"alert:{picture.id}"))
-    first = f"{b.money(picture.live)} · {head}: {b.esc(picture.title)}"
+    first = f"{b.money(picture.live, draft_only=picture.draft_only)} · {head}: {b.esc(picture.title)}"
     return b.message(f"{first} {called}".rstrip(), blocks)
 
 

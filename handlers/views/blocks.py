@@ -89,9 +89,10 @@ def calls(slack_ids: Iterable[str]) -> str:
     return " ".join(calling(slack_id) for slack_id in slack_ids)
 
 
-def money(live: bool) -> str:
-    """Whether real money moves, as every first line says it."""
-    return "LIVE" if live else "SANDBOX"
+def money(live: bool, *, draft_only: bool = False) -> str:
+    """Whether real money moves, as every first line says it; and that nothing is sent at all, where that is so."""
+    kind = "LIVE" if live else "SANDBOX"
+    return f"DRAFT ONLY · {kind}" if draft_only else kind
 
 
 def when(moment: datetime, form: str = "{date_short_pretty} at {time}") -> str:

@@ -25,7 +25,8 @@ def home(
     found: HomeTabView, kinds: Mapping[str, type[Operation]], trouble: Mapping[str, str] | None = None
 ) -> b.Block:
     """The view for one person. `trouble` says by program why the float could not be read just now."""
-    blocks = [b.section(f"*✗ {b.esc(state.paused)}*") for state in found.programs if state.paused]
+    blocks = [b.header("DRAFT ONLY")] if any(state.draft_only for state in found.programs) else []
+    blocks += [b.section(f"*✗ {b.esc(state.paused)}*") for state in found.programs if state.paused]
     if found.may_decide:
         blocks += [b.header("Waiting for you")]
         blocks += _rows(found.inbox.waiting, "Nothing waits for you.", "Review", ids.APPROVE)
@@ -97,7 +98,7 @@ def _float(state: ProgramState, trouble: str, *, several: bool) -> list[b.Block]
     blocks += b.pairs(lines)
     if money.history is not None and not several:
         blocks += charts.float_chart(money.history)
-    real = "LIVE" if money.live else "SANDBOX"
+    real = b.money(money.live, draft_only=state.draft_only)
     return [*blocks, b.context(f"{real} ({b.esc(money.program)}) · {replies.age(money.read_at)}")]
 
 

@@ -19,7 +19,10 @@ _PREFIX_LENGTH = 17
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """One Partner API account. `partner_id` is the account the key proved to be of, once known."""
+    """One Partner API account. `partner_id` is the account the key proved to be of, once known.
+
+    `drafts_since`, `drafts_until`: when it was last for drafts only, which it still is while there is no end.
+    """
 
     name: str
     base_url: str
@@ -28,12 +31,19 @@ class Program:
     partner_id: str | None
     paused_reason: str | None
     paused_at: datetime | None
+    drafts_since: datetime | None
+    drafts_until: datetime | None
     created_at: datetime
     updated_at: datetime
 
     @property
     def is_paused(self) -> bool:
         return self.paused_at is not None
+
+    @property
+    def is_draft_only(self) -> bool:
+        """Nothing is sent to it: requests are made and approved for practice."""
+        return self.drafts_since is not None and self.drafts_until is None
 
 
 _COLUMNS = tuple(t.program.c[name] for name in Program.__slots__)
@@ -96,6 +106,23 @@ async def unpause(tx: Tx, name: str) -> bool:
     p = t.program.c
     paused = update(t.program).where(p.name == name, p.paused_at.is_not(None))
     return bool((await tx.run(paused.values(paused_reason=None, paused_at=None))).rowcount)
+
+
+async def begin_drafts(tx: Tx, name: str) -> bool:
+    """Send nothing to this program from now on; False when that is so already."""
+    known = await get(tx, name)
+    if known is None or known.is_draft_only:
+        return False
+    values = {"drafts_since": tx.now, "drafts_until": None}
+    await tx.run(update(t.program).where(t.program.c.name == name).values(values))
+    return True
+
+
+async def end_drafts(tx: Tx, name: str) -> bool:
+    """Send again what is approved from now on; False when that is so already."""
+    p = t.program.c
+    drafting = update(t.program).where(p.name == name, p.drafts_since.is_not(None), p.drafts_until.is_(None))
+    return bool((await tx.run(drafting.values(drafts_until=tx.now))).rowcount)
 
 
 async def _known(tx: Tx, name: str) -> Program:

@@ -202,8 +202,8 @@ class InlineConnection:
         self._before = 0
         self.dialect = connection.dialect
         connection.begin()
-        self.dbapi: Any = connection.connection.driver_connection
-        self.say = self.dbapi.execute
+        dbapi: Any = connection.connection.driver_connection
+        self.dbapi, self.say = dbapi, dbapi.execute
 
     def changed(self) -> bool:
         """Whether anything was written since this was asked last."""

@@ -33,7 +33,7 @@ class Found:
     def __init__(self, metadata: Any, raw: list[Any]) -> None:
         made_by, places = metadata._effective_processors, metadata._key_to_index
         self._of = metadata, raw
-        self._rows = [Row(metadata, made_by, places, values) for values in raw]
+        self._rows: list[Row[Any]] = [Row(metadata, made_by, places, values) for values in raw]
 
     def __getattr__(self, name: str) -> Any:
         """What is used seldom, as SQLAlchemy has it."""

@@ -29,7 +29,8 @@ PAUSED = AlertKind(
 
 CONSENT = AlertKind(
     name="consent",
-    told_when="somebody asks for a second person's word: to resume sending, or to name who gets codes",
+    told_when="somebody asks for a second person's confirmation: to resume sending, to switch off draft only, or to"
+    " name who gets codes",
     found_by="people",
     ends="it is confirmed, declined, or an hour is over, a day for codes",
     wordings={  # by the kind of what is asked for
@@ -37,6 +38,12 @@ CONSENT = AlertKind(
             (Severity.WARNING,),
             "{who} asks to resume sending to {program}",
             "{pause} Requests that are approved and still valid are sent at once. " + _SECOND_PERSON,
+        ),
+        "drafts_off": Wording(
+            (Severity.WARNING,),
+            "{who} asks to switch off draft only for {program}",
+            "From then on, what is approved is sent to your card provider and moves money. Drafts that were approved"
+            " before are not sent. " + _SECOND_PERSON,
         ),
         "code_person": Wording(
             (Severity.WARNING,),

@@ -1,5 +1,6 @@
 """Who acts, what the policy allows, and who decides in whose place. Pure."""
 
+from bot.domain.people import draft_only
 from bot.domain.people.actors import Actor, is_full_member, require_full_member
 from bot.domain.people.delegation import LONGEST, Delegation, Standing
 from bot.domain.people.policy import (
@@ -23,6 +24,7 @@ __all__ = [
     "Policy",
     "Standing",
     "approved_while_paused",
+    "draft_only",
     "is_full_member",
     "never_met",
     "policy",

@@ -41,6 +41,7 @@ async def alert_view(tx: Tx, core: Core, found: alerts.Alert) -> AlertView:
         assigned_to=await display_names.of(tx, found.assigned_to),
         is_mutable=catalogue.is_mutable(found.kind),
         can_try_now=await _can_try_now(tx, found),
+        draft_only=await programs.any_draft_only(tx),
     )
 
 

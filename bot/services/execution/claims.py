@@ -9,7 +9,8 @@ from __future__ import annotations
 import asyncio
 from dataclasses import dataclass
 
-from bot.domain.requests import Attempt, Request, State
+from bot.domain.people import draft_only
+from bot.domain.requests import Attempt, Event, Request, State
 from bot.operations import Operation, urgency
 from bot.outcomes import effects, planning
 from bot.services.core import Core
@@ -80,6 +81,7 @@ async def take(core: Core, seen: Request, look: presend_checks.Look) -> Claim | 
             return None  # stopped since it was looked at: nothing leaves
         if isinstance(look, Cleared):
             look = await presend_checks.last_look(tx, core, request, look)
+        look = _unless_draft(request, look, stopped)
         if isinstance(look, Stop) and look.alarm and request.state is not State.APPROVED:
             await ending_without_a_call.stop_tampered(tx, core, request)
             return None
@@ -87,6 +89,14 @@ async def take(core: Core, seen: Request, look: presend_checks.Look) -> Claim | 
             await _held_back(tx, core, request, look)
             return None
         return await _begin(tx, core, request, look, stopped, looked_at_s)
+
+
+def _unless_draft(request: Request, look: presend_checks.Look, stopped: Stopped) -> presend_checks.Look:
+    """What was approved while draft only was on is not sent after it either."""
+    if not isinstance(look, Cleared) or request.state is not State.APPROVED:
+        return look
+    is_draft = stopped.were_drafts(word.decided_at for word in look.approved.words)
+    return Stop(Event.CANCEL, draft_only.NOT_SENT) if is_draft else look
 
 
 async def hold_back(core: Core, seen: Request, why: Stop | Later) -> None:

@@ -36,7 +36,8 @@ async def nothing_to_call(core: Core, request: Request, stopped: Stopped) -> boo
     may_send = stopped.sends(cls.endpoint, is_urgent=cls.handling.is_urgent)
     if request.state is not State.EXECUTING:
         is_stopped = stopped.by_key or (not may_send and request.state is State.APPROVED)
-        if is_stopped and cls.handling.urgency and request.state is State.APPROVED:
+        can_be_held = request.state is State.APPROVED and not stopped.draft_only
+        if is_stopped and cls.handling.urgency and can_be_held:
             await _held_by_a_pause(core, request, cls.handling.urgency)
         return is_stopped
     async with core.store.begin() as tx:

@@ -44,8 +44,11 @@ async def due(core: Core, but_not: Collection[str] = ()) -> list[Queue]:
                 tx, program=program, states=states, kinds=usual, unsent_wait=held, but_not=but_not
             )
             found.append(Queue(program, ids, AT_ONCE))
-            # What cannot wait is taken up all the same: that it is not sent is said of each.
+            # What cannot wait is taken up all the same: that it is not sent is said of each. A draft only ends.
             states |= {State.APPROVED}
-            ids = await requests.due(tx, program=program, states=states, kinds=urgent, but_not=but_not)
+            drafts = urgent if stopped.draft_only else ()
+            ids = await requests.due(
+                tx, program=program, states=states, kinds=urgent, unsent_wait=drafts, but_not=but_not
+            )
             found.append(Queue(f"{program}, urgent", ids, None))
     return found

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bot.domain.errors import Stale
+from bot.domain.people import draft_only
 from bot.domain.requests import Request, State
 from bot.operations import urgency
 from bot.services import audit, outbox_messages, people
@@ -49,7 +50,8 @@ async def _waiting(tx: Tx, whole: Request) -> list[Request]:
         raise Stale(f"{whole.id} is {whole.state}: there is nothing to try now.{how}")
     paused = await programs.why_paused(tx, whole.program)
     if paused:
-        raise Stale(f"{whole.id} cannot be sent now. {paused} `/countersign resume` goes on.")
+        how = "drafts off" if draft_only.is_said_in(paused) else "resume"
+        raise Stale(f"{whole.id} cannot be sent now. {paused} `/countersign {how}` goes on.")
     return waiting
 
 

@@ -76,6 +76,7 @@ async def _request_line(core: Core, request_id: str, body: Body) -> LineView | N
             decisions=tuple(await decisions.of(tx, found.id)),
             approver_names=core.policy.people.approvers,
             live=core.live.get(found.program, True),
+            draft_only=await request_view_models.is_draft(tx, found),
         )
     if view.line not in mentions.ASKING:
         return view
@@ -115,7 +116,8 @@ async def _requester_notice(core: Core, request_id: str, body: Body) -> DirectVi
         waits_for = await local_facts.goes_first(tx, core, found)
         found = await _with_names(tx, await with_new_card(tx, found))
         code, live = short_code(found.digest), core.live.get(found.program, True)
-        view = DirectView(found, code, actor, None, live, paused, waiting, waits_for)
+        is_draft = await request_view_models.is_draft(tx, found)
+        view = DirectView(found, code, actor, None, live, paused, waiting, waits_for, draft_only=is_draft)
         of_posting = found.state is State.PENDING and not actor  # nobody did anything yet
         return await _pending_notice(tx, core, view) if of_posting else view
 

@@ -1,7 +1,7 @@
 """What people on duty do apart from requests: pause and resume, confirm each other, hand over, name code recipients.
 
-A pause stops sending at once and takes one person; resuming takes two. Programs and their keys, delegations, and
-which process leads are here too.
+A pause stops sending at once and takes one person; resuming takes two, as switching off draft only does. Programs and
+their keys, delegations, and which process leads are here too.
 """
 
 from bot.services.operators.leadership import Leader
@@ -11,6 +11,7 @@ __all__ = [
     "confirmation_answers",
     "confirmations",
     "delegations",
+    "draft_only",
     "handover",
     "health",
     "otp_recipients",

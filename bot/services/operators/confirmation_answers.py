@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from bot.services.core import Core
-from bot.services.operators import confirmations, otp_recipients, pausing
+from bot.services.operators import confirmations, draft_only, otp_recipients, pausing
 from bot.services.operators.confirmations import Act
 
-_ACTS: dict[str, Act] = {act.kind: act for act in (pausing.ACT, otp_recipients.ACT)}
+_ACTS: dict[str, Act] = {act.kind: act for act in (pausing.ACT, draft_only.ACT, otp_recipients.ACT)}
 
 
 async def give(core: Core, consent_id: str, slack_id: str) -> str:

@@ -12,7 +12,7 @@ from datetime import timedelta
 
 from bot.domain.alerts import people_alerts
 from bot.domain.errors import InvalidInput, NotAllowed, NotFound
-from bot.domain.people import Actor
+from bot.domain.people import Actor, draft_only
 from bot.domain.requests import State
 from bot.operations import readers
 from bot.services import alerts, audit, outbox_messages, people
@@ -78,11 +78,18 @@ async def resume(core: Core, slack_id: str, named: Sequence[str]) -> list[str]:
             if why := await program_pauses.why_held(tx, program):
                 held[program] = why
         asked = {name: await consent_rows.open_one(tx, RESUME, name) for name in held}
-        no_key = {p.name for p in await programs.all(tx) if p.is_paused and p.name in named}
+        known_ones = [p for p in await programs.all(tx) if p.name in named]
+        no_key = {p.name for p in known_ones if p.is_paused}
+        drafting = [p.name for p in known_ones if p.is_draft_only]
     if not held and no_key:
         raise NotFound(
             f"Nobody paused {', '.join(sorted(no_key))}: the API does not take the key. It goes on by itself within a"
             " minute of a key that works; see the alert."
+        )
+    if not held and drafting:
+        raise NotFound(
+            f"Nobody paused {', '.join(drafting)}: draft only is on. An admin and a second person switch it off with"
+            " `/countersign drafts off`."
         )
     if not held:
         raise NotFound(f"Nobody paused {' or '.join(named)}. Nothing was changed.")
@@ -124,7 +131,10 @@ async def _resumed(tx: Tx, core: Core, consent: Consent, actor: Actor) -> str:
     await alerts.resolve(tx, core, people_alerts.PAUSED.condition(program), actor=actor.id)
     await requests.due_at_once(tx, program)
     await _redraw(tx, core, program)
-    return f"Sending to {program} goes on: {consent.asked_by_name} asked, {actor.name} confirmed."
+    who = f"{consent.asked_by_name} asked, {actor.name} confirmed."
+    if await program_pauses.is_draft_only(tx, program):
+        return f"The pause of {program} is over: {who} {draft_only.sentence(program)}"
+    return f"Sending to {program} goes on: {who}"
 
 
 async def _redraw(tx: Tx, core: Core, program: str) -> None:

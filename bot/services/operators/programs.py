@@ -13,6 +13,7 @@ from datetime import datetime, timedelta
 
 from bot.domain.alerts import account_alerts
 from bot.domain.errors import Paused
+from bot.domain.people import draft_only
 from bot.domain.requests import State
 from bot.operations import asking
 from bot.partner.client import ENDPOINTS
@@ -192,15 +193,29 @@ async def is_paused(core: Core, program: str) -> bool:
 
 async def why_paused(tx: Tx, program: str) -> str:
     """Why nothing is sent to this program, in a sentence; empty while it is."""
+    known = await programs.get(tx, program)
+    drafts = draft_only.sentence(program) if known is not None and known.is_draft_only else ""
     paused = await pauses.of(tx, program)
     if paused is not None:
-        return sentence(paused)
-    known = await programs.get(tx, program)
+        return f"{drafts} {sentence(paused)}".lstrip()
+    if drafts:
+        return drafts
     if known is not None and known.paused_at is not None:
         since = f"{known.paused_at:%Y-%m-%d %H:%M} UTC"
         cause = _CAUSES.get(known.paused_reason or "", _NO_KEY)
         return f"Sending to {program} is paused since {since}: {cause}."
     return ""
+
+
+async def is_draft_only(tx: Tx, program: str) -> bool:
+    """Requests to this program are made and approved for practice, and nothing is sent."""
+    known = await programs.get(tx, program)
+    return known is not None and known.is_draft_only
+
+
+async def any_draft_only(tx: Tx) -> bool:
+    """Is this so of any program?"""
+    return any(known.is_draft_only for known in await programs.all(tx))
 
 
 async def why_held(tx: Tx, program: str) -> str:

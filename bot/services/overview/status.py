@@ -74,6 +74,7 @@ async def program_state(core: Core, program: str) -> ProgramState:
             last_delivery_at=await inbox.last_received(tx, program, "webhook"),
             fresh=await _fresh(tx, program),
             cards=by_state,
+            draft_only=await programs.is_draft_only(tx, program),
         )
 
 

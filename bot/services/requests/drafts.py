@@ -264,7 +264,8 @@ async def house_lines(tx: Tx, core: Core, operation: Operation, facts: Facts, re
     """Float after everything pending, and how much of the rolling limits this would use."""
     lines: list[Line] = []
     exposure = operation.exposure_usd()
-    if operation.handling.moves_float and "float_available_usd" in facts:
+    # Where nothing is held, the line of the float says the same.
+    if operation.handling.moves_float and "float_available_usd" in facts and facts["pending_usd"]:
         after_all = facts["float_available_usd"] - exposure - facts["pending_usd"]
         lines.append(("After all pending", format_usd(after_all)))
     lines += await limit_lines(tx, core, exposure, requester)
@@ -278,7 +279,21 @@ async def house_lines(tx: Tx, core: Core, operation: Operation, facts: Facts, re
 async def limit_lines(tx: Tx, core: Core, exposure: Decimal, requester: str) -> list[Line]:
     """How much of the rolling limits, where there are any, this and what was approved lately would use."""
     uses = await requests.limit_uses(tx, core.policy.limits, requester=requester)
-    return [(use.label, use.with_more(exposure)) for use in uses] if exposure else []
+    return [(use.label, use.used_with(exposure)) for use in uses] if exposure else []
+
+
+async def limit_lines_for_approvers(
+    tx: Tx, core: Core, request: Request, approvers: Collection[str]
+) -> tuple[Line, ...]:
+    """The same to those who approve a pending request: of pairs with each of `approvers` the one most used."""
+    usd = request.exposure_usd
+    if not usd or request.state is not State.PENDING:
+        return ()
+    uses = await requests.limit_uses(tx, core.policy.limits, requester=request.requester, approvers=approvers)
+    most = {use.label_for_approvers: use for use in sorted(uses, key=lambda use: use.spent_usd)}
+    return tuple(
+        (use.label_for_approvers, use.used_with(usd)) for use in uses if use is most[use.label_for_approvers]
+    )
 
 
 async def limit_warnings(tx: Tx, core: Core, exposure: Decimal, requester: str) -> list[Concern]:

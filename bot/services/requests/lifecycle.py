@@ -8,7 +8,7 @@ from datetime import timedelta
 
 from bot.domain.errors import NotAllowed, NotFound, Stale
 from bot.domain.limits import require_possible
-from bot.domain.people import APPROVAL_VALID_FOR, Actor
+from bot.domain.people import APPROVAL_VALID_FOR, Actor, draft_only
 from bot.domain.requests import DecisionKind, Event, Request, State
 from bot.operations import Operation, urgency
 from bot.partner.codec import encode
@@ -188,8 +188,11 @@ async def _expire_in(tx: Tx, core: Core, request: Request) -> bool:
     if await _waits_for_a_pause(tx, core, request):
         return False
     paused = await pauses.of(tx, request.program)
+    stopped = await stops.of(tx, request.program)
     if request.state is State.PENDING:
         text = "Nobody decided in time. Nothing was sent."
+    elif stopped.draft_only:
+        text = draft_only.NOT_SENT
     elif paused is not None:
         text = (
             f"Approved, but {paused.by_name} had paused sending to {request.program} until the approval ran"
@@ -208,7 +211,7 @@ async def _waits_for_a_pause(tx: Tx, core: Core, request: Request) -> bool:
     if urgency.waited_for_a_pause(request):
         return True
     stopped = await stops.of(tx, request.program)
-    return stopped.by_key or stopped.by_people
+    return (stopped.by_key or stopped.by_people) and not stopped.draft_only
 
 
 async def remind_due(core: Core) -> int:

@@ -9,7 +9,7 @@ from datetime import datetime
 from bot.domain.alerts import funding_alerts
 from bot.domain.ids import short_code
 from bot.domain.limits import never_approvable
-from bot.domain.requests import UNSENT, Request, State
+from bot.domain.requests import SENT, UNSENT, Request, State
 from bot.operations import Concern, Line, loaded_facts
 from bot.services import display_names
 from bot.services.alerts import urgent_rules
@@ -49,7 +49,13 @@ async def request(tx: Tx, core: Core, found: Request) -> RequestView:
         can_be_cancelled=found.parent_id is None and await local_facts.can_be_cancelled(tx, core, found),
         waiting=waiting,
         alert_id=await _alert_about(tx, found),
+        draft_only=await is_draft(tx, found),
     )
+
+
+async def is_draft(tx: Tx, found: Request) -> bool:
+    """Is nothing sent for it, as its program is for drafts only? What was sent before that began is none."""
+    return found.state not in SENT and await programs.is_draft_only(tx, found.program)
 
 
 async def _next_look_at(tx: Tx, core: Core, found: Request) -> datetime | None:

@@ -30,11 +30,13 @@ def status(found: StatusView, *, may_pause: bool) -> b.Block:
     blocks += pause_buttons(found.programs) if may_pause else []
     paused = sum(1 for state in found.programs if state.paused)
     text = f"{b.counted(len(found.alerts), 'open alert')}, {sum(found.requests.values())} open requests"
-    return b.message(f"Status: {text}{', sending is paused' if paused else ''}", blocks)
+    drafts = any(state.draft_only for state in found.programs)
+    first = "DRAFT ONLY · " if drafts else ""
+    return b.message(f"{first}Status: {text}{', sending is paused' if paused and not drafts else ''}", blocks)
 
 
 def _program(state: ProgramState, trouble: str) -> list[b.Block]:
-    name = f"*{b.esc(state.program)}* · {'LIVE' if state.live else 'SANDBOX'}"
+    name = f"*{b.esc(state.program)}* · {b.money(state.live, draft_only=state.draft_only)}"
     blocks = [b.section(f"{name} · {sending(state)}")]
     lines = [
         ("Float", float_in_brief(state)),

@@ -42,6 +42,8 @@ def confirmation(found: Confirmation, private: tuple[b.Line, ...] = ()) -> b.Blo
     left = asked.approvals_needed - given - 1
     if left > 0:
         after = f"It needs {b.counted(left, 'more approval')} after it"
+    elif found.picture.draft_only:
+        after = "Nothing is sent with it: it is a draft"
     elif found.picture.paused:
         after = "With it, it goes out once sending goes on"
     else:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from bot.domain.cards import CardEntry
+from bot.domain.people import draft_only
 from bot.operations import REASON_LIMIT, Concern, Field, Line, Operation
 from handlers.views import blocks as b
 from handlers.views import ids
@@ -234,6 +235,8 @@ def _who(shown: Shown) -> str:
     needed = b.counted(shown.approvals_needed, "approval")
     names = ", ".join(b.mention(person) for person in sorted(shown.approvers)[:10])
     if shown.run_now:
+        if draft_only.is_said_in(shown.paused):
+            return "*Freeze now:* this is a draft. It is *not* sent, and the card stays as it is."
         when = "goes out once sending goes on" if shown.paused else "is sent as soon as you submit"
         return (
             f"*Freeze now:* it {when}, without an approval. Once it is done, a second person is"

@@ -133,7 +133,7 @@ def title_line(picture: RequestView) -> str:
     now = " · *Freeze now*" if request.break_glass else ""
     return (
         f"*{b.esc(request.id)}* · {states.word_of(request)}{now} · requested by {b.esc(request.requester_name)}"
-        f" · {b.money(picture.live)} ({b.esc(request.program)})"
+        f" · {b.money(picture.live, draft_only=picture.draft_only)} ({b.esc(request.program)})"
     )
 
 
@@ -150,11 +150,12 @@ def _facts(picture: RequestView) -> list[b.Line]:
 def _first_line(picture: RequestView) -> str:
     """What a phone shows: who wants what, or what came of it, and who is asked."""
     request = picture.request
+    money = b.money(picture.live, draft_only=picture.draft_only)
     asked = _asked_of(picture)
     if request.state is State.PENDING:
         text = f"{b.esc(request.requester_name)} requests: {b.esc(request.summary)}"
-        return f"{b.money(picture.live)} · {text}. {asked} {b.esc(request.id)} is pending."
-    return f"{b.money(picture.live)} · {_news(request)}{'. ' + asked if asked else ''}"
+        return f"{money} · {text}. {asked} {b.esc(request.id)} is pending."
+    return f"{money} · {_news(request)}{'. ' + asked if asked else ''}"
 
 
 def _news(request: Request) -> str:
@@ -304,7 +305,9 @@ def line(picture: LineView) -> b.Block:
     said = _said(picture)
     if said:
         blocks.append(b.plain_section(said, EVIDENCE_LIMIT))
-    return b.message(f"{b.money(picture.live)} · {b.esc(request.id)}: {text}", blocks)
+    return b.message(
+        f"{b.money(picture.live, draft_only=picture.draft_only)} · {b.esc(request.id)}: {text}", blocks
+    )
 
 
 def _line_text(picture: LineView) -> str:
@@ -412,7 +415,7 @@ def direct(picture: DirectView) -> b.Block:
     if picture.waiting and not picture.paused:
         try_now = b.button("Try now", ids.TRY_NOW, ids.stamp(request.id, request.version), "primary")
         blocks.append(b.actions([try_now], f"direct:{request.id}"))
-    return b.message(f"{b.money(picture.live)} · {_news(request)}", blocks)
+    return b.message(f"{b.money(picture.live, draft_only=picture.draft_only)} · {_news(request)}", blocks)
 
 
 def _posting(picture: DirectView) -> str:

@@ -158,8 +158,8 @@ def draw(seed: int) -> Plan:
         settings["threeds_webhook_enabled"] = True
     if "deposit_quote" in kinds:
         settings["deposits_enabled"] = True
-    several: set[object] = {"standstills", "clock of one"} & set(troubles)
-    several |= NEEDS_TWO_PROCESSES.intersection(bursts)
+    several = not {"standstills", "clock of one"}.isdisjoint(troubles)
+    several = several or not NEEDS_TWO_PROCESSES.isdisjoint(bursts)
     replicas = 2 if several or rng.random() < 0.12 else 1
     jobs = frozenset(_JOBS[trouble] for trouble in troubles if trouble in _JOBS)
     relays = "relay" in troubles

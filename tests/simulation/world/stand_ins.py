@@ -126,9 +126,9 @@ def take_over() -> None:
     # Bells wake these; each idle round costs the simulation readings.
     delivery.IDLE_S = 5.0
     inbox.IDLE_S = 10.0
-    Embedded.__init__.__kwdefaults__["sweep_every_s"] = 5.0
+    Embedded.__init__.__kwdefaults__["sweep_every_s"] = 5.0  # type: ignore[index]
     home.ROUND_S = 10.0
     relay.IDLE_S = 10.0
-    SlackNames._pause_s = _pause_s  # type: ignore[method-assign]
-    Workspace.log_call = _not_logged  # type: ignore[method-assign]
+    SlackNames._pause_s = _pause_s  # type: ignore[assignment, method-assign]
+    Workspace.log_call = _not_logged  # type: ignore[assignment, method-assign]
     deliveries.time = _SimulatedTime  # type: ignore[attr-defined, assignment]

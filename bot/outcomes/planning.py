@@ -51,6 +51,7 @@ class Evidence(StrEnum):
     )
 
 
+_HAPPENED = frozenset({Finding.SUCCEEDED, Evidence.DONE, Evidence.DEBITED, Evidence.HALF_DONE})
 _NOBODY_KNOWS = frozenset({Finding.UNKNOWN, Finding.UNRESOLVED, Finding.EVIDENCE})
 # What is sure not to have been executed. Every other attempt that did not end the request left a doubt.
 _NOT_EXECUTED = frozenset({Finding.WAIT, Finding.HELD, Finding.NOTHING_YET})
@@ -77,6 +78,7 @@ class History:
 
     sent: bool
     unanswered: bool
+    was_carried_out: bool  # a call was answered with success, or a look found its effect: it did happen
     not_executed: int  # sends that were sure not to be executed
     unknown: int  # sends and looks after which nobody knew
     key_seen: bool
@@ -97,6 +99,7 @@ class History:
         return cls(
             sent=bool(sends),
             unanswered=bool(unanswered),
+            was_carried_out=any(a.status == 200 or a.finding in _HAPPENED for a in attempts),
             not_executed=len([a for a in sends if a.finding in _NOT_EXECUTED]),
             unknown=len([a for a in attempts if a.answered_at is None or a.finding not in _NOT_EXECUTED]),
             key_seen=any(map(_shows_the_key, attempts)),
@@ -314,4 +317,5 @@ def never_executed(request: Request, history: History, now: datetime) -> bool:
 
 def was_refused(request: Request, history: History) -> bool:
     """It was sent, and every call of it is sure not to have been executed: it may still be cancelled."""
-    return history.sent and not request.outcome_unknown and not history.leaves_a_doubt
+    is_in_doubt = request.outcome_unknown or history.leaves_a_doubt
+    return history.sent and not is_in_doubt and not history.was_carried_out

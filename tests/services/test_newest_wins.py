@@ -14,7 +14,7 @@ from bot.domain.errors import Stale
 from bot.domain.requests import Request, State
 from bot.outcomes.timing import QUIESCENCE
 from bot.partner.models import CardStatusChanged
-from bot.services import message_kinds
+from bot.services import message_kinds, requests
 from bot.services.events import Poller, inbox
 from bot.services.execution import try_now
 from bot.services.received_event import ReceivedEvent
@@ -236,6 +236,19 @@ async def a_freeze_that_is_final(world: World) -> tuple[Request, Request]:
         await world.run(10)
     assert (await world.request(freeze.id)).state is State.SUCCEEDED
     return older, freeze
+
+
+async def test_a_freeze_that_happened_cannot_be_cancelled_while_it_is_not_final(world: World) -> None:
+    """Its card reads FROZEN by it: a cancel would say that nothing was carried out."""
+    await an_unfreeze_on_its_way(world)
+    freeze = await a_freeze(world)
+    await execute(world, freeze)
+    assert await card_status(world) == "FROZEN"
+
+    with pytest.raises(Stale):
+        await requests.cancel(world.core, freeze.id, freeze.requester)
+    current = await world.request(freeze.id)
+    assert current.state is State.EXECUTING
 
 
 @pytest.mark.parametrize("seen_by", ["the sweep of all cards", "an event", "the look at the older one"])

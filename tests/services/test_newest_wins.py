@@ -39,6 +39,8 @@ from tests.support.situations import (
     everything_said,
     no_faults,
     on_its_way,
+    pause,
+    resume,
     to_send,
 )
 from tests.support.world import ALICE, BOB, CAROL, World
@@ -249,6 +251,27 @@ async def test_a_freeze_that_happened_cannot_be_cancelled_while_it_is_not_final(
         await requests.cancel(world.core, freeze.id, freeze.requester)
     current = await world.request(freeze.id)
     assert current.state is State.EXECUTING
+
+
+async def test_a_pause_does_not_stop_the_looks_at_what_is_frozen_for_now(world: World) -> None:
+    """The older unfreeze arrives in the pause: people are called within seconds, and it is sent when sending goes on."""
+    await an_unfreeze_on_its_way(world)
+    freeze = await a_freeze(world)
+    await execute(world, freeze)
+    await pause(world)
+    await lands(world)
+    assert await card_status(world) == "ACTIVE"
+
+    await world.run(10)
+
+    (alert,) = [a for a in await open_alerts(world) if a.kind == "not_done_yet"]
+    assert "paused" in alert.text
+    current = await world.request(freeze.id)
+    assert "reads ACTIVE" in current.outcome_text
+    assert "Not frozen yet" in await card_of(world, current)
+    await resume(world)
+    await world.run(60)
+    assert await card_status(world) == "FROZEN"
 
 
 @pytest.mark.parametrize("seen_by", ["the sweep of all cards", "an event", "the look at the older one"])

@@ -60,7 +60,8 @@ async def nothing_to_call(core: Core, request: Request, stopped: Stopped) -> boo
             await _end(tx, core, current, Event.LOSE_SIGHT, text, made)
             return True
         # What was never executed waits with the rest; what may have been is looked at, and not sent again.
-        waits = stopped.by_key or (not may_send and not history.leaves_a_doubt)
+        may_have_acted = history.leaves_a_doubt or history.was_carried_out
+        waits = stopped.by_key or (not may_send and not may_have_acted)
         if waits:
             await requests.put_off(tx, current, tx.now + planning.HELD_FOR)
             await urgent_rules.stops_changed(tx, core, current)

@@ -163,7 +163,6 @@ _DURATION = Form(
 _DOLLARS = r"\$?[0-9][0-9,]*(\.[0-9]{1,2})?"
 _USD = 'dollars in quotes, such as "500" or "99.50"'
 Duration = Annotated[timedelta, _DURATION]
-Usd = Annotated[Decimal, Form(_USD, _DOLLARS, _usd)]
 UsdOrZero = Annotated[Decimal, Form(_USD, _DOLLARS, _usd_or_zero)]
 OptionalUsd = Annotated[Decimal | None, Form(_USD, _DOLLARS, _usd, optional=True)]
 

@@ -85,9 +85,7 @@ class Embedded:
             for request_id in queue.ids:
                 if request_id in self._running or request_id in resting:
                     continue
-                if self._closed_at is not None or (
-                    queue.at_once is not None and self._busy[queue.name] >= queue.at_once
-                ):
+                if self._closed_at is not None or self._is_full(queue):
                     self._full.add(queue.name)
                     break
                 self._start(queue.name, request_id, execute)

@@ -254,7 +254,7 @@ async def test_a_freeze_that_happened_cannot_be_cancelled_while_it_is_not_final(
 
 
 async def test_a_pause_does_not_stop_the_looks_at_what_is_frozen_for_now(world: World) -> None:
-    """The older unfreeze arrives in the pause: people are called within seconds, and it is sent when sending goes on."""
+    """The older unfreeze arrives in the pause: people are called within seconds; it is sent when sending goes on."""
     await an_unfreeze_on_its_way(world)
     freeze = await a_freeze(world)
     await execute(world, freeze)

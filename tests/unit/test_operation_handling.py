@@ -70,6 +70,15 @@ def test_what_a_kind_names_are_kinds(kind: str) -> None:
     assert {*handling.doubts, *handling.superseded_by} <= set(KINDS)
 
 
+@pytest.mark.parametrize("kind", sorted(KINDS))
+def test_kinds_that_set_the_same_or_doubt_each_other_say_so_both_ways(kind: str) -> None:
+    """The older request is asked which kinds replace it, the newer one which it replaces."""
+    handling = KINDS[kind].handling
+
+    assert all(kind in KINDS[other].handling.superseded_by for other in handling.superseded_by)
+    assert all(kind in KINDS[other].handling.doubts for other in handling.doubts)
+
+
 @pytest.mark.parametrize(
     ("wrong", "why"),
     [

@@ -87,10 +87,10 @@ class ProgramRow(SQLModel, table=True):
     partner_id: str | None = _maybe_text()
     paused_reason: str | None = _maybe_text()
     paused_at: datetime | None = _maybe_when()
-    drafts_since: datetime | None = _maybe_when()
-    drafts_until: datetime | None = _maybe_when()
     created_at: datetime = _when()
     updated_at: datetime = _when()
+    drafts_since: datetime | None = _maybe_when()
+    drafts_until: datetime | None = _maybe_when()
 
 
 class PersonRow(SQLModel, table=True):

@@ -34,6 +34,14 @@ _LABELS: Mapping[Scope, str] = {
 }
 
 
+# The same as those who approve read it.
+_LABELS_FOR_APPROVERS: Mapping[Scope, str] = {
+    Scope.REQUESTER: "Requester's limit in 24 hours",
+    Scope.PAIR: "Requester's limit with one approver in 24 hours",
+    Scope.TOTAL: "Everybody's limit in 24 hours",
+}
+
+
 # Of which limit it is, to those who approve.
 _BY: Mapping[Scope, str] = {
     Scope.REQUESTER: "by this requester",
@@ -117,16 +125,19 @@ class LimitUse:
         """As the requester reads it, before a figure."""
         return _LABELS[self.scope]
 
-    def with_more(self, usd: Decimal) -> str:
-        """What was used, what would be added, of how much."""
-        return f"{format_usd(self.spent_usd)} + {format_usd(usd)} of {format_usd(self.limit_usd)}"
+    @property
+    def label_for_approvers(self) -> str:
+        """As those who approve read it, before a figure."""
+        return _LABELS_FOR_APPROVERS[self.scope]
 
-    def left(self) -> str:
-        return f"{format_usd(self.left_usd)} of {format_usd(self.limit_usd)} left"
+    def used_with(self, usd: Decimal) -> str:
+        """`40 of 5,000 used`: what would be used with this much more, in USD."""
+        return f"{_short(self.spent_usd + usd)} of {_short(self.limit_usd)} used"
 
-    def obstacle(self) -> str:
-        """Why no more fits, in a sentence."""
-        return f"{self.label} of {format_usd(self.limit_usd)} leaves {format_usd(self.left_usd)}."
+    def obstacle(self, usd: Decimal) -> str:
+        """Why this much more does not fit, in a sentence."""
+        used = f", and {format_usd(self.spent_usd)} of it is used" if self.spent_usd else ""
+        return f"{self.label} is {format_usd(self.limit_usd)}{used}. This needs {format_usd(usd)}."
 
     def fits_from(self, usd: Decimal) -> datetime | None:
         """From when on this much more fits, should nothing else be approved; None where that cannot be known."""
@@ -170,6 +181,11 @@ class LimitUse:
     def _when(self, usd: Decimal) -> str:
         at = self.fits_from(usd)
         return f"from {at:%Y-%m-%d %H:%M} UTC on" if at else ""
+
+
+def _short(usd: Decimal) -> str:
+    """`5,000`, and `40.50` where there are cents."""
+    return format_usd(usd).removesuffix(" USD").removesuffix(".00")
 
 
 def require_room(uses: Iterable[LimitUse], usd: Decimal) -> None:

@@ -34,14 +34,12 @@ class Many(Batch):
         return f"Top up {cards} by {format_usd(total_usd)} in all"
 
     def lines(self, rows: int, total_usd: Decimal, facts: Facts) -> list[Line]:
-        """The float before and after, and after all pending requests, in USD."""
+        """The float before and after, and after all pending requests where there are any, in USD."""
         available = facts["float_available_usd"]
         after = available - total_usd
         after_all = after - facts["pending_usd"]
-        return [
-            ("Float available", f"{format_usd(available)} → {format_usd(after)}"),
-            ("After all pending", format_usd(after_all)),
-        ]
+        held = [("After all pending", format_usd(after_all))] if facts["pending_usd"] else []
+        return [("Float available", f"{format_usd(available)} → {format_usd(after)}"), *held]
 
     def concerns(
         self, rows: int, total_usd: Decimal, facts: Facts, of_rows: Sequence[Concern]

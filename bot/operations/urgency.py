@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from bot import operations
 from bot.domain.people import approved_while_paused, draft_only
-from bot.domain.requests import Request, State
+from bot.domain.requests import EITHER, Request, State
 from bot.operations._base import Operation
 from bot.operations._handling import Urgency
 from bot.outcomes import Finding, Outcome, timing
@@ -33,6 +33,14 @@ def urgency_of(kind: str) -> Urgency | None:
     """What a kind says of itself; None for one that can wait, or that this version does not know."""
     cls = _kinds().get(kind)
     return cls.handling.urgency if cls else None
+
+
+def failed_how(kind: str) -> str:
+    """What is true of every request of this kind that has failed: of its money, or of what it would have changed."""
+    urgency = urgency_of(kind)
+    if urgency is not None:
+        return urgency.not_done
+    return EITHER if operations.moves_money(kind) else "nothing was changed"
 
 
 def is_waiting(request: Request) -> bool:

@@ -226,7 +226,11 @@ class Change:
     text: str
 
 
-LAPSED = "The approval lapsed before it could be sent again. Nothing moved. Make a new request if it is still wanted."
+# True of every kind; what that means for money stands beside the state word.
+LAPSED = (
+    "The approval lapsed before it could be sent again. It was not carried out. Make a new request if it is still"
+    " wanted."
+)
 
 
 def after(

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from bot.domain.errors import NotFound
+from bot.domain.time import periods
 from bot.operations import Buttons
-from bot.services.cards import card_lookups, purchases, spend
+from bot.services.cards import card_choice, card_lookups, purchases, spend
 from bot.services.core import Core
 from bot.view_models import CardView
 from handlers.commands.lookup import Asking, LookUp
@@ -65,6 +66,10 @@ async def _transactions(asked: Asking) -> Block:
         raise NotFound(
             "Name the card by its last four digits, a name, a reference or its id: /card tx CARD 7d."
         )
+    if period is None:
+        named = await card_choice.named_first(asked.core, card)
+        if wrong := card.removeprefix(named).strip():
+            raise NotFound(periods.not_a_period(wrong))
     found = await purchases.transactions(asked.core, card, period or asked.days_back(30))
     return cards.statement(found, f"card tx {found.card_id} {found.period.named}", asked.page)
 
@@ -72,7 +77,7 @@ async def _transactions(asked: Asking) -> Block:
 async def _declines(asked: Asking) -> Block:
     head, period = asked.period()
     if head:
-        raise NotFound(f"“{head[:40]}” is no period. Write /card declines 24h, or 7d, or last week.")
+        raise NotFound(periods.not_a_period(head))
     found = await purchases.declined(asked.core, period or asked.days_back(1), program=asked.program)
     return cards.declines(found, asked.zone)
 

@@ -107,7 +107,7 @@ class Uses:
 
 
 async def uses_of(core: Core, slack_id: str) -> Uses:
-    """As Slack said lately: for showing what there is, while each use is judged anew."""
+    """As Slack said lately: for showing what there is, while each use is judged again."""
     names, now = core.policy.people.requesters, await people.roles_lately(core)
     may_ask = not names or slack_id in await core.directory.members_lately(names)
     roles = frozenset(role for role in Role if slack_id in now.of(role))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bot import operations
+from bot.domain.time import periods
 from bot.partner.calls import account as account_calls
 from bot.services.money import float_lookups, ledger_lookups
 from handlers.commands.lookup import Asking, LookUp, NotUnderstood
@@ -13,7 +14,7 @@ from handlers.views.lookups import float_and_ledger
 async def _now(asked: Asking) -> Block:
     head, period = asked.period()
     if head:
-        raise NotUnderstood.period(head, "float")
+        raise NotUnderstood(periods.not_a_period(head))
     found = await float_lookups.float_now(asked.core, program=asked.program, period=period, zone=asked.zone)
     return float_and_ledger.float_answer(found)
 
@@ -21,7 +22,7 @@ async def _now(asked: Asking) -> Block:
 async def _ledger(asked: Asking) -> Block:
     head, period = asked.period()
     if head:
-        raise NotUnderstood.period(head, "float ledger")
+        raise NotUnderstood(periods.not_a_period(head))
     found = await ledger_lookups.ledger(asked.core, period or asked.days_back(7), program=asked.program)
     return float_and_ledger.ledger(found, f"float ledger {found.period.named} {asked.program}", asked.page)
 

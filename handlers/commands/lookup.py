@@ -26,11 +26,6 @@ _PAGE = re.compile(r"(?:^|\s)page\s+([1-9][0-9]{0,4})\s*$", re.IGNORECASE)
 class NotUnderstood(Exception):
     """The arguments are none of this look-up; its text is the sentence that says which part is wrong."""
 
-    @classmethod
-    def period(cls, text: str, command: str) -> NotUnderstood:
-        """`text` stands where a period does."""
-        return cls(f"“{text[:40]}” isn't a period. Write for example /{command} 7d, or /{command} last week.")
-
 
 @dataclass(frozen=True, slots=True)
 class Asking:

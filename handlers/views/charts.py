@@ -44,8 +44,8 @@ class Picture:
 
 
 def float_chart(found: FloatHistory) -> list[b.Block]:
-    """Balance with the floor, what funding brought and what cards took; the sentence tells the same."""
-    return [_float_chart(found), b.context(_in_words(found))]
+    """Balance with the floor; the sentence that tells the same; and as bars what came and what left, where any did."""
+    return [_float_chart(found), b.context(_in_words(found)), *_flow_chart(found)]
 
 
 def _float_chart(found: FloatHistory) -> FloatChart:
@@ -53,13 +53,24 @@ def _float_chart(found: FloatHistory) -> FloatChart:
     series = [
         _series("Balance", labels, [point.balance_usd for point in found.points]),
         _series("Floor", labels, [found.floor_usd] * len(labels)),
-        _series("Funding in", labels, [point.funded_usd for point in found.points]),
-        _series("Top-ups and fees", labels, [point.spent_usd for point in found.points]),
     ]
     axes = {"categories": labels, "x_label": "UTC", "y_label": "USD"}
     chart = {"type": "line", "series": series, "axis_config": axes}
     title = b.cut(f"Float of {b.clean(found.program)}", 50)
     return FloatChart({"type": _CHART, "title": title, "chart": chart}, found)
+
+
+def _flow_chart(found: FloatHistory) -> list[b.Block]:
+    """What came and what left between the moments of the float's chart, each by its name and above zero."""
+    labels = [_label(point) for point in found.points]
+    flows = [(name, usd) for name, usd, _ in _flows(found) if any(usd)]
+    if not flows:
+        return []
+    axes = {"categories": labels, "x_label": "UTC", "y_label": "USD"}
+    series = [_series(name[:1].upper() + name[1:], labels, usd) for name, usd in flows]
+    chart = {"type": "bar", "series": series, "axis_config": axes}
+    title = b.cut(f"Into and out of the float of {b.clean(found.program)}", 50)
+    return [{"type": _CHART, "title": title, "chart": chart}]
 
 
 def _label(point: FloatPoint) -> str:
@@ -74,24 +85,33 @@ def _series(name: str, labels: list[str], amounts_usd: list[Decimal]) -> b.Block
 
 def _in_words(found: FloatHistory) -> str:
     balances = [point.balance_usd for point in found.points]
+    # Of all readings: the points of the chart shift with the time of asking, and may miss the lowest.
+    known = balances + [point.balance_usd for stretch in found.stretches for point in stretch]
     return (
-        f"{_line(balances)} since {b.when(found.points[0].at)}: lowest {format_usd(min(balances))}, highest"
-        f" {format_usd(max(balances))}, now {format_usd(balances[-1])}, floor {format_usd(found.floor_usd)} ·"
+        f"{_line(balances)} since {b.when(found.points[0].at)}: lowest {format_usd(min(known))}, highest"
+        f" {format_usd(max(known))}, now {format_usd(balances[-1])}, floor {format_usd(found.floor_usd)} ·"
         f" {_in_and_out(found)}"
     )
 
 
 def _in_and_out(found: FloatHistory) -> str:
-    """What came and what left, each by its name: a fall is never called an income, and a rise no fee."""
+    return ", ".join(
+        f"{name} {format_usd(exact_sum(usd))}" for name, usd, always in _flows(found) if any(usd) or always
+    )
+
+
+def _flows(found: FloatHistory) -> list[tuple[str, list[Decimal], bool]]:
+    """What came and what left up to each point, in USD and above zero, each by its name: a fall is never called an
+    income, and a rise no fee. The third says whether it is named where there was none."""
     funded = [point.funded_usd for point in found.points]
     spent = [point.spent_usd for point in found.points]
-    sums = (
-        ("funding in", exact_sum(usd for usd in funded if usd > 0), True),
-        ("funding taken back", -exact_sum(usd for usd in funded if usd < 0), False),
-        ("top-ups and fees", exact_sum(usd for usd in spent if usd > 0), True),
-        ("back from cards", -exact_sum(usd for usd in spent if usd < 0), False),
-    )
-    return ", ".join(f"{name} {format_usd(usd)}" for name, usd, always in sums if usd or always)
+    none = Decimal(0)
+    return [
+        ("funding in", [max(usd, none) for usd in funded], True),
+        ("funding taken back", [max(-usd, none) for usd in funded], False),
+        ("top-ups and fees", [max(usd, none) for usd in spent], True),
+        ("back from cards", [max(-usd, none) for usd in spent], False),
+    ]
 
 
 def _line(values: list[Decimal]) -> str:
@@ -136,6 +156,7 @@ def without_chart(message: b.Block, note: str = "") -> b.Block:
             continue
         if note:
             left.append(b.context(note))
+            note = ""  # once is enough, however many charts there were
     return {**message, "blocks": left}
 
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
-from sqlalchemy import BindParameter, Select, bindparam, select
+from sqlalchemy import BindParameter, bindparam, select
 
 from bot.partner.endpoints import Endpoint
 from storage import tables as t
@@ -16,7 +15,7 @@ from storage.transaction import Tx
 # What is asked before anything is sent is built once.
 _PROGRAM: BindParameter[str] = bindparam("program")
 _P = t.program.c
-_KEY: Select[Any] = select(_P.paused_at, _P.drafts_since, _P.drafts_until).where(_P.name == _PROGRAM)
+_KEY = select(_P.paused_at, _P.drafts_since, _P.drafts_until).where(_P.name == _PROGRAM)
 _KEY_LOCKED = _KEY.with_for_update(read=True)
 _PAUSED = select(t.pause.c.program).where(t.pause.c.program == _PROGRAM)
 _HELD = select(t.held_endpoint.c.endpoint).where(t.held_endpoint.c.program == _PROGRAM)
@@ -58,13 +57,9 @@ async def of(tx: Tx, program: str) -> Stopped:
     of_it = {"program": program}
     # First of all: a pause that begins waits here, see `pauses.put`.
     row = (await tx.run(_KEY_LOCKED if tx.writes else _KEY, of_it)).one_or_none()
-    known: dict[str, Any] = {} if row is None else dict(row._mapping)
+    paused_at, drafts_since, drafts_until = (
+        (row.paused_at, row.drafts_since, row.drafts_until) if row else (None,) * 3
+    )
     paused = (await tx.run(_PAUSED, of_it)).one_or_none()
     held = frozenset((await tx.run(_HELD, of_it)).scalars())
-    return Stopped(
-        known.get("paused_at") is not None,
-        paused is not None,
-        held,
-        known.get("drafts_since"),
-        known.get("drafts_until"),
-    )
+    return Stopped(paused_at is not None, paused is not None, held, drafts_since, drafts_until)

@@ -147,7 +147,7 @@ async def pages(demo: Demo) -> AsyncIterator[Pages]:
         await slack.goto(demo.url)
         await expect(slack.get_by_role("status").filter(has_text="Connected")).to_be_visible()
         async with context.expect_page() as opened:
-            await slack.get_by_role("link", name="Partner simulator").click()
+            await slack.get_by_role("link", name="Partner simulator", exact=True).click()
         partner = await opened.value
         await slack.bring_to_front()  # a hidden tab draws once a second
         yield Pages(slack, partner)

@@ -711,7 +711,7 @@ async def test_the_address_leads_to_a_person_and_a_channel(page: Page, desk: Des
     await expect(page.get_by_role("radio", name="Carol Reyes")).to_be_checked()
     await expect(page.get_by_role("heading", name="card-alerts")).to_be_visible()
     port = int(desk.running.url.rpartition(":")[2])
-    link = page.get_by_role("link", name="Partner simulator")
+    link = page.get_by_role("link", name="Partner simulator", exact=True)
     await expect(link).to_have_attribute("href", f"http://127.0.0.1:{port + 1}/")
 
 

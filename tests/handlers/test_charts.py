@@ -7,10 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given as property_of
+from hypothesis import strategies as st
 from slack_sdk.errors import SlackApiError
 from slack_sdk.webhook import WebhookResponse
 
 import bot.view_models as pictures
+from bot.domain.money import format_usd
 from bot.services.money import float_history, float_lookups
 from bot.services.snapshots import Account, Kept
 from handlers.slack_api import SlackPublisher, chart_upload
@@ -28,8 +31,9 @@ def reading(hours_ago: float, balance: int, funded: int = 0, spent: int = 0) -> 
 
 
 def chart_of(message: dict[str, Any]) -> dict[str, Any]:
-    (found,) = [block for block in message["blocks"] if block["type"] == "data_visualization"]
-    return dict(found)
+    """The chart of the balance; another shows what came and left."""
+    found = [block for block in message["blocks"] if block["type"] == "data_visualization"]
+    return dict(found[0])
 
 
 def test_nothing_that_came_in_or_went_out_is_lost_between_two_moments() -> None:
@@ -61,6 +65,22 @@ def test_labels_differ_and_slack_takes_the_block(hours: float) -> None:
     assert all(len(label) <= 20 for label in labels)
     assert len(blocks[0]["title"]) <= 50
     assert limits.message_complaints(blocks) == []
+
+
+@property_of(st.lists(st.integers(-500, 5000), min_size=20, max_size=60), st.integers(0, 600))
+def test_the_lowest_is_that_of_all_readings_whenever_it_is_asked_for(
+    balances: list[int], later_s: int
+) -> None:
+    readings = [reading((len(balances) - n) / 6, usd) for n, usd in enumerate(balances)]
+    until = given.NOW + timedelta(seconds=later_s)
+    points = float_history.sampled(readings, until)
+    found = pictures.FloatHistory("main", Decimal(1), points, float_history.stretches(readings, until), "UTC")
+
+    said = charts.float_chart(found)[1]["elements"][0]["text"]
+
+    assert (
+        f"lowest {format_usd(Decimal(min(balances)))}, highest {format_usd(Decimal(max(balances)))}" in said
+    )
 
 
 def test_a_balance_that_nobody_read_for_long_is_not_known() -> None:
@@ -103,7 +123,13 @@ async def test_float_is_answered_with_its_chart_once_there_is_a_past(driver: Sla
     told = await driver.told(ALICE)
     chart = chart_of(told)
     names = [series["name"] for series in chart["chart"]["series"]]
-    assert names == ["Balance", "Floor", "Funding in", "Top-ups and fees"]
+    assert names == ["Balance", "Floor"], "a level and its floor, no flows among them"
+    (flows,) = [
+        b for b in told["blocks"] if b["type"] == "data_visualization" and b["title"] != chart["title"]
+    ]
+    assert flows["chart"]["type"] == "bar"
+    assert [series["name"] for series in flows["chart"]["series"]] == ["Funding taken back"]
+    assert all(point["value"] >= 0 for series in flows["chart"]["series"] for point in series["data"])
     balances = [point["value"] for point in chart["chart"]["series"][0]["data"]]
     assert balances[0] - balances[-1] == 400
     assert {point["value"] for point in chart["chart"]["series"][1]["data"]} == {1000}

@@ -5,9 +5,16 @@ import re
 from handlers.commands.dispatch import COMMANDS, LOOK_UPS
 from tests.handlers.slack_driver import ALICE, BOB, CAROL, OPS, Json, SlackDriver
 
-REFUSED = ("Only @", "Only admins", "are for approvers and admins")
+REFUSED = ("Only @", "Only admins", "are for approvers and admins", "by an admin (")
 # What a look-up needs after its words to get as far as the question who may use it.
-ARGUMENTS = {"export": "requests 7d", "people": "", "show": "R-NONE", "cancel": "R-NONE", "verify": "R-NONE"}
+ARGUMENTS = {
+    "export": "requests 7d",
+    "drafts": "off",
+    "people": "",
+    "show": "R-NONE",
+    "cancel": "R-NONE",
+    "verify": "R-NONE",
+}
 
 
 async def told(driver: SlackDriver, user: str, text: str) -> Json:

@@ -267,7 +267,7 @@ async def test_what_cannot_be_looked_up_is_said_with_what_to_write(driver: Slack
         "/card tx": "Name the card",
         "/card tx 7d": "Name the card",
         "/card tx nobody 7d": "No card matches",
-        "/card declines 4242": "is no period",
+        "/card declines 4242": "isn't a period",
         "/card declines 2026-02-30": "does not exist",
     }.items():
         assert says in (await answer(driver, text))["text"], text

@@ -93,7 +93,7 @@ async def test_the_course_of_the_float_is_that_of_the_period_named(driver: Slack
     assert labels[1][0] >= f"{begins - timedelta(hours=24):%d %b %H:%M}"
     assert "chart 1 Mar 2026" in str(day)
     assert "does not exist" in (await answer(driver, "/float 2026-02-30"))["text"]
-    assert "not understood" in str(await answer(driver, "/float dances"))
+    assert "“dances” isn't a period" in str(await answer(driver, "/float dances"))
 
 
 async def test_the_ledger_is_put_in_words_and_adds_up(driver: SlackDriver) -> None:
@@ -105,6 +105,13 @@ async def test_the_ledger_is_put_in_words_and_adds_up(driver: SlackDriver) -> No
     entries = [e async for e in driver.core.partners["main"].ledger_entries()]
     total = exact_sum(e.amount_usd for e in entries)
     assert f"together {format_usd(total)}" in str(shown)
+    moved = [e for e in entries if e.amount_usd]
+    assert len(rows(shown)) == len(moved), "what moves nothing is folded into one line"
+    assert len(moved) < len(entries)
+    assert "Not listed:" in str(shown)
+    assert f"Ledger: {len(moved)} movement" in str(shown)
+    out_usd = -exact_sum(e.amount_usd for e in entries if e.amount_usd < 0)
+    assert f"out {format_usd(out_usd)}, together" in str(shown), "no sign before what is called out"
     (mine,) = [row for row in rows(shown) if row[3] == request.id]
     assert mine[1] == "-40.00 USD"
     assert mine[2].startswith("Top-up of ")

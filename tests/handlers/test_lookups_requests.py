@@ -63,8 +63,8 @@ async def test_requests_are_found_by_state_kind_person_and_period(driver: SlackD
         "freeze 24h": [freeze],
     }.items():
         assert ids(await answer(driver, f"/requests {asked}")) == wanted, asked
-    assert "not understood" in str(await answer(driver, "/requests of my dreams"))
-    assert "is no period" in str(await answer(driver, "/requests all 3 months"))
+    assert "isn't a state, a kind or a person" in str(await answer(driver, "/requests of my dreams"))
+    assert "isn't a period" in str(await answer(driver, "/requests all 3 months"))
 
     shown = str(await answer(driver, "/requests open this week"))
     assert "open, 2 Mar 2026 (" in shown

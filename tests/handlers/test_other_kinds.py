@@ -158,7 +158,7 @@ async def test_codes_by_webhook_need_an_admins_word_a_delivery_and_somebody_to_g
     """H11: one way, and nothing at the service says that it is safe."""
     card = await plastic(driver)
     await driver.command(ALICE, f"/card 3ds {card['id']}")
-    assert "admins only" in (await driver.told(ALICE))["text"]
+    assert "Only admins can" in (await driver.told(ALICE))["text"]
     await driver.command(CAROL, f"/card 3ds {card['id']}")
     outcome = await driver.submit(CAROL, {"reason": "Codes in Slack"})
     assert "Tick this" in outcome["errors"]["program_enabled"]

@@ -216,7 +216,8 @@ async def test_what_if_reckons_with_float_fees_limits_and_pending_requests(drive
     short = await answer(driver, ALICE, "/countersign what-if top up 9000 cards by 400")
     assert "✗ No." in short
     assert "Funding of at least" in short
-    assert "Your limit in 24 hours of 5,000.00 USD leaves" in short
+    assert "Your limit in 24 hours is 5,000.00 USD. This needs 3,600,000.00 USD." in short
+    assert "Short by" in short
     tier = await answer(driver, ALICE, "/countersign what-if top up 4 cards by 200")
     assert "1 for one, 2 for all 4 in one request" in tier
     most = await answer(driver, ALICE, "/countersign what-if how many cards at 300")

@@ -51,7 +51,7 @@ async def test_who_is_no_admin_sees_the_registration_and_no_buttons(driver: Slac
     assert "form:open" not in str(told)
 
     await driver.command(ALICE, "/countersign webhook register")
-    assert "admins only" in str(await driver.told(ALICE))
+    assert "Only admins can" in str(await driver.told(ALICE))
     assert (await driver.see(ALICE))["views"] == []
 
 

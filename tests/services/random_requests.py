@@ -33,16 +33,12 @@ from bot.services.requests import approvals
 from storage.requests import requests as request_rows
 from tests.services.random_line import Budget, Line, SlowSlack
 from tests.services.random_promises import Promises
+from tests.support.kinds import NORA, PATH
 from tests.support.waiting import eventually
 from tests.support.world import ALICE, BOB, CAROL, Died, World, a_world
 
 T = TypeVar("T")
-ENDPOINTS = {
-    "card_topup": "POST /cards/{cardId}/topup",
-    "card_order": "POST /cards",
-    "card_freeze": "POST /cards/{cardId}/freeze",
-    "card_unfreeze": "POST /cards/{cardId}/freeze",
-}
+ENDPOINTS = {kind: PATH[kind] for kind in ("card_topup", "card_order", "card_freeze", "card_unfreeze")}
 FAULTS: tuple[dict[str, Any], ...] = (
     {"effect": "drop_before_commit"},
     {"effect": "drop_after_commit"},
@@ -78,12 +74,6 @@ THEMES: dict[str, tuple[str, ...]] = {
     "switches": ("card_freeze", "card_unfreeze"),
     "orders": ("card_order",),
     "all": tuple(ENDPOINTS),
-}
-NORA = {
-    "card_holder_name": "Nora Quist",
-    "phone_country_code": "46",
-    "phone": "701234567",
-    "email": "nora@example.com",
 }
 # What may go wrong in one life: some of it, so that it comes often enough to matter.
 TROUBLES = (

@@ -11,18 +11,13 @@ import pytest
 from bot.domain.errors import InvalidFields
 from bot.services.requests import drafts
 from storage.cards import cards
+from tests.support.kinds import NORA
 from tests.support.world import ALICE, World
 
 HASH = "0x" + "ab" * 32
-ORDER = {
-    "card_holder_name": "Nora Quist",
-    "phone_country_code": "46",
-    "phone": "701234567",
-    "email": "nora@example.com",
-}
 TOPUP = {"card": "emp-1042", "amount_usd": "50"}
 FUNDING = {"tx_hash": HASH, "network": "POLYGON"}
-GOOD: dict[str, dict[str, str]] = {"card_order": ORDER, "card_topup": TOPUP, "funding_submit": FUNDING}
+GOOD: dict[str, dict[str, str]] = {"card_order": NORA, "card_topup": TOPUP, "funding_submit": FUNDING}
 
 BAD = [
     *(
@@ -143,7 +138,7 @@ async def test_markup_in_a_reason_is_kept_as_typed_and_control_characters_are_no
 async def test_personal_details_of_an_order_are_sealed_and_masked_and_gone_when_it_is_settled(
     world: World,
 ) -> None:
-    request = await world.ask("card_order", {**ORDER, "phone": "7019998877", "email": "canary@example.org"})
+    request = await world.ask("card_order", {**NORA, "phone": "7019998877", "email": "canary@example.org"})
     assert request.terms["phone"] == "••••8877"
     assert request.terms["email"] == "c•••@•••.org"
     for secret in (b"7019998877", b"canary@example.org", b"canary"):

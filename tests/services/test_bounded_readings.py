@@ -17,9 +17,11 @@ from storage.requests import Draft
 from storage.requests import drafts as draft_rows
 from tests.services.bulk_requests import ask_bulk
 from tests.services.outcome_steps import execute, status
-from tests.services.test_every_kind import EACH, _deposits_are_set_up, asked, kind_class  # noqa: F401
+from tests.support.kinds import EACH, asked, kind_class
 from tests.support.view_text import view_text
 from tests.support.world import BOB, World
+
+pytestmark = pytest.mark.usefixtures("deposits_are_set_up")
 
 TOPUP = "POST /cards/{cardId}/topup"
 # Longer than any bound here, by the clock of the machine.

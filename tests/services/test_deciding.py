@@ -28,7 +28,7 @@ from bot.domain.errors import (
 from bot.domain.people import Actor, KindPolicy, Limits
 from bot.domain.requests import Request, State
 from bot.services import execution, people, requests
-from bot.services.requests import approvals, drafts
+from bot.services.requests import approvals, drafts, request_lookups
 from storage import audit
 from storage.messages import outbox as outbox_rows
 from tests.services.outcome_steps import alert_kinds, execute, jump, keys_sent, net_of, processor
@@ -458,3 +458,14 @@ async def test_every_step_sends_slack_its_card_its_line_and_the_requester_a_word
     ]
     to_alice = [(row.kind, row.user) for row in owed if row.subject == f"notice:{request.id}"]
     assert to_alice == [("card", ALICE)], "one message, drawn as things are when it is delivered"
+
+
+async def test_who_approves_reads_how_much_of_each_limit_would_be_used(limited: World) -> None:
+    request = await limited.ask("card_topup", {"card": limited.cards[0]["id"], "amount_usd": "40"})
+
+    lines = dict((await request_lookups.confirmation(limited.core, request.id, BOB)).lines)
+
+    used = {label: text for label, text in lines.items() if "24 hours" in label}
+    assert used
+    assert all(text.startswith("40 of ") and text.endswith(" used") for text in used.values()), used
+    assert "Requester's limit in 24 hours" in used

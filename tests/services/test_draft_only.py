@@ -15,8 +15,10 @@ from bot.services.requests import approvals
 from storage.operators import programs, stops
 from storage.requests import confirmations as consent_rows
 from tests.services.outcome_steps import execute, top_ups
-from tests.services.test_every_kind import _deposits_are_set_up, asked, kind_class  # noqa: F401
+from tests.support.kinds import asked
 from tests.support.world import ALICE, BOB, CAROL, World
+
+pytestmark = pytest.mark.usefixtures("deposits_are_set_up")
 
 # The walk itself registers a webhook before it requests a rotation and before it requests 3-D Secure.
 SET_UP = 2

@@ -16,54 +16,14 @@ from bot.operations import Operation, Sought, loaded_facts, stored_facts
 from bot.outcomes import Evidence
 from bot.partner.codec import decode, encode
 from bot.services.conversation import forms
-from bot.services.requests import local_facts
-from storage.cards import otp_recipients
 from storage.requests import requests as rows
 from tests.services.outcome_steps import card_balance, execute, jump
-from tests.support.world import ALICE, CAROL, World
+from tests.support.kinds import CALLING, EACH, HASH, PATH, TEXTS, asked, kind_class
+from tests.support.situations import no_faults
+from tests.support.world import World
 
-HASH = "0x" + "ab" * 32
-TEXTS: dict[str, dict[str, str]] = {
-    "card_order": {
-        "card_holder_name": "Nora Quist",
-        "phone_country_code": "46",
-        "phone": "701234567",
-        "email": "nora@example.com",
-        "partner_ref": "emp-2001",
-    },
-    "card_topup": {"amount_usd": "50"},
-    "card_unload": {"amount_usd": "5"},
-    "card_close": {},
-    "card_limits": {"daily_limit": "120", "monthly_limit": "900.50"},
-    "card_phone": {"phone_country_code": "46", "phone": "701234567"},
-    "card_3ds": {"program_enabled": "yes"},
-    "fees_markup": {"markup_percent": "2.5"},
-    "event_redeliver": {},
-    "deposit_quote": {"amount_usd": "50", "asset": "USDC", "chain": "POLYGON"},
-    "card_freeze": {},
-    "card_unfreeze": {},
-    "card_reveal": {},
-    "funding_submit": {"tx_hash": HASH, "network": "POLYGON"},
-    "webhook_register": {"url": "https://countersign.example.com/webhooks/main"},
-    "webhook_rotate": {},
-}
-PATH = {
-    "card_order": "POST /cards",
-    "card_topup": "POST /cards/{cardId}/topup",
-    "card_unload": "POST /cards/{cardId}/unload",
-    "card_close": "POST /cards/{cardId}/close",
-    "card_limits": "PUT /cards/{cardId}/limits",
-    "card_phone": "PUT /cards/{cardId}/phone",
-    "card_3ds": "PUT /cards/{cardId}/3ds",
-    "fees_markup": "PUT /fees",
-    "event_redeliver": "POST /events/{eventId}/redeliver",
-    "deposit_quote": "POST /deposits",
-    "card_freeze": "POST /cards/{cardId}/freeze",
-    "card_unfreeze": "POST /cards/{cardId}/freeze",
-    "funding_submit": "POST /funding",
-    "webhook_register": "PUT /webhook",
-    "webhook_rotate": "PUT /webhook",
-}
+pytestmark = pytest.mark.usefixtures("deposits_are_set_up")
+
 # What a look shows after the call went through and its answer was lost: a secret is then lost for good.
 LOST = {
     "card_topup": Evidence.DEBITED,
@@ -77,48 +37,11 @@ LOST = {
 }
 # The client itself repeats these up to three times.
 REPEATED_BY_THE_CLIENT = ("funding_submit", "event_redeliver")
-BODY_NAMES = {"card": "card_id", "amount_usd": "amount_usd", "asset": "asset", "chain": "chain"}
 MOVED_USD = {"card_topup": Decimal(50), "card_unload": Decimal(-5)}
-EACH = pytest.mark.parametrize("kind", list(operations.kinds()))
 # Showing card details makes a link and calls nothing; test_reveal.py holds it to that.
-CALLING = pytest.mark.parametrize("kind", [kind for kind in operations.kinds() if kind != "card_reveal"])
 
 # Each call makes another quote, so it is made once and then only looked at: see test_other_kinds.py.
 ONCE = pytest.mark.parametrize("kind", [kind for kind in operations.kinds() if kind != "deposit_quote"])
-
-
-def kind_class(kind: str) -> type[Operation]:
-    return operations.kinds()[kind]
-
-
-@pytest.fixture(autouse=True)
-def _deposits_are_set_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(kind_class("deposit_quote"), "body_names", BODY_NAMES)
-
-
-async def asked(world: World, kind: str) -> Request:
-    """A request of this kind, on the first card where it names one; what it needs is there."""
-    texts = dict(TEXTS[kind])
-    card = world.cards[0]
-    if any(field.card for field in kind_class(kind).fields):
-        texts["card"] = world.cards[0]["id"]
-    if kind == "card_unfreeze":
-        await world.tell(f"cards/{world.cards[0]['id']}", {"status": "FROZEN"})
-    if kind == "card_close":
-        texts["last4"] = card["last4"]
-    if kind == "event_redeliver":
-        texts["event_id"] = (await world.state())["events"][0]["id"]
-    if kind == "deposit_quote":
-        await world.tell("account", {"deposits_enabled": True})
-    if kind in ("webhook_rotate", "card_3ds"):
-        registered = encode({"url": "https://countersign.example.com/webhooks/main"})
-        await world.core.partners["main"].set_webhook(registered)
-        await world.advance(600)
-    if kind == "card_3ds":
-        await local_facts.note_repeated(world.core, "main")
-        async with world.store.begin() as tx:
-            await otp_recipients.put(tx, card["partner_ref"], CAROL)
-    return await world.ask(kind, texts, by=CAROL if kind_class(kind).handling.asked_by_admins else ALICE)
 
 
 def sought(world: World, request: Request) -> Sought:
@@ -277,7 +200,7 @@ async def test_after_a_lost_answer_looking_tells_the_truth_and_the_request_ends_
     assert found.evidence is LOST.get(kind, Evidence.DONE)
     assert found.text.endswith(".")
 
-    await world.control.delete("/_control/faults")
+    await no_faults(world)
     once = await effects(world)
     told = State.FAILED if LOST.get(kind) is Evidence.UNDONE else State.SUCCEEDED
     assert (await jump(world, request)).state is told

@@ -16,21 +16,17 @@ from bot.operations import kinds
 from bot.services import requests
 from bot.services.events import Poller
 from bot.services.execution import try_now
-from bot.services.operators import confirmation_answers, pausing, programs
+from bot.services.operators import programs
 from bot.services.requests import request_lookups
 from handlers.views.requests import request_card
-from storage.requests import confirmations as consent_rows
 from tests.services.outcome_steps import alert_kinds, due_in, execute, jump, open_alerts, status
-from tests.services.test_every_kind import CALLING, PATH, _deposits_are_set_up, asked  # noqa: F401
-from tests.services.test_not_done_yet import card_of, everything_said
-from tests.support.world import BOB, CAROL, World
+from tests.support.kinds import CALLING, PATH, asked
+from tests.support.situations import FREEZE, a_freeze, card_of, card_status, everything_said, resume, scopes
+from tests.support.world import BOB, World
+
+pytestmark = pytest.mark.usefixtures("deposits_are_set_up")
 
 MARKUP = "PUT /fees"
-
-
-def scopes(world: World, *given: str) -> None:
-    """The key has these and no others from now on."""
-    world.simulator.world.store.run("UPDATE api_keys SET scopes = ?", " ".join(given))
 
 
 # By kind, its call as the simulator's journal has it.
@@ -46,8 +42,7 @@ async def blocks_of(world: World, request: Request) -> list[Any]:
 
 
 async def a_freeze_now(world: World) -> State:
-    request = await world.ask("card_freeze", {"card": world.cards[1]["id"]}, now=True)
-    return (await execute(world, request)).state
+    return (await execute(world, await a_freeze(world, card=1))).state
 
 
 @CALLING
@@ -166,11 +161,7 @@ async def test_two_people_who_resume_end_the_hold(world: World) -> None:
     await execute(world, request)
     assert (await execute(world, request)).state is State.EXECUTING
 
-    await pausing.resume(world.core, BOB, ["main"])
-    async with world.store.read() as tx:
-        consent = await consent_rows.open_one(tx, "resume", "main")
-    assert consent is not None
-    await confirmation_answers.give(world.core, consent.id, CAROL)
+    await resume(world)
 
     assert await alert_kinds(world) == set()
     assert (await execute(world, request)).state is State.SUCCEEDED
@@ -190,24 +181,20 @@ async def test_a_reading_that_is_refused_says_the_same_and_stops_no_sending(worl
 
 
 async def test_a_freeze_goes_out_although_the_key_may_not_read_the_card(world: World) -> None:
-    freeze = await world.ask("card_freeze", {"card": world.cards[0]["id"]}, now=True)
+    freeze = await a_freeze(world)
     scopes(world, "cards:write")
 
     await execute(world, freeze)
 
     assert len(await world.sent("POST /freeze")) == 1
-    found: dict[str, Any] = next(c for c in (await world.state())["cards"] if c["id"] == world.cards[0]["id"])
-    assert found["status"] == "FROZEN"
+    assert await card_status(world) == "FROZEN"
     assert kinds()["card_freeze"].handling.is_urgent
-
-
-FREEZE = "POST /cards/{cardId}/freeze"
 
 
 async def test_a_freeze_that_the_key_may_not_make_is_tried_on_and_every_word_of_it_is_true(
     world: World,
 ) -> None:
-    freezes = [await world.ask("card_freeze", {"card": world.cards[n]["id"]}, now=True) for n in (0, 1)]
+    freezes = [await a_freeze(world, card=n) for n in (0, 1)]
     scopes(world, "users:read", "cards:read")
 
     for request in freezes:

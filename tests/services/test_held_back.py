@@ -19,9 +19,11 @@ from bot.services.requests import request_lookups
 from handlers.views import ids, replies
 from handlers.views.requests import approval_modals
 from tests.services.outcome_steps import execute, jump
-from tests.services.test_every_kind import _deposits_are_set_up, asked, kind_class  # noqa: F401
-from tests.services.test_not_done_yet import card_of, to_send
+from tests.support.kinds import asked, kind_class
+from tests.support.situations import card_of, to_send
 from tests.support.world import BOB, World
+
+pytestmark = pytest.mark.usefixtures("deposits_are_set_up")
 
 RECHECKED = pytest.mark.parametrize(
     "kind", [kind for kind, cls in operations.kinds().items() if cls.handling.must_recheck]

@@ -14,39 +14,22 @@ from datetime import timedelta
 import pytest
 
 from bot.domain.requests import Request, State
-from bot.partner.calls import cards as card_calls
-from bot.partner.certainty import Certainty
 from bot.partner.client import PartnerClient
-from bot.partner.errors import Unauthorized
 from bot.partner.ratelimit import Lane
 from bot.services import execution, requests
 from bot.services.core import Core
 from bot.services.execution import claims, presend_checks
-from bot.services.operators import pausing, programs
-from sandbox.partner.calls import journal
+from bot.services.operators import pausing
 from storage.requests import requests as request_rows
 from tests.services.outcome_steps import execute, jump_to_the_end, top_ups
-from tests.services.test_every_kind import CALLING, _deposits_are_set_up, asked  # noqa: F401
+from tests.support.kinds import CALLING, SETTINGS, asked
+from tests.support.situations import at, changes, pause, refuse_the_key
 from tests.support.waiting import eventually
 from tests.support.world import ALICE, BOB, CAROL, World
 
+pytestmark = pytest.mark.usefixtures("deposits_are_set_up")
+
 MINUTE_S = 61.0
-
-
-def at(world: World, crash_point: str, act: Callable[[], None]) -> None:
-    """Do this each time an execution comes to this point."""
-
-    def reached(point: str) -> None:
-        if point == crash_point:
-            act()
-
-    world.rebuild(crash_point=reached)
-
-
-def changes(world: World) -> int:
-    """How many calls reached the simulator that change something."""
-    calls = journal.read(world.simulator.world)
-    return len([c for c in calls if c["method"] != "GET" and not c["path"].endswith("/balances")])
 
 
 async def held_in_line(world: World, request: Request, meanwhile: Callable[[], Awaitable[None]]) -> Request:
@@ -68,10 +51,7 @@ async def test_nothing_of_any_kind_leaves_after_a_pause_that_came_while_it_waite
     await world.approve(request)
     before = changes(world)
 
-    async def stop() -> None:
-        await pausing.pause(world.core, BOB, ["main"], "the key may be stolen")
-
-    after = await held_in_line(world, request, stop)
+    after = await held_in_line(world, request, lambda: pause(world))
 
     assert changes(world) == before
     assert after.state is State.APPROVED
@@ -79,12 +59,11 @@ async def test_nothing_of_any_kind_leaves_after_a_pause_that_came_while_it_waite
 
 
 async def paused(world: World, request: Request) -> None:
-    await pausing.pause(world.core, BOB, ["main"], "the key may be stolen")
+    await pause(world)
 
 
 async def key_refused(world: World, request: Request) -> None:
-    error = Unauthorized("no such key", operation=card_calls.TOP_UP, certainty=Certainty.DEFINITE)
-    await programs.pause(world.core, "main", error)
+    await refuse_the_key(world)
 
 
 async def cancelled(world: World, request: Request) -> None:
@@ -352,20 +331,6 @@ async def test_a_call_that_is_repeated_is_looked_at_again_before_it_leaves_again
     await paused(world, request)
     await world.run(60)
     assert len(await world.sent("POST /freeze")) == 1
-
-
-SETTINGS: dict[str, tuple[str, dict[str, str], str, dict[str, str]]] = {
-    "unfreeze, then freeze": ("card_unfreeze", {}, "card_freeze", {}),
-    "freeze, then unfreeze": ("card_freeze", {}, "card_unfreeze", {}),
-    "limits": ("card_limits", {"daily_limit": "900"}, "card_limits", {"daily_limit": "10"}),
-    "phone": (
-        "card_phone",
-        {"phone_country_code": "46", "phone": "701234567"},
-        "card_phone",
-        {"phone_country_code": "46", "phone": "707654321"},
-    ),
-    "markup": ("fees_markup", {"markup_percent": "9"}, "fees_markup", {"markup_percent": "2"}),
-}
 
 
 @pytest.mark.parametrize("setting", SETTINGS)

@@ -17,7 +17,7 @@ from bot.services.alerts import ledger_rules
 from bot.services.events import Poller
 from bot.services.requests import approvals
 from tests.services.outcome_steps import alert_kinds, execute, open_alerts
-from tests.services.test_every_kind import TEXTS
+from tests.support.kinds import TEXTS
 from tests.support.world import ALICE, BOB, World
 
 NOW = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)

@@ -9,18 +9,21 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from functools import partial
+from typing import Any
 
 import pytest
 from sqlalchemy.exc import OperationalError
 
 from bot.domain.requests import State
+from bot.partner.client import PartnerClient
+from bot.partner.models import TopUp
 from bot.services import execution
 from storage.events import webhook_secrets
 from storage.requests import requests as rows
 from storage.store import Store
 from storage.transaction import Tx
 from tests.services.outcome_steps import execute, top_ups
-from tests.services.test_every_kind import asked
+from tests.support.kinds import asked
 from tests.support.waiting import eventually
 from tests.support.world import World
 
@@ -98,13 +101,26 @@ async def secret_is_known(world: World) -> bool:
     return newest is not None and newest.state == "current"
 
 
-async def hanging(world: World, operation: str) -> None:
-    await world.fault("delay", operation, times=1, seconds=0.6)
+class HeldAnswer:
+    """The API answers a top-up, and the answer is not here before the test lets it come."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.comes = asyncio.Event()
+        top_up, held = PartnerClient.top_up, self
+
+        async def top_up_late(client: PartnerClient, *given: Any, **more: Any) -> TopUp:
+            answer = await top_up(client, *given, **more)
+            await held.comes.wait()
+            return answer
+
+        monkeypatch.setattr(PartnerClient, "top_up", top_up_late)
 
 
-async def test_a_renewal_that_fails_is_tried_again_and_the_answer_is_kept(world: World, blips: Blips) -> None:
+async def test_a_renewal_that_fails_is_tried_again_and_the_answer_is_kept(
+    world: World, blips: Blips, monkeypatch: pytest.MonkeyPatch
+) -> None:
     request = await world.top_up("50")
-    await hanging(world, "POST /cards/{cardId}/topup")
+    answer = HeldAnswer(monkeypatch)
     world.rebuild(crash_point=lambda point: setattr(blips, "on", point == "execution.claimed"))
     blips.refused = {1, 2}
 
@@ -115,6 +131,7 @@ async def test_a_renewal_that_fails_is_tried_again_and_the_answer_is_kept(world:
         await eventually("a renewal was tried", partial(blips.came_to, renewals))
     async with world.store.read() as tx:
         held = await rows.get(tx, request.id)
+    answer.comes.set()
     await going
 
     assert held is not None

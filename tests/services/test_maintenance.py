@@ -16,15 +16,11 @@ from bot.services.operators import programs
 from storage.errors import Purged
 from storage.requests import requests as rows
 from tests.services.outcome_steps import Fault, alert_kinds, execute, jump, jump_to_the_end, processor, status
+from tests.support.kinds import NORA
+from tests.support.situations import no_faults
 from tests.support.world import BOB, World
 
 FREEZE, ORDER, TOPUP = "POST /cards/{cardId}/freeze", "POST /cards", "POST /cards/{cardId}/topup"
-PERSON = {
-    "card_holder_name": "Nora Quist",
-    "phone_country_code": "46",
-    "phone": "701234567",
-    "email": "nora@example.com",
-}
 
 
 async def test_a_freeze_given_up_and_set_later_by_somebody_else_is_no_late_landing(world: World) -> None:
@@ -83,7 +79,7 @@ async def test_details_of_an_order_nobody_can_settle_go_after_three_days_and_a_p
     world: World,
 ) -> None:
     await Fault("drop_midway").set(world, ORDER)
-    request = await world.ask("card_order", PERSON)
+    request = await world.ask("card_order", NORA)
     await world.approve(request)
     await execute(world, request)
     assert (await jump_to_the_end(world, request, within=timedelta(hours=1))).state is State.UNRESOLVED
@@ -105,7 +101,7 @@ async def test_details_of_an_order_nobody_can_settle_go_after_three_days_and_a_p
 
 @pytest.mark.parametrize("end", ["succeeded", "failed", "expired"])
 async def test_details_of_an_order_go_in_the_transaction_that_settles_it(world: World, end: str) -> None:
-    request = await world.ask("card_order", PERSON)
+    request = await world.ask("card_order", NORA)
     if end == "failed":
         await status(400, "INVALID_PHONE").set(world, ORDER)
     await world.approve(request)
@@ -132,7 +128,7 @@ async def test_a_debit_that_comes_after_the_sweeps_have_stopped_is_found_by_the_
     await ledger_rules.compare(world.core, "main")
     await world.advance(timedelta(hours=50).total_seconds())
 
-    await world.control.delete("/_control/faults")
+    await no_faults(world)
     await processor("5xx").set(world, TOPUP)
     with suppress(PartnerError):
         await world.core.partners["main"].top_up(request.subject, b'{"amount_usd":50.00}', key=request.key)

@@ -7,15 +7,17 @@ call has an outcome and the card reads FROZEN after it; whatever can wait is sen
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import Any
 
 import pytest
 
 from bot.domain.errors import Stale
 from bot.domain.requests import Request, State
 from bot.outcomes.timing import QUIESCENCE
+from bot.partner.models import CardStatusChanged
 from bot.services import message_kinds
+from bot.services.events import Poller, inbox
 from bot.services.execution import try_now
+from bot.services.received_event import ReceivedEvent
 from bot.services.requests import approvals
 from tests.services.outcome_steps import (
     alert_kinds,
@@ -23,22 +25,23 @@ from tests.services.outcome_steps import (
     execute,
     jump,
     jump_to_the_end,
+    open_alerts,
     status,
 )
-from tests.services.test_not_done_yet import FREEZE, READ, REFUSING, card_of, clear, everything_said, to_send
+from tests.support.kinds import SETTINGS
+from tests.support.situations import (
+    FREEZE,
+    READ,
+    REFUSING,
+    a_freeze,
+    card_of,
+    card_status,
+    everything_said,
+    no_faults,
+    on_its_way,
+    to_send,
+)
 from tests.support.world import ALICE, BOB, CAROL, World
-
-CALL = "POST /cards/{cardId}/freeze"
-
-
-async def on_its_way(world: World, kind: str, texts: dict[str, str], *, by: str = ALICE) -> Request:
-    """Approved, and its call left: nobody knows whether it arrived, and the simulator has not had it yet."""
-    request = await world.ask(kind, texts, by=by)
-    await world.approve(request)
-    with world.dies_at("execution.claimed"):
-        await execute(world, request)
-    await world.advance(1)
-    return await world.request(request.id)
 
 
 async def an_unfreeze_on_its_way(world: World) -> Request:
@@ -52,20 +55,11 @@ async def lands(world: World) -> None:
     await world.tell(f"cards/{world.cards[0]['id']}", {"status": "ACTIVE"})
 
 
-async def freeze_now(world: World) -> Request:
-    return await world.ask("card_freeze", {"card": world.cards[0]["id"]}, now=True)
-
-
-async def card_status(world: World) -> Any:
-    found = next(c for c in (await world.state())["cards"] if c["id"] == world.cards[0]["id"])
-    return found["status"]
-
-
 async def test_a_freeze_is_sent_at_once_and_is_open_while_an_older_unfreeze_is_under_way(
     world: World,
 ) -> None:
     older = await an_unfreeze_on_its_way(world)
-    freeze = await freeze_now(world)
+    freeze = await a_freeze(world)
 
     held = await execute(world, freeze)
 
@@ -105,7 +99,7 @@ async def test_the_card_ends_frozen_whenever_the_older_unfreeze_lands(
     Where nobody saw what the older one did before that, it is not called failed.
     """
     older = await an_unfreeze_on_its_way(world)
-    freeze = await freeze_now(world)
+    freeze = await a_freeze(world)
     await execute(world, freeze)
     for _ in range(after_looks):
         await jump(world, freeze)
@@ -142,7 +136,7 @@ async def test_a_freeze_that_an_older_unfreeze_undid_is_sent_again_at_once_and_p
     world: World,
 ) -> None:
     await an_unfreeze_on_its_way(world)
-    freeze = await freeze_now(world)
+    freeze = await a_freeze(world)
     await execute(world, freeze)
     await lands(world)
 
@@ -164,7 +158,7 @@ async def test_a_freeze_that_an_older_unfreeze_undid_is_sent_again_at_once_and_p
 
 async def test_what_wakes_a_freeze_is_the_outcome_of_the_older_unfreeze(world: World) -> None:
     older = await an_unfreeze_on_its_way(world)
-    freeze = await freeze_now(world)
+    freeze = await a_freeze(world)
     await execute(world, freeze)
     await lands(world)
     await world.advance(31)
@@ -180,7 +174,7 @@ async def test_what_wakes_a_freeze_is_the_outcome_of_the_older_unfreeze(world: W
 
 async def test_a_freeze_that_cannot_be_read_any_more_is_not_called_frozen_for_now(world: World) -> None:
     await an_unfreeze_on_its_way(world)
-    freeze = await freeze_now(world)
+    freeze = await a_freeze(world)
     await execute(world, freeze)
     await REFUSING.set(world, READ, times=100)
     await REFUSING.set(world, FREEZE, times=100)
@@ -189,7 +183,7 @@ async def test_a_freeze_that_cannot_be_read_any_more_is_not_called_frozen_for_no
 
     assert "Frozen for now" not in await card_of(world, freeze)
     assert await alert_kinds(world) == {"not_done_yet"}
-    await clear(world)
+    await no_faults(world)
     assert "Frozen for now" in (await jump(world, freeze)).outcome_text
 
 
@@ -200,24 +194,14 @@ async def test_an_older_unfreeze_that_certainly_was_not_carried_out_holds_no_fre
     await world.tell(f"cards/{card}", {"status": "FROZEN"})
     unfreeze = await world.ask("card_unfreeze", {"card": card})
     await world.approve(unfreeze)
-    await status(429, "RATE_LIMITED").set(world, CALL, times=1)
+    await status(429, "RATE_LIMITED").set(world, FREEZE, times=1)
     assert (await execute(world, unfreeze)).state is State.EXECUTING
     await world.advance(61)
 
-    assert (await execute(world, await freeze_now(world))).state is State.SUCCEEDED
+    assert (await execute(world, await a_freeze(world))).state is State.SUCCEEDED
 
 
-CAN_WAIT: dict[str, tuple[str, dict[str, str], str, dict[str, str]]] = {
-    "freeze, then unfreeze": ("card_freeze", {}, "card_unfreeze", {}),
-    "limits": ("card_limits", {"daily_limit": "900"}, "card_limits", {"daily_limit": "10"}),
-    "phone": (
-        "card_phone",
-        {"phone_country_code": "46", "phone": "701234567"},
-        "card_phone",
-        {"phone_country_code": "46", "phone": "707654321"},
-    ),
-    "markup": ("fees_markup", {"markup_percent": "9"}, "fees_markup", {"markup_percent": "2"}),
-}
+CAN_WAIT = {name: pair for name, pair in SETTINGS.items() if pair[2] != "card_freeze"}
 
 
 @pytest.mark.parametrize("setting", CAN_WAIT)
@@ -239,3 +223,71 @@ async def test_what_can_wait_is_sent_only_when_nothing_older_on_its_setting_can_
 
     (first, *_) = await world.attempts(newer.id)
     assert first.sent_at >= left_at + QUIESCENCE
+
+
+async def a_freeze_that_is_final(world: World) -> tuple[Request, Request]:
+    """An older unfreeze whose call is still out there, and a newer freeze that is called done."""
+    older = await an_unfreeze_on_its_way(world)
+    freeze = await a_freeze(world)
+    await execute(world, freeze)
+    await world.advance(31)
+    until = world.clock.now() + timedelta(minutes=5)
+    while world.clock.now() < until:
+        await world.run(10)
+    assert (await world.request(freeze.id)).state is State.SUCCEEDED
+    return older, freeze
+
+
+@pytest.mark.parametrize("seen_by", ["the sweep of all cards", "an event", "the look at the older one"])
+async def test_an_older_unfreeze_that_arrives_after_its_freeze_is_final_calls_people_at_once(
+    world: World, seen_by: str
+) -> None:
+    """Whoever sees it first. It is not frozen again by itself: a reading does not tell who unfroze it."""
+    older, freeze = await a_freeze_that_is_final(world)
+    poller = Poller(world.core, account_every=timedelta(minutes=1))
+    await poller.cards()
+    assert "card_status" not in await alert_kinds(world)
+    await world.advance(600)
+    await lands(world)
+
+    if seen_by == "the sweep of all cards":
+        await poller.cards()
+    elif seen_by == "an event":
+        async with world.store.begin() as tx:
+            await inbox.on_event(tx, world.core, status_changed(world), None)
+        await poller.moved()
+    else:
+        await jump(world, older)
+
+    (alert,) = [a for a in await open_alerts(world) if a.kind == "card_status"]
+    assert alert.severity == "critical"
+    assert freeze.id in alert.text
+    assert older.id in alert.text or seen_by == "the look at the older one"
+    assert "Purchases go through" in alert.text
+    again = await a_freeze(world)
+    await execute(world, again)
+    assert "card_status" not in await alert_kinds(world), "it ends with what it is about"
+
+
+async def test_a_card_that_people_here_unfroze_after_its_freeze_is_no_alarm(world: World) -> None:
+    _, freeze = await a_freeze_that_is_final(world)
+    unfreeze = await world.ask("card_unfreeze", {"card": freeze.subject})
+    await world.approve(unfreeze)
+    assert (await execute(world, unfreeze)).state is State.SUCCEEDED
+
+    await Poller(world.core, account_every=timedelta(minutes=1)).cards()
+
+    assert "card_status" not in await alert_kinds(world)
+
+
+def status_changed(world: World) -> ReceivedEvent:
+    """As the service sends it for a freeze and for an unfreeze, whoever made it."""
+    event = CardStatusChanged.model_validate(
+        {
+            "id": "evt_1",
+            "type": "card.status_changed",
+            "created_at": world.clock.now().isoformat(),
+            "data": {"card_id": world.cards[0]["id"], "reason": "unfrozen"},
+        }
+    )
+    return ReceivedEvent("main", event, "webhook", world.clock.now())

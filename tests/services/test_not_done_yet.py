@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-import httpx
 import pytest
 
 from bot import operations
@@ -18,49 +17,22 @@ from bot.domain.requests import Request, State
 from bot.partner.errors import PartnerError
 from bot.services import message_kinds
 from bot.services.execution import maintenance, try_now
-from bot.services.message_kinds import MessageKind
-from bot.services.messages import reminders, view_model_loader
-from bot.services.requests import approvals, drafts, request_lookups
-from handlers.slack_api.publish import draw
-from handlers.views import replies
-from handlers.views.requests import request_card
-from storage.messages import outbox
+from bot.services.messages import reminders
+from bot.services.requests import approvals, drafts
 from tests.services.bulk_requests import ask_bulk
 from tests.services.outcome_steps import Fault, alert_kinds, due_in, execute, jump, open_alerts, status
-from tests.support.view_text import view_text
+from tests.support.situations import (
+    ALWAYS,
+    FREEZE,
+    READ,
+    REFUSING,
+    a_freeze,
+    card_of,
+    everything_said,
+    no_faults,
+    to_send,
+)
 from tests.support.world import ALICE, BOB, CAROL, HOME, World
-
-FREEZE, READ = "POST /cards/{cardId}/freeze", "GET /cards/{cardId}"
-REFUSING = status(502, "UNAVAILABLE")
-ALWAYS = 10_000
-
-
-async def a_freeze(world: World, *, now: bool = True, reason: str = "Lost phone") -> Request:
-    """Asked by Alice; approved by Bob where it does not run now."""
-    request = await world.ask("card_freeze", {"card": world.cards[0]["id"]}, now=now, reason=reason)
-    return request if now else (await world.approve(request))[0]
-
-
-async def clear(world: World) -> None:
-    async with httpx.AsyncClient(base_url=world.simulator.url, trust_env=False, verify=False) as http:
-        assert (await http.delete("/_control/faults")).is_success
-
-
-async def to_send(world: World, *, kind: MessageKind | None = None) -> list[str]:
-    """Every message that waits to be sent, as people will read it."""
-    async with world.store.read() as tx:
-        rows = await outbox.next_due(tx, limit=1000)
-    found = []
-    for row in rows:
-        of = message_kinds.kind_of(row.kind, row.subject, row.body)
-        picture = await view_model_loader.row(world.core, row)
-        if picture is not None and kind in (None, of):
-            found.append(view_text(draw(picture)))
-    return found
-
-
-async def card_of(world: World, request: Request) -> str:
-    return view_text(request_card.card(await request_lookups.request_picture(world.core, request.id)))
 
 
 @pytest.mark.parametrize("now", [True, False], ids=["freeze now", "approved"])
@@ -77,7 +49,7 @@ async def test_it_is_tried_every_5_s_and_does_not_expire_once_a_try_was_made_in_
     assert late.state is State.EXECUTING, late.outcome_text
     assert late.valid_until is not None
     assert late.valid_until < world.clock.now(), "the approval itself has long lapsed"
-    await clear(world)
+    await no_faults(world)
     assert (await jump(world, request)).state is State.SUCCEEDED
 
 
@@ -92,7 +64,7 @@ async def test_a_lost_answer_to_a_freeze_is_tried_on_for_days(world: World) -> N
 
     assert (await execute(world, request)).state is State.UNRESOLVED
     assert len(await world.sent("POST /freeze")) > calls, "a freeze is harmless to repeat, however late"
-    await clear(world)
+    await no_faults(world)
     assert (await jump(world, request)).state is State.SUCCEEDED
 
 
@@ -134,7 +106,7 @@ async def test_no_look_up_that_fails_ends_it_after_its_first_failed_try(
 
     world.people.broken = False
     monkeypatch.undo()
-    await clear(world)
+    await no_faults(world)
     assert (await jump(world, request)).state is State.SUCCEEDED
 
 
@@ -147,7 +119,7 @@ async def test_what_is_sent_of_it_is_kept_for_as_long_as_it_is_tried(world: Worl
     await world.advance(timedelta(hours=80).total_seconds())
     await maintenance.purge(world.core)
     await execute(world, request)
-    await clear(world)
+    await no_faults(world)
 
     assert (await jump(world, request)).state is State.SUCCEEDED
 
@@ -170,7 +142,7 @@ async def test_it_can_be_asked_for_while_reads_fail_and_is_tried_all_the_same(wo
     request = await a_freeze(world)
     await execute(world, request)
     assert len(await world.sent("POST /freeze")) == 1
-    await clear(world)
+    await no_faults(world)
     assert (await jump(world, request)).state is State.SUCCEEDED
 
 
@@ -231,7 +203,7 @@ async def test_it_is_reported_once_and_its_alert_ends_when_the_card_reads_frozen
         await jump(world, request)
     assert await alert_kinds(world) == {"not_done_yet"}
     assert len(await to_send(world, kind=message_kinds.REQUEST_LINE)) == 1
-    await clear(world)
+    await no_faults(world)
     assert (await jump(world, request)).state is State.SUCCEEDED
 
     assert await open_alerts(world) == []
@@ -267,7 +239,7 @@ async def test_confirm_comes_only_when_it_happened_and_an_old_button_is_refused_
     with pytest.raises(Stale, match=f"{request.id} is not frozen yet"):
         await approvals.confirm(world.core, request.id, BOB)
 
-    await clear(world)
+    await no_faults(world)
     await jump(world, request)
     assert "request:confirm" in await card_of(world, request)
     await approvals.confirm(world.core, request.id, BOB)
@@ -288,7 +260,7 @@ async def test_try_now_is_for_the_requester_and_every_approver_and_wakes_the_exe
     await world.advance(600)
     assert (due_in(world, await execute(world, request)) or 0) > 40
     assert "Try now" in await card_of(world, request)
-    await clear(world)
+    await no_faults(world)
     for person in (ALICE, BOB):
         world.core.carrier.woken.clear()  # type: ignore[attr-defined]
         await try_now.try_now(world.core, request.id, person)
@@ -338,7 +310,7 @@ async def test_a_list_of_freezes_says_which_cards_are_not_frozen_yet_and_is_trie
     for text in (card, told, *notices):
         assert not [words for words in OF_MONEY if words in _without_honest_words(text.lower())], text
 
-    await clear(world)
+    await no_faults(world)
     await try_now.try_now(world.core, batch.id, BOB)
     await world.run_due()
     assert (await world.request(batch.id)).state is State.SUCCEEDED
@@ -388,18 +360,6 @@ async def test_no_message_says_that_it_happened_before_it_did(world: World, kind
         await world.advance(5 * 3600)
         await reminders.remind(world.core)
     assert states <= {State.EXECUTING, State.UNRESOLVED}
-
-
-async def everything_said(world: World, request: Request) -> list[str]:
-    """The messages that wait to be sent, and what the other views show of it."""
-    picture = await request_lookups.request_picture(world.core, request.id)
-    return [
-        *await to_send(world),
-        view_text({"type": "modal", "blocks": request_card.details(picture)}),
-        view_text(replies.submitted(request, "C0APPROVALS")),
-        request_card.row(request),
-        view_text(request_card.card(picture)),
-    ]
 
 
 def _hold_to_the_truth(request: Request, said: list[str], *, tried: bool) -> None:

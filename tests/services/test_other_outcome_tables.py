@@ -20,17 +20,11 @@ from tests.services.outcome_steps import (
     processor,
     status,
 )
+from tests.support.kinds import HASH, TEXTS
 from tests.support.world import World
 
 ORDER, FREEZE, FUNDING = "POST /cards", "POST /cards/{cardId}/freeze", "POST /funding"
-HASH = "0x" + "ab" * 32
-PERSON = {
-    "card_holder_name": "Nora Quist",
-    "phone_country_code": "46",
-    "phone": "701234567",
-    "email": "nora@example.com",
-    "partner_ref": "emp-2001",
-}
+PERSON = TEXTS["card_order"]
 IN_FLIGHT = (State.EXECUTING, State.UNRESOLVED)
 
 

@@ -10,14 +10,8 @@ from bot.operations import Line
 from bot.services import people
 from bot.services.requests import request_lookups
 from tests.services.bulk_requests import ask_bulk
+from tests.support.kinds import NORA
 from tests.support.world import ALICE, BOB, CAROL, World
-
-HIRE = {
-    "card_holder_name": "Nora Quist",
-    "phone_country_code": "46",
-    "phone": "701234567",
-    "email": "nora@example.com",
-}
 
 
 async def in_full(world: World, request: Request, person: str) -> tuple[Line, ...]:
@@ -25,7 +19,7 @@ async def in_full(world: World, request: Request, person: str) -> tuple[Line, ..
 
 
 async def test_the_details_of_a_request_are_shown_to_who_may_decide_and_nobody_else(world: World) -> None:
-    request = await world.ask("card_order", HIRE)
+    request = await world.ask("card_order", NORA)
 
     for person in (BOB, CAROL):
         assert ("Phone", "701234567") in await in_full(world, request, person)
@@ -35,7 +29,7 @@ async def test_the_details_of_a_request_are_shown_to_who_may_decide_and_nobody_e
 
 
 async def test_they_are_shown_no_longer_once_it_is_decided(world: World) -> None:
-    request = await world.ask("card_order", HIRE)
+    request = await world.ask("card_order", NORA)
     await world.approve(request)
 
     with pytest.raises(NotAllowed):

@@ -28,18 +28,10 @@ from tests.services.outcome_steps import (
     processor,
     status,
 )
+from tests.support.kinds import PATH, QUOTE_NAMES
+from tests.support.situations import no_faults
 from tests.support.world import ALICE, BOB, CAROL, World
 
-PATHS = {
-    "card_unload": "POST /cards/{cardId}/unload",
-    "card_close": "POST /cards/{cardId}/close",
-    "card_limits": "PUT /cards/{cardId}/limits",
-    "card_phone": "PUT /cards/{cardId}/phone",
-    "card_3ds": "PUT /cards/{cardId}/3ds",
-    "fees_markup": "PUT /fees",
-    "event_redeliver": "POST /events/{eventId}/redeliver",
-    "deposit_quote": "POST /deposits",
-}
 TEXTS: dict[str, dict[str, str]] = {
     "card_unload": {"amount_usd": "5"},
     "card_close": {},
@@ -54,8 +46,7 @@ HOUR = timedelta(hours=1)
 
 @pytest.fixture(autouse=True)
 def _deposits_are_set_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    names = {"card": "card_id", "amount_usd": "amount_usd", "asset": "asset", "chain": "chain"}
-    monkeypatch.setattr(QuoteDeposit, "body_names", names)
+    monkeypatch.setattr(QuoteDeposit, "body_names", QUOTE_NAMES)
 
 
 async def approved(world: World, kind: str, **more: str) -> Request:
@@ -90,7 +81,7 @@ async def the_card(world: World) -> dict[str, Any]:
 
 
 async def calls(world: World, kind: str) -> int:
-    method, path = PATHS[kind].split(" ")
+    method, path = PATH[kind].split(" ")
     return len(await world.sent(f"{method} /{path.rpartition('/')[2]}"))
 
 
@@ -136,7 +127,7 @@ REFUSALS: dict[str, list[tuple[int, str, str]]] = {
 async def test_a_first_refusal_ends_it_and_says_what_to_fix(world: World, kind: str) -> None:
     before = await the_card(world)
     for number, code, says in REFUSALS[kind]:
-        await status(number, code).set(world, PATHS[kind])
+        await status(number, code).set(world, PATH[kind])
         request = await approved(world, kind)
 
         end = await execute(world, request)
@@ -186,7 +177,7 @@ ROWS = [
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
 async def test_a_first_answer_is_believed_as_far_as_it_proves_anything(world: World, row: Row) -> None:
-    await row.fault.set(world, PATHS[row.kind])
+    await row.fault.set(world, PATH[row.kind])
     before = card_balance(world)
     request = await approved(world, row.kind)
 
@@ -218,11 +209,11 @@ async def test_after_an_unknown_attempt_no_refusal_is_a_failure(
     world: World, kind: str, number: int, code: str, landed: bool
 ) -> None:
     """What can be read decides; what cannot goes to a person, who is shown what to look at."""
-    await Fault("drop_after_commit" if landed else "drop_before_commit", {"times": 2}).set(world, PATHS[kind])
+    await Fault("drop_after_commit" if landed else "drop_before_commit", {"times": 2}).set(world, PATH[kind])
     request = await approved(world, kind)
     await execute(world, request)
-    await world.control.delete("/_control/faults")
-    await status(number, code).set(world, PATHS[kind])
+    await no_faults(world)
+    await status(number, code).set(world, PATH[kind])
 
     second = await jump(world, request)
 
@@ -239,7 +230,7 @@ async def test_an_unload_that_died_half_way_goes_to_a_person_and_is_asked_after_
 ) -> None:
     """R120, R121: off the card, not on the float. The key answers once support has settled it."""
     before = card_balance(world)
-    await world.fault("drop_midway", PATHS["card_unload"])
+    await world.fault("drop_midway", PATH["card_unload"])
     request = await approved(world, "card_unload")
     await execute(world, request)
 
@@ -256,7 +247,7 @@ async def test_an_unload_that_died_half_way_goes_to_a_person_and_is_asked_after_
 
 
 async def test_an_unload_given_back_by_support_is_ended_by_two_people(world: World) -> None:
-    await world.fault("drop_midway", PATHS["card_unload"])
+    await world.fault("drop_midway", PATH["card_unload"])
     request = await approved(world, "card_unload")
     await execute(world, request)
     await jump(world, request)
@@ -274,7 +265,7 @@ async def test_an_unload_given_back_by_support_is_ended_by_two_people(world: Wor
 async def test_an_unload_without_a_replay_is_not_sent_without_end(world: World) -> None:
     """U2: a 409 to the key of an unload that went through."""
     await world.tell("account", {"unload_replay": "conflict"})
-    await world.fault("drop_after_commit", PATHS["card_unload"])
+    await world.fault("drop_after_commit", PATH["card_unload"])
     request = await approved(world, "card_unload")
     await execute(world, request)
 
@@ -291,10 +282,10 @@ async def test_a_setting_is_not_repeated_over_a_newer_decision(world: World, kin
         "card_phone": {"phone": "709999999"},
         "fees_markup": {"markup_percent": "3"},
     }
-    await world.fault("drop_before_commit", PATHS[kind], times=2)
+    await world.fault("drop_before_commit", PATH[kind], times=2)
     older = await approved(world, kind)
     await execute(world, older)
-    await world.control.delete("/_control/faults")
+    await no_faults(world)
     # Until then the older call may still arrive, or a last look would tell what became of it.
     await world.advance((QUIESCENCE + newest_wins.LOOKED_AT_WITHIN).total_seconds() + 1)
     newer = await approved(world, kind, **newer_texts[kind])
@@ -329,7 +320,7 @@ async def test_limits_that_the_processor_reads_back_otherwise_are_not_confirmed(
 
 async def test_a_quote_is_made_once_and_found_in_the_list(world: World) -> None:
     """Each call makes another address that waits for money."""
-    await world.fault("drop_after_commit", PATHS["deposit_quote"])
+    await world.fault("drop_after_commit", PATH["deposit_quote"])
     request = await approved(world, "deposit_quote")
     lost = await execute(world, request)
     assert "the call is not made a second time" in lost.outcome_text
@@ -348,7 +339,7 @@ async def test_all_that_a_card_held_is_unloaded_once_though_the_card_then_holds_
 ) -> None:
     """The re-check must not take what the lost call did for a reason not to ask about it."""
     before = card_balance(world)
-    await world.fault("drop_after_commit", PATHS["card_unload"])
+    await world.fault("drop_after_commit", PATH["card_unload"])
     request = await approved(world, "card_unload", amount_usd=str(before))
     await execute(world, request)
     assert card_balance(world) == 0
@@ -362,7 +353,7 @@ async def test_all_that_a_card_held_is_unloaded_once_though_the_card_then_holds_
 async def test_a_doubt_about_an_unload_speaks_against_a_top_up_of_the_same_card(world: World) -> None:
     """H1: what moves on a card whose last move nobody knows needs somebody who was notified of it."""
     waiting = await world.top_up("5")
-    await world.fault("drop_midway", PATHS["card_unload"])
+    await world.fault("drop_midway", PATH["card_unload"])
     unload = await approved(world, "card_unload")
     assert (await execute(world, unload)).state is State.EXECUTING
 
@@ -390,7 +381,7 @@ async def test_lost_answers_of_unload_and_close_end_as_they_are_whatever_the_doc
     world: World, reading: dict[str, str]
 ) -> None:
     await world.tell("account", reading)
-    await world.fault("drop_after_commit", PATHS["card_unload"])
+    await world.fault("drop_after_commit", PATH["card_unload"])
     unload = await approved(world, "card_unload")
     await execute(world, unload)
     ended = await jump_to_the_end(world, unload, within=timedelta(minutes=14))
@@ -402,7 +393,7 @@ async def test_lost_answers_of_unload_and_close_end_as_they_are_whatever_the_doc
                 world.core, unload.id, person, verdict="succeeded", evidence="The card's balance is gone"
             )
 
-    await world.fault("drop_after_commit", PATHS["card_close"])
+    await world.fault("drop_after_commit", PATH["card_close"])
     close = await approved(world, "card_close")
     await execute(world, close)
     assert (await jump_to_the_end(world, close, within=HOUR)).state is State.SUCCEEDED
@@ -412,12 +403,12 @@ async def test_lost_answers_of_unload_and_close_end_as_they_are_whatever_the_doc
 
 
 async def test_a_card_closed_by_a_later_request_is_no_late_landing_of_the_first(world: World) -> None:
-    await world.fault("drop_before_commit", PATHS["card_close"], times=20)
+    await world.fault("drop_before_commit", PATH["card_close"], times=20)
     first = await approved(world, "card_close")
     await execute(world, first)
     given_up = await jump_to_the_end(world, first, within=timedelta(hours=2))
     assert (given_up.state, given_up.outcome_unknown) == (State.FAILED, True), given_up.outcome_text
-    await world.control.delete("/_control/faults")
+    await no_faults(world)
     assert (await execute(world, await approved(world, "card_close"))).state is State.SUCCEEDED
 
     await maintenance.sweep_late_landings(world.core)

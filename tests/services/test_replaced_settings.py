@@ -14,7 +14,7 @@ from bot import operations
 from bot.domain.requests import Request, State
 from bot.outcomes.timing import QUIESCENCE
 from tests.services.outcome_steps import alert_kinds, execute, jump_to_the_end
-from tests.services.test_not_done_yet import card_of
+from tests.support.situations import card_of
 from tests.support.world import ALICE, BOB, CAROL, World
 
 FREEZE, LIMITS, FEES = "POST /cards/{cardId}/freeze", "PUT /cards/{cardId}/limits", "PUT /fees"

@@ -88,6 +88,9 @@ async def test_whoever_approves_or_looks_reads_that_it_waits_for_the_first_and_n
     later = view_text(request_card.card(await request_lookups.request_picture(world.core, second.id)))
 
     for text in (window, after, card, later):
+        assert "two people press Resolve" in text
+        assert "approver who did not request it" in text
+    for text in (window, after, card, later):
         assert first.id in text
         assert "wait" in text
         assert not [words for words in SENT_AT_ONCE if words in text]

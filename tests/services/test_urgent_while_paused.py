@@ -12,25 +12,31 @@ from datetime import timedelta
 import pytest
 
 from bot.domain.errors import Stale
-from bot.domain.requests import Request, State
-from bot.partner.calls import cards as card_calls
-from bot.partner.certainty import Certainty
-from bot.partner.errors import Unauthorized
+from bot.domain.requests import State
 from bot.services import execution, message_kinds, requests
 from bot.services.alerts import view_models
 from bot.services.execution import try_now
-from bot.services.operators import confirmation_answers, pausing, programs
+from bot.services.operators import programs
 from bot.services.requests import drafts, request_lookups
 from handlers.modals import submissions
 from handlers.views import alerts as alert_view
 from handlers.views import ids, replies
 from handlers.views.requests import approval_modals, forms
-from storage.requests import confirmations as consent_rows
 from tests.services.outcome_steps import alert_kinds, execute, jump, open_alerts
-from tests.services.test_newest_wins import an_unfreeze_on_its_way, freeze_now, lands
-from tests.services.test_not_done_yet import ALWAYS, FREEZE, REFUSING, card_of, to_send
+from tests.services.test_newest_wins import an_unfreeze_on_its_way, lands
+from tests.support.situations import (
+    ALWAYS,
+    FREEZE,
+    REFUSING,
+    a_freeze,
+    card_of,
+    pause,
+    refuse_the_key,
+    resume,
+    to_send,
+)
 from tests.support.view_text import view_text
-from tests.support.world import ALICE, BOB, CAROL, World
+from tests.support.world import ALICE, BOB, World
 
 SENT = (
     "sent as soon as you submit",
@@ -40,28 +46,6 @@ SENT = (
     "is being sent",
     "15 minutes",
 )
-
-
-async def pause(world: World) -> None:
-    await pausing.pause(world.core, BOB, ["main"], "the key may be stolen")
-
-
-async def resume(world: World) -> None:
-    await pausing.resume(world.core, BOB, ["main"])
-    async with world.store.read() as tx:
-        consent = await consent_rows.open_one(tx, "resume", "main")
-    assert consent is not None
-    await confirmation_answers.give(world.core, consent.id, CAROL)
-
-
-async def refuse_the_key(world: World) -> None:
-    error = Unauthorized("no such key", operation=card_calls.TOP_UP, certainty=Certainty.DEFINITE)
-    await programs.pause(world.core, "main", error)
-
-
-async def a_freeze(world: World, now: bool) -> Request:
-    request = await world.ask("card_freeze", {"card": world.cards[0]["id"]}, now=now, reason="Lost phone")
-    return request if now else (await world.approve(request))[0]
 
 
 HOW = pytest.mark.parametrize("now", [True, False], ids=["freeze now", "approved"])
@@ -77,10 +61,10 @@ async def test_it_is_not_sent_and_everybody_is_notified_that_the_card_is_not_fro
     """Whether sending is paused before it is asked for, or after a try of it failed."""
     if when == "before":
         await stop(world)  # type: ignore[operator]
-        request = await a_freeze(world, now)
+        request = await a_freeze(world, now=now)
     else:
         await REFUSING.set(world, FREEZE, times=ALWAYS)
-        request = await a_freeze(world, now)
+        request = await a_freeze(world, now=now)
         await execute(world, request)
         await stop(world)  # type: ignore[operator]
     sent = len(await world.sent("POST /freeze"))
@@ -112,7 +96,7 @@ async def test_no_time_ends_it_while_sending_is_paused_and_it_goes_first_when_se
 ) -> None:
     await stop(world)  # type: ignore[operator]
     top_up = await world.top_up("50")
-    request = await a_freeze(world, now)
+    request = await a_freeze(world, now=now)
     for _ in range(4):
         await world.run_due()
         await world.advance(timedelta(minutes=10).total_seconds())
@@ -225,7 +209,7 @@ async def test_its_alert_offers_try_now_exactly_while_pressing_it_is_not_refused
 
 async def test_the_alert_of_what_is_frozen_for_now_offers_no_try(world: World) -> None:
     await an_unfreeze_on_its_way(world)
-    freeze = await freeze_now(world)
+    freeze = await a_freeze(world)
     await execute(world, freeze)
     await lands(world)
     await jump(world, freeze)

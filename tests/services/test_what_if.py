@@ -47,6 +47,10 @@ async def test_the_funding_named_covers_what_is_missing_once_its_load_fee_is_off
         found = await what_if.answer(world.core, WhatIf(1, wanted_usd, orders=False), ALICE)
 
         assert not found.fits
+        rows = dict(found.lines)
+        assert rows["Available"] == f"{money.available_usd:,.2f} USD"
+        assert rows["Needed"] == f"{wanted_usd:,.2f} USD"
+        assert rows["Short by"] == "990.00 USD"
         assert "990.00 USD short" in found.obstacles[0]
         assert "at least 1,000.00 USD" in found.obstacles[0]  # of which one per cent goes off
 
@@ -62,7 +66,8 @@ async def test_each_limit_is_named_and_the_tightest_says_how_many(world: World) 
     assert ordered.most <= 3
     assert any("card allowance has" in text for text in ordered.obstacles)
     assert topped.most == 25
-    assert topped.obstacles == ("Your limit in 24 hours of 5,000.00 USD leaves 5,000.00 USD.",)
+    assert topped.obstacles == ("Your limit in 24 hours is 5,000.00 USD. This needs 6,000.00 USD.",)
+    assert ("Your limit in 24 hours", "6,000 of 5,000 used") in topped.lines
 
 
 async def test_what_was_spent_today_and_a_pause_count(world: World) -> None:

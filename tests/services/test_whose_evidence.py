@@ -28,17 +28,13 @@ from tests.services.outcome_steps import (
     processor,
     status,
 )
+from tests.support.kinds import NORA
+from tests.support.situations import no_faults
 from tests.support.world import ALICE, BOB, CAROL, World
 
 ORDER, FUNDING, CLOSE = "POST /cards", "POST /funding", "POST /cards/{cardId}/close"
 HASH = "0x" + "cd" * 32
 HOUR = timedelta(hours=1)
-NORA = {
-    "card_holder_name": "Nora Quist",
-    "phone_country_code": "46",
-    "phone": "701234567",
-    "email": "nora@example.com",
-}
 
 
 async def approved(world: World, kind: str, **texts: str) -> Request:
@@ -57,7 +53,7 @@ async def never_arrives(world: World, operation: str, request: Request) -> Reque
     """Its one call is lost on the way, and its approval does not hold any more: from then on it is looked for."""
     await Fault("drop_before_commit", {"times": 4}).set(world, operation)
     await execute(world, request)
-    await world.control.delete("/_control/faults")
+    await no_faults(world)
     world.people.change(CAROL, deleted=True)
     await world.advance(10)  # for how long a look at the people is shared
     end = await jump_to_the_end(world, request, within=HOUR)

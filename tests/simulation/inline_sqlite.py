@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import random
 import sqlite3
+from collections import deque
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from contextvars import ContextVar
@@ -37,12 +38,17 @@ def _engine(*, read_only: bool) -> Engine:
     @event.listens_for(engine, "connect")
     def _connect(dbapi: Any, _record: object) -> None:
         set_pragmas(dbapi, read_only=read_only, busy_ms=0)
+        dbapi.execute("PRAGMA synchronous = OFF")  # the machine itself never goes down
 
     return engine
 
 
 _WRITER = _engine(read_only=False)
 _READER = _engine(read_only=True)
+
+
+class ConnectionBroke(sqlite3.OperationalError):
+    """The connection to the database is gone in the middle of a COMMIT: done or not, nobody knows."""
 
 
 class Storage:
@@ -52,7 +58,11 @@ class Storage:
         self.rng = rng
         self.interrupts = interrupts
         self.after_commit = after_commit
+        self.after_lost_commit: Callable[[], None] = lambda: None
         self.full = False  # the disk: every COMMIT of a writer fails
+        self.lost_commits: deque[bool] = (
+            deque()
+        )  # of the next ones: it breaks in each, and whether it was done
         self.refusal = ""  # what the database says to every BEGIN
         self.engines: list[InlineEngine] = []
 
@@ -86,46 +96,27 @@ class InlineEngine:
         self._storage = storage
         self._engine = engine
         self._path = path
-        self._writes = writes
+        self.writes = writes
         self._idle: list[InlineConnection] = []
         self._all: list[InlineConnection] = []
 
     @asynccontextmanager
     async def connect(self) -> AsyncIterator[InlineConnection]:
-        connection = self._take()
+        connection = self.take()
         try:
             yield connection
         finally:
-            self._give_back(connection)
+            self.give_back(connection)
 
-    @asynccontextmanager
-    async def begin(self) -> AsyncIterator[InlineConnection]:
-        storage, connection = self._storage, self._take()
-        say = connection.dbapi.execute
-        try:
-            storage.require_database()
-            await storage.maybe_others()
-            await self._begun(connection)
-            try:
-                yield connection
-                await storage.maybe_others()
-                if self._writes and storage.full:
-                    raise OperationalError("COMMIT", {}, DiskTrouble("database or disk is full"))
-            except BaseException:
-                connection.undo()
-                raise
-            say("COMMIT")
-            if self._writes and connection.changed():
-                storage.after_commit()
-            await storage.maybe_others()
-        finally:
-            self._give_back(connection)
+    def begin(self) -> Transaction:
+        """A transaction, as a block."""
+        return Transaction(self._storage, self)
 
-    async def _begun(self, connection: InlineConnection) -> None:
+    async def begun(self, connection: InlineConnection) -> None:
         """Another process may hold the write lock: it is asked for again, as SQLite's busy handler does."""
         for _ in range(1000):
             try:
-                connection.dbapi.execute("BEGIN IMMEDIATE" if self._writes else "BEGIN")
+                connection.dbapi.execute("BEGIN IMMEDIATE" if self.writes else "BEGIN")
             except sqlite3.OperationalError as error:
                 if "locked" not in str(error):
                     raise OperationalError("BEGIN", {}, error) from error
@@ -143,7 +134,7 @@ class InlineEngine:
         self._all.clear()
         self._idle.clear()
 
-    def _take(self) -> InlineConnection:
+    def take(self) -> InlineConnection:
         if self._idle:
             return self._idle.pop()
         _PATH.set(self._path)
@@ -151,9 +142,55 @@ class InlineEngine:
         self._all.append(connection)
         return connection
 
-    def _give_back(self, connection: InlineConnection) -> None:
+    def give_back(self, connection: InlineConnection) -> None:
         if connection in self._all:
             self._idle.append(connection)
+
+
+class Transaction:
+    """A block that commits at its end, or rolls back when it raises."""
+
+    __slots__ = ("_connection", "_engine", "_storage")
+
+    def __init__(self, storage: Storage, engine: InlineEngine) -> None:
+        self._storage = storage
+        self._engine = engine
+        self._connection: InlineConnection
+
+    async def __aenter__(self) -> InlineConnection:
+        self._connection = self._engine.take()
+        try:
+            self._storage.require_database()
+            await self._storage.maybe_others()
+            await self._engine.begun(self._connection)
+        except BaseException:
+            self._engine.give_back(self._connection)
+            raise
+        return self._connection
+
+    async def __aexit__(self, kind: Any, error: Any, trace: Any) -> None:
+        storage, connection, writes = self._storage, self._connection, self._engine.writes
+        try:
+            if error is not None:
+                connection.undo()
+                return
+            try:
+                await storage.maybe_others()
+                if writes and storage.full:
+                    raise OperationalError("COMMIT", {}, DiskTrouble("database or disk is full"))
+            except BaseException:
+                connection.undo()
+                raise
+            lost = storage.lost_commits.popleft() if writes and storage.lost_commits else None
+            connection.say("COMMIT" if lost is not False else "ROLLBACK")
+            if writes and connection.changed() and lost is not False:
+                storage.after_commit()
+            if lost is not None:
+                storage.after_lost_commit()
+                raise OperationalError("COMMIT", {}, ConnectionBroke("simulated: the connection broke"))
+            await storage.maybe_others()
+        finally:
+            self._engine.give_back(connection)
 
 
 class InlineConnection:
@@ -165,7 +202,8 @@ class InlineConnection:
         self._before = 0
         self.dialect = connection.dialect
         connection.begin()
-        self.dbapi: Any = connection.connection.driver_connection
+        dbapi: Any = connection.connection.driver_connection
+        self.dbapi, self.say = dbapi, dbapi.execute
 
     def changed(self) -> bool:
         """Whether anything was written since this was asked last."""

@@ -8,13 +8,13 @@ built once is looked up once.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
-from sqlalchemy import Connection
+from sqlalchemy import Connection, Row
 from sqlalchemy.engine.result import IteratorResult
-from sqlalchemy.exc import DBAPIError
+from sqlalchemy.exc import DBAPIError, MultipleResultsFound, NoResultFound
 from sqlalchemy.sql.compiler import SQLCompiler
 
 
@@ -23,6 +23,49 @@ class Changed:
 
     def __init__(self, rowcount: int) -> None:
         self.rowcount = rowcount
+
+
+class Found:
+    """The rows that a statement found, with what `storage` uses of SQLAlchemy's Result."""
+
+    rowcount = -1
+
+    def __init__(self, metadata: Any, raw: list[Any]) -> None:
+        made_by, places = metadata._effective_processors, metadata._key_to_index
+        self._of = metadata, raw
+        self._rows: list[Row[Any]] = [Row(metadata, made_by, places, values) for values in raw]
+
+    def __getattr__(self, name: str) -> Any:
+        """What is used seldom, as SQLAlchemy has it."""
+        metadata, raw = self._of
+        return getattr(IteratorResult(metadata, iter(raw)), name)
+
+    def __iter__(self) -> Iterator[Row[Any]]:
+        return iter(self._rows)
+
+    def all(self) -> list[Row[Any]]:
+        return self._rows
+
+    def first(self) -> Row[Any] | None:
+        return self._rows[0] if self._rows else None
+
+    fetchone = first
+
+    def one_or_none(self) -> Row[Any] | None:
+        if len(self._rows) > 1:
+            raise MultipleResultsFound
+        return self.first()
+
+    def one(self) -> Row[Any]:
+        if (row := self.one_or_none()) is None:
+            raise NoResultFound
+        return row
+
+    def scalar_one(self) -> Any:
+        return self.one()[0]
+
+    def scalar_one_or_none(self) -> Any:
+        return None if (row := self.one_or_none()) is None else row[0]
 
 
 class Known:
@@ -39,32 +82,81 @@ class Known:
             schema_translate_map=None,
         )
         compiled = self.compiled
-        self.makers: Any = compiled._bind_processors
-        self.expands = bool(compiled.literal_execute_params or compiled.post_compile_params)
-        required = (bind.key for bind in compiled.binds.values() if bind.required)
-        self.ask_for = frozenset(required) - self.names
         self.own_values = compiled.construct_params(
             extracted_parameters=extracted, escape_names=False, _collected_params=collected, _check=False
         )
+        required = (bind.key for bind in compiled.binds.values() if bind.required)
+        self.ask_for = frozenset(required) - self.names
+        self._is_plain = False
+        # Where a list is among the values, the text depends on how long it is.
+        self._lists = sorted({bind.key for bind in compiled.post_compile_params} & self.names)
+        self._forms: dict[tuple[int, ...], Form] = {}
 
     @property
     def is_plain(self) -> bool:
         """Its columns are known; or it names none, and SQLAlchemy would make up no value of it."""
+        if self._is_plain:
+            return True
         of = self.compiled
         changes = of.isinsert or of.isupdate or of.isdelete
         made_up = of.insert_prefetch or of.update_prefetch or of.implicit_returning or of.effective_returning
-        return not self.ask_for and (of._cached_metadata is not None or bool(changes and not made_up))
+        columns_known = of._cached_metadata is not None  # from the first time on
+        self._is_plain = not self.ask_for and (columns_known or bool(changes and not made_up))
+        return self._is_plain
 
     def bound(self, params: Mapping[str, Any]) -> tuple[str, list[Any]]:
         """The text, and its values as SQLite takes them."""
-        values, makers = {**self.own_values, **params}, self.makers
-        text, places = self.compiled.string, self.compiled.positiontup
-        if self.expands:
-            expanded = self.compiled._process_parameters_for_postcompile(values)
-            text, places = expanded.statement, list(expanded.positiontup or ())
-            values |= expanded.parameters
+        lengths = tuple([len(params[name]) for name in self._lists])
+        form = self._forms.get(lengths)
+        if form is None:
+            form = self._forms[lengths] = self._form(params)
+        return form.text, [
+            own
+            if name is None
+            else params[name]
+            if make is None and nth is None
+            else _made(make, params[name] if nth is None else params[name][nth])
+            for name, nth, make, own in form.places
+        ]
+
+    def _form(self, params: Mapping[str, Any]) -> Form:
+        """The text for lists as long as these, and where each of its values comes from."""
+        compiled, values = self.compiled, {**self.own_values, **params}
+        assert not compiled.literal_execute_params, "a value that stands in the text itself"
+        makers: Mapping[str, Any] = compiled._bind_processors
+        text, names, of_list = compiled.string, compiled.positiontup or [], dict[str, tuple[str, int]]()
+        if compiled.post_compile_params:
+            expanded = compiled._process_parameters_for_postcompile(dict(values))
+            text, names = expanded.statement, list(expanded.positiontup or ())
             makers = {**makers, **expanded.processors}
-        return text, [makers[p](values[p]) if p in makers else values[p] for p in places or ()]
+            for name, single in expanded.parameter_expansion.items():
+                of_list |= {one: (name, nth) for nth, one in enumerate(single)}
+        places: list[Place] = []
+        for name in names:
+            source, nth = of_list.get(name, (name, None))
+            make = makers.get(name)
+            if source in self.names:
+                places.append((source, nth, make, None))
+            else:
+                own = values[source] if nth is None else values[source][nth]
+                places.append((None, None, None, _made(make, own)))
+        return Form(text, places)
+
+
+# Of one value of a statement: its name among those that are given, its number where that is a list, how SQLite's value
+# is made of it; or, without a name, what it always is.
+Place = tuple[str | None, int | None, Any, Any]
+
+
+class Form(NamedTuple):
+    """A statement for lists of some length."""
+
+    text: str
+    places: list[Place]
+
+
+def _made(make: Any, value: Any) -> Any:
+    return value if make is None else make(value)
 
 
 _KNOWN: WeakKeyDictionary[Any, Known] = WeakKeyDictionary()
@@ -87,7 +179,7 @@ def execute(connection: Connection, dbapi: sqlite3.Connection, statement: Any, *
         cursor = dbapi.execute(text, values)
         if metadata is None:
             return Changed(cursor.rowcount)
-        return IteratorResult(metadata, iter(cursor.fetchall()))
+        return Found(metadata, cursor.fetchall())
     except sqlite3.Error as error:
         raise DBAPIError.instance(
             text, tuple(values), error, sqlite3.Error, dialect=connection.dialect

@@ -91,7 +91,15 @@ _SAID: Mapping[str, Callable[[Given], str]] = {
     "api fault": lambda given: f"the API will answer {_fault(given['fault'])}.",
     "slack fault": lambda given: f"Slack will answer {_fault(given['fault'])}.",
     "network": _network,
-    "outage": lambda given: f"{given['side']} is away for {_seconds(given['seconds'])} ({given['effect']}).",
+    "outage": lambda given: (
+        f"{given['side']} is away for {_seconds(given['seconds'])} ({given['effect']})"
+        + (f", for “{given['what']}” alone." if given.get("what") else ".")
+    ),
+    "rate": lambda given: f"the API allows {given['per_minute']} calls a minute from now on.",
+    "lost commits": lambda given: (
+        f"the connection breaks during the next {given['times']} commits, which are"
+        f" {'done all the same' if given['done'] else 'not done'}."
+    ),
     "relay answers": lambda given: f"the other system will answer {', '.join(map(str, given['statuses']))}.",
     "kill": lambda given: (
         f"a process is killed after {given['after']} turns, and started again {_seconds(given['down'])} later."

@@ -49,6 +49,7 @@ def _carried_out(folder: Path) -> Schedule:
     plan = Plan(1, steps, relays=True)
     world = World(1, folder, relays=True)
     world.network.rng = random.Random(1)
+    world.jobs_late.clear()
     stage = Schedule(plan, world)
     world.start_bots()
     stage.drive(5.0)
@@ -228,6 +229,28 @@ def _a_doubt_in_silence(stage: Schedule) -> None:
     _committed(stage)
 
 
+def _failed_on_the_way(stage: Schedule) -> None:
+    """Called failed, while the API has not seen its call yet."""
+    row, now = _top_up(stage), stage.world.loop.time()
+    stage.world.partner.store.run("UPDATE keyed SET key = 'another' WHERE key = ?", row["key"])
+    call = Call(now, API, "POST", "bot 1", "late")
+    stage.watch.sent.append(Sent(now, (row["id"],), "POST", call))
+    _set(stage, row["id"], state="failed")
+    stage.watch.seen[row["id"]].state = "executing"
+    stage.watch.seen[row["id"]].version -= 1
+    _committed(stage)
+
+
+def _not_reminded(stage: Schedule) -> None:
+    """A doubt of five hours ago of which nobody was reminded."""
+    _set(stage, _top_up(stage)["id"], state="unresolved", first_sent_at="2026-03-02T04:00:00+00:00")
+    stage.watch.reports.reminders(_rows(stage))
+
+
+def _a_wrong_figure(stage: Schedule) -> None:
+    stage.watch.money.said_of_the_float(stage.world.loop.time(), "Float 12,345.67 USD, available 1.00 USD")
+
+
 def _needs_too_few(stage: Schedule) -> None:
     request_id = _top_up(stage)["id"]
     _set(stage, request_id, approvals_needed=7)
@@ -364,6 +387,9 @@ PLANTED: Mapping[str, Plant] = {
     "I-4 expiry": _approved(_change(expires_at="2026-03-02T09:00:01+00:00")),
     "I-11 limits": _approved(_nothing, per_requester_usd=1),
     "a doubt is a doubt": _a_doubt_of_nobody,
+    "a doubt ends by proof": _failed_on_the_way,
+    "I-8 reminders": _not_reminded,
+    "figures are true": _a_wrong_figure,
     "I-6 ends": _at_the_end("truth", _change(state="approved"), rows=True),
     "I-7 true": _at_the_end("truth", _change(state="failed"), rows=True),
     "own effect": _at_the_end("truth", _of_another_kind, rows=True),

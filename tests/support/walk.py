@@ -1,6 +1,7 @@
 """How far a reader walks to follow one use case: each function of ours that is entered, and each way back.
 
-    python -m tests.support.walk     the walk of `execute` over one approved top-up, on the simulator
+    python -m tests.support.walk            the walk of `execute` over one approved top-up, on the simulator
+    python -m tests.support.walk event      the walk of one purchase's event, from its delivery until it is handled
 
 What is counted, while one call is awaited and in its own task alone:
 
@@ -19,6 +20,7 @@ from __future__ import annotations
 
 import asyncio
 import dis
+import json
 import sys
 import tempfile
 from collections.abc import Coroutine
@@ -29,6 +31,8 @@ from types import CodeType, FrameType
 from typing import Any
 
 from bot.services import execution
+from bot.services.events import inbox
+from tests.events.receiving import a_bot, authorized
 from tests.support.world import a_world
 
 ROOMS = ("bot.services.", "bot.outcomes.", "bot.operations.", "storage.")
@@ -118,11 +122,25 @@ async def over_a_top_up(folder: Path) -> Walk:
         return await follow(execution.execute(world.core, request.id))
 
 
-async def _print() -> None:
+async def over_an_event(folder: Path) -> Walk:
+    """The walk of a delivery of one authorization through the receiver, and of its handling."""
+    async with a_world(folder) as world, a_bot(world) as bot:
+        raw = json.dumps(bot.event("card.authorized", authorized())).encode()
+        headers = bot.signed(raw)
+
+        async def deliver() -> None:
+            assert await bot.receive("main", raw, headers)
+            assert await inbox.process_next(world.core)
+
+        return await follow(deliver())
+
+
+async def _print(of: str) -> None:
     with tempfile.TemporaryDirectory() as folder:
-        walk = await over_a_top_up(Path(folder))
+        walk = await (over_an_event if of == "event" else over_a_top_up)(Path(folder))
     print(*walk.entered, sep="\n")
-    ours = sorted(m for m in walk.modules if m.startswith("bot.services.execution."))
+    room = "bot.services.events." if of == "event" else "bot.services.execution."
+    ours = sorted(m for m in walk.modules if m.startswith(room))
     print(
         f"\nentries {len(walk.entered)}, places {len(walk.places)}, modules {len(walk.modules)},"
         f" crossings {walk.crossings}, returns {len(walk.back_in)}"
@@ -131,4 +149,4 @@ async def _print() -> None:
 
 
 if __name__ == "__main__":
-    asyncio.run(_print())
+    asyncio.run(_print("".join(sys.argv[1:2])))

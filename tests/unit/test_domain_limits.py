@@ -39,7 +39,8 @@ def test_nothing_is_left_of_a_limit_that_was_lowered_below_what_was_spent() -> N
 
     assert found.left_usd == 0
     assert found.most_of(Decimal(1)) == 0
-    assert found.obstacle() == "Everybody's limit in 24 hours of 100.00 USD leaves 0.00 USD."
+    said = "Everybody's limit in 24 hours is 100.00 USD, and 120.00 USD of it is used. This needs 99.00 USD."
+    assert found.obstacle(Decimal(99)) == said
 
 
 @given(CENTS, CENTS, CENTS)
@@ -58,8 +59,9 @@ def test_every_scope_has_its_words(scope: Scope) -> None:
     found = used("1.50", scope=scope, approver="U0BOB")
 
     assert found.label
-    assert found.with_more(Decimal(2)) == "1.50 USD + 2.00 USD of 100.00 USD"
-    assert found.left() == "98.50 USD of 100.00 USD left"
+    assert found.label_for_approvers
+    assert found.used_with(Decimal(2)) == "3.50 of 100 used"
+    assert found.used_with(Decimal("4998.50")) == "5,000 of 100 used"
     assert "24-hour limit" in found.refusal(Decimal(99))
 
 

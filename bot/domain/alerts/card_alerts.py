@@ -27,8 +27,8 @@ READS_BLOCKED: Final = "The card reads BLOCKED."
 
 CARD_STATUS = AlertKind(
     name="card_status",
-    told_when="a card expired, became inactive, or was frozen or closed by no request here",
-    found_by="poller",
+    told_when="a card expired, became inactive, or was frozen, unfrozen or closed by no decision made here",
+    found_by="poller, events, execution",
     ends="the card reads otherwise; a close is reported once",
     wordings={
         "FROZEN": Wording(
@@ -46,6 +46,13 @@ CARD_STATUS = AlertKind(
             (Severity.WARNING,),
             "{card} reads INACTIVE",
             "Purchases fail. What this status means is not documented; ask the service.",
+        ),
+        "unfrozen": Wording(
+            (Severity.CRITICAL,),
+            "{card} is ACTIVE again, and nobody here decided that",
+            "{freeze} froze it, and that is the newest decision here. Purchases go through. {cause} Freeze it again"
+            " with `/card freeze`, and tick Freeze now if it is urgent. Countersign does not freeze it by itself: the"
+            " service or another holder of the key may have unfrozen it on purpose.",
         ),
         "closed": Wording(
             (Severity.WARNING,),

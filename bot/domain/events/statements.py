@@ -185,13 +185,18 @@ class LedgerReport:
     def out_usd(self) -> Decimal:
         return exact_sum(line.amount_usd for line in self.lines if line.amount_usd < 0)
 
+    @property
+    def moved(self) -> tuple[LedgerLine, ...]:
+        """The lines without the markers of the books, which move nothing."""
+        return tuple(line for line in self.lines if line.amount_usd)
+
     def by_kind(self) -> list[tuple[str, int, Decimal]]:
-        """(kind, how many, their sum), by name."""
-        kinds = sorted({line.kind for line in self.lines})
+        """(kind, how many, their sum) of what moved, by name."""
+        kinds = sorted({line.kind for line in self.moved})
         return [
             (kind, len(some), exact_sum(line.amount_usd for line in some))
             for kind in kinds
-            if (some := [line for line in self.lines if line.kind == kind])
+            if (some := [line for line in self.moved if line.kind == kind])
         ]
 
 

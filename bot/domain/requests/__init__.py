@@ -5,6 +5,7 @@ Pure. States change only by `advance`, a second person is judged only by `decide
 
 from bot.domain.requests.approvals import (
     BY_ANOTHER,
+    HOW_TO_RESOLVE,
     Decision,
     DecisionKind,
     Reason,
@@ -31,6 +32,7 @@ from bot.domain.requests.batches import (
 )
 from bot.domain.requests.lifecycle import (
     COMMITTED,
+    EITHER,
     OPEN,
     SENT,
     TERMINAL,
@@ -52,6 +54,8 @@ from bot.domain.requests.verification import Checked, Verification
 __all__ = [
     "BY_ANOTHER",
     "COMMITTED",
+    "EITHER",
+    "HOW_TO_RESOLVE",
     "MAX_ROWS",
     "OPEN",
     "SENT",

@@ -143,6 +143,13 @@ def second_people(given: Iterable[str], *, asked_by: str, standing: Standing | N
     return counted
 
 
+HOW_TO_RESOLVE = (
+    "Countersign keeps checking. If it stays unresolved, two people press Resolve on it and both say how it ended; one"
+    " of them is an approver who did not request it."
+)
+"""What people can do about an outcome that is not known, in whole sentences."""
+
+
 def two_agree(said: Collection[str], *, asked_by: str, standing: Standing) -> bool:
     """Do two people say so, one of whom may act as the second person? The other may be who asked."""
     able = who_may_be_second(asked_by, standing)

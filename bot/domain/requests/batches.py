@@ -8,7 +8,7 @@ from datetime import timedelta
 from decimal import Decimal
 
 from bot.domain.money import format_usd
-from bot.domain.requests.lifecycle import EITHER, OPEN, SENT, Event, State
+from bot.domain.requests.lifecycle import OPEN, SENT, Event, State
 
 # The first rows go a second apart. The others leave half of 120 calls a minute to people: a row takes
 # about four calls, and a hundred rows are sent within the 15 minutes for which their approval holds.
@@ -23,7 +23,7 @@ _PAGE_CHARACTERS = 3500
 
 # How rows that are not all done are reported, in this order.
 _WORDS: Mapping[State, str] = {
-    State.FAILED: f"failed ({EITHER})",
+    State.FAILED: "failed",
     State.UNRESOLVED: "unresolved (being reconciled)",
     State.EXECUTING: "under way",
     State.APPROVED: "waiting",
@@ -84,10 +84,13 @@ def batch_event(state: State, rows: Mapping[State, int]) -> Event | None:
     return Event.SUCCEED if all_done else Event.FAIL
 
 
-def ending_text(rows: Mapping[State, int], moved_usd: Decimal, asked_usd: Decimal) -> str:
-    """`9 of 12 rows succeeded; 2 failed (nothing moved, or it came back), 1 not sent. 450.00 of …`"""
+def ending_text(rows: Mapping[State, int], moved_usd: Decimal, asked_usd: Decimal, *, failed_how: str) -> str:
+    """`9 of 12 rows succeeded; 2 failed (nothing moved, or it came back), 1 not sent. 450.00 of …`
+
+    `failed_how`: what is true of a row of this kind that has failed.
+    """
     total = sum(rows.values())
-    words = _words(moves_money=bool(asked_usd))
+    words = _words(failed_how)
     others = ", ".join(f"{rows[s]} {word}" for s, word in words.items() if rows.get(s, 0))
     text = f"{rows.get(State.SUCCEEDED, 0)} of {counted(total)} succeeded" + (
         f"; {others}." if others else "."
@@ -98,16 +101,18 @@ def ending_text(rows: Mapping[State, int], moved_usd: Decimal, asked_usd: Decima
     return f"{text} {format_usd(moved_usd)} of {format_usd(asked_usd)} moved{unsure}."
 
 
-def _words(*, moves_money: bool) -> Mapping[State, str]:
-    """Of a list that moves no money, such as one of freezes, nothing is said of money."""
-    return _WORDS if moves_money else {**_WORDS, State.FAILED: "failed"}
+def _words(failed_how: str) -> Mapping[State, str]:
+    return {**_WORDS, State.FAILED: f"failed ({failed_how})"}
 
 
-def progress_text(rows: Mapping[State, int], *, moves_money: bool = True) -> str:
-    """`7 of 12 rows ended: 6 succeeded, 1 failed (nothing moved, or it came back); 1 under way, …`"""
+def progress_text(rows: Mapping[State, int], *, failed_how: str) -> str:
+    """`7 of 12 rows ended: 6 succeeded, 1 failed (nothing moved, or it came back); 1 under way, …`
+
+    `failed_how` as for `ending_text`.
+    """
     total = sum(rows.values())
     waiting = sum(rows.get(state, 0) for state in OPEN)
-    words = {State.SUCCEEDED: "succeeded", **_words(moves_money=moves_money)}
+    words = {State.SUCCEEDED: "succeeded", **_words(failed_how)}
     parts = ", ".join(f"{rows[s]} {word}" for s, word in words.items() if rows.get(s, 0))
     return f"{total - waiting} of {counted(total)} ended: {parts}."
 

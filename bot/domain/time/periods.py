@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
+from difflib import get_close_matches
 from zoneinfo import ZoneInfo
 
 from bot.domain.errors import InvalidInput
@@ -73,6 +74,13 @@ def _day(moment: date) -> str:
     return f"{moment.day} {moment:%b %Y}"
 
 
+def not_a_period(text: str) -> str:
+    """What is said of a text that stands where a period does: which part is wrong, and what to write."""
+    near = get_close_matches(" ".join(text.lower().split()), _NAMED, n=1, cutoff=0.7)
+    meant = f" Did you mean {near[0]}?" if near else ""
+    return f"“{text[:40]}” isn't a period.{meant} Write one of: {USAGE}."
+
+
 def read(text: str, now: datetime, zone: ZoneInfo) -> Period | None:
     """The period `text` names; None when it names none.
 
@@ -91,7 +99,7 @@ def read(text: str, now: datetime, zone: ZoneInfo) -> Period | None:
     if dates := _DATES.fullmatch(wanted):
         return _dated(dates[1], dates[2] or dates[1], local.date(), zone, text)
     if _LIKE.fullmatch(wanted):
-        raise InvalidInput("period", f"“{text[:40]}” is no period. Write one of: {USAGE}.")
+        raise InvalidInput("period", not_a_period(text))
     return None
 
 

@@ -175,7 +175,13 @@ def read_digits(digits: str) -> tuple[Decimal, str]:
 
 
 def _two_ways(digits: str, mark: str) -> str:
+    """The question about one mark: it stands before cents, or between thousands where it can; a whole sentence where
+    it can be neither."""
     small, large = digits.replace(mark, "."), digits.replace(mark, "")
+    if len(digits.partition(mark)[2]) > 2 and not re.fullmatch(
+        rf"[1-9]\d{{0,2}}{re.escape(mark)}\d{{3}}", digits
+    ):
+        return f"{small} has too many decimals. Use at most two, such as 9999.99."
     return f"whether that is {small} or {large}"
 
 

@@ -83,7 +83,8 @@ def name_of(card: KnownCard, cards: Directory) -> str:
 
 
 def exactly(slot: str, doubt: str) -> Ask:
-    return Ask(slot, f"Please tell me {doubt}.")
+    """Asks for what is in doubt (`how much that is`); a whole sentence says itself what is wrong."""
+    return Ask(slot, doubt if doubt.endswith(".") else f"Please tell me {doubt}.")
 
 
 def unplaced(written: str) -> Ask:

@@ -8,7 +8,8 @@ from datetime import datetime
 from bot import operations
 from bot.domain.alerts import card_alerts
 from bot.domain.cards import DELETED, CardEntry
-from bot.domain.requests import State
+from bot.domain.requests import Request, State
+from bot.outcomes import timing
 from bot.services.alerts import lifecycle as alerts
 from bot.services.core import Core
 from storage.cards import api_snapshots, cards
@@ -19,6 +20,8 @@ from storage.transaction import Tx
 _KNOWN = "card_watch"
 _WATCHED = ("BLOCKED", "EXPIRED", "INACTIVE", "FROZEN")
 _MOST = 100_000
+_UNFROZEN = "unfrozen"
+"""Ends the key of the condition that a card which was frozen here is ACTIVE again."""
 _OURS = (State.EXECUTING, State.UNRESOLVED, State.SUCCEEDED)
 
 
@@ -39,7 +42,77 @@ async def compare(core: Core, program: str, read_at: datetime) -> None:
             for card_id, entry in now.items():
                 if known.get(card_id) != entry.status:
                     await _changed(tx, core, entry)
+            for card_id in await _frozen_lately(tx, core, program):
+                await _frozen_still(tx, core, card_id, read_at)
         await _over(tx, core, program, statuses, read_at)
+
+
+async def look_at(core: Core, card_id: str, read_at: datetime) -> None:
+    """After one card was read by itself; the reading began at `read_at`."""
+    async with core.store.begin() as tx:
+        await _frozen_still(tx, core, card_id, read_at)
+
+
+async def _frozen_lately(tx: Tx, core: Core, program: str) -> list[str]:
+    """The cards that requests here froze so lately that an older call may still undo it, or with an alert about it."""
+    freezing = operations.leaving(core.kinds, "FROZEN")
+    since = tx.now - timing.LATE_LANDING_FOR
+    done = await requests.find(
+        tx, states=(State.SUCCEEDED,), kinds=freezing, since=since, limit=_MOST, each_row=True
+    )
+    told = await alert_rows.open_of(tx, card_alerts.CARD_STATUS.name)
+    mine = {request.subject for request in done if request.program == program}
+    return sorted(
+        mine | {a.subject for a in told if _is_unfrozen(a.dedupe) and a.dedupe.split(":")[1] == program}
+    )
+
+
+def _is_unfrozen(condition: str) -> bool:
+    return condition.endswith(f":{_UNFROZEN}")
+
+
+async def _frozen_still(tx: Tx, core: Core, card_id: str, read_at: datetime) -> None:
+    """An alert while a card reads ACTIVE that the newest decision here has frozen.
+
+    What unfroze it may be an older unfreeze of ours whose call arrived late: it is named where there is one.
+    """
+    entry = await cards.get(tx, card_id)
+    if entry is None:
+        return
+    condition = card_alerts.CARD_STATUS.condition(entry.program, card_id, _UNFROZEN)
+    switches = await _switches(tx, core, card_id)
+    newest = max(switches, key=_decided, default=None)
+    freezing = operations.leaving(core.kinds, "FROZEN")
+    is_frozen_here = newest is not None and newest.kind in freezing and newest.state is State.SUCCEEDED
+    if newest is None or not is_frozen_here or entry.status != "ACTIVE":
+        await alerts.resolve(tx, core, condition)
+        return
+    if newest.finished_at is None or read_at <= newest.finished_at:
+        return  # what was read may be of the time before it
+    older = [r.id for r in switches if r.kind not in freezing and r.outcome_unknown]
+    cause = (
+        f"{', '.join(sorted(older))} is older, and its call may have arrived only now."
+        if older
+        else _BY_OTHERS
+    )
+    said = card_alerts.CARD_STATUS.says("unfrozen", card=entry.label, freeze=newest.id, cause=cause)
+    facts = {"program": entry.program, "card_id": card_id}
+    await alerts.keep(tx, core, said, condition=condition, subject=card_id, facts=facts)
+
+
+_BY_OTHERS = "No request here unfroze it: the service did, or another holder of the key."
+
+
+async def _switches(tx: Tx, core: Core, card_id: str) -> list[Request]:
+    """What was sent here to freeze or unfreeze a card, and has had its effect or may have."""
+    kinds = operations.leaving(core.kinds, "FROZEN", "ACTIVE")
+    states = (*_OURS, State.FAILED)
+    found = await requests.find(tx, subject=card_id, kinds=kinds, states=states, limit=20, each_row=True)
+    return [r for r in found if r.state is not State.FAILED or r.outcome_unknown]
+
+
+def _decided(request: Request) -> tuple[datetime, datetime]:
+    return request.approved_at or request.created_at, request.created_at
 
 
 async def _changed(tx: Tx, core: Core, entry: CardEntry) -> None:
@@ -93,6 +166,6 @@ async def _over(tx: Tx, core: Core, program: str, statuses: dict[str, str], read
         (card_alerts.CARD_STATUS, set(_WATCHED) - {"BLOCKED"}),
     ):
         for alert in await alert_rows.open_of(tx, kind.name):
-            mine = alert.dedupe.split(":")[1] == program
+            mine = alert.dedupe.split(":")[1] == program and not _is_unfrozen(alert.dedupe)
             if mine and alert.updated_at < read_at and statuses.get(alert.subject) not in wanted:
                 await alerts.resolve(tx, core, alert.dedupe)

@@ -65,6 +65,17 @@ async def chosen(core: Core, text: str) -> Chosen:
     )
 
 
+async def named_first(core: Core, text: str) -> str:
+    """The longest beginning of `text`, in whole words, that names a card; all of it where none does."""
+    words = text.split()
+    async with core.store.read() as tx:
+        for count in range(len(words), 0, -1):
+            named = " ".join(words[:count])
+            if await cards.match(tx, named):
+                return named
+    return text
+
+
 async def example(core: Core) -> CardEntry | None:
     """An active card that its last four digits alone name, for examples; None where there is none."""
     async with core.store.read() as tx:

@@ -87,6 +87,11 @@ async def owe_reading(tx: Tx, card_id: str, request: Request) -> None:
     await api_snapshots.put_all(tx, request.program, owed)
 
 
+async def owe_reading_of_change(tx: Tx, program: str, card_id: str) -> None:
+    """An event says that this card was frozen or unfrozen, by whomever: it is read soon."""
+    await api_snapshots.put(tx, program, f"{OWED}{card_id}", {"request": None})
+
+
 async def owed_readings(tx: Tx, program: str) -> dict[str, datetime]:
     """The cards that our requests changed and that were not read whole since, by id: since when."""
     return {name: kept.read_at for name, kept in (await api_snapshots.named(tx, program, OWED)).items()}

@@ -17,6 +17,7 @@ from bot.partner.models import (
     Authorization,
     CardAuthorized,
     CardDeclined,
+    CardStatusChanged,
     CardTransaction,
     Decline,
     FloatCredited,
@@ -27,9 +28,11 @@ from bot.partner.models import (
 from bot.partner.webhooks import CHALLENGE, unwrap
 from bot.services import alerts
 from bot.services.alerts import decline_rules, funding_rules
+from bot.services.cards import card_sync
 from bot.services.core import Core
 from bot.services.events import otp_delivery, relay
 from bot.services.received_event import ReceivedEvent
+from storage.cards import cards
 from storage.events import InboxEvent, Share, inbox, purchases
 from storage.transaction import Tx
 
@@ -123,6 +126,8 @@ async def on_event(tx: Tx, core: Core, heard: ReceivedEvent, purchase: Purchase 
             await decline_rules.on_decline(tx, core, heard, declined)
         case FloatCredited(data=data, created_at=created_at):
             await funding_rules.credited(tx, core, heard.program, data, created_at)
+        case CardStatusChanged(data=data) if data.card_id and await cards.get(tx, data.card_id):
+            await card_sync.owe_reading_of_change(tx, heard.program, data.card_id)
         case ThreeDsChallenge() as challenge:
             await otp_delivery.on_challenge(tx, core, heard, challenge)
 

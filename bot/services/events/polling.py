@@ -150,7 +150,9 @@ class Poller:
                 await card_sync.give_up_reading(tx, program, card_id)
         elif age < _OWED_AT_ONCE or now - last >= _OWED_AGAIN_S:
             self._owed_read[card_id] = now
+            read_at = self._core.clock.now()
             await card_sync.refresh_card(self._core, program, card_id, lane=Lane.BACKGROUND)
+            await card_rules.look_at(self._core, card_id, read_at)
 
     async def _each(self, job: str, work: Work) -> None:
         await asyncio.gather(*(self._one(job, program, work) for program in self._core.partners))

@@ -17,6 +17,7 @@ from contextlib import asynccontextmanager
 from bot.domain.requests import Event, Request, State, moves_of
 from bot.partner.errors import PartnerError
 from bot.partner.ratelimit import Lane
+from bot.services.alerts import card_rules
 from bot.services.cards import card_sync
 from bot.services.core import Core
 from bot.services.execution import (
@@ -83,8 +84,10 @@ async def _after_it(core: Core, claim: claims.Claim, answered: api_call.Answered
         async with core.store.begin() as tx:
             await programs.release(tx, core, request.program, claim.operation.endpoint.value)
     if answered.changed_card is not None:
+        read_at = core.clock.now()
         try:
             await card_sync.refresh_card(core, request.program, answered.changed_card)
+            await card_rules.look_at(core, answered.changed_card, read_at)
         except PartnerError as error:  # made up for: the reading is recorded as missing
             log.info("execution.card_not_read", extra={"request": request.id, "error": str(error)})
     await newest_wins.wake_newer(core, request)

@@ -123,7 +123,7 @@ async def _finish(tx: Tx, claim: Claim, outcome: Outcome, change: planning.Chang
 
 async def _among_others(tx: Tx, core: Core, claim: Claim, outcome: Outcome) -> Outcome:
     """A success beside other requests on the same setting: an older one may undo it, a newer one decides."""
-    if outcome.finding is not Finding.SUCCEEDED:
+    if outcome.finding is not Finding.SUCCEEDED or not claim.operation.handling.superseded_by:
         return outcome
     if claim.is_urgent:
         older = {other.id: other for other in claim.older}

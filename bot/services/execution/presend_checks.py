@@ -16,6 +16,7 @@ from datetime import datetime, timedelta
 from bot.domain.errors import CountersignError, LookupFailed
 from bot.domain.people import APPROVAL_VALID_FOR, is_full_member
 from bot.domain.requests import (
+    HOW_TO_RESOLVE,
     Decision,
     DecisionKind,
     Event,
@@ -181,6 +182,8 @@ def _lapsed(core: Core, request: Request, now: datetime) -> Answer:
 
 async def _superseded(tx: Tx, core: Core, request: Request) -> Answer:
     """The newest request on a setting decides; of what can wait none is sent that an older call could undo."""
+    if not core.kinds[request.kind].handling.superseded_by:
+        return None
     newest = await newest_wins.newer(tx, core, request)
     if newest is not None and request.state is State.APPROVED:
         text = (
@@ -199,7 +202,9 @@ async def _superseded(tx: Tx, core: Core, request: Request) -> Answer:
 async def _others_on_target(tx: Tx, core: Core, request: Request) -> Later | None:
     """What was sent on the same target goes first, for as long as its outcome is not known: both might pay."""
     ids = ", ".join(await local_facts.goes_first(tx, core, request))
-    return Later(f"It waits for {ids} on the same target, whose outcome is not known yet.") if ids else None
+    if not ids:
+        return None
+    return Later(f"It waits for {ids} on the same target, whose outcome is not known yet. {HOW_TO_RESOLVE}")
 
 
 _TAMPERED = Stop(

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from datetime import datetime, timedelta
 
 from bot import operations
-from bot.domain.alerts import alert_rules
+from bot.domain.alerts import alert_rules, funding_alerts
 from bot.domain.errors import NotFound
-from bot.operations import reason_in_words, stage_of
+from bot.operations import reason_in_words, refuse_card_number, stage_of
+from bot.partner import errors as partner_errors
 from bot.partner.calls import account as account_calls
+from bot.partner.client import PartnerClient
 from bot.partner.models import Funding
 from bot.services.alerts import funding_rules
 from bot.services.core import Core
@@ -19,6 +22,11 @@ from storage.transaction import Tx
 _MOVING = ("pending", "review")
 # What a person should look at first: late, in review, on its way, then what is over.
 _FIRST = ("review", "pending")
+_WHERE = "/funding list shows them all."
+# As a person copies it from a message: whole, its beginning, or `0x68105d…9005`.
+_HASH = re.compile(r"(?P<begins>0x[0-9a-f]{4,64})(?:(?:…|\.{2,3})(?P<ends>[0-9a-f]{0,64}))?")
+_SHORT = 20
+_NAMED = 5
 
 
 async def funding_list(core: Core, *, program: str | None = None) -> list[FundingView]:
@@ -33,16 +41,44 @@ async def funding_list(core: Core, *, program: str | None = None) -> list[Fundin
 
 
 async def funding_show(core: Core, text: str, *, program: str | None = None) -> FundingView:
-    """One submission by its id or hash. Raises NotFound, PartnerError."""
+    """One submission by its id, its hash or the beginning of its hash. Raises NotFound, PartnerError.
+
+    That it is not there is never a reason to submit it: the list may lack it for a while.
+    """
     wanted = text.strip().lower()
     program = program or core.default_program
-    partner = core.partners[program]
+    found = await _submission(core.partners[program], wanted)
+    return (await _pictures(core, program, [found]))[0]
+
+
+async def _submission(partner: PartnerClient, wanted: str) -> Funding:
+    """The only one that is named. Raises NotFound with those that may be meant, PartnerError."""
+    try:
+        refuse_card_number("" if wanted.startswith("0x") else wanted)
+    except ValueError as refusal:
+        raise NotFound(str(refusal)) from None
     if not wanted.startswith("0x"):
-        return (await _pictures(core, program, [await partner.funding(wanted)]))[0]
-    for funding in await partner.funding_list():
-        if funding.tx_hash == wanted:
-            return (await _pictures(core, program, [funding]))[0]
-    raise NotFound(f"No submission has the hash {wanted[:20]}…. Check it, or submit it.")
+        try:
+            return await partner.funding(wanted)
+        except partner_errors.NotFound:
+            raise NotFound(f"No submission has the id “{wanted[:40]}”. {_WHERE}") from None
+    hash_ = _HASH.fullmatch(wanted)
+    if hash_ is None:
+        raise NotFound(
+            f"“{wanted[:40]}” isn't a transaction hash. Write at least 0x and its first four characters."
+        )
+    begins, ends = hash_["begins"], hash_["ends"] or ""
+    listed = await partner.funding_list()
+    found = [f for f in listed if f.tx_hash.startswith(begins) and f.tx_hash.endswith(ends)]
+    if len(found) == 1:
+        return found[0]
+    shown = funding_alerts.short_hash(wanted) if len(wanted) > _SHORT else wanted
+    if not found:
+        raise NotFound(f"No submission has the hash {shown}. {_WHERE}")
+    several = "; ".join(
+        f"{funding_alerts.short_hash(f.tx_hash)} ({f.network}, {f.id})" for f in found[:_NAMED]
+    )
+    raise NotFound(f"{shown} fits {len(found)} submissions: {several}. Write more of the hash, or the id.")
 
 
 async def _pictures(core: Core, program: str, found: list[Funding]) -> list[FundingView]:

@@ -6,10 +6,12 @@ recorded, and nothing follows from an answer.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 
 from bot import operations
+from bot.domain.limits import LimitUse
 from bot.domain.money import format_usd
 from bot.domain.people import KindPolicy
 from bot.intents import WhatIf
@@ -22,7 +24,6 @@ from bot.services.money import float_lookups
 from bot.services.operators import programs
 from bot.view_models import FloatView, WhatIfView
 from storage.requests import requests
-from storage.transaction import Tx
 
 _LEAST_TRANSFER = Decimal(10)  # [Funding model]
 _CENT = Decimal("0.01")
@@ -32,7 +33,7 @@ _CENT = Decimal("0.01")
 class _Bound:
     """One thing that limits how many: `most` of them fit; `sentence` says so where fewer do than asked."""
 
-    line: Line
+    lines: tuple[Line, ...]
     most: int | None
     sentence: str
 
@@ -44,11 +45,12 @@ async def answer(core: Core, asked: WhatIf, slack_id: str, *, program: str | Non
     fees = await core.partners[program].fees()
     fee_usd = fees.transaction.monthly_per_card_usd if asked.orders else Decimal(0)
     async with core.store.read() as tx:
-        limits = await _limits(tx, core, asked, slack_id)
+        uses = await requests.limit_uses(tx, core.policy.limits, requester=slack_id)
         paused = await programs.why_paused(tx, program)
-    bounds = [_float(core, asked, money, fee_usd, fees), *limits]
+    bounds = [_float(core, asked, money, fee_usd, fees)]
     if asked.orders:
-        bounds.insert(1, _allowance(asked, money))
+        bounds.append(_allowance(asked, money))
+    bounds += _limits(asked, uses, min((b.most for b in bounds if b.most is not None), default=0))
     most = min((b.most for b in bounds if b.most is not None), default=None)
     count = asked.count if asked.count is not None else most or 0
     short = [b.sentence for b in bounds if b.most is not None and b.most < count and b.sentence]
@@ -58,7 +60,7 @@ async def answer(core: Core, asked: WhatIf, slack_id: str, *, program: str | Non
         asked=_in_words(asked, count),
         fits=fits,
         verdict=_verdict(asked, count, most, fits=fits),
-        lines=(*(b.line for b in bounds), *_approvals(core, asked, count)),
+        lines=(*(line for b in bounds for line in b.lines), *_approvals(core, asked, count)),
         obstacles=(*short, *([paused] if paused else [])),
         most=most,
         program=program,
@@ -91,16 +93,20 @@ def _float(core: Core, asked: WhatIf, money: FloatView, fee_usd: Decimal, fees: 
     most = None if not each_usd else max(0, int((room_usd / each_usd).to_integral_value(ROUND_FLOOR)))
     count = asked.count if asked.count is not None else most or 0
     left_usd = room_usd - each_usd * count
-    fee = f", {format_usd(fee_usd)} of each the first month's fee" if fee_usd else ""
-    line = (
-        "Float",
-        f"{format_usd(money.available_usd)} available, {format_usd(money.pending_usd)} in"
-        f" {money.pending_count} pending, needs {format_usd(each_usd * count)}{fee}: {format_usd(left_usd)} left",
-    )
-    if left_usd >= 0:
-        low = left_usd < core.alerting.float_alert.floor_usd
-        return _Bound((line[0], line[1] + (", below the floor" if low else "")), most, "")
-    return _Bound(line, most, _to_fund(-left_usd, fees))
+    fee = f", {format_usd(fee_usd)} of each is the first month's fee" if fee_usd else ""
+    held_by = f"{format_usd(money.pending_usd)} in {money.pending_count} pending"
+    held = [("Held for requests", held_by)] if money.pending_usd else []
+    lines = [
+        ("Available", format_usd(money.available_usd)),
+        *held,
+        ("Needed", f"{format_usd(each_usd * count)}{fee}"),
+    ]
+    if left_usd < 0:
+        lines.append(("Short by", format_usd(-left_usd)))
+        return _Bound(tuple(lines), most, _to_fund(-left_usd, fees))
+    floor_usd = core.alerting.float_alert.floor_usd
+    low = f", below the floor of {format_usd(floor_usd)}" if left_usd < floor_usd else ""
+    return _Bound((*lines, ("Left", f"{format_usd(left_usd)}{low}")), most, "")
 
 
 def _to_fund(short_usd: Decimal, fees: Fees) -> str:
@@ -116,20 +122,24 @@ def _to_fund(short_usd: Decimal, fees: Fees) -> str:
 
 def _allowance(asked: WhatIf, money: FloatView) -> _Bound:
     if money.cards_limit is None:
-        return _Bound(("Card allowance", "no cap"), None, "")
+        return _Bound((("Card allowance", "no cap"),), None, "")
     left = max(0, money.cards_limit - money.cards_total)
     said = f"{left} of {money.cards_limit} left permanently; closed cards give nothing back"
     return _Bound(
-        ("Card allowance", said), left, f"The card allowance has {left} left. Ask the service for more."
+        (("Card allowance", said),), left, f"The card allowance has {left} left. Ask the service for more."
     )
 
 
-async def _limits(tx: Tx, core: Core, asked: WhatIf, slack_id: str) -> list[_Bound]:
-    """The policy's rolling limits; ordering a card counts nothing towards them."""
+def _limits(asked: WhatIf, uses: Sequence[LimitUse], most: int) -> list[_Bound]:
+    """The policy's rolling limits; ordering a card counts nothing towards them. `most`: how many fit without them."""
     if asked.amount_usd is None:
         return []
-    uses = await requests.limit_uses(tx, core.policy.limits, requester=slack_id)
-    return [_Bound((use.label, use.left()), use.most_of(asked.amount_usd), use.obstacle()) for use in uses]
+    found = []
+    for use in uses:
+        fit = use.most_of(asked.amount_usd)
+        usd = asked.amount_usd * (asked.count if asked.count is not None else min(fit, most))
+        found.append(_Bound(((use.label, use.used_with(usd)),), fit, use.obstacle(usd)))
+    return found
 
 
 def _approvals(core: Core, asked: WhatIf, count: int) -> list[Line]:

@@ -289,7 +289,7 @@ async def _settle_by_hand(
         await outbox_messages.line(tx, core, request, line, actor=decision.actor, tag=decision.id, text=text)
         return request
     event = Event.SUCCEED if decision.verdict == "succeeded" else Event.FAIL
-    happened = "it happened" if event is Event.SUCCEED else "nothing moved, or it came back"
+    happened = "it happened" if event is Event.SUCCEED else urgency.failed_how(request.kind)
     agree = sorted(agreeing, key=lambda d: d.actor)
     names = " and ".join(d.actor_name for d in agree)
     evidence = " ".join(f"Evidence of {d.actor_name}: {_as_sentence(d.reason)}" for d in agree)

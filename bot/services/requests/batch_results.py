@@ -7,12 +7,12 @@ from collections.abc import Collection
 from dataclasses import replace
 
 from bot.domain.money import line
-from bot.domain.requests import Request, ending_text, results_name
+from bot.domain.requests import Request, results_name
 from bot.operations import Concern, Facts, Line
 from bot.services.core import Core
 from bot.services.requests import batch_summary
 from bot.services.requests.batch_reading import can_be_asked_again
-from bot.services.requests.batch_rows import included, is_left_out, moved_usd
+from bot.services.requests.batch_rows import ending, included, is_left_out
 from bot.view_models import BatchView, BulkRowView, ResultsView
 from storage.errors import Purged
 from storage.requests import requests
@@ -85,7 +85,7 @@ async def results(tx: Tx, found: Request) -> ResultsView:
     """What became of each row, as CSV. No private value is in it: what is said of a row is what its card says."""
     rows = await requests.rows_of(tx, found.id)
     asked = [row for row in rows if not is_left_out(row)]
-    told = ending_text(Counter(row.state for row in asked), moved_usd(asked), found.exposure_usd)
+    told = ending(found, Counter(row.state for row in asked), asked)
     return ResultsView(
         request_id=found.id,
         name=results_name(found.id),

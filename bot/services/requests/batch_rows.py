@@ -12,6 +12,7 @@ from decimal import Decimal
 
 from bot.domain.money import exact_sum
 from bot.domain.requests import TERMINAL, Event, Request, State, batch_event, ending_text
+from bot.operations import urgency
 from bot.services import audit, outbox_messages
 from bot.services.core import Core
 from storage.requests import requests
@@ -41,7 +42,7 @@ async def _follow(tx: Tx, core: Core, batch: Request) -> None:
             tx,
             batch,
             event,
-            outcome_text=ending_text(states, moved_usd(rows), batch.exposure_usd) if ends else "",
+            outcome_text=ending(batch, states, rows) if ends else "",
             first_sent_at=tx.now if event is Event.CLAIM else batch.first_sent_at,
             finished_at=tx.now if event not in (Event.CLAIM, Event.LOSE_SIGHT, Event.REOPEN) else None,
         )
@@ -50,7 +51,7 @@ async def _follow(tx: Tx, core: Core, batch: Request) -> None:
         )
         moved = True
     if not moved:
-        text = ending_text(states, moved_usd(rows), batch.exposure_usd)
+        text = ending(batch, states, rows)
         if batch.state in (State.UNRESOLVED, State.FAILED) and text != batch.outcome_text:
             batch = await requests.touch(tx, batch, outcome_text=text)
         await outbox_messages.progress(tx, core, batch)
@@ -70,6 +71,12 @@ async def included(tx: Tx, batch: Request) -> list[Request]:
 
 def is_left_out(row: Request) -> bool:
     return bool(row.outcome and row.outcome.get("left_out"))
+
+
+def ending(batch: Request, states: Mapping[State, int], rows: Sequence[Request]) -> str:
+    """How it ended, in a sentence: how many rows succeeded, what became of the others, and what moved in USD."""
+    how = urgency.failed_how(batch.kind)
+    return ending_text(states, moved_usd(rows), batch.exposure_usd, failed_how=how)
 
 
 def moved_usd(rows: Sequence[Request]) -> Decimal:

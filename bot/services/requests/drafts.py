@@ -17,7 +17,7 @@ from bot.domain.cards import CardEntry, NamedBy
 from bot.domain.errors import InvalidFields, NotFound
 from bot.domain.limits import never_fits, require_possible
 from bot.domain.money import format_usd
-from bot.domain.requests import OPEN, Request, State, who_may_be_second
+from bot.domain.requests import HOW_TO_RESOLVE, OPEN, Request, State, who_may_be_second
 from bot.operations import (
     Concern,
     Facts,
@@ -78,50 +78,35 @@ async def begin(
     audited.
     """
     async with audited_refusal(core, owner, f"{kind}.begin", of=InvalidFields):
-        return await _begin(
-            core, owner, kind, texts, reason, run_now, program or core.default_program, card_by
-        )
-
-
-async def _begin(
-    core: Core,
-    owner: str,
-    kind: str,
-    texts: Mapping[str, str],
-    reason: str,
-    run_now: bool,
-    program: str,
-    card_by: NamedBy | None,
-) -> Draft:
-    cls = core.kinds[kind]
-    errors: dict[str, str] = {}
-    try:
-        reason = read_reason(reason)
-    except ValueError as error:
-        errors["reason"] = str(error)
-    if cls.handling.needs_public_url and not core.reveals.base_url:
-        errors["reason"] = NOT_SET_UP
-    async with core.store.begin() as tx:
+        cls = core.kinds[kind]
+        errors: dict[str, str] = {}
         try:
-            operation, of_card = await read_form(tx, core, cls, texts, card_by)
-        except InvalidFields as found:
-            raise InvalidFields(found.errors | errors) from None
-        if errors:
-            raise InvalidFields(errors)
-        draft = Draft(
-            id=core.ids.ulid(),
-            owner=owner,
-            kind=kind,
-            program=of_card or program,
-            values=operation.stored(),
-            target_label=operation.target_label,
-            reason=reason,
-            run_now=run_now and cls.handling.can_run_now and core.policy.of(kind).now,
-            facts={},
-            created_at=tx.now,
-        )
-        await drafts.put(tx, draft)
-    return draft
+            reason = read_reason(reason)
+        except ValueError as error:
+            errors["reason"] = str(error)
+        if cls.handling.needs_public_url and not core.reveals.base_url:
+            errors["reason"] = NOT_SET_UP
+        async with core.store.begin() as tx:
+            try:
+                operation, of_card = await read_form(tx, core, cls, texts, card_by)
+            except InvalidFields as found:
+                raise InvalidFields(found.errors | errors) from None
+            if errors:
+                raise InvalidFields(errors)
+            draft = Draft(
+                id=core.ids.ulid(),
+                owner=owner,
+                kind=kind,
+                program=of_card or program or core.default_program,
+                values=operation.stored(),
+                target_label=operation.target_label,
+                reason=reason,
+                run_now=run_now and cls.handling.can_run_now and core.policy.of(kind).now,
+                facts={},
+                created_at=tx.now,
+            )
+            await drafts.put(tx, draft)
+        return draft
 
 
 async def read_form(
@@ -265,7 +250,7 @@ def house_concerns(operation: Operation, facts: Facts) -> list[Concern]:
         found.append(
             Concern(
                 f"{ids} on the same card has no known outcome yet. This one waits for it, because both might pay;"
-                " once approved, it waits 15 minutes at most, then it ends and nothing is sent."
+                f" once approved, it waits 15 minutes at most, then it ends and nothing is sent. {HOW_TO_RESOLVE}"
             )
         )
     elif ids:
@@ -279,7 +264,8 @@ async def house_lines(tx: Tx, core: Core, operation: Operation, facts: Facts, re
     """Float after everything pending, and how much of the rolling limits this would use."""
     lines: list[Line] = []
     exposure = operation.exposure_usd()
-    if operation.handling.moves_float and "float_available_usd" in facts:
+    # Where nothing is held, the line of the float says the same.
+    if operation.handling.moves_float and "float_available_usd" in facts and facts["pending_usd"]:
         after_all = facts["float_available_usd"] - exposure - facts["pending_usd"]
         lines.append(("After all pending", format_usd(after_all)))
     lines += await limit_lines(tx, core, exposure, requester)
@@ -293,7 +279,21 @@ async def house_lines(tx: Tx, core: Core, operation: Operation, facts: Facts, re
 async def limit_lines(tx: Tx, core: Core, exposure: Decimal, requester: str) -> list[Line]:
     """How much of the rolling limits, where there are any, this and what was approved lately would use."""
     uses = await requests.limit_uses(tx, core.policy.limits, requester=requester)
-    return [(use.label, use.with_more(exposure)) for use in uses] if exposure else []
+    return [(use.label, use.used_with(exposure)) for use in uses] if exposure else []
+
+
+async def limit_lines_for_approvers(
+    tx: Tx, core: Core, request: Request, approvers: Collection[str]
+) -> tuple[Line, ...]:
+    """The same to those who approve a pending request: of pairs with each of `approvers` the one most used."""
+    usd = request.exposure_usd
+    if not usd or request.state is not State.PENDING:
+        return ()
+    uses = await requests.limit_uses(tx, core.policy.limits, requester=request.requester, approvers=approvers)
+    most = {use.label_for_approvers: use for use in sorted(uses, key=lambda use: use.spent_usd)}
+    return tuple(
+        (use.label_for_approvers, use.used_with(usd)) for use in uses if use is most[use.label_for_approvers]
+    )
 
 
 async def limit_warnings(tx: Tx, core: Core, exposure: Decimal, requester: str) -> list[Concern]:

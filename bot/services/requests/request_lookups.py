@@ -20,7 +20,7 @@ from bot.services import people
 from bot.services.core import Core
 from bot.services.requests import batch_results, batch_rows, batch_summary, local_facts, view_models
 from bot.services.requests.batch_summary import RowWarning
-from bot.services.requests.drafts import house_concerns, limit_cautions, on_target
+from bot.services.requests.drafts import house_concerns, limit_cautions, limit_lines_for_approvers, on_target
 from bot.services.requests.lifecycle import existing
 from bot.view_models import BatchConfirmation, Confirmation, InboxView, RequestView
 from storage.cards import cards
@@ -115,6 +115,7 @@ async def confirmation(core: Core, request_id: str, slack_id: str) -> Confirmati
         picture = await view_models.request(tx, core, await existing(tx, request_id))
         approvers = {d.actor for d in picture.decisions if d.kind is DecisionKind.APPROVE} | {slack_id}
         cautions = await limit_cautions(tx, core, picture.request, approvers)
+        limits = await limit_lines_for_approvers(tx, core, picture.request, approvers)
     picture = replace(picture, concerns=(*cautions, *picture.concerns))
     request = picture.request
     async with core.store.read() as tx:
@@ -137,11 +138,17 @@ async def confirmation(core: Core, request_id: str, slack_id: str) -> Confirmati
     concerns = (*cautions, *operation.concerns(facts), *house_concerns(operation, facts))
     if read is None:
         return Confirmation(
-            picture, picture.lines, concerns, (), facts_read=False, last_read=age, waits=bool(waits)
+            picture,
+            (*picture.lines, *limits),
+            concerns,
+            (),
+            facts_read=False,
+            last_read=age,
+            waits=bool(waits),
         )
     lines = tuple(operation.lines(facts))
     changed = _changed(picture.lines, lines)
-    return Confirmation(picture, lines, concerns, changed, facts_read=True, waits=bool(waits))
+    return Confirmation(picture, (*lines, *limits), concerns, changed, facts_read=True, waits=bool(waits))
 
 
 async def search(
@@ -189,12 +196,13 @@ async def confirmation_of_batch(
         _, now = await batch_summary.look(tx, operations, but={row.id for row in asked.values()})
         approvers = {d.actor for d in picture.decisions if d.kind is DecisionKind.APPROVE} | {slack_id}
         cautions = await limit_cautions(tx, core, picture.request, approvers)
+        limits = await limit_lines_for_approvers(tx, core, picture.request, approvers)
     facts = {**loaded_facts(batch.facts), **(live or {}), "warnings": batch_summary.kept(now)}
     lines, concerns = batch_results.effect(core, batch, facts)
     told = batch_summary.by_number(now)
     found = Confirmation(
         picture,
-        lines,
+        (*lines, *limits),
         (*cautions, *unread, *concerns),
         (*_changed(picture.lines, lines), *_changed_rows(batch, asked, now)),
         facts_read=live is not None,

@@ -26,7 +26,7 @@ def float_answer(found: FloatView) -> b.Block:
         ("Balance", format_usd(found.balance_usd)),
         ("Available", format_usd(found.available_usd)),
         ("Committed by pending requests", f"{format_usd(found.pending_usd)} in {found.pending_count}"),
-        ("After all pending", format_usd(after)),
+        *([("After all pending", format_usd(after))] if found.pending_usd else []),
     ]
     if found.runway is not None:
         lines += [("Runway", runway(found.runway)), ("Floor", format_usd(found.runway.floor_usd))]
@@ -74,17 +74,22 @@ def in_hours(span: timedelta) -> str:
 
 def ledger(found: LedgerReport, command: str, page: int = 1) -> b.Block:
     """`/float ledger`: the float's movements in words, with totals of the whole period."""
-    of = max(1, -(-len(found.lines) // ROWS))
+    of = max(1, -(-len(found.moved) // ROWS))
     page = min(page, of)
     zone = ZoneInfo(found.period.zone)
-    count = b.counted(len(found.lines), "movement")
+    count = b.counted(len(found.moved), "movement")
     number = f", page {page} of {of}" if of > 1 else ""
     blocks = [b.header(f"Ledger: {count}{number}"), b.section(_totals(found))]
-    shown = found.lines[(page - 1) * ROWS : page * ROWS]
+    shown = found.moved[(page - 1) * ROWS : page * ROWS]
     if page == 1 and found.all_read:
         blocks += charts.by_day("Into and out of the float", _in_and_out(found))
     if shown:
         blocks.append(b.table((f"When ({zone})", "Amount", "What", "Request"), _rows(shown, zone)))
+    markers = len(found.lines) - len(found.moved)
+    if markers:
+        blocks.append(
+            b.context(f"Not listed: {b.counted(markers, 'marker')} of the books, without an amount.")
+        )
     blocks.append(
         b.context(
             f"program {b.esc(found.program)} · {age(found.read_at)} · purchases are not in the ledger: see `/card tx`"
@@ -93,7 +98,8 @@ def ledger(found: LedgerReport, command: str, page: int = 1) -> b.Block:
     if of > 1 or not found.all_read:
         named = b.esc(found.period.named)
         blocks.append(b.context(f"All of it as CSV: `/countersign export ledger {named}`"))
-    text = f"Ledger {b.esc(found.period.in_words())}: in {format_usd(found.in_usd)}, out {format_usd(found.out_usd)}"
+    came_and_went = f"in {format_usd(found.in_usd)}, out {format_usd(found.out_usd.copy_abs())}"
+    text = f"Ledger {b.esc(found.period.in_words())}: {came_and_went}"
     return with_buttons(b.message(text, blocks), pages(command, page, of))
 
 
@@ -116,7 +122,7 @@ def _totals(found: LedgerReport) -> str:
     )
     said = [
         f"*{b.esc(found.period.in_words())}*",
-        f"In {format_usd(found.in_usd)}, out {format_usd(found.out_usd)}, together"
+        f"In {format_usd(found.in_usd)}, out {format_usd(found.out_usd.copy_abs())}, together"
         f" {format_usd(found.in_usd + found.out_usd)}",
         kinds,
     ]

@@ -99,7 +99,7 @@ def resolve(request_id: str, version: int) -> b.Block:
     """Two people who say the same end an unresolved request."""
     options = [
         b.option("succeeded", "succeeded", "It happened: the API, the card or the ledger shows it"),
-        b.option("failed", "failed", "Nothing moved, or all of it came back"),
+        b.option("failed", "failed", "It did not happen, or all of it came back"),
     ]
     evidence: b.Block = {
         "type": "plain_text_input",

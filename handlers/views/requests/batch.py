@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from bot.domain.money import format_usd
 from bot.domain.requests import MAX_ROWS, Problem, Request, State, pages_of, progress_text
-from bot.operations import Operation
+from bot.operations import Operation, urgency
 from bot.view_models import BatchConfirmation, BulkPreviewView, RequestView
 from handlers.views import blocks as b
 from handlers.views import ids
@@ -101,7 +101,8 @@ def rows(picture: RequestView, page: int = 1, *, viewer: str = "") -> b.Block:
     found = batch.rows if batch else ()
     blocks = [b.header(f"{request.id}: {request.summary}")]
     if batch and request.state is not State.PENDING:
-        blocks.append(b.section(b.esc(progress_text(batch.states))))
+        how = urgency.failed_how(request.kind)
+        blocks.append(b.section(b.esc(progress_text(batch.states, failed_how=how))))
     blocks += page_of(found, page, f"rows:{request.id}", can_resolve=True)
     if request.state is State.PENDING and request.requester == viewer and (request.rows or 0) > 1:
         out = b.button("Leave rows out", ids.BULK_LEAVE_OUT, ids.stamp(request.id, request.version))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from bot.domain.requests import State, pages_of, progress_text
+from bot.operations import urgency
 from bot.view_models import BulkRowView, RequestView
 from handlers.views import blocks as b
 from handlers.views import ids
@@ -30,8 +31,8 @@ def on_card(picture: RequestView) -> list[b.Block]:
         texts = [_row_text(row) for row in looked_at[:ON_CARD]]
         rest = len(looked_at) - len(texts)
     goes_on = request.state in (State.APPROVED, State.EXECUTING, State.UNRESOLVED)
-    moves_money = bool(request.exposure_usd)
-    blocks = [b.section(b.esc(progress_text(batch.states, moves_money=moves_money)))] if goes_on else []
+    how = urgency.failed_how(request.kind)
+    blocks = [b.section(b.esc(progress_text(batch.states, failed_how=how)))] if goes_on else []
     blocks += texts_of(texts)
     return [*blocks, b.context(f"and {rest} more: press *Rows*")] if rest > 0 else blocks
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from bot.domain.ids import short_code
 from bot.domain.money import format_usd
 from bot.domain.requests import (
+    HOW_TO_RESOLVE,
     OPEN,
     SENT,
     UNSENT,
@@ -114,8 +115,9 @@ def waits(picture: RequestView) -> str:
 
 
 def goes_first(ids_of_others: Sequence[str]) -> str:
-    """That nothing is sent before the outcome of other requests on the same card is known."""
-    return f"It is not sent yet: it waits for {', '.join(ids_of_others)} on the same card, whose outcome is not known."
+    """That nothing is sent before the outcome of other requests on the same card is known, and who can settle it."""
+    named = ", ".join(ids_of_others)
+    return f"It is not sent yet: it waits for {named} on the same card, whose outcome is not known. {HOW_TO_RESOLVE}"
 
 
 def _waits_until(request: Request, why: str) -> str:

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import re
+from datetime import timedelta
 from decimal import Decimal
 from typing import Any
 
 from tests.simulation.invariants.record import KEYED, Record
+from tests.simulation.world import START
 
 _AMOUNT = r"([0-9][0-9,]*\.[0-9]{2,})"
 _MOVED = re.compile(_AMOUNT + r" USD moved from the float")
 _BACK = re.compile(_AMOUNT + r" USD (?:moved from .{1,80} back to the float|went back to the float)")
 _NOTHING = re.compile(r"\b(?:[Nn]othing (?:moved|was sent|is missing)|[Nn]o money moved)\b")
+_FLOAT_ANSWER = re.compile(r"^Float " + _AMOUNT + r" USD")
 _FLOAT = re.compile(r"Balance " + _AMOUNT + r" USD")
 
 
@@ -27,6 +30,16 @@ class Money:
             if row["rows"] is None and row["outcome_text"] and row["state"] != "unresolved":
                 self._said(row, row["outcome_text"])
         self._float()
+        for seen in self.known.world.slack.store.ephemerals:
+            at = float(seen.message["ts"]) - START.timestamp()
+            self.said_of_the_float(at, str(seen.message.get("text", "")))
+
+    def said_of_the_float(self, at: float, text: str) -> None:
+        """What `/float` answered then: what the ledger had until that moment."""
+        until = (START + timedelta(seconds=at + 2)).isoformat()
+        for said in _FLOAT_ANSWER.findall(text):
+            if Decimal(said.replace(",", "")) not in self._held(until):
+                self.known.broken("figures are true", f"“{text[:120]}”, and the float never held that")
 
     def _said(self, row: Any, text: str) -> None:
         if "by hand" in text:
@@ -67,13 +80,19 @@ class Money:
 
     def _float(self) -> None:
         """What the float is said to hold it held at some moment."""
-        balance_usd, held = Decimal(0), {Decimal(0)}
-        for row in self.known.world.partner.store.all("SELECT amount_usd FROM ledger ORDER BY seq"):
-            balance_usd += Decimal(row["amount_usd"])
-            held.add(round(balance_usd, 2))
+        held = self._held()
         for row in self.known.world.rows("SELECT text FROM alert WHERE kind = 'float_low'"):
             for said in _FLOAT.findall(row["text"]):
                 if Decimal(said.replace(",", "")) not in held:
                     self.known.broken(
                         "money is true", f"the float: “{row['text'][:120]}”, and it never held that"
                     )
+
+    def _held(self, until: str = "9") -> set[Decimal]:
+        """Every balance of the float up to a moment of the API's clock, to the cent."""
+        balance_usd, held = Decimal(0), {Decimal(0)}
+        asked = "SELECT amount_usd FROM ledger WHERE created_at < ? ORDER BY seq"
+        for row in self.known.world.partner.store.all(asked, until):
+            balance_usd += Decimal(row["amount_usd"])
+            held.add(round(balance_usd, 2))
+        return held

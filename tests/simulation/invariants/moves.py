@@ -6,10 +6,12 @@ from typing import Any
 
 from bot.domain.requests import TRANSITIONS, State
 from tests.simulation.invariants.approvals import Approvals
-from tests.simulation.invariants.record import AT_ONCE_S, Record, Seen, seconds
+from tests.simulation.invariants.record import AT_ONCE_S, KEYED, Record, Seen, seconds
 from tests.simulation.loop import OWNER
 from tests.simulation.world import Process
 
+# The longest that a client waits for an answer, and some more: until then a call may still arrive.
+TRAVELS_FOR_S = 90.0
 _WATCHED = "SELECT id, state, version, fence, lease_owner, lease_until FROM request"
 
 
@@ -79,6 +81,8 @@ class Moves:
             self._reported(row["id"])
         if row["state"] == "cancelled":
             self.cancelled(row["id"])
+        if row["state"] == "failed":
+            self._failed(row["id"])
 
     def _reported(self, request_id: str) -> None:
         """I-8: with the doubt itself an alert is committed, and a message that is due at once."""
@@ -92,6 +96,26 @@ class Moves:
             "SELECT 1 FROM outbox WHERE kind = 'alert' AND subject LIKE ?", f"%{found[0]['id']}"
         ):
             self.known.broken("I-8 at once", f"{request_id} became unresolved, and no message says so")
+
+    def _failed(self, request_id: str) -> None:
+        """Nothing is called failed while a call for it may still arrive and have its effect.
+
+        A call that takes longer than calls do is looked for by a sweep later on.
+        """
+        row, now = self.known.row(request_id), self.known.world.loop.time()
+        if row["kind"] not in KEYED or self.known.by_hand(row, "failed"):
+            return
+        kept = "SELECT 1 FROM keyed WHERE kind = ? AND key = ?"
+        if self.known.world.partner.store.one(kept, KEYED[row["kind"]], row["key"]) is not None:
+            return  # the API has settled it under its key: what arrives again changes nothing
+        for sent in self.known.sent:
+            travels = sent.call.effect == "late" and sent.call.arrived is None
+            if travels and sent.ids == (request_id,) and now - sent.at < TRAVELS_FOR_S:
+                took_s = now - sent.at
+                self.known.broken(
+                    "a doubt ends by proof",
+                    f"{request_id} is called failed, and its call of {took_s:.0f} s ago is still on its way",
+                )
 
     def cancelled(self, request_id: str) -> None:
         """Nothing is called doubtful of which nobody doubts."""

@@ -97,6 +97,10 @@ class Record:
             self.world.say(f"BROKEN: {violation}")
         self.found.append(violation)
 
+    def note_database_trouble(self) -> None:
+        """What was to be written just now may not have been."""
+        self.disk_full_until = self.world.loop.time()
+
     def note_copy(self) -> None:
         """A copy of the database was made just now."""
         self.copied_at = self.world.loop.time()

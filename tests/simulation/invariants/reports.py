@@ -11,6 +11,9 @@ from tests.simulation.world import ALERTS, APPROVALS
 # What expired is shown so within half a minute.
 EXPIRES_WITHIN_S = 40.0
 
+REMINDED_EVERY_S = 4 * 3600.0
+REMINDED_WITHIN_S = 100.0
+
 # The group of those who may approve, as Slack shows it and as it is called.
 APPROVERS = ("<!subteam^S0APPROVERS", "@card-approvers")
 
@@ -52,6 +55,20 @@ class Reports:
                 )
             if row["state"] == "unresolved" and row["id"] not in alerts:
                 self.known.broken("I-8 told", f"{row['id']} is unresolved, and no alert says so")
+
+    def reminders(self, rows: list[Any]) -> None:
+        """I-8: as long as an outcome is unknown people are reminded of it every four hours."""
+        now = self.known.world.loop.time()
+        for row in rows:
+            if row["state"] != "unresolved" or row["parent_id"] is not None:
+                continue
+            nth, over_s = divmod(now - seconds(row["first_sent_at"]), REMINDED_EVERY_S)
+            asked = "SELECT 1 FROM outbox WHERE dedupe LIKE ?"
+            due = nth >= 1 and over_s > REMINDED_WITHIN_S
+            if due and not self.known.world.rows(asked, f"%{row['id']}%reminder_unresolved%{nth:.0f}"):
+                self.known.broken(
+                    "I-8 reminders", f"{row['id']} is unresolved for {nth * 4:.0f} h in silence"
+                )
 
     def _messages(self) -> None:
         """I-9, and no message is lost: none given up, none still to send."""

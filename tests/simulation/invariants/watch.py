@@ -28,6 +28,7 @@ class Watch(Record):
         self.money, self.purchases, self.secrecy = Money(self), Purchases(self), Secrecy(self)
         self.relayed, self.links = Relayed(self), Links(self)
         world.on_commit = self.moves.after_commit
+        world.on_lost_commit = self.note_database_trouble
         world.on_departure = self.departures.on_departure
         world.on_arrival = self.departures.on_arrival
 

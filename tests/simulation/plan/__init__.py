@@ -8,6 +8,7 @@ Steps are independent of each other: leaving one out changes nothing in the othe
     steps      a plan and its steps
     requests   somebody asks, others decide
     troubles   everything that may go wrong
+    bursts     a few steps each that make two things meet
     draw       the plan of a seed
 """
 

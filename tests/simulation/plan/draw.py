@@ -6,6 +6,7 @@ import random
 from dataclasses import dataclass
 from typing import Any
 
+from tests.simulation.plan.bursts import BURSTS, NEEDS_TWO_PROCESSES
 from tests.simulation.plan.requests import ask
 from tests.simulation.plan.steps import Plan, Step
 from tests.simulation.plan.troubles import TROUBLE
@@ -60,6 +61,7 @@ class Theme:
 
     kinds: tuple[str, ...]
     troubles: tuple[str, ...]
+    alone: bool = False  # nothing else goes wrong
 
 
 THEMES = (
@@ -79,7 +81,8 @@ THEMES = (
     Theme(("card_topup",), ("references",)),
     Theme(("card_topup",), ("standstills", "slow", "network")),
     Theme((), ("standstills", "kills")),
-    Theme(("card_freeze",), ("crowd",)),
+    Theme(("card_limits",), ("crowd",), alone=True),
+    Theme(("card_limits",), ("crowd",), alone=True),
     Theme((), ("old rows",)),
     Theme((), ("forgeries", "kills")),
     Theme((), ("policy", "pauses", "kills")),
@@ -116,14 +119,23 @@ def draw(seed: int) -> Plan:
         pause = rng.choices(WAITS, FREQUENT)[0] if wait is None else wait
         steps.append(Step(len(steps), pause, doing, given))
 
-    if rng.random() < 0.5:
+    manner = rng.choice(("any", "theme", "theme", "bursts", "bursts"))
+    harmless = False
+    if manner == "theme":
         theme = rng.choice(THEMES)
+        harmless = theme.alone
         kinds = [*theme.kinds] or kinds
-        troubles = [*theme.troubles, *theme.troubles, *troubles[:1]]
-    if _BY_WEBHOOK & {*kinds, *troubles} or rng.random() < 0.25:
+        troubles = [*theme.troubles, *theme.troubles, *troubles[: 0 if harmless else 1]]
+    if not harmless and (_BY_WEBHOOK & {*kinds, *troubles} or rng.random() < 0.25):
         add(ASK, 0.3, kind="webhook_register", by=CAROL, card=0, amount=1, now=False, pick=0, in_slack=False)
         add(DECIDE, 0.6, by=BOB, pick=0, action="approve", in_slack=False)
-    for _ in range(rng.choice((6, 10, 14, 18))):
+    bursts = rng.sample(BURSTS, rng.choice((1, 2, 3))) if manner == "bursts" else []
+    for burst in bursts:
+        for _ in range(rng.choice((1, 1, 2))):
+            burst(rng, add)
+        if rng.random() < 0.5:
+            TROUBLE[rng.choice(troubles)](rng, add, kinds)
+    for _ in range(rng.choice((0, 2, 4)) if bursts else rng.choice((6, 10, 14, 18))):
         if rng.random() < 0.5:
             ask(rng, add, kinds, in_slack)
         elif rng.random() < 0.3:
@@ -146,7 +158,8 @@ def draw(seed: int) -> Plan:
         settings["threeds_webhook_enabled"] = True
     if "deposit_quote" in kinds:
         settings["deposits_enabled"] = True
-    several = {"standstills", "clock of one"} & set(troubles)
+    several = not {"standstills", "clock of one"}.isdisjoint(troubles)
+    several = several or not NEEDS_TWO_PROCESSES.isdisjoint(bursts)
     replicas = 2 if several or rng.random() < 0.12 else 1
     jobs = frozenset(_JOBS[trouble] for trouble in troubles if trouble in _JOBS)
     relays = "relay" in troubles

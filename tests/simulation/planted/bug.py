@@ -40,9 +40,9 @@ def peek(tx: Any, statement: Any) -> list[Any]:
 
 def peek_into(store: Any, statement: Any) -> list[Any]:
     """The same outside of a transaction."""
-    connection = store._reader._take()
+    connection = store._reader.take()
     try:
         found = statements.execute(connection._connection, connection.dbapi, statement)
         return list(found.scalars().all())
     finally:
-        store._reader._give_back(connection)
+        store._reader.give_back(connection)

@@ -124,9 +124,9 @@ def _lost_renewal_loses_the_answer(stack: ExitStack, acts: Acts) -> None:
 
 
 BUGS = (
-    Bug("a refusal ends a doubt", ("I-7 true",), _refusal_ends_a_doubt),
+    Bug("a refusal ends a doubt", ("I-7 true", "a doubt ends by proof"), _refusal_ends_a_doubt),
     Bug("no sweep for late landings", ("I-7 true",), _no_late_landings),
-    Bug("given up at once", ("I-7 true",), _given_up_at_once),
+    Bug("given up at once", ("I-7 true", "a doubt ends by proof"), _given_up_at_once),
     Bug(
         "a debit that landed late is a success",
         ("I-7 true", "two people decided"),

@@ -5,9 +5,13 @@ from __future__ import annotations
 import random
 from datetime import datetime
 
+from sandbox.partner.accounts import api_keys
 from storage import audit
+from tests.simulation.invariants.record import seconds
+from tests.simulation.invariants.reports import REMINDED_EVERY_S, REMINDED_WITHIN_S
 from tests.simulation.people import PEOPLE_WHO_DECIDE
 from tests.simulation.schedule.operators import OperatorSteps
+from tests.simulation.schedule.surroundings import SurroundingSteps
 from tests.simulation.world import BOB, CAROL, DAVE, START
 
 # At the end: time until every retry, sweep and reminder has had its turn.
@@ -25,19 +29,23 @@ _REFUSED = "SELECT 1 FROM alert WHERE kind = 'deliveries_refused' AND state <> '
 _BARRED = ("deleted", "is_restricted", "is_ultra_restricted", "is_stranger", "is_bot")
 
 
-class Calm(OperatorSteps):
+class Calm(OperatorSteps, SurroundingSteps):
     """Until all has ended that can."""
 
     def calm(self) -> None:
         """Everything that goes wrong stops, everybody is back, and time passes until all has ended that can."""
         world = self.world
         world.say("— the trouble ends —")
+        world.all_jobs.set()
         self.drive(1.0)
         world.network.troubles.clear()
         world.slack.faults.clear()
         world.tell_partner("faults", method="DELETE")
         world.tell_partner("account", {"processor_timeout": "502"})
         world.set_clocks(0.0)
+        self.do_rate(random.Random(0), api_keys.RATE_LIMIT_PER_MINUTE)
+        for process in world.processes:
+            process.storage.lost_commits.clear()
         world.die_at = None
         world.inside(self._everybody_is_back)
         world.partner.store.run("UPDATE api_keys SET scopes = ?", " ".join(self.scopes()))
@@ -46,14 +54,16 @@ class Calm(OperatorSteps):
             if not process.ready:
                 world.kill_bot(process)
         world.start_bots()
-        self.drive(10.0)
+        self.drive(10.0, leap_s=2.5)
         if world.rows("SELECT 1 FROM pause"):
             self.people.resume(BOB, CAROL)
         self._until_rest()
+        if self.plan.seed % 4 == 0:
+            self._until_reminded()
         self._end_by_hand()
         if self.watch.orphans:
             self.drive(1300.0, leap_s=325.0)  # until the whole ledger has been read again
-        self.drive(200.0, leap_s=40.0)  # as on a machine that stands still no more
+        self.drive(200.0, leap_s=60.0)  # as on a machine that stands still no more
         if world.rows(_REFUSED):
             self.drive(400.0, leap_s=80.0)  # until nobody has tried for a while
         for _ in range(40):
@@ -99,7 +109,18 @@ class Calm(OperatorSteps):
                 at_least_s = 2.0 if leap < PATIENT_LEAPS else 90.0
                 pause_s = min(pause_s, max(at_least_s, until_due + 0.5))
             self.drive(pause_s, leap_s=pause_s)
-            self.drive(1.5)
+            self.drive(1.5, leap_s=0.5)
+
+    def _until_reminded(self) -> None:
+        """What has no outcome stays so for hours, and nobody forgets it."""
+        unresolved = "SELECT * FROM request WHERE state = 'unresolved' AND first_sent_at IS NOT NULL"
+        rows = self.world.rows(unresolved)
+        if rows and not self.watch.found:
+            newest = max(seconds(row["first_sent_at"]) for row in rows)
+            left_s = newest + REMINDED_EVERY_S - self.world.loop.time()
+            self.drive(max(0.0, left_s), leap_s=900.0)
+            self.drive(REMINDED_WITHIN_S + 20, leap_s=30.0)
+            self.watch.reports.reminders(self.world.rows(unresolved))
 
     def _end_by_hand(self) -> None:
         """What no reading can settle two people can: they say what the API's side knows to be true."""
@@ -108,7 +129,7 @@ class Calm(OperatorSteps):
             verdict = "succeeded" if self.watch.did(row) else "failed"
             for person in PEOPLE_WHO_DECIDE:
                 self.people.decide(person, "resolve", row["id"], verdict=verdict)
-                self.drive(4.0)
+                self.drive(4.0, leap_s=1.0)
         for row in rows:
             left = self.world.rows("SELECT state FROM request WHERE id = ?", row["id"])[0]["state"]
             if left == "unresolved" and not self.watch.found:

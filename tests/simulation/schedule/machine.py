@@ -76,6 +76,12 @@ class MachineSteps(Stage):
             process.storage.refusal = ""
         self.watch.disk_full_until = self.world.loop.time()
 
+    def do_lost_commits(self, rng: random.Random, times: int, done: bool) -> None:
+        """The connection to the database breaks during the next COMMITs, which are done or not."""
+        bot = self.world.bot
+        if bot is not None:
+            bot.storage.lost_commits.extend([done] * times)
+
     def do_clock(self, rng: random.Random, wrong_by: float) -> None:
         self.world.set_clocks(wrong_by)
 

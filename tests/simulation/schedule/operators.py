@@ -26,5 +26,5 @@ class OperatorSteps(Stage):
     def do_pause(self, rng: random.Random, by: str) -> None:
         self.people.pause(by)
 
-    def do_resume(self, rng: random.Random, by: str) -> None:
-        self.people.resume(BOB, CAROL)
+    def do_resume(self, rng: random.Random, by: str, second: str = "") -> None:
+        self.people.resume(*((by, second) if second else (BOB, CAROL)))

@@ -15,7 +15,6 @@ from tests.simulation.plan import Plan, Step
 from tests.simulation.schedule.calm import Calm
 from tests.simulation.schedule.installation import InstallationSteps
 from tests.simulation.schedule.requests import RequestSteps
-from tests.simulation.schedule.surroundings import SurroundingSteps
 from tests.simulation.world import World
 
 # A process that died is missed after so long.
@@ -52,14 +51,14 @@ def run(plan: Plan, folder: Path, *, tell: Callable[[float, str], None] | None =
             gc.collect()
 
 
-class Schedule(RequestSteps, SurroundingSteps, InstallationSteps, Calm):
+class Schedule(RequestSteps, InstallationSteps, Calm):
     """One plan in one world, from its first step to the last check."""
 
     def run(self) -> Result:
         world = self.world
         try:
             world.start_bots()
-            self.drive(5.0)
+            self.drive(5.0, leap_s=1.0)
             for step in self.plan.steps:
                 self._between(step)
                 self._take(step)
@@ -114,7 +113,7 @@ class Schedule(RequestSteps, SurroundingSteps, InstallationSteps, Calm):
         elif step.wait < 2:
             self.drive(step.wait)
         else:
-            self.drive(step.wait, leap_s=max(1.0, step.wait / 3))
+            self.drive(step.wait, leap_s=max(1.0, step.wait / self.world.leaps))
         if step.wait >= STARTED_AGAIN_S:
             self._start_what_died()
 

@@ -31,9 +31,15 @@ class SurroundingSteps(Stage):
             effect = "answer lost"  # Slack has no key by which a post that arrives twice would be one
         self.world.network.troubles.append(Trouble(side, effect, what, times, None, seconds))
 
-    def do_outage(self, rng: random.Random, side: str, effect: str, seconds: float) -> None:
-        ends = self.world.loop.time() + seconds
-        self.world.network.troubles.append(Trouble(side, effect, "", 1, ends, began=self.world.loop.time()))
+    def do_outage(self, rng: random.Random, side: str, effect: str, seconds: float, what: str = "") -> None:
+        """Nothing gets through, or no call whose name contains `what`."""
+        now = self.world.loop.time()
+        self.world.network.troubles.append(Trouble(side, effect, what, 1, now + seconds, began=now))
+
+    def do_rate(self, rng: random.Random, per_minute: int) -> None:
+        """The API allows so many calls a minute from now on."""
+        self.watch.limits_planted = True  # what was allowed a moment ago may be too much now
+        self.world.partner.store.run("UPDATE api_keys SET rate_limit_per_minute = ?", per_minute)
 
     def do_slack_fault(self, rng: random.Random, fault: Json) -> None:
         # Slack refuses blocks for what is in them: one message, not whatever comes.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import random
 import sqlite3
 from asyncio import events
@@ -24,6 +25,7 @@ from tests.simulation.world.process import Clock, Killed, Process
 from tests.simulation.world.relay_side import RelaySide
 from tests.simulation.world.slack_side import SlackSide
 
+# Timers that cost time and matter seldom: most worlds do without them.
 SELDOM = (
     "digest",
     "policy",
@@ -35,6 +37,11 @@ SELDOM = (
     "runway",
     "webhook",
     "declines",
+)
+# Timers that put in order what goes on without them: many worlds have them only once the trouble has ended.
+LATE = (
+    *("account", "funding", "first-cards", "first-ledger", "moved", "purge", "remind"),
+    *("watch", "consents", "alerts", "deliveries", "messages", "names"),
 )
 # Calls that a story is not about, unless something goes wrong with them.
 _QUIET = ("GET ", "users.info", "usergroups.list", "conversations.", "chat.getPermalink", "views.publish")
@@ -78,8 +85,12 @@ class World:
         order = random.Random(f"order {seed}")
         manner = order.randrange(4)
         self.loop = SimulatedLoop(None if manner == 0 else random.Random(f"loop {seed}"))
-        # They cost time, and matter seldom; `jobs` are those that matter to this plan.
+        # `jobs` are those that matter to this plan.
         self.jobs_off = {job for job in SELDOM if order.random() < 0.75} - jobs
+        self.jobs_late = {job for job in LATE if order.random() < 0.7} - jobs
+        self.all_jobs = asyncio.Event()  # set once those come into use as well
+        # In so many leaps time passes where nothing is under way: now and then everybody has many turns.
+        self.leaps = order.choice((1, 1, 2, 3, 8))
         self.interrupts = (0.0, 0.05, 0.2, 0.5)[manner]
         self.world = Owner("world")
         self.folder = folder
@@ -92,6 +103,7 @@ class World:
         self.may_start = True  # False while somebody starts it in a way that it has to refuse
         self.copy: bytes | None = None  # of the database, as it once was
         self.on_commit: Callable[[Process], None] = lambda _process: None
+        self.on_lost_commit: Callable[[], None] = lambda: None
         self.on_departure: Callable[[http.Request, Call], None] = lambda _request, _call: None
         self.on_arrival: Callable[[http.Request, http.Answer | None], None] = lambda _request, _answer: None
         self.die_at: tuple[str, int] | None = None
@@ -106,6 +118,10 @@ class World:
         self.relay = RelaySide(self)
         stand_ins.follow(self)
         self.loop.spawn(self.world, self.api.tick(), "partner")
+
+    def is_late(self, job: str) -> bool:
+        """Whether this timer waits for the end of the trouble."""
+        return job in self.jobs_late and not self.all_jobs.is_set()
 
     # The story
 

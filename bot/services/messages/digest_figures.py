@@ -10,11 +10,13 @@ from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
 from statistics import median
 
+from bot import operations
 from bot.domain.alerts import decline_causes
 from bot.domain.events import SpendReport
 from bot.domain.money import exact_sum, format_usd
 from bot.domain.requests import Request, State
 from bot.domain.time import Period
+from bot.partner.calls import cards as card_calls
 from bot.services.alerts import funding_rules
 from bot.services.cards import freezes, spend
 from bot.services.core import Core
@@ -28,7 +30,6 @@ _MOST = 5000
 _MOST_FROZEN = 200
 _NAMED = 5
 _FROZEN_FOR = timedelta(days=30)
-_TOP_UP = "card_topup"
 _HOUR, _DAY = timedelta(hours=1), timedelta(days=1)
 
 
@@ -41,7 +42,7 @@ async def money(tx: Tx, core: Core, program: str) -> list[Line]:
     if of_month.count:
         lines.append(("Spent yesterday", _spent(of_day)))
         lines.append(("Spent this month, up to yesterday", _spent(of_month)))
-    topped_up = await _top_ups(tx, program, month)
+    topped_up = await _top_ups(tx, core, program, month)
     if topped_up:
         lines.append(("Top-ups yesterday", _sum_of([r for r in topped_up if _ended(r) in yesterday])))
         lines.append(("Top-ups this month, up to yesterday", _sum_of(topped_up)))
@@ -83,12 +84,13 @@ def _declined(found: SpendReport) -> str:
     return f"{format_usd(found.declined_usd)} in {_counted(found.declined_count, 'purchase')}: {'; '.join(causes)}"
 
 
-async def _top_ups(tx: Tx, program: str, period: Period) -> list[Request]:
+async def _top_ups(tx: Tx, core: Core, program: str, period: Period) -> list[Request]:
     """Top-ups that succeeded in the period, each row of a batch by itself."""
     # A request is older than its end, by the time it may wait for a decision and an answer.
     since = period.since - 7 * _DAY
+    kinds = operations.asking(core.kinds, card_calls.TOP_UP)
     found = await requests.find(
-        tx, states=(State.SUCCEEDED,), kinds=(_TOP_UP,), since=since, each_row=True, limit=_MOST
+        tx, states=(State.SUCCEEDED,), kinds=kinds, since=since, each_row=True, limit=_MOST
     )
     return [r for r in found if r.program == program and not r.is_batch and _ended(r) in period]
 

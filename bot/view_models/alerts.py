@@ -57,12 +57,20 @@ class AlertChartView:
 
 @dataclass(frozen=True, slots=True)
 class DigestView:
-    """What happened since the digest before: `lines` and `still_open` as they are written."""
+    """What happened since the digest before: `lines` and `still_open` as they are written.
+
+    `first`: float, requests that wait and open alerts in a line; empty in digests of older versions. `waiting` are
+    requests: what, since when, until when; `waiting_in_all` counts those that are not listed, too.
+    """
 
     day: str
     lines: tuple[Line, ...]
     still_open: tuple[str, ...]
     live: bool
+    first: str = ""
+    waiting: tuple[tuple[str, datetime, datetime], ...] = ()
+    waiting_in_all: int = 0
+    draft_only: bool = False
 
 
 @dataclass(frozen=True, slots=True)

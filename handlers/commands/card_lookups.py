@@ -7,12 +7,13 @@ from collections.abc import Callable
 from bot.domain.errors import NotFound
 from bot.domain.time import periods
 from bot.operations import Buttons
-from bot.services.cards import card_choice, card_lookups, purchases
+from bot.services.cards import card_choice, card_lookups, purchases, spend
 from bot.services.core import Core
 from bot.view_models import CardView
 from handlers.commands.lookup import Asking, LookUp
 from handlers.views import Block
 from handlers.views.lookups import Button, cards
+from handlers.views.lookups import spend as spend_view
 
 _STATUSES = ("ACTIVE", "FROZEN", "BLOCKED")
 _MOST_UNDER_THE_DOTS = 5  # all that Slack takes there
@@ -81,6 +82,16 @@ async def _declines(asked: Asking) -> Block:
     return cards.declines(found, asked.zone)
 
 
+async def _spend(asked: Asking) -> Block:
+    head, period = asked.period()
+    if head:
+        raise NotFound(
+            f"“{head[:40]}” isn't a period. Write /card spend last month, or 7d, or 2026-03-01..2026-03-07."
+        )
+    wanted = period or asked.period("this month")[1] or asked.days_back(30)
+    return spend_view.spend(await spend.spend(asked.core, wanted, program=asked.program))
+
+
 LOOK_UPS = (
     LookUp(
         ("card", "list"),
@@ -97,6 +108,13 @@ LOOK_UPS = (
         shared=True,
     ),
     LookUp(("card", "tx"), _transactions, "/card tx CARD [PERIOD]", "what was bought with it", shared=True),
+    LookUp(
+        ("card", "spend"),
+        _spend,
+        "/card spend [PERIOD]",
+        "what was spent, by card and merchant; this month where none is named",
+        shared=True,
+    ),
     LookUp(
         ("card", "declines"),
         _declines,

@@ -33,6 +33,7 @@ _BUTTONS = {
 }
 # Three blocks each, of fifty that a message has.
 _SHOWN = 12
+_STILL_OPEN = 20
 
 
 def alert(picture: AlertView) -> b.Block:
@@ -136,15 +137,27 @@ def code(picture: CodeView) -> b.Block:
 
 
 def digest(picture: DigestView) -> b.Block:
-    """The morning's digest."""
-    money = "" if picture.live else " · SANDBOX"
+    """The morning's digest. Its text works alone on a phone."""
+    money = b.money(picture.live, draft_only=picture.draft_only)
+    first = f"{b.esc(picture.first)} · " if picture.first else ""
     blocks = [b.header(f"Digest of {picture.day}"), *b.pairs(picture.lines)]
+    if picture.waiting:
+        rows = [
+            f"• {b.esc(text)}, since {b.when(since)}, until {b.when(until)}"
+            for text, since, until in picture.waiting
+        ]
+        blocks.append(_listed("Waiting for a decision", rows, picture.waiting_in_all))
     if picture.still_open:
-        shown = "\n".join(f"• {b.esc(title)}" for title in picture.still_open[:20])
-        more = len(picture.still_open) - 20
-        blocks.append(b.section(f"*Still open*\n{shown}" + (f"\n… and {more} more" if more > 0 else "")))
-    blocks.append(b.context(f"Since the digest before{money}. `/countersign alerts` shows what is open."))
-    return b.message(f"Digest of {b.esc(picture.day)}", blocks)
+        rows = [f"• {b.esc(title)}" for title in picture.still_open[:_STILL_OPEN]]
+        blocks.append(_listed("Still open", rows, len(picture.still_open)))
+    blocks.append(b.context(f"{money} · since the digest before. `/countersign alerts` shows what is open."))
+    return b.message(f"{money} · {first}Digest of {b.esc(picture.day)}", blocks)
+
+
+def _listed(head: str, rows: list[str], in_all: int) -> b.Block:
+    more = in_all - len(rows)
+    shown = b.cut("\n".join(rows), 2800)
+    return b.section(f"*{head}*\n{shown}" + (f"\n… and {more:,} more" if more > 0 else ""))
 
 
 def open_alerts(picture: AlertsView) -> b.Block:

@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from datetime import UTC, datetime, time, timedelta
 from decimal import Decimal
+from zoneinfo import ZoneInfo
 
 from bot.domain.alerts import Alerting
-from bot.domain.time import Hours
+from bot.domain.money import format_usd
+from bot.domain.requests import State
+from bot.domain.time import Hours, periods
 from bot.services.alerts import alert_actions
-from bot.services.messages import digest
+from bot.services.cards import card_sync, spend
+from bot.services.messages import digest, digest_figures
 from tests.alerts.conftest import ALERTS, Desk
 from tests.handlers.slack_driver import ALICE, BOB, CAROL
+from tests.handlers.test_lookups_cards import hear
+
+UTC_ZONE = ZoneInfo("UTC")
 
 
 async def low_float(desk: Desk, balance_usd: str = "900") -> None:
@@ -181,7 +189,60 @@ async def test_the_digest_comes_in_the_morning_and_only_when_something_happened(
     assert "1 float low" in told[0]
     assert "1 pending" in told[0]
     assert "Still open" in told[0]
-    assert request.id
+    assert request.id in told[0]
+    assert "waits for @card-approvers" in told[0]
+
+
+async def test_the_digest_works_in_its_first_line_and_has_yesterdays_and_the_months_figures(
+    desk: Desk,
+) -> None:
+    core, world = desk.driver.core, desk.driver.world
+    await desk.poll("account")
+    done = await world.top_up("50")
+    await world.run_due()
+    await hear(desk.driver)
+    async with world.store.read() as tx:
+        spent = await spend.in_period(tx, core, periods.back(2, core.clock.now(), UTC_ZONE), program="main")
+    await digest.post(core)
+    await world.advance(24 * 3600)
+    await desk.poll("account")
+    await desk.driver.ask_top_up(amount="120", reason="Flight to the Lisbon trade fair")
+    await digest.post(core)
+    await desk.posted()
+
+    (posted,) = [
+        m for m in await desk.driver.messages(BOB, ALERTS) if "Digest of" in m["text"] and not m["ephemeral"]
+    ]
+    words = str(posted)
+    assert re.match(
+        r"SANDBOX · Float [0-9,.]+ USD \(minimum 1,000\.00 USD\), 1 request waits, 0 alerts are open · Digest of",
+        posted["text"],
+    )
+    assert done.id
+    assert "50.00 USD in 1 top-up" in words
+    assert spent.count, "the simulator's happy day has purchases"
+    assert f"{format_usd(spent.charged_usd)} in {spent.count} purchase" in words
+    assert "Spent this month, up to yesterday" in words
+    assert "Flight" not in posted["text"]
+
+
+async def test_a_card_that_stays_frozen_for_a_month_is_in_the_digest_with_what_it_costs(desk: Desk) -> None:
+    core, world = desk.driver.core, desk.driver.world
+    request = await world.ask("card_freeze", {"card": world.cards[0]["id"]}, reason="Left on a train")
+    await world.approve(request)
+    await world.run_due()
+    assert (await world.request(request.id)).state is State.SUCCEEDED
+    await card_sync.sync_cards(core, "main")
+    await digest.post(core)
+    async with world.store.read() as tx:
+        assert await digest_figures.idle_cards(tx, core, "main", Decimal(1)) == []
+    await world.advance(31 * 24 * 3600)
+    await digest.post(core)
+    await desk.posted()
+
+    words = " ".join(await desk.seen())
+    assert "1 card, 1.00 USD a month in fees" in words
+    assert world.cards[0]["last4"] in words
 
 
 def test_quiet_hours_go_over_midnight_and_workdays_over_the_weekend() -> None:

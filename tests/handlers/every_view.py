@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from datetime import timedelta
 from decimal import Decimal
 from typing import Any
 
@@ -94,6 +95,37 @@ def _line(word: str) -> Draw:
     return lambda text: request_card.line(given.a_line(word, state, text))
 
 
+def _digest(text: str) -> p.DigestView:
+    """Figures that add up: 1,240.50 USD spent, of which 412.00 USD yesterday; two cards at 1.00 USD a month."""
+    lines = (
+        ("Float of main", "4,291.95 USD available, minimum 1,000.00 USD"),
+        ("Spent yesterday", "412.00 USD in 3 purchases"),
+        ("Spent this month, up to yesterday", "1,240.50 USD in 9 purchases"),
+        ("Top-ups yesterday", "350.00 USD in 2 top-ups"),
+        ("Top-ups this month, up to yesterday", "1,350.00 USD in 7 top-ups"),
+        ("Declined yesterday", "900.00 USD in 1 purchase: the card does not hold enough 900.00 USD (1)"),
+        (
+            "Funding on its way",
+            "0x68105d…9005 on POLYGON: 792.00 USD, in review for 3 hours; usually 45 minutes",
+        ),
+        (
+            "Frozen for 30 days or more",
+            "2 cards, 2.00 USD a month in fees: DANIEL OKAFOR ••6994, JONAS WEBER ••7578",
+        ),
+        ("Requests made", text),
+    )
+    waits = f"R-7K3M: {text}, requested by Alice, waits for @card-approvers"
+    return p.DigestView(
+        "2026-03-02",
+        lines,
+        (text,),
+        live=False,
+        first="Float 4,291.95 USD (minimum 1,000.00 USD), 1 request waits, 1 alert is open",
+        waiting=((waits, given.NOW - timedelta(hours=2), given.NOW + timedelta(hours=6)),),
+        waiting_in_all=1,
+    )
+
+
 MESSAGES: Mapping[str, Draw] = {
     **{f"card-{state}": _state(state) for state in State},
     "card-freeze-now": lambda text: request_card.card(given.a_card(State.SUCCEEDED, text, break_glass=True)),
@@ -150,7 +182,7 @@ MESSAGES: Mapping[str, Draw] = {
             given.NOW,
         )
     ),
-    "digest": lambda text: alerts.digest(p.DigestView("2026-03-02", (("Float", text),), (text,), live=False)),
+    "digest": lambda text: alerts.digest(_digest(text)),
     "anchor": lambda text: alerts.anchor(p.AnchorView(7, text)),
     "float": lambda text: replies.with_share(float_and_ledger.float_answer(given.a_float()), f"float {text}"),
     "webhook": lambda text: webhook.answer(

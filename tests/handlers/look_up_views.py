@@ -19,12 +19,14 @@ from bot.domain.events import (
     LedgerReport,
     PurchaseLine,
     RequestPage,
+    SpendReport,
+    Spent,
 )
 from bot.domain.requests import Checked, State, Verification
 from bot.domain.time import Period
 from bot.partner.models import Earnings, Fees
 from handlers.views import replies
-from handlers.views.lookups import cards, exports, float_and_ledger, funding, request_lists
+from handlers.views.lookups import cards, exports, float_and_ledger, funding, request_lists, spend
 from tests.handlers import sample_requests as given
 
 Draw = Callable[[str], dict[str, Any]]
@@ -92,6 +94,41 @@ def _declines(text: str) -> dict[str, Any]:
         text, _PERIOD, (group,) * _many(text, 14), (line,) * _many(text, 10), 10_000, 5_000, given.NOW
     )
     return cards.declines(report, _ZONE)
+
+
+def _spend(text: str) -> dict[str, Any]:
+    """Five purchases of 1,240.50 USD by card, by merchant and by day, and one declined of 900.00 USD."""
+    others = tuple(Spent(f"{text} {n}", 1, Decimal(1)) for n in range(_many(text) - 2))
+    report = SpendReport(
+        program=text,
+        period=Period(given.NOW - timedelta(days=2), given.NOW, str(_ZONE), "2d"),
+        cards=(
+            Spent(f"{text} ••5601", 2, Decimal("980.00")),
+            Spent("MARTA KOWALSKA ••3205", 2, Decimal("210.50")),
+            Spent("DANIEL OKAFOR ••6994", 1, Decimal("50.00")),
+            *others,
+        ),
+        merchants=(
+            Spent(text, 3, Decimal("1000.00")),
+            Spent("Deutsche Bahn", 1, Decimal("190.50")),
+            Spent("Office Depot", 1, Decimal("50.00")),
+            *others,
+        ),
+        declined=(Spent("insufficient_card_balance", 1, Decimal("900.00")),),
+        charged=(
+            *((given.NOW - timedelta(days=1), amount) for amount in (Decimal("520.00"), Decimal("280.00"))),
+            (given.NOW - timedelta(hours=10), Decimal("200.00")),
+            (given.NOW - timedelta(hours=9), Decimal("190.50")),
+            (given.NOW - timedelta(hours=8), Decimal("50.00")),
+        ),
+        fee_usd=Decimal("12.40"),
+        back_usd=Decimal("50.00"),
+        unknown=1,
+        heard_at=given.NOW,
+        live=False,
+        draft_only=True,
+    )
+    return spend.spend(report)
 
 
 def _ledger(text: str) -> dict[str, Any]:
@@ -187,6 +224,7 @@ MESSAGES: Mapping[str, Draw] = {
         CardStatement("card_1", text, _PERIOD, (), given.NOW), "card tx c"
     ),
     "look-declines": _declines,
+    "look-spend": _spend,
     "look-card-tx-chart": lambda text: cards.statement(_days(text), f"card tx {text}"),
     "look-ledger": _ledger,
     "look-ledger-chart": _ledger_days,

@@ -209,6 +209,59 @@ async def test_declines_are_grouped_by_cause_with_the_next_step(driver: SlackDri
     assert "0 declines" in (await answer(driver, "/card declines yesterday"))["text"]
 
 
+def listed(message: Json, head: str) -> list[tuple[str, Decimal]]:
+    """The lines below this heading, each with its amount."""
+    texts = [block["text"]["text"] for block in message["blocks"] if block["type"] == "section"]
+    (text,) = [text for text in texts if text.startswith(f"*{head}")]
+    lines = [line.removeprefix("• ").split(": ") for line in text.split("\n")[1:]]
+    return [(name, usd(rest.split(" USD")[0])) for name, rest in lines]
+
+
+def usd(text: str) -> Decimal:
+    return Decimal(text.removesuffix(" USD").replace(",", ""))
+
+
+async def test_the_spend_of_a_month_adds_up_by_card_by_merchant_and_by_cause_of_a_decline(
+    driver: SlackDriver,
+) -> None:
+    await hear(driver)
+    before = await answer(driver, "/card spend")
+    spent_before = usd(before["text"].split("Spent ")[1].split(" in ")[0])
+    for amount, merchant in (
+        ("86.40", "Deutsche Bahn"),
+        ("41.20", "TAP Air Portugal"),
+        ("19.90", "Office Depot"),
+    ):
+        await buy(driver, amount, merchant)
+    second = driver.world.cards[1]
+    await driver.world.tell(
+        "purchases", {"card_id": second["id"], "amount_usd": "33", "merchant": "Deutsche Bahn"}
+    )
+    await buy(driver, "900", "Corner Coffee", decline_code="insufficient_card_balance")
+    await hear(driver)
+
+    shown = await answer(driver, "/card spend")
+
+    assert shown["text"].startswith("SANDBOX · Spent ")
+    total = usd(shown["text"].split("Spent ")[1].split(" in ")[0])
+    assert total - spent_before >= Decimal("180.50"), "fees come on top"
+    by_card, by_merchant = listed(shown, "By card"), listed(shown, "By merchant")
+    for found in (by_card, by_merchant):
+        assert sum(amount for _, amount in found) == total
+    assert "Deutsche Bahn" in [name for name, _ in by_merchant]
+    assert second["last4"] in str(by_card)
+    causes = dict(listed(shown, "Declined: "))
+    assert causes["the card does not hold enough"] >= 900
+    assert "Spent 0.00 USD in 0 purchases" in (await answer(driver, "/card spend 2026-01-05"))["text"]
+    assert "isn't a period" in (await answer(driver, "/card spend 4242"))["text"]
+
+
+async def test_the_spend_takes_no_call_of_the_api(driver: SlackDriver) -> None:
+    before = len((await driver.world.control.get("/_control/journal")).json()["requests"])
+    await answer(driver, "/card spend 7d")
+    assert len((await driver.world.control.get("/_control/journal")).json()["requests"]) == before
+
+
 async def test_what_cannot_be_looked_up_is_said_with_what_to_write(driver: SlackDriver) -> None:
     for text, says in {
         "/card tx": "Name the card",

@@ -3,6 +3,7 @@
 from bot.domain.events.purchases import DeclineFacts, Kind, Purchase, PurchaseLeg, State, picture
 from bot.domain.events.relay import NEVER, Destination, headers, secret_text
 from bot.domain.events.retention import Retention
+from bot.domain.events.spend import SpendReport, Spent, spend_of
 from bot.domain.events.statements import (
     DECLINED,
     OPEN_IN_WORDS,
@@ -38,6 +39,8 @@ __all__ = [
     "PurchaseLine",
     "RequestPage",
     "Retention",
+    "SpendReport",
+    "Spent",
     "State",
     "by_cause",
     "by_day",
@@ -45,4 +48,5 @@ __all__ = [
     "picture",
     "relay",
     "secret_text",
+    "spend_of",
 ]

@@ -10,4 +10,5 @@ __all__ = [
     "details_link",
     "freezes",
     "purchases",
+    "spend",
 ]

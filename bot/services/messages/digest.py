@@ -1,15 +1,21 @@
-"""The morning's digest: what happened since the one before, posted only when something did."""
+"""The morning's digest: what happened since the one before, and what is open; posted only when there is something.
+
+Its first line works alone on a phone: the float with its minimum, how many requests wait, how many alerts are open.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
 from datetime import datetime, timedelta
+from decimal import Decimal
 
 from bot.domain.alerts import catalogue, decline_alerts
 from bot.domain.money import format_usd
-from bot.domain.requests import State
+from bot.domain.requests import Request, State
+from bot.partner.errors import PartnerError
 from bot.services import outbox_messages, snapshots
 from bot.services.core import Core
+from bot.services.messages import digest_figures
 from storage.cards import api_snapshots, history
 from storage.messages import Alert, alerts
 from storage.requests import requests
@@ -18,6 +24,7 @@ from storage.transaction import Tx
 _LAST = "digest"
 _KEPT_FOR = timedelta(days=14)
 _MOST = 5000
+_SHOWN = 20
 
 Line = tuple[str, str]
 
@@ -27,6 +34,11 @@ async def post(core: Core) -> None:
     day = core.alerting.hours.digest_due(core.clock.now())
     if day is None:
         return
+    async with core.store.read() as tx:
+        last = await api_snapshots.get(tx, "", _LAST)
+    if last is not None and last.value["day"] >= day.isoformat():
+        return
+    fees = {program: await _monthly_fee(core, program) for program in sorted(core.partners)}
     async with core.store.begin() as tx:
         kept = await api_snapshots.get(tx, "", _LAST)
         if kept is not None and kept.value["day"] >= day.isoformat():
@@ -36,10 +48,25 @@ async def post(core: Core) -> None:
         if kept is None:
             return
         lines = await _happened(tx, core, kept.read_at)
-        if not lines:
-            return
+        for program, fee_usd in fees.items():
+            found = [
+                *await digest_figures.money(tx, core, program),
+                *await digest_figures.funding(tx, program),
+                *await digest_figures.idle_cards(tx, core, program, fee_usd),
+            ]
+            several = f" ({program})" if len(fees) > 1 else ""
+            lines += [(f"{label}{several}", text) for label, text in found]
+        waiting = await requests.find(tx, states=(State.PENDING,), limit=_MOST, oldest_first=True)
         still_open = [alert.title for alert in await alerts.open_ones(tx)]
-        value = {"lines": [*await _floats(tx, core), *lines], "still_open": still_open}
+        if not (lines or waiting or still_open):
+            return
+        value = {
+            "first": await _first(tx, core, len(waiting), len(still_open)),
+            "lines": [*await _floats(tx, core), *lines],
+            "waiting": [_waits(core, request) for request in waiting[:_SHOWN]],
+            "waiting_in_all": len(waiting),
+            "still_open": still_open,
+        }
         await api_snapshots.put(tx, "", f"{_LAST}:{day}", value)
         await outbox_messages.digest(tx, core, day.isoformat())
 
@@ -56,8 +83,6 @@ async def _happened(tx: Tx, core: Core, since: datetime) -> list[Line]:
         lines.append(("Purchases declined", f"{declined:,}"))
     if made:
         lines.append(("Requests made", _counted(Counter(r.word for r in made))))
-        waiting = await requests.find(tx, states=(State.PENDING,), limit=_MOST)
-        lines.append(("Waiting for a decision", f"{len(waiting)}"))
     return lines
 
 
@@ -69,13 +94,47 @@ def _declined(raised: list[Alert]) -> int:
     return sum(alert.count for alert in raised if alert.kind == decline_alerts.DECLINE.name)
 
 
+async def _monthly_fee(core: Core, program: str) -> Decimal | None:
+    """What each card costs a month, in USD; None where the API does not say just now."""
+    try:
+        return (await core.partners[program].fees()).transaction.monthly_per_card_usd
+    except PartnerError:
+        return None
+
+
+async def _first(tx: Tx, core: Core, waiting: int, still_open: int) -> str:
+    """The first line, without whether it is real money."""
+    floats = []
+    for program in sorted(core.partners):
+        last = await snapshots.ACCOUNT.get(tx, program)
+        name = "Float" if len(core.partners) == 1 else f"Float of {program}"
+        floats.append(f"{name} {format_usd(last.value.usable_usd)}" if last else f"{name} not read yet")
+    least = format_usd(core.alerting.float_alert.floor_usd)
+    wait = "1 request waits" if waiting == 1 else f"{waiting:,} requests wait"
+    open_ = "1 alert is open" if still_open == 1 else f"{still_open:,} alerts are open"
+    return f"{', '.join(floats)} (minimum {least}), {wait}, {open_}"
+
+
+def _waits(core: Core, request: Request) -> dict[str, object]:
+    """One request that waits: what it is, who can decide, since when and until when, in seconds since 1970."""
+    who = ", ".join(core.policy.people.approvers)
+    return {
+        "text": f"{request.id}: {request.summary}, requested by {request.requester_name}, waits for {who}",
+        "since": int(request.created_at.timestamp()),
+        "expires": int(request.expires_at.timestamp()),
+    }
+
+
 async def _floats(tx: Tx, core: Core) -> list[Line]:
     lines = []
     for program in sorted(core.partners):
         last = await snapshots.ACCOUNT.get(tx, program)
         if last is not None:
-            available = format_usd(last.value.available_usd)
-            lines.append((f"Float of {program}", f"{available} available at {last.read_at:%H:%M} UTC"))
+            available, least = (
+                format_usd(last.value.usable_usd),
+                format_usd(core.alerting.float_alert.floor_usd),
+            )
+            lines.append((f"Float of {program}", f"{available} available, minimum {least}"))
     return lines
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
+from datetime import UTC, datetime
 from typing import Any
 
 from bot.domain import slack_faults
@@ -195,7 +196,23 @@ async def digest(tx: Tx, core: Core, day: str) -> DigestView | None:
     if kept is None:
         return None
     lines = tuple((str(label), str(text)) for label, text in kept.value["lines"])
-    return DigestView(day, lines, tuple(kept.value["still_open"]), all(core.live.values()))
+    waiting = [
+        (str(one["text"]), _utc(one["since"]), _utc(one["expires"])) for one in kept.value.get("waiting", ())
+    ]
+    return DigestView(
+        day,
+        lines,
+        tuple(kept.value["still_open"]),
+        all(core.live.values()),
+        first=str(kept.value.get("first", "")),
+        waiting=tuple(waiting),
+        waiting_in_all=int(kept.value.get("waiting_in_all", 0)),
+        draft_only=await programs.any_draft_only(tx),
+    )
+
+
+def _utc(seconds: Any) -> datetime:
+    return datetime.fromtimestamp(int(seconds), UTC)
 
 
 async def alert(tx: Tx, core: Core, alert_id: str) -> AlertView | None:

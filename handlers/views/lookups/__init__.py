@@ -10,6 +10,7 @@ __all__ = [
     "funding",
     "otp_recipients",
     "request_lists",
+    "spend",
     "status",
     "webhook",
 ]
